@@ -1,0 +1,162 @@
+//! A case: a request with the outcome that it must have, the clause it tests, and where its values come from.
+
+use crate::{RefusalKind, Request, Tensor};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One case of the suite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Unique in the suite and never changed: `[a-z0-9/-]`.
+    pub id: String,
+    /// What would go wrong, or what must hold, in a sentence.
+    pub title: String,
+    /// The clause of SEMANTICS.md that it tests.
+    pub clause: String,
+    /// The documents' examples that it encodes.
+    pub examples: Vec<String>,
+    /// Where it comes from.
+    pub sources: Vec<Source>,
+    /// Where its expected values come from.
+    pub origin: Origin,
+    /// The question.
+    pub request: Request,
+    /// The answer that is right.
+    pub expectation: Expectation,
+    /// An erratum, a decision, the arithmetic.
+    pub note: Option<String>,
+    /// Where it stands.
+    pub location: Location,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Location {
+    /// The file as it was named to the loader.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Where a case comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Lines of one of the five documents.
+    Document {
+        /// The document's key: `xla-en`, `xla-zh`, `xla-id`, `openvino`, `aesara`.
+        key: String,
+        /// The lines, as `20-29` or `20-29, 61-71`.
+        lines: String,
+    },
+    /// Anything else.
+    Url(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Document { key, lines } => write!(f, "{key}, lines {lines}"),
+            Source::Url(url) => f.write_str(url),
+        }
+    }
+}
+
+/// Where expected values come from. Never from the code under test alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A document prints them.
+    Document,
+    /// Arithmetic by hand, or a clause read by hand.
+    Hand,
+    /// A real system answered so: its name and version.
+    System(String),
+}
+
+/// Written as in case files.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Document => f.write_str("document"),
+            Origin::Hand => f.write_str("hand"),
+            Origin::System(name) => write!(f, "system: {name}"),
+        }
+    }
+}
+
+/// The outcome that a case demands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// The request is accepted with this result.
+    Result(ExpectedResult),
+    /// The request is refused.
+    Refusal(ExpectedRefusal),
+}
+
+/// The result that a case demands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedResult {
+    /// The result.
+    pub tensor: Tensor,
+    /// xla: the lower operand after the in-dim step; judged only where an answer has it.
+    pub intermediate: Option<Tensor>,
+    /// theano: the flags of the result; judged only where an answer has them.
+    pub broadcastable: Option<Vec<bool>>,
+    /// `tolerance: {ulp: N}`: instead of the ULPs of clause V-4.
+    pub tolerance_ulp: Option<u32>,
+    /// `zero_sign: any`: a zero of either sign will do (clause V-3).
+    pub any_zero_sign: bool,
+}
+
+impl From<Tensor> for ExpectedResult {
+    fn from(tensor: Tensor) -> ExpectedResult {
+        ExpectedResult {
+            tensor,
+            intermediate: None,
+            broadcastable: None,
+            tolerance_ulp: None,
+            any_zero_sign: false,
+        }
+    }
+}
+
+/// The refusal that a case demands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExpectedRefusal {
+    /// The kind; `None` accepts every kind (`kind: any`).
+    pub kind: Option<RefusalKind>,
+    /// The axis, where the case says which.
+    pub axis: Option<usize>,
+    /// The operand's place in the request's list, where the case says which.
+    pub operand: Option<usize>,
+}
+
+/// A family of cases too many to list: expanded by the runner and by the export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    /// Unique in the suite, like a case's.
+    pub id: String,
+    /// What must hold, in a sentence.
+    pub title: String,
+    /// The clause of SEMANTICS.md that it tests.
+    pub clause: String,
+    /// The documents' examples that it encodes.
+    pub examples: Vec<String>,
+    /// Where it comes from.
+    pub sources: Vec<Source>,
+    /// The family's name.
+    pub sweep: String,
+    /// Its bounds.
+    pub with: BTreeMap<String, u64>,
+    /// How many cases it must expand to.
+    pub expected_cases: u64,
+    /// An erratum, a decision.
+    pub note: Option<String>,
+    /// Where it stands.
+    pub location: Location,
+}

@@ -1,0 +1,278 @@
+//! The element types of the suite, and a single value of any of them.
+
+use half::{bf16, f16};
+use std::fmt;
+use std::str::FromStr;
+
+/// An element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DType {
+    /// IEEE 754 binary64.
+    F64,
+    /// IEEE 754 binary32.
+    F32,
+    /// IEEE 754 binary16.
+    F16,
+    /// bfloat16: the upper half of a binary32.
+    Bf16,
+    /// Signed, 64 bits.
+    I64,
+    /// Signed, 32 bits.
+    I32,
+    /// Signed, 16 bits.
+    I16,
+    /// Signed, 8 bits.
+    I8,
+    /// Unsigned, 64 bits.
+    U64,
+    /// Unsigned, 32 bits.
+    U32,
+    /// Unsigned, 16 bits.
+    U16,
+    /// Unsigned, 8 bits.
+    U8,
+    /// A truth value.
+    Bool,
+}
+
+impl DType {
+    /// Every dtype, in the order of the format's page.
+    pub const ALL: [DType; 13] = [
+        DType::F64,
+        DType::F32,
+        DType::F16,
+        DType::Bf16,
+        DType::I64,
+        DType::I32,
+        DType::I16,
+        DType::I8,
+        DType::U64,
+        DType::U32,
+        DType::U16,
+        DType::U8,
+        DType::Bool,
+    ];
+
+    /// The name in case files and in the protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            DType::F64 => "f64",
+            DType::F32 => "f32",
+            DType::F16 => "f16",
+            DType::Bf16 => "bf16",
+            DType::I64 => "i64",
+            DType::I32 => "i32",
+            DType::I16 => "i16",
+            DType::I8 => "i8",
+            DType::U64 => "u64",
+            DType::U32 => "u32",
+            DType::U16 => "u16",
+            DType::U8 => "u8",
+            DType::Bool => "bool",
+        }
+    }
+
+    /// Whether the type is one of the four floating-point formats.
+    pub fn is_float(self) -> bool {
+        matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::Bf16)
+    }
+
+    /// Whether the type is an integer, signed or unsigned.
+    pub fn is_integer(self) -> bool {
+        !self.is_float() && self != DType::Bool
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no dtype's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDType(pub String);
+
+impl fmt::Display for UnknownDType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no dtype: expected one of {}", self.0, DType::ALL.map(DType::name).join(" "))
+    }
+}
+
+impl std::error::Error for UnknownDType {}
+
+impl FromStr for DType {
+    type Err = UnknownDType;
+    fn from_str(name: &str) -> Result<Self, UnknownDType> {
+        DType::ALL.into_iter().find(|dtype| dtype.name() == name).ok_or_else(|| UnknownDType(name.into()))
+    }
+}
+
+/// One value with its dtype.
+///
+/// Equality is that of clause V-1: any NaN equals any NaN, and -0 is not +0. Values of different dtypes differ.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "each variant is the value of the dtype of that name")]
+pub enum Scalar {
+    F64(f64),
+    F32(f32),
+    F16(f16),
+    Bf16(bf16),
+    I64(i64),
+    I32(i32),
+    I16(i16),
+    I8(i8),
+    U64(u64),
+    U32(u32),
+    U16(u16),
+    U8(u8),
+    Bool(bool),
+}
+
+impl Scalar {
+    /// The dtype of the value.
+    pub fn dtype(self) -> DType {
+        match self {
+            Scalar::F64(_) => DType::F64,
+            Scalar::F32(_) => DType::F32,
+            Scalar::F16(_) => DType::F16,
+            Scalar::Bf16(_) => DType::Bf16,
+            Scalar::I64(_) => DType::I64,
+            Scalar::I32(_) => DType::I32,
+            Scalar::I16(_) => DType::I16,
+            Scalar::I8(_) => DType::I8,
+            Scalar::U64(_) => DType::U64,
+            Scalar::U32(_) => DType::U32,
+            Scalar::U16(_) => DType::U16,
+            Scalar::U8(_) => DType::U8,
+            Scalar::Bool(_) => DType::Bool,
+        }
+    }
+
+    /// The value of a float as an f64, exactly; `None` for integers and truth values.
+    pub fn as_f64(self) -> Option<f64> {
+        match self {
+            Scalar::F64(value) => Some(value),
+            Scalar::F32(value) => Some(value.into()),
+            Scalar::F16(value) => Some(value.into()),
+            Scalar::Bf16(value) => Some(value.into()),
+            _ => None,
+        }
+    }
+
+    /// The value of an integer, exactly; `None` for floats and truth values.
+    pub fn as_i128(self) -> Option<i128> {
+        match self {
+            Scalar::I64(value) => Some(value.into()),
+            Scalar::I32(value) => Some(value.into()),
+            Scalar::I16(value) => Some(value.into()),
+            Scalar::I8(value) => Some(value.into()),
+            Scalar::U64(value) => Some(value.into()),
+            Scalar::U32(value) => Some(value.into()),
+            Scalar::U16(value) => Some(value.into()),
+            Scalar::U8(value) => Some(value.into()),
+            _ => None,
+        }
+    }
+
+    /// The bits of the value, in the low bits of the answer.
+    pub fn to_bits(self) -> u64 {
+        match self {
+            Scalar::F64(value) => value.to_bits(),
+            Scalar::F32(value) => value.to_bits().into(),
+            Scalar::F16(value) => value.to_bits().into(),
+            Scalar::Bf16(value) => value.to_bits().into(),
+            Scalar::I64(value) => value.cast_unsigned(),
+            Scalar::I32(value) => value.cast_unsigned().into(),
+            Scalar::I16(value) => value.cast_unsigned().into(),
+            Scalar::I8(value) => value.cast_unsigned().into(),
+            Scalar::U64(value) => value,
+            Scalar::U32(value) => value.into(),
+            Scalar::U16(value) => value.into(),
+            Scalar::U8(value) => value.into(),
+            Scalar::Bool(value) => value.into(),
+        }
+    }
+
+    /// The same value written for people and for case files: `1.0`, `-0.0`, `.nan`, `-.inf`, `7`, `true`.
+    pub fn literal(self) -> String {
+        if let Some(value) = self.as_f64() {
+            return float_literal(value);
+        }
+        match (self, self.as_i128()) {
+            (Scalar::Bool(value), _) => value.to_string(),
+            (_, Some(value)) => value.to_string(),
+            _ => unreachable!("a value is a float, an integer or a truth value"),
+        }
+    }
+}
+
+/// The shortest decimal that denotes `value`, as YAML 1.1 and 1.2 both read it: an exponent has a point
+/// before it and a sign.
+fn float_literal(value: f64) -> String {
+    if value.is_nan() {
+        return ".nan".into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { ".inf".into() } else { "-.inf".into() };
+    }
+    let size = value.abs();
+    if size == 0.0 || (1e-4..1e16).contains(&size) {
+        return format!("{value:?}");
+    }
+    let text = format!("{value:e}");
+    let (mantissa, exponent) = text.split_once('e').expect("scientific notation has an exponent");
+    let point = if mantissa.contains('.') { "" } else { ".0" };
+    let sign = if exponent.starts_with('-') { "" } else { "+" };
+    format!("{mantissa}{point}e{sign}{exponent}")
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.literal())
+    }
+}
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Scalar) -> bool {
+        let nan = |scalar: &Scalar| scalar.as_f64().is_some_and(f64::is_nan);
+        self.dtype() == other.dtype() && (self.to_bits() == other.to_bits() || (nan(self) && nan(other)))
+    }
+}
+
+impl Eq for Scalar {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for dtype in DType::ALL {
+            assert_eq!(dtype.name().parse(), Ok(dtype));
+        }
+        assert!("float64".parse::<DType>().unwrap_err().to_string().contains("expected one of f64 f32"));
+    }
+
+    #[test]
+    fn equality_is_that_of_v1() {
+        let other_nan = f64::from_bits(f64::NAN.to_bits() | 1);
+        assert_eq!(Scalar::F64(f64::NAN), Scalar::F64(other_nan));
+        assert_ne!(Scalar::F64(0.0), Scalar::F64(-0.0));
+        assert_ne!(Scalar::F32(1.0), Scalar::F64(1.0));
+        assert_ne!(Scalar::I8(-1), Scalar::U8(255));
+    }
+
+    #[test]
+    fn literals_are_read_alike_by_yaml_1_1_and_1_2() {
+        let text = |value: f64| Scalar::F64(value).literal();
+        assert_eq!(text(1.0), "1.0");
+        assert_eq!(text(-0.0), "-0.0");
+        assert_eq!(text(1e16), "1.0e+16");
+        assert_eq!(text(1.5e-7), "1.5e-7");
+        assert_eq!(text(5e-324), "5.0e-324");
+        assert_eq!(text(f64::NEG_INFINITY), "-.inf");
+        assert_eq!(Scalar::F32(0.1).literal(), "0.10000000149011612");
+        assert_eq!(Scalar::U64(u64::MAX).literal(), "18446744073709551615");
+    }
+}

@@ -1,0 +1,110 @@
+//! The function table: names, arity, exactness. What a function does to values is for each engine to say.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How far two correct implementations may differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exactness {
+    /// Every implementation gives the same bits (clauses V-1, V-2, V-3, V-5).
+    Exact,
+    /// A few ULP are allowed (clause V-4).
+    Ulp,
+}
+
+macro_rules! functions {
+    ($($variant:ident $name:literal $arity:literal $exactness:ident $doc:literal;)*) => {
+        /// A function of an expression.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Function { $(#[doc = $doc] $variant,)* }
+
+        impl Function {
+            /// Every function, in the order of the format's page.
+            pub const ALL: &'static [Function] = &[$(Function::$variant,)*];
+
+            /// The name in expressions.
+            pub fn name(self) -> &'static str {
+                match self { $(Function::$variant => $name,)* }
+            }
+
+            /// The number of arguments: 1, 2 or 3.
+            pub fn arity(self) -> usize {
+                match self { $(Function::$variant => $arity,)* }
+            }
+
+            /// Whether all implementations must agree to the bit.
+            pub fn exactness(self) -> Exactness {
+                match self { $(Function::$variant => Exactness::$exactness,)* }
+            }
+        }
+    };
+}
+
+functions! {
+    Add "add" 2 Exact "a + b";
+    Subtract "subtract" 2 Exact "a - b";
+    Multiply "multiply" 2 Exact "a × b";
+    Divide "divide" 2 Exact "a / b; floats only";
+    Maximum "maximum" 2 Exact "The larger; NaN if either is NaN (clause V-3).";
+    Minimum "minimum" 2 Exact "The smaller; NaN if either is NaN (clause V-3).";
+    Power "power" 2 Ulp "a to the power of b, IEEE 754-2019 `pow`; floats only";
+    Equal "equal" 2 Exact "a = b; gives bool";
+    NotEqual "not_equal" 2 Exact "a ≠ b; gives bool";
+    Less "less" 2 Exact "a < b; gives bool";
+    LessEqual "less_equal" 2 Exact "a ≤ b; gives bool";
+    Greater "greater" 2 Exact "a > b; gives bool";
+    GreaterEqual "greater_equal" 2 Exact "a ≥ b; gives bool";
+    LogicalAnd "logical_and" 2 Exact "Both; bool only";
+    LogicalOr "logical_or" 2 Exact "Either or both; bool only";
+    Negate "negate" 1 Exact "-a";
+    Abs "abs" 1 Exact "The absolute value";
+    Sqrt "sqrt" 1 Exact "The square root; floats only";
+    Exp "exp" 1 Ulp "e to the power of a; floats only";
+    Log "log" 1 Ulp "The natural logarithm; floats only";
+    Tanh "tanh" 1 Ulp "The hyperbolic tangent; floats only";
+    LogicalNot "logical_not" 1 Exact "Not a; bool only";
+    Select "select" 3 Exact "The second argument where the first, a bool, is true; else the third";
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no function's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownFunction(pub String);
+
+impl fmt::Display for UnknownFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Function::ALL.iter().map(|function| function.name()).collect();
+        write!(f, "`{}` is no function: expected one of {}", self.0, names.join(" "))
+    }
+}
+
+impl std::error::Error for UnknownFunction {}
+
+impl FromStr for Function {
+    type Err = UnknownFunction;
+    fn from_str(name: &str) -> Result<Self, UnknownFunction> {
+        let found = Function::ALL.iter().find(|function| function.name() == name);
+        found.copied().ok_or_else(|| UnknownFunction(name.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_and_the_table_is_whole() {
+        assert_eq!(Function::ALL.len(), 23);
+        for &function in Function::ALL {
+            assert_eq!(function.name().parse(), Ok(function));
+        }
+        let inexact: Vec<_> =
+            Function::ALL.iter().filter(|f| f.exactness() == Exactness::Ulp).map(|f| f.name()).collect();
+        assert_eq!(inexact, ["power", "exp", "log", "tanh"]);
+    }
+}

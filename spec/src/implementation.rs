@@ -1,0 +1,121 @@
+//! What an implementation of broadcasting is to the suite: its name, what it can do, and an answer per request.
+
+use crate::{DType, Function, Node, Operand, Operation, OperationKind, Outcome, Request, RuleSet};
+
+/// The largest result, in elements, that an implementation answers unless it says otherwise: 2^28 (clause G-1).
+pub const DEFAULT_MAX_ELEMENTS: usize = 1 << 28;
+
+/// What an implementation does. What is not declared is skipped and counted, never passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The rule sets.
+    pub rules: Vec<RuleSet>,
+    /// The operations.
+    pub operations: Vec<OperationKind>,
+    /// Whether operands may be strided views.
+    pub strided: bool,
+    /// The functions.
+    pub functions: Vec<Function>,
+    /// The dtypes.
+    pub dtypes: Vec<DType>,
+    /// The highest rank, of an operand, the target or the result; `None` where there is no limit.
+    pub max_rank: Option<usize>,
+    /// The largest result, in elements.
+    pub max_elements: usize,
+}
+
+impl Capabilities {
+    /// Everything that the format can express.
+    pub fn all() -> Capabilities {
+        Capabilities {
+            rules: RuleSet::ALL.to_vec(),
+            operations: OperationKind::ALL.to_vec(),
+            strided: true,
+            functions: Function::ALL.to_vec(),
+            dtypes: DType::ALL.to_vec(),
+            max_rank: None,
+            max_elements: DEFAULT_MAX_ELEMENTS,
+        }
+    }
+
+    /// Whether a request lies inside what is declared, as far as the request itself shows.
+    ///
+    /// # Errors
+    /// The first thing that is not declared: the reason of a skip.
+    pub fn covers(&self, request: &Request) -> Result<(), String> {
+        let rules = request.rules().set();
+        if !self.rules.contains(&rules) {
+            return Err(format!("no rule set {rules}"));
+        }
+        let operation = request.operation().kind();
+        if !self.operations.contains(&operation) {
+            return Err(format!("no operation {operation}"));
+        }
+        request.operands().iter().try_for_each(|operand| self.covers_operand(operand))?;
+        if let Operation::Broadcast { target_shape } = request.operation() {
+            self.covers_rank(target_shape.rank())?;
+        }
+        for node in request.operation().expression().map_or(&[][..], |expression| expression.nodes()) {
+            if let Node::Call(call) = node
+                && !self.functions.contains(&call.function())
+            {
+                return Err(format!("no function {}", call.function()));
+            }
+        }
+        Ok(())
+    }
+
+    fn covers_operand(&self, operand: &Operand) -> Result<(), String> {
+        if !self.dtypes.contains(&operand.dtype()) {
+            return Err(format!("no dtype {}", operand.dtype()));
+        }
+        if operand.strides().is_some() && !self.strided {
+            return Err("no strided operands".into());
+        }
+        self.covers_rank(operand.rank())
+    }
+
+    fn covers_rank(&self, rank: usize) -> Result<(), String> {
+        match self.max_rank {
+            Some(limit) if rank > limit => Err(format!("rank {rank} is above the limit {limit}")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Something that answers requests: a library under test, or one of our own engines.
+///
+/// ```
+/// use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
+///
+/// struct Mine(Capabilities);
+///
+/// impl Implementation for Mine {
+///     fn name(&self) -> &str { "mine" }
+///     fn version(&self) -> &str { "0.1.0" }
+///     fn capabilities(&self) -> &Capabilities { &self.0 }
+///     fn run(&self, request: &Request) -> Outcome {
+///         // Build the library's own arrays from `request.operands()`, ask it, and give back what it says.
+///         Outcome::Skipped { reason: format!("{} is not wired up yet", request.rules().set()) }
+///     }
+/// }
+/// # let _ = Mine(Capabilities::all());
+/// ```
+pub trait Implementation: Sync {
+    /// The name in reports and on the command line.
+    fn name(&self) -> &str;
+
+    /// The version of what is tested.
+    fn version(&self) -> &str;
+
+    /// What it does.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Answers one request. A panic is caught by the runner and is the failure of that case.
+    fn run(&self, request: &Request) -> Outcome;
+
+    /// How far `exp log tanh power` may be from the correctly rounded value, in ULP (clause V-4).
+    fn allowed_ulp(&self) -> u32 {
+        4
+    }
+}

@@ -1,0 +1,249 @@
+//! An operand: a named tensor, dense or a strided view into a buffer.
+
+use crate::request::Malformed;
+use crate::{DType, Data, Function, Shape};
+
+/// A named input of a request.
+///
+/// Dense: `values` hold one value per element, row-major. A view: `values` are a buffer, and the element at
+/// index i stands at `offset` + Σ i_k · `strides`_k, in elements; a stride may have any sign, and 0.
+/// Every position that the view reaches lies inside its buffer: the constructors see to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operand {
+    name: String,
+    shape: Shape,
+    values: Data,
+    strides: Option<Vec<i64>>,
+    offset: usize,
+    broadcastable: Option<Vec<bool>>,
+}
+
+impl Operand {
+    /// A dense operand.
+    ///
+    /// # Errors
+    /// [`Malformed`] for a name that is not `[a-z][a-z0-9_]*` or is a function's, or where there is not one
+    /// value per element.
+    pub fn dense(
+        name: impl Into<String>,
+        shape: impl Into<Shape>,
+        values: impl Into<Data>,
+    ) -> Result<Operand, Malformed> {
+        let (name, shape, values) = (name.into(), shape.into(), values.into());
+        check_name(&name)?;
+        let count = shape.count();
+        if count != Some(values.len()) && !(count.is_none() && shape.contains(&0) && values.is_empty()) {
+            let expected = count.map_or_else(|| "more than 2^63-1".into(), |count| count.to_string());
+            return Err(Malformed::new(
+                format!("operands.{name}.values"),
+                format!("{} values for shape {shape}", values.len()),
+                format!("{expected}, one per element"),
+            ));
+        }
+        Ok(Operand { name, shape, values, strides: None, offset: 0, broadcastable: None })
+    }
+
+    /// A view into `values`. Without `strides`, those of a dense row-major tensor are meant.
+    ///
+    /// # Errors
+    /// [`Malformed`] for a bad name, a number of strides that is not the rank, or a view that reaches outside
+    /// its buffer.
+    pub fn view(
+        name: impl Into<String>,
+        shape: impl Into<Shape>,
+        values: impl Into<Data>,
+        strides: Option<Vec<i64>>,
+        offset: usize,
+    ) -> Result<Operand, Malformed> {
+        let (name, shape, values) = (name.into(), shape.into(), values.into());
+        check_name(&name)?;
+        let strides = match strides {
+            Some(strides) => strides,
+            None => row_major_strides(&name, &shape)?,
+        };
+        if strides.len() != shape.rank() {
+            return Err(Malformed::new(
+                format!("operands.{name}.strides"),
+                format!("{} strides for shape {shape}", strides.len()),
+                format!("{}, one per axis", shape.rank()),
+            ));
+        }
+        check_reach(&name, &shape, &strides, offset, values.len())?;
+        Ok(Operand { name, shape, values, strides: Some(strides), offset, broadcastable: None })
+    }
+
+    /// The same operand with a flag per axis, for the rule set `theano`.
+    ///
+    /// # Errors
+    /// [`Malformed`] where the number of flags is not the rank.
+    pub fn with_broadcastable(mut self, flags: Vec<bool>) -> Result<Operand, Malformed> {
+        if flags.len() != self.shape.rank() {
+            return Err(Malformed::new(
+                format!("operands.{}.broadcastable", self.name),
+                format!("{} flags for shape {}", flags.len(), self.shape),
+                format!("{}, one per axis", self.shape.rank()),
+            ));
+        }
+        self.broadcastable = Some(flags);
+        Ok(self)
+    }
+
+    /// The name, unique in the request.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The lengths of the operand's axes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// The dtype of the values.
+    pub fn dtype(&self) -> DType {
+        self.values.dtype()
+    }
+
+    /// The buffer: for a dense operand one value per element, row-major; for a view, what it reads from.
+    pub fn values(&self) -> &Data {
+        &self.values
+    }
+
+    /// The strides of a view, in elements, one per axis; `None` for a dense operand.
+    pub fn strides(&self) -> Option<&[i64]> {
+        self.strides.as_deref()
+    }
+
+    /// Where a view's first element stands in the buffer; 0 for a dense operand.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The flags as given; `None` where absent, which means that all are false (clause THEANO-1).
+    pub fn broadcastable(&self) -> Option<&[bool]> {
+        self.broadcastable.as_deref()
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Malformed> {
+    let letter = |byte: u8| byte.is_ascii_lowercase();
+    let mut bytes = name.bytes();
+    let well_formed = bytes.next().is_some_and(letter)
+        && bytes.all(|byte| letter(byte) || byte.is_ascii_digit() || byte == b'_');
+    if !well_formed {
+        return Err(Malformed::new(
+            "operands.name",
+            format!("`{name}`"),
+            "a name of the form [a-z][a-z0-9_]*",
+        ));
+    }
+    if name.parse::<Function>().is_ok() {
+        return Err(Malformed::new("operands.name", format!("`{name}`"), "a name that is no function's"));
+    }
+    Ok(())
+}
+
+fn row_major_strides(name: &str, shape: &Shape) -> Result<Vec<i64>, Malformed> {
+    let mut strides = vec![0; shape.rank()];
+    let mut step: i64 = 1;
+    for (stride, &length) in strides.iter_mut().zip(shape.iter()).rev() {
+        *stride = step;
+        let length = i64::try_from(length.max(1)).ok();
+        step = length.and_then(|length| step.checked_mul(length)).ok_or_else(|| {
+            Malformed::new(
+                format!("operands.{name}.shape"),
+                format!("{shape}"),
+                "at most 2^63-1 elements where strides are left out",
+            )
+        })?;
+    }
+    Ok(strides)
+}
+
+/// A view must not reach outside its buffer. One without elements reaches nothing.
+fn check_reach(
+    name: &str,
+    shape: &Shape,
+    strides: &[i64],
+    offset: usize,
+    length: usize,
+) -> Result<(), Malformed> {
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    let (mut lowest, mut highest) = (offset as i128, offset as i128);
+    for (&axis_length, &stride) in shape.iter().zip(strides) {
+        let reach = (axis_length as i128 - 1).saturating_mul(stride.into());
+        lowest = lowest.saturating_add(reach.min(0));
+        highest = highest.saturating_add(reach.max(0));
+    }
+    if lowest >= 0 && highest < length as i128 {
+        return Ok(());
+    }
+    Err(Malformed::new(
+        format!("operands.{name}"),
+        format!("a view that reaches positions {lowest} to {highest}"),
+        format!("positions inside its buffer of {length} values"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked() {
+        for good in ["a", "x0", "a_b"] {
+            assert!(Operand::dense(good, [1], vec![1i8]).is_ok(), "{good}");
+        }
+        for bad in ["", "A", "0a", "_a", "a-b", "exp", "é"] {
+            assert!(Operand::dense(bad, [1], vec![1i8]).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_dense_operand_has_one_value_per_element() {
+        let error = Operand::dense("a", [2, 3], vec![1i8; 5]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "operands.a.values: found 5 values for shape (2,3), expected 6, one per element"
+        );
+        assert!(Operand::dense("a", [0, 1 << 40, 1 << 40], Vec::<i8>::new()).is_ok());
+        assert!(Operand::dense("a", [1 << 40, 1 << 40], Vec::<i8>::new()).is_err());
+    }
+
+    #[test]
+    fn a_view_stays_inside_its_buffer() {
+        let view = |shape: &[usize], strides: &[i64], offset| {
+            Operand::view("a", shape, vec![0i8; 6], Some(strides.to_vec()), offset)
+        };
+        assert!(view(&[3, 2], &[1, 3], 0).is_ok(), "transposed");
+        assert!(view(&[6], &[-1], 5).is_ok(), "reversed");
+        assert!(view(&[6], &[-1], 4).is_err(), "reversed, one too low");
+        assert!(view(&[7], &[1], 0).is_err(), "one too far");
+        assert!(view(&[1 << 40, 1 << 40], &[0, 0], 5).is_ok(), "stride 0");
+        assert!(view(&[], &[], 6).is_err(), "a scalar past the end");
+        assert!(view(&[0], &[9], 99).is_ok(), "no element, nothing reached");
+        assert!(view(&[usize::MAX, usize::MAX], &[i64::MAX, i64::MAX], 0).is_err(), "huge");
+        assert!(view(&[usize::MAX, usize::MAX], &[i64::MAX, i64::MIN], 0).is_err(), "huge both ways");
+        assert!(view(&[2], &[1, 1], 0).is_err(), "one stride too many");
+    }
+
+    #[test]
+    fn an_offset_alone_means_row_major_strides() {
+        let operand = Operand::view("a", [2, 2], vec![0i8; 6], None, 2).unwrap();
+        assert_eq!(operand.strides(), Some(&[2, 1][..]));
+        assert!(Operand::view("a", [2, 2], vec![0i8; 6], None, 3).is_err());
+    }
+
+    #[test]
+    fn flags_are_one_per_axis() {
+        let operand = Operand::dense("a", [1, 2], vec![0i8; 2]).unwrap();
+        assert!(operand.clone().with_broadcastable(vec![true]).is_err());
+        assert!(operand.with_broadcastable(vec![true, false]).is_ok());
+    }
+}
