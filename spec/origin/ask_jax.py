@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Ask JAX for the gradients of cases: jax.grad of the sum of all elements of the expression, in 64-bit mode.
+
+    ask_jax.py FILE...            compare every gradient that the files expect, whatever its origin, with JAX's; exit 1 on a difference
+    ask_jax.py --write FILE...    first replace each `result: ask` by the answer; the rest of the file stays as it is
+
+Each rule set is lowered by a reshape of its operands inside the function that JAX differentiates, so that the sums over broadcast
+axes are JAX's own. JAX takes some derivatives differently from clause GRAD-3; a case where it does says "JAX 0.10.2 answers" in its
+note, is reported as a known difference, and is an error when JAX agrees after all. Refusals are not asked: JAX promotes dtypes.
+"""
+import argparse
+import math
+import re
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from ruamel.yaml import YAML
+
+from ask_numpy import NAMES, array_of, flow, spelled
+
+jax.config.update("jax_enable_x64", True)
+
+FUNCTIONS = {
+    "add": jnp.add, "subtract": jnp.subtract, "multiply": jnp.multiply, "divide": jnp.divide, "power": jnp.power,
+    "maximum": jnp.maximum, "minimum": jnp.minimum, "negate": jnp.negative, "abs": jnp.abs, "sqrt": jnp.sqrt, "exp": jnp.exp,
+    "log": jnp.log, "tanh": jnp.tanh, "select": jnp.where, "equal": jnp.equal, "not_equal": jnp.not_equal, "less": jnp.less,
+    "less_equal": jnp.less_equal, "greater": jnp.greater, "greater_equal": jnp.greater_equal, "logical_and": jnp.logical_and,
+    "logical_or": jnp.logical_or, "logical_not": jnp.logical_not,
+}
+# Between JAX's answer and a value in a file: what f64 sums of a few terms can differ by. Integers are exact in both.
+EPSILON = {"f64": 2.0**-50, "f32": 2.0**-21, "f16": 2.0**-9, "bf16": 2.0**-6}
+
+
+def lowered_shapes(case, rules, shapes):
+    """The shape that each operand is brought to by reshape, so that JAX's right-aligned broadcasting says what the rule set says."""
+    if rules == "pdpd" and len(shapes) == 2:
+        (a, b), axis = shapes, case.get("axis", -1)
+        start = len(a) - len(b) if axis == -1 else axis
+        kept = len(b)
+        while kept and b[kept - 1] == 1:
+            kept -= 1
+        return [a, (1,) * start + b[:kept] + (1,) * (len(a) - start - kept)]
+    if rules == "xla" and case.get("broadcast_dimensions"):
+        rank = max(map(len, shapes))
+        placed = []
+        for shape in shapes:
+            lengths = list(shape)
+            if len(shape) < rank:
+                lengths = [1] * rank
+                for axis, length in zip(case["broadcast_dimensions"], shape):
+                    lengths[axis] = length
+            placed.append(tuple(lengths))
+        return placed
+    return shapes
+
+
+def evaluate(expression, operands):
+    if isinstance(expression, str):
+        return operands[expression]
+    name, *arguments = expression
+    return FUNCTIONS[name](*(evaluate(argument, operands) for argument in arguments))
+
+
+def answer(case, rules):
+    """JAX's gradient, as a case's `result` says it."""
+    given = {o["name"]: jnp.asarray(array_of(o)) for o in case["operands"]}
+    shapes = dict(zip(given, lowered_shapes(case, rules, [tuple(a.shape) for a in given.values()])))
+    common = np.broadcast_shapes(*shapes.values())  # of all operands, used or not
+
+    def total(w):
+        operands = {n: (w if n == case["wrt"] else a).reshape(shapes[n]) for n, a in given.items()}
+        return jnp.sum(jnp.broadcast_to(evaluate(case["expression"], operands), common))
+
+    gradient = np.asarray(jax.grad(total)(given[case["wrt"]]))
+    return {"dtype": NAMES[gradient.dtype], "shape": list(gradient.shape), "values": spelled(gradient)}
+
+
+def near(a, b, dtype):
+    a, b = float(a.replace(".nan", "nan").replace(".inf", "inf")), float(b)
+    if math.isnan(a) or math.isnan(b) or math.isinf(a) or math.isinf(b):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    return abs(a - b) <= EPSILON[dtype] * abs(b) if b != math.floor(b) else a == b
+
+
+def difference(asked, expected):
+    """What differs, or None. -0 equals +0 in gradients, and any two NaN are equal."""
+    for key in ("dtype", "shape"):
+        if asked[key] != expected[key]:
+            return f"{key}: JAX {asked[key]}, the case says {expected[key]}"
+    if len(asked["values"]) != len(expected["values"]) or not all(
+            near(a, b, expected["dtype"]) for a, b in zip(asked["values"], expected["values"])):
+        return f"values: JAX [{', '.join(asked['values'])}], the case says {expected['values']}"
+    return None
+
+
+def process(path, write):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    document = YAML(typ="safe", pure=True).load(text)
+    filled = agreed = known = 0
+    wrong = []
+    for case in document.get("cases") or []:
+        if case.get("operation") != "gradient" or "result" not in case:
+            continue
+        asked = answer(case, case.get("rules", document.get("rules")))
+        expected_to_differ = "JAX 0.10.2 answers" in case.get("note", "")
+        if case["result"] == "ask":
+            if write:
+                pattern = rf"(?ms)(^ *- id: {re.escape(case['id'])} *$(?:(?!^ *- id:).)*?^ *result: )ask(?= *(?:#[^\n]*)?$)"
+                text, count = re.subn(pattern, lambda m: m.group(1) + flow(asked), text)
+                filled += count
+            else:
+                wrong.append(f"{case['id']}: not filled; run with --write")
+            continue
+        found = difference(asked, case["result"])
+        if found and expected_to_differ:
+            known += 1
+            print(f"  known difference: {case['id']}: {found}")
+        elif found:
+            wrong.append(f"{case['id']}: {found}")
+        elif expected_to_differ:
+            wrong.append(f"{case['id']}: its note says that JAX differs, but JAX agrees")
+        else:
+            agreed += 1
+    if filled:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    print(f"{path}: {filled} filled, {agreed} agreed, {known} known differences, {len(wrong)} wrong")
+    for line in wrong:
+        print(f"  {line}")
+    return not wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="replace each `result: ask` by the answer")
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    arguments = parser.parse_args()
+    return 0 if all([process(path, arguments.write) for path in arguments.files]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
