@@ -118,4 +118,10 @@ pub trait Implementation: Sync {
     fn allowed_ulp(&self) -> u32 {
         4
     }
+
+    /// Whether `maximum` and `minimum` promise to put -0 below +0; where not, a zero of either sign will do
+    /// from an expression that holds one of them (clause V-3).
+    fn orders_zeros(&self) -> bool {
+        false
+    }
 }
