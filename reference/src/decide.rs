@@ -1,0 +1,45 @@
+//! Whether a request is accepted: the whole decision, in the order of clause G-6.
+
+use crate::Alignment;
+use crate::rules::{align_shapes, broadcast_shape, check_operand_count};
+use crate::types::{check_differentiable, result_dtype};
+use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operand, Operation, Refusal, Request, Shape};
+
+/// How the operands of a request lie under its result.
+///
+/// # Errors
+/// The refusal that clause G-6 puts first: the number of operands, types function by function, derivatives, the
+/// clauses of the rule set, the size.
+pub fn align(request: &Request) -> Result<Alignment, Refusal> {
+    let (set, operands) = (request.rules().set(), request.operands());
+    check_operand_count(set, operands.len())?;
+    let dtypes: Vec<DType> = operands.iter().map(Operand::dtype).collect();
+    match request.operation() {
+        Operation::Broadcast { target_shape } => {
+            return broadcast_shape(set, operands[0].shape(), target_shape);
+        }
+        Operation::Elementwise { expression } => {
+            result_dtype(expression, &dtypes)?;
+        }
+        Operation::Gradient { expression, wrt } => {
+            result_dtype(expression, &dtypes)?;
+            check_differentiable(expression, &dtypes, *wrt)?;
+        }
+    }
+    let shapes: Vec<Shape> = operands.iter().map(|operand| operand.shape().clone()).collect();
+    let flags: Vec<Option<&[bool]>> = operands.iter().map(Operand::broadcastable).collect();
+    align_shapes(request.rules(), &shapes, &flags)
+}
+
+/// Why an accepted request is not computed, if so: its result, or for a gradient the result underneath, has more
+/// than [`DEFAULT_MAX_ELEMENTS`] elements (clause G-1).
+pub fn exceeds_limit(request: &Request, alignment: &Alignment) -> Option<String> {
+    let mut shapes = vec![&alignment.shape];
+    if let Operation::Gradient { wrt, .. } = request.operation() {
+        // By an operand of many elements under a result of none, the gradient is that many zeros.
+        shapes.push(request.operands()[*wrt].shape());
+    }
+    let too_many = |shape: &&Shape| shape.count().is_none_or(|count| count > DEFAULT_MAX_ELEMENTS);
+    let shape = shapes.into_iter().find(too_many)?;
+    Some(format!("a result of shape {shape} has more than {DEFAULT_MAX_ELEMENTS} elements"))
+}

@@ -1,0 +1,61 @@
+//! The interpreter behind the trait that all implementations share.
+
+use crate::evaluate::evaluate;
+use crate::{align, exceeds_limit, gradient};
+use broadcheck_spec::{Capabilities, Implementation, Operation, Outcome, Request, Success};
+use std::sync::LazyLock;
+
+static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::all);
+
+/// The reference interpreter. It does everything that the format can express.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reference;
+
+impl Reference {
+    /// The interpreter.
+    pub fn new() -> Reference {
+        Reference
+    }
+}
+
+impl Implementation for Reference {
+    fn name(&self) -> &'static str {
+        "reference"
+    }
+
+    fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn run(&self, request: &Request) -> Outcome {
+        let alignment = match align(request) {
+            Ok(alignment) => alignment,
+            Err(refusal) => return Outcome::Refusal(refusal),
+        };
+        if let Some(reason) = exceeds_limit(request, &alignment) {
+            return Outcome::Skipped { reason };
+        }
+        match request.operation() {
+            Operation::Elementwise { .. } | Operation::Broadcast { .. } => {
+                Outcome::Success(evaluate(request, &alignment))
+            }
+            Operation::Gradient { .. } => match gradient(request) {
+                Ok((tensor, _)) => Outcome::Success(Success::from(tensor)),
+                Err(refusal) => Outcome::Refusal(refusal),
+            },
+        }
+    }
+
+    /// Half of the 1 ULP is rounding; see the accuracy tests for what was measured (clause V-4).
+    fn allowed_ulp(&self) -> u32 {
+        1
+    }
+
+    fn orders_zeros(&self) -> bool {
+        true
+    }
+}

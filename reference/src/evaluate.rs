@@ -1,0 +1,76 @@
+//! Elementwise operations and `broadcast`: the element at each index of the result, one after the other.
+
+use crate::indices::Indices;
+use crate::{Alignment, apply, read, result_dtype};
+use broadcheck_spec::{
+    DEFAULT_MAX_ELEMENTS, DType, Data, Expression, Node, Operand, Operation, Request, Scalar, Shape, Success,
+    Tensor,
+};
+
+/// The result of an accepted request that is no gradient.
+pub(crate) fn evaluate(request: &Request, alignment: &Alignment) -> Success {
+    let operands = request.operands();
+    match request.operation() {
+        Operation::Elementwise { expression } | Operation::Gradient { expression, .. } => {
+            let dtypes: Vec<DType> = operands.iter().map(Operand::dtype).collect();
+            let dtype = result_dtype(expression, &dtypes).expect("the types of an accepted request agree");
+            let root = |index: &[usize]| {
+                *node_values(expression, operands, alignment, index).last().expect("an expression has a root")
+            };
+            Success {
+                tensor: tensor(dtype, &alignment.shape, root),
+                intermediate: intermediate(operands, alignment),
+                broadcastable: alignment.broadcastable.clone(),
+            }
+        }
+        // BIDI-3, NUMPY-5. The values are the operand's, of any dtype.
+        Operation::Broadcast { .. } => {
+            let value = |index: &[usize]| element(operands, 0, alignment, index);
+            Success::from(tensor(operands[0].dtype(), &alignment.shape, value))
+        }
+    }
+}
+
+/// The value of every node of an expression at one index of the result. Each function rounds (clause V-5).
+pub(crate) fn node_values(
+    expression: &Expression,
+    operands: &[Operand],
+    alignment: &Alignment,
+    index: &[usize],
+) -> Vec<Scalar> {
+    let mut values: Vec<Scalar> = Vec::with_capacity(expression.nodes().len());
+    for node in expression.nodes() {
+        values.push(match node {
+            Node::Operand(operand) => element(operands, *operand, alignment, index),
+            Node::Call(call) => {
+                let arguments: Vec<Scalar> = call.arguments().iter().map(|&place| values[place]).collect();
+                apply(call.function(), &arguments)
+            }
+        });
+    }
+    values
+}
+
+/// The element of an operand that is read at an index of the result.
+fn element(operands: &[Operand], operand: usize, alignment: &Alignment, index: &[usize]) -> Scalar {
+    let operand_index = alignment.operand_index(operand, operands[operand].shape(), index);
+    read(&operands[operand], &operand_index)
+}
+
+/// XLA-8: the lower operand after the in-dim step. Left out where it would be huge under a small result.
+fn intermediate(operands: &[Operand], alignment: &Alignment) -> Option<Tensor> {
+    let shape = alignment.intermediate.as_ref()?;
+    shape.count().filter(|&count| count <= DEFAULT_MAX_ELEMENTS)?;
+    let lower = if operands[0].rank() < operands[1].rank() { 0 } else { 1 };
+    let value = |index: &[usize]| element(operands, lower, alignment, index);
+    Some(tensor(operands[lower].dtype(), shape, value))
+}
+
+/// A tensor from its value at each index.
+pub(crate) fn tensor(dtype: DType, shape: &Shape, value: impl Fn(&[usize]) -> Scalar) -> Tensor {
+    let mut data = Data::empty(dtype);
+    for index in Indices::new(shape) {
+        data.push(value(&index)).expect("values of the result's dtype");
+    }
+    Tensor::new(shape.clone(), data).expect("one value per index")
+}

@@ -1,0 +1,119 @@
+//! Functions of floats: IEEE 754, each rounding once (clauses V-1, V-3, V-5). Rust contracts no multiply-add.
+
+use super::transcendental;
+use broadcheck_spec::half::{bf16, f16};
+use broadcheck_spec::{DType, Function, Scalar};
+
+macro_rules! floats {
+    ($($type:ident $unary:ident $binary:ident $exp:path, $log:path, $tanh:path, $power:path;)*) => {$(
+        pub(super) fn $unary(function: Function, x: $type) -> Option<$type> {
+            match function {
+                Function::Negate => Some(-x),
+                Function::Abs => Some(x.abs()),
+                Function::Sqrt => Some(x.sqrt()),
+                Function::Exp => Some($exp(x)),
+                Function::Log => Some($log(x)),
+                Function::Tanh => Some($tanh(x)),
+                _ => None,
+            }
+        }
+
+        pub(super) fn $binary(function: Function, a: $type, b: $type) -> Option<$type> {
+            match function {
+                Function::Add => Some(a + b),
+                Function::Subtract => Some(a - b),
+                Function::Multiply => Some(a * b),
+                Function::Divide => Some(a / b),
+                Function::Power => Some($power(a, b)),
+                // V-3. NaN if either is; of two zeros, which compare equal, +0 is the larger.
+                Function::Maximum | Function::Minimum if a.is_nan() || b.is_nan() => Some($type::NAN),
+                Function::Maximum if a == b => Some(if a.is_sign_negative() { b } else { a }),
+                Function::Maximum => Some(if a > b { a } else { b }),
+                Function::Minimum if a == b => Some(if a.is_sign_negative() { a } else { b }),
+                Function::Minimum => Some(if a < b { a } else { b }),
+                _ => None,
+            }
+        }
+    )*};
+}
+
+floats! {
+    f64 unary_f64 binary_f64
+        transcendental::exp, transcendental::log, transcendental::tanh, transcendental::power;
+    f32 unary_f32 binary_f32
+        exp_f32, log_f32, tanh_f32, power_f32;
+}
+
+fn exp_f32(x: f32) -> f32 {
+    nearest_f32(transcendental::exp(x.into()))
+}
+
+fn log_f32(x: f32) -> f32 {
+    nearest_f32(transcendental::log(x.into()))
+}
+
+fn tanh_f32(x: f32) -> f32 {
+    nearest_f32(transcendental::tanh(x.into()))
+}
+
+fn power_f32(a: f32, b: f32) -> f32 {
+    nearest_f32(transcendental::power(a.into(), b.into()))
+}
+
+/// A function of an f16 or bf16, whose value is `x`. The answer is not yet rounded to the type, but rounding it
+/// once more is as good as having rounded once.
+///
+/// For the functions computed in f32 that is Figueroa's theorem: a sum, difference, product, quotient or square
+/// root of numbers of p bits, rounded first to q >= 2p + 2 bits and then to p, is the one rounded to p at once.
+/// Here p is 11 (f16) or 8 (bf16) and q is 24. Subnormal results have fewer bits than p, which only helps, and
+/// f32 has 16 bits more below the smallest subnormal of bf16 and 125 below that of f16.
+pub(super) fn unary_half(function: Function, x: f32) -> Option<f32> {
+    match function {
+        Function::Exp | Function::Log | Function::Tanh => unary_f64(function, x.into()).map(round_to_odd),
+        _ => unary_f32(function, x),
+    }
+}
+
+/// A function of two f16 or bf16. See [`unary_half`].
+pub(super) fn binary_half(function: Function, a: f32, b: f32) -> Option<f32> {
+    match function {
+        Function::Power => binary_f64(function, a.into(), b.into()).map(round_to_odd),
+        _ => binary_f32(function, a, b),
+    }
+}
+
+/// An f64 as the f32 next to it whose last bit is odd, or as the f32 that it is.
+///
+/// A value so rounded is rounded to f16 or bf16 as the f64 would be: it lies on a boundary between two of their
+/// numbers only if the f64 does, for those boundaries are f32 whose last bit is even. (`half` drops the low 32
+/// bits of an f64 when it rounds one, which makes ties of what are none.)
+fn round_to_odd(value: f64) -> f32 {
+    let nearest = nearest_f32(value);
+    if f64::from(nearest) == value || value.is_nan() || value.is_infinite() {
+        return nearest;
+    }
+    let odd = |candidate: f32| candidate.to_bits() % 2 == 1;
+    if odd(nearest) {
+        nearest
+    } else if f64::from(nearest) > value {
+        nearest.next_down()
+    } else {
+        nearest.next_up()
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+fn nearest_f32(value: f64) -> f32 {
+    value as f32
+}
+
+/// An f64 rounded once to a float dtype, nearest even.
+pub(crate) fn round_to(dtype: DType, value: f64) -> Scalar {
+    match dtype {
+        DType::F64 => Scalar::F64(value),
+        DType::F32 => Scalar::F32(nearest_f32(value)),
+        DType::F16 => Scalar::F16(f16::from_f32(round_to_odd(value))),
+        DType::Bf16 => Scalar::Bf16(bf16::from_f32(round_to_odd(value))),
+        other => panic!("{other} is no float"),
+    }
+}

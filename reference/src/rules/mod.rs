@@ -1,0 +1,132 @@
+//! The rule sets, one file each, and what they share: clauses G-1, G-2 and G-5.
+
+mod bidirectional;
+mod none;
+mod numpy;
+mod pdpd;
+mod theano;
+mod xla;
+
+use crate::Alignment;
+use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape};
+
+/// How operands of these shapes lie under their result, for an elementwise operation or a gradient.
+///
+/// `flags` are those of `theano`, one list per operand; a missing list means that all its flags are false.
+/// Decided are the number of operands, the rule set's clauses and the size, in that order (clause G-6).
+///
+/// # Errors
+/// The refusal of the rule set. `bidirectional` has no elementwise operation (see [`broadcast_shape`]): it is
+/// answered with a refusal without kind.
+///
+/// # Panics
+/// Where an operand has flags and their number is not its rank.
+pub fn align_shapes(
+    rules: &Rules,
+    shapes: &[Shape],
+    flags: &[Option<&[bool]>],
+) -> Result<Alignment, Refusal> {
+    check_operand_count(rules.set(), shapes.len())?;
+    let alignment = match (rules, shapes) {
+        (Rules::None, _) => none::align(shapes),
+        (Rules::Numpy, _) => numpy::align(shapes),
+        (Rules::Theano, _) => theano::align(shapes, flags),
+        (Rules::Pdpd { axis }, [a, b]) => pdpd::align(a, b, *axis),
+        (Rules::Xla { broadcast_dimensions }, [lhs, rhs]) => {
+            xla::align(lhs, rhs, broadcast_dimensions.as_deref())
+        }
+        (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => Ok(alone(&shapes[0])),
+        (Rules::Bidirectional, _) => Err(no_such_operation(RuleSet::Bidirectional, "elementwise")),
+    }?;
+    check_sizes(shapes.iter().chain([&alignment.shape]))?;
+    Ok(alignment)
+}
+
+/// How an operand lies under the result when it is brought to a target shape, under `bidirectional` or `numpy`.
+///
+/// # Errors
+/// The refusal of the rule set. The others have no such operation: they answer a refusal without kind.
+pub fn broadcast_shape(set: RuleSet, operand: &Shape, target: &Shape) -> Result<Alignment, Refusal> {
+    let alignment = match set {
+        RuleSet::Numpy => numpy::broadcast(operand, target),
+        RuleSet::Bidirectional => bidirectional::broadcast(operand, target),
+        _ => Err(no_such_operation(set, "broadcast")),
+    }?;
+    check_sizes([operand, target, &alignment.shape])?;
+    Ok(alignment)
+}
+
+/// G-5: `none`, `numpy` and `theano` take any number of operands from one; `pdpd` and `xla` take one or two.
+pub(crate) fn check_operand_count(set: RuleSet, count: usize) -> Result<(), Refusal> {
+    let (accepted, expected) = match set {
+        RuleSet::None | RuleSet::Numpy | RuleSet::Theano => (count >= 1, "one or more"),
+        RuleSet::Pdpd | RuleSet::Xla => (count == 1 || count == 2, "one or two"),
+        RuleSet::Bidirectional => (count == 1, "one"),
+    };
+    if accepted {
+        return Ok(());
+    }
+    let message = format!("{count} operands: {set} takes {expected}");
+    Err(Refusal::new(RefusalKind::OperandCount, message))
+}
+
+/// G-5: with one operand the result has its shape.
+fn alone(shape: &Shape) -> Alignment {
+    Alignment::new(shape.clone(), vec![(0..shape.rank()).collect()])
+}
+
+/// G-1: no operand, target or result has lengths other than 0 that multiply to more than 2^63-1.
+fn check_sizes<'a>(shapes: impl IntoIterator<Item = &'a Shape>) -> Result<(), Refusal> {
+    for shape in shapes {
+        if shape.count().is_none() {
+            let message =
+                format!("shape {shape}: the lengths other than 0 multiply to more than 2^63-1 elements");
+            return Err(Refusal::new(RefusalKind::TooLarge, message));
+        }
+    }
+    Ok(())
+}
+
+fn no_such_operation(set: RuleSet, operation: &str) -> Refusal {
+    Refusal { message: format!("{set} has no operation {operation}"), ..Refusal::default() }
+}
+
+/// G-2: the common length of two lengths: theirs where they are equal, the other where one is 1.
+///
+/// So 1 with 0 is 0, which the larger of the two is not.
+fn common_length(a: usize, b: usize) -> Option<usize> {
+    if a == b {
+        Some(a)
+    } else if a == 1 {
+        Some(b)
+    } else if b == 1 {
+        Some(a)
+    } else {
+        None
+    }
+}
+
+/// The length of a shape on an axis of a result of a higher rank when both end at the same axis: 1 where the
+/// shape has no such axis.
+fn right_aligned_length(shape: &Shape, rank: usize, axis: usize) -> usize {
+    let missing = rank - shape.rank();
+    if axis < missing { 1 } else { shape[axis - missing] }
+}
+
+/// The axes of a result of this rank that a shape lies on when both end at the same axis.
+fn right_aligned_axes(shape: &Shape, rank: usize) -> Vec<usize> {
+    (rank - shape.rank()..rank).collect()
+}
+
+/// `1, 2 and 3`.
+fn listed<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+    let mut texts: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    match texts.pop() {
+        Some(last) if !texts.is_empty() => format!("{} and {last}", texts.join(", ")),
+        Some(only) => only,
+        None => "none".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Rule set `xla`: explicit `broadcast_dimensions`, then degenerate dimensions. XLA, "Broadcasting semantics":
+//! `xla-en` lines 34 to 204, `xla-zh` lines 22 to 126, `xla-id` lines 23 to 122.
+
+use super::{common_length, listed};
+use crate::Alignment;
+use broadcheck_spec::{Refusal, RefusalKind, Shape};
+
+pub(super) fn align(lhs: &Shape, rhs: &Shape, dimensions: Option<&[i64]>) -> Result<Alignment, Refusal> {
+    // XLA-2. Dimensions that are absent and dimensions that are empty are the same.
+    let dimensions = dimensions.unwrap_or(&[]);
+    if lhs.rank() == rhs.rank() {
+        return align_equal_ranks(lhs, rhs, dimensions);
+    }
+    // "broadcasting a lower-rank array onto a higher-rank array" (xla-en 46, 58 to 61): which operand is the
+    // lower does not depend on their order.
+    let lower_is_lhs = lhs.rank() < rhs.rank();
+    let (lower, higher) = if lower_is_lhs { (lhs, rhs) } else { (rhs, lhs) };
+    let named = named_axes(lower, higher, dimensions)?;
+
+    // XLA-8. The in-dim step (xla-en 176 to 181, 198 to 203): the lengths of the lower operand on the named
+    // axes, those of the higher operand elsewhere.
+    let mut intermediate = higher.to_vec();
+    for (i, &axis) in named.iter().enumerate() {
+        intermediate[axis] = lower[i];
+    }
+    let intermediate = Shape::new(intermediate);
+
+    // XLA-8. Then degenerate dimensions (xla-en 188 to 189).
+    let shape = degenerate(&intermediate, higher)?;
+    let axes_of_higher = (0..higher.rank()).collect();
+    let axes = if lower_is_lhs { vec![named, axes_of_higher] } else { vec![axes_of_higher, named] };
+    Ok(Alignment { intermediate: Some(intermediate), ..Alignment::new(shape, axes) })
+}
+
+/// XLA-1: "Broadcasting similar-rank arrays with degenerate dimensions" (xla-en 141 to 165).
+fn align_equal_ranks(lhs: &Shape, rhs: &Shape, dimensions: &[i64]) -> Result<Alignment, Refusal> {
+    let rank = lhs.rank();
+    let identity = dimensions.len() == rank && dimensions.iter().copied().eq(0..rank as i64);
+    if !dimensions.is_empty() && !identity {
+        let message = format!(
+            "broadcast_dimensions ({}) at equal ranks of {rank}: none, or each axis onto itself",
+            listed(dimensions)
+        );
+        return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIdentity, message));
+    }
+    let shape = degenerate(lhs, rhs)?;
+    Ok(Alignment::new(shape, vec![(0..rank).collect(), (0..rank).collect()]))
+}
+
+/// The axes of the higher operand that those of the lower lie on.
+fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
+    if dimensions.is_empty() {
+        // XLA-2. "Scalars can always be broadcast over arrays without an explicit specification" (xla-en 48).
+        if lower.rank() == 0 {
+            return Ok(Vec::new());
+        }
+        // XLA-3. "explicit broadcasting specifications on operations between arrays of different ranks is
+        // required" (xla-en 42 to 43, 64 to 65).
+        let message = format!("ranks {} and {} without broadcast_dimensions", lower.rank(), higher.rank());
+        return Err(Refusal::new(RefusalKind::RankMismatch, message));
+    }
+
+    // XLA-4. "The first element in the tuple says which dimension in the higher-rank array has to match
+    // dimension 0 in the lower-rank array. The second element for dimension 1, and so on." (xla-en 133 to 137)
+    if dimensions.len() != lower.rank() {
+        let message = format!(
+            "{} broadcast_dimensions for a lower operand of rank {}: one per axis",
+            dimensions.len(),
+            lower.rank()
+        );
+        return Err(Refusal::new(RefusalKind::BroadcastDimensionsCount, message));
+    }
+
+    // XLA-5. Each is a dimension of the higher operand (xla-en 109 to 110).
+    let mut named = Vec::with_capacity(dimensions.len());
+    for &dimension in dimensions {
+        match usize::try_from(dimension) {
+            Ok(axis) if axis < higher.rank() => named.push(axis),
+            _ => {
+                let message =
+                    format!("broadcast dimension {dimension} in a higher operand of rank {}", higher.rank());
+                return Err(Refusal::new(RefusalKind::BroadcastDimensionOutOfRange, message));
+            }
+        }
+    }
+
+    // XLA-6. "The order of broadcast dimensions has to be strictly increasing." (xla-en 137 to 139)
+    if let Some(pair) = named.windows(2).find(|pair| pair[0] >= pair[1]) {
+        let message = format!("broadcast dimension {} before {}: they must increase", pair[0], pair[1]);
+        return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIncreasing, message));
+    }
+
+    // XLA-7. "T has to be equal to the matching dimension" (xla-en 120), or either is 1: the examples of
+    // "Broadcast composition" (xla-en 167 to 204) stretch a 1 on either side.
+    for (&length, &axis) in lower.iter().zip(&named) {
+        if common_length(length, higher[axis]).is_none() {
+            let message = format!("length {length} of the lower operand onto {} of the higher", higher[axis]);
+            return Err(Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis));
+        }
+    }
+    Ok(named)
+}
+
+/// Two shapes of one rank: "They are equal, or one of them is 1" (xla-en 148 to 149), with the common length of
+/// clause G-2 for "the maximum among the two" (xla-en 151).
+fn degenerate(a: &Shape, b: &Shape) -> Result<Shape, Refusal> {
+    let mut result = Vec::with_capacity(a.rank());
+    for (axis, (&left, &right)) in a.iter().zip(b.iter()).enumerate() {
+        let Some(common) = common_length(left, right) else {
+            let message = format!("lengths {left} and {right}: neither equal nor 1");
+            return Err(Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis));
+        };
+        result.push(common);
+    }
+    Ok(Shape::new(result))
+}

@@ -1,0 +1,149 @@
+//! Which functions take which dtypes (clauses G-3 and V-2), and what has a derivative (clause GRAD-3).
+
+use broadcheck_spec::{DType, Expression, Function, Node, Refusal, RefusalKind};
+
+/// What a function asks of its arguments beyond one dtype.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Domain {
+    /// Any dtype.
+    Any,
+    /// Floats and integers.
+    Numbers,
+    /// Floats only.
+    Floats,
+    /// bool only.
+    Truth,
+}
+
+fn domain(function: Function) -> Domain {
+    match function {
+        Function::Equal | Function::NotEqual | Function::Select => Domain::Any,
+        Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual
+        | Function::Negate
+        | Function::Abs => Domain::Numbers,
+        Function::Divide
+        | Function::Power
+        | Function::Sqrt
+        | Function::Exp
+        | Function::Log
+        | Function::Tanh => Domain::Floats,
+        Function::LogicalAnd | Function::LogicalOr | Function::LogicalNot => Domain::Truth,
+    }
+}
+
+/// Whether a function compares or reckons with truth values: it gives bool and has no derivative.
+fn gives_bool(function: Function) -> bool {
+    matches!(
+        function,
+        Function::Equal
+            | Function::NotEqual
+            | Function::Less
+            | Function::LessEqual
+            | Function::Greater
+            | Function::GreaterEqual
+            | Function::LogicalAnd
+            | Function::LogicalOr
+            | Function::LogicalNot
+    )
+}
+
+/// The dtype of an expression over operands of these dtypes.
+///
+/// # Errors
+/// The refusal of the first function, in post-order, that does not take its arguments: `dtype_mismatch`, else
+/// `unsupported_function` (clause G-6).
+///
+/// # Panics
+/// Where the expression reads an operand that has no dtype in the list.
+pub fn result_dtype(expression: &Expression, dtypes: &[DType]) -> Result<DType, Refusal> {
+    let mut found: Vec<DType> = Vec::with_capacity(expression.nodes().len());
+    for node in expression.nodes() {
+        found.push(match node {
+            Node::Operand(operand) => dtypes[*operand],
+            Node::Call(call) => {
+                let arguments: Vec<DType> = call.arguments().iter().map(|&place| found[place]).collect();
+                call_dtype(call.function(), &arguments)?
+            }
+        });
+    }
+    Ok(*found.last().expect("an expression has a root"))
+}
+
+fn call_dtype(function: Function, arguments: &[DType]) -> Result<DType, Refusal> {
+    // G-3. One dtype for all; of select the condition is bool and the other two agree.
+    let alike = if function == Function::Select {
+        if arguments[0] != DType::Bool {
+            let message = format!("the condition of select is {}: expected bool", arguments[0]);
+            return Err(Refusal::new(RefusalKind::DTypeMismatch, message));
+        }
+        &arguments[1..]
+    } else {
+        arguments
+    };
+    let dtype = alike[0];
+    if let Some(other) = alike.iter().find(|&&other| other != dtype) {
+        let message = format!("{function} of {dtype} and {other}: expected one dtype");
+        return Err(Refusal::new(RefusalKind::DTypeMismatch, message));
+    }
+    // V-2. What the function is defined for.
+    let defined = match domain(function) {
+        Domain::Any => true,
+        Domain::Numbers => dtype != DType::Bool,
+        Domain::Floats => dtype.is_float(),
+        Domain::Truth => dtype == DType::Bool,
+    };
+    if !defined {
+        let message = format!("{function} is not defined for {dtype}");
+        return Err(Refusal::new(RefusalKind::UnsupportedFunction, message));
+    }
+    Ok(if gives_bool(function) { DType::Bool } else { dtype })
+}
+
+/// GRAD-3: the root and w are floats, and no path that holds w goes through a function without derivative.
+pub(crate) fn check_differentiable(
+    expression: &Expression,
+    dtypes: &[DType],
+    wrt: usize,
+) -> Result<(), Refusal> {
+    let refuse = |message: String| Err(Refusal::new(RefusalKind::UnsupportedFunction, message));
+    let root = result_dtype(expression, dtypes)?;
+    if !root.is_float() {
+        return refuse(format!("the gradient of a result of {root}: expected a float"));
+    }
+    if !dtypes[wrt].is_float() {
+        return refuse(format!("the gradient by an operand of {}: expected a float", dtypes[wrt]));
+    }
+    let holds = holding(expression, wrt);
+    for (node, holds) in expression.nodes().iter().zip(holds) {
+        if let Node::Call(call) = node
+            && holds
+            && gives_bool(call.function())
+        {
+            return refuse(format!("{} has no derivative", call.function()));
+        }
+    }
+    Ok(())
+}
+
+/// For each node, whether it is w or a function of w.
+fn holding(expression: &Expression, wrt: usize) -> Vec<bool> {
+    let mut holds: Vec<bool> = Vec::with_capacity(expression.nodes().len());
+    for node in expression.nodes() {
+        holds.push(match node {
+            Node::Operand(operand) => *operand == wrt,
+            Node::Call(call) => call.arguments().iter().any(|&place| holds[place]),
+        });
+    }
+    holds
+}
+
+#[cfg(test)]
+mod tests;
