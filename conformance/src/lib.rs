@@ -3,12 +3,21 @@
 //! - [`suite`] runs the cases of `broadcheck-spec` against an [`Implementation`];
 //! - [`compare`] is the one place that judges an outcome;
 //! - [`known`] holds what an implementation is known to fail;
+//! - [`explain`] draws why shapes go together or do not;
+//! - `report` (feature `cli`) holds what a run found, as text, JSON and markdown;
 //! - [`subjects`] are the implementations that come with the product.
 
 pub mod compare;
+pub mod diverge;
+pub mod exhaustive;
+pub mod explain;
 pub mod known;
+pub mod relations;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod subjects;
 pub mod suite;
+pub mod sweeps;
 
 pub use broadcheck_spec as spec;
 pub use broadcheck_spec::Implementation;

@@ -114,6 +114,17 @@ pub trait Implementation: Sync {
     /// Answers one request. A panic is caught by the runner and is the failure of that case.
     fn run(&self, request: &Request) -> Outcome;
 
+    /// How many requests it likes to be given at a time: more than one where it answers them faster together, as
+    /// a process does that is sent several before it has answered the first.
+    fn batch(&self) -> usize {
+        1
+    }
+
+    /// Answers several requests, with one outcome each, in order.
+    fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
+        requests.iter().map(|request| self.run(request)).collect()
+    }
+
     /// How far `exp log tanh power` may be from the correctly rounded value, in ULP (clause V-4).
     fn allowed_ulp(&self) -> u32 {
         4

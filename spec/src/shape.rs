@@ -139,6 +139,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::cast_possible_truncation, reason = "lengths of 2^63 need 64 bits anyway")]
     fn counts_are_checked_over_the_lengths_that_are_not_zero() {
         let half = 1usize << 32;
         assert_eq!(Shape::from([half, half / 2 - 1]).count(), Some(half * (half / 2 - 1)));

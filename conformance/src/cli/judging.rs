@@ -1,0 +1,133 @@
+//! What `check` does for one implementation: runs what is selected and turns the results into report entries.
+
+use super::interrupt;
+use super::select::{Selected, rules_of};
+use broadcheck::Implementation;
+use broadcheck::known::Known;
+use broadcheck::report::{Entry, Leftover, Run, describe_expectation, describe_request};
+use broadcheck::spec::{Case, Suite, Sweep};
+use broadcheck::suite::{Judged, run_case};
+use broadcheck::sweeps::{SweepReport, run_sweep};
+use rayon::prelude::*;
+use std::path::PathBuf;
+
+/// What is run, and what is known of it.
+pub(super) struct Judging<'a> {
+    pub(super) suite: &'a Suite,
+    pub(super) selected: &'a Selected<'a>,
+    pub(super) known: &'a [Known],
+    /// Whether the implementations were asked for by name.
+    pub(super) named: bool,
+    pub(super) rerun: Rerun,
+}
+
+impl Judging<'_> {
+    /// Runs everything that is selected, until the interrupt key is pressed.
+    pub(super) fn run(&self, implementation: &dyn Implementation) -> Run {
+        let known = self.known.iter().find(|known| known.implementation == implementation.name());
+        let case = |case: &&Case| {
+            if interrupt::pressed() {
+                return None;
+            }
+            Some(self.case_entry(implementation, case, run_case(implementation, case, known)))
+        };
+        let mut results: Vec<Entry> = self.selected.cases.par_iter().filter_map(case).collect();
+        for sweep in &self.selected.sweeps {
+            if !interrupt::pressed() {
+                let report = run_sweep(implementation, sweep, known);
+                results.push(self.sweep_entry(implementation, sweep, report));
+            }
+        }
+        let ids = || {
+            let cases = self.suite.cases.iter().map(|case| case.id.as_str());
+            cases.chain(self.suite.sweeps.iter().map(|sweep| sweep.id.as_str()))
+        };
+        let leftovers = known.map(|known| known.unmatched(ids())).unwrap_or_default();
+        let leftovers =
+            leftovers.iter().map(|entry| Leftover { case: entry.case.clone(), reason: entry.reason.clone() });
+        Run {
+            name: implementation.name().into(),
+            version: implementation.version().into(),
+            named: self.named,
+            results,
+            leftovers: leftovers.collect(),
+        }
+    }
+
+    fn case_entry(&self, implementation: &dyn Implementation, case: &Case, judged: Judged) -> Entry {
+        let failed = judged.status.is_failure();
+        let lines = |lines: &dyn Fn() -> Vec<String>| if failed { lines() } else { Vec::new() };
+        Entry {
+            id: case.id.clone(),
+            sweep: false,
+            rules: Some(case.request.rules().set()),
+            clause: case.clause.clone(),
+            title: case.title.clone(),
+            status: judged.status,
+            kind: judged.kind,
+            detail: judged.detail,
+            request: lines(&|| describe_request(&case.request)),
+            expectation: lines(&|| describe_expectation(&case.request, &case.expectation)),
+            sources: case.sources.iter().map(ToString::to_string).collect(),
+            location: case.location.to_string(),
+            rerun: self.rerun.command(implementation.name(), &case.id),
+        }
+    }
+
+    fn sweep_entry(&self, implementation: &dyn Implementation, sweep: &Sweep, report: SweepReport) -> Entry {
+        let judged = report.judged;
+        let failed = judged.status.is_failure();
+        let bounds: Vec<String> = sweep.with.iter().map(|(name, bound)| format!("{name} {bound}")).collect();
+        let request = format!("sweep {} ({})", sweep.sweep, bounds.join(", "));
+        let expectation = format!("{} cases, all of which hold", sweep.expected_cases);
+        Entry {
+            id: sweep.id.clone(),
+            sweep: true,
+            rules: rules_of(sweep),
+            clause: sweep.clause.clone(),
+            title: sweep.title.clone(),
+            status: judged.status,
+            kind: judged.kind,
+            detail: judged.detail,
+            request: if failed { vec![request] } else { Vec::new() },
+            expectation: if failed { vec![expectation] } else { Vec::new() },
+            sources: sweep.sources.iter().map(ToString::to_string).collect(),
+            location: sweep.location.to_string(),
+            rerun: self.rerun.command(implementation.name(), &sweep.id),
+        }
+    }
+}
+
+/// How a single case is judged again from the shell.
+pub(super) struct Rerun {
+    program: &'static str,
+    options: String,
+}
+
+impl Rerun {
+    pub(super) fn new(cases: &[PathBuf]) -> Rerun {
+        // `cargo run` says so in the environment of what it runs.
+        let under_cargo = std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
+        let program = match (under_cargo, cfg!(debug_assertions)) {
+            (false, _) => "broadcheck",
+            (true, true) => "cargo run --",
+            (true, false) => "cargo run --release --",
+        };
+        let option = |path: &PathBuf| format!(" --cases {}", quoted(&path.to_string_lossy()));
+        let options = cases.iter().map(option).collect();
+        Rerun { program, options }
+    }
+
+    fn command(&self, implementation: &str, id: &str) -> String {
+        format!("{} check{} --impl {} --filter {}", self.program, self.options, quoted(implementation), quoted(id))
+    }
+}
+
+/// A word of a shell's command line.
+fn quoted(word: &str) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || "/-_.@".contains(char);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

@@ -1,0 +1,148 @@
+//! The command line: arguments, exit statuses, and what all subcommands share.
+
+mod check;
+mod diverge;
+mod exhaust;
+mod explain;
+mod implementations;
+mod interrupt;
+mod judging;
+mod list;
+mod select;
+mod show;
+mod validate;
+
+use clap::{Parser, Subcommand};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+/// All held.
+const HELD: u8 = 0;
+/// Something failed.
+const FAILED: u8 = 1;
+/// The input or the command line was wrong.
+const WRONG_INPUT: u8 = 2;
+/// Interrupted, as shells count it.
+const INTERRUPTED: u8 = 130;
+
+const EXIT_STATUS: &str = "\
+Exit status: 0 all held, 1 something failed, 2 the input or the command line was wrong,
+130 interrupted.";
+
+/// The conformance suite for array broadcasting: does it do what NumPy, OpenVINO, Paddle, XLA and Theano say?
+#[derive(Parser)]
+#[command(version, propagate_version = true, after_help = EXIT_STATUS, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(check::Args),
+    List(list::Args),
+    Show(show::Args),
+    Explain(explain::Args),
+    Diverge(diverge::Args),
+    Exhaust(exhaust::Args),
+    Validate(validate::Args),
+}
+
+/// Why a command ends before its end.
+enum Stop {
+    /// The input or the command line is wrong: what stands where, and what should.
+    Input(String),
+    /// Output that cannot be written.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Output(error)
+    }
+}
+
+impl From<String> for Stop {
+    fn from(message: String) -> Stop {
+        Stop::Input(message)
+    }
+}
+
+/// How a command ended: its exit status, or why it did not get there.
+type Ended = Result<u8, Stop>;
+
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help into a closed pipe is no failure, and there is nobody to tell.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { WRONG_INPUT } else { HELD });
+        }
+    };
+    let ended = match cli.command {
+        Command::Check(args) => check::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Diverge(args) => diverge::run(&args),
+        Command::Exhaust(args) => exhaust::run(&args),
+        Command::Validate(args) => validate::run(&args),
+    };
+    ExitCode::from(match ended {
+        Ok(status) => status,
+        Err(Stop::Input(message)) => {
+            complain(&message);
+            WRONG_INPUT
+        }
+        // Whoever reads has seen enough: `broadcheck list | head`.
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => HELD,
+        Err(Stop::Output(error)) => {
+            complain(&format!("standard output: {error}"));
+            WRONG_INPUT
+        }
+    })
+}
+
+/// Writes to standard output, with colours where they belong.
+fn print(text: &str) -> Result<(), Stop> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Writes to standard output what is not the command's last word: a reader who left changes no exit status.
+fn print_and_end(text: &str, status: u8) -> Ended {
+    match print(text) {
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
+        Err(stop) => Err(stop),
+        Ok(()) => Ok(status),
+    }
+}
+
+/// Writes an error, line by line.
+fn complain(message: &str) {
+    let mut err = anstream::stderr().lock();
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    // Where standard error is closed, the exit status is all that is left.
+    let _ = writeln!(err, "{red}error:{red:#} {message}");
+}
+
+/// How wide lines may be: the terminal's width, or what reads well in a file.
+fn width() -> usize {
+    let terminal = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    terminal.map_or(100, |(terminal_size::Width(width), _)| usize::from(width).max(40))
+}
+
+/// Texts of several columns, each as wide as its widest cell.
+fn columns(rows: &[Vec<String>]) -> String {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count)
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max().unwrap_or(0))
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        cells.join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,261 @@
+//! What an expression with `exp log tanh power` can honestly be at one index (clause V-4b).
+//!
+//! Each node has a set of values that a correct implementation may hold there. Exact functions map sets to
+//! sets; a function of which a few ULP are allowed widens its image by them. A set of floats is taken apart at
+//! 0 and at infinity: on what is left every function is monotone in each argument, and so is rounding, so that
+//! the corners bound the image. Two nodes are taken for independent even where they share an operand: the set
+//! may be larger than need be, never smaller.
+
+use super::ranges::{Floats, Piece, Range};
+use super::ulp::{from_key, key};
+use broadcheck_reference::apply;
+use broadcheck_spec::{DType, Exactness, Expression, Function, Node, Scalar};
+
+/// More integers than this are "anything".
+const MOST_POINTS: usize = 64;
+
+/// The values that are right at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Admissible {
+    /// Truth values and integers: each value that is possible.
+    Points(Vec<Scalar>),
+    Floats(Floats),
+    /// Too many possibilities to follow: any value will do.
+    Anything,
+}
+
+impl Admissible {
+    /// Exactly one value.
+    pub(super) fn exactly(value: Scalar) -> Admissible {
+        if value.dtype().is_float() {
+            Admissible::Floats(Floats::exactly(value))
+        } else {
+            Admissible::Points(vec![value])
+        }
+    }
+
+    /// Whether a value is one of those that are right.
+    pub(super) fn contains(&self, value: Scalar) -> bool {
+        match self {
+            Admissible::Points(points) => points.contains(&value),
+            Admissible::Floats(floats) => floats.contains(value),
+            Admissible::Anything => true,
+        }
+    }
+
+    /// The same, where a zero stands for zeros of either sign (`zero_sign: any`).
+    pub(super) fn contains_up_to_zero_sign(&self, value: Scalar) -> bool {
+        let zero = value.as_f64() == Some(0.0);
+        self.contains(value) || matches!(self, Admissible::Floats(floats) if zero && floats.holds_zero())
+    }
+
+    /// Whether two values at least are possible.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Admissible::Points(points) => points.len() > 1,
+            Admissible::Floats(Floats { ranges, nan, .. }) => {
+                ranges.len() + usize::from(*nan) > 1 || ranges.iter().any(|range| !range.is_point())
+            }
+            Admissible::Anything => true,
+        }
+    }
+
+    fn points(points: impl IntoIterator<Item = Scalar>) -> Admissible {
+        let mut kept: Vec<Scalar> = Vec::new();
+        for point in points {
+            if !kept.contains(&point) {
+                kept.push(point);
+            }
+            if kept.len() > MOST_POINTS {
+                return Admissible::Anything;
+            }
+        }
+        Admissible::Points(kept)
+    }
+}
+
+/// The set at the root of an expression, with these operand values at the index and this many ULP allowed at
+/// every inexact function.
+pub(super) fn admissible(expression: &Expression, operands: &[Scalar], ulp: u32) -> Admissible {
+    admissible_nodes(expression, operands, ulp).pop().expect("an expression has a root")
+}
+
+/// The set at each node.
+pub(super) fn admissible_nodes(expression: &Expression, operands: &[Scalar], ulp: u32) -> Vec<Admissible> {
+    let mut sets: Vec<Admissible> = Vec::with_capacity(expression.nodes().len());
+    for node in expression.nodes() {
+        let set = match node {
+            Node::Operand(operand) => Admissible::exactly(operands[*operand]),
+            Node::Call(call) => {
+                let arguments: Vec<&Admissible> =
+                    call.arguments().iter().map(|&place| &sets[place]).collect();
+                called(call.function(), &arguments, ulp)
+            }
+        };
+        sets.push(set);
+    }
+    sets
+}
+
+fn called(function: Function, arguments: &[&Admissible], ulp: u32) -> Admissible {
+    match arguments {
+        [Admissible::Points(conditions), then, other] => selected(conditions, then, other),
+        [Admissible::Floats(set)] => Admissible::Floats(unary(function, set, ulp)),
+        [Admissible::Floats(left), Admissible::Floats(right)] => {
+            if is_comparison(function) {
+                compared(function, left, right)
+            } else {
+                Admissible::Floats(binary(function, left, right, ulp))
+            }
+        }
+        [Admissible::Points(points)] => {
+            Admissible::points(points.iter().map(|&point| apply(function, &[point])))
+        }
+        [Admissible::Points(left), Admissible::Points(right)] => {
+            let pairs = left.iter().flat_map(|&a| right.iter().map(move |&b| [a, b]));
+            Admissible::points(pairs.map(|pair| apply(function, &pair)))
+        }
+        _ if is_comparison(function) => Admissible::Points(vec![Scalar::Bool(false), Scalar::Bool(true)]),
+        _ => Admissible::Anything,
+    }
+}
+
+/// Where the condition is open, both branches are admitted.
+fn selected(conditions: &[Scalar], then: &Admissible, other: &Admissible) -> Admissible {
+    match (conditions.contains(&Scalar::Bool(true)), conditions.contains(&Scalar::Bool(false)), then, other) {
+        (true, false, ..) => then.clone(),
+        (false, true, ..) => other.clone(),
+        (_, _, Admissible::Points(then), Admissible::Points(other)) => {
+            Admissible::points(then.iter().chain(other).copied())
+        }
+        (_, _, Admissible::Floats(then), Admissible::Floats(other)) => {
+            let mut both = then.clone();
+            both.join(other);
+            Admissible::Floats(both.merged())
+        }
+        _ => Admissible::Anything,
+    }
+}
+
+fn unary(function: Function, set: &Floats, ulp: u32) -> Floats {
+    let mut image = Floats::empty(set.dtype);
+    for piece in set.pieces(&[]) {
+        let images = piece.ends(set.dtype).map(|end| apply(function, &[end]));
+        image.join(&hull(function, set.dtype, &images, ulp, piece.is_special(set.dtype)));
+    }
+    image.merged()
+}
+
+fn binary(function: Function, left: &Floats, right: &Floats, ulp: u32) -> Floats {
+    let dtype = left.dtype;
+    // pow(1, y) is 1 whatever y is, and that is exact: 1 is a special value here.
+    let one = one(dtype);
+    let cuts: &[i64] = if function == Function::Power { &[one] } else { &[] };
+    let is_one = |piece| function == Function::Power && piece == Piece::Keys(Range::point(one));
+    let mut image = Floats::empty(dtype);
+    let bases = left.pieces(cuts);
+    let exponents = right.pieces(&[]);
+    for &a in &bases {
+        for &b in &exponents {
+            let exact = a.is_special(dtype) || b.is_special(dtype) || is_one(a);
+            let part = match (function, a.negative(), b) {
+                (Function::Power, Some(base), Piece::Keys(exponent)) if !exponent.is_point() => {
+                    negative_base(dtype, base, exponent, ulp, exact)
+                }
+                _ => hull(function, dtype, &corners(function, dtype, a, b), ulp, exact),
+            };
+            image.join(&part);
+        }
+    }
+    image.merged()
+}
+
+/// A base below 0, or -0, or -infinity, to a power that is not known: its sign hangs on whether the exponent is
+/// an odd number, and a negative number has a power only where the exponent is whole.
+fn negative_base(dtype: DType, base: Range, exponent: Range, ulp: u32, exact: bool) -> Floats {
+    let magnitudes = corners(Function::Power, dtype, Piece::Keys(base.mirrored()), Piece::Keys(exponent));
+    let mut image = hull(Function::Power, dtype, &magnitudes, ulp, exact);
+    if holds_whole_number(dtype, exponent) {
+        let mirrored: Vec<Range> = image.ranges.iter().map(|range| range.mirrored()).collect();
+        image.ranges.extend(mirrored);
+    } else if !exact {
+        image.ranges.clear();
+    }
+    image.nan |= !exact;
+    image
+}
+
+fn holds_whole_number(dtype: DType, range: Range) -> bool {
+    let value = |key| from_key(dtype, key).as_f64().expect("a float");
+    value(range.low).ceil() <= value(range.high)
+}
+
+/// The key of 1, which is exp(0).
+fn one(dtype: DType) -> i64 {
+    key(apply(Function::Exp, &[from_key(dtype, 0)])).expect("1 is a number")
+}
+
+/// The values at the four corners of two pieces.
+fn corners(function: Function, dtype: DType, a: Piece, b: Piece) -> [Scalar; 4] {
+    let ([a0, a1], [b0, b1]) = (a.ends(dtype), b.ends(dtype));
+    [[a0, b0], [a0, b1], [a1, b0], [a1, b1]].map(|pair| apply(function, &pair))
+}
+
+/// All between the smallest and the largest of some images, and the ULPs that are allowed.
+fn hull(function: Function, dtype: DType, images: &[Scalar], ulp: u32, exact: bool) -> Floats {
+    let keys: Vec<i64> = images.iter().filter_map(|&image| key(image)).collect();
+    let range = keys.iter().min().zip(keys.iter().max()).map(|(&low, &high)| Range { low, high });
+    let widened = range.map(|range| match function.exactness() {
+        Exactness::Ulp if !exact => range.widened(ulp, dtype),
+        _ => range,
+    });
+    // On a piece a function is NaN everywhere or nowhere.
+    debug_assert!(keys.is_empty() || keys.len() == images.len(), "{function} is NaN at some of {images:?}");
+    Floats { dtype, ranges: widened.into_iter().collect(), nan: keys.is_empty() }
+}
+
+fn is_comparison(function: Function) -> bool {
+    matches!(
+        function,
+        Function::Equal
+            | Function::NotEqual
+            | Function::Less
+            | Function::LessEqual
+            | Function::Greater
+            | Function::GreaterEqual
+    )
+}
+
+/// The outcomes of a comparison: both where the ranges leave it open.
+pub(super) fn compared(function: Function, left: &Floats, right: &Floats) -> Admissible {
+    let dtype = left.dtype;
+    let holds = |function, x: i64, y: i64| {
+        apply(function, &[from_key(dtype, x), from_key(dtype, y)]) == Scalar::Bool(true)
+    };
+    let mut outcomes = Vec::new();
+    // With NaN on either side only not_equal holds.
+    if left.nan || right.nan {
+        outcomes.push(function == Function::NotEqual);
+    }
+    let pairs = left.ranges.iter().flat_map(|&a| right.ranges.iter().map(move |&b| (a, b)));
+    for (a, b) in pairs {
+        let (can_hold, can_fail) = match function {
+            Function::Less | Function::LessEqual => {
+                (holds(function, a.low, b.high), !holds(function, a.high, b.low))
+            }
+            Function::Greater | Function::GreaterEqual => {
+                (holds(function, a.high, b.low), !holds(function, a.low, b.high))
+            }
+            _ => {
+                let meet =
+                    holds(Function::LessEqual, a.low, b.high) && holds(Function::LessEqual, b.low, a.high);
+                let same = holds(Function::Equal, a.low, b.high) && holds(Function::Equal, a.high, b.low);
+                if function == Function::Equal { (meet, !same) } else { (!same, meet) }
+            }
+        };
+        outcomes.extend(
+            [(can_hold, true), (can_fail, false)].into_iter().filter_map(|(can, it)| can.then_some(it)),
+        );
+    }
+    Admissible::points(outcomes.into_iter().map(Scalar::Bool))
+}

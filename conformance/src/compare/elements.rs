@@ -1,0 +1,147 @@
+//! Results element by element: by bits, by what is honestly possible, or by the bound for gradients.
+
+use super::admissible::{Admissible, admissible};
+use super::gradient::Bounds;
+use super::{DEFAULT_ULP, Difference, DifferenceKind, Latitude, index_of, ulp};
+use broadcheck_reference::{Alignment, align, read};
+use broadcheck_spec::{ExpectedResult, Expression, Function, Operation, Request, Scalar, Shape, Tensor};
+
+/// How elements are judged.
+pub(super) enum Rule<'a> {
+    /// The same bits; any NaN is NaN (clause V-1).
+    Bits { any_zero_sign: bool },
+    /// A value that a correct implementation may give (clause V-4b).
+    Honest(Honest<'a>),
+    /// Within the bound of clause V-6.
+    Gradient(Bounds),
+}
+
+/// The operands of an accepted request, as they are read at each index of the result.
+pub(super) struct Reading<'a> {
+    pub(super) request: &'a Request,
+    pub(super) alignment: Alignment,
+}
+
+/// What it takes to say which values are possible at an index.
+pub(super) struct Honest<'a> {
+    reading: Reading<'a>,
+    expression: &'a Expression,
+    ulp: u32,
+    any_zero_sign: bool,
+    /// The case's own tolerance, or that for any implementation: an expected value outside it is wrong itself.
+    expected_ulp: u32,
+}
+
+impl<'a> Rule<'a> {
+    pub(super) fn of(request: &'a Request, expected: &ExpectedResult, latitude: Latitude) -> Rule<'a> {
+        let extremes = request.operation().expression().is_some_and(holds_extremes);
+        let any_zero_sign = expected.any_zero_sign || (latitude.any_zero_of_extremes && extremes);
+        let ulp = expected.tolerance_ulp.unwrap_or(latitude.ulp);
+        match (request.operation(), Reading::of(request)) {
+            (Operation::Elementwise { expression }, Some(reading))
+                if !expression.is_exact() && reading.alignment.shape == *expected.tensor.shape() =>
+            {
+                let expected_ulp = expected.tolerance_ulp.unwrap_or(DEFAULT_ULP).max(ulp);
+                Rule::Honest(Honest { reading, expression, ulp, any_zero_sign, expected_ulp })
+            }
+            (Operation::Gradient { expression, wrt }, Some(reading)) => {
+                Bounds::of(&reading, expression, *wrt, ulp)
+                    .map_or(Rule::Bits { any_zero_sign: true }, Rule::Gradient)
+            }
+            // Where the rules refuse the request, or give another shape, nothing is known of its values but the
+            // expected ones.
+            _ => Rule::Bits { any_zero_sign },
+        }
+    }
+
+    /// `None` where the element is right; else why it is wrong.
+    fn complaint(&self, place: usize, shape: &Shape, expected: Scalar, found: Scalar) -> Option<String> {
+        match self {
+            Rule::Bits { any_zero_sign } => {
+                let zeros = *any_zero_sign && expected.as_f64() == Some(0.0) && found.as_f64() == Some(0.0);
+                (expected != found && !zeros).then(|| with_bits(expected, found))
+            }
+            Rule::Honest(honest) => honest.complaint(&index_of(place, shape), expected, found),
+            Rule::Gradient(bounds) => bounds.complaint(place, expected, found),
+        }
+    }
+}
+
+fn holds_extremes(expression: &Expression) -> bool {
+    expression.calls().any(|call| matches!(call.function(), Function::Maximum | Function::Minimum))
+}
+
+impl<'a> Reading<'a> {
+    /// `None` where the rules refuse the request.
+    fn of(request: &'a Request) -> Option<Reading<'a>> {
+        align(request).ok().map(|alignment| Reading { request, alignment })
+    }
+
+    /// The operands' values at an index of the result.
+    pub(super) fn values_at(&self, index: &[usize]) -> Vec<Scalar> {
+        let operands = self.request.operands().iter().enumerate();
+        operands.map(|(place, operand)| read(operand, &self.operand_index(place, index))).collect()
+    }
+
+    /// Where an operand is read at an index of the result.
+    pub(super) fn operand_index(&self, operand: usize, index: &[usize]) -> Vec<usize> {
+        self.alignment.operand_index(operand, self.request.operands()[operand].shape(), index)
+    }
+}
+
+impl Honest<'_> {
+    fn complaint(&self, index: &[usize], expected: Scalar, found: Scalar) -> Option<String> {
+        let values = self.reading.values_at(index);
+        if !self.holds(&admissible(self.expression, &values, self.expected_ulp), expected) {
+            return Some(format!(
+                "expected {expected}, which is itself not within {} ULP per function of what the operands give",
+                self.expected_ulp
+            ));
+        }
+        let right = admissible(self.expression, &values, self.ulp);
+        (!self.holds(&right, found)).then(|| {
+            let distance = match (ulp::key(expected), ulp::key(found)) {
+                (Some(a), Some(b)) => format!("{} ULP apart, ", ulp::distance(a, b)),
+                _ => String::new(),
+            };
+            format!(
+                "expected {expected}, got {found}: {distance}{} ULP allowed per inexact function",
+                self.ulp
+            )
+        })
+    }
+
+    fn holds(&self, set: &Admissible, value: Scalar) -> bool {
+        if self.any_zero_sign { set.contains_up_to_zero_sign(value) } else { set.contains(value) }
+    }
+}
+
+/// Judges every element; the first wrong one is told, and how many there are.
+pub(super) fn elements(expected: &Tensor, found: &Tensor, rule: &Rule<'_>) -> Result<(), Difference> {
+    let shape = expected.shape();
+    let mut wrong = 0usize;
+    let mut first = None;
+    for (place, (want, got)) in expected.values().iter().zip(found.values().iter()).enumerate() {
+        if let Some(complaint) = rule.complaint(place, shape, want, got) {
+            wrong += 1;
+            first.get_or_insert((place, complaint));
+        }
+    }
+    let Some((place, complaint)) = first else { return Ok(()) };
+    let index = Shape::from(index_of(place, shape));
+    let total = expected.values().len();
+    let detail = format!("element {index}: {complaint} ({wrong} of {total} elements wrong)");
+    Err(Difference { kind: DifferenceKind::Values, detail })
+}
+
+fn with_bits(expected: Scalar, found: Scalar) -> String {
+    let digits = match expected.dtype().name() {
+        "f64" | "i64" | "u64" => 16,
+        "f32" | "i32" | "u32" => 8,
+        "f16" | "bf16" | "i16" | "u16" => 4,
+        "i8" | "u8" => 2,
+        _ => return format!("expected {expected}, got {found}"),
+    };
+    let bits = |scalar: Scalar| format!("0x{:0digits$x}", scalar.to_bits());
+    format!("expected {expected} ({}), got {found} ({})", bits(expected), bits(found))
+}

@@ -1,0 +1,255 @@
+//! Sets of floats: ranges of neighbours, and NaN or not.
+
+use super::ulp::{from_key, infinity_key, key};
+use broadcheck_reference::apply;
+use broadcheck_spec::{DType, Function, Scalar};
+
+/// More ranges than this are merged into one.
+const MOST_RANGES: usize = 16;
+
+/// -0 and +0 as keys.
+pub(super) const ZEROS: [i64; 2] = [-1, 0];
+
+/// Keys from `low` to `high`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Range {
+    pub(super) low: i64,
+    pub(super) high: i64,
+}
+
+/// A set of floats of one dtype.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Floats {
+    pub(super) dtype: DType,
+    pub(super) ranges: Vec<Range>,
+    pub(super) nan: bool,
+}
+
+/// Values on which every function behaves alike: NaN; one of the zeros or infinities; numbers of one sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Piece {
+    Nan,
+    Keys(Range),
+}
+
+impl Range {
+    pub(super) fn point(key: i64) -> Range {
+        Range { low: key, high: key }
+    }
+
+    pub(super) fn holds(self, key: i64) -> bool {
+        (self.low..=self.high).contains(&key)
+    }
+
+    pub(super) fn is_point(self) -> bool {
+        self.low == self.high
+    }
+
+    /// The numbers with the other sign.
+    pub(super) fn mirrored(self) -> Range {
+        Range { low: -1 - self.high, high: -1 - self.low }
+    }
+
+    /// Every float but NaN.
+    pub(super) fn whole(dtype: DType) -> Range {
+        Range { low: -1 - infinity_key(dtype), high: infinity_key(dtype) }
+    }
+
+    fn common(self, other: Range) -> Option<Range> {
+        let common = Range { low: self.low.max(other.low), high: self.high.min(other.high) };
+        (common.low <= common.high).then_some(common)
+    }
+
+    /// Some ULP wider. The two zeros are one point here: a range that reaches one reaches the other, and the
+    /// step between them costs nothing.
+    pub(super) fn widened(self, ulp: u32, dtype: DType) -> Range {
+        let ulp = i64::from(ulp);
+        let (mut low, mut high) = (self.low.saturating_sub(ulp), self.high.saturating_add(ulp));
+        if self.low >= 0 && low < 0 {
+            low = low.saturating_sub(1);
+        }
+        if self.high < 0 && high >= 0 {
+            high = high.saturating_add(1);
+        }
+        let whole = Range::whole(dtype);
+        Range {
+            low: if low == 0 { -1 } else { low.max(whole.low) },
+            high: if high == -1 { 0 } else { high.min(whole.high) },
+        }
+    }
+}
+
+impl Piece {
+    /// Both ends, which are one value for NaN and the special values.
+    pub(super) fn ends(self, dtype: DType) -> [Scalar; 2] {
+        match self {
+            Piece::Nan => [nan_of(dtype); 2],
+            Piece::Keys(range) => [from_key(dtype, range.low), from_key(dtype, range.high)],
+        }
+    }
+
+    /// A zero, an infinity or NaN: there the functions of clause V-4 are exact.
+    pub(super) fn is_special(self, dtype: DType) -> bool {
+        match self {
+            Piece::Nan => true,
+            Piece::Keys(range) => {
+                let infinity = infinity_key(dtype);
+                range.is_point() && [-1 - infinity, -1, 0, infinity].contains(&range.low)
+            }
+        }
+    }
+
+    /// The keys, where the sign bit is set.
+    pub(super) fn negative(self) -> Option<Range> {
+        match self {
+            Piece::Keys(range) if range.high < 0 => Some(range),
+            _ => None,
+        }
+    }
+}
+
+impl Floats {
+    pub(super) fn empty(dtype: DType) -> Floats {
+        Floats { dtype, ranges: Vec::new(), nan: false }
+    }
+
+    pub(super) fn exactly(value: Scalar) -> Floats {
+        let range = key(value).map(Range::point);
+        Floats { dtype: value.dtype(), nan: range.is_none(), ranges: range.into_iter().collect() }
+    }
+
+    /// Whether a value belongs to the set. Both zeros belong to a range that holds one of them, unless that is
+    /// all it holds: an exact zero has its sign checked (clause V-4).
+    pub(super) fn contains(&self, value: Scalar) -> bool {
+        let Some(key) = key(value) else { return self.nan };
+        let holds = |range: &Range| {
+            let zero = ZEROS.contains(&key) && !range.is_point();
+            range.holds(key) || (zero && ZEROS.iter().any(|&zero| range.holds(zero)))
+        };
+        self.ranges.iter().any(holds)
+    }
+
+    /// Whether a zero of one sign or the other belongs to the set.
+    pub(super) fn holds_zero(&self) -> bool {
+        self.ranges.iter().any(|range| ZEROS.iter().any(|&zero| range.holds(zero)))
+    }
+
+    /// The set in pieces, cut further at some numbers.
+    pub(super) fn pieces(&self, cuts: &[i64]) -> Vec<Piece> {
+        let infinity = infinity_key(self.dtype);
+        let mut points = vec![-1 - infinity, -1, 0, infinity];
+        points.extend(cuts);
+        points.sort_unstable();
+        let mut regions = Vec::new();
+        for pair in points.windows(2) {
+            regions.push(Range::point(pair[0]));
+            regions.push(Range { low: pair[0] + 1, high: pair[1] - 1 });
+        }
+        regions.push(Range::point(infinity));
+        let common = |range: &Range| {
+            let range = *range;
+            regions.iter().filter_map(move |&region| range.common(region)).map(Piece::Keys)
+        };
+        let nan = self.nan.then_some(Piece::Nan);
+        self.ranges.iter().flat_map(common).chain(nan).collect()
+    }
+
+    /// The values of two sets together.
+    pub(super) fn join(&mut self, other: &Floats) {
+        self.ranges.extend(&other.ranges);
+        self.nan |= other.nan;
+    }
+
+    /// The same set with as few ranges as it takes; a larger one where it takes too many.
+    pub(super) fn merged(mut self) -> Floats {
+        self.ranges.sort_unstable();
+        let mut merged: Vec<Range> = Vec::new();
+        for range in self.ranges {
+            match merged.last_mut() {
+                Some(last) if range.low <= last.high.saturating_add(1) => {
+                    last.high = last.high.max(range.high)
+                }
+                _ => merged.push(range),
+            }
+        }
+        if let [first, .., last] = merged[..]
+            && merged.len() > MOST_RANGES
+        {
+            merged = vec![Range { low: first.low, high: last.high }];
+        }
+        Floats { ranges: merged, ..self }
+    }
+}
+
+fn nan_of(dtype: DType) -> Scalar {
+    let zero = from_key(dtype, 0);
+    apply(Function::Divide, &[zero, zero])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(low: i64, high: i64) -> Range {
+        Range { low, high }
+    }
+
+    #[test]
+    fn the_zeros_are_one_point_of_a_widened_range() {
+        // By hand: key 1 is the smallest subnormal, 0 is +0, -1 is -0, -2 the largest negative number.
+        let widened = |low, high, ulp| range(low, high).widened(ulp, DType::F32);
+        assert_eq!(widened(9, 9, 4), range(5, 13));
+        assert_eq!(widened(4, 4, 4), range(-1, 8), "reaches +0 and so -0");
+        assert_eq!(widened(1, 1, 4), range(-4, 5), "1, ±0, -2, -3, -4");
+        assert_eq!(widened(0, 0, 4), range(-5, 4));
+        assert_eq!(widened(-1, -1, 4), range(-5, 4), "from -0 as from +0");
+        assert_eq!(widened(-2, -2, 4), range(-6, 3));
+        assert_eq!(widened(-5, -5, 4), range(-9, 0), "reaches -0 and so +0");
+        assert_eq!(widened(-3, 2, 1), range(-4, 3));
+        let infinity = infinity_key(DType::F32);
+        assert_eq!(widened(infinity, infinity, 2), range(infinity - 2, infinity));
+        assert_eq!(widened(-1 - infinity, 0, 1).low, -1 - infinity);
+        assert_eq!(widened(7, 7, 0), range(7, 7));
+    }
+
+    #[test]
+    fn pieces_are_special_values_and_numbers_of_one_sign() {
+        let infinity = infinity_key(DType::F16);
+        let set = Floats { dtype: DType::F16, ranges: vec![range(-7, infinity)], nan: true };
+        let keys = |low, high| Piece::Keys(range(low, high));
+        assert_eq!(
+            set.pieces(&[]),
+            [
+                keys(-7, -2),
+                keys(-1, -1),
+                keys(0, 0),
+                keys(1, infinity - 1),
+                keys(infinity, infinity),
+                Piece::Nan
+            ]
+        );
+        let cut = Floats { nan: false, ranges: vec![range(8, 12)], ..set };
+        assert_eq!(cut.pieces(&[10]), [keys(8, 9), keys(10, 10), keys(11, 12)]);
+    }
+
+    #[test]
+    fn an_exact_zero_has_its_sign_checked_and_one_in_a_range_has_not() {
+        let minus_zero = Scalar::F64(-0.0);
+        let set = |low, high| Floats { dtype: DType::F64, ranges: vec![range(low, high)], nan: false };
+        assert!(!set(0, 0).contains(minus_zero));
+        assert!(set(0, 3).contains(minus_zero));
+        assert!(!set(1, 3).contains(minus_zero));
+        assert!(set(-4, -1).contains(Scalar::F64(0.0)));
+        assert!(!set(-1, -1).contains(Scalar::F64(0.0)));
+        assert!(!set(0, 3).contains(Scalar::F64(f64::NAN)));
+    }
+
+    #[test]
+    fn ranges_merge_where_they_touch_and_where_there_are_too_many() {
+        let set = |ranges| Floats { dtype: DType::F64, ranges, nan: false }.merged().ranges;
+        assert_eq!(set(vec![range(5, 6), range(1, 2), range(3, 3)]), [range(1, 3), range(5, 6)]);
+        assert_eq!(set(vec![range(1, 9), range(2, 3)]), [range(1, 9)]);
+        assert_eq!(set((0..17).map(|place| Range::point(2 * place)).collect()), [range(0, 32)]);
+        assert_eq!(set((0..16).map(|place| Range::point(2 * place)).collect()).len(), 16);
+    }
+}

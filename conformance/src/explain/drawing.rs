@@ -1,0 +1,188 @@
+//! The drawing itself: rows laid out in columns, in text that carries its marks with it, so that colour only
+//! repeats what the signs say.
+
+use super::frame::Frame;
+use super::row::{Cell, Row, rows};
+use super::{Explanation, heading};
+use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules};
+use std::fmt;
+
+/// What a piece of text is, for whoever paints it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mark {
+    /// Text, or a length that stays as it is.
+    Plain,
+    /// A heading.
+    Heading,
+    /// A 1 that is stretched.
+    Stretched,
+    /// An axis that an operand lacks: its values are repeated.
+    Missing,
+    /// What the refusal is about.
+    Offending,
+    /// The verdict of an accepted question.
+    Accepted,
+    /// The verdict of a refused question.
+    Refused,
+}
+
+impl Mark {
+    /// The sign behind a length.
+    fn sign(self) -> &'static str {
+        match self {
+            Mark::Stretched => "*",
+            Mark::Offending => "!",
+            _ => "",
+        }
+    }
+}
+
+/// A piece of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// What it is.
+    pub mark: Mark,
+    /// Its text.
+    pub text: String,
+}
+
+/// Lines of pieces; written as plain text by [`fmt::Display`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drawing {
+    /// The lines.
+    pub lines: Vec<Vec<Span>>,
+}
+
+impl fmt::Display for Drawing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in &self.lines {
+            let text: String = line.iter().map(|span| span.text.as_str()).collect();
+            writeln!(f, "{}", text.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+impl Drawing {
+    fn line(&mut self, spans: impl IntoIterator<Item = (Mark, String)>) {
+        self.lines.push(spans.into_iter().map(|(mark, text)| Span { mark, text }).collect());
+    }
+}
+
+pub(super) fn draw(explanation: &Explanation, width: usize) -> Drawing {
+    let frame = Frame::of(explanation);
+    let rows = rows(explanation, &frame);
+    let mut drawing = Drawing::default();
+    drawing.line([
+        (Mark::Heading, format!("{}:", title(&explanation.question.rules))),
+        (Mark::Plain, format!(" {}", explanation.equation())),
+    ]);
+    drawing.line([]);
+    table(&mut drawing, &frame, &rows, width);
+    drawing.line([]);
+    legend(&mut drawing, explanation, &rows);
+    verdict(&mut drawing, explanation);
+    drawing
+}
+
+/// `pdpd, axis 1`.
+fn title(rules: &Rules) -> String {
+    match rules {
+        Rules::Pdpd { axis: Some(axis) } => format!("pdpd, axis {axis}"),
+        Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
+            let list: Vec<String> = dimensions.iter().map(ToString::to_string).collect();
+            format!("xla, broadcast_dimensions ({})", list.join(","))
+        }
+        other => other.set().to_string(),
+    }
+}
+
+/// The rows in columns; where the axes are too many for the width, in several blocks.
+fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
+    let label_width = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0).max("axis".len());
+    let numbers = || rows.iter().flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.number.len());
+    let number_width = numbers().max().unwrap_or(0).max(frame.rank.saturating_sub(1).to_string().len());
+    // Two spaces before a number, one place behind it for its sign.
+    let column_width = number_width + 3;
+    let per_block = (width.saturating_sub(label_width + 2) / column_width).max(1);
+    let mut first = 0;
+    loop {
+        let last = frame.rank.min(first + per_block);
+        if first > 0 {
+            drawing.line([]);
+        }
+        if frame.rank > 0 {
+            let mut line = vec![(Mark::Heading, format!("  {:label_width$}", "axis"))];
+            line.extend((first..last).map(|axis| (Mark::Heading, format!("  {axis:>number_width$} "))));
+            drawing.line(line);
+        }
+        for row in rows {
+            let mut line = vec![(Mark::Plain, format!("  {:label_width$}", row.label))];
+            match &row.cells {
+                Some(cells) => line.extend(cells[first..last].iter().map(|cell| column(cell, number_width))),
+                None if first == 0 => {}
+                None => continue,
+            }
+            let remark = match &row.cells {
+                Some(_) if last < frame.rank => String::new(),
+                Some(cells) if cells.is_empty() => format!("  () {}", row.remark),
+                _ if row.remark.is_empty() => String::new(),
+                _ => format!("  {}", row.remark),
+            };
+            if !remark.is_empty() {
+                line.push((Mark::Plain, remark));
+            }
+            drawing.line(line);
+        }
+        first = last;
+        if first >= frame.rank {
+            break;
+        }
+    }
+}
+
+fn column(cell: &Cell, number_width: usize) -> (Mark, String) {
+    (cell.mark, format!("  {:>number_width$}{:1}", cell.number, cell.mark.sign()))
+}
+
+/// The signs that occur, explained.
+fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
+    let occurs = |mark: Mark| rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|cell| cell.mark == mark);
+    let refused = explanation.decision.is_err();
+    let mut parts = Vec::new();
+    if explanation.question.rules.set() == RuleSet::Theano && rows.iter().any(|row| row.cells.is_some()) {
+        parts.push("T broadcastable, F not");
+    }
+    if occurs(Mark::Stretched) {
+        parts.push("* a 1 that is stretched");
+    }
+    if occurs(Mark::Missing) {
+        parts.push(if refused { ". no axis there" } else { ". no axis there: repeated along it" });
+    }
+    if occurs(Mark::Offending) {
+        parts.push("! what does not go together");
+    }
+    if !parts.is_empty() {
+        drawing.line([(Mark::Plain, format!("  {}", parts.join("   ")))]);
+    }
+}
+
+/// The refusal, its operand by the name that it has in the drawing.
+fn refusal_text(explanation: &Explanation, refusal: &Refusal) -> String {
+    let kind = refusal.kind.map_or("without a kind", RefusalKind::name);
+    let label = refusal.operand.and_then(|operand| explanation.question.labels.get(operand));
+    let operand = label.map(|label| format!(" of {label}")).unwrap_or_default();
+    let axis = refusal.axis.map(|axis| format!(" at axis {axis}")).unwrap_or_default();
+    format!("{kind}{operand}{axis}: {}", refusal.message)
+}
+
+fn verdict(drawing: &mut Drawing, explanation: &Explanation) {
+    let verdict = match &explanation.decision {
+        Ok(alignment) => (Mark::Accepted, format!("  accepted: the result is {}", alignment.shape)),
+        Err(refusal) => (Mark::Refused, format!("  refused: {}", refusal_text(explanation, refusal))),
+    };
+    drawing.line([verdict]);
+    let clause = explanation.clause;
+    let heading = heading(clause).map(|heading| format!(": {heading}")).unwrap_or_default();
+    drawing.line([(Mark::Plain, format!("  {clause}{heading}"))]);
+}

@@ -1,0 +1,163 @@
+//! The rows of a drawing: for each axis of the frame what an operand, the intermediate or the result has there,
+//! and what becomes of it.
+
+use super::frame::Frame;
+use super::{Explanation, Mark};
+use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Shape};
+
+/// One place of a row.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    /// The length and, for `theano`, its flag; or a sign where there is no axis.
+    pub(super) number: String,
+    /// What becomes of it.
+    pub(super) mark: Mark,
+}
+
+/// One line of a drawing.
+pub(super) struct Row {
+    pub(super) label: String,
+    /// The cells, one per axis of the frame; none for an operand that has no place above the axes.
+    pub(super) cells: Option<Vec<Cell>>,
+    /// What stands after the cells.
+    pub(super) remark: String,
+}
+
+/// The operands, then the target, then what they give.
+pub(super) fn rows(explanation: &Explanation, frame: &Frame) -> Vec<Row> {
+    let question = &explanation.question;
+    let mut rows = Vec::new();
+    for operand in 0..question.shapes.len() {
+        rows.push(operand_row(explanation, frame, operand));
+    }
+    if question.target.is_some() {
+        rows.push(operand_row(explanation, frame, question.shapes.len()));
+    }
+    let Ok(alignment) = &explanation.decision else { return rows };
+    let two_steps = alignment.intermediate.as_ref();
+    if let Some(intermediate) = two_steps {
+        let lower = lower_operand(explanation).unwrap_or(0);
+        let label = format!("{} after step 1", question.labels[lower]);
+        let cells = intermediate.iter().zip(alignment.shape.iter());
+        let cells = cells.map(|(&length, &result)| length_cell(length, stretched(length, result), None));
+        let remark = format!("in-dim: {intermediate}");
+        rows.push(Row { label, cells: Some(cells.collect()), remark });
+    }
+    let flags = alignment.broadcastable.as_deref();
+    let cells = alignment.shape.iter().enumerate();
+    let cells = cells.map(|(axis, &length)| length_cell(length, Mark::Plain, flags.map(|flags| flags[axis])));
+    let (label, remark) = match two_steps {
+        Some(_) => ("result, step 2", format!("degenerate: {}", alignment.shape)),
+        None => ("result", String::new()),
+    };
+    rows.push(Row { label: label.into(), cells: Some(cells.collect()), remark });
+    rows
+}
+
+/// xla at different ranks: the operand of the lower rank.
+fn lower_operand(explanation: &Explanation) -> Option<usize> {
+    let [one, other] = &explanation.question.shapes[..] else { return None };
+    (explanation.question.rules.set() == RuleSet::Xla && one.rank() != other.rank())
+        .then(|| usize::from(other.rank() < one.rank()))
+}
+
+fn operand_row(explanation: &Explanation, frame: &Frame, place: usize) -> Row {
+    let question = &explanation.question;
+    let (shape, label) = match question.shapes.get(place) {
+        Some(shape) => (shape, question.labels[place].clone()),
+        None => (question.target.as_ref().expect("the row after the operands is the target's"), "target".into()),
+    };
+    let Some(places) = &frame.places[place] else {
+        return Row { label, cells: None, remark: remark_of_unplaced(explanation, shape) };
+    };
+    let flags = (question.rules.set() == RuleSet::Theano)
+        .then(|| question.flags[place].clone().unwrap_or_else(|| vec![false; shape.rank()]));
+    let mut cells: Vec<Cell> = (0..frame.rank).map(|axis| missing_cell(explanation, place, axis)).collect();
+    for (own, (&length, &axis)) in shape.iter().zip(places).enumerate() {
+        let Some(axis) = axis else { continue };
+        let flag = flags.as_ref().map(|flags| flags[own]);
+        let mark = match &explanation.decision {
+            // The lower operand of xla is stretched in two steps: the row of the first shows which.
+            Ok(alignment) if alignment.intermediate.is_some() && lower_operand(explanation) == Some(place) => {
+                Mark::Plain
+            }
+            Ok(alignment) => stretched(length, alignment.shape[axis]),
+            Err(refusal) => offending(explanation, refusal, place, own, axis, length, flag),
+        };
+        cells[axis] = length_cell(length, mark, flag);
+    }
+    let dropped = places.iter().filter(|axis| axis.is_none()).count();
+    let remark = match dropped {
+        0 => String::new(),
+        1 => "its trailing 1 is dropped (PDPD-3)".into(),
+        _ => format!("its {dropped} trailing ones are dropped (PDPD-3)"),
+    };
+    Row { label, cells: Some(cells), remark }
+}
+
+fn length_cell(length: usize, mark: Mark, flag: Option<bool>) -> Cell {
+    let flag = flag.map_or("", |flag| if flag { "T" } else { "F" });
+    Cell { number: format!("{length}{flag}"), mark }
+}
+
+/// A 1 that meets another length is stretched to it.
+fn stretched(length: usize, result: usize) -> Mark {
+    if length == 1 && result != 1 { Mark::Stretched } else { Mark::Plain }
+}
+
+/// An axis of the frame that the operand does not have: repeated, or the reason of a refusal.
+fn missing_cell(explanation: &Explanation, place: usize, axis: usize) -> Cell {
+    let sign = |number: &str, mark| Cell { number: number.into(), mark };
+    let Err(refusal) = &explanation.decision else { return sign(".", Mark::Missing) };
+    let set = explanation.question.rules.set();
+    let beyond_a = set == RuleSet::Pdpd && place == 0;
+    let needed = match refusal.kind {
+        Some(RefusalKind::RankMismatch) => set != RuleSet::Xla,
+        Some(RefusalKind::AxisOutOfRange) => beyond_a && axis >= explanation.question.shapes[0].rank(),
+        _ => false,
+    };
+    if needed { sign("-", Mark::Offending) } else { sign(".", Mark::Missing) }
+}
+
+/// Whether a length is among those that a refusal is about.
+fn offending(
+    explanation: &Explanation,
+    refusal: &Refusal,
+    place: usize,
+    own: usize,
+    axis: usize,
+    length: usize,
+    flag: Option<bool>,
+) -> Mark {
+    let question = &explanation.question;
+    let wrong = match refusal.kind {
+        Some(RefusalKind::FlagViolation) => refusal.operand == Some(place) && refusal.axis == Some(own),
+        Some(RefusalKind::NotBroadcastable) => refusal.axis == Some(axis) && flag == Some(false),
+        Some(RefusalKind::DimensionMismatch) => {
+            let counts = match question.rules.set() {
+                RuleSet::None | RuleSet::Pdpd => true,
+                RuleSet::Numpy if question.target.is_some() => true,
+                _ => length != 1,
+            };
+            refusal.axis == Some(axis) && counts
+        }
+        _ => false,
+    };
+    if wrong { Mark::Offending } else { Mark::Plain }
+}
+
+/// What is said of an operand that lies above no axis.
+fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
+    let kind = explanation.decision.as_ref().err().and_then(|refusal| refusal.kind);
+    match (explanation.question.rules.set(), kind) {
+        (RuleSet::Xla, Some(RefusalKind::RankMismatch)) => {
+            format!("{shape}  ! on which axes? there are no broadcast_dimensions")
+        }
+        (RuleSet::Xla, Some(kind)) if kind != RefusalKind::OperandCount => {
+            format!("{shape}  ! its broadcast_dimensions place it nowhere")
+        }
+        (RuleSet::Pdpd, Some(RefusalKind::AxisOutOfRange)) => format!("{shape}  ! its axis places it nowhere"),
+        (RuleSet::Pdpd, _) => format!("{shape}  all ones, dropped (PDPD-3): a scalar"),
+        _ => shape.to_string(),
+    }
+}

@@ -1,0 +1,109 @@
+//! A process with all that it starts: a process group of its own, ended as one.
+
+use super::guard;
+use std::io;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Puts what the command starts into a process group of its own: the terminal's interrupt key does not reach it,
+/// and it can be ended with all its children.
+pub(super) fn apart(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// A running process, ended with its group when this is dropped.
+pub(super) struct Group {
+    child: Child,
+    ended: bool,
+}
+
+/// The three streams of a process.
+pub(super) struct Streams {
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: ChildStderr,
+}
+
+impl Group {
+    /// Starts a program with its arguments, without a shell.
+    pub(super) fn start(words: &[String]) -> io::Result<(Group, Streams)> {
+        let (program, arguments) = words.split_first().ok_or_else(|| io::Error::other("no program"))?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        apart(&mut command);
+        let mut child = command.spawn()?;
+        guard::watch(child.id());
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let group = Group { child, ended: false };
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            return Err(io::Error::other("the process has no standard streams"));
+        };
+        Ok((group, Streams { stdin, stdout, stderr }))
+    }
+
+    /// How the process ended, where it has.
+    pub(super) fn exited(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// How the process ended, where it does within a time.
+    pub(super) fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + limit;
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Some(status) = self.exited() {
+                return Some(status);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            thread::sleep(pause.min(left));
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    }
+
+    /// Ends the process and whatever it started.
+    pub(super) fn end(&mut self) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        // Also where the process has ended by itself: what it started may still run.
+        kill(&mut self.child);
+        let _ = self.child.wait();
+        guard::forget(self.child.id());
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(unix)]
+fn kill(child: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // It is no error that all of them have ended.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill(child: &mut Child) {
+    let _ = child.kill();
+}
+
+/// `ended with exit status 3`, `was killed by signal 11 (SIGSEGV)`.
+pub(super) fn describe(status: ExitStatus) -> String {
+    let text = status.to_string();
+    match text.strip_prefix("signal: ") {
+        Some(signal) => format!("was killed by signal {signal}"),
+        None => format!("ended with {}", text.replacen(": ", " ", 1)),
+    }
+}

@@ -1,0 +1,225 @@
+//! The answer to `start`: what an implementation says of itself.
+
+use broadcheck_spec::{
+    Capabilities, DEFAULT_MAX_ELEMENTS, DType, Function, Implementation, OperationKind, RuleSet,
+};
+use serde_json::{Map, Value, json};
+
+/// The version of the protocol.
+pub const VERSION: u64 = 1;
+
+/// How many requests are sent before the oldest is answered, unless the implementation wants fewer.
+pub const WINDOW: usize = 16;
+
+/// The name among the operations that says that operands may be views.
+const STRIDED: &str = "strided";
+
+/// What an implementation says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Declared {
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) language: Option<String>,
+    pub(super) capabilities: Capabilities,
+    pub(super) window: usize,
+}
+
+/// Reads the answer to `start`.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub(super) fn read(line: &[u8]) -> Result<Declared, Vec<String>> {
+    let answer: Value = serde_json::from_slice(line)
+        .map_err(|error| vec![format!("found {error}, expected a JSON object in one line")])?;
+    match answer.get("version") {
+        None => {}
+        Some(version) if version.as_f64() == Some(1.0) => {}
+        Some(other) => {
+            return Err(vec![format!("it speaks version {other} of the protocol, expected version {VERSION}")]);
+        }
+    }
+    if let Some(errored) = answer.get("errored") {
+        let message = errored.get("message").and_then(Value::as_str).unwrap_or("without a message");
+        return Err(vec![format!("it answers `start` with an error: {message}")]);
+    }
+    let mut reader = Reader { fields: Map::new(), errors: Vec::new() };
+    if answer.get("version").is_none() {
+        reader.errors.push(format!("version: found nothing, expected {VERSION}"));
+    }
+    match answer.get("implementation") {
+        Some(Value::Object(fields)) => reader.fields = fields.clone(),
+        Some(_) => return Err(vec!["implementation: found no object, expected an object".into()]),
+        None => reader.errors.push("implementation: found nothing, expected an object".into()),
+    }
+    if !reader.fields.contains_key("window")
+        && let Some(window) = answer.get("window")
+    {
+        reader.fields.insert("window".into(), window.clone());
+    }
+    let declared = reader.declared();
+    if reader.errors.is_empty() { Ok(declared) } else { Err(reader.errors) }
+}
+
+struct Reader {
+    fields: Map<String, Value>,
+    errors: Vec<String>,
+}
+
+impl Reader {
+    fn declared(&mut self) -> Declared {
+        let operations = self.names("operations", &|name| {
+            if name == STRIDED {
+                return Some(None);
+            }
+            OperationKind::ALL.into_iter().find(|kind| kind.name() == name).map(Some)
+        });
+        let capabilities = Capabilities {
+            rules: self.names("rules", &|name| name.parse::<RuleSet>().ok()),
+            strided: operations.contains(&None),
+            operations: operations.into_iter().flatten().collect(),
+            functions: self.names("functions", &|name| name.parse::<Function>().ok()),
+            dtypes: self.names("dtypes", &|name| name.parse::<DType>().ok()),
+            max_rank: self.number("max_rank", 0),
+            max_elements: self.number("max_elements", 1).unwrap_or(DEFAULT_MAX_ELEMENTS),
+        };
+        Declared {
+            name: self.text("name"),
+            version: self.text("version"),
+            language: self.fields.get("language").and_then(Value::as_str).map(str::to_owned),
+            capabilities,
+            window: self.number("window", 1).unwrap_or(WINDOW).min(WINDOW),
+        }
+    }
+
+    fn wrong(&mut self, field: &str, found: &str, expected: &str) {
+        self.errors.push(format!("implementation.{field}: found {found}, expected {expected}"));
+    }
+
+    fn text(&mut self, field: &str) -> String {
+        match self.fields.get(field) {
+            Some(Value::String(text)) if !text.trim().is_empty() => text.clone(),
+            found => {
+                let found = found.map_or("nothing".into(), Value::to_string);
+                self.wrong(field, &found, "a text that is not empty");
+                String::new()
+            }
+        }
+    }
+
+    fn number(&mut self, field: &str, least: u64) -> Option<usize> {
+        let found = self.fields.get(field)?;
+        match found.as_u64() {
+            Some(number) if number >= least => Some(usize::try_from(number).unwrap_or(usize::MAX)),
+            _ => {
+                let found = found.to_string();
+                self.wrong(field, &found, &format!("an integer from {least}"));
+                None
+            }
+        }
+    }
+
+    /// A list of names. One that the format does not know is an error: misspelt, it would skip silently.
+    fn names<T>(&mut self, field: &str, known: &dyn Fn(&str) -> Option<T>) -> Vec<T> {
+        let items = match self.fields.get(field) {
+            Some(Value::Array(items)) => items.clone(),
+            found => {
+                let found = found.map_or("nothing".into(), Value::to_string);
+                self.wrong(field, &found, "a list of names");
+                return Vec::new();
+            }
+        };
+        let mut names = Vec::new();
+        for item in items {
+            match item.as_str().and_then(known) {
+                Some(name) => names.push(name),
+                None => self.wrong(field, &item.to_string(), &format!("names among {}", all_names(field))),
+            }
+        }
+        names
+    }
+}
+
+fn all_names(field: &str) -> String {
+    let names: Vec<&str> = match field {
+        "rules" => RuleSet::ALL.iter().map(|rules| rules.name()).collect(),
+        "operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED]).collect(),
+        "functions" => Function::ALL.iter().map(|function| function.name()).collect(),
+        _ => DType::ALL.iter().map(|dtype| dtype.name()).collect(),
+    };
+    names.join(" ")
+}
+
+/// The answer of an implementation of ours to `start`.
+pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) -> Value {
+    let able = implementation.capabilities();
+    let mut operations: Vec<&str> = able.operations.iter().map(|kind| kind.name()).collect();
+    if able.strided {
+        operations.push(STRIDED);
+    }
+    let mut fields = json!({
+        "name": implementation.name(),
+        "version": implementation.version(),
+        "language": "rust",
+        "rules": able.rules.iter().map(|rules| rules.name()).collect::<Vec<_>>(),
+        "operations": operations,
+        "functions": able.functions.iter().map(|function| function.name()).collect::<Vec<_>>(),
+        "dtypes": able.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>(),
+        "max_elements": max_elements,
+    });
+    if let Some(rank) = able.max_rank {
+        fields["max_rank"] = rank.into();
+    }
+    json!({ "version": VERSION, "implementation": fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_reference::Reference;
+
+    fn errors(text: &str) -> String {
+        read(text.as_bytes()).expect_err("invalid").join("; ")
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let line = write(&Reference::new(), 1 << 20).to_string();
+        let declared = read(line.as_bytes()).unwrap();
+        assert_eq!((declared.name.as_str(), declared.window), ("reference", WINDOW));
+        assert_eq!(declared.capabilities, Capabilities { max_elements: 1 << 20, ..Capabilities::all() });
+    }
+
+    #[test]
+    fn the_window_is_only_lowered() {
+        let mut answer = write(&Reference::new(), 1);
+        for (asked, window) in [(1, 1), (16, 16), (99, 16)] {
+            answer["implementation"]["window"] = asked.into();
+            assert_eq!(read(answer.to_string().as_bytes()).unwrap().window, window);
+        }
+        answer["implementation"]["window"] = 0.into();
+        assert!(errors(&answer.to_string()).contains("window: found 0, expected an integer from 1"));
+        answer["implementation"].as_object_mut().unwrap().remove("window");
+        answer["window"] = 3.into();
+        assert_eq!(read(answer.to_string().as_bytes()).unwrap().window, 3);
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_said() {
+        assert!(errors(r#"{"version":2}"#).contains("speaks version 2 of the protocol, expected version 1"));
+        assert!(errors("{").contains("expected a JSON object"));
+        assert!(errors(r#"{"version":1,"errored":{"message":"no licence"}}"#).ends_with("error: no licence"));
+        let text = errors(
+            r#"{"implementation":{"name":"x","rules":["numpi"],"operations":[],"functions":"add","dtypes":[7],"max_rank":-1}}"#,
+        );
+        for part in [
+            "version: found nothing, expected 1",
+            "implementation.version: found nothing",
+            "rules: found \"numpi\", expected names among none numpy",
+            "functions: found \"add\", expected a list of names",
+            "dtypes: found 7, expected names among f64",
+            "max_rank: found -1, expected an integer from 0",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a process says on its standard error: read all the time, so that it never waits for us, and the last of
+//! it kept for the report.
+
+use super::lines::printable;
+use std::collections::VecDeque;
+use std::io::Read;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How many bytes are kept.
+const KEPT: usize = 16 << 10;
+
+/// How many lines of them are shown.
+const SHOWN: usize = 12;
+
+/// How much of a line is shown.
+const WIDEST: usize = 200;
+
+#[derive(Default)]
+struct Kept {
+    bytes: VecDeque<u8>,
+    ended: bool,
+}
+
+/// The last of a process's standard error.
+pub(super) struct Tail(Arc<(Mutex<Kept>, Condvar)>);
+
+impl Tail {
+    /// Reads on a thread of its own, to the end.
+    pub(super) fn of(mut stream: impl Read + Send + 'static) -> Tail {
+        let shared: Arc<(Mutex<Kept>, Condvar)> = Arc::default();
+        let kept = Arc::clone(&shared);
+        thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            loop {
+                let count = stream.read(&mut chunk).unwrap_or(0);
+                let mut kept_now = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+                if count == 0 {
+                    kept_now.ended = true;
+                    kept.1.notify_all();
+                    return;
+                }
+                kept_now.bytes.extend(&chunk[..count]);
+                let surplus = kept_now.bytes.len().saturating_sub(KEPT);
+                kept_now.bytes.drain(..surplus);
+            }
+        });
+        Tail(shared)
+    }
+
+    /// The last lines, each indented, below a heading; nothing where there is none. Waits a moment for the end.
+    pub(super) fn text(&self) -> String {
+        let kept = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.0.1.wait_timeout_while(kept, Duration::from_millis(200), |kept| !kept.ended);
+        let (kept, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = kept.bytes.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        if lines.is_empty() {
+            return String::new();
+        }
+        let shown = &lines[lines.len().saturating_sub(SHOWN)..];
+        let line = |line: &&str| -> String { line.chars().map(printable).take(WIDEST).collect() };
+        let shown: Vec<String> = shown.iter().map(|text| format!("\n  {}", line(text))).collect();
+        format!("\nits stderr ends:{}", shown.concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept() {
+        let lines: Vec<String> = (0..100_000).map(|number| format!("line {number}\n")).collect();
+        let tail = Tail::of(std::io::Cursor::new(lines.concat()));
+        let text = tail.text();
+        assert!(text.starts_with("\nits stderr ends:\n  line 99988\n"), "{text}");
+        assert!(text.ends_with("\n  line 99999"), "{text}");
+        assert_eq!(Tail::of(&b" \n"[..]).text(), "");
+    }
+}

@@ -1,0 +1,7 @@
+//! The command `broadcheck`: `broadcheck --help` says what it does.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -1,0 +1,224 @@
+//! All small shapes and attributes, and how many there are by arithmetic alone.
+//!
+//! Whatever walks them knows beforehand how many it will meet, and can check that it met so many.
+
+use broadcheck_spec::Shape;
+use std::fmt;
+
+/// Bounds on shapes: every rank up to the one, every length from 0 up to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The highest rank.
+    pub max_rank: usize,
+    /// The longest length.
+    pub max_length: usize,
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ranks 0 to {}, lengths 0 to {}", self.max_rank, self.max_length)
+    }
+}
+
+impl Extent {
+    /// Bounds by the highest rank and the longest length.
+    pub fn new(max_rank: usize, max_length: usize) -> Extent {
+        Extent { max_rank, max_length }
+    }
+
+    /// The number of shapes of a rank. Counts beyond `u128` stay at its end, here and below.
+    pub fn shapes_of_rank(&self, rank: usize) -> u128 {
+        power(self.max_length as u128 + 1, rank)
+    }
+
+    /// The number of shapes.
+    pub fn shape_count(&self) -> u128 {
+        self.sum_over_ranks(|rank| self.shapes_of_rank(rank))
+    }
+
+    /// Σ over all ranks.
+    pub fn sum_over_ranks(&self, of: impl Fn(usize) -> u128) -> u128 {
+        // Beyond rank 64 every count has reached the end already.
+        (0..=self.max_rank.min(64)).map(of).fold(0, u128::saturating_add)
+    }
+
+    /// Σ over ordered pairs of shapes of something that depends on their ranks alone.
+    pub fn sum_over_pairs(&self, of: impl Fn(usize, usize) -> u128) -> u128 {
+        let shapes = |rank| self.shapes_of_rank(rank);
+        self.sum_over_ranks(|left| {
+            self.sum_over_ranks(|right| {
+                shapes(left).saturating_mul(shapes(right)).saturating_mul(of(left, right))
+            })
+        })
+    }
+
+    /// Σ over unordered pairs of shapes, a shape with itself included.
+    pub fn sum_over_unordered_pairs(&self, of: impl Fn(usize, usize) -> u128) -> u128 {
+        let shapes = |rank| self.shapes_of_rank(rank);
+        self.sum_over_ranks(|left| {
+            (0..=left).fold(0u128, |sum, right| {
+                let pairs = if left == right {
+                    shapes(left).saturating_mul(shapes(left).saturating_add(1)) / 2
+                } else {
+                    shapes(left).saturating_mul(shapes(right))
+                };
+                sum.saturating_add(pairs.saturating_mul(of(left, right)))
+            })
+        })
+    }
+
+    /// Every shape, by rank, then by lengths from the left.
+    pub fn shapes(&self) -> Vec<Shape> {
+        let mut shapes = vec![Shape::scalar()];
+        let mut of_rank = vec![Vec::new()];
+        for _ in 0..self.max_rank {
+            let longer = |lengths: &Vec<usize>| {
+                let lengths = lengths.clone();
+                (0..=self.max_length).map(move |length| [&lengths[..], &[length]].concat())
+            };
+            of_rank = of_rank.iter().flat_map(longer).collect();
+            shapes.extend(of_rank.iter().cloned().map(Shape::new));
+        }
+        shapes
+    }
+}
+
+/// The values of pdpd's `axis` that are tried: absent, and from below every limit to above those of rank 4.
+pub fn axes() -> impl Iterator<Item = Option<i64>> {
+    std::iter::once(None).chain((-3..=5).map(Some))
+}
+
+/// How many values of `axis` there are.
+pub const AXES: u128 = 10;
+
+/// How many lists of `broadcast_dimensions` [`each_dimensions`] visits.
+pub fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
+    let (low, high) = (one_rank.min(other_rank), one_rank.max(other_rank));
+    let lists = (0..=low + 1).map(|length| power(high as u128 + 2, length));
+    lists.fold(1, u128::saturating_add)
+}
+
+/// Every `broadcast_dimensions` for operands of these ranks: absent, then each list of -1 to the higher rank
+/// (one below and one above what an axis can be) of each length up to one more than the lower rank.
+pub fn each_dimensions(one_rank: usize, other_rank: usize, mut visit: impl FnMut(Option<&[i64]>)) {
+    let (low, high) = (one_rank.min(other_rank), signed(one_rank.max(other_rank)));
+    visit(None);
+    for length in 0..=low + 1 {
+        let mut list = vec![-1; length];
+        loop {
+            visit(Some(&list));
+            let Some(place) = list.iter().rposition(|&dimension| dimension < high) else { break };
+            list[place] += 1;
+            list[place + 1..].fill(-1);
+        }
+    }
+}
+
+/// The lists of dimensions that XLA's text allows for different ranks: strictly increasing axes of the higher
+/// operand, one per axis of the lower. Increasing order from the left.
+pub fn increasing_dimensions(one_rank: usize, other_rank: usize) -> Vec<Vec<i64>> {
+    let (low, high) = (one_rank.min(other_rank), one_rank.max(other_rank));
+    let mut lists = vec![Vec::new()];
+    for _ in 0..low {
+        let longer = |list: &Vec<i64>| {
+            let list = list.clone();
+            let next = list.last().map_or(0, |last| last + 1);
+            (next..signed(high)).map(move |dimension| [&list[..], &[dimension]].concat())
+        };
+        lists = lists.iter().flat_map(longer).collect();
+    }
+    lists
+}
+
+/// The binomial coefficient: how many lists [`increasing_dimensions`] gives for these ranks.
+pub fn choices(one_rank: usize, other_rank: usize) -> u128 {
+    let (low, high) = (one_rank.min(other_rank) as u128, one_rank.max(other_rank) as u128);
+    (0..low).fold(1, |product, step| product * (high - step) / (step + 1))
+}
+
+/// Every pattern of flags of a rank.
+pub fn flags(rank: usize) -> impl Iterator<Item = Vec<bool>> {
+    (0..1usize << rank).map(move |bits| (0..rank).map(|axis| bits >> axis & 1 == 1).collect())
+}
+
+/// How many patterns of flags two operands have together.
+pub fn flags_count(one_rank: usize, other_rank: usize) -> u128 {
+    power(2, one_rank + other_rank)
+}
+
+/// Every order of `rank` axes.
+pub fn permutations(rank: usize) -> Vec<Vec<usize>> {
+    let mut orders = vec![Vec::new()];
+    for axis in 0..rank {
+        let wider = |order: &Vec<usize>| {
+            let order = order.clone();
+            (0..=axis).map(move |place| [&order[..place], &[axis], &order[place..]].concat())
+        };
+        orders = orders.iter().flat_map(wider).collect();
+    }
+    orders
+}
+
+/// How many orders of `rank` axes there are.
+pub fn factorial(rank: usize) -> u128 {
+    (1..=rank as u128).fold(1, u128::saturating_mul)
+}
+
+/// `base` to the power of `exponent`, at most the end of `u128`.
+fn power(base: u128, exponent: usize) -> u128 {
+    base.saturating_pow(u32::try_from(exponent).unwrap_or(u32::MAX))
+}
+
+/// A rank as dimensions are written.
+pub(crate) fn signed(rank: usize) -> i64 {
+    i64::try_from(rank).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_walked_is_as_much_as_is_counted() {
+        let extent = Extent::new(3, 2);
+        assert_eq!(extent.shapes().len() as u128, extent.shape_count());
+        assert_eq!(extent.shape_count(), 1 + 3 + 9 + 27);
+        assert_eq!(axes().count() as u128, AXES);
+        for (low, high) in [(0, 0), (0, 2), (1, 1), (1, 3), (2, 3), (3, 3)] {
+            let mut lists = Vec::new();
+            each_dimensions(high, low, |list| lists.push(list.map(<[i64]>::to_vec)));
+            assert_eq!(lists.len() as u128, dimensions_count(low, high));
+            lists.sort();
+            lists.dedup();
+            assert_eq!(lists.len() as u128, dimensions_count(low, high), "each once");
+            assert_eq!(increasing_dimensions(low, high).len() as u128, choices(low, high));
+            assert_eq!(flags(low).count() * flags(high).count(), usize::try_from(flags_count(low, high)).unwrap());
+        }
+        assert_eq!(dimensions_count(1, 3), 1 + 1 + 5 + 25);
+        assert_eq!(permutations(4).len() as u128, factorial(4));
+    }
+
+    #[test]
+    fn pairs_are_counted_by_their_ranks() {
+        let extent = Extent::new(2, 3);
+        let shapes = extent.shape_count();
+        assert_eq!(extent.sum_over_pairs(|_, _| 1), shapes * shapes);
+        assert_eq!(extent.sum_over_unordered_pairs(|_, _| 1), shapes * (shapes + 1) / 2);
+    }
+
+    #[test]
+    fn absurd_bounds_end_in_a_large_number() {
+        let extent = Extent::new(usize::MAX, usize::MAX);
+        assert_eq!(extent.sum_over_pairs(dimensions_count), u128::MAX);
+        assert_eq!(Extent::new(500, 3).sum_over_pairs(|_, _| 1), u128::MAX);
+    }
+
+    #[test]
+    fn lists_of_dimensions_reach_beyond_every_limit() {
+        let mut lists = Vec::new();
+        each_dimensions(1, 2, |list| lists.push(list.map(<[i64]>::to_vec)));
+        assert!(lists.contains(&Some(vec![-1])) && lists.contains(&Some(vec![2])));
+        assert!(lists.contains(&Some(vec![1, 1])) && lists.contains(&Some(vec![])));
+        assert_eq!(increasing_dimensions(2, 3), [[0, 1], [0, 2], [1, 2]]);
+    }
+}

@@ -1,0 +1,111 @@
+//! The report for programs. `schema/report.schema.json` says what stands in it.
+
+use super::{Entry, Report, Run, Summary};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    suite: Suite<'a>,
+    interrupted: bool,
+    implementations: Vec<Implementation<'a>>,
+}
+
+#[derive(Serialize)]
+struct Suite<'a> {
+    version: &'a str,
+    /// How many were selected, sweeps among them.
+    cases: usize,
+    sweeps: usize,
+}
+
+#[derive(Serialize)]
+struct Implementation<'a> {
+    name: &'a str,
+    version: &'a str,
+    summary: Counts,
+    known_without_case: Vec<Leftover<'a>>,
+    cases: Vec<Case<'a>>,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    errored: usize,
+    known: usize,
+}
+
+#[derive(Serialize)]
+struct Leftover<'a> {
+    case: &'a str,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct Case<'a> {
+    id: &'a str,
+    status: &'a str,
+    detail: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    sweep: bool,
+    rules: Option<&'a str>,
+    clause: &'a str,
+    title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<String>,
+    source: &'a [String],
+    location: &'a str,
+}
+
+/// The whole report, indented, with a line feed at its end.
+pub fn render(report: &Report) -> String {
+    let document = Document {
+        suite: Suite {
+            version: env!("CARGO_PKG_VERSION"),
+            cases: report.cases + report.sweeps,
+            sweeps: report.sweeps,
+        },
+        interrupted: report.interrupted,
+        implementations: report.runs.iter().map(implementation).collect(),
+    };
+    let text = serde_json::to_string_pretty(&document).expect("texts and numbers can be written as JSON");
+    text + "\n"
+}
+
+fn implementation(run: &Run) -> Implementation<'_> {
+    let Summary { passed, failed, skipped, errored, known } = run.summary();
+    Implementation {
+        name: &run.name,
+        version: &run.version,
+        summary: Counts { passed, failed, skipped, errored, known },
+        known_without_case: run
+            .leftovers
+            .iter()
+            .map(|leftover| Leftover { case: &leftover.case, reason: &leftover.reason })
+            .collect(),
+        cases: run.results.iter().map(case).collect(),
+    }
+}
+
+fn case(entry: &Entry) -> Case<'_> {
+    Case {
+        id: &entry.id,
+        status: entry.status.name(),
+        detail: &entry.detail,
+        sweep: entry.sweep,
+        rules: entry.rules.map(|set| set.name()),
+        clause: &entry.clause,
+        title: &entry.title,
+        difference: entry.kind.map(|kind| kind.to_string()),
+        source: &entry.sources,
+        location: &entry.location,
+    }
+}
+
+/// Whether a text is a report of ours.
+pub fn is_report(text: &str) -> bool {
+    let Ok(serde_json::Value::Object(map)) = serde_json::from_str(text) else { return false };
+    map.get("suite").is_some_and(serde_json::Value::is_object)
+        && map.get("implementations").is_some_and(serde_json::Value::is_array)
+}

@@ -1,0 +1,102 @@
+//! The report for a pull request: the table, and each failure folded away under its id.
+
+use super::table::Counts;
+use super::{Entry, PRODUCT, Report, Run};
+use std::fmt::Write as _;
+
+/// How a report in markdown begins: a file that begins so is ours.
+pub const MARKER: &str = "<!-- broadcheck report -->";
+
+/// The whole report.
+pub fn render(report: &Report) -> String {
+    let mut text = format!("{MARKER}\n### {PRODUCT}: {}\n\n", report.scope());
+    table(&mut text, &Counts::of(report));
+    let _ = writeln!(text, "\n**{}**", inline(&report.closing()));
+    for (run, entry) in report.failures() {
+        failure(&mut text, run, entry);
+    }
+    for run in &report.runs {
+        for leftover in &run.leftovers {
+            let _ = writeln!(
+                text,
+                "\n- The known failure `{}` of {} lists no case of the suite: {}",
+                leftover.case,
+                inline(&run.name),
+                inline(&leftover.reason)
+            );
+        }
+    }
+    for run in report.silent() {
+        let _ = writeln!(text, "\n- {} passed nothing.", inline(&run.title()));
+    }
+    text
+}
+
+/// One column per implementation; a cell holds its counts in the order that the header names.
+fn table(text: &mut String, counts: &Counts) {
+    text.push_str("| rule set |");
+    for group in &counts.groups {
+        let _ = write!(text, " {}<br>{} |", inline(&group.title), group.headers.join(" / "));
+    }
+    text.push_str("\n|---|");
+    text.push_str(&"--:|".repeat(counts.groups.len()));
+    text.push('\n');
+    for (row, name) in counts.names.iter().enumerate() {
+        let bold = if row + 1 == counts.names.len() { "**" } else { "" };
+        let _ = write!(text, "| {bold}{name}{bold} |");
+        for group in &counts.groups {
+            let cells: Vec<String> = group.rows[row].iter().map(ToString::to_string).collect();
+            let _ = write!(text, " {bold}{}{bold} |", cells.join(" / "));
+        }
+        text.push('\n');
+    }
+}
+
+fn failure(text: &mut String, run: &Run, entry: &Entry) {
+    let _ = writeln!(
+        text,
+        "\n<details><summary><code>{}</code> ({}): {}</summary>\n",
+        escape(&entry.id),
+        escape(&run.name),
+        escape(&entry.title)
+    );
+    let mut block = String::new();
+    for (name, lines) in [
+        ("request", &entry.request[..]),
+        ("expectation", &entry.expectation[..]),
+        ("outcome", &entry.detail.lines().map(str::to_owned).collect::<Vec<_>>()[..]),
+        ("clause", std::slice::from_ref(&entry.clause)),
+        ("source", &entry.sources[..]),
+        ("stands in", std::slice::from_ref(&entry.location)),
+        ("rerun", std::slice::from_ref(&entry.rerun)),
+    ] {
+        for (place, line) in lines.iter().enumerate() {
+            let _ = writeln!(block, "{:<11}  {line}", if place == 0 { name } else { "" });
+        }
+    }
+    let fence = fence_for(&block);
+    let _ = writeln!(text, "{fence}text\n{block}{fence}\n\n</details>");
+}
+
+/// A fence that is longer than any run of backticks in the text.
+fn fence_for(text: &str) -> String {
+    let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+/// Text inside an HTML element.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Text inside a line of markdown, a table's cell included.
+fn inline(text: &str) -> String {
+    let mut out = String::new();
+    for char in escape(text).chars() {
+        if matches!(char, '|' | '*' | '_' | '`' | '[' | ']' | '\\') {
+            out.push('\\');
+        }
+        out.push(if char == '\n' { ' ' } else { char });
+    }
+    out
+}

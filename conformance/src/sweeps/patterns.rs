@@ -1,0 +1,137 @@
+//! The broadcasting patterns of n vectors: each has the full length or length 1, and not all have length 1.
+//! There are 2^n - 1 of them (Aesara's text: 3 for two vectors, 1023 for ten).
+//!
+//! The expected values are arithmetic, not an engine's answer. Element j of operand i is (j + 1) · 10^i, and the
+//! expression is the sum. So digit i of each element of the result, from the right, tells which element of
+//! operand i was read: j + 1 where the operand has the full length, 1 where it is broadcast. With at most 9
+//! elements and 10 operands no digit carries, and every sum is exact in f64 in any order of addition.
+
+use broadcheck_spec::{
+    Case, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin, Request, RuleSet, Rules,
+    Sweep, Tensor,
+};
+use std::ops::RangeInclusive;
+
+/// The names of the two sweeps.
+pub(super) const NAMES: [&str; 2] = ["numpy-patterns", "theano-patterns"];
+
+const OPERANDS: RangeInclusive<usize> = 1..=10;
+const LENGTHS: RangeInclusive<usize> = 2..=9;
+
+/// The rule set of a sweep of patterns; `None` for another sweep's name.
+pub(super) fn rules_of(name: &str) -> Option<RuleSet> {
+    match name {
+        "numpy-patterns" => Some(RuleSet::Numpy),
+        "theano-patterns" => Some(RuleSet::Theano),
+        _ => None,
+    }
+}
+
+/// All patterns of so many operands.
+pub(super) struct Patterns {
+    rules: RuleSet,
+    operands: usize,
+    length: usize,
+}
+
+impl Patterns {
+    pub(super) fn new(rules: RuleSet, operands: usize, length: usize) -> Result<Patterns, String> {
+        for (key, value, limits) in [("operands", operands, OPERANDS), ("length", length, LENGTHS)] {
+            if !limits.contains(&value) {
+                return Err(format!("with.{key}: found {value}, expected {} to {}", limits.start(), limits.end()));
+            }
+        }
+        Ok(Patterns { rules, operands, length })
+    }
+
+    /// 2^n - 1.
+    pub(super) fn count(&self) -> u128 {
+        (1 << self.operands) - 1
+    }
+
+    /// One case per pattern, in the order of their ids: `1` for the full length, `0` for length 1.
+    pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
+        (1..1usize << self.operands).map(|bits| self.case(sweep, bits)).collect()
+    }
+
+    fn case(&self, sweep: &Sweep, bits: usize) -> Case {
+        let full: Vec<bool> = (0..self.operands).rev().map(|place| bits >> place & 1 == 1).collect();
+        let digits: String = full.iter().map(|&full| if full { '1' } else { '0' }).collect();
+        let operands = full.iter().enumerate().map(|(place, &full)| self.operand(place, full)).collect();
+        let rules = if self.rules == RuleSet::Theano { Rules::Theano } else { Rules::Numpy };
+        let operation = Operation::Elementwise { expression: sum(self.operands) };
+        Case {
+            id: format!("{}/{digits}", sweep.id),
+            title: format!("{} Pattern {digits}: 1 has the full length, 0 is broadcast.", sweep.title),
+            clause: sweep.clause.clone(),
+            examples: sweep.examples.clone(),
+            sources: sweep.sources.clone(),
+            origin: Origin::Hand,
+            request: Request::new(rules, operation, operands).expect("a well-formed request"),
+            expectation: Expectation::Result(self.result(&full)),
+            note: Some("Digit i from the right is the element of operand i that was read.".into()),
+            location: sweep.location.clone(),
+        }
+    }
+
+    fn operand(&self, place: usize, full: bool) -> Operand {
+        let length = if full { self.length } else { 1 };
+        let values: Vec<f64> = (0..length).map(|element| digit(element, place)).collect();
+        let name = char::from(b'a' + u8::try_from(place).expect("at most ten operands"));
+        let operand = Operand::dense(name, [length], values).expect("one value per element");
+        match self.rules {
+            RuleSet::Theano => operand.with_broadcastable(vec![!full]).expect("one flag per axis"),
+            _ => operand,
+        }
+    }
+
+    /// Element j: Σ over the operands of (j + 1) · 10^i where operand i has the full length, else 10^i.
+    fn result(&self, full: &[bool]) -> ExpectedResult {
+        let read = |element: usize, full: bool| if full { element } else { 0 };
+        let element = |element: usize| -> f64 {
+            full.iter().enumerate().map(|(place, &full)| digit(read(element, full), place)).sum()
+        };
+        let values: Vec<f64> = (0..self.length).map(element).collect();
+        let tensor = Tensor::new([self.length], values).expect("one value per element");
+        let broadcastable = (self.rules == RuleSet::Theano).then(|| vec![false]);
+        ExpectedResult { broadcastable, ..ExpectedResult::from(tensor) }
+    }
+}
+
+/// (j + 1) · 10^i.
+#[allow(clippy::cast_precision_loss, reason = "at most 9 · 10^9")]
+fn digit(element: usize, place: usize) -> f64 {
+    ((element + 1) * 10usize.pow(u32::try_from(place).expect("at most ten operands"))) as f64
+}
+
+/// `[add, [add, a, b], c]`, or just `a`.
+fn sum(operands: usize) -> Expression {
+    (1..operands).fold(Expression::operand(0), |sum, place| {
+        Expression::call(Function::Add, [sum, Expression::operand(place)]).expect("two arguments")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_by_hand() {
+        let patterns = Patterns::new(RuleSet::Theano, 3, 3).unwrap();
+        // a and c have three elements, b one: 1 + 10 + 100, 2 + 10 + 200, 3 + 10 + 300.
+        let result = patterns.result(&[true, false, true]);
+        assert_eq!(result.tensor, Tensor::new([3], vec![111.0, 212.0, 313.0]).unwrap());
+        assert_eq!(result.broadcastable, Some(vec![false]));
+        assert_eq!(sum(3).display(&["a", "b", "c"]), "[add, [add, a, b], c]");
+        assert_eq!(patterns.operand(1, false).broadcastable(), Some(&[true][..]));
+    }
+
+    #[test]
+    fn limits_are_named() {
+        assert_eq!(
+            Patterns::new(RuleSet::Numpy, 11, 3).err().unwrap(),
+            "with.operands: found 11, expected 1 to 10"
+        );
+        assert!(Patterns::new(RuleSet::Numpy, 2, 1).is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! The suite as `cargo test` shows it: one trial per case, sweep and implementation.
+//!
+//! `cargo test -- xla/` runs the cases of a rule set, `cargo test -- numpy/zero` those of a topic,
+//! `cargo test -- ndarray` those of an implementation. What an implementation does not declare is shown as
+//! ignored, never as passed.
+
+use broadcheck::report::{describe_expectation, describe_request};
+use broadcheck::subjects::{self, Subject};
+use broadcheck::suite::{Judged, Status, run_case};
+use broadcheck::sweeps::{Expansion, expand, run_sweep};
+use broadcheck_spec::{Case, Source, Suite, Sweep};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// A suite with fewer cases is not the one that was shipped.
+const FEWEST_CASES: usize = 1000;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    match Suite::builtin() {
+        Ok(suite) => libtest_mimic::run(&arguments, trials(suite)).exit_code(),
+        Err(errors) => {
+            println!("{errors}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn trials(suite: Suite) -> Vec<Trial> {
+    let mut trials = vec![whole(suite.cases.len(), suite.sweeps.len())];
+    let subjects: Vec<Arc<Subject>> = subjects::all().into_iter().map(Arc::from).collect();
+    for case in suite.cases.into_iter().map(Arc::new) {
+        trials.extend(subjects.iter().map(|subject| case_trial(Arc::clone(subject), Arc::clone(&case))));
+    }
+    for sweep in suite.sweeps.into_iter().map(Arc::new) {
+        trials.extend(subjects.iter().map(|subject| sweep_trial(Arc::clone(subject), Arc::clone(&sweep))));
+    }
+    trials
+}
+
+/// An empty or half-loaded suite must not look like a green one.
+fn whole(cases: usize, sweeps: usize) -> Trial {
+    Trial::test("suite/is-whole", move || {
+        if cases < FEWEST_CASES || sweeps == 0 {
+            let found = format!("{cases} cases and {sweeps} sweeps: expected {FEWEST_CASES} cases and sweeps");
+            return Err(found.into());
+        }
+        Ok(())
+    })
+}
+
+fn case_trial(subject: Arc<Subject>, case: Arc<Case>) -> Trial {
+    let name = format!("{} ({})", case.id, subject.name());
+    let covered = subject.capabilities().covers(&case.request).is_ok();
+    Trial::test(name, move || {
+        let judged = run_case(&*subject, &case, None);
+        verdict(&judged, || {
+            let request = describe_request(&case.request).join("\n");
+            let expectation = describe_expectation(&case.request, &case.expectation).join("\n");
+            let asked = format!("request:\n{request}\nexpected:\n{expectation}");
+            failure(&*subject, &judged, &case.id, &[&case.title, &asked, &sources(&case.sources)])
+        })
+    })
+    .with_ignored_flag(!covered)
+}
+
+fn sweep_trial(subject: Arc<Subject>, sweep: Arc<Sweep>) -> Trial {
+    let name = format!("{} ({})", sweep.id, subject.name());
+    let covered = covers_sweep(&*subject, &sweep);
+    Trial::test(name, move || {
+        let judged = run_sweep(&*subject, &sweep, None).judged;
+        verdict(&judged, || failure(&*subject, &judged, &sweep.id, &[&sweep.title, &sources(&sweep.sources)]))
+    })
+    .with_ignored_flag(!covered)
+}
+
+fn covers_sweep(subject: &Subject, sweep: &Sweep) -> bool {
+    let capabilities = subject.capabilities();
+    match expand(sweep) {
+        Ok(Expansion::Cases(cases)) => cases.iter().all(|case| capabilities.covers(&case.request).is_ok()),
+        Ok(Expansion::Relation { relation, extent }) => relation.covered_by(capabilities, &extent).is_ok(),
+        // The run says what is wrong with it.
+        Err(_) => true,
+    }
+}
+
+/// A pass, or the text that a person needs to see. What was not judged has not passed.
+fn verdict(judged: &Judged, text: impl FnOnce() -> String) -> Result<(), Failed> {
+    if judged.status == Status::Passed { Ok(()) } else { Err(text().into()) }
+}
+
+/// What failed, why, and how to run just that again.
+fn failure(subject: &Subject, judged: &Judged, id: &str, about: &[&str]) -> String {
+    let rerun = format!("cargo run --release -- check --impl {} --filter '{id}'", subject.name());
+    format!("{}\noutcome:\n{}\nrerun:\n{rerun}", about.join("\n"), judged.detail)
+}
+
+fn sources(sources: &[Source]) -> String {
+    let sources: Vec<String> = sources.iter().map(ToString::to_string).collect();
+    format!("source:\n{}", sources.join("\n"))
+}

@@ -1,0 +1,170 @@
+//! The shipped sweeps: all there, valid, passed by the reference, failed by planted faults; and what is refused.
+
+mod faulty;
+
+use broadcheck::relations::RELATIONS;
+use broadcheck::spec::{Implementation, Sweep, load_path};
+use broadcheck::subjects::Ndarray;
+use broadcheck::suite::Status;
+use broadcheck::sweeps::{Expansion, expand, run_sweep, validate};
+use broadcheck_reference::Reference;
+use faulty::{FAULTS, Faulty};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+fn shipped() -> Vec<Sweep> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/cases/sweeps.yaml");
+    load_path(&path).unwrap_or_else(|errors| panic!("{errors}")).sweeps
+}
+
+fn sweep(id: &str, name: &str, with: &[(&str, u64)], cases: u64) -> Sweep {
+    Sweep {
+        id: id.into(),
+        title: "It holds.".into(),
+        clause: "NUMPY-2".into(),
+        examples: vec![],
+        sources: vec![],
+        sweep: name.into(),
+        with: with.iter().map(|&(key, value)| (key.to_owned(), value)).collect::<BTreeMap<_, _>>(),
+        expected_cases: cases,
+        note: None,
+        location: Default::default(),
+    }
+}
+
+#[test]
+fn every_family_is_shipped_and_valid() {
+    let shipped = shipped();
+    for sweep in &shipped {
+        assert_eq!(validate(sweep), Ok(()), "{}", sweep.id);
+    }
+    for relation in RELATIONS {
+        assert!(shipped.iter().any(|sweep| sweep.sweep == relation.name), "{}", relation.name);
+    }
+    for rules in ["numpy", "theano"] {
+        let name = format!("{rules}-patterns");
+        let counts: Vec<u64> =
+            shipped.iter().filter(|sweep| sweep.sweep == name).map(|sweep| sweep.expected_cases).collect();
+        assert_eq!(counts, [1, 3, 7, 15, 31, 63, 127, 255, 511, 1023], "{rules}");
+    }
+}
+
+#[test]
+fn patterns_expand_to_cases_of_their_own() {
+    for sweep in shipped().iter().filter(|sweep| sweep.sweep.ends_with("-patterns")) {
+        let Ok(Expansion::Cases(cases)) = expand(sweep) else { panic!("{}", sweep.id) };
+        assert_eq!(cases.len() as u64, sweep.expected_cases);
+        let mut ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), cases.len(), "{}", sweep.id);
+        assert!(ids.iter().all(|id| id.starts_with(&sweep.id)));
+    }
+}
+
+#[test]
+fn the_reference_passes_every_case_of_every_sweep() {
+    let reference = Reference::new();
+    for sweep in shipped() {
+        let report = run_sweep(&reference, &sweep, None);
+        assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
+        assert_eq!(report.cases, sweep.expected_cases);
+        assert_eq!(report.passed + report.vacuous, report.cases, "{}", sweep.id);
+    }
+}
+
+#[test]
+fn what_is_not_declared_is_skipped_and_not_passed() {
+    let ndarray = Ndarray::new();
+    let status = |id: &str| {
+        let sweep = shipped().into_iter().find(|sweep| sweep.id == id).unwrap();
+        let report = run_sweep(&ndarray, &sweep, None);
+        (report.judged.status, report.passed, report.skipped, report.judged.detail)
+    };
+    assert_eq!(status("numpy/patterns/two-operands"), (Status::Passed, 3, 0, String::new()));
+    assert_eq!(status("numpy/relations/order-of-operands").0, Status::Passed);
+    assert_eq!(status("theano/patterns/two-operands"), (Status::Skipped, 0, 3, "no rule set theano".into()));
+    assert_eq!(status("xla/relations/views"), (Status::Skipped, 0, 15_329, "no rule set xla".into()));
+}
+
+#[test]
+fn planted_faults_fail_the_sweeps_that_they_violate() {
+    let shipped = shipped();
+    for fault in FAULTS {
+        let faulty = Faulty::new(fault);
+        for name in fault.violates {
+            let mut sweep = shipped.iter().find(|sweep| sweep.sweep == *name).unwrap().clone();
+            // Rank 2 and length 2 are enough to see it.
+            sweep.with = [("max_rank".to_owned(), 2), ("max_length".to_owned(), 2)].into();
+            let extent = broadcheck::relations::Extent::new(2, 2);
+            let relation = broadcheck::relations::Relation::named(name).unwrap();
+            sweep.expected_cases = u64::try_from(relation.count(&extent)).unwrap();
+            let report = run_sweep(&faulty, &sweep, None);
+            assert_eq!(report.judged.status, Status::Failed, "{}: {name}", fault.name);
+            assert!(report.failed > 0 && !report.failures.is_empty());
+            assert_eq!(report.passed + report.failed + report.vacuous, report.cases);
+        }
+    }
+}
+
+#[test]
+fn patterns_fail_where_operands_are_read_at_the_wrong_element() {
+    struct FirstElement(Reference);
+    impl Implementation for FirstElement {
+        fn name(&self) -> &str {
+            "reads the first element only"
+        }
+        fn version(&self) -> &str {
+            "0"
+        }
+        fn capabilities(&self) -> &broadcheck::spec::Capabilities {
+            self.0.capabilities()
+        }
+        fn run(&self, request: &broadcheck::spec::Request) -> broadcheck::spec::Outcome {
+            use broadcheck::spec::{Operand, Request};
+            let frozen = |operand: &Operand| {
+                let strides = Some(vec![0; operand.rank()]);
+                Operand::view(operand.name(), operand.shape().clone(), operand.values().clone(), strides, 0).unwrap()
+            };
+            let operands = request.operands().iter().map(frozen).collect();
+            self.0.run(&Request::new(request.rules().clone(), request.operation().clone(), operands).unwrap())
+        }
+    }
+    let report = run_sweep(
+        &FirstElement(Reference::new()),
+        &sweep("numpy/patterns/x", "numpy-patterns", &[("operands", 4), ("length", 3)], 15),
+        None,
+    );
+    assert_eq!((report.judged.status, report.failed, report.passed), (Status::Failed, 15, 0));
+    assert_eq!(report.failures[0].what, "numpy/patterns/x/0001");
+    assert!(report.failures[0].detail.contains("expected 1112.0"), "{}", report.failures[0].detail);
+}
+
+#[test]
+fn bad_sweeps_are_refused_before_anything_is_expanded() {
+    let rank = |max_rank, max_length| [("max_rank", max_rank), ("max_length", max_length)];
+    let error = |sweep: &Sweep| {
+        let error = validate(sweep).expect_err("a bad sweep");
+        let report = run_sweep(&Reference::new(), sweep, None);
+        assert_eq!((report.judged.status, report.passed), (Status::Failed, 0), "{error}");
+        assert_eq!(report.judged.detail, error);
+        assert_eq!(expand(sweep).err(), Some(error.clone()));
+        error
+    };
+    let unknown = error(&sweep("numpy/a", "numpy-relations", &rank(2, 2), 9));
+    assert!(unknown.starts_with("sweep: found `numpy-relations`, expected one of numpy-patterns "), "{unknown}");
+    let keys = error(&sweep("none/a", "none-is-numpy", &[("max_rank", 2)], 169));
+    assert_eq!(keys, "with: found {max_rank}, expected {max_rank, max_length}");
+    let more_keys = [("max_rank", 2), ("max_length", 2), ("seed", 1)];
+    assert!(error(&sweep("none/a", "none-is-numpy", &more_keys, 169)).starts_with("with: found {max_length, max_rank, seed}"));
+    let count = error(&sweep("none/a", "none-is-numpy", &rank(2, 2), 168));
+    assert_eq!(count, "expect: found 168 cases, expected 169, as many as these bounds have");
+    let large = error(&sweep("xla/a", "xla-order-of-operands", &rank(4, 3), 1));
+    assert!(large.ends_with("expected at most 2000000"), "{large}");
+    assert!(error(&sweep("none/a", "none-is-numpy", &rank(u64::MAX, u64::MAX), 1)).contains("at most"));
+    assert!(error(&sweep("none/a", "none-is-numpy", &rank(60, 0), 1)).contains("expect: "));
+    let patterns = [("operands", 64), ("length", 3)];
+    assert_eq!(error(&sweep("numpy/a", "numpy-patterns", &patterns, 1)), "with.operands: found 64, expected 1 to 10");
+    let id = error(&sweep("numpy/a", "none-is-numpy", &rank(2, 2), 169));
+    assert_eq!(id, "id: found `numpy/a`, expected one that begins with `none/`");
+}

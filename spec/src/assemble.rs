@@ -1,0 +1,314 @@
+//! From what serde read to a request: names resolved, literals read, parts put together. Used for case files and
+//! for the protocol.
+
+use crate::literal::{Literal, Reading};
+use crate::raw::{Natural, RawExpression, RawOperand};
+use crate::request::Malformed;
+use crate::{
+    DType, Data, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules, Shape,
+    Tensor,
+};
+
+/// How deep an expression may nest: `[exp, a]` is 1 deep.
+pub const MAX_EXPRESSION_DEPTH: usize = 100;
+
+/// A request that is not yet known to be one.
+pub(crate) struct Parts {
+    pub(crate) rules: RuleSet,
+    pub(crate) operation: Option<String>,
+    pub(crate) expression: Option<RawExpression>,
+    pub(crate) wrt: Option<String>,
+    pub(crate) target_shape: Option<Vec<Natural>>,
+    pub(crate) axis: Option<i64>,
+    pub(crate) broadcast_dimensions: Option<Vec<i64>>,
+}
+
+/// Puts a request together, or says everything that is in the way.
+pub(crate) fn request(parts: Parts, operands: Vec<Operand>) -> Result<Request, Vec<Malformed>> {
+    let mut errors = Vec::new();
+    let names: Vec<String> = operands.iter().map(|operand| operand.name().to_owned()).collect();
+    let rules = rules(&parts, &mut errors);
+    let operation = operation(parts, &names, &mut errors);
+    match operation {
+        Some(operation) if errors.is_empty() => {
+            Request::new(rules, operation, operands).map_err(|error| vec![placed(error, &names)])
+        }
+        _ => Err(errors),
+    }
+}
+
+fn rules(parts: &Parts, errors: &mut Vec<Malformed>) -> Rules {
+    let set = parts.rules;
+    let mut foreign = |name: &str, given: bool, owner: RuleSet| {
+        if given && set != owner {
+            let found = format!("`{name}` under the rule set `{set}`");
+            errors.push(Malformed::new(name, found, format!("it only under `{owner}`")));
+        }
+    };
+    foreign("axis", parts.axis.is_some(), RuleSet::Pdpd);
+    foreign("broadcast_dimensions", parts.broadcast_dimensions.is_some(), RuleSet::Xla);
+    match set {
+        RuleSet::None => Rules::None,
+        RuleSet::Numpy => Rules::Numpy,
+        RuleSet::Pdpd => Rules::Pdpd { axis: parts.axis },
+        RuleSet::Bidirectional => Rules::Bidirectional,
+        RuleSet::Xla => Rules::Xla { broadcast_dimensions: parts.broadcast_dimensions.clone() },
+        RuleSet::Theano => Rules::Theano,
+    }
+}
+
+fn operation(parts: Parts, names: &[String], errors: &mut Vec<Malformed>) -> Option<Operation> {
+    let kind = match parts.operation.as_deref() {
+        None => OperationKind::Elementwise,
+        Some(name) => match OperationKind::ALL.into_iter().find(|kind| kind.name() == name) {
+            Some(kind) => kind,
+            None => {
+                let all = OperationKind::ALL.map(OperationKind::name).join(" ");
+                errors.push(Malformed::new("operation", format!("`{name}`"), format!("one of {all}")));
+                return None;
+            }
+        },
+    };
+    let mut foreign = |name: &str, given: bool, belongs: bool| {
+        if given && !belongs {
+            let found = format!("`{name}` with the operation `{kind}`");
+            errors.push(Malformed::new(name, found, "no such field"));
+        }
+    };
+    foreign("expression", parts.expression.is_some(), kind != OperationKind::Broadcast);
+    foreign("wrt", parts.wrt.is_some(), kind == OperationKind::Gradient);
+    foreign("target_shape", parts.target_shape.is_some(), kind == OperationKind::Broadcast);
+    let missing = |name: &str| Malformed::new(name, format!("no `{name}`"), format!("one for `{kind}`"));
+    if kind == OperationKind::Broadcast {
+        let Some(target) = parts.target_shape else {
+            errors.push(missing("target_shape"));
+            return None;
+        };
+        return shape(&target, "target_shape", errors)
+            .map(|target_shape| Operation::Broadcast { target_shape });
+    }
+    let expression = match &parts.expression {
+        Some(raw) => expression(raw, names, &mut "expression".to_owned(), 0, errors),
+        None => {
+            errors.push(missing("expression"));
+            None
+        }
+    };
+    if kind == OperationKind::Elementwise {
+        return expression.map(|expression| Operation::Elementwise { expression });
+    }
+    let wrt = match &parts.wrt {
+        Some(name) => place_of(name, names, "wrt", errors),
+        None => {
+            errors.push(missing("wrt"));
+            None
+        }
+    };
+    Some(Operation::Gradient { expression: expression?, wrt: wrt? })
+}
+
+/// The place of an operand by its name.
+pub(crate) fn place_of(
+    name: &str,
+    names: &[String],
+    field: &str,
+    errors: &mut Vec<Malformed>,
+) -> Option<usize> {
+    let found = names.iter().position(|other| other == name);
+    if found.is_none() {
+        let known = names.join(" ");
+        errors.push(Malformed::new(field, format!("`{name}`"), format!("an operand's name: {known}")));
+    }
+    found
+}
+
+fn expression(
+    raw: &RawExpression,
+    names: &[String],
+    field: &mut String,
+    depth: usize,
+    errors: &mut Vec<Malformed>,
+) -> Option<Expression> {
+    let list = match raw {
+        RawExpression::Leaf(name) => return place_of(name, names, field, errors).map(Expression::operand),
+        RawExpression::List(list) => list,
+    };
+    if depth == MAX_EXPRESSION_DEPTH {
+        let found = format!("an expression more than {MAX_EXPRESSION_DEPTH} deep");
+        errors.push(Malformed::new(field.clone(), found, "one that nests less"));
+        return None;
+    }
+    let Some(RawExpression::Leaf(name)) = list.first() else {
+        let found = if list.is_empty() { "an empty list" } else { "a list that begins with a list" };
+        errors.push(Malformed::new(field.clone(), found, "`[function, argument, …]`"));
+        return None;
+    };
+    let function = match name.parse::<Function>() {
+        Ok(function) => Some(function),
+        Err(_) => {
+            let all: Vec<&str> = Function::ALL.iter().map(|function| function.name()).collect();
+            let expected = format!("a function: {}", all.join(" "));
+            errors.push(Malformed::new(format!("{field}[0]"), format!("`{name}`"), expected));
+            None
+        }
+    };
+    let length = field.len();
+    let mut arguments = Vec::new();
+    for (place, argument) in list.iter().enumerate().skip(1) {
+        field.push_str(&format!("[{place}]"));
+        arguments.push(expression(argument, names, field, depth + 1, errors));
+        field.truncate(length);
+    }
+    let function = function?;
+    if arguments.len() != function.arity() {
+        let found = format!("`{function}` with {}", counted(arguments.len(), "argument"));
+        errors.push(Malformed::new(field.clone(), found, format!("{}", function.arity())));
+        return None;
+    }
+    Expression::call(function, arguments.into_iter().collect::<Option<Vec<_>>>()?).ok()
+}
+
+/// `1 value`, `2 values`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The lengths of a shape.
+pub(crate) fn shape(lengths: &[Natural], field: &str, errors: &mut Vec<Malformed>) -> Option<Shape> {
+    let fits = |length: &Natural| usize::try_from(length.0).ok();
+    if let Some(long) = lengths.iter().find(|length| fits(length).is_none()) {
+        errors.push(Malformed::new(
+            field,
+            format!("the length {}", long.0),
+            "lengths that this machine can address",
+        ));
+    }
+    lengths.iter().map(fits).collect::<Option<Vec<usize>>>().map(Shape::new)
+}
+
+/// How many values of one list are complained about.
+const MAX_VALUE_ERRORS: usize = 8;
+
+/// The values of a list.
+pub(crate) fn values(
+    literals: &[Literal],
+    dtype: DType,
+    reading: Reading,
+    field: &str,
+    errors: &mut Vec<Malformed>,
+) -> Option<Data> {
+    let mut data = Data::empty(dtype);
+    let mut wrong = 0;
+    for (place, literal) in literals.iter().enumerate() {
+        match literal.read(dtype, reading) {
+            Ok(scalar) => data.push(scalar).ok()?,
+            Err(expected) => {
+                wrong += 1;
+                if wrong <= MAX_VALUE_ERRORS {
+                    errors.push(Malformed::new(format!("{field}[{place}]"), literal.to_string(), expected));
+                }
+            }
+        }
+    }
+    (wrong == 0).then_some(data)
+}
+
+pub(crate) fn dtype(name: &str, field: &str, errors: &mut Vec<Malformed>) -> Option<DType> {
+    let found = name.parse().ok();
+    if found.is_none() {
+        let all = DType::ALL.map(DType::name).join(" ");
+        errors.push(Malformed::new(field, format!("`{name}`"), format!("one of {all}")));
+    }
+    found
+}
+
+/// A tensor whose parts stand at `field`; no field is the top.
+pub(crate) fn tensor(
+    dtype: DType,
+    lengths: &[Natural],
+    literals: &[Literal],
+    reading: Reading,
+    field: &str,
+    errors: &mut Vec<Malformed>,
+) -> Option<Tensor> {
+    let shape = shape(lengths, &format!("{field}.shape"), errors);
+    let place = format!("{field}.values");
+    let values = values(literals, dtype, reading, &place, errors);
+    let shape = shape?;
+    match shape.count() {
+        Some(count) if count == literals.len() => Tensor::new(shape, values?).ok(),
+        Some(count) => {
+            let found = format!("{} for shape {shape}", counted(literals.len(), "value"));
+            errors.push(Malformed::new(place, found, count.to_string()));
+            None
+        }
+        None => {
+            let expected = "lengths other than 0 that multiply to at most 2^63-1";
+            errors.push(Malformed::new(format!("{field}.shape"), format!("{shape}"), expected));
+            None
+        }
+    }
+}
+
+/// An operand that stands at `field`.
+pub(crate) fn operand(raw: RawOperand, field: &str, errors: &mut Vec<Malformed>) -> Option<Operand> {
+    let before = errors.len();
+    let dtype = dtype(&raw.dtype, &format!("{field}.dtype"), errors);
+    let shape = shape(&raw.shape, &format!("{field}.shape"), errors);
+    let data = dtype
+        .and_then(|dtype| values(&raw.values, dtype, Reading::Exact, &format!("{field}.values"), errors));
+    let mut offset = 0;
+    if let Some(Natural(given)) = raw.offset {
+        offset = usize::try_from(given).unwrap_or(usize::MAX);
+    }
+    // A wrong number of values is said even where a value is wrong too: it is counted over values of no meaning.
+    let data = data.or_else(|| dtype.map(|_| Data::Bool(vec![false; raw.values.len()])))?;
+    let made = if raw.strides.is_some() || raw.offset.is_some() {
+        Operand::view(raw.name, shape?, data, raw.strides, offset)
+    } else {
+        Operand::dense(raw.name, shape?, data)
+    };
+    let flagged = made.and_then(|operand| match raw.broadcastable {
+        Some(flags) => operand.with_broadcastable(flags),
+        None => Ok(operand),
+    });
+    match flagged {
+        Ok(operand) => (errors.len() == before).then_some(operand),
+        Err(error) => {
+            let error = short(error);
+            errors.push(Malformed { place: below(&error.place, field), ..error });
+            None
+        }
+    }
+}
+
+/// `operands.NAME.values` as `FIELD.values`.
+fn below(place: &str, field: &str) -> String {
+    let rest = place.strip_prefix("operands.").unwrap_or(place);
+    match rest.split_once('.') {
+        Some((_, rest)) => format!("{field}.{rest}"),
+        None if rest == "name" => format!("{field}.name"),
+        None => field.to_owned(),
+    }
+}
+
+fn short(error: Malformed) -> Malformed {
+    let expected =
+        error.expected.trim_end_matches(", one per element").trim_end_matches(", one per axis").to_owned();
+    let found = ["value", "stride", "flag"].iter().find_map(|what| {
+        let rest = error.found.strip_prefix(&format!("1 {what}s "))?;
+        Some(format!("1 {what} {rest}"))
+    });
+    Malformed { place: error.place, found: found.unwrap_or(error.found), expected }
+}
+
+/// The error of a whole request, with the operand by its place instead of its name.
+fn placed(error: Malformed, names: &[String]) -> Malformed {
+    let Some(rest) = error.place.strip_prefix("operands.") else { return error };
+    let name = rest.split('.').next().unwrap_or(rest);
+    let place = match names.iter().position(|other| other == name) {
+        Some(place) => below(&error.place, &format!("operands[{place}]")),
+        None => "operands".to_owned(),
+    };
+    Malformed { place, ..error }
+}

@@ -1,0 +1,313 @@
+//! From a node of a case file to a case or a sweep, with everything that is wrong in it.
+
+use crate::assemble::{self, Parts};
+use crate::error::LoadError;
+use crate::raw::{RawCase, RawSource, RawSweep, StrictOperand};
+use crate::request::Malformed;
+use crate::tree::Node;
+use crate::{Case, Location, Operand, Origin, RuleSet, Source, Sweep, clauses, examples};
+use serde::de::DeserializeOwned;
+use serde_yaml::Value;
+
+/// The keys of the five documents.
+pub const DOCUMENTS: [&str; 5] = ["xla-en", "xla-zh", "xla-id", "openvino", "aesara"];
+
+/// One case or sweep that is being read.
+pub(crate) struct Reader<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) node: &'a Node,
+    pub(crate) id: Option<String>,
+    pub(crate) errors: Vec<LoadError>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(file: &'a str, node: &'a Node) -> Reader<'a> {
+        let id = node.get("id").and_then(Node::text).map(crate::lint::shortened);
+        Reader { file, node, id, errors: Vec::new() }
+    }
+
+    pub(crate) fn error(&mut self, field: &str, finding: impl Into<String>, expectation: impl Into<String>) {
+        let finding = finding.into();
+        let unknown = finding.starts_with("unknown field");
+        let place = if unknown { self.node.locate_key(field) } else { self.node.locate(field) };
+        self.errors.push(LoadError {
+            file: self.file.to_owned(),
+            line: Some(place.line as usize),
+            column: Some(place.column as usize),
+            case: self.id.clone(),
+            field: field.to_owned(),
+            finding,
+            expectation: expectation.into(),
+        });
+    }
+
+    pub(crate) fn malformed(&mut self, errors: Vec<Malformed>) {
+        for Malformed { place, found, expected } in errors {
+            self.error(&place, found, expected);
+        }
+    }
+
+    fn location(&self) -> Location {
+        Location { file: self.file.to_owned(), line: self.node.place.line as usize }
+    }
+
+    /// Reads a value that stands at `field` (empty for the whole).
+    pub(crate) fn read<T: DeserializeOwned>(&mut self, value: Value, field: &str) -> Option<T> {
+        match serde_path_to_error::deserialize(value) {
+            Ok(read) => Some(read),
+            Err(error) => {
+                let inner = error.path().to_string();
+                let field = match (field, inner.as_str()) {
+                    (outer, ".") => outer.to_owned(),
+                    ("", inner) => inner.to_owned(),
+                    (outer, inner) if inner.starts_with('[') => format!("{outer}{inner}"),
+                    (outer, inner) => format!("{outer}.{inner}"),
+                };
+                let (finding, expectation) = sentence(&error.into_inner().to_string());
+                self.error(&field, finding, expectation);
+                None
+            }
+        }
+    }
+
+    fn required<T>(&mut self, field: &str, value: Option<T>) -> Option<T> {
+        if value.is_none() {
+            self.error("", format!("no field `{field}`"), "one: it is required");
+        }
+        value
+    }
+
+    fn check_id(&mut self, id: Option<String>) -> Option<String> {
+        let id = self.required("id", id)?;
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"/-".contains(&byte);
+        if id.is_empty() || !id.bytes().all(allowed) {
+            self.error(
+                "id",
+                format!("`{}`", crate::lint::shortened(&id)),
+                "an id of the characters [a-z0-9/-]",
+            );
+            return None;
+        }
+        Some(id)
+    }
+
+    fn check_title(&mut self, title: Option<String>) -> Option<String> {
+        let title = self.required("title", title)?;
+        if title.trim().is_empty() {
+            self.error("title", "an empty title", "a sentence: what would go wrong, or what must hold");
+            return None;
+        }
+        Some(title)
+    }
+
+    fn check_clause(&mut self, clause: Option<String>) -> Option<String> {
+        let clause = self.required("clause", clause)?;
+        if clauses::get(&clause).is_none() {
+            self.error("clause", format!("`{clause}`"), "a clause of SEMANTICS.md, such as `XLA-3`");
+            return None;
+        }
+        Some(clause)
+    }
+
+    fn check_examples(&mut self, ids: Option<Vec<String>>) -> Vec<String> {
+        let ids = ids.unwrap_or_default();
+        for (place, id) in ids.iter().enumerate() {
+            if examples::get(id).is_none() {
+                let expected = "the id of an example of the documents, such as `X01`";
+                self.error(&format!("example[{place}]"), format!("`{id}`"), expected);
+            }
+        }
+        ids
+    }
+
+    fn check_sources(&mut self, values: Option<Vec<Value>>) -> Vec<Source> {
+        let mut sources = Vec::new();
+        for (place, value) in values.unwrap_or_default().into_iter().enumerate() {
+            let field = format!("source[{place}]");
+            if let Some(raw) = self.read::<RawSource>(value, &field) {
+                sources.extend(self.check_source(raw, &field));
+            }
+        }
+        sources
+    }
+
+    fn check_source(&mut self, raw: RawSource, field: &str) -> Option<Source> {
+        match raw {
+            RawSource { document: Some(key), lines: Some(lines), url: None } => {
+                if !DOCUMENTS.contains(&key.as_str()) {
+                    let expected = format!("one of {}", DOCUMENTS.join(" "));
+                    self.error(&format!("{field}.document"), format!("`{key}`"), expected);
+                    return None;
+                }
+                if !are_lines(&lines) {
+                    let expected = "lines from 1 such as \"20\", \"20-29\" or \"20-29, 61-71\"";
+                    self.error(&format!("{field}.lines"), format!("`{lines}`"), expected);
+                    return None;
+                }
+                Some(Source::Document { key, lines })
+            }
+            RawSource { document: None, lines: None, url: Some(url) } => {
+                let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+                if rest.is_none_or(str::is_empty) || url.contains(char::is_whitespace) {
+                    self.error(
+                        &format!("{field}.url"),
+                        format!("`{url}`"),
+                        "an address such as \"https://...\"",
+                    );
+                    return None;
+                }
+                Some(Source::Url(url))
+            }
+            _ => {
+                self.error(field, "other fields", "`document` and `lines`, or `url` alone");
+                None
+            }
+        }
+    }
+
+    fn check_origin(&mut self, origin: Option<String>) -> Option<Origin> {
+        let origin = self.required("origin", origin)?;
+        match origin.as_str() {
+            "document" => return Some(Origin::Document),
+            "hand" => return Some(Origin::Hand),
+            _ => {}
+        }
+        let system = origin.strip_prefix("system: ").map(str::trim).filter(|name| !name.is_empty());
+        if system.is_none() {
+            let expected = "`document`, `hand`, or \"system: NAME AND VERSION\"";
+            self.error("origin", format!("`{}`", crate::lint::shortened(&origin)), expected);
+        }
+        system.map(|name| Origin::System(name.to_owned()))
+    }
+
+    fn check_rules(&mut self, rules: Option<String>, default: Option<RuleSet>) -> Option<RuleSet> {
+        let Some(name) = rules else {
+            if default.is_none() {
+                self.error("", "no field `rules`", "one, here or at the top of the file");
+            }
+            return default;
+        };
+        let rules = name.parse().ok();
+        if rules.is_none() {
+            let expected = format!("one of {}", RuleSet::ALL.map(RuleSet::name).join(" "));
+            self.error("rules", format!("`{name}`"), expected);
+        }
+        rules
+    }
+
+    fn check_operands(&mut self, values: Option<Vec<Value>>) -> Option<Vec<Operand>> {
+        let values = self.required("operands", values)?;
+        if values.is_empty() {
+            self.error("operands", "no operand", "one or more");
+            return None;
+        }
+        let mut operands = Vec::new();
+        let mut complete = true;
+        for (place, value) in values.into_iter().enumerate() {
+            let field = format!("operands[{place}]");
+            let mut errors = Vec::new();
+            let raw = self.read::<StrictOperand>(value, &field);
+            let operand = raw.and_then(|raw| assemble::operand(raw.into(), &field, &mut errors));
+            self.malformed(errors);
+            complete &= operand.is_some();
+            operands.extend(operand);
+        }
+        complete.then_some(operands)
+    }
+
+    /// The case that stands here; where something is wrong, the errors.
+    pub(crate) fn case(&mut self, default_rules: Option<RuleSet>) -> Option<Case> {
+        let raw: RawCase = self.read(self.node.to_value(), "")?;
+        let id = self.check_id(raw.id);
+        let title = self.check_title(raw.title);
+        let clause = self.check_clause(raw.clause);
+        let examples = self.check_examples(raw.example);
+        let sources = self.check_sources(raw.source);
+        let origin = self.check_origin(raw.origin);
+        let rules = self.check_rules(raw.rules, default_rules);
+        let operands = self.check_operands(raw.operands);
+        let request = rules.zip(operands).and_then(|(rules, operands)| {
+            let parts = Parts {
+                rules,
+                operation: raw.operation,
+                expression: raw.expression,
+                wrt: raw.wrt,
+                target_shape: raw.target_shape,
+                axis: raw.axis,
+                broadcast_dimensions: raw.broadcast_dimensions,
+            };
+            assemble::request(parts, operands).map_err(|errors| self.malformed(errors)).ok()
+        });
+        let expectation = self.expectation(raw.result, raw.refusal, request.as_ref());
+        if !self.errors.is_empty() {
+            return None;
+        }
+        Some(Case {
+            id: id?,
+            title: title?,
+            clause: clause?,
+            examples,
+            sources,
+            origin: origin?,
+            request: request?,
+            expectation: expectation?,
+            note: raw.note,
+            location: self.location(),
+        })
+    }
+
+    /// The sweep that stands here; where something is wrong, the errors.
+    pub(crate) fn sweep(&mut self) -> Option<Sweep> {
+        let raw: RawSweep = self.read(self.node.to_value(), "")?;
+        let id = self.check_id(raw.id);
+        let title = self.check_title(raw.title);
+        let clause = self.check_clause(raw.clause);
+        let examples = self.check_examples(raw.example);
+        let sources = self.check_sources(raw.source);
+        let sweep = self.required("sweep", raw.sweep);
+        let expect = self.required("expect", raw.expect);
+        if expect.as_ref().is_some_and(|expect| expect.cases.0 == 0) {
+            self.error("expect.cases", "0", "1 or more: an empty sweep tests nothing");
+        }
+        if !self.errors.is_empty() {
+            return None;
+        }
+        Some(Sweep {
+            id: id?,
+            title: title?,
+            clause: clause?,
+            examples,
+            sources,
+            sweep: sweep?,
+            with: raw.with.unwrap_or_default().into_iter().map(|(name, bound)| (name, bound.0)).collect(),
+            expected_cases: expect?.cases.0,
+            note: raw.note,
+            location: self.location(),
+        })
+    }
+}
+
+/// `20`, `20-29`, `20-29, 61-71`.
+fn are_lines(text: &str) -> bool {
+    let number = |text: &str| match text.parse::<u32>() {
+        Ok(line) if line > 0 && !text.starts_with(['+', '0']) => Some(line),
+        _ => None,
+    };
+    text.split(", ").all(|range| match range.split_once('-') {
+        Some((first, last)) => number(first).zip(number(last)).is_some_and(|(first, last)| first <= last),
+        None => number(range).is_some(),
+    })
+}
+
+/// What serde says, as a finding and an expectation.
+pub(crate) fn sentence(message: &str) -> (String, String) {
+    if let Some(field) = message.strip_prefix("missing field ") {
+        return (format!("no field {field}"), "one: it is required".into());
+    }
+    let message =
+        message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: ")).unwrap_or(message);
+    match message.split_once(", expected ") {
+        Some((finding, expectation)) => (finding.into(), expectation.into()),
+        None => (message.into(), "a case as the format describes it".into()),
+    }
+}

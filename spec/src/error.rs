@@ -1,0 +1,92 @@
+//! What is wrong in case files: where, what stands there, what should.
+
+use std::fmt;
+
+/// One thing that is wrong in a case file.
+///
+/// Written `file.yaml:12:5: case numpy/x: operands[0].values: found 5 values for shape (2,3), expected 6`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// The file as it was named to the loader.
+    pub file: String,
+    /// The line, from 1, where it is known.
+    pub line: Option<usize>,
+    /// The column, from 1, where it is known.
+    pub column: Option<usize>,
+    /// The id of the case or sweep, where it has one.
+    pub case: Option<String>,
+    /// The field as a path from the case (`operands[0].values`), or from the file outside of cases. May be empty.
+    pub field: String,
+    /// What stands there.
+    pub finding: String,
+    /// What should stand there.
+    pub expectation: String,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        for number in [self.line, self.column].into_iter().flatten() {
+            write!(f, ":{number}")?;
+        }
+        if let Some(case) = &self.case {
+            write!(f, ": case {case}")?;
+        }
+        if !self.field.is_empty() {
+            write!(f, ": {}", self.field)?;
+        }
+        write!(f, ": found {}, expected {}", self.finding, self.expectation)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Everything that is wrong in what was loaded, in the order of the files. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadErrors {
+    errors: Vec<LoadError>,
+    more: usize,
+}
+
+impl LoadErrors {
+    /// How many errors of one file are kept; further ones are only counted.
+    pub const MAX_PER_FILE: usize = 100;
+
+    pub(crate) fn new(mut errors: Vec<LoadError>, more: usize) -> LoadErrors {
+        debug_assert!(!errors.is_empty(), "a failure has a reason");
+        let cut = errors.len().saturating_sub(LoadErrors::MAX_PER_FILE);
+        errors.truncate(LoadErrors::MAX_PER_FILE);
+        LoadErrors { errors, more: more + cut }
+    }
+
+    pub(crate) fn one(error: LoadError) -> LoadErrors {
+        LoadErrors::new(vec![error], 0)
+    }
+
+    /// The errors.
+    pub fn errors(&self) -> &[LoadError] {
+        &self.errors
+    }
+
+    /// How many further errors were found and not kept.
+    pub fn more(&self) -> usize {
+        self.more
+    }
+
+    pub(crate) fn extend(&mut self, other: LoadErrors) {
+        self.errors.extend(other.errors);
+        self.more += other.more;
+    }
+}
+
+/// One error a line.
+impl fmt::Display for LoadErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, error) in self.errors.iter().enumerate() {
+            write!(f, "{}{error}", if place == 0 { "" } else { "\n" })?;
+        }
+        if self.more > 0 { write!(f, "\nand {} more", self.more) } else { Ok(()) }
+    }
+}
+
+impl std::error::Error for LoadErrors {}

@@ -1,0 +1,83 @@
+//! The examples of the five documents as data, from `spec/examples.yaml`: what a case may cite, and what the suite
+//! must cover.
+
+use crate::lint::Syntax;
+use crate::tree;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// An example of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// As cases cite it: `X01`.
+    pub id: String,
+    /// The document, or `xla` for the three texts together.
+    pub document: String,
+    /// Where it stands, by the document's key.
+    pub lines: BTreeMap<String, String>,
+    /// What it says.
+    pub text: String,
+    /// What must hold it.
+    pub covered_by: Coverage,
+}
+
+/// What encodes an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coverage {
+    /// At least one case.
+    Case,
+    /// A sweep.
+    Sweep,
+    /// The note of a case.
+    Remark,
+    /// A test of the loader.
+    Loader,
+}
+
+/// A document that examples are taken from.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// As cases cite it: `xla-en`.
+    pub key: String,
+    /// Its title.
+    pub title: String,
+    /// What it is, and how its lines are counted.
+    pub description: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "format")]
+    _format: u32,
+    documents: Vec<Document>,
+    examples: Vec<Example>,
+}
+
+static FILE: LazyLock<File> = LazyLock::new(|| {
+    let parsed = tree::parse(include_str!("../examples.yaml"), Syntax::Yaml);
+    if let Some(error) = parsed.errors.first() {
+        panic!("spec/examples.yaml:{}: {:?}", error.place.line, error.finding);
+    }
+    let root = parsed.root.expect("spec/examples.yaml is not empty");
+    serde_path_to_error::deserialize(root.to_value()).expect("spec/examples.yaml has its fields")
+});
+
+/// Every example, in the order of the list.
+pub fn all() -> &'static [Example] {
+    &FILE.examples
+}
+
+/// The documents, in the order of the list.
+pub fn documents() -> &'static [Document] {
+    &FILE.documents
+}
+
+/// The example of this id.
+pub fn get(id: &str) -> Option<&'static Example> {
+    all().iter().find(|example| example.id == id)
+}

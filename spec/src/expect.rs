@@ -1,0 +1,208 @@
+//! From `result` or `refusal` of a case to what it demands, with everything that is wrong in it.
+
+use crate::assemble::{self, counted, place_of};
+use crate::convert::Reader;
+use crate::literal::Reading;
+use crate::raw::{NameOrPlace, Natural, RawRefusal, RawResult};
+use crate::{
+    DType, Expectation, ExpectedRefusal, ExpectedResult, Function, Operand, Operation, RefusalKind, Request,
+    RuleSet, Rules, Tensor,
+};
+use serde_yaml::Value;
+
+/// The largest `tolerance: {ulp: N}` that a case may ask for.
+pub const MAX_TOLERANCE_ULP: u32 = 1000;
+
+impl Reader<'_> {
+    /// What the case demands: exactly one of `result` and `refusal`.
+    pub(crate) fn expectation(
+        &mut self,
+        result: Option<Value>,
+        refusal: Option<Value>,
+        request: Option<&Request>,
+    ) -> Option<Expectation> {
+        match (result, refusal) {
+            (Some(result), None) => {
+                let raw = self.read::<RawResult>(result, "result")?;
+                self.result(raw, request).map(Expectation::Result)
+            }
+            (None, Some(refusal)) => {
+                let raw = self.read::<RawRefusal>(refusal, "refusal")?;
+                self.refusal(&raw, request).map(Expectation::Refusal)
+            }
+            (Some(_), Some(_)) => {
+                self.error("refusal", "both `result` and `refusal`", "exactly one of them");
+                None
+            }
+            (None, None) => {
+                self.error("", "neither `result` nor `refusal`", "exactly one of them");
+                None
+            }
+        }
+    }
+
+    fn result(&mut self, raw: RawResult, request: Option<&Request>) -> Option<ExpectedResult> {
+        let mut errors = Vec::new();
+        let dtype = assemble::dtype(&raw.dtype, "result.dtype", &mut errors);
+        let tensor = dtype.and_then(|dtype| {
+            assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Exact, "result", &mut errors)
+        });
+        self.malformed(errors);
+        // What follows rests on the request: where that is wrong, it has been said.
+        let (tensor, request) = (tensor?, request?);
+        let intermediate = self.intermediate(&raw, request);
+        if let Some(flags) = &raw.broadcastable {
+            self.flags(flags, &tensor, request);
+        }
+        let tolerance_ulp =
+            raw.tolerance.as_ref().and_then(|tolerance| self.tolerance(tolerance.ulp, request));
+        let any_zero_sign = raw.zero_sign.as_deref().is_some_and(|sign| self.zero_sign(sign, request));
+        Some(ExpectedResult {
+            tensor,
+            intermediate,
+            broadcastable: raw.broadcastable,
+            tolerance_ulp,
+            any_zero_sign,
+        })
+    }
+
+    fn intermediate(&mut self, raw: &RawResult, request: &Request) -> Option<Tensor> {
+        let given = raw.intermediate.as_ref()?;
+        let Some(dtype) = lower_dtype(request) else {
+            let found = "an intermediate";
+            self.error(
+                "result.intermediate",
+                found,
+                "none: only `xla` with operands of different ranks has one",
+            );
+            return None;
+        };
+        let mut errors = Vec::new();
+        let field = "result.intermediate";
+        let tensor = assemble::tensor(dtype, &given.shape, &given.values, Reading::Exact, field, &mut errors);
+        self.malformed(errors);
+        tensor
+    }
+
+    fn flags(&mut self, flags: &[bool], tensor: &Tensor, request: &Request) {
+        let field = "result.broadcastable";
+        let set = request.rules().set();
+        if set != RuleSet::Theano {
+            self.error(field, format!("flags under the rule set `{set}`"), "flags only under `theano`");
+        } else if flags.len() != tensor.shape().rank() {
+            let found = format!("{} for shape {}", counted(flags.len(), "flag"), tensor.shape());
+            self.error(field, found, tensor.shape().rank().to_string());
+        }
+    }
+
+    fn tolerance(&mut self, Natural(ulp): Natural, request: &Request) -> Option<u32> {
+        let exact = request.operation().expression().is_none_or(crate::Expression::is_exact);
+        if exact {
+            let expected = "none: only exp, log, tanh and power leave room (clause V-4)";
+            self.error("result.tolerance", "a tolerance for an exact expression", expected);
+            return None;
+        }
+        let allowed = u32::try_from(ulp).ok().filter(|&ulp| ulp <= MAX_TOLERANCE_ULP);
+        if allowed.is_none() {
+            self.error("result.tolerance.ulp", ulp.to_string(), format!("at most {MAX_TOLERANCE_ULP}"));
+        }
+        allowed
+    }
+
+    fn zero_sign(&mut self, sign: &str, request: &Request) -> bool {
+        let field = "result.zero_sign";
+        let extremum = |function: Function| matches!(function, Function::Maximum | Function::Minimum);
+        let expression = request.operation().expression();
+        if sign != "any" {
+            self.error(field, format!("`{sign}`"), "`any`, or no such field");
+        } else if !expression
+            .is_some_and(|expression| expression.calls().any(|call| extremum(call.function())))
+        {
+            let expected = "no such field: only maximum and minimum leave room (clause V-3)";
+            self.error(field, "`any` for an expression without maximum or minimum", expected);
+        } else {
+            return true;
+        }
+        false
+    }
+
+    fn refusal(&mut self, raw: &RawRefusal, request: Option<&Request>) -> Option<ExpectedRefusal> {
+        let kind = match raw.kind.as_str() {
+            "any" => None,
+            name => match name.parse::<RefusalKind>() {
+                Ok(kind) => Some(kind),
+                Err(_) => {
+                    let all: Vec<&str> = RefusalKind::ALL.iter().map(|kind| kind.name()).collect();
+                    self.error(
+                        "refusal.kind",
+                        format!("`{name}`"),
+                        format!("`any` or one of {}", all.join(" ")),
+                    );
+                    return None;
+                }
+            },
+        };
+        let mut foreign = |field: &str, given: bool, has: bool| {
+            if given && !has {
+                let found = format!("`{field}` of a refusal of the kind `{}`", raw.kind);
+                self.error(&format!("refusal.{field}"), found, "no such field");
+            }
+        };
+        foreign("axis", raw.axis.is_some(), kind.is_some_and(RefusalKind::has_axis));
+        foreign("operand", raw.operand.is_some(), kind.is_some_and(RefusalKind::has_operand));
+        let request = request?;
+        let operand = raw.operand.as_ref().and_then(|operand| self.refused_operand(operand, request));
+        let axis = raw.axis.and_then(|axis| self.refused_axis(axis, operand, request));
+        Some(ExpectedRefusal { kind, axis, operand })
+    }
+
+    fn refused_operand(&mut self, operand: &NameOrPlace, request: &Request) -> Option<usize> {
+        let count = request.operands().len();
+        match operand {
+            NameOrPlace::Name(name) => {
+                let names: Vec<String> = request.names().into_iter().map(str::to_owned).collect();
+                let mut errors = Vec::new();
+                let place = place_of(name, &names, "refusal.operand", &mut errors);
+                self.malformed(errors);
+                place
+            }
+            NameOrPlace::Place(place) => {
+                let found = usize::try_from(*place).ok().filter(|&place| place < count);
+                if found.is_none() {
+                    self.error(
+                        "refusal.operand",
+                        place.to_string(),
+                        format!("a place from 0 to {}", count - 1),
+                    );
+                }
+                found
+            }
+        }
+    }
+
+    fn refused_axis(&mut self, axis: Natural, operand: Option<usize>, request: &Request) -> Option<usize> {
+        let target = match request.operation() {
+            Operation::Broadcast { target_shape } => target_shape.rank(),
+            _ => 0,
+        };
+        let rank = match operand {
+            Some(place) => request.operands()[place].rank(),
+            None => request.operands().iter().map(Operand::rank).fold(target, usize::max),
+        };
+        let found = usize::try_from(axis.0).ok().filter(|&axis| axis < rank);
+        if found.is_none() {
+            self.error("refusal.axis", axis.0.to_string(), format!("an axis below the rank {rank}"));
+        }
+        found
+    }
+}
+
+/// The dtype of the operand of the lower rank: that of an intermediate.
+pub(crate) fn lower_dtype(request: &Request) -> Option<DType> {
+    match (request.rules(), request.operands()) {
+        (Rules::Xla { .. }, [left, right]) if left.rank() != right.rank() => {
+            Some(if left.rank() < right.rank() { left.dtype() } else { right.dtype() })
+        }
+        _ => None,
+    }
+}

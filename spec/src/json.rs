@@ -1,0 +1,438 @@
+//! JSON: requests and answers of the protocol, and the JSON twin of a case.
+//!
+//! What JSON cannot write is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53. Readers take
+//! both the string and the number.
+
+use crate::assemble::{self, Parts, place_of};
+use crate::expect::lower_dtype;
+use crate::literal::{Literal, Reading};
+use crate::raw::{NameOrPlace, Natural, RawRequest};
+use crate::{
+    Case, CaseFile, Expectation, Expression, Malformed, Node, Operand, Operation, Outcome, Refusal,
+    RefusalKind, Request, RuleSet, Rules, Scalar, Source, Success, Sweep, Tensor,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Integers up to this size are JSON numbers: all readers hold them exactly.
+const SAFE: i128 = 1 << 53;
+
+/// A request as the protocol writes it.
+///
+/// ```
+/// use broadcheck_spec::{Operand, Expression, Operation, Request, Rules, json};
+/// let operation = Operation::Elementwise { expression: Expression::operand(0) };
+/// let operand = Operand::dense("a", [2], vec![1.5f32, -0.0]).unwrap();
+/// let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();
+/// let text = json::request_to_value(&request).to_string();
+/// assert_eq!(
+///     text,
+///     r#"{"rules":"numpy","operation":"elementwise","expression":"a","operands":[{"name":"a","dtype":"f32","shape":[2],"values":[1.5,"-0.0"]}]}"#
+/// );
+/// assert_eq!(json::request_from_str(&text).unwrap(), request);
+/// ```
+pub fn request_to_value(request: &Request) -> Value {
+    let mut map = Map::new();
+    map.insert("rules".into(), request.rules().set().name().into());
+    insert_request(&mut map, request);
+    Value::Object(map)
+}
+
+/// The fields of a request but for its rule set.
+fn insert_request(map: &mut Map<String, Value>, request: &Request) {
+    let operation = request.operation();
+    map.insert("operation".into(), operation.kind().name().into());
+    if let Some(expression) = operation.expression() {
+        map.insert("expression".into(), expression_to_value(expression, request));
+    }
+    map.insert("operands".into(), request.operands().iter().map(operand_to_value).collect());
+    match operation {
+        Operation::Elementwise { .. } => {}
+        Operation::Broadcast { target_shape } => {
+            map.insert("target_shape".into(), target_shape.lengths().into());
+        }
+        Operation::Gradient { wrt, .. } => {
+            map.insert("wrt".into(), request.operands()[*wrt].name().into());
+        }
+    }
+    match request.rules() {
+        Rules::Pdpd { axis: Some(axis) } => {
+            map.insert("axis".into(), (*axis).into());
+        }
+        Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
+            map.insert("broadcast_dimensions".into(), dimensions.clone().into());
+        }
+        _ => {}
+    }
+}
+
+fn expression_to_value(expression: &Expression, request: &Request) -> Value {
+    let mut values: Vec<Value> = Vec::new();
+    for node in expression.nodes() {
+        let value = match node {
+            Node::Operand(place) => request.operands()[*place].name().into(),
+            Node::Call(call) => {
+                let mut list = values.split_off(values.len() - call.function().arity());
+                list.insert(0, call.function().name().into());
+                Value::Array(list)
+            }
+        };
+        values.push(value);
+    }
+    values.pop().unwrap_or(Value::Null)
+}
+
+fn operand_to_value(operand: &Operand) -> Value {
+    let mut map = Map::new();
+    map.insert("name".into(), operand.name().into());
+    map.insert("dtype".into(), operand.dtype().name().into());
+    map.insert("shape".into(), operand.shape().lengths().into());
+    if let Some(strides) = operand.strides() {
+        map.insert("strides".into(), strides.into());
+        map.insert("offset".into(), operand.offset().into());
+    }
+    if let Some(flags) = operand.broadcastable() {
+        map.insert("broadcastable".into(), flags.into());
+    }
+    map.insert("values".into(), operand.values().iter().map(scalar_to_value).collect());
+    Value::Object(map)
+}
+
+/// A value as JSON writes it.
+pub fn scalar_to_value(scalar: Scalar) -> Value {
+    if let Some(value) = scalar.as_f64() {
+        return match value {
+            value if value.is_nan() => "nan".into(),
+            f64::INFINITY => "inf".into(),
+            f64::NEG_INFINITY => "-inf".into(),
+            value if value == 0.0 && value.is_sign_negative() => "-0.0".into(),
+            value => value.into(),
+        };
+    }
+    match (scalar, scalar.as_i128()) {
+        (Scalar::Bool(value), _) => value.into(),
+        (_, Some(value)) if value.abs() <= SAFE => i64::try_from(value).map_or(Value::Null, Value::from),
+        (other, _) => other.literal().into(),
+    }
+}
+
+fn tensor_to_value(tensor: &Tensor, with_dtype: bool) -> Value {
+    let mut map = Map::new();
+    if with_dtype {
+        map.insert("dtype".into(), tensor.dtype().name().into());
+    }
+    map.insert("shape".into(), tensor.shape().lengths().into());
+    map.insert("values".into(), tensor.values().iter().map(scalar_to_value).collect());
+    Value::Object(map)
+}
+
+fn insert_extras(map: &mut Value, intermediate: Option<&Tensor>, flags: Option<&[bool]>) {
+    if let Some(intermediate) = intermediate {
+        map["intermediate"] = tensor_to_value(intermediate, false);
+    }
+    if let Some(flags) = flags {
+        map["broadcastable"] = flags.into();
+    }
+}
+
+/// Reads a request of the protocol. Unknown fields are ignored.
+///
+/// # Errors
+/// The first thing that makes it no request.
+pub fn request_from_str(text: &str) -> Result<Request, Malformed> {
+    request_from_value(serde_json::from_str(text).map_err(|error| syntax(&error))?)
+}
+
+/// Reads a request of the protocol from a parsed object. Unknown fields are ignored.
+///
+/// # Errors
+/// The first thing that makes it no request.
+pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
+    let raw: RawRequest = serde_path_to_error::deserialize(value).map_err(|error| typed(&error))?;
+    let rules: RuleSet = raw.rules.parse().map_err(|_| {
+        let expected = format!("one of {}", RuleSet::ALL.map(RuleSet::name).join(" "));
+        Malformed::new("rules", format!("`{}`", raw.rules), expected)
+    })?;
+    let mut errors = Vec::new();
+    let mut operands = Vec::new();
+    for (place, operand) in raw.operands.into_iter().enumerate() {
+        operands.extend(assemble::operand(operand, &format!("operands[{place}]"), &mut errors));
+    }
+    if let Some(first) = errors.into_iter().next() {
+        return Err(first);
+    }
+    let parts = Parts {
+        rules,
+        operation: raw.operation,
+        expression: raw.expression,
+        wrt: raw.wrt,
+        target_shape: raw.target_shape,
+        axis: raw.axis,
+        broadcast_dimensions: raw.broadcast_dimensions,
+    };
+    assemble::request(parts, operands).map_err(first)
+}
+
+fn first(errors: Vec<Malformed>) -> Malformed {
+    errors.into_iter().next().unwrap_or_else(|| Malformed::new("request", "no request", "one"))
+}
+
+fn syntax(error: &serde_json::Error) -> Malformed {
+    Malformed::new("line", error.to_string(), "a JSON object")
+}
+
+fn typed(error: &serde_path_to_error::Error<serde_json::Error>) -> Malformed {
+    let (found, expected) = crate::convert::sentence(&error.inner().to_string());
+    Malformed::new(error.path().to_string(), found, expected)
+}
+
+/// An answer as the protocol writes it, without its `seq`.
+pub fn outcome_to_value(request: &Request, outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Success(success) => {
+            let mut result = tensor_to_value(&success.tensor, true);
+            insert_extras(&mut result, success.intermediate.as_ref(), success.broadcastable.as_deref());
+            json!({ "result": result })
+        }
+        Outcome::Refusal(refusal) => {
+            let mut map = Map::new();
+            map.insert("message".into(), refusal.message.clone().into());
+            insert_refusal(&mut map, refusal.kind, refusal.axis, refusal.operand, request);
+            json!({ "refusal": map })
+        }
+        Outcome::Skipped { reason } => json!({ "skipped": { "reason": reason } }),
+        Outcome::Errored { message } => json!({ "errored": { "message": message } }),
+    }
+}
+
+fn insert_refusal(
+    map: &mut Map<String, Value>,
+    kind: Option<RefusalKind>,
+    axis: Option<usize>,
+    operand: Option<usize>,
+    request: &Request,
+) {
+    if let Some(kind) = kind {
+        map.insert("kind".into(), kind.name().into());
+    }
+    if let Some(axis) = axis {
+        map.insert("axis".into(), axis.into());
+    }
+    if let Some(operand) = operand.and_then(|place| request.operands().get(place)) {
+        map.insert("operand".into(), operand.name().into());
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    result: Option<AnswerResult>,
+    refusal: Option<AnswerRefusal>,
+    skipped: Option<Skipped>,
+    errored: Option<Errored>,
+}
+
+#[derive(Deserialize)]
+struct AnswerResult {
+    dtype: String,
+    shape: Vec<Natural>,
+    values: Vec<Literal>,
+    intermediate: Option<AnswerIntermediate>,
+    broadcastable: Option<Vec<bool>>,
+}
+
+#[derive(Deserialize)]
+struct AnswerIntermediate {
+    shape: Vec<Natural>,
+    values: Vec<Literal>,
+}
+
+#[derive(Deserialize)]
+struct AnswerRefusal {
+    message: Option<String>,
+    kind: Option<String>,
+    axis: Option<Natural>,
+    operand: Option<NameOrPlace>,
+}
+
+#[derive(Deserialize)]
+struct Skipped {
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Errored {
+    message: Option<String>,
+}
+
+/// Reads an answer to a request. Unknown fields are ignored, `seq` among them; a float is rounded to the dtype;
+/// an integer may read `8.0`.
+///
+/// # Errors
+/// The first thing that makes it no valid answer.
+///
+/// ```
+/// use broadcheck_spec::{Expression, Operand, Operation, Outcome, Request, Rules, Tensor, json};
+/// let operation = Operation::Elementwise { expression: Expression::operand(0) };
+/// let request = Request::new(Rules::Numpy, operation, vec![Operand::dense("a", [1], vec![8i32]).unwrap()]).unwrap();
+/// let line = r#"{"seq":1,"result":{"dtype":"i32","shape":[1],"values":[8.0]},"elapsed":3}"#;
+/// let outcome = json::outcome_from_str(&request, line).unwrap();
+/// assert_eq!(outcome, Outcome::Success(Tensor::new([1], vec![8i32]).unwrap().into()));
+/// let error = json::outcome_from_str(&request, r#"{"seq":1,"result":{"dtype":"i32","shape":[2],"values":[8]}}"#);
+/// assert_eq!(error.unwrap_err().to_string(), "result.values: found 1 value for shape (2), expected 2");
+/// ```
+pub fn outcome_from_str(request: &Request, text: &str) -> Result<Outcome, Malformed> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let answer: Answer = serde_path_to_error::deserialize(&mut reader).map_err(|error| typed(&error))?;
+    reader.end().map_err(|error| syntax(&error))?;
+    match answer {
+        Answer { result: Some(result), refusal: None, skipped: None, errored: None } => {
+            success(request, &result).map(Outcome::Success)
+        }
+        Answer { result: None, refusal: Some(refusal), skipped: None, errored: None } => {
+            refused(request, refusal).map(Outcome::Refusal)
+        }
+        Answer { result: None, refusal: None, skipped: Some(skipped), errored: None } => {
+            Ok(Outcome::Skipped { reason: skipped.reason.unwrap_or_default() })
+        }
+        Answer { result: None, refusal: None, skipped: None, errored: Some(errored) } => {
+            Ok(Outcome::Errored { message: errored.message.unwrap_or_default() })
+        }
+        Answer { result: None, refusal: None, skipped: None, errored: None } => Err(one_of("none of them")),
+        Answer { .. } => Err(one_of("several of them")),
+    }
+}
+
+fn one_of(found: &str) -> Malformed {
+    Malformed::new("answer", found, "exactly one of `result`, `refusal`, `skipped`, `errored`")
+}
+
+fn success(request: &Request, raw: &AnswerResult) -> Result<Success, Malformed> {
+    let mut errors = Vec::new();
+    let dtype = assemble::dtype(&raw.dtype, "result.dtype", &mut errors);
+    let tensor = dtype.and_then(|dtype| {
+        assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Answer, "result", &mut errors)
+    });
+    let intermediate = raw.intermediate.as_ref().and_then(|raw| {
+        // Where no operand is the lower one there is no intermediate to judge; it must still be a tensor.
+        let dtype = lower_dtype(request).or(dtype)?;
+        let field = "result.intermediate";
+        assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Answer, field, &mut errors)
+    });
+    match tensor {
+        Some(tensor) if errors.is_empty() => {
+            Ok(Success { tensor, intermediate, broadcastable: raw.broadcastable.clone() })
+        }
+        _ => Err(first(errors)),
+    }
+}
+
+fn refused(request: &Request, raw: AnswerRefusal) -> Result<Refusal, Malformed> {
+    let kind = match raw.kind {
+        None => None,
+        Some(name) => Some(name.parse::<RefusalKind>().map_err(|_| {
+            let all: Vec<&str> = RefusalKind::ALL.iter().map(|kind| kind.name()).collect();
+            Malformed::new("refusal.kind", format!("`{name}`"), format!("one of {}", all.join(" ")))
+        })?),
+    };
+    let whole = |Natural(number): Natural| usize::try_from(number).unwrap_or(usize::MAX);
+    let operand = match raw.operand {
+        None => None,
+        Some(NameOrPlace::Place(place)) => Some(whole(Natural(place))),
+        Some(NameOrPlace::Name(name)) => {
+            let names: Vec<String> = request.names().into_iter().map(str::to_owned).collect();
+            let mut errors = Vec::new();
+            let place = place_of(&name, &names, "refusal.operand", &mut errors);
+            if place.is_none() {
+                return Err(first(errors));
+            }
+            place
+        }
+    };
+    Ok(Refusal { kind, axis: raw.axis.map(whole), operand, message: raw.message.unwrap_or_default() })
+}
+
+/// The JSON twin of a case: the same fields as in the case file, its rule set among them.
+pub fn case_to_json(case: &Case) -> Value {
+    let mut map = head(&case.id, &case.title, &case.clause, &case.examples, &case.sources);
+    map.insert("origin".into(), case.origin.to_string().into());
+    map.insert("rules".into(), case.request.rules().set().name().into());
+    insert_request(&mut map, &case.request);
+    match &case.expectation {
+        Expectation::Result(expected) => {
+            let mut result = tensor_to_value(&expected.tensor, true);
+            insert_extras(&mut result, expected.intermediate.as_ref(), expected.broadcastable.as_deref());
+            if let Some(ulp) = expected.tolerance_ulp {
+                result["tolerance"] = json!({ "ulp": ulp });
+            }
+            if expected.any_zero_sign {
+                result["zero_sign"] = "any".into();
+            }
+            map.insert("result".into(), result);
+        }
+        Expectation::Refusal(expected) => {
+            let mut refusal = Map::new();
+            if expected.kind.is_none() {
+                refusal.insert("kind".into(), "any".into());
+            }
+            insert_refusal(&mut refusal, expected.kind, expected.axis, expected.operand, &case.request);
+            map.insert("refusal".into(), refusal.into());
+        }
+    }
+    insert_note(&mut map, case.note.as_ref());
+    Value::Object(map)
+}
+
+/// The JSON twin of a sweep.
+pub fn sweep_to_json(sweep: &Sweep) -> Value {
+    let mut map = head(&sweep.id, &sweep.title, &sweep.clause, &sweep.examples, &sweep.sources);
+    map.insert("sweep".into(), sweep.sweep.clone().into());
+    if !sweep.with.is_empty() {
+        map.insert(
+            "with".into(),
+            sweep.with.iter().map(|(name, bound)| (name.clone(), Value::from(*bound))).collect(),
+        );
+    }
+    map.insert("expect".into(), json!({ "cases": sweep.expected_cases }));
+    insert_note(&mut map, sweep.note.as_ref());
+    Value::Object(map)
+}
+
+/// The JSON twin of a case file.
+pub fn file_to_json(file: &CaseFile) -> Value {
+    let mut map = Map::new();
+    map.insert("format".into(), crate::FORMAT.into());
+    if !file.cases.is_empty() {
+        map.insert("cases".into(), file.cases.iter().map(case_to_json).collect());
+    }
+    if !file.sweeps.is_empty() {
+        map.insert("sweeps".into(), file.sweeps.iter().map(sweep_to_json).collect());
+    }
+    Value::Object(map)
+}
+
+fn head(id: &str, title: &str, clause: &str, examples: &[String], sources: &[Source]) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.insert("id".into(), id.into());
+    map.insert("title".into(), title.into());
+    map.insert("clause".into(), clause.into());
+    if !examples.is_empty() {
+        map.insert("example".into(), examples.into());
+    }
+    if !sources.is_empty() {
+        map.insert("source".into(), sources.iter().map(source_to_value).collect());
+    }
+    map
+}
+
+fn insert_note(map: &mut Map<String, Value>, note: Option<&String>) {
+    if let Some(note) = note {
+        map.insert("note".into(), note.clone().into());
+    }
+}
+
+fn source_to_value(source: &Source) -> Value {
+    match source {
+        Source::Document { key, lines } => json!({ "document": key, "lines": lines }),
+        Source::Url(url) => json!({ "url": url }),
+    }
+}

@@ -1,0 +1,275 @@
+//! What a plain (unquoted) scalar is: YAML 1.1, YAML 1.2 and the format must agree, else it is an error.
+
+/// The value of a scalar that all readers read alike.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Plain {
+    Text,
+    Bool(bool),
+    /// An integer from -2^63 to 2^64-1.
+    Int(i128),
+    Float(f64),
+}
+
+/// Which literals a file is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    Yaml,
+    Json,
+}
+
+/// What is wrong with a scalar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) found: String,
+    pub(crate) expected: String,
+}
+
+fn finding<T>(text: &str, expected: &str) -> Result<T, Finding> {
+    Err(Finding { found: format!("`{}`", shortened(text)), expected: expected.into() })
+}
+
+/// At most 60 characters of a text, for messages.
+pub(crate) fn shortened(text: &str) -> String {
+    let cut = text.char_indices().nth(60).map_or(text.len(), |(place, _)| place);
+    let dots = if cut < text.len() { "…" } else { "" };
+    format!("{}{dots}", &text[..cut])
+}
+
+/// The words that YAML 1.1 takes for truth values; `true` and `false` are everybody's.
+const WORDS: [&str; 8] = ["y", "n", "yes", "no", "on", "off", "true", "false"];
+
+/// What a plain scalar denotes.
+///
+/// # Errors
+/// Where YAML 1.1 and 1.2 read it differently, where it is empty or null, or where the format has one way to write
+/// it and this is another.
+pub(crate) fn plain(text: &str, syntax: Syntax) -> Result<Plain, Finding> {
+    match text {
+        "true" => return Ok(Plain::Bool(true)),
+        "false" => return Ok(Plain::Bool(false)),
+        ".nan" => return Ok(Plain::Float(f64::NAN)),
+        ".inf" => return Ok(Plain::Float(f64::INFINITY)),
+        "-.inf" => return Ok(Plain::Float(f64::NEG_INFINITY)),
+        "" => return Err(Finding { found: "nothing".into(), expected: "a value".into() }),
+        "-0" => return finding(text, "`-0.0` for minus zero, or `0`"),
+        "=" => return finding(text, "a quoted string: YAML 1.1 gives `=` a type of its own"),
+        "<<" => return finding(text, "no merge"),
+        _ => {}
+    }
+    let lower = text.to_ascii_lowercase();
+    if WORDS.contains(&lower.as_str()) {
+        return finding(
+            text,
+            "`true` or `false`, or a quoted string: YAML 1.1 takes this word for a truth value",
+        );
+    }
+    if lower == "null" || text == "~" {
+        return finding(text, "a value, or a quoted string: this is YAML's null");
+    }
+    if matches!(lower.trim_start_matches(['+', '-']), ".nan" | ".inf") {
+        return finding(text, "`.nan`, `.inf` or `-.inf`");
+    }
+    number(text, syntax)
+}
+
+fn number(text: &str, syntax: Syntax) -> Result<Plain, Finding> {
+    let bytes = text.as_bytes();
+    let signs = usize::from(matches!(bytes[0], b'+' | b'-'));
+    let unsigned = &text[signs..];
+    let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let start = unsigned.as_bytes();
+    if !(digit(start.first()) || start.first() == Some(&b'.') && digit(start.get(1))) {
+        return Ok(Plain::Text);
+    }
+    match decimal(unsigned) {
+        Some(_) if bytes[0] == b'+' => finding(text, "a number without `+` before it, or a quoted string"),
+        Some(parts) => value_of(text, parts, syntax),
+        None => not_decimal(text, unsigned),
+    }
+}
+
+/// The parts of an unsigned decimal.
+#[derive(Clone, Copy)]
+struct Decimal {
+    point: bool,
+    exponent: bool,
+    signed_exponent: bool,
+}
+
+/// Reads `0 12 1.5 1e5 1.0e+5`: digits without a leading zero, a point with digits on both sides, an exponent.
+fn decimal(text: &str) -> Option<Decimal> {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let bare = exponent.map(|exponent| exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
+    let well_formed = digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && bare.is_none_or(digits);
+    well_formed.then_some(Decimal {
+        point: fraction.is_some(),
+        exponent: exponent.is_some(),
+        signed_exponent: exponent != bare,
+    })
+}
+
+fn value_of(text: &str, parts: Decimal, syntax: Syntax) -> Result<Plain, Finding> {
+    let Decimal { point, exponent, signed_exponent } = parts;
+    let value: f64 = text.parse().expect("a decimal is a float");
+    if value.is_infinite() {
+        return finding(
+            text,
+            "a finite number: this one is beyond the largest f64 (infinity is written `.inf`)",
+        );
+    }
+    if exponent && syntax == Syntax::Yaml && !(point && signed_exponent) {
+        return finding(text, "a point before the exponent and a sign in it, as in `1.0e+5`");
+    }
+    if point || exponent {
+        return Ok(Plain::Float(value));
+    }
+    match text.parse::<i128>() {
+        Ok(whole) if (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&whole) => Ok(Plain::Int(whole)),
+        _ => Ok(Plain::Float(value)),
+    }
+}
+
+/// Says what is wrong with a text that starts like a number; one that nobody takes for a number is a string.
+fn not_decimal(text: &str, unsigned: &str) -> Result<Plain, Finding> {
+    let lower = unsigned.to_ascii_lowercase();
+    let only =
+        |part: &str, allowed: &str| !part.is_empty() && part.chars().all(|char| allowed.contains(char));
+    let prefixed =
+        |prefix: &str, allowed: &str| lower.strip_prefix(prefix).is_some_and(|rest| only(rest, allowed));
+    let first_part = lower.split(':').next().unwrap_or("");
+    if prefixed("0x", "0123456789abcdef_") || prefixed("0o", "01234567_") || prefixed("0b", "01_") {
+        return finding(text, "a decimal number, or a quoted string");
+    }
+    if lower.contains(':') && only(first_part, "0123456789_") && only(&lower, "0123456789_:.") {
+        return finding(text, "a decimal number, or a quoted string: YAML 1.1 reads colons as base 60");
+    }
+    if is_date(&lower) {
+        return finding(text, "a quoted string: YAML 1.1 reads it as a date");
+    }
+    let (mantissa, exponent) = lower.split_once('e').unwrap_or((&lower, "0"));
+    let bare = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    if !only(mantissa, "0123456789_.,") || !(bare.is_empty() || only(bare, "0123456789_.")) {
+        return Ok(Plain::Text);
+    }
+    if lower.contains('_') {
+        return finding(text, "a number without `_`, or a quoted string");
+    }
+    if mantissa.starts_with('0') && mantissa.len() > 1 && mantissa.as_bytes()[1].is_ascii_digit() {
+        return finding(text, "a number without leading zero (YAML 1.1 reads octal), or a quoted string");
+    }
+    if mantissa.starts_with('.') || mantissa.ends_with('.') {
+        return finding(text, "digits on both sides of the point, or a quoted string");
+    }
+    finding(text, "a decimal number such as `12`, `1.5` or `1.0e+5`, or a quoted string")
+}
+
+/// `2001-12-14`, with or without a time.
+fn is_date(text: &str) -> bool {
+    let mut parts = text.splitn(3, '-');
+    let mut next = |most: usize, rest: bool| {
+        parts.next().is_some_and(|part| {
+            let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+            let after = part.as_bytes().get(digits);
+            (1..=most).contains(&digits)
+                && (after.is_none() || rest && matches!(after, Some(b't' | b' ' | b'\t')))
+        })
+    };
+    text.split('-').next().is_some_and(|year| year.len() == 4)
+        && next(4, false)
+        && next(2, false)
+        && next(2, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn yaml(text: &str) -> Result<Plain, Finding> {
+        plain(text, Syntax::Yaml)
+    }
+
+    #[test]
+    fn what_everybody_reads_alike_is_read() {
+        for (text, value) in [
+            ("true", Plain::Bool(true)),
+            ("false", Plain::Bool(false)),
+            ("0", Plain::Int(0)),
+            ("-12", Plain::Int(-12)),
+            ("18446744073709551615", Plain::Int(u64::MAX.into())),
+            ("18446744073709551616", Plain::Float(18_446_744_073_709_551_616.0)),
+            ("1.5", Plain::Float(1.5)),
+            ("-0.0", Plain::Float(-0.0)),
+            ("1.0e+5", Plain::Float(1e5)),
+            ("2.5e-7", Plain::Float(2.5e-7)),
+            (".inf", Plain::Float(f64::INFINITY)),
+            ("-.inf", Plain::Float(f64::NEG_INFINITY)),
+        ] {
+            assert_eq!(yaml(text), Ok(value), "{text}");
+        }
+        assert!(matches!(yaml(".nan"), Ok(Plain::Float(nan)) if nan.is_nan()));
+        for text in
+            ["a", "x0", "3 operands", "20-29", "0 against 1", "-", "-a", "1x", "1.2.x", "yes sir", "e5", "+x"]
+        {
+            assert_eq!(yaml(text), Ok(Plain::Text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_some_reader_reads_otherwise_is_an_error() {
+        for (text, expected) in [
+            ("y", "truth value"),
+            ("N", "truth value"),
+            ("yes", "truth value"),
+            ("Off", "truth value"),
+            ("TRUE", "truth value"),
+            ("null", "null"),
+            ("~", "null"),
+            ("", "a value"),
+            ("=", "a type of its own"),
+            ("-0", "-0.0"),
+            ("+1", "without `+`"),
+            ("012", "leading zero"),
+            ("08", "leading zero"),
+            ("-01.5", "leading zero"),
+            ("0o17", "decimal"),
+            ("0x1F", "decimal"),
+            ("0b11", "decimal"),
+            ("1_000", "without `_`"),
+            ("1:30", "base 60"),
+            ("190:20:30.15", "base 60"),
+            ("2001-12-14", "date"),
+            ("2001-12-14t21:59:43.10-05:00", "date"),
+            ("1e5", "as in `1.0e+5`"),
+            ("1.0e5", "as in `1.0e+5`"),
+            ("1e+5", "as in `1.0e+5`"),
+            ("1e400", "beyond the largest"),
+            ("-1.0e+400", "beyond the largest"),
+            (".5", "both sides"),
+            ("1.", "both sides"),
+            ("+.inf", "`.inf`"),
+            (".NaN", "`.nan`"),
+            ("1,000", "decimal"),
+            ("1.0e+", "decimal"),
+        ] {
+            let error = yaml(text).expect_err(text);
+            assert!(error.expected.contains(expected), "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn json_writes_exponents_its_own_way() {
+        assert_eq!(plain("1e5", Syntax::Json), Ok(Plain::Float(1e5)));
+        assert!(plain("1e400", Syntax::Json).is_err());
+    }
+}

@@ -1,0 +1,52 @@
+//! The suite: the cases and sweeps that come with the library, or those of the files given.
+
+use crate::error::LoadErrors;
+use crate::load::{CaseFile, gather, load_path, load_str};
+use crate::{Case, Sweep};
+use std::path::PathBuf;
+
+/// The name and the text of every case file under `spec/cases`.
+pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
+
+/// Cases and sweeps of one or more files, with ids that are unique over all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Suite {
+    /// The cases, in the order of the files.
+    pub cases: Vec<Case>,
+    /// The sweeps, in the order of the files.
+    pub sweeps: Vec<Sweep>,
+}
+
+impl Suite {
+    /// The suite that is built in: all of `spec/cases`.
+    ///
+    /// # Errors
+    /// Everything that is wrong in its files; the library's own tests see to it that there is nothing.
+    pub fn builtin() -> Result<Suite, LoadErrors> {
+        gather(FILES.iter().map(|(name, text)| load_str(text, name))).map(Suite::from)
+    }
+
+    /// The cases and sweeps of files and directories.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any of them.
+    pub fn from_paths(paths: &[PathBuf]) -> Result<Suite, LoadErrors> {
+        gather(paths.iter().map(|path| load_path(path))).map(Suite::from)
+    }
+
+    /// The case of this id.
+    pub fn get(&self, id: &str) -> Option<&Case> {
+        self.cases.iter().find(|case| case.id == id)
+    }
+
+    /// The sweep of this id.
+    pub fn get_sweep(&self, id: &str) -> Option<&Sweep> {
+        self.sweeps.iter().find(|sweep| sweep.id == id)
+    }
+}
+
+impl From<CaseFile> for Suite {
+    fn from(CaseFile { cases, sweeps }: CaseFile) -> Suite {
+        Suite { cases, sweeps }
+    }
+}

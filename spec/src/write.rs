@@ -1,0 +1,213 @@
+//! Writes cases and requests as YAML in the style of the case files: what is written loads as the same case.
+
+use crate::{
+    Case, Data, Expectation, ExpectedRefusal, ExpectedResult, Operand, Operation, Request, Rules, Scalar,
+    Shape, Source, Tensor, lint,
+};
+use std::fmt::Display;
+use std::fmt::Write as _;
+
+/// A case file with this one case.
+///
+/// ```
+/// use broadcheck_spec::{Suite, load_str, write};
+/// let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
+/// let text = write::case_to_yaml(&suite.cases[0]);
+/// assert!(text.starts_with("format: 1\nrules: "));
+/// assert_eq!(load_str(&text, "case.yaml").unwrap().cases[0].request, suite.cases[0].request);
+/// ```
+pub fn case_to_yaml(case: &Case) -> String {
+    let rules = case.request.rules().set();
+    let mut lines = vec![
+        format!("id: {}", scalar(&case.id)),
+        format!("title: {}", scalar(&case.title)),
+        format!("clause: {}", scalar(&case.clause)),
+    ];
+    if !case.examples.is_empty() {
+        lines.push(format!("example: {}", list(case.examples.iter().map(|id| scalar(id)))));
+    }
+    if !case.sources.is_empty() {
+        lines.push("source:".into());
+        lines.extend(case.sources.iter().map(|source| format!("  - {}", source_line(source))));
+    }
+    lines.push(format!("origin: {}", scalar(&case.origin.to_string())));
+    lines.extend(request_lines(&case.request));
+    lines.push(match &case.expectation {
+        Expectation::Result(result) => format!("result: {}", result_line(result)),
+        Expectation::Refusal(refusal) => format!("refusal: {}", refusal_line(refusal, &case.request)),
+    });
+    if let Some(note) = &case.note {
+        lines.push(format!("note: {}", scalar(note)));
+    }
+    let mut text = format!("format: 1\nrules: {rules}\ncases:\n");
+    for (place, line) in lines.iter().enumerate() {
+        let start = if place == 0 { "  - " } else { "    " };
+        writeln!(text, "{start}{line}").expect("writing to a string does not fail");
+    }
+    text
+}
+
+/// The fields of a request, `rules` first, one a line.
+pub fn request_to_yaml(request: &Request) -> String {
+    let mut text = format!("rules: {}\n", request.rules().set());
+    for line in request_lines(request) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn request_lines(request: &Request) -> Vec<String> {
+    let mut lines = Vec::new();
+    let names: Vec<String> = request.names().into_iter().map(scalar).collect();
+    let operation = request.operation();
+    if !matches!(operation, Operation::Elementwise { .. }) {
+        lines.push(format!("operation: {}", operation.kind()));
+    }
+    if let Some(expression) = operation.expression() {
+        lines.push(format!("expression: {}", expression.display(&names)));
+    }
+    lines.push("operands:".into());
+    lines.extend(request.operands().iter().map(|operand| format!("  - {}", operand_line(operand))));
+    match operation {
+        Operation::Elementwise { .. } => {}
+        Operation::Broadcast { target_shape } => lines.push(format!("target_shape: {}", shape(target_shape))),
+        Operation::Gradient { wrt, .. } => lines.push(format!("wrt: {}", names[*wrt])),
+    }
+    match request.rules() {
+        Rules::Pdpd { axis: Some(axis) } => lines.push(format!("axis: {axis}")),
+        Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
+            lines.push(format!("broadcast_dimensions: {}", list(dimensions)));
+        }
+        _ => {}
+    }
+    lines
+}
+
+fn operand_line(operand: &Operand) -> String {
+    let mut fields = vec![
+        format!("name: {}", scalar(operand.name())),
+        format!("dtype: {}", operand.dtype()),
+        format!("shape: {}", shape(operand.shape())),
+    ];
+    if let Some(strides) = operand.strides() {
+        fields.push(format!("strides: {}", list(strides)));
+        if operand.offset() != 0 {
+            fields.push(format!("offset: {}", operand.offset()));
+        }
+    }
+    if let Some(flags) = operand.broadcastable() {
+        fields.push(format!("broadcastable: {}", list(flags)));
+    }
+    fields.push(format!("values: {}", values(operand.values())));
+    braces(&fields)
+}
+
+fn source_line(source: &Source) -> String {
+    match source {
+        Source::Document { key, lines } => format!("{{document: {}, lines: {}}}", scalar(key), quoted(lines)),
+        Source::Url(url) => format!("{{url: {}}}", quoted(url)),
+    }
+}
+
+fn result_line(result: &ExpectedResult) -> String {
+    let mut fields = vec![format!("dtype: {}", result.tensor.dtype())];
+    fields.extend(tensor_fields(&result.tensor));
+    if let Some(intermediate) = &result.intermediate {
+        fields.push(format!("intermediate: {}", braces(&tensor_fields(intermediate))));
+    }
+    if let Some(flags) = &result.broadcastable {
+        fields.push(format!("broadcastable: {}", list(flags)));
+    }
+    if let Some(ulp) = result.tolerance_ulp {
+        fields.push(format!("tolerance: {{ulp: {ulp}}}"));
+    }
+    if result.any_zero_sign {
+        fields.push("zero_sign: any".into());
+    }
+    braces(&fields)
+}
+
+fn refusal_line(refusal: &ExpectedRefusal, request: &Request) -> String {
+    let mut fields = vec![format!("kind: {}", refusal.kind.map_or("any", crate::RefusalKind::name))];
+    if let Some(operand) = refusal.operand.and_then(|place| request.operands().get(place)) {
+        fields.push(format!("operand: {}", scalar(operand.name())));
+    }
+    if let Some(axis) = refusal.axis {
+        fields.push(format!("axis: {axis}"));
+    }
+    braces(&fields)
+}
+
+fn tensor_fields(tensor: &Tensor) -> Vec<String> {
+    vec![format!("shape: {}", shape(tensor.shape())), format!("values: {}", values(tensor.values()))]
+}
+
+fn shape(shape: &Shape) -> String {
+    list(shape.lengths())
+}
+
+fn values(values: &Data) -> String {
+    list(values.iter().map(Scalar::literal))
+}
+
+fn braces(fields: &[String]) -> String {
+    format!("{{{}}}", fields.join(", "))
+}
+
+fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// A text as a scalar: plain where every reader takes it for the same string, else in double quotes.
+fn scalar(text: &str) -> String {
+    let mut chars = text.chars();
+    let begins = chars.next().is_some_and(char::is_alphanumeric);
+    let harmless = |char: char| char.is_alphanumeric() || " _-/.;()<>=+'".contains(char);
+    let plain = begins && chars.all(harmless) && !text.ends_with(' ');
+    if plain && lint::plain(text, lint::Syntax::Yaml) == Ok(lint::Plain::Text) {
+        text.into()
+    } else {
+        quoted(text)
+    }
+}
+
+/// A text in double quotes, with YAML's escapes, on one line.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for char in text.chars() {
+        match char {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            char if char.is_control() || matches!(char, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+                write!(out, "\\u{:04X}", u32::from(char)).expect("writing to a string does not fail");
+            }
+            char => out.push(char),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_where_a_reader_could_differ() {
+        for plain in ["a", "x0", "X01", "numpy/x", "A length of 0, plain".trim_end_matches(", plain"), "hand"]
+        {
+            assert_eq!(scalar(plain), plain);
+        }
+        for text in
+            ["y", "no", "true", "12", "1e5", "", " a", "a ", "a: b", "a #b", "[a]", "012", "null", "-", "0x1"]
+        {
+            assert_eq!(scalar(text), format!("\"{text}\""));
+        }
+        assert_eq!(scalar("a\n\"b\"\\\u{85}"), "\"a\\n\\\"b\\\"\\\\\\u0085\"");
+    }
+}

@@ -1,0 +1,254 @@
+//! Files built to hang the loader, to fill its memory or its stack, and paths that are no case files.
+//!
+//! Each ends in an error. The limits that see to it are the library's constants; the time is given generously, since
+//! machines differ. Measured on the example `validate`, built for debugging: below 0.5 s and 150 MB each.
+
+use broadcheck_spec::{
+    LoadErrors, MAX_DEPTH, MAX_EXPRESSION_DEPTH, MAX_FILE_BYTES, MAX_NODES, Suite, load_path, load_str,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const HEAD: &str = "format: 1\nrules: numpy\ncases:\n";
+
+/// 8 MiB of a text repeated, after a beginning.
+fn filled(start: &str, with: &str) -> String {
+    let room = usize::try_from(MAX_FILE_BYTES).unwrap() - start.len();
+    format!("{start}{}", with.repeat(room / with.len()))
+}
+
+#[track_caller]
+fn refused(text: &str, name: &str) -> LoadErrors {
+    let begin = Instant::now();
+    let errors = load_str(text, name).expect_err("hostile");
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?} for {:.40}…", begin.elapsed(), text);
+    let longest = errors.errors().iter().map(|error| error.to_string().len()).max();
+    assert!(errors.errors().len() <= LoadErrors::MAX_PER_FILE && longest < Some(1000), "messages stay short");
+    errors
+}
+
+#[track_caller]
+fn says(text: &str, expected: &str) {
+    let errors = refused(text, "f.yaml");
+    assert!(errors.to_string().contains(expected), "{errors}");
+}
+
+#[test]
+fn eight_mebibytes_of_anything() {
+    for with in [
+        "[",
+        "{",
+        "a: ",
+        "- ",
+        "? ",
+        ": ",
+        "x",
+        "-",
+        "a\n",
+        "- a\n",
+        "a: b\n",
+        "[]",
+        "- - - -\n",
+        "- {}\n",
+        "\n",
+        "#",
+        "\"",
+        "'",
+        "!",
+        "&",
+        "*",
+        "%",
+        "|\n",
+        "---\n",
+        "\t",
+        "\r",
+        "é",
+        "%TAG !a! b\n",
+        "? a\n",
+        "a: &b b\n",
+        "\u{0}",
+        "\u{2028}",
+    ] {
+        refused(&filled("", with), "f.yaml");
+    }
+    for with in [
+        "1,",
+        "a,",
+        "[],",
+        "~,",
+        "{},",
+        "a: b,",
+        "\"a\": 1,",
+        "&a ",
+        "!a ",
+        "*a ",
+        "? ",
+        "\n'a'",
+        "a b\n",
+        "\n",
+    ] {
+        refused(&filled("[", with), "f.yaml");
+    }
+    for start in ["\"", "'", "|\n  ", ">\n ", "!<", "&", "!a"] {
+        refused(&filled(start, "a"), "f.yaml");
+    }
+    for with in ["  - {id: 3}\n", "  - {id: x, title: t}\n", "  - x\n", "  - id: \"y\"\n    title: 3\n"] {
+        refused(&filled(HEAD, with), "f.yaml");
+    }
+    for with in ["[", "1,", "{\"a\":", "\"\","] {
+        refused(&filled("[", with), "f.json");
+    }
+}
+
+#[test]
+fn a_value_per_line_or_per_comma_is_counted() {
+    says(&filled("[", "1,"), &format!("found more than {MAX_NODES} of the characters"));
+    says(&filled("", "- a\n"), &format!("found more than {MAX_NODES} values"));
+    let many = format!("[{}1]", "1,".repeat(MAX_NODES - 2));
+    says(&many, "found no mapping");
+}
+
+#[test]
+fn aliases_are_not_followed() {
+    let mut bomb = String::from("format: 1\nrules: numpy\na: &a [x, x, x, x, x, x, x, x, x]\n");
+    for name in b'b'..=b'z' {
+        let alias = format!("*{}", char::from(name - 1));
+        bomb += &format!("{0}{0}: &{0} [{1}]\n", char::from(name), vec![alias; 9].join(", "));
+    }
+    says(&bomb, "found an alias (`*`), expected the value itself");
+}
+
+#[test]
+fn nesting_ends_at_a_stated_depth() {
+    for depth in [MAX_DEPTH + 1, 20_000] {
+        let block: String = (0..depth.min(2_000)).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+        says(&block, &format!("found nesting {} deep, expected at most {MAX_DEPTH} levels", MAX_DEPTH + 1));
+        says(&"- ".repeat(depth), &format!("found nesting {} deep", MAX_DEPTH + 1));
+        refused(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)), "f.yaml");
+        refused(&format!("{}1{}", "{a: ".repeat(depth), "}".repeat(depth)), "f.yaml");
+        refused(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)), "f.json");
+    }
+}
+
+#[test]
+fn expressions_end_at_a_stated_depth() {
+    let case = |depth: usize| {
+        format!(
+            "{HEAD}  - id: x\n    title: T.\n    clause: G-5\n    origin: hand\n    expression: {}a{}\n    \
+             operands: [{{name: a, dtype: f64, shape: [], values: [1]}}]\n    refusal: {{kind: any}}\n",
+            "[negate, ".repeat(depth),
+            "]".repeat(depth)
+        )
+    };
+    let file = load_str(&case(MAX_EXPRESSION_DEPTH), "f.yaml").unwrap_or_else(|errors| panic!("{errors}"));
+    let expression = file.cases[0].request.operation().expression().unwrap();
+    assert_eq!(expression.nodes().len(), MAX_EXPRESSION_DEPTH + 1);
+    says(
+        &case(MAX_EXPRESSION_DEPTH + 1),
+        "found an expression more than 100 deep, expected one that nests less",
+    );
+    refused(&case(20_000), "f.yaml");
+}
+
+#[test]
+fn huge_shapes_are_arithmetic() {
+    let case = |shape: &str, more: &str| {
+        format!(
+            "{HEAD}  - id: x\n    title: T.\n    clause: G-1\n    origin: hand\n    expression: a\n    \
+             operands: [{{name: a, dtype: f64, shape: {shape}{more}, values: [1]}}]\n    refusal: {{kind: any}}\n"
+        )
+    };
+    says(
+        &case("[1000000000, 1000000000]", ""),
+        "found 1 value for shape (1000000000,1000000000), expected 1000000000000000000",
+    );
+    says(&case("[10000000000, 10000000000]", ""), "expected more than 2^63-1");
+    says(&case("[100000000000000000000]", ""), "expected an integer, 0 or more");
+    let view = load_str(&case("[10000000000, 10000000000]", ", strides: [0, 0]"), "f.yaml");
+    assert!(view.is_ok(), "a view of it is a request, which the rule sets refuse");
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hostile-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[track_caller]
+fn path_says(path: &Path, expected: &str) {
+    let errors = load_path(path).expect_err("no case file").to_string();
+    assert!(errors.starts_with(&path.display().to_string()) && errors.ends_with(expected), "{errors}");
+}
+
+#[test]
+fn paths_that_are_no_case_files() {
+    let folder = folder("paths");
+    path_says(&folder, "found a directory without case files, expected at least one *.yaml, *.yml or *.json");
+    let errors = load_path(&folder.join("missing.yaml")).unwrap_err().to_string();
+    assert!(
+        errors.contains("found no readable file (") && errors.ends_with("expected a case file"),
+        "{errors}"
+    );
+    let file = folder.join("f.yaml");
+    fs::write(&file, "").unwrap();
+    path_says(&file, "found an empty file, expected a case file: `format: 1`, `cases:`");
+    fs::write(&file, b"format: 1\n# \xff\n").unwrap();
+    path_says(&file, ":2: found the byte 0xff, expected UTF-8");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_file_beyond_the_limit_is_not_read() {
+    let folder = folder("large");
+    let path = folder.join("large.yaml");
+    // 100 MB without content: whoever reads it sees control characters, not its size.
+    fs::File::create(&path).unwrap().set_len(100_000_000).unwrap();
+    path_says(
+        &path,
+        "found 100000000 bytes or more, expected at most 8388608: a larger case file is not read",
+    );
+    fs::File::create(&path).unwrap().set_len(MAX_FILE_BYTES).unwrap();
+    let errors = load_path(&path).unwrap_err().to_string();
+    assert!(errors.contains("U+0000"), "{errors}");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_not_read() {
+    let errors = load_path(Path::new("/dev/zero")).unwrap_err().to_string();
+    assert_eq!(errors, "/dev/zero: found a device, a pipe or a socket, expected a regular file");
+}
+
+#[test]
+fn directories_are_read_whole_and_in_order() {
+    let folder = folder("whole");
+    fs::create_dir_all(folder.join("sub")).unwrap();
+    let case = |id: &str| {
+        format!(
+            "{HEAD}  - id: {id}\n    title: T.\n    clause: G-5\n    origin: hand\n    expression: a\n    \
+             operands: [{{name: a, dtype: f64, shape: [], values: [1]}}]\n    refusal: {{kind: any}}\n"
+        )
+    };
+    fs::write(folder.join("z.yaml"), case("last")).unwrap();
+    fs::write(folder.join("a.yml"), case("first")).unwrap();
+    fs::write(folder.join("sub/b.yaml"), case("second")).unwrap();
+    fs::write(folder.join("notes.txt"), "not a case file").unwrap();
+    let suite = Suite::from_paths(std::slice::from_ref(&folder)).unwrap_or_else(|errors| panic!("{errors}"));
+    let ids: Vec<&str> = suite.cases.iter().map(|case| &*case.id).collect();
+    assert_eq!(ids, ["first", "second", "last"]);
+    assert!(suite.get("second").is_some() && suite.get("third").is_none());
+    fs::write(folder.join("z.yaml"), case("first")).unwrap();
+    fs::write(folder.join("sub/b.yaml"), "format: 3\n").unwrap();
+    let errors = load_path(&folder).unwrap_err().to_string();
+    let lines: Vec<&str> = errors.lines().collect();
+    assert_eq!(lines.len(), 2, "{errors}");
+    assert!(
+        lines[0]
+            .ends_with("b.yaml:1:9: format: found 3, expected 1, the only format that this version reads")
+    );
+    assert!(lines[1].contains("z.yaml:4: case first: id: found the id a second time (first at "), "{errors}");
+    fs::remove_dir_all(&folder).unwrap();
+}

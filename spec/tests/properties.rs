@@ -1,0 +1,89 @@
+//! Over many texts and values: what is written loads as the same, and no text makes the loader panic.
+
+use broadcheck_spec::half::{bf16, f16};
+use broadcheck_spec::{
+    Case, Data, Expectation, Expression, Operand, Operation, Request, Rules, Tensor, json, load_str, write,
+};
+use proptest::prelude::*;
+
+const GOOD: &str = r#"format: 1
+rules: numpy
+cases:
+  - id: numpy/x
+    title: "A title: quoted."
+    clause: NUMPY-1
+    source: [{document: openvino, lines: "20-29"}]
+    origin: hand
+    expression: [select, [less, a, b], a, b]
+    operands:
+      - {name: a, dtype: f64, shape: [2, 3], strides: [1, 2], offset: 0, values: [1, -0.0, .nan, 4, .inf, 6.5]}
+      - {name: b, dtype: f64, shape: [3], values: [7, 8, 1.0e-300]}
+    refusal: {kind: dimension_mismatch, axis: 1}
+"#;
+
+fn good() -> Case {
+    load_str(GOOD, "f.yaml").unwrap_or_else(|errors| panic!("{errors}")).cases.remove(0)
+}
+
+/// The case as it comes back from YAML and from JSON.
+fn back(case: &Case) -> [Case; 2] {
+    let yaml = write::case_to_yaml(case);
+    let json = serde_json::json!({"format": 1, "cases": [json::case_to_json(case)]}).to_string();
+    [(yaml, "f.yaml"), (json, "f.json")].map(|(text, name)| {
+        let mut file = load_str(&text, name).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        Case { location: case.location.clone(), ..file.cases.remove(0) }
+    })
+}
+
+/// A case whose operand and result hold these values.
+fn holding(values: impl Into<Data>) -> Case {
+    let values = values.into();
+    let operands = vec![Operand::dense("a", [values.len()], values.clone()).unwrap()];
+    let operation = Operation::Elementwise { expression: Expression::operand(0) };
+    let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+    let expectation = Expectation::Result(Tensor::new([values.len()], values).unwrap().into());
+    Case { request, expectation, ..good() }
+}
+
+fn assert_comes_back(case: &Case) {
+    for back in back(case) {
+        assert_eq!(back, *case);
+    }
+}
+
+proptest! {
+    #[test]
+    fn texts_come_back(title in "\\PC{1,40}|[-a-z0-9:# .'\"]{1,12}|y|no|1e5|0x1|~", note in any::<String>()) {
+        prop_assume!(!title.trim().is_empty());
+        assert_comes_back(&Case { title, note: Some(note), ..good() });
+    }
+
+    #[test]
+    fn floats_come_back(bits in proptest::collection::vec(any::<u64>(), 0..20)) {
+        assert_comes_back(&holding(bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<_>>()));
+        let halves = bits.iter().flat_map(|&bits| [bits, bits >> 16, bits >> 32]);
+        #[allow(clippy::cast_possible_truncation)]
+        let small: Vec<u16> = halves.map(|bits| bits as u16).collect();
+        assert_comes_back(&holding(small.iter().map(|&bits| f16::from_bits(bits)).collect::<Vec<_>>()));
+        assert_comes_back(&holding(small.iter().map(|&bits| bf16::from_bits(bits)).collect::<Vec<_>>()));
+        #[allow(clippy::cast_possible_truncation)]
+        assert_comes_back(&holding(bits.iter().map(|&bits| f32::from_bits(bits as u32)).collect::<Vec<_>>()));
+    }
+
+    #[test]
+    fn integers_come_back(values in proptest::collection::vec(any::<i64>(), 0..20)) {
+        assert_comes_back(&holding(values.iter().map(|value| value.cast_unsigned()).collect::<Vec<u64>>()));
+        assert_comes_back(&holding(values));
+    }
+
+    #[test]
+    fn nothing_makes_the_loader_panic(text in any::<String>(), place in 0..GOOD.len(), length in 0..20usize) {
+        let _ = load_str(&text, "f.yaml");
+        let _ = load_str(&text, "f.json");
+        let end = (place + length).min(GOOD.len());
+        let _ = load_str(&format!("{}{text}{}", &GOOD[..place], &GOOD[end..]), "f.yaml");
+        let _ = load_str(&format!("{}{}", &GOOD[..place], &GOOD[end..]), "f.yaml");
+        let swapped = format!("{}{}{}", &GOOD[..place], &GOOD[end..], &GOOD[place..end]);
+        let _ = load_str(&swapped, "f.yaml");
+    }
+}

@@ -1,0 +1,150 @@
+//! The JSON Schemas: every shipped file holds to them, and what the loader refuses by form they refuse too.
+
+use broadcheck_spec::{FILES, Suite, json};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+fn validator(text: &str) -> Validator {
+    let schema: Value = serde_json::from_str(text).expect("a schema is JSON");
+    jsonschema::meta::validate(&schema).unwrap_or_else(|error| panic!("{error}"));
+    jsonschema::validator_for(&schema).expect("a schema is a schema")
+}
+
+fn case_file() -> Validator {
+    validator(include_str!("../schema/case-file.schema.json"))
+}
+
+/// JSON with the format's words for what JSON lacks.
+fn as_json(value: &serde_yaml::Value) -> Value {
+    match value {
+        serde_yaml::Value::Number(number) if !number.is_finite() => "nan".into(),
+        serde_yaml::Value::Sequence(items) => items.iter().map(as_json).collect(),
+        serde_yaml::Value::Mapping(entries) => entries
+            .iter()
+            .map(|(name, value)| (name.as_str().expect("keys are strings").to_owned(), as_json(value)))
+            .collect(),
+        other => serde_json::to_value(other).expect("a scalar is JSON"),
+    }
+}
+
+fn complaints(validator: &Validator, value: &Value) -> Vec<String> {
+    validator.iter_errors(value).map(|error| format!("{}: {error:.300}", error.instance_path())).collect()
+}
+
+#[test]
+fn every_shipped_file_holds_to_the_schema() {
+    let validator = case_file();
+    assert!(!FILES.is_empty());
+    for (name, text) in FILES {
+        let value: serde_yaml::Value =
+            serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let complaints = complaints(&validator, &as_json(&value));
+        assert!(complaints.is_empty(), "{name}:\n{}", complaints.join("\n"));
+    }
+}
+
+#[test]
+fn the_json_twin_and_the_requests_hold_to_their_schemas() {
+    let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
+    let (files, requests) = (case_file(), validator(include_str!("../schema/request.schema.json")));
+    for case in &suite.cases {
+        let file = json!({"format": 1, "cases": [json::case_to_json(case)]});
+        assert_eq!(complaints(&files, &file), [""; 0], "{}", case.id);
+        let request = json::request_to_value(&case.request);
+        assert_eq!(complaints(&requests, &request), [""; 0], "{}", case.id);
+    }
+}
+
+#[test]
+fn what_is_malformed_is_refused() {
+    let validator = case_file();
+    let good = json!({
+        "format": 1, "rules": "numpy",
+        "cases": [{
+            "id": "numpy/x", "title": "T.", "clause": "NUMPY-1", "origin": "hand", "expression": ["add", "a", "b"],
+            "source": [{"document": "openvino", "lines": "20-29"}],
+            "operands": [
+                {"name": "a", "dtype": "f64", "shape": [2], "values": [1, "-0.0"]},
+                {"name": "b", "dtype": "f64", "shape": [1], "values": ["nan"]},
+            ],
+            "result": {"dtype": "f64", "shape": [2], "values": ["nan", "nan"]},
+        }],
+    });
+    assert_eq!(complaints(&validator, &good), [""; 0]);
+    let changes: &[(&str, Option<Value>)] = &[
+        ("/format", Some(json!(2))),
+        ("/format", None),
+        ("/rules", Some(json!("numpi"))),
+        ("/rules", None),
+        ("/rules", Some(json!("bidirectional"))),
+        ("/cases", None),
+        ("/cases", Some(json!([]))),
+        ("/more", Some(json!(1))),
+        ("/cases/0/id", Some(json!("Numpy/x"))),
+        ("/cases/0/id", None),
+        ("/cases/0/title", Some(json!(""))),
+        ("/cases/0/title", None),
+        ("/cases/0/clause", Some(json!("NUMPY"))),
+        ("/cases/0/clause", None),
+        ("/cases/0/origin", Some(json!("guess"))),
+        ("/cases/0/origin", None),
+        ("/cases/0/operands", Some(json!([]))),
+        ("/cases/0/operands", None),
+        ("/cases/0/result", None),
+        ("/cases/0/result", Some(json!("ask"))),
+        ("/cases/0/refusal", Some(json!({"kind": "any"}))),
+        ("/cases/0/tittle", Some(json!("T."))),
+        ("/cases/0/source/0/lines", Some(json!(20))),
+        ("/cases/0/source/0/lines", Some(json!("from 20"))),
+        ("/cases/0/source/0/document", Some(json!("numpy"))),
+        ("/cases/0/source/0/url", Some(json!("https://x.org"))),
+        ("/cases/0/example", Some(json!(["Y01"]))),
+        ("/cases/0/axis", Some(json!(1))),
+        ("/cases/0/broadcast_dimensions", Some(json!([1]))),
+        ("/cases/0/wrt", Some(json!("a"))),
+        ("/cases/0/target_shape", Some(json!([1]))),
+        ("/cases/0/operation", Some(json!("map"))),
+        ("/cases/0/operation", Some(json!("gradient"))),
+        ("/cases/0/operation", Some(json!("broadcast"))),
+        ("/cases/0/expression", None),
+        ("/cases/0/expression", Some(json!(["add", "a"]))),
+        ("/cases/0/expression", Some(json!(["plus", "a", "b"]))),
+        ("/cases/0/expression", Some(json!(["add", "a", 1]))),
+        ("/cases/0/operands/0/name", Some(json!("exp"))),
+        ("/cases/0/operands/0/name", Some(json!("A"))),
+        ("/cases/0/operands/0/name", Some(json!(true))),
+        ("/cases/0/operands/0/dtype", Some(json!("float64"))),
+        ("/cases/0/operands/0/shape/0", Some(json!(-1))),
+        ("/cases/0/operands/0/offset", Some(json!(-1))),
+        ("/cases/0/operands/0/strides", Some(json!([0.5]))),
+        ("/cases/0/operands/0/values/0", Some(json!("NaN"))),
+        ("/cases/0/operands/0/values/0", Some(json!(null))),
+        ("/cases/0/operands/0/more", Some(json!(1))),
+        ("/cases/0/result/tolerance", Some(json!({"ulp": 1001}))),
+        ("/cases/0/result/zero_sign", Some(json!("plus"))),
+    ];
+    for (pointer, value) in changes {
+        let mut file = good.clone();
+        let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+        match (file.pointer_mut(parent).expect("the place is there"), value) {
+            (Value::Object(map), Some(value)) => drop(map.insert(key.into(), value.clone())),
+            (Value::Object(map), None) => drop(map.remove(key).expect("the field is there")),
+            (Value::Array(list), Some(value)) => list[key.parse::<usize>().expect("a place")] = value.clone(),
+            _ => panic!("nothing at {pointer}"),
+        }
+        assert!(!validator.is_valid(&file), "{pointer} = {value:?}");
+        let loaded = broadcheck_spec::load_str(&file.to_string(), "f.json");
+        assert!(loaded.is_err(), "the loader takes {pointer} = {value:?}");
+    }
+    let refusal = |value: Value| {
+        let mut file = good.clone();
+        let case = file["cases"][0].as_object_mut().expect("a case");
+        case.remove("result");
+        case.insert("refusal".into(), value);
+        validator.is_valid(&file)
+    };
+    assert!(refusal(json!({"kind": "any"})) && refusal(json!({"kind": "dimension_mismatch", "axis": 1})));
+    assert!(!refusal(json!({"kind": "never"})) && !refusal(json!({"axis": 1})));
+    assert!(!refusal(json!({"kind": "rank_mismatch", "axis": 1})));
+    assert!(!refusal(json!({"kind": "dimension_mismatch", "operand": "a"})));
+}

@@ -1,0 +1,220 @@
+//! The shipped suite as a whole: that it is complete, names its sources, and comes back from every format.
+
+use broadcheck_spec::examples::Coverage;
+use broadcheck_spec::{Case, CaseFile, DType, Expectation, Location, Origin, RuleSet, Suite, load_str};
+use broadcheck_spec::{clauses, examples, json, write};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn suite() -> Suite {
+    Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn nowhere(case: &Case) -> Case {
+    Case { location: Location::default(), ..case.clone() }
+}
+
+#[track_caller]
+fn none(what: &str, missing: &[String]) {
+    assert!(missing.is_empty(), "{what}:\n  {}", missing.join("\n  "));
+}
+
+#[test]
+fn every_rule_set_has_its_cases() {
+    let suite = suite();
+    for rules in RuleSet::ALL {
+        let of = |case: &&Case| case.request.rules().set() == rules;
+        let cases: Vec<&Case> = suite.cases.iter().filter(of).collect();
+        let refusals =
+            cases.iter().filter(|case| matches!(case.expectation, Expectation::Refusal(_))).count();
+        assert!(cases.len() >= 20, "{rules} has {} cases", cases.len());
+        assert!(refusals >= 3, "{rules} has {refusals} refusals");
+    }
+    assert!(suite.cases.len() >= 500, "{} cases", suite.cases.len());
+}
+
+#[test]
+fn every_example_of_the_documents_is_encoded() {
+    let suite = suite();
+    let cases: BTreeSet<&str> =
+        suite.cases.iter().flat_map(|case| &case.examples).map(String::as_str).collect();
+    let sweeps: BTreeSet<&str> =
+        suite.sweeps.iter().flat_map(|sweep| &sweep.examples).map(String::as_str).collect();
+    let noted: BTreeSet<&str> = suite
+        .cases
+        .iter()
+        .filter(|case| case.note.is_some())
+        .flat_map(|case| &case.examples)
+        .map(String::as_str)
+        .collect();
+    let held = |example: &&examples::Example| match example.covered_by {
+        Coverage::Case => cases.contains(&*example.id),
+        Coverage::Sweep => sweeps.contains(&*example.id) || cases.contains(&*example.id),
+        Coverage::Remark => noted.contains(&*example.id),
+        // The loader's own tests name it.
+        Coverage::Loader => {
+            include_str!("malformed/requests.rs").contains(&format!("Example {} ", example.id))
+        }
+    };
+    let missing: Vec<String> = examples::all()
+        .iter()
+        .filter(|example| !held(example))
+        .map(|example| format!("{} ({:?}): {}", example.id, example.covered_by, example.text))
+        .collect();
+    none("examples without a case", &missing);
+    assert_eq!(examples::all().len(), 68, "the documents have 68 examples");
+}
+
+#[test]
+fn every_clause_has_accepting_and_refusing_cases() {
+    let suite = suite();
+    let mut missing = Vec::new();
+    for clause in clauses::ALL {
+        let kinds = |refusal: bool| {
+            suite
+                .cases
+                .iter()
+                .filter(|case| case.clause == clause.id)
+                .any(|case| matches!(case.expectation, Expectation::Refusal(_)) == refusal)
+        };
+        let swept = suite.sweeps.iter().any(|sweep| sweep.clause == clause.id);
+        if clause.accepts && !kinds(false) && !swept {
+            missing.push(format!("{}: no accepting case", clause.id));
+        }
+        if clause.refuses && !kinds(true) {
+            missing.push(format!("{}: no refusing case", clause.id));
+        }
+    }
+    none("clauses without cases", &missing);
+}
+
+#[test]
+fn the_clauses_are_those_of_the_page() {
+    let page: Vec<&str> = include_str!("../SEMANTICS.md")
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .filter_map(|heading| heading.split_once(':'))
+        .map(|(id, _)| id)
+        .collect();
+    let list: Vec<&str> = clauses::ALL.iter().map(|clause| clause.id).collect();
+    assert_eq!(list, page);
+}
+
+#[test]
+fn every_case_names_its_rule_set_and_its_source() {
+    let suite = suite();
+    let mut missing = Vec::new();
+    for case in &suite.cases {
+        let rules = case.request.rules().set().name();
+        if case.id.split('/').next() != Some(rules) {
+            missing.push(format!("{} {}: the id does not begin with {rules}/", case.location, case.id));
+        }
+        if case.sources.is_empty() {
+            missing.push(format!("{} {}: no source", case.location, case.id));
+        }
+        if case.origin == Origin::Document
+            && !case.sources.iter().any(|source| matches!(source, broadcheck_spec::Source::Document { .. }))
+        {
+            missing.push(format!("{} {}: from a document that it does not cite", case.location, case.id));
+        }
+    }
+    none("cases that do not say where they come from", &missing);
+}
+
+#[test]
+fn every_rule_set_meets_every_dtype() {
+    let suite = suite();
+    let mut met: BTreeMap<RuleSet, BTreeSet<DType>> = BTreeMap::new();
+    for case in &suite.cases {
+        let dtypes = case.request.operands().iter().map(broadcheck_spec::Operand::dtype);
+        met.entry(case.request.rules().set()).or_default().extend(dtypes);
+    }
+    let mut missing = Vec::new();
+    for rules in RuleSet::ALL {
+        let lacking: Vec<&str> = DType::ALL
+            .into_iter()
+            .filter(|dtype| !met.get(&rules).is_some_and(|met| met.contains(dtype)))
+            .map(DType::name)
+            .collect();
+        if !lacking.is_empty() {
+            missing.push(format!("{rules}: {}", lacking.join(" ")));
+        }
+    }
+    none("dtypes without a case", &missing);
+}
+
+#[test]
+fn no_two_cases_ask_and_expect_the_same() {
+    let suite = suite();
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    let mut repeated = Vec::new();
+    for case in &suite.cases {
+        let key = json::request_to_value(&case.request).to_string();
+        if let Some(first) = seen.insert(key, &case.id) {
+            repeated.push(format!("{} asks what {first} asks", case.id));
+        }
+    }
+    none("cases that repeat another", &repeated);
+}
+
+#[test]
+fn every_case_comes_back_from_yaml() {
+    for case in &suite().cases {
+        let text = write::case_to_yaml(case);
+        let loaded = load_str(&text, "case.yaml").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        assert_eq!(loaded.cases.iter().map(nowhere).collect::<Vec<_>>(), [nowhere(case)], "{text}");
+    }
+}
+
+#[test]
+fn every_case_comes_back_from_json() {
+    let suite = suite();
+    let whole = CaseFile { cases: suite.cases.clone(), sweeps: suite.sweeps.clone() };
+    let text = json::file_to_json(&whole).to_string();
+    let loaded = load_str(&text, "suite.json").unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(loaded.cases.len(), suite.cases.len());
+    for (loaded, case) in loaded.cases.iter().zip(&suite.cases) {
+        assert_eq!(nowhere(loaded), nowhere(case));
+    }
+    let pretty = serde_json::to_string_pretty(&json::file_to_json(&whole)).unwrap();
+    assert_eq!(load_str(&pretty, "suite.json").map(|file| file.sweeps.len()), Ok(suite.sweeps.len()));
+}
+
+#[test]
+fn every_request_comes_back_from_the_protocol() {
+    for case in &suite().cases {
+        let text = json::request_to_value(&case.request).to_string();
+        let back = json::request_from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", case.id));
+        assert_eq!(back, case.request, "{}", case.id);
+    }
+}
+
+/// What another parser read, as JSON with the format's words for what JSON lacks.
+fn as_json(value: &serde_yaml::Value) -> serde_json::Value {
+    match value {
+        serde_yaml::Value::Number(number) if !number.is_finite() => {
+            let word = if number.is_nan() { "nan" } else { "inf" };
+            let sign = if number.as_f64() == Some(f64::NEG_INFINITY) { "-" } else { "" };
+            format!("{sign}{word}").into()
+        }
+        serde_yaml::Value::Sequence(items) => items.iter().map(as_json).collect(),
+        serde_yaml::Value::Mapping(entries) => {
+            let key = |key: &serde_yaml::Value| key.as_str().expect("keys are strings").to_owned();
+            entries.iter().map(|(name, value)| (key(name), as_json(value))).collect()
+        }
+        other => serde_json::to_value(other).expect("a scalar is JSON"),
+    }
+}
+
+/// The tree that the loader builds, against the reading of the library behind serde: two parsers, one meaning.
+#[test]
+fn another_parser_reads_the_same() {
+    for (name, text) in broadcheck_spec::FILES {
+        let other: serde_yaml::Value =
+            serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let file = load_str(text, name).unwrap_or_else(|errors| panic!("{errors}"));
+        let twin = load_str(&as_json(&other).to_string(), "twin.json");
+        let twin = twin.unwrap_or_else(|errors| panic!("{name}: {errors}"));
+        let strip = |file: &CaseFile| file.cases.iter().map(nowhere).collect::<Vec<_>>();
+        assert_eq!(strip(&file), strip(&twin), "{name}");
+    }
+}
