@@ -1,6 +1,7 @@
 //! From what serde read to a request: names resolved, literals read, parts put together. Used for case files and
 //! for the protocol.
 
+use crate::lint::shortened;
 use crate::literal::{Literal, Reading};
 use crate::raw::{Natural, RawExpression, RawOperand};
 use crate::request::Malformed;
@@ -8,6 +9,7 @@ use crate::{
     DType, Data, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules, Shape,
     Tensor,
 };
+use std::collections::HashMap;
 
 /// How deep an expression may nest: `[exp, a]` is 1 deep.
 pub const MAX_EXPRESSION_DEPTH: usize = 100;
@@ -26,7 +28,7 @@ pub(crate) struct Parts {
 /// Puts a request together, or says everything that is in the way.
 pub(crate) fn request(parts: Parts, operands: Vec<Operand>) -> Result<Request, Vec<Malformed>> {
     let mut errors = Vec::new();
-    let names: Vec<String> = operands.iter().map(|operand| operand.name().to_owned()).collect();
+    let names = Names::new(operands.iter().map(Operand::name));
     let rules = rules(&parts, &mut errors);
     let operation = operation(parts, &names, &mut errors);
     match operation {
@@ -57,7 +59,7 @@ fn rules(parts: &Parts, errors: &mut Vec<Malformed>) -> Rules {
     }
 }
 
-fn operation(parts: Parts, names: &[String], errors: &mut Vec<Malformed>) -> Option<Operation> {
+fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option<Operation> {
     let kind = match parts.operation.as_deref() {
         None => OperationKind::Elementwise,
         Some(name) => match OperationKind::ALL.into_iter().find(|kind| kind.name() == name) {
@@ -98,7 +100,7 @@ fn operation(parts: Parts, names: &[String], errors: &mut Vec<Malformed>) -> Opt
         return expression.map(|expression| Operation::Elementwise { expression });
     }
     let wrt = match &parts.wrt {
-        Some(name) => place_of(name, names, "wrt", errors),
+        Some(name) => names.place(name, "wrt", errors),
         None => {
             errors.push(missing("wrt"));
             None
@@ -107,32 +109,55 @@ fn operation(parts: Parts, names: &[String], errors: &mut Vec<Malformed>) -> Opt
     Some(Operation::Gradient { expression: expression?, wrt: wrt? })
 }
 
-/// The place of an operand by its name.
-pub(crate) fn place_of(
-    name: &str,
-    names: &[String],
-    field: &str,
-    errors: &mut Vec<Malformed>,
-) -> Option<usize> {
-    let found = names.iter().position(|other| other == name);
-    if found.is_none() {
-        let known = names.join(" ");
-        errors.push(Malformed::new(field, format!("`{name}`"), format!("an operand's name: {known}")));
-    }
-    found
+/// The names of operands with their places.
+pub(crate) struct Names {
+    list: Vec<String>,
+    places: HashMap<String, usize>,
 }
+
+impl Names {
+    pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Names {
+        let list: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        let mut places = HashMap::new();
+        for (place, name) in list.iter().enumerate() {
+            places.entry(name.clone()).or_insert(place);
+        }
+        Names { list, places }
+    }
+
+    /// The place of an operand by its name.
+    pub(crate) fn place(&self, name: &str, field: &str, errors: &mut Vec<Malformed>) -> Option<usize> {
+        let found = self.places.get(name).copied();
+        if found.is_none() {
+            let dots = if self.list.len() > MAX_NAMES { " …" } else { "" };
+            let known = self.list.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(" ");
+            let found = format!("`{}`", shortened(name));
+            errors.push(Malformed::new(field, found, format!("an operand's name: {known}{dots}")));
+        }
+        found
+    }
+}
+
+/// How many names a message lists.
+const MAX_NAMES: usize = 10;
+
+/// After how many errors no more of an expression is looked at.
+const MAX_EXPRESSION_ERRORS: usize = 20;
 
 fn expression(
     raw: &RawExpression,
-    names: &[String],
+    names: &Names,
     field: &mut String,
     depth: usize,
     errors: &mut Vec<Malformed>,
 ) -> Option<Expression> {
     let list = match raw {
-        RawExpression::Leaf(name) => return place_of(name, names, field, errors).map(Expression::operand),
+        RawExpression::Leaf(name) => return names.place(name, field, errors).map(Expression::operand),
         RawExpression::List(list) => list,
     };
+    if errors.len() >= MAX_EXPRESSION_ERRORS {
+        return None;
+    }
     if depth == MAX_EXPRESSION_DEPTH {
         let found = format!("an expression more than {MAX_EXPRESSION_DEPTH} deep");
         errors.push(Malformed::new(field.clone(), found, "one that nests less"));
@@ -153,18 +178,20 @@ fn expression(
         }
     };
     let length = field.len();
+    if let Some(function) = function
+        && list.len() - 1 != function.arity()
+    {
+        let found = format!("`{function}` with {}", counted(list.len() - 1, "argument"));
+        errors.push(Malformed::new(field.clone(), found, format!("{}", function.arity())));
+        return None;
+    }
     let mut arguments = Vec::new();
-    for (place, argument) in list.iter().enumerate().skip(1) {
+    for (place, argument) in list.iter().enumerate().skip(1).take(3) {
         field.push_str(&format!("[{place}]"));
         arguments.push(expression(argument, names, field, depth + 1, errors));
         field.truncate(length);
     }
     let function = function?;
-    if arguments.len() != function.arity() {
-        let found = format!("`{function}` with {}", counted(arguments.len(), "argument"));
-        errors.push(Malformed::new(field.clone(), found, format!("{}", function.arity())));
-        return None;
-    }
     Expression::call(function, arguments.into_iter().collect::<Option<Vec<_>>>()?).ok()
 }
 
@@ -303,10 +330,10 @@ fn short(error: Malformed) -> Malformed {
 }
 
 /// The error of a whole request, with the operand by its place instead of its name.
-fn placed(error: Malformed, names: &[String]) -> Malformed {
+fn placed(error: Malformed, names: &Names) -> Malformed {
     let Some(rest) = error.place.strip_prefix("operands.") else { return error };
     let name = rest.split('.').next().unwrap_or(rest);
-    let place = match names.iter().position(|other| other == name) {
+    let place = match names.places.get(name) {
         Some(place) => below(&error.place, &format!("operands[{place}]")),
         None => "operands".to_owned(),
     };

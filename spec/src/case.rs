@@ -109,7 +109,7 @@ pub struct ExpectedResult {
     pub broadcastable: Option<Vec<bool>>,
     /// `tolerance: {ulp: N}`: instead of the ULPs of clause V-4.
     pub tolerance_ulp: Option<u32>,
-    /// `zero_sign: any`: a zero of either sign will do (clause V-3).
+    /// `zero_sign: any`: a zero of either sign will do, where clauses V-3 and V-4 leave room.
     pub any_zero_sign: bool,
 }
 

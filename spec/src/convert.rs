@@ -2,6 +2,7 @@
 
 use crate::assemble::{self, Parts};
 use crate::error::LoadError;
+use crate::lint::message;
 use crate::raw::{RawCase, RawSource, RawSweep, StrictOperand};
 use crate::request::Malformed;
 use crate::tree::Node;
@@ -35,9 +36,9 @@ impl<'a> Reader<'a> {
             line: Some(place.line as usize),
             column: Some(place.column as usize),
             case: self.id.clone(),
-            field: field.to_owned(),
-            finding,
-            expectation: expectation.into(),
+            field: message(field),
+            finding: message(&finding),
+            expectation: message(&expectation.into()),
         });
     }
 
@@ -300,14 +301,13 @@ fn are_lines(text: &str) -> bool {
 }
 
 /// What serde says, as a finding and an expectation.
-pub(crate) fn sentence(message: &str) -> (String, String) {
-    if let Some(field) = message.strip_prefix("missing field ") {
+pub(crate) fn sentence(said: &str) -> (String, String) {
+    if let Some(field) = said.strip_prefix("missing field ") {
         return (format!("no field {field}"), "one: it is required".into());
     }
-    let message =
-        message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: ")).unwrap_or(message);
-    match message.split_once(", expected ") {
+    let said = said.strip_prefix("invalid type: ").or(said.strip_prefix("invalid value: ")).unwrap_or(said);
+    match said.split_once(", expected ") {
         Some((finding, expectation)) => (finding.into(), expectation.into()),
-        None => (message.into(), "a case as the format describes it".into()),
+        None => (said.into(), "a case as the format describes it".into()),
     }
 }

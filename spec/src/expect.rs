@@ -1,12 +1,12 @@
 //! From `result` or `refusal` of a case to what it demands, with everything that is wrong in it.
 
-use crate::assemble::{self, counted, place_of};
+use crate::assemble::{self, Names, counted};
 use crate::convert::Reader;
 use crate::literal::Reading;
 use crate::raw::{NameOrPlace, Natural, RawRefusal, RawResult};
 use crate::{
-    DType, Expectation, ExpectedRefusal, ExpectedResult, Function, Operand, Operation, RefusalKind, Request,
-    RuleSet, Rules, Tensor,
+    DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Function, Operand, Operation,
+    RefusalKind, Request, RuleSet, Rules, Tensor,
 };
 use serde_yaml::Value;
 
@@ -111,15 +111,19 @@ impl Reader<'_> {
 
     fn zero_sign(&mut self, sign: &str, request: &Request) -> bool {
         let field = "result.zero_sign";
-        let extremum = |function: Function| matches!(function, Function::Maximum | Function::Minimum);
+        let leaves_room = |function: Function| {
+            matches!(function, Function::Maximum | Function::Minimum)
+                || function.exactness() == Exactness::Ulp
+        };
         let expression = request.operation().expression();
         if sign != "any" {
             self.error(field, format!("`{sign}`"), "`any`, or no such field");
         } else if !expression
-            .is_some_and(|expression| expression.calls().any(|call| extremum(call.function())))
+            .is_some_and(|expression| expression.calls().any(|call| leaves_room(call.function())))
         {
-            let expected = "no such field: only maximum and minimum leave room (clause V-3)";
-            self.error(field, "`any` for an expression without maximum or minimum", expected);
+            let expected =
+                "no such field: only maximum and minimum (V-3), exp, log, tanh and power (V-4) leave room";
+            self.error(field, "`any` for an expression whose zeros have one sign", expected);
         } else {
             return true;
         }
@@ -160,9 +164,9 @@ impl Reader<'_> {
         let count = request.operands().len();
         match operand {
             NameOrPlace::Name(name) => {
-                let names: Vec<String> = request.names().into_iter().map(str::to_owned).collect();
+                let names = Names::new(request.names());
                 let mut errors = Vec::new();
-                let place = place_of(name, &names, "refusal.operand", &mut errors);
+                let place = names.place(name, "refusal.operand", &mut errors);
                 self.malformed(errors);
                 place
             }

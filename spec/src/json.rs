@@ -3,8 +3,9 @@
 //! What JSON cannot write is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53. Readers take
 //! both the string and the number.
 
-use crate::assemble::{self, Parts, place_of};
+use crate::assemble::{self, Names, Parts};
 use crate::expect::lower_dtype;
+use crate::lint::{message, shortened};
 use crate::literal::{Literal, Reading};
 use crate::raw::{NameOrPlace, Natural, RawRequest};
 use crate::{
@@ -151,15 +152,15 @@ pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
     let raw: RawRequest = serde_path_to_error::deserialize(value).map_err(|error| typed(&error))?;
     let rules: RuleSet = raw.rules.parse().map_err(|_| {
         let expected = format!("one of {}", RuleSet::ALL.map(RuleSet::name).join(" "));
-        Malformed::new("rules", format!("`{}`", raw.rules), expected)
+        Malformed::new("rules", format!("`{}`", shortened(&raw.rules)), expected)
     })?;
     let mut errors = Vec::new();
     let mut operands = Vec::new();
     for (place, operand) in raw.operands.into_iter().enumerate() {
         operands.extend(assemble::operand(operand, &format!("operands[{place}]"), &mut errors));
     }
-    if let Some(first) = errors.into_iter().next() {
-        return Err(first);
+    if !errors.is_empty() {
+        return Err(first(errors));
     }
     let parts = Parts {
         rules,
@@ -174,7 +175,13 @@ pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
 }
 
 fn first(errors: Vec<Malformed>) -> Malformed {
-    errors.into_iter().next().unwrap_or_else(|| Malformed::new("request", "no request", "one"))
+    let first = errors.into_iter().next().unwrap_or_else(|| Malformed::new("request", "no request", "one"));
+    limited(&first.place, &first.found, &first.expected)
+}
+
+/// An error whose texts stay short, whatever the line holds.
+fn limited(place: &str, found: &str, expected: &str) -> Malformed {
+    Malformed::new(message(place), message(found), message(expected))
 }
 
 fn syntax(error: &serde_json::Error) -> Malformed {
@@ -183,7 +190,7 @@ fn syntax(error: &serde_json::Error) -> Malformed {
 
 fn typed(error: &serde_path_to_error::Error<serde_json::Error>) -> Malformed {
     let (found, expected) = crate::convert::sentence(&error.inner().to_string());
-    Malformed::new(error.path().to_string(), found, expected)
+    limited(&error.path().to_string(), &found, &expected)
 }
 
 /// An answer as the protocol writes it, without its `seq`.
@@ -331,7 +338,11 @@ fn refused(request: &Request, raw: AnswerRefusal) -> Result<Refusal, Malformed> 
         None => None,
         Some(name) => Some(name.parse::<RefusalKind>().map_err(|_| {
             let all: Vec<&str> = RefusalKind::ALL.iter().map(|kind| kind.name()).collect();
-            Malformed::new("refusal.kind", format!("`{name}`"), format!("one of {}", all.join(" ")))
+            Malformed::new(
+                "refusal.kind",
+                format!("`{}`", shortened(&name)),
+                format!("one of {}", all.join(" ")),
+            )
         })?),
     };
     let whole = |Natural(number): Natural| usize::try_from(number).unwrap_or(usize::MAX);
@@ -339,9 +350,9 @@ fn refused(request: &Request, raw: AnswerRefusal) -> Result<Refusal, Malformed> 
         None => None,
         Some(NameOrPlace::Place(place)) => Some(whole(Natural(place))),
         Some(NameOrPlace::Name(name)) => {
-            let names: Vec<String> = request.names().into_iter().map(str::to_owned).collect();
+            let names = Names::new(request.names());
             let mut errors = Vec::new();
-            let place = place_of(&name, &names, "refusal.operand", &mut errors);
+            let place = names.place(&name, "refusal.operand", &mut errors);
             if place.is_none() {
                 return Err(first(errors));
             }

@@ -159,7 +159,7 @@
 //! | `intermediate` | `{shape, values}`, `xla` with operands of different ranks: the lower operand after the in-dim step; judged only where an answer has it |
 //! | `broadcastable` | `theano`: the flags of the result; judged only where an answer has them |
 //! | `tolerance` | `{ulp: N}`, N up to [`MAX_TOLERANCE_ULP`], where `exp`, `log`, `tanh` or `power` leave room (V-4) |
-//! | `zero_sign` | `any`, where `maximum` or `minimum` leave room (V-3) |
+//! | `zero_sign` | `any`, where `maximum` or `minimum` (V-3), or `exp`, `log`, `tanh` or `power` (V-4), leave room |
 //!
 //! ## Refusals
 //!

@@ -30,9 +30,25 @@ fn finding<T>(text: &str, expected: &str) -> Result<T, Finding> {
 
 /// At most 60 characters of a text, for messages.
 pub(crate) fn shortened(text: &str) -> String {
-    let cut = text.char_indices().nth(60).map_or(text.len(), |(place, _)| place);
-    let dots = if cut < text.len() { "…" } else { "" };
-    format!("{}{dots}", &text[..cut])
+    limited(text, 60)
+}
+
+/// A part of a message, which may quote a text: at most 400 characters.
+pub(crate) fn message(text: &str) -> String {
+    limited(text, 400)
+}
+
+/// The beginning of a text on one line; control characters are escaped, so that none reaches a terminal.
+fn limited(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for (place, char) in text.chars().enumerate() {
+        if place == most {
+            out.push('…');
+            break;
+        }
+        if char.is_control() { out.extend(char.escape_default()) } else { out.push(char) }
+    }
+    out
 }
 
 /// The words that YAML 1.1 takes for truth values; `true` and `false` are everybody's.

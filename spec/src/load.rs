@@ -2,7 +2,7 @@
 
 use crate::convert::Reader;
 use crate::error::{LoadError, LoadErrors};
-use crate::lint::Syntax;
+use crate::lint::{Syntax, message};
 use crate::tree::{self, Kind, Node, Parsed, Place};
 use crate::{Case, RuleSet, Sweep};
 use std::collections::HashMap;
@@ -50,12 +50,12 @@ fn strict_json(text: &str, file_name: &str) -> Result<(), LoadErrors> {
         return Ok(());
     }
     serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| {
-        let message = error.to_string();
-        let found = message.split(" at line ").next().unwrap_or(&message);
+        let said = error.to_string();
+        let found = said.split(" at line ").next().unwrap_or(&said);
         LoadErrors::one(LoadError {
             line: Some(error.line()),
             column: Some(error.column()),
-            ..nowhere(file_name, found, "JSON")
+            ..nowhere(file_name, &format!("a syntax error ({found})"), "JSON")
         })
     })
 }
@@ -223,8 +223,8 @@ impl<'a> Loader<'a> {
         self.errors.push(LoadError {
             line: Some(place.line as usize),
             column: Some(place.column as usize),
-            field: field.into(),
-            ..nowhere(self.file, &finding.into(), &expectation.into())
+            field: message(field),
+            ..nowhere(self.file, &message(&finding.into()), &message(&expectation.into()))
         });
     }
 

@@ -41,7 +41,7 @@ fn expectations() {
     refused(
         result,
         &with("zero_sign: any"),
-        "f.yaml:14:85: case numpy/x: result.zero_sign: found `any` for an expression without maximum or minimum, expected no such field: only maximum and minimum leave room (clause V-3)",
+        "f.yaml:14:85: case numpy/x: result.zero_sign: found `any` for an expression whose zeros have one sign, expected no such field: only maximum and minimum (V-3), exp, log, tanh and power (V-4) leave room",
     );
     refused(
         result,
