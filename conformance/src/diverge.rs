@@ -214,7 +214,8 @@ fn ordered_pairs(extent: &Extent, min_length: usize) -> Vec<[Shape; 2]> {
 }
 
 fn variant_pairs() -> Vec<(Variant, Variant)> {
-    let after = |place: usize| Variant::ALL[place + 1..].iter().map(move |&right| (Variant::ALL[place], right));
+    let after =
+        |place: usize| Variant::ALL[place + 1..].iter().map(move |&right| (Variant::ALL[place], right));
     let pairs = (0..Variant::ALL.len()).flat_map(after);
     pairs.filter(|(left, right)| left.rules() != right.rules()).collect()
 }
@@ -228,7 +229,8 @@ fn smallest(
     let onto_target = left == Variant::Bidirectional || right == Variant::Bidirectional;
     for [first, second] in pairs {
         let requests = [left, right].map(|variant| variant.request(first, second, onto_target));
-        let [left_outcome, right_outcome] = requests.each_ref().map(|request| run_caught(implementation, request));
+        let [left_outcome, right_outcome] =
+            requests.each_ref().map(|request| run_caught(implementation, request));
         let same = match (&left_outcome, &right_outcome) {
             (Outcome::Success(one), Outcome::Success(other)) => one.tensor == other.tensor,
             (Outcome::Refusal(_), Outcome::Refusal(_)) => true,

@@ -21,7 +21,9 @@ pub use clause::heading;
 pub use drawing::{Drawing, Mark, Span};
 
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
-use broadcheck_spec::{DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape};
+use broadcheck_spec::{
+    DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
+};
 
 /// Shapes and attributes, put to a rule set.
 #[derive(Clone, Debug)]
@@ -121,7 +123,8 @@ fn labels(set: RuleSet, count: usize) -> Vec<String> {
     if set == RuleSet::Xla && count == 2 {
         return vec!["lhs".into(), "rhs".into()];
     }
-    let letter = |place: usize| u8::try_from(place).ok().filter(|&place| place < 26).map(|p| char::from(b'A' + p));
+    let letter =
+        |place: usize| u8::try_from(place).ok().filter(|&place| place < 26).map(|p| char::from(b'A' + p));
     (0..count).map(|place| letter(place).map_or_else(|| format!("#{}", place + 1), String::from)).collect()
 }
 

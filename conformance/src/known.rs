@@ -75,8 +75,9 @@ impl Known {
     }
 
     /// The entries that list none of these cases: leftovers.
-    pub fn unmatched<'a>(&self, ids: impl Iterator<Item = &'a str> + Clone) -> Vec<&Entry> {
-        self.entries.iter().filter(|entry| !ids.clone().any(|id| entry.matches(id))).collect()
+    pub fn unmatched<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Vec<&Entry> {
+        let ids: Vec<&str> = ids.collect();
+        self.entries.iter().filter(|entry| !ids.iter().any(|id| entry.matches(id))).collect()
     }
 }
 

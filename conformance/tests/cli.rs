@@ -127,7 +127,7 @@ fn a_filter_is_an_id_a_beginning_or_a_glob() {
     let all = listed(&["list"]);
     assert!(all.len() > 500);
     let one = &all[0];
-    assert_eq!(listed(&["list", "--filter", one]), [one.clone()]);
+    assert_eq!(listed(&["list", "--filter", one]), std::slice::from_ref(one));
     let zero = listed(&["list", "--filter", "numpy/zero"]);
     assert!(zero.len() > 3 && zero.iter().all(|id| id.starts_with("numpy/zero")));
     let views = listed(&["list", "--filter", "*/views/*"]);
@@ -205,7 +205,7 @@ fn json_is_as_its_schema_says() {
             let summary = implementation["summary"].as_object().unwrap();
             let counted: u64 = summary.values().map(|count| count.as_u64().unwrap()).sum();
             assert_eq!(counted, report["suite"]["cases"].as_u64().unwrap());
-            assert_eq!(counted as usize, implementation["cases"].as_array().unwrap().len());
+            assert_eq!(counted, implementation["cases"].as_array().unwrap().len() as u64);
         }
     }
     let report: Value = serde_json::from_str(&wrong.out).unwrap();
@@ -224,7 +224,8 @@ fn markdown_folds_failures_away() {
     assert!(ran.out.starts_with("<!-- broadcheck report -->\n### broadcheck "), "{}", ran.out);
     assert!(ran.out.contains("| numpy | 0 / 1 / 0 |"), "{}", ran.out);
     assert!(ran.out.contains("| **total** | **0 / 1 / 0** |"), "{}", ran.out);
-    let details = "<details><summary><code>numpy/mine/sum</code> (reference): A row is added to a matrix.</summary>";
+    let details =
+        "<details><summary><code>numpy/mine/sum</code> (reference): A row is added to a matrix.</summary>";
     assert!(ran.out.contains(details), "{}", ran.out);
     assert_eq!(ran.out.matches("<details>").count(), ran.out.matches("</details>").count());
 }
@@ -235,7 +236,8 @@ fn known_failures_are_counted_apart() {
     let wrong = write(directory.path(), "wrong.yaml", &case_file("37"));
     let right = write(directory.path(), "right.yaml", &case_file("36"));
     let known = |name: &str, text: &str| write(directory.path(), name, text);
-    let lists = known("k1", "implementation: ndarray\nknown:\n  - {case: \"numpy/mine/*\", reason: a test}\n");
+    let lists =
+        known("k1", "implementation: ndarray\nknown:\n  - {case: \"numpy/mine/*\", reason: a test}\n");
     let ran = ends(1, &["check", "--impl", "ndarray", "--cases", &wrong, "--known", &lists]);
     assert!(ran.out.contains("1 known to fail"), "{}", ran.out);
     assert!(ran.out.contains("passed nothing"), "known failures alone are not a pass: {}", ran.out);
@@ -258,7 +260,8 @@ fn known_failures_are_counted_apart() {
 #[test]
 fn entries_are_looked_for_in_the_unfiltered_suite() {
     let directory = tempfile::tempdir().unwrap();
-    let two = case_file("36") + &case_file("37").replace("numpy/mine/sum", "numpy/other/sum")[31..];
+    let other = case_file("37").replace("numpy/mine/sum", "numpy/other/sum");
+    let two = case_file("36") + other.split_once("cases:\n").unwrap().1;
     let cases = write(directory.path(), "two.yaml", &two);
     let known = write(
         directory.path(),
@@ -294,6 +297,15 @@ fn a_file_that_is_not_ours_is_left_as_it_is() {
 }
 
 #[test]
+fn one_report_for_a_directory_takes_its_name_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let right = write(directory.path(), "right.yaml", &case_file("36"));
+    let out = directory.path().to_str().unwrap();
+    ends(0, &["check", "--cases", &right, "--format", "markdown", "--out", out]);
+    assert!(fs::read_to_string(directory.path().join("report.md")).unwrap().contains("**ok: 1 case"));
+}
+
+#[test]
 fn several_formats_go_to_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     let right = write(directory.path(), "right.yaml", &case_file("36"));
@@ -310,12 +322,12 @@ fn several_formats_go_to_a_directory() {
 #[test]
 fn bad_case_files_are_2_with_every_error() {
     let directory = tempfile::tempdir().unwrap();
-    let bad = case_file("36").replace("clause: NUMPY-3", "clause: NUMPY-99\n    colour: red");
+    let bad = case_file("36").replace("NUMPY-3", "NUMPY-99").replace("[10, 20, 30]", "[10, 20]");
     let path = write(directory.path(), "bad.yaml", &bad);
     complains("bad.yaml:6:", &["check", "--cases", &path]);
     let ran = ends(2, &["validate", &path]);
     assert!(ran.out.contains("bad.yaml:6:") && ran.out.contains("NUMPY-99"), "{}", ran.out);
-    assert!(ran.out.contains("colour"), "{}", ran.out);
+    assert!(ran.out.contains("bad.yaml:13:") && ran.out.contains("2 values for shape (3)"), "{}", ran.out);
     assert!(ran.err.contains("2 errors"), "{}", ran.err);
 
     let right = write(directory.path(), "right.yaml", &case_file("36"));
@@ -334,11 +346,8 @@ fn bad_case_files_are_2_with_every_error() {
 
 #[test]
 fn a_reader_who_leaves_ends_it_quietly() {
-    let mut child = command(&["list", "--format", "json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command(&["list", "--format", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut some = [0; 64];
     let mut out = child.stdout.take().unwrap();
     out.read_exact(&mut some).unwrap();
@@ -424,7 +433,10 @@ fn explain_refuses_nonsense() {
     complains("an attribute of pdpd under numpy", &["explain", "--rules", "numpy", "--axis", "1", "2", "2"]);
     complains("expected whole numbers", &["explain", "--rules", "xla", "--dims", "a", "2", "2x2"]);
     complains("a letter t or f", &["explain", "--rules", "theano", "--broadcastable", "x", "2"]);
-    complains("2 lists of flags for 1 operands", &["explain", "--rules", "theano", "--broadcastable", "f,f", "2"]);
+    complains(
+        "2 lists of flags for 1 operands",
+        &["explain", "--rules", "theano", "--broadcastable", "f,f", "2"],
+    );
     complains("expected two", &["explain", "--rules", "bidirectional", "2"]);
     complains("under `bidirectional` or `numpy`", &["explain", "--rules", "xla", "--target", "2", "2"]);
     let great = format!("{0}x{0}", i64::MAX);
@@ -439,7 +451,10 @@ fn diverge_finds_the_smallest_of_each_pair() {
             let mut words = line.split_whitespace();
             words.next() == Some(one) && words.next() == Some(other)
         });
-        line.unwrap_or_else(|| panic!("{one} {other}: {}", ran.out)).split_whitespace().collect::<Vec<_>>().join(" ")
+        line.unwrap_or_else(|| panic!("{one} {other}: {}", ran.out))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     assert_eq!(row("numpy", "theano"), "numpy theano (0) and (1) (0) not_broadcastable");
     assert_eq!(row("numpy", "bidirectional"), "numpy bidirectional they agree");
@@ -450,7 +465,10 @@ fn diverge_finds_the_smallest_of_each_pair() {
 fn exhaust_counts_its_checks() {
     let ran = ends(0, &["exhaust", "--max-rank", "2", "--max-dim", "2"]);
     let last = ran.out.lines().last().unwrap();
-    assert!(last.starts_with("ok: ") && last.contains(" checks, ") && last.contains(" 0 differences, "), "{last}");
+    assert!(
+        last.starts_with("ok: ") && last.contains(" checks, ") && last.contains(" 0 differences, "),
+        "{last}"
+    );
     assert!(ran.out.contains("\nxla "), "{}", ran.out);
     assert_eq!(ran.err, "", "no progress bar outside of a terminal");
     let ran = ends(0, &["exhaust", "--max-rank", "1", "--max-dim", "2", "--rules", "xla"]);

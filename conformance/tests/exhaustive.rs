@@ -97,9 +97,8 @@ fn accepted_requests_are_as_many_as_combinatorics_says() {
         assert_eq!(accepted(RuleSet::Bidirectional), sum(rank, numpy));
         // Per common axis: equal and unflagged, or one flagged 1 against any, or both flagged; per further axis
         // any length unflagged, or a flagged 1. Without flags: equal lengths.
-        let theano = |a: u32, b: u32| {
-            (3 * all + 1).pow(low(a, b)) * (all + 1).pow(gap(a, b)) + all.pow(a.max(b))
-        };
+        let theano =
+            |a: u32, b: u32| (3 * all + 1).pow(low(a, b)) * (all + 1).pow(gap(a, b)) + all.pow(a.max(b));
         assert_eq!(accepted(RuleSet::Theano), sum(rank, theano));
         // Equal ranks: absent, empty, identity. A scalar: absent, empty. Else the increasing lists.
         let xla = |a: u32, b: u32| match (low(a, b), gap(a, b)) {
@@ -142,11 +141,11 @@ fn planted_faults_are_caught_by_relations_alone() {
     for fault in FAULTS {
         let faulty = Faulty::new(fault);
         let report = run(2, 2, &[&faulty]);
-        let violated = |name: &&str| {
-            report.relations.iter().any(|count| count.relation == **name && count.violated > 0)
-        };
-        let missed: Vec<_> = fault.violates.iter().filter(|name| !violated(name)).collect();
-        let all: Vec<_> = report.relations.iter().filter(|count| count.violated > 0).map(|count| count.relation).collect();
+        let violated =
+            |name: &str| report.relations.iter().any(|count| count.relation == name && count.violated > 0);
+        let missed: Vec<_> = fault.violates.iter().filter(|name| !violated(**name)).collect();
+        let all: Vec<_> =
+            report.relations.iter().filter(|count| count.violated > 0).map(|count| count.relation).collect();
         assert!(missed.is_empty(), "{}: not {missed:?}, but {all:?}", fault.name);
         assert_eq!(report.held(), fault.violates.is_empty(), "{}: {all:?}", fault.name);
     }
@@ -154,7 +153,8 @@ fn planted_faults_are_caught_by_relations_alone() {
 
 #[test]
 fn a_finding_says_what_was_asked_and_what_differs() {
-    let (reference, fault) = (Reference::new(), FAULTS.iter().find(|fault| fault.name == "none takes a scalar"));
+    let (reference, fault) =
+        (Reference::new(), FAULTS.iter().find(|fault| fault.name == "none takes a scalar"));
     let faulty = Faulty::new(fault.unwrap());
     let report = run(1, 1, &[&reference, &faulty]);
     // A scalar against (0) and against (1), in both orders.

@@ -329,15 +329,24 @@ fn high_ranks_and_great_lengths_are_drawn_in_blocks() {
 fn what_is_too_large_is_refused_and_still_drawn() {
     let text = elementwise(Rules::Numpy, &[&format!("{}x1", i64::MAX), "2"]);
     assert!(text.contains("refused: too_large"), "{text}");
-    assert!(text.ends_with("  G-1: Lengths are not negative, and sizes are checked by arithmetic\n"), "{text}");
-    assert!(text.lines().any(|line| line.starts_with("  A") && line.contains(&i64::MAX.to_string())), "{text}");
+    assert!(
+        text.ends_with("  G-1: Lengths are not negative, and sizes are checked by arithmetic\n"),
+        "{text}"
+    );
+    assert!(
+        text.lines().any(|line| line.starts_with("  A") && line.contains(&i64::MAX.to_string())),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_is_no_question_is_malformed() {
     let two = || shapes(&["2", "2"]);
     let message = |question: Result<Question, broadcheck::spec::Malformed>| question.unwrap_err().to_string();
-    assert!(message(Question::elementwise(Rules::Bidirectional, two(), vec![None; 2])).contains("not for elementwise"));
+    assert!(
+        message(Question::elementwise(Rules::Bidirectional, two(), vec![None; 2]))
+            .contains("not for elementwise")
+    );
     assert!(message(Question::elementwise(Rules::Numpy, vec![], vec![])).contains("no operand"));
     let flags = vec![Some(vec![true]), None];
     assert!(message(Question::elementwise(Rules::Numpy, two(), flags)).contains("only under `theano`"));

@@ -125,7 +125,8 @@ fn load_known(paths: &[PathBuf], implementations: &[Box<Subject>]) -> Result<Vec
         let known = Known::load(path)?;
         let (file, name) = (path.display(), &known.implementation);
         if !implementations.iter().any(|implementation| implementation.name() == name) {
-            let running: Vec<&str> = implementations.iter().map(|implementation| implementation.name()).collect();
+            let running: Vec<&str> =
+                implementations.iter().map(|implementation| implementation.name()).collect();
             let running = running.join(", ");
             return Err(Stop::Input(format!(
                 "{file}: found known failures of `{name}`, which is not run, expected those of one of {running}"

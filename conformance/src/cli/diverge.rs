@@ -37,7 +37,8 @@ pub(super) fn run(args: &Args) -> Ended {
     let extent = Extent::new(args.max_rank, args.max_dim);
     let divergences = diverge(&extent, args.min_dim, &Reference::new())?;
     let of_defaults = |one: &&Divergence| one.left.is_default() && one.right.is_default();
-    let (defaults, variants): (Vec<&Divergence>, Vec<&Divergence>) = divergences.iter().partition(of_defaults);
+    let (defaults, variants): (Vec<&Divergence>, Vec<&Divergence>) =
+        divergences.iter().partition(of_defaults);
     let bold = Style::new().bold();
     let mut text = format!("{bold}With the default attributes{bold:#}\n\n{}", table(&defaults));
     let _ = write!(text, "\n{bold}With attributes that make them most alike{bold:#}\n\n{}", table(&variants));
@@ -47,7 +48,8 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let lengths = format!("ranks 0 to {}, lengths {} to {}", args.max_rank, args.min_dim, args.max_dim);
     let agreeing = divergences.iter().filter(|one| one.smallest.is_none()).count();
-    let _ = writeln!(text, "\n{lengths}: {} pairs, {agreeing} of which agree on everything", divergences.len());
+    let _ =
+        writeln!(text, "\n{lengths}: {} pairs, {agreeing} of which agree on everything", divergences.len());
     print(&text)?;
     Ok(HELD)
 }
@@ -59,8 +61,7 @@ fn table(divergences: &[&Divergence]) -> String {
         match &divergence.smallest {
             None => row.push("they agree".into()),
             Some(smallest) => {
-                let onto_target =
-                    [divergence.left, divergence.right].contains(&Variant::Bidirectional);
+                let onto_target = [divergence.left, divergence.right].contains(&Variant::Bidirectional);
                 let word = if onto_target { "to" } else { "and" };
                 row.push(format!("{} {word} {}", smallest.shapes[0], smallest.shapes[1]));
                 row.extend(answers(smallest));
@@ -81,7 +82,8 @@ fn answers(smallest: &Disagreement) -> [String; 2] {
     let same_shape: Option<Shape> = shape(outcomes[0]).filter(|one| shape(outcomes[1]).as_ref() == Some(one));
     outcomes.map(|outcome| match outcome {
         Outcome::Success(success) if same_shape.is_some() => {
-            let values: Vec<String> = success.tensor.values().iter().take(6).map(|value| value.to_string()).collect();
+            let values: Vec<String> =
+                success.tensor.values().iter().take(6).map(|value| value.to_string()).collect();
             let more = if success.tensor.values().len() > 6 { ", ..." } else { "" };
             format!("{} [{}{more}]", success.tensor.shape(), values.join(", "))
         }

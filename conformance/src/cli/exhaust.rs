@@ -45,7 +45,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Ended {
     let usual = Bounds::default().extent();
-    let bounds = Bounds::new(args.max_rank.unwrap_or(usual.max_rank), args.max_dim.unwrap_or(usual.max_length))?;
+    let bounds =
+        Bounds::new(args.max_rank.unwrap_or(usual.max_rank), args.max_dim.unwrap_or(usual.max_length))?;
     let bounds = if args.rules.is_empty() { bounds } else { bounds.with_rules(&args.rules) };
     let implementations = find(&args.implementations)?;
     let implementations: Vec<&dyn Implementation> =
@@ -54,7 +55,8 @@ pub(super) fn run(args: &Args) -> Ended {
 
     // Drawn on standard error, and only where that is a terminal.
     let bar = ProgressBar::new(0);
-    let style = ProgressStyle::with_template("{bar:40} {percent:>3}%  {human_pos} of {human_len}, {eta} to go");
+    let style =
+        ProgressStyle::with_template("{bar:40} {percent:>3}%  {human_pos} of {human_len}, {eta} to go");
     bar.set_style(style.expect("the template is a valid one"));
     let show = |done: u64, total: u64| {
         bar.set_length(total);

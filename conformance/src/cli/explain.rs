@@ -111,9 +111,9 @@ fn check_attributes(args: &Args, set: RuleSet) -> Result<(), Stop> {
         ("--broadcastable", args.broadcastable.is_some(), RuleSet::Theano),
     ];
     match attributes.iter().find(|(_, given, owner)| *given && *owner != set) {
-        Some((name, _, owner)) => {
-            Err(Stop::Input(format!("{name}: found an attribute of {owner} under {set}, expected --rules {owner}")))
-        }
+        Some((name, _, owner)) => Err(Stop::Input(format!(
+            "{name}: found an attribute of {owner} under {set}, expected --rules {owner}"
+        ))),
         None => Ok(()),
     }
 }
@@ -126,7 +126,9 @@ fn dimensions(args: &Args) -> Result<Option<Vec<i64>>, Stop> {
         return Ok(Some(Vec::new()));
     }
     let parsed: Result<Vec<i64>, _> = inner.split(',').map(|part| part.trim().parse()).collect();
-    let error = || Stop::Input(format!("--dims: found `{text}`, expected whole numbers joined by commas, as in `0,1`"));
+    let error = || {
+        Stop::Input(format!("--dims: found `{text}`, expected whole numbers joined by commas, as in `0,1`"))
+    };
     parsed.map(Some).map_err(|_| error())
 }
 

@@ -16,7 +16,10 @@ pub(super) fn find(names: &[String]) -> Result<Vec<Box<Subject>>, Stop> {
     }
     let find = |name: &str| {
         builtin(name).ok_or_else(|| {
-            Stop::Input(format!("--impl {name}: found no such implementation, expected one of {}", NAMES.join(", ")))
+            Stop::Input(format!(
+                "--impl {name}: found no such implementation, expected one of {}",
+                NAMES.join(", ")
+            ))
         })
     };
     wanted.into_iter().map(find).collect()

@@ -107,7 +107,8 @@ pub(super) struct Rerun {
 impl Rerun {
     pub(super) fn new(cases: &[PathBuf]) -> Rerun {
         // `cargo run` says so in the environment of what it runs.
-        let under_cargo = std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
+        let under_cargo =
+            std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
         let program = match (under_cargo, cfg!(debug_assertions)) {
             (false, _) => "broadcheck",
             (true, true) => "cargo run --",
@@ -119,7 +120,13 @@ impl Rerun {
     }
 
     fn command(&self, implementation: &str, id: &str) -> String {
-        format!("{} check{} --impl {} --filter {}", self.program, self.options, quoted(implementation), quoted(id))
+        format!(
+            "{} check{} --impl {} --filter {}",
+            self.program,
+            self.options,
+            quoted(implementation),
+            quoted(id)
+        )
     }
 }
 

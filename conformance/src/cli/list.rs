@@ -89,11 +89,10 @@ pub(super) fn run(args: &Args) -> Ended {
         return Err(Stop::Input("found no case of this clause and example, expected at least one".into()));
     }
     let text = match args.format {
-        Format::Json => {
-            serde_json::to_string_pretty(&lines).expect("texts can be written as JSON") + "\n"
-        }
+        Format::Json => serde_json::to_string_pretty(&lines).expect("texts can be written as JSON") + "\n",
         Format::Text => {
-            let row = |line: &Line<'_>| vec![line.id.to_owned(), line.clause.to_owned(), line.title.to_owned()];
+            let row =
+                |line: &Line<'_>| vec![line.id.to_owned(), line.clause.to_owned(), line.title.to_owned()];
             columns(&lines.iter().map(row).collect::<Vec<_>>())
         }
     };
@@ -107,12 +106,17 @@ fn check_names(args: &Args) -> Result<(), Stop> {
         && clauses::get(clause).is_none()
     {
         let known: Vec<&str> = clauses::ALL.iter().map(|clause| clause.id).collect();
-        return Err(Stop::Input(format!("--clause {clause}: found no such clause, expected one of {}", known.join(" "))));
+        return Err(Stop::Input(format!(
+            "--clause {clause}: found no such clause, expected one of {}",
+            known.join(" ")
+        )));
     }
     if let Some(example) = &args.example
         && examples::get(example).is_none()
     {
-        return Err(Stop::Input(format!("--example {example}: found no such example, expected one of examples.yaml")));
+        return Err(Stop::Input(format!(
+            "--example {example}: found no such example, expected one of examples.yaml"
+        )));
     }
     Ok(())
 }

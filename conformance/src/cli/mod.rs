@@ -12,6 +12,7 @@ mod select;
 mod show;
 mod validate;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -74,6 +75,11 @@ type Ended = Result<u8, Stop>;
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(error) if negative_number(&error).is_some() => {
+            let found = negative_number(&error).unwrap_or_default();
+            complain(&format!("found `{found}`, expected lengths of 0 or more joined by `x`, as in `2x3`"));
+            return ExitCode::from(WRONG_INPUT);
+        }
         Err(error) => {
             // Help into a closed pipe is no failure, and there is nobody to tell.
             let _ = error.print();
@@ -102,6 +108,17 @@ pub(crate) fn main() -> ExitCode {
             WRONG_INPUT
         }
     })
+}
+
+/// A shape with a negative length looks like an option: `-1x2`. The number that was taken for one.
+fn negative_number(error: &clap::Error) -> Option<String> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(text)) if error.kind() == ErrorKind::UnknownArgument => {
+            let digits = text.strip_prefix('-')?;
+            digits.starts_with(|first: char| first.is_ascii_digit()).then(|| text.clone())
+        }
+        _ => None,
+    }
 }
 
 /// Writes to standard output, with colours where they belong.
@@ -138,10 +155,13 @@ fn width() -> usize {
 fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max().unwrap_or(0))
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max().unwrap_or(0)
+        })
         .collect();
     let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
         cells.join("  ").trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()

@@ -45,7 +45,8 @@ impl Selection {
             let by_rules = self.rules.is_empty() || rules.is_some_and(|rules| self.rules.contains(&rules));
             by_rules && filter.matches(id)
         };
-        let cases = suite.cases.iter().filter(|case| wanted(Some(case.request.rules().set()), &case.id)).collect();
+        let cases =
+            suite.cases.iter().filter(|case| wanted(Some(case.request.rules().set()), &case.id)).collect();
         let sweeps = suite.sweeps.iter().filter(|sweep| wanted(rules_of(sweep), &sweep.id)).collect();
         let selected = Selected { cases, sweeps };
         if selected.cases.is_empty() && selected.sweeps.is_empty() {
@@ -64,7 +65,10 @@ impl Selection {
         if asked.is_empty() {
             return "found no case in the files given, expected at least one".into();
         }
-        format!("{}: found nothing among {all}, expected at least one: see `broadcheck list`", asked.join(" "))
+        format!(
+            "{}: found nothing among {all}, expected at least one: see `broadcheck list`",
+            asked.join(" ")
+        )
     }
 }
 

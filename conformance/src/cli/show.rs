@@ -44,7 +44,10 @@ fn shown(suite: &Suite, id: &str) -> Result<String, Stop> {
         return Ok(show_sweep(sweep));
     }
     let nearest = nearest(suite, id);
-    Err(Stop::Input(format!("show {id}: found no such case, expected an id such as\n  {}", nearest.join("\n  "))))
+    Err(Stop::Input(format!(
+        "show {id}: found no such case, expected an id such as\n  {}",
+        nearest.join("\n  ")
+    )))
 }
 
 fn show_case(case: &Case) -> String {
@@ -113,11 +116,11 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// The ids most like one that does not exist.
+/// The ids most like one that does not exist: those that begin so first.
 fn nearest<'a>(suite: &'a Suite, id: &str) -> Vec<&'a str> {
     let cases = suite.cases.iter().map(|case| case.id.as_str());
     let mut ids: Vec<&str> = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())).collect();
-    ids.sort_by_key(|other| strsim::levenshtein(id, other));
+    ids.sort_by_key(|other| (!other.starts_with(id), strsim::levenshtein(id, other)));
     ids.truncate(SUGGESTIONS);
     ids
 }

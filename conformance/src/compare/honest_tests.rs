@@ -54,11 +54,20 @@ fn honest(function: Function, arguments: &[Scalar], ulp: u32) -> Vec<Scalar> {
     let one = function == Function::Power && arguments[0].as_f64() == Some(1.0);
     let exact = function.exactness() == Exactness::Exact || one || arguments.iter().any(special);
     let Some(centre) = key(value).filter(|_| !exact) else { return vec![value] };
+    let ulp = ulp + reference_error(function, value.dtype());
     let (infinity, reach) = (infinity_key(value.dtype()), i64::from(ulp) + 1);
     let near = (centre - reach).max(-1 - infinity)..=(centre + reach).min(infinity);
     near.filter(|&other| distance(centre, other) <= u64::from(ulp))
         .map(|key| from_key(value.dtype(), key))
         .collect()
+}
+
+/// The correctly rounded value is this near the reference's, by the reference's accuracy tests.
+fn reference_error(function: Function, dtype: DType) -> u32 {
+    match (function, dtype) {
+        (Function::Exp | Function::Power, DType::F64) => 1,
+        _ => 0,
+    }
 }
 
 /// An expression with every node perturbed: one thing that an honest implementation may answer.
@@ -135,7 +144,12 @@ fn expression(sort: Sort, depth: u32, random: &mut Random) -> Expression {
         (Sort::Truth, 3) => (random.pick(&COMPARISONS), vec![Sort::Integer; 2]),
         (Sort::Truth, _) => (random.pick(&COMPARISONS), vec![Sort::Float; 2]),
     };
-    let arguments: Vec<Expression> = sorts.iter().map(|&sort| expression(sort, depth - 1, random)).collect();
+    let mut arguments: Vec<Expression> =
+        sorts.iter().map(|&sort| expression(sort, depth - 1, random)).collect();
+    // What is compared with itself is open as soon as it is inexact.
+    if matches!((sort, choice), (Sort::Truth, 4 | 5)) {
+        arguments[1] = arguments[0].clone();
+    }
     Expression::call(function, arguments).unwrap()
 }
 
@@ -149,12 +163,12 @@ fn operands(dtype: DType, random: &mut Random) -> Vec<Scalar> {
             random.pick(&[1.0, -1.0, 2.0, 3.0, -3.0, 0.5, -0.5, 0.75, 9.0, -7.5, 80.0, 0.0, -0.0]),
         );
         let edge = random.pick(&[1, -2, 2, infinity, infinity - 1, -1 - infinity, -infinity, 0, -1]);
-        let value = match (random.below(8), values.last()) {
+        let value = match (random.below(24), values.last()) {
             (0, _) => from_key(dtype, edge),
             (1, _) => float(dtype, f64::NAN),
-            (2 | 3, Some(&last)) => apply(random.pick(&UNARY), &[last]),
-            (4, Some(&last)) => key(last).map_or(last, |key| from_key(dtype, key + random.steps(3))),
-            (5, _) => from_key(dtype, key(plain).unwrap() + random.steps(3)),
+            (2..6, Some(&last)) => apply(random.pick(&UNARY), &[last]),
+            (6..9, Some(&last)) => key(last).map_or(last, |key| from_key(dtype, key + random.steps(3))),
+            (9..12, _) => from_key(dtype, key(plain).unwrap() + random.steps(3)),
             _ => plain,
         };
         values.push(value);
@@ -168,10 +182,11 @@ fn operands(dtype: DType, random: &mut Random) -> Vec<Scalar> {
 fn every_honest_answer_is_admitted() {
     let mut random = Random(0x0b0a_dc4e_c500_0001);
     let (mut open, mut truths, mut integers, mut nans) = (0, 0, 0, 0);
-    for round in 0..4_000u32 {
+    for round in 0..8_000u32 {
         let dtype = FLOATS[round as usize % 4];
-        let sort = random.pick(&[Sort::Float, Sort::Float, Sort::Float, Sort::Integer, Sort::Truth]);
-        let depth = random.pick(&[1, 2, 3, 3, 4]);
+        let sort =
+            random.pick(&[Sort::Float, Sort::Float, Sort::Float, Sort::Integer, Sort::Truth, Sort::Truth]);
+        let depth = random.pick(&[2, 3, 3, 4, 4]);
         let expression = expression(sort, depth, &mut random);
         let operands = operands(dtype, &mut random);
         let ulp = random.pick(&[0, 1, 2, 4, 64]);
@@ -195,7 +210,7 @@ fn every_honest_answer_is_admitted() {
         }
     }
     // What was tested is worth testing: conditions that are open, integers that hang on them, NaN or not.
-    assert!(open > 1000 && truths > 50 && integers > 20 && nans > 50, "{open} {truths} {integers} {nans}");
+    assert!(open > 1000 && truths > 50 && integers > 20 && nans > 20, "{open} {truths} {integers} {nans}");
 }
 
 /// All that a function may give, where each argument may have any of these values.
@@ -262,7 +277,7 @@ fn one_function_admits_its_ulps_and_no_more() {
                     let admitted = set.contains(from_key(dtype, centre + steps));
                     assert_eq!(
                         admitted,
-                        steps.unsigned_abs() <= u64::from(ulp),
+                        steps.unsigned_abs() <= u64::from(ulp + reference_error(function, dtype)),
                         "{function} {dtype} {steps}"
                     );
                 }

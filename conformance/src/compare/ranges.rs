@@ -167,7 +167,7 @@ impl Floats {
         for range in self.ranges {
             match merged.last_mut() {
                 Some(last) if range.low <= last.high.saturating_add(1) => {
-                    last.high = last.high.max(range.high)
+                    last.high = last.high.max(range.high);
                 }
                 _ => merged.push(range),
             }

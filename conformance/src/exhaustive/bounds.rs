@@ -24,8 +24,7 @@ impl Bounds {
         let bounds =
             Bounds { extent: Extent { max_rank, max_length }, rules: RuleSet::ALL.to_vec(), keep: 20 };
         check_work(&bounds.extent, bounds.work())?;
-        let elements =
-            (max_length as u128).saturating_pow(u32::try_from(max_rank).unwrap_or(u32::MAX));
+        let elements = (max_length as u128).saturating_pow(u32::try_from(max_rank).unwrap_or(u32::MAX));
         if elements > MAX_ELEMENTS {
             return Err(format!(
                 "{}: shapes of up to {elements} elements; at most {MAX_ELEMENTS} can be told apart",

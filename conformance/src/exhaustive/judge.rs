@@ -9,7 +9,9 @@ pub(super) fn breakage(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Refusal(_) => None,
         Outcome::Success(success) if success.tensor.dtype() == DType::F64 => None,
-        Outcome::Success(success) => Some(format!("a result of dtype {}, expected f64", success.tensor.dtype())),
+        Outcome::Success(success) => {
+            Some(format!("a result of dtype {}, expected f64", success.tensor.dtype()))
+        }
         Outcome::Skipped { reason } => Some(format!("skipped inside what it declares: {reason}")),
         Outcome::Errored { message } => Some(message.clone()),
     }

@@ -1,8 +1,8 @@
 //! The requests of a pair of shapes, and how many there are over all pairs.
 
 use crate::relations::{
-    AXES, Extent, axes, broadcast, difference, dimensions_count, each_dimensions, flagged, flags, flags_count,
-    operand,
+    AXES, Extent, axes, broadcast, difference, dimensions_count, each_dimensions, flagged, flags,
+    flags_count, operand,
 };
 use broadcheck_spec::{Operand, OperationKind, Request, RuleSet, Rules, Shape};
 
@@ -50,7 +50,8 @@ impl Family {
                 axes().for_each(|axis| visit(request.with(Rules::Pdpd { axis })));
             }
             (RuleSet::Xla, _) => {
-                let rules = |list: Option<&[i64]>| Rules::Xla { broadcast_dimensions: list.map(<[i64]>::to_vec) };
+                let rules =
+                    |list: Option<&[i64]>| Rules::Xla { broadcast_dimensions: list.map(<[i64]>::to_vec) };
                 let mut request = Reused(Some(difference(rules(None), pair(first, second))));
                 each_dimensions(first.rank(), second.rank(), |list| visit(request.with(rules(list))));
             }

@@ -101,9 +101,10 @@ impl<'a> Plan<'a> {
     /// The answers and the instances of relations in all, by arithmetic.
     fn work(&self) -> Result<u64, String> {
         let extent = self.bounds.extent();
-        let answers = self.families.iter().map(|(family, of_family)| {
-            family.count(&extent).saturating_mul(of_family.len() as u128)
-        });
+        let answers = self
+            .families
+            .iter()
+            .map(|(family, of_family)| family.count(&extent).saturating_mul(of_family.len() as u128));
         let instances = self.relations.iter().map(|(relation, _)| relation.count(&extent));
         let work = answers.chain(instances).fold(0, u128::saturating_add);
         check_work(&extent, work)?;
@@ -160,16 +161,21 @@ impl<'a> Plan<'a> {
             })
             .collect();
         let run = self.relations.iter().zip(&tally.relations);
-        let mut relations: Vec<RelationCount> =
-            run.map(|((relation, implementation), counts)| relation_count(relation, *implementation, counts)).collect();
-        let compared = |counts: &FamilyCount| -> u64 { counts.implementations.iter().map(|one| one.compared).sum() };
+        let mut relations: Vec<RelationCount> = run
+            .map(|((relation, implementation), counts)| relation_count(relation, *implementation, counts))
+            .collect();
+        let compared =
+            |counts: &FamilyCount| -> u64 { counts.implementations.iter().map(|one| one.compared).sum() };
         let checks = families.iter().map(compared).sum::<u64>()
             + relations.iter().map(|relation| relation.compared).sum::<u64>();
         relations.extend(self.skipped);
         ExhaustReport {
             extent: self.bounds.extent(),
             checks,
-            answers: families.iter().map(|family| family.requests * family.implementations.len() as u64).sum(),
+            answers: families
+                .iter()
+                .map(|family| family.requests * family.implementations.len() as u64)
+                .sum(),
             families,
             relations,
             finding_count: tally.finding_count,
@@ -226,7 +232,8 @@ impl Tally {
     /// The answers asked for and the instances visited.
     fn work(&self) -> u64 {
         let answers = self.families.iter().map(|family| family.requests * family.answers.len() as u64);
-        answers.sum::<u64>() + self.relations.iter().map(|[compared, vacuous, _]| compared + vacuous).sum::<u64>()
+        answers.sum::<u64>()
+            + self.relations.iter().map(|[compared, vacuous, _]| compared + vacuous).sum::<u64>()
     }
 
     fn find(&mut self, finding: impl FnOnce() -> Finding) {

@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn the_headings_are_those_of_the_page() {
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/SEMANTICS.md")).unwrap();
+        let page =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/SEMANTICS.md")).unwrap();
         for (id, heading) in HEADINGS {
             assert!(page.contains(&format!("\n### {id}: {heading}\n")), "### {id}: {heading}");
         }

@@ -147,7 +147,8 @@ fn column(cell: &Cell, number_width: usize) -> (Mark, String) {
 
 /// The signs that occur, explained.
 fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
-    let occurs = |mark: Mark| rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|cell| cell.mark == mark);
+    let occurs =
+        |mark: Mark| rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|cell| cell.mark == mark);
     let refused = explanation.decision.is_err();
     let mut parts = Vec::new();
     if explanation.question.rules.set() == RuleSet::Theano && rows.iter().any(|row| row.cells.is_some()) {

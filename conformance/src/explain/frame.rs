@@ -76,7 +76,8 @@ fn pdpd(a: &Shape, b: &Shape, axis: i64) -> Frame {
 fn xla(shapes: &[Shape], dimensions: Option<&[i64]>) -> Frame {
     let lower = usize::from(shapes[1].rank() < shapes[0].rank());
     let higher = &shapes[1 - lower];
-    let named: Vec<usize> = dimensions.unwrap_or(&[]).iter().filter_map(|&d| usize::try_from(d).ok()).collect();
+    let named: Vec<usize> =
+        dimensions.unwrap_or(&[]).iter().filter_map(|&d| usize::try_from(d).ok()).collect();
     let well_placed = named.len() == dimensions.map_or(0, <[i64]>::len)
         && named.len() == shapes[lower].rank()
         && named.iter().all(|&axis| axis < higher.rank())

@@ -65,7 +65,9 @@ fn operand_row(explanation: &Explanation, frame: &Frame, place: usize) -> Row {
     let question = &explanation.question;
     let (shape, label) = match question.shapes.get(place) {
         Some(shape) => (shape, question.labels[place].clone()),
-        None => (question.target.as_ref().expect("the row after the operands is the target's"), "target".into()),
+        None => {
+            (question.target.as_ref().expect("the row after the operands is the target's"), "target".into())
+        }
     };
     let Some(places) = &frame.places[place] else {
         return Row { label, cells: None, remark: remark_of_unplaced(explanation, shape) };
@@ -78,7 +80,9 @@ fn operand_row(explanation: &Explanation, frame: &Frame, place: usize) -> Row {
         let flag = flags.as_ref().map(|flags| flags[own]);
         let mark = match &explanation.decision {
             // The lower operand of xla is stretched in two steps: the row of the first shows which.
-            Ok(alignment) if alignment.intermediate.is_some() && lower_operand(explanation) == Some(place) => {
+            Ok(alignment)
+                if alignment.intermediate.is_some() && lower_operand(explanation) == Some(place) =>
+            {
                 Mark::Plain
             }
             Ok(alignment) => stretched(length, alignment.shape[axis]),
@@ -156,7 +160,9 @@ fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
         (RuleSet::Xla, Some(kind)) if kind != RefusalKind::OperandCount => {
             format!("{shape}  ! its broadcast_dimensions place it nowhere")
         }
-        (RuleSet::Pdpd, Some(RefusalKind::AxisOutOfRange)) => format!("{shape}  ! its axis places it nowhere"),
+        (RuleSet::Pdpd, Some(RefusalKind::AxisOutOfRange)) => {
+            format!("{shape}  ! its axis places it nowhere")
+        }
         (RuleSet::Pdpd, _) => format!("{shape}  all ones, dropped (PDPD-3): a scalar"),
         _ => shape.to_string(),
     }

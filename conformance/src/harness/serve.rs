@@ -106,7 +106,9 @@ fn reply(implementation: &dyn Implementation, line: &[u8]) -> Reply {
 
 fn run(implementation: &dyn Implementation, seq: Option<Value>, request: Option<Value>) -> Value {
     let Some(seq) = seq else { return errored(None, "seq: found no number, expected one") };
-    let Some(request) = request else { return errored(Some(seq), "request: found nothing, expected an object") };
+    let Some(request) = request else {
+        return errored(Some(seq), "request: found nothing, expected an object");
+    };
     match json::request_from_value(request) {
         Err(malformed) => errored(Some(seq), &format!("request: {malformed}")),
         Ok(request) => {

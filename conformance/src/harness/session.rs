@@ -1,10 +1,10 @@
 //! One process from its start to its end: lines to it, lines from it, each stream on a thread of its own.
 
+use super::Options;
 use super::group::{Group, Streams, describe};
 use super::lines::{Line, excerpt, read_line};
 use super::start::{self, Declared, VERSION};
 use super::stderr::Tail;
-use super::Options;
 use serde_json::{Value, json};
 use std::io::{BufReader, Write};
 use std::process::{ChildStdin, ChildStdout};
@@ -92,13 +92,15 @@ impl Session {
     /// Asks what the process does.
     pub(super) fn start(&mut self, options: &Options) -> Result<Declared, String> {
         self.send(&json!({ "cmd": "start", "version": VERSION }));
-        let line = self.receive(Instant::now(), options.start_limit, options).map_err(|fault| match fault {
-            Fault::Crashed(how) | Fault::Broken(how) => format!("`start` was not answered: {how}"),
-            Fault::Interrupted => "interrupted".into(),
-        })?;
+        let line =
+            self.receive(Instant::now(), options.start_limit, options).map_err(|fault| match fault {
+                Fault::Crashed(how) | Fault::Broken(how) => format!("`start` was not answered: {how}"),
+                Fault::Interrupted => "interrupted".into(),
+            })?;
         start::read(&line).map_err(|errors| {
             let errors = errors.join("; ");
-            format!("the answer to `start` is not valid: {errors}\nthe line: {}", excerpt(&line)) + &self.stderr.text()
+            format!("the answer to `start` is not valid: {errors}\nthe line: {}", excerpt(&line))
+                + &self.stderr.text()
         })
     }
 
@@ -136,14 +138,17 @@ impl Session {
             match self.from.recv_timeout(left.min(SLICE)) {
                 Ok(Event::Line(line)) => return Ok(line),
                 Ok(Event::TooLong(limit)) => {
-                    let message = format!("a line of more than {limit} bytes, which is longer than any answer");
+                    let message =
+                        format!("a line of more than {limit} bytes, which is longer than any answer");
                     return Err(Fault::Broken(message + &self.stderr.text()));
                 }
                 Ok(Event::End(half)) => return Err(Fault::Crashed(self.ending(&half))),
                 Err(RecvTimeoutError::Disconnected) => return Err(Fault::Crashed(self.ending(&[]))),
                 // It has ended, and something that it started holds its output open.
                 Err(RecvTimeoutError::Timeout) if gone => return Err(Fault::Crashed(self.ending(&[]))),
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Fault::Broken(self.hung(limit))),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                    return Err(Fault::Broken(self.hung(limit)));
+                }
                 Err(RecvTimeoutError::Timeout) => gone = self.group.exited().is_some(),
             }
         }
@@ -156,11 +161,8 @@ impl Session {
 
     fn hung(&self, limit: Duration) -> String {
         let partial = self.partial.load(Ordering::Relaxed);
-        let half = if partial > 0 {
-            format!(": it wrote {partial} bytes, and no line feed")
-        } else {
-            String::new()
-        };
+        let half =
+            if partial > 0 { format!(": it wrote {partial} bytes, and no line feed") } else { String::new() };
         format!("no answer within {}{half}", seconds(limit))
     }
 

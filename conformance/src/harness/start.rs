@@ -35,7 +35,9 @@ pub(super) fn read(line: &[u8]) -> Result<Declared, Vec<String>> {
         None => {}
         Some(version) if version.as_f64() == Some(1.0) => {}
         Some(other) => {
-            return Err(vec![format!("it speaks version {other} of the protocol, expected version {VERSION}")]);
+            return Err(vec![format!(
+                "it speaks version {other} of the protocol, expected version {VERSION}"
+            )]);
         }
     }
     if let Some(errored) = answer.get("errored") {

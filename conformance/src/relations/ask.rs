@@ -5,8 +5,8 @@
 
 use crate::suite::run_caught;
 use broadcheck_spec::{
-    Expression, Function, Implementation, Operand, Operation, Outcome, Refusal, Request, Rules, Shape, Success,
-    Tensor,
+    Expression, Function, Implementation, Operand, Operation, Outcome, Refusal, Request, Rules, Shape,
+    Success, Tensor,
 };
 
 /// The largest number of elements per operand that keeps all values apart and exact.

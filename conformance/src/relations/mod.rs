@@ -17,18 +17,14 @@ mod targets;
 mod views;
 mod visit;
 
-pub(crate) use ask::{
-    MAX_ELEMENTS, broadcast, dense, difference, elementwise, flagged, of, operand,
-};
+pub(crate) use ask::{MAX_ELEMENTS, broadcast, dense, difference, elementwise, flagged, of, operand};
 pub use instance::{Attributes, Instance};
 pub use space::{
     AXES, Extent, axes, choices, dimensions_count, each_dimensions, flags, flags_count, increasing_dimensions,
 };
 pub use table::RELATIONS;
 
-use broadcheck_spec::{
-    Capabilities, DType, Function, Implementation, OperationKind, RuleSet, Shape,
-};
+use broadcheck_spec::{Capabilities, DType, Function, Implementation, OperationKind, RuleSet, Shape};
 
 /// A statement about every implementation of some rule sets.
 pub struct Relation {

@@ -147,7 +147,7 @@ pub fn flags_count(one_rank: usize, other_rank: usize) -> u128 {
 }
 
 /// Every order of `rank` axes.
-pub fn permutations(rank: usize) -> Vec<Vec<usize>> {
+pub(super) fn permutations(rank: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for axis in 0..rank {
         let wider = |order: &Vec<usize>| {
@@ -160,7 +160,7 @@ pub fn permutations(rank: usize) -> Vec<Vec<usize>> {
 }
 
 /// How many orders of `rank` axes there are.
-pub fn factorial(rank: usize) -> u128 {
+pub(super) fn factorial(rank: usize) -> u128 {
     (1..=rank as u128).fold(1, u128::saturating_mul)
 }
 
@@ -192,7 +192,10 @@ mod tests {
             lists.dedup();
             assert_eq!(lists.len() as u128, dimensions_count(low, high), "each once");
             assert_eq!(increasing_dimensions(low, high).len() as u128, choices(low, high));
-            assert_eq!(flags(low).count() * flags(high).count(), usize::try_from(flags_count(low, high)).unwrap());
+            assert_eq!(
+                flags(low).count() * flags(high).count(),
+                usize::try_from(flags_count(low, high)).unwrap()
+            );
         }
         assert_eq!(dimensions_count(1, 3), 1 + 1 + 5 + 25);
         assert_eq!(permutations(4).len() as u128, factorial(4));

@@ -63,7 +63,12 @@ pub(super) fn unordered_pairs_with_flags(shapes: &[Shape], first: usize, second:
 }
 
 /// Every unordered pair with every list of dimensions, absurd ones included.
-pub(super) fn unordered_pairs_with_dimensions(shapes: &[Shape], first: usize, second: usize, visit: Visit<'_>) {
+pub(super) fn unordered_pairs_with_dimensions(
+    shapes: &[Shape],
+    first: usize,
+    second: usize,
+    visit: Visit<'_>,
+) {
     if first > second {
         return;
     }

@@ -1,6 +1,7 @@
 //! The report for programs. `schema/report.schema.json` says what stands in it.
 
 use super::{Entry, Report, Run, Summary};
+use broadcheck_spec::RuleSet;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -94,7 +95,7 @@ fn case(entry: &Entry) -> Case<'_> {
         status: entry.status.name(),
         detail: &entry.detail,
         sweep: entry.sweep,
-        rules: entry.rules.map(|set| set.name()),
+        rules: entry.rules.map(RuleSet::name),
         clause: &entry.clause,
         title: &entry.title,
         difference: entry.kind.map(|kind| kind.to_string()),

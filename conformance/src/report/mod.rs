@@ -6,6 +6,8 @@ pub mod markdown;
 pub mod output;
 mod request;
 mod table;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
 pub use request::{describe_expectation, describe_request};
@@ -136,12 +138,13 @@ impl Report {
         self.runs.iter().all(fine) && self.silent().is_empty() && !self.interrupted
     }
 
-    /// The implementations that passed nothing although they had to: those asked for by name; all, where no
-    /// other passed anything either.
+    /// The implementations without a failure that passed nothing although they had to: those asked for by name;
+    /// all, where no other passed anything either.
     pub fn silent(&self) -> Vec<&Run> {
         let passed = |run: &Run| run.summary().passed > 0;
+        let failed = |run: &Run| run.results.iter().any(|entry| entry.status.is_failure());
         let nobody = !self.runs.iter().any(passed);
-        self.runs.iter().filter(|run| !passed(run) && (nobody || run.named)).collect()
+        self.runs.iter().filter(|run| !passed(run) && !failed(run) && (nobody || run.named)).collect()
     }
 
     /// What failed, with its implementation: silent wrong answers first.
@@ -158,7 +161,8 @@ impl Report {
 
     /// The rule sets that occur, in the order of the tables; `None` for sweeps over several, last.
     pub fn rule_sets(&self) -> Vec<Option<RuleSet>> {
-        let occurs = |set: &Option<RuleSet>| self.runs.iter().flat_map(|run| &run.results).any(|e| e.rules == *set);
+        let occurs =
+            |set: &Option<RuleSet>| self.runs.iter().flat_map(|run| &run.results).any(|e| e.rules == *set);
         RuleSet::ALL.into_iter().map(Some).chain([None]).filter(occurs).collect()
     }
 
@@ -184,7 +188,12 @@ impl Report {
         } else {
             "FAILED"
         };
-        format!("{verdict}: {}, {}: {}", self.scope(), plural(self.runs.len(), "implementation"), counts.join(", "))
+        format!(
+            "{verdict}: {}, {}: {}",
+            self.scope(),
+            plural(self.runs.len(), "implementation"),
+            counts.join(", ")
+        )
     }
 
     /// `612 cases and 14 sweeps`.

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 const FILE_WIDTH: usize = 110;
 
 /// A face of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Format {
     /// Tables and failures to read in a terminal.
     Text,
@@ -64,8 +63,9 @@ impl Destination {
     pub fn new(formats: &[Format], out: &Path) -> Result<Destination, String> {
         let inside = formats.len() > 1 || out.is_dir();
         if formats.len() > 1 {
-            fs::create_dir_all(out)
-                .map_err(|error| format!("{}: {error}: expected a directory for several reports", out.display()))?;
+            fs::create_dir_all(out).map_err(|error| {
+                format!("{}: {error}: expected a directory for several reports", out.display())
+            })?;
         }
         let path = |format: &Format| if inside { out.join(format.file_name()) } else { out.to_owned() };
         let files: Vec<(Format, PathBuf)> = formats.iter().map(|format| (*format, path(format))).collect();
@@ -106,7 +106,9 @@ fn may_write(format: Format, path: &Path) -> Result<(), String> {
     if ours {
         return Ok(());
     }
-    Err(format!("{name}: found a file that is no report of this format: it is left as it is; choose another --out"))
+    Err(format!(
+        "{name}: found a file that is no report of this format: it is left as it is; choose another --out"
+    ))
 }
 
 fn parent_exists(path: &Path) -> Result<(), String> {

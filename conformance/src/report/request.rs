@@ -50,7 +50,8 @@ pub fn describe_expectation(request: &Request, expectation: &Expectation) -> Vec
         Expectation::Refusal(refusal) => vec![format!("refusal: {}", describe_refusal(request, refusal))],
         Expectation::Result(result) => {
             let mut lines = vec![describe_tensor(&result.tensor)];
-            lines.extend(result.intermediate.as_ref().map(|t| format!("intermediate {}", describe_tensor(t))));
+            lines
+                .extend(result.intermediate.as_ref().map(|t| format!("intermediate {}", describe_tensor(t))));
             lines.extend(result.broadcastable.as_ref().map(|flags| format!("broadcastable {flags:?}")));
             lines
         }

@@ -41,19 +41,22 @@ impl Counts {
         names.push("total".into());
         let groups = report.runs.iter().map(|run| {
             let by_set = sets.iter().map(|set| Summary::of(run.results.iter().filter(|e| e.rules == *set)));
-            group(run, by_set.chain([run.summary()]).collect())
+            group(run, &by_set.chain([run.summary()]).collect::<Vec<_>>())
         });
         Counts { names, groups: groups.collect() }
     }
 }
 
-fn group(run: &Run, summaries: Vec<Summary>) -> Group {
+fn group(run: &Run, summaries: &[Summary]) -> Group {
     let total = run.summary();
     let shown = COLUMNS.iter().enumerate().filter(|(place, (_, count))| *place < ALWAYS || count(&total) > 0);
     let columns: Vec<&Column> = shown.map(|(_, column)| column).collect();
     Group {
         title: run.title(),
         headers: columns.iter().map(|(name, _)| *name).collect(),
-        rows: summaries.iter().map(|summary| columns.iter().map(|(_, count)| count(summary)).collect()).collect(),
+        rows: summaries
+            .iter()
+            .map(|summary| columns.iter().map(|(_, count)| count(summary)).collect())
+            .collect(),
     }
 }

@@ -88,13 +88,18 @@ fn inner_width(group: &Group) -> usize {
 }
 
 fn block(text: &mut String, names: &[String], name_width: usize, groups: &[Group]) {
-    let titles: Vec<String> =
-        groups.iter().map(|group| format!("{GAP}{:>width$}", group.title, width = inner_width(group))).collect();
+    let titles: Vec<String> = groups
+        .iter()
+        .map(|group| format!("{GAP}{:>width$}", group.title, width = inner_width(group)))
+        .collect();
     let _ = writeln!(text, "{BOLD}{:name_width$}{}{BOLD:#}", "", titles.concat());
     let mut line = format!("{:name_width$}", "rule set");
     for group in groups {
-        let cells: Vec<String> =
-            group.headers.iter().map(|header| format!("{header:>width$}", width = column_width(header))).collect();
+        let cells: Vec<String> = group
+            .headers
+            .iter()
+            .map(|header| format!("{header:>width$}", width = column_width(header)))
+            .collect();
         let _ = write!(line, "{GAP}{:>width$}", cells.join(" "), width = inner_width(group));
     }
     let _ = writeln!(text, "{DIM}{line}{DIM:#}");
@@ -110,7 +115,8 @@ fn block(text: &mut String, names: &[String], name_width: usize, groups: &[Group
                 .map(|(header, &count)| cell(header, count, column_width(header)))
                 .collect();
             let columns: usize = group.headers.iter().map(|header| column_width(header) + 1).sum();
-            let _ = write!(text, "{GAP}{:pad$}{}", "", cells.join(" "), pad = inner_width(group) + 1 - columns);
+            let _ =
+                write!(text, "{GAP}{:pad$}{}", "", cells.join(" "), pad = inner_width(group) + 1 - columns);
         }
         text.push('\n');
     }

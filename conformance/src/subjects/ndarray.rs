@@ -336,8 +336,8 @@ fn integer_binary<T: PrimInt + WrappingAdd + WrappingSub + WrappingMul>(
         Function::Add => zip(a, b, |a, b| a.wrapping_add(&b)),
         Function::Subtract => zip(a, b, |a, b| a.wrapping_sub(&b)),
         Function::Multiply => zip(a, b, |a, b| a.wrapping_mul(&b)),
-        Function::Maximum => zip(a, b, |a, b| a.max(b)),
-        Function::Minimum => zip(a, b, |a, b| a.min(b)),
+        Function::Maximum => zip(a, b, T::max),
+        Function::Minimum => zip(a, b, T::min),
         _ => return None,
     })
 }

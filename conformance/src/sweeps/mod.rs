@@ -73,7 +73,9 @@ fn checked(sweep: &Sweep) -> Result<Family, String> {
     }
     if count != u128::from(sweep.expected_cases) {
         let expected = sweep.expected_cases;
-        return Err(format!("expect: found {expected} cases, expected {count}, as many as these bounds have"));
+        return Err(format!(
+            "expect: found {expected} cases, expected {count}, as many as these bounds have"
+        ));
     }
     let prefix = format!("{rules}/");
     if !sweep.id.starts_with(&prefix) {

@@ -7,8 +7,8 @@
 //! elements and 10 operands no digit carries, and every sum is exact in f64 in any order of addition.
 
 use broadcheck_spec::{
-    Case, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin, Request, RuleSet, Rules,
-    Sweep, Tensor,
+    Case, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin, Request, RuleSet,
+    Rules, Sweep, Tensor,
 };
 use std::ops::RangeInclusive;
 
@@ -38,7 +38,11 @@ impl Patterns {
     pub(super) fn new(rules: RuleSet, operands: usize, length: usize) -> Result<Patterns, String> {
         for (key, value, limits) in [("operands", operands, OPERANDS), ("length", length, LENGTHS)] {
             if !limits.contains(&value) {
-                return Err(format!("with.{key}: found {value}, expected {} to {}", limits.start(), limits.end()));
+                return Err(format!(
+                    "with.{key}: found {value}, expected {} to {}",
+                    limits.start(),
+                    limits.end()
+                ));
             }
         }
         Ok(Patterns { rules, operands, length })

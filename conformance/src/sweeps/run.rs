@@ -135,12 +135,12 @@ fn run_relation(
     let tally = pairs
         .fold(Tally::default, |mut tally, place| {
             let (first, second) = (place / shapes.len(), place % shapes.len());
-            relation.each(&shapes, first, second, &mut |instance| {
-                match relation.check(implementation, instance) {
-                    Ok(Held::Compared) => tally.passed += 1,
-                    Ok(Held::Vacuous) => tally.vacuous += 1,
-                    Err(violation) => tally.fail(relation.name, violation),
-                }
+            relation.each(&shapes, first, second, &mut |instance| match relation
+                .check(implementation, instance)
+            {
+                Ok(Held::Compared) => tally.passed += 1,
+                Ok(Held::Vacuous) => tally.vacuous += 1,
+                Err(violation) => tally.fail(relation.name, violation),
             });
             tally
         })
