@@ -67,7 +67,14 @@ impl Judged {
 
 /// Runs one case, and takes the known failures into account.
 pub fn run_case(implementation: &dyn Implementation, case: &Case, known: Option<&Known>) -> Judged {
-    let judged = ask(implementation, case);
+    let judged = match implementation.capabilities().covers(&case.request) {
+        Err(reason) => Judged::new(Status::Skipped, reason),
+        Ok(()) => judged(implementation, case, run_caught(implementation, &case.request)),
+    };
+    with_known(judged, case, known)
+}
+
+fn with_known(judged: Judged, case: &Case, known: Option<&Known>) -> Judged {
     match known.and_then(|known| known.entry(&case.id)) {
         Some(entry) => entry.applied_to(judged),
         None => judged,
@@ -76,14 +83,39 @@ pub fn run_case(implementation: &dyn Implementation, case: &Case, known: Option<
 
 /// Runs every case; the reports stand in the order of the cases.
 pub fn run_cases(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
-    cases.par_iter().map(|case| run_case(implementation, case, known)).collect()
+    let batches = cases.par_chunks(implementation.batch().max(1));
+    batches.flat_map_iter(|cases| run_batch(implementation, cases, known)).collect()
 }
 
-fn ask(implementation: &dyn Implementation, case: &Case) -> Judged {
-    if let Err(reason) = implementation.capabilities().covers(&case.request) {
-        return Judged::new(Status::Skipped, reason);
+/// Runs as many cases as the implementation likes to be given at a time.
+fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
+    let covered: Vec<&Case> = cases
+        .iter()
+        .copied()
+        .filter(|case| implementation.capabilities().covers(&case.request).is_ok())
+        .collect();
+    let requests: Vec<&Request> = covered.iter().map(|case| &case.request).collect();
+    let outcomes = match requests.len() {
+        0 | 1 => Vec::new(),
+        _ => quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(&requests))))
+            .unwrap_or_default(),
+    };
+    // One alone; or a panic, or not one outcome each: then it is asked one by one, to tell which.
+    if outcomes.len() != covered.len() {
+        return cases.iter().map(|case| run_case(implementation, case, known)).collect();
     }
-    let outcome = run_caught(implementation, &case.request);
+    let mut outcomes = outcomes.into_iter();
+    let judge = |&case: &&Case| {
+        let judged = match implementation.capabilities().covers(&case.request) {
+            Err(reason) => Judged::new(Status::Skipped, reason),
+            Ok(()) => judged(implementation, case, outcomes.next().expect("one outcome each")),
+        };
+        with_known(judged, case, known)
+    };
+    cases.iter().map(judge).collect()
+}
+
+fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) -> Judged {
     let (status, kind, detail) =
         match judge(&case.request, &case.expectation, &outcome, Latitude::of(implementation)) {
             Verdict::Passed => (Status::Passed, None, String::new()),

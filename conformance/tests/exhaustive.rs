@@ -143,7 +143,7 @@ fn planted_faults_are_caught_by_relations_alone() {
         let report = run(2, 2, &[&faulty]);
         let violated =
             |name: &str| report.relations.iter().any(|count| count.relation == name && count.violated > 0);
-        let missed: Vec<_> = fault.violates.iter().filter(|name| !violated(**name)).collect();
+        let missed: Vec<_> = fault.violates.iter().filter(|name| !violated(name)).collect();
         let all: Vec<_> =
             report.relations.iter().filter(|count| count.violated > 0).map(|count| count.relation).collect();
         assert!(missed.is_empty(), "{}: not {missed:?}, but {all:?}", fault.name);

@@ -1,14 +1,16 @@
 //! `broadcheck check`: the suite against implementations.
 
-use super::implementations::{find, parse_jobs, with_jobs};
+use super::implementations::{find, parse_jobs, wanted, with_jobs};
 use super::judging::{Judging, Rerun};
 use super::select::Selection;
+use super::time::parse_time;
 use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, complain, interrupt, print_and_end, width};
 use broadcheck::known::Known;
 use broadcheck::report::output::{Destination, Format};
 use broadcheck::report::{Report, text};
 use broadcheck::subjects::Subject;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Judge implementations by the suite, or by case files of your own
 ///
@@ -22,6 +24,7 @@ Examples:
   broadcheck check --filter numpy/zero
   broadcheck check --filter '*/views/*'
   broadcheck check --cases my-cases/ --impl reference
+  broadcheck check --impl 'python3 my_harness.py' --timeout 30s
   broadcheck check --impl ndarray --known ndarray.yaml --format json,markdown --out reports/
 
 A known-failures file names its implementation and what that is known to fail. A listed case
@@ -36,8 +39,11 @@ implementations named passes none.
 Exit status: 0 all held, 1 something failed, 2 the input or the command line was wrong,
 130 interrupted.")]
 pub(super) struct Args {
-    /// An implementation: reference or ndarray. May be repeated; without it, all of them
-    #[arg(long = "impl", value_name = "NAME")]
+    /// An implementation: reference, ndarray, or a command that speaks the protocol. May be repeated
+    ///
+    /// Without it, all that are built in. A command is split into words as a shell would, and run without one;
+    /// conformance/PROTOCOL.md says what it reads and writes, and `broadcheck smoke` tries it.
+    #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
 
     #[command(flatten)]
@@ -57,9 +63,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 
-    /// How many threads work; as many as there are processors, unless said
+    /// How many threads work; as many as there are processors, unless said. Each has a process of a command
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
+
+    /// How long a command may take for one answer
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
+    timeout: Duration,
 }
 
 pub(super) fn run(args: &Args) -> Ended {
@@ -71,7 +81,8 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let suite = args.selection.load()?;
     let selected = args.selection.of(&suite)?;
-    let implementations = find(&args.implementations)?;
+    let names = wanted(&args.implementations);
+    let implementations = find(&names, args.timeout)?;
     let known = load_known(&args.known, &implementations)?;
     let destination = args.out.as_ref().map(|out| Destination::new(&formats, out)).transpose()?;
     interrupt::listen()?;
@@ -84,7 +95,8 @@ pub(super) fn run(args: &Args) -> Ended {
         rerun: Rerun::new(&args.selection.cases),
     };
     let runs = with_jobs(args.jobs, || {
-        implementations.iter().map(|implementation| judging.run(implementation.as_ref())).collect()
+        let named = names.iter().zip(&implementations);
+        named.map(|(name, implementation)| judging.run(implementation.as_ref(), name)).collect()
     })?;
     let report = Report {
         cases: selected.cases.len(),

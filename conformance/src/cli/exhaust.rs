@@ -1,9 +1,10 @@
 //! `broadcheck exhaust`: every pair of small shapes with all attributes, counted to the last check.
 
-use super::implementations::{find, parse_jobs, with_jobs};
+use super::implementations::{find, parse_jobs, wanted, with_jobs};
 use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, columns, interrupt, print_and_end};
 use broadcheck::Implementation;
 use broadcheck::exhaustive::{Bounds, ExhaustReport, Progress, exhaust};
+use broadcheck::harness::Options;
 use broadcheck::report::plural;
 use broadcheck::spec::RuleSet;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -48,7 +49,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let bounds =
         Bounds::new(args.max_rank.unwrap_or(usual.max_rank), args.max_dim.unwrap_or(usual.max_length))?;
     let bounds = if args.rules.is_empty() { bounds } else { bounds.with_rules(&args.rules) };
-    let implementations = find(&args.implementations)?;
+    let implementations = find(&wanted(&args.implementations), Options::default().time_limit)?;
     let implementations: Vec<&dyn Implementation> =
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
     interrupt::listen()?;

@@ -1,10 +1,12 @@
 //! `--impl` and `--jobs`: which implementations are asked, by how many threads.
 
-use super::Stop;
+use super::{Stop, interrupt};
+use broadcheck::harness::{self, Options};
 use broadcheck::subjects::{NAMES, Subject, builtin};
+use std::time::Duration;
 
-/// The implementations of these names, each once; all that are built in where none is named.
-pub(super) fn find(names: &[String]) -> Result<Vec<Box<Subject>>, Stop> {
+/// What `--impl` names, each once; all that is built in where nothing is named.
+pub(super) fn wanted(names: &[String]) -> Vec<&str> {
     let mut wanted: Vec<&str> = Vec::new();
     for name in names {
         if !wanted.contains(&name.as_str()) {
@@ -14,15 +16,29 @@ pub(super) fn find(names: &[String]) -> Result<Vec<Box<Subject>>, Stop> {
     if wanted.is_empty() {
         wanted.extend(NAMES);
     }
-    let find = |name: &str| {
-        builtin(name).ok_or_else(|| {
-            Stop::Input(format!(
-                "--impl {name}: found no such implementation, expected one of {}",
-                NAMES.join(", ")
-            ))
-        })
+    wanted
+}
+
+/// The implementations of these names: built in, or commands that speak the protocol and may take this long for an
+/// answer.
+pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subject>>, Stop> {
+    let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(time_limit) };
+    let find = |name: &&str| -> Result<Box<Subject>, Stop> {
+        if let Some(subject) = builtin(name) {
+            return Ok(subject);
+        }
+        let opened = match name.strip_prefix("adapter:") {
+            Some(_) => Err("there is no such adapter".into()),
+            None => harness::open(name, options),
+        };
+        let subject = opened.map_err(|message| {
+            let names = NAMES.join(", ");
+            let expected = format!("expected one of {names}, or a command that speaks the protocol");
+            Stop::Input(format!("--impl {name}: {expected}: {message}"))
+        })?;
+        Ok(Box::new(subject))
     };
-    wanted.into_iter().map(find).collect()
+    names.iter().map(find).collect()
 }
 
 /// Does the work with this many threads; with as many as there are processors where none is said.

@@ -3,10 +3,11 @@
 use super::interrupt;
 use super::select::{Selected, rules_of};
 use broadcheck::Implementation;
+use broadcheck::harness;
 use broadcheck::known::Known;
 use broadcheck::report::{Entry, Leftover, Run, describe_expectation, describe_request};
 use broadcheck::spec::{Case, Suite, Sweep};
-use broadcheck::suite::{Judged, run_case};
+use broadcheck::suite::{Judged, Status, run_cases};
 use broadcheck::sweeps::{SweepReport, run_sweep};
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -22,20 +23,27 @@ pub(super) struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    /// Runs everything that is selected, until the interrupt key is pressed.
-    pub(super) fn run(&self, implementation: &dyn Implementation) -> Run {
+    /// Runs everything that is selected against an implementation, which `--impl` calls by this name, until the
+    /// interrupt key is pressed.
+    pub(super) fn run(&self, implementation: &dyn Implementation, name: &str) -> Run {
         let known = self.known.iter().find(|known| known.implementation == implementation.name());
-        let case = |case: &&Case| {
+        let batch = |cases: &[&Case]| -> Vec<Entry> {
             if interrupt::pressed() {
-                return None;
+                return Vec::new();
             }
-            Some(self.case_entry(implementation, case, run_case(implementation, case, known)))
+            let judged = run_cases(implementation, cases, known);
+            let asked = cases.iter().zip(judged).filter(|(_, judged)| !is_interrupted(judged));
+            asked.map(|(case, judged)| self.case_entry(name, case, judged)).collect()
         };
-        let mut results: Vec<Entry> = self.selected.cases.par_iter().filter_map(case).collect();
+        let batches = self.selected.cases.par_chunks(implementation.batch().max(1));
+        let mut results: Vec<Entry> = batches.flat_map_iter(batch).collect();
         for sweep in &self.selected.sweeps {
             if !interrupt::pressed() {
                 let report = run_sweep(implementation, sweep, known);
-                results.push(self.sweep_entry(implementation, sweep, report));
+                // Half a sweep says nothing.
+                if !interrupt::pressed() {
+                    results.push(self.sweep_entry(name, sweep, report));
+                }
             }
         }
         let ids = || {
@@ -54,7 +62,7 @@ impl Judging<'_> {
         }
     }
 
-    fn case_entry(&self, implementation: &dyn Implementation, case: &Case, judged: Judged) -> Entry {
+    fn case_entry(&self, name: &str, case: &Case, judged: Judged) -> Entry {
         let failed = judged.status.is_failure();
         let lines = |lines: &dyn Fn() -> Vec<String>| if failed { lines() } else { Vec::new() };
         Entry {
@@ -70,11 +78,11 @@ impl Judging<'_> {
             expectation: lines(&|| describe_expectation(&case.request, &case.expectation)),
             sources: case.sources.iter().map(ToString::to_string).collect(),
             location: case.location.to_string(),
-            rerun: self.rerun.command(implementation.name(), &case.id),
+            rerun: self.rerun.command(name, &case.id),
         }
     }
 
-    fn sweep_entry(&self, implementation: &dyn Implementation, sweep: &Sweep, report: SweepReport) -> Entry {
+    fn sweep_entry(&self, name: &str, sweep: &Sweep, report: SweepReport) -> Entry {
         let judged = report.judged;
         let failed = judged.status.is_failure();
         let bounds: Vec<String> = sweep.with.iter().map(|(name, bound)| format!("{name} {bound}")).collect();
@@ -93,9 +101,14 @@ impl Judging<'_> {
             expectation: if failed { vec![expectation] } else { Vec::new() },
             sources: sweep.sources.iter().map(ToString::to_string).collect(),
             location: sweep.location.to_string(),
-            rerun: self.rerun.command(implementation.name(), &sweep.id),
+            rerun: self.rerun.command(name, &sweep.id),
         }
     }
+}
+
+/// Whether there is no answer because the interrupt key was pressed.
+fn is_interrupted(judged: &Judged) -> bool {
+    judged.status == Status::Errored && judged.detail == harness::INTERRUPTED
 }
 
 /// How a single case is judged again from the shell.

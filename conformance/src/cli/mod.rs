@@ -9,7 +9,10 @@ mod interrupt;
 mod judging;
 mod list;
 mod select;
+mod serve;
 mod show;
+mod smoke;
+mod time;
 mod validate;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -47,6 +50,8 @@ enum Command {
     Diverge(diverge::Args),
     Exhaust(exhaust::Args),
     Validate(validate::Args),
+    Serve(serve::Args),
+    Smoke(smoke::Args),
 }
 
 /// Why a command ends before its end.
@@ -94,6 +99,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Diverge(args) => diverge::run(&args),
         Command::Exhaust(args) => exhaust::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Smoke(args) => smoke::run(&args),
     };
     ExitCode::from(match ended {
         Ok(status) => status,

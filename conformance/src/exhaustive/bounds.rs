@@ -21,8 +21,16 @@ impl Bounds {
     /// # Errors
     /// Bounds beyond [`MAX_WORK`], or shapes of too many elements to keep apart: with both numbers.
     pub fn new(max_rank: usize, max_length: usize) -> Result<Bounds, String> {
-        let bounds =
-            Bounds { extent: Extent { max_rank, max_length }, rules: RuleSet::ALL.to_vec(), keep: 20 };
+        Bounds::of_rules(max_rank, max_length, &RuleSet::ALL)
+    }
+
+    /// Every shape up to a rank and a length, under these rule sets, and the relations among them: fewer rule
+    /// sets leave room for larger bounds.
+    ///
+    /// # Errors
+    /// As for [`Bounds::new`].
+    pub fn of_rules(max_rank: usize, max_length: usize, rules: &[RuleSet]) -> Result<Bounds, String> {
+        let bounds = Bounds { extent: Extent::new(max_rank, max_length), rules: rules.to_vec(), keep: 20 };
         check_work(&bounds.extent, bounds.work())?;
         let elements = (max_length as u128).saturating_pow(u32::try_from(max_rank).unwrap_or(u32::MAX));
         if elements > MAX_ELEMENTS {
@@ -95,5 +103,8 @@ mod tests {
         assert!(error.ends_with("expected at most 10000000000"), "{error}");
         assert!(Bounds::new(usize::MAX, usize::MAX).unwrap_err().contains("more than 10^38"));
         assert!(Bounds::new(1, 65_537).is_err());
+        // Without the lists of dimensions and the patterns of flags there is room for more.
+        assert!(Bounds::new(5, 3).is_err());
+        assert!(Bounds::of_rules(5, 3, &[RuleSet::Numpy, RuleSet::Bidirectional]).is_ok());
     }
 }

@@ -73,7 +73,7 @@ pub fn describe_request(request: &Request) -> String {
     let mut text = request.rules().set().to_string();
     match request.operation() {
         Operation::Elementwise { expression } => {
-            text += &format!(" {}", expression.display(&request.names()))
+            text += &format!(" {}", expression.display(&request.names()));
         }
         Operation::Broadcast { .. } => text += " broadcast",
         Operation::Gradient { expression, wrt } => {

@@ -68,13 +68,17 @@ pub(super) fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
 
 /// The beginning of a line that nobody trusts, for a message.
 pub(super) fn excerpt(line: &[u8]) -> String {
-    const LONGEST: usize = 160;
-    let text = String::from_utf8_lossy(&line[..line.len().min(4 * LONGEST)]);
-    let mut short: String = text.trim_end().chars().map(printable).take(LONGEST).collect();
+    format!("`{}`", shortened(line, 160))
+}
+
+/// The first characters of a line.
+pub(super) fn shortened(line: &[u8], longest: usize) -> String {
+    let text = String::from_utf8_lossy(&line[..line.len().min(4 * longest)]);
+    let mut short: String = text.trim_end().chars().map(printable).take(longest).collect();
     if short.len() < line.trim_ascii_end().len() {
         short.push('…');
     }
-    format!("`{short}`")
+    short
 }
 
 /// The character, or a stand-in for one that a terminal would obey.

@@ -5,8 +5,8 @@
 
 use crate::suite::run_caught;
 use broadcheck_spec::{
-    Expression, Function, Implementation, Operand, Operation, Outcome, Refusal, Request, Rules, Shape,
-    Success, Tensor,
+    Expression, Function, Implementation, Operand, Operation, Outcome, Refusal, Request, Rules, Scalar,
+    Shape, Success, Tensor,
 };
 
 /// The largest number of elements per operand that keeps all values apart and exact.
@@ -43,7 +43,7 @@ impl Answer {
     pub(crate) fn same_refusal(&self, other: &Answer) -> bool {
         let (Answer::Refused(one), Answer::Refused(other)) = (self, other) else { return true };
         let differ = |one: Option<usize>, other: Option<usize>| one.zip(other).is_some_and(|(a, b)| a != b);
-        !one.kind.zip(other.kind).is_some_and(|(a, b)| a != b) && !differ(one.axis, other.axis)
+        one.kind.zip(other.kind).is_none_or(|(a, b)| a == b) && !differ(one.axis, other.axis)
     }
 
     /// The answer in a few words.
@@ -57,7 +57,7 @@ impl Answer {
 
 /// `(2,3) [1.0, 2.0, …]`.
 fn describe_tensor(tensor: &Tensor) -> String {
-    let values: Vec<String> = tensor.values().iter().take(12).map(|value| value.literal()).collect();
+    let values: Vec<String> = tensor.values().iter().take(12).map(Scalar::literal).collect();
     let more = if tensor.values().len() > 12 { ", …" } else { "" };
     format!("{} [{}{more}]", tensor.shape(), values.join(", "))
 }

@@ -91,19 +91,34 @@ pub fn axes() -> impl Iterator<Item = Option<i64>> {
 /// How many values of `axis` there are.
 pub const AXES: u128 = 10;
 
+/// Of a wrong length, so many lists of `broadcast_dimensions` are all tried: ranks up to 3 have no more.
+const MOST_WRONG_LISTS: u128 = 1000;
+
 /// How many lists of `broadcast_dimensions` [`each_dimensions`] visits.
 pub fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
     let (low, high) = (one_rank.min(other_rank), one_rank.max(other_rank));
-    let lists = (0..=low + 1).map(|length| power(high as u128 + 2, length));
+    let lists = (0..=low + 1).map(|length| match power(high as u128 + 2, length) {
+        all if length == low || all <= MOST_WRONG_LISTS => all,
+        _ => 3,
+    });
     lists.fold(1, u128::saturating_add)
 }
 
 /// Every `broadcast_dimensions` for operands of these ranks: absent, then each list of -1 to the higher rank
 /// (one below and one above what an axis can be) of each length up to one more than the lower rank.
+///
+/// A list of another length than the lower rank is refused for its length, whatever it holds. Where there are
+/// more than 1000 of one such length, three stand for them: the first axes, all too low, all too high.
 pub fn each_dimensions(one_rank: usize, other_rank: usize, mut visit: impl FnMut(Option<&[i64]>)) {
     let (low, high) = (one_rank.min(other_rank), signed(one_rank.max(other_rank)));
     visit(None);
     for length in 0..=low + 1 {
+        if length != low && power(u128::from(high.unsigned_abs()) + 2, length) > MOST_WRONG_LISTS {
+            visit(Some(&(0..signed(length)).collect::<Vec<_>>()));
+            visit(Some(&vec![-1; length]));
+            visit(Some(&vec![high; length]));
+            continue;
+        }
         let mut list = vec![-1; length];
         loop {
             visit(Some(&list));
@@ -184,7 +199,7 @@ mod tests {
         assert_eq!(extent.shapes().len() as u128, extent.shape_count());
         assert_eq!(extent.shape_count(), 1 + 3 + 9 + 27);
         assert_eq!(axes().count() as u128, AXES);
-        for (low, high) in [(0, 0), (0, 2), (1, 1), (1, 3), (2, 3), (3, 3)] {
+        for (low, high) in [(0, 0), (0, 2), (1, 1), (1, 3), (2, 3), (3, 3), (3, 4), (4, 4)] {
             let mut lists = Vec::new();
             each_dimensions(high, low, |list| lists.push(list.map(<[i64]>::to_vec)));
             assert_eq!(lists.len() as u128, dimensions_count(low, high));
@@ -198,6 +213,9 @@ mod tests {
             );
         }
         assert_eq!(dimensions_count(1, 3), 1 + 1 + 5 + 25);
+        assert_eq!(dimensions_count(3, 3), 1 + 1 + 5 + 25 + 125 + 625);
+        assert_eq!(dimensions_count(3, 4), 1 + 1 + 6 + 36 + 216 + 3);
+        assert_eq!(dimensions_count(4, 4), 1 + 1 + 6 + 36 + 216 + 1296 + 3);
         assert_eq!(permutations(4).len() as u128, factorial(4));
     }
 

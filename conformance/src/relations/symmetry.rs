@@ -5,7 +5,7 @@ use super::ask::{
 };
 use super::placing::{last_axes, row_major, spread};
 use super::{Attributes, Held, Instance};
-use broadcheck_spec::{Expression, Function, Implementation, Operand, Rules, Shape, Tensor};
+use broadcheck_spec::{Expression, Function, Implementation, Operand, Rules, Scalar, Shape, Tensor};
 
 type Checked = Result<Held, String>;
 
@@ -120,7 +120,7 @@ fn permute_tensor(tensor: &Tensor, order: &[usize]) -> Option<Tensor> {
     if tensor.shape().rank() != order.len() {
         return None;
     }
-    let values: Option<Vec<f64>> = tensor.values().iter().map(|value| value.as_f64()).collect();
+    let values: Option<Vec<f64>> = tensor.values().iter().map(Scalar::as_f64).collect();
     let (shape, values) = permute(tensor.shape(), &values?, order);
     Tensor::new(shape, values).ok()
 }

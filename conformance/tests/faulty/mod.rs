@@ -168,7 +168,7 @@ pub(crate) static FAULTS: &[Fault] = &[
     },
     Fault {
         name: "a broadcast column is read as a row",
-        violates: &["numpy-order-of-axes", "numpy-views", "pdpd-is-numpy"],
+        violates: &["numpy-order-of-axes", "numpy-views", "bidirectional-is-times-ones"],
         differs: true,
         answer: columns_as_rows,
     },
@@ -177,8 +177,10 @@ pub(crate) static FAULTS: &[Fault] = &[
         violates: &["numpy-order-of-operands", "theano-adjoint", "xla-views"],
         differs: true,
         answer: |inner, request| {
-            let empty = request.operands().iter().any(|operand| operand.values().is_empty());
-            assert!(!empty, "index out of bounds");
+            if request.operands().iter().any(|operand| operand.values().is_empty()) {
+                // A panic that prints nothing.
+                std::panic::resume_unwind(Box::new("index out of bounds"));
+            }
             inner.run(request)
         },
     },

@@ -1,0 +1,318 @@
+//! The requests of the smoke test: for each thing to show, the first form that the implementation declares.
+
+use broadcheck_spec::{Capabilities, DType, OperationKind, Request, RuleSet, json};
+use serde_json::{Value, json};
+
+/// Something to show.
+pub(super) struct Question {
+    pub(super) name: String,
+    /// A request that shows it; `None` where nothing that is declared does.
+    pub(super) request: Option<Request>,
+    pub(super) hint: &'static str,
+}
+
+/// The rule sets that compute expressions, the most common first.
+const ELEMENTWISE: [RuleSet; 5] =
+    [RuleSet::Numpy, RuleSet::None, RuleSet::Xla, RuleSet::Theano, RuleSet::Pdpd];
+
+/// How many elements the long line has: longer than the buffers with which languages read lines.
+const LONG: usize = 20_000;
+
+/// Everything that is asked alone, in order.
+pub(super) fn questions(able: &Capabilities) -> Vec<Question> {
+    let mut all = vec![
+        question(
+            able,
+            "the simplest request",
+            plain(&number(able, 3)),
+            "compute the expression over the operands",
+        ),
+        question(
+            able,
+            "a refusal",
+            refused(able),
+            "answer {\"seq\":N,\"refusal\":{\"message\":\"…\"}}, and go on",
+        ),
+        question(
+            able,
+            "a request after the refusal",
+            plain(&number(able, 2)),
+            "a refusal must leave nothing behind",
+        ),
+        question(
+            able,
+            "a scalar",
+            plain(&scalar(able)),
+            "rank 0 is \"shape\":[] with one value in \"values\"",
+        ),
+        question(
+            able,
+            "a shape with a zero",
+            plain(&empty(able)),
+            "no element is \"values\":[], with the whole shape",
+        ),
+        question(
+            able,
+            "truth values",
+            plain(&value("bool", &[2], json!([true, false]))),
+            "bool values are true and false, not 1 and 0",
+        ),
+        question(
+            able,
+            "minus zero",
+            floats(&|dtype| value(dtype, &[2], json!(["-0.0", 0.5]))),
+            "where the JSON writer loses the sign of zero, write the string \"-0.0\"; read that string, too",
+        ),
+        question(
+            able,
+            "infinities and NaN",
+            floats(&|dtype| value(dtype, &[3], json!(["nan", "inf", "-inf"]))),
+            "JSON has no such numbers: read and write the strings \"nan\", \"inf\" and \"-inf\"",
+        ),
+        question(
+            able,
+            "all digits of an f64",
+            plain(&value("f64", &[3], json!([0.1, 5e-324, 1.797_693_134_862_315_7e308]))),
+            "write a float with enough digits to come back to the same bits: 17 do for f64",
+        ),
+        question(
+            able,
+            "all digits of an f32",
+            plain(&value("f32", &[2], json!([0.100_000_001_490_116_12, 16_777_215]))),
+            "write a float with enough digits to come back to the same bits: 9 do for f32",
+        ),
+        question(
+            able,
+            "integers beyond 2^53",
+            big_integers(),
+            "they are strings, because many readers of JSON take every number for an f64",
+        ),
+        question(
+            able,
+            "a long line",
+            plain(&number(able, LONG)),
+            "read lines of any length: some readers stop at 64 KiB",
+        ),
+        question(able, "a view", views(able), "element i stands at offset + Σ i_k · strides_k of values"),
+    ];
+    all.extend(able.rules.iter().map(|&rules| {
+        let request = of_rules(rules, &number(able, 2));
+        question(able, &format!("the rule set {rules}"), request, "it is among the declared rules")
+    }));
+    all.extend(able.operations.iter().map(|&operation| {
+        let requests = of_operation(operation, able);
+        question(able, &format!("the operation {operation}"), requests, "it is among the declared operations")
+    }));
+    all.extend(able.dtypes.iter().map(|&dtype| {
+        let one = if dtype == DType::Bool { json!([true]) } else { json!([1]) };
+        let requests = plain(&value(dtype.name(), &[1], one));
+        question(able, &format!("the dtype {dtype}"), requests, "it is among the declared dtypes")
+    }));
+    all
+}
+
+/// Different requests, as many as may be unanswered.
+pub(super) fn several(able: &Capabilities, count: usize) -> Vec<Request> {
+    let requests = (1..=count).filter_map(|length| {
+        let candidates = plain(&number(able, length));
+        candidates.into_iter().find(|request| able.covers(request).is_ok())
+    });
+    requests.collect()
+}
+
+fn question(able: &Capabilities, name: &str, candidates: Vec<Request>, hint: &'static str) -> Question {
+    let request = candidates.into_iter().find(|request| able.covers(request).is_ok());
+    Question { name: name.into(), request, hint }
+}
+
+/// A dtype, a shape and values, of which operands are made.
+struct Like {
+    dtype: String,
+    shape: Vec<usize>,
+    values: Value,
+}
+
+fn value(dtype: &str, shape: &[usize], values: Value) -> Like {
+    Like { dtype: dtype.into(), shape: shape.to_vec(), values }
+}
+
+/// The dtype in which numbers are easiest.
+fn easy(able: &Capabilities) -> &'static str {
+    let preferred = [DType::F64, DType::F32, DType::I64, DType::I32];
+    let dtype = preferred.iter().chain(&able.dtypes).find(|dtype| able.dtypes.contains(dtype));
+    dtype.map_or("f64", |dtype| dtype.name())
+}
+
+fn number(able: &Capabilities, length: usize) -> Like {
+    let values = (0..length).map(|place| if easy(able) == "bool" { json!(true) } else { json!(place % 100) });
+    value(easy(able), &[length], values.collect())
+}
+
+fn scalar(able: &Capabilities) -> Like {
+    let one = if easy(able) == "bool" { json!([true]) } else { json!([7]) };
+    value(easy(able), &[], one)
+}
+
+fn empty(able: &Capabilities) -> Like {
+    value(easy(able), &[2, 0], json!([]))
+}
+
+/// Forms that show the values of an operand in the result: the sum with itself's neutral element where numbers
+/// are added, the bare operand, the operand brought to its own shape.
+fn plain(like: &Like) -> Vec<Request> {
+    let sets = ELEMENTWISE.into_iter().chain([RuleSet::Bidirectional]);
+    let mut all: Vec<Request> = sets.clone().flat_map(|rules| sums(rules, like)).collect();
+    all.extend(sets.flat_map(|rules| bare(rules, like)));
+    all.extend(request(RuleSet::Numpy, broadcast(like, &like.shape)));
+    all
+}
+
+fn of_rules(rules: RuleSet, like: &Like) -> Vec<Request> {
+    sums(rules, like)
+        .into_iter()
+        .chain(bare(rules, like))
+        .chain(request(rules, broadcast(like, &like.shape)))
+        .collect()
+}
+
+/// `a + b` with a `b` that changes nothing: minus zero added to minus zero.
+fn sums(rules: RuleSet, like: &Like) -> Vec<Request> {
+    if like.dtype == "bool" || rules == RuleSet::Bidirectional {
+        return Vec::new();
+    }
+    let float = like.dtype.contains('f');
+    let count: usize = like.shape.iter().product();
+    let neutral: Vec<Value> = vec![if float { json!("-0.0") } else { json!(0) }; count];
+    let zeros = value(&like.dtype, &like.shape, neutral.into());
+    request(
+        rules,
+        json!({
+            "operation": "elementwise", "expression": ["add", "a", "b"],
+            "operands": [operand("a", like), operand("b", &zeros)],
+        }),
+    )
+    .into_iter()
+    .collect()
+}
+
+fn bare(rules: RuleSet, like: &Like) -> Option<Request> {
+    if rules == RuleSet::Bidirectional {
+        return request(rules, broadcast(like, &like.shape));
+    }
+    request(rules, json!({ "operation": "elementwise", "expression": "a", "operands": [operand("a", like)] }))
+}
+
+fn broadcast(like: &Like, target: &[usize]) -> Value {
+    json!({ "operation": "broadcast", "operands": [operand("a", like)], "target_shape": target })
+}
+
+/// Two and three elements: no rule set brings them together.
+fn refused(able: &Capabilities) -> Vec<Request> {
+    let (two, three) = (number(able, 2), number(able, 3));
+    let both = json!([operand("a", &two), operand("b", &three)]);
+    let sum = json!({ "operation": "elementwise", "expression": ["add", "a", "b"], "operands": both });
+    let alone = json!({ "operation": "elementwise", "expression": "a", "operands": both });
+    let sets = || ELEMENTWISE.into_iter();
+    let mut all: Vec<Request> = sets().filter_map(|rules| request(rules, sum.clone())).collect();
+    all.extend(sets().filter_map(|rules| request(rules, alone.clone())));
+    let broadcasts = [RuleSet::Bidirectional, RuleSet::Numpy];
+    all.extend(broadcasts.into_iter().filter_map(|rules| request(rules, broadcast(&two, &[3]))));
+    all
+}
+
+/// The same values in the first float dtype that is declared.
+fn floats(like: &dyn Fn(&str) -> Like) -> Vec<Request> {
+    ["f64", "f32", "f16", "bf16"].into_iter().flat_map(|dtype| plain(&like(dtype))).collect()
+}
+
+fn big_integers() -> Vec<Request> {
+    let signed = value("i64", &[2], json!(["9007199254740993", "-9223372036854775808"]));
+    let unsigned = value("u64", &[2], json!(["9007199254740993", "18446744073709551615"]));
+    plain(&signed).into_iter().chain(plain(&unsigned)).collect()
+}
+
+/// A transposed view, read backwards along its last axis.
+fn views(able: &Capabilities) -> Vec<Request> {
+    let like = number(able, 6);
+    let view = json!({
+        "name": "a", "dtype": like.dtype, "shape": [3, 2], "strides": [1, -3], "offset": 3, "values": like.values,
+    });
+    let bare = json!({ "operation": "elementwise", "expression": "a", "operands": [view] });
+    let whole = json!({ "operation": "broadcast", "target_shape": [3, 2], "operands": [view] });
+    let mut all: Vec<Request> =
+        ELEMENTWISE.into_iter().filter_map(|rules| request(rules, bare.clone())).collect();
+    let broadcasts = [RuleSet::Bidirectional, RuleSet::Numpy];
+    all.extend(broadcasts.into_iter().filter_map(|rules| request(rules, whole.clone())));
+    all
+}
+
+fn of_operation(operation: OperationKind, able: &Capabilities) -> Vec<Request> {
+    let like = number(able, 2);
+    match operation {
+        OperationKind::Elementwise => {
+            ELEMENTWISE.into_iter().flat_map(|rules| of_rules(rules, &like)).collect()
+        }
+        OperationKind::Broadcast => [RuleSet::Numpy, RuleSet::Bidirectional]
+            .into_iter()
+            .filter_map(|rules| request(rules, broadcast(&like, &like.shape)))
+            .collect(),
+        OperationKind::Gradient => {
+            let sum = |dtype: &str, rules| {
+                let like = value(dtype, &[2], json!([1, 2]));
+                let operands = json!([operand("a", &like), operand("b", &like)]);
+                let fields = json!({
+                    "operation": "gradient", "expression": ["add", "a", "b"], "wrt": "a", "operands": operands,
+                });
+                request(rules, fields)
+            };
+            let dtypes = ["f64", "f32", "f16", "bf16"];
+            dtypes.iter().flat_map(|dtype| ELEMENTWISE.map(|rules| sum(dtype, rules))).flatten().collect()
+        }
+    }
+}
+
+fn operand(name: &str, like: &Like) -> Value {
+    json!({ "name": name, "dtype": like.dtype, "shape": like.shape, "values": like.values })
+}
+
+/// The request of these fields; `None` where there is none under this rule set.
+fn request(rules: RuleSet, mut fields: Value) -> Option<Request> {
+    fields["rules"] = rules.name().into();
+    json::request_from_value(fields).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_implementation_is_asked_everything() {
+        let able = Capabilities::all();
+        for Question { name, request, .. } in questions(&able) {
+            assert!(request.is_some(), "{name}");
+        }
+        assert_eq!(several(&able, 16).len(), 16);
+    }
+
+    #[test]
+    fn what_is_not_declared_is_not_asked() {
+        let able = Capabilities {
+            rules: vec![RuleSet::Bidirectional],
+            operations: vec![OperationKind::Broadcast],
+            functions: vec![],
+            dtypes: vec![DType::F16],
+            strided: false,
+            ..Capabilities::all()
+        };
+        let missing: Vec<String> =
+            questions(&able).into_iter().filter(|q| q.request.is_none()).map(|q| q.name).collect();
+        let expected = [
+            "truth values",
+            "all digits of an f64",
+            "all digits of an f32",
+            "integers beyond 2^53",
+            "a view",
+        ];
+        assert_eq!(missing, expected);
+    }
+}

@@ -1,0 +1,36 @@
+# What the bad harnesses share: an honest harness for requests `a + b` with one i32 in each, of which the second
+# is 0. Each script replaces `answer`, `start` or `stop`. The case with the value 5 is the one that goes wrong.
+
+# The answer to `start`.
+start() {
+    echo '{"version":1,"implementation":{"name":"bad","version":"1.0","language":"sh","rules":["numpy"],"operations":["elementwise"],"functions":["add"],"dtypes":["i32"]}}'
+}
+
+# The honest answer to the request $seq, whose value is $value.
+honest() {
+    echo "{\"seq\":$seq,\"result\":{\"dtype\":\"i32\",\"shape\":[1],\"values\":[$value]}}"
+}
+
+answer() {
+    honest
+}
+
+stop() {
+    exit 0
+}
+
+serve() {
+    while read -r line; do
+        case $line in
+        *'"cmd":"start"'*) start ;;
+        *'"cmd":"run"'*)
+            seq=${line#*\"seq\":}
+            seq=${seq%%[!0-9]*}
+            value=${line#*\"values\":[}
+            value=${value%%[!0-9]*}
+            answer
+            ;;
+        *'"cmd":"stop"'*) stop ;;
+        esac
+    done
+}

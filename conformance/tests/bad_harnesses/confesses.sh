@@ -1,0 +1,11 @@
+#!/bin/sh
+# Says that it broke in one case.
+. "$(dirname "$0")/common.sh"
+answer() {
+    if [ "$value" = 5 ]; then
+        echo "{\"seq\":$seq,\"errored\":{\"message\":\"out of luck\"}}"
+    else
+        honest
+    fi
+}
+serve

@@ -1,0 +1,8 @@
+#!/bin/sh
+# Ends before it has answered start.
+. "$(dirname "$0")/common.sh"
+start() {
+    echo "a module is missing" >&2
+    exit 7
+}
+serve

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Answers one case with a line that does not end.
+. "$(dirname "$0")/common.sh"
+answer() {
+    if [ "$value" = 5 ]; then
+        tr "\0" x </dev/zero
+    fi
+    honest
+}
+serve

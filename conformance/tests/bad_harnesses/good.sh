@@ -1,0 +1,5 @@
+#!/bin/sh
+# Does nothing wrong.
+. "$(dirname "$0")/common.sh"
+
+serve

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Stops in the middle of an answer.
+. "$(dirname "$0")/common.sh"
+answer() {
+    if [ "$value" = 5 ]; then
+        printf "{\"seq\":%s,\"resu" "$seq"
+        while :; do sleep 1; done
+    fi
+    honest
+}
+serve

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Declares dtypes that nobody knows.
+. "$(dirname "$0")/common.sh"
+start() {
+    echo "{\"version\":1,\"implementation\":{\"name\":\"bad\",\"version\":\"1\",\"rules\":[\"numpy\"],\"operations\":[\"elementwise\"],\"functions\":[\"add\"],\"dtypes\":[\"float64\"]}}"
+}
+serve

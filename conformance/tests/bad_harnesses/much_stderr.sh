@@ -1,0 +1,13 @@
+#!/bin/sh
+# Writes much more to stderr than anybody reads, and dies in one case.
+. "$(dirname "$0")/common.sh"
+answer() {
+    head -c 1000000 /dev/zero | tr "\0" e >&2
+    if [ "$value" = 5 ]; then
+        echo >&2
+        echo "these are the last words" >&2
+        exit 3
+    fi
+    honest
+}
+serve

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Never answers start.
+. "$(dirname "$0")/common.sh"
+start() {
+    while :; do sleep 1; done
+}
+serve
