@@ -126,13 +126,32 @@ fn one_that_dies_only_with_several_in_flight_is_told_so() {
     if !python() {
         return;
     }
-    let process = process("dies_in_flight.py", Options::default());
-    let message = one_error(&process, 1);
+    let asking = |window: &str| {
+        let command = command("dies_in_flight.py", &[Path::new(window)]);
+        open(&command, Options::default()).expect("it starts")
+    };
+    let message = one_error(&asking("16"), 1);
     let how =
         "not reproduced alone: with 12 requests unanswered, the process was killed by signal 6 (SIGABRT)";
     assert_parts(&message, &[how]);
-    let requests = requests();
-    assert_eq!(process.run(&requests[0]), right(1), "alone");
+    assert_eq!(outcomes(&asking("1")), (1..=COUNT).map(right).collect::<Vec<_>>(), "one by one");
+}
+
+#[test]
+fn what_is_beyond_its_limits_is_not_sent() {
+    let process = process("small.sh", Options::default());
+    let skipped = |shape: &[usize]| {
+        let count = shape.iter().product();
+        let operand = Operand::dense("a", shape.to_vec(), vec![7; count]).expect("one value each");
+        let operation = Operation::Elementwise { expression: Expression::operand(0) };
+        match process.run(&Request::new(Rules::Numpy, operation, vec![operand]).expect("a request")) {
+            Outcome::Skipped { reason } => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(skipped(&[2]), "a result of shape (2) has more than 1 elements");
+    assert_eq!(skipped(&[1, 1]), "rank 2 is above the limit 1");
+    assert_eq!(outcomes(&process), (1..=COUNT).map(right).collect::<Vec<_>>());
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn every_message_is_as_the_schema_says() {
     let registry = jsonschema::Registry::new()
         .add(id(&schema), &schema)
         .and_then(|registry| registry.add(id(&request), &request))
-        .and_then(|registry| registry.prepare())
+        .and_then(jsonschema::RegistryBuilder::prepare)
         .expect("two schemas");
     let of = |part: &str| {
         let part = json!({ "$ref": format!("{}#/$defs/{part}", id(&schema)) });

@@ -109,7 +109,9 @@ impl Session {
         self.seq += 1;
         let limit = elements.saturating_mul(PER_ELEMENT).saturating_add(SHORTEST_LIMIT).min(LONGEST_LIMIT);
         self.limit.fetch_max(limit, Ordering::Relaxed);
-        self.send(&json!({ "cmd": "run", "seq": self.seq, "request": request }));
+        let mut message = json!({ "cmd": "run", "seq": self.seq });
+        message["request"] = request;
+        self.send(&message);
         self.seq
     }
 

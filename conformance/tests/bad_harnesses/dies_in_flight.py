@@ -1,7 +1,11 @@
-"""Dies whenever a second request is waiting while it has not answered the first; alone, each is answered."""
+"""Dies whenever a second request is waiting while it has not answered the first; alone, each is answered.
+
+The first argument is the window for which it asks.
+"""
 import json
 import os
 import select
+import sys
 import time
 
 rest = b""
@@ -20,7 +24,7 @@ while True:
             "version": 1,
             "implementation": {
                 "name": "bad", "version": "1.0", "rules": ["numpy"], "operations": ["elementwise"],
-                "functions": ["add"], "dtypes": ["i32"],
+                "functions": ["add"], "dtypes": ["i32"], "window": int(sys.argv[1]),
             },
         }
     else:
