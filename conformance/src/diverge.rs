@@ -162,14 +162,14 @@ pub struct Disagreement {
 /// first. `min_length` is 0, or more to leave shorter lengths out.
 ///
 /// # Errors
-/// Bounds that hold too many pairs of shapes or too many elements, a rule set or operation that the
+/// Bounds that hold too many pairs of shapes, too many elements or no length at all, a rule set or operation that the
 /// implementation does not declare, or an answer that is neither a result nor a refusal.
 pub fn diverge(
     extent: &Extent,
     min_length: usize,
     implementation: &dyn Implementation,
 ) -> Result<Vec<Divergence>, String> {
-    check(extent, implementation)?;
+    check(extent, min_length, implementation)?;
     let pairs = ordered_pairs(extent, min_length);
     let mut found: Vec<Divergence> = variant_pairs()
         .into_par_iter()
@@ -179,7 +179,14 @@ pub fn diverge(
     Ok(found)
 }
 
-fn check(extent: &Extent, implementation: &dyn Implementation) -> Result<(), String> {
+fn check(extent: &Extent, min_length: usize, implementation: &dyn Implementation) -> Result<(), String> {
+    if min_length > extent.max_length {
+        let greatest = extent.max_length;
+        return Err(format!(
+            "found {min_length} for the least length and {greatest} for the greatest, expected a least length \
+             of at most {greatest}: there is nothing to compare"
+        ));
+    }
     let count = extent.sum_over_pairs(|_, _| 1);
     let rank = u32::try_from(extent.max_rank).unwrap_or(u32::MAX);
     if count > MAX_PAIRS || (extent.max_length as u128).saturating_pow(rank) > MAX_ELEMENTS {
@@ -300,6 +307,9 @@ mod tests {
     fn bounds_and_capabilities_are_checked() {
         let reference = Reference::new();
         assert!(diverge(&Extent::new(9, 9), 0, &reference).unwrap_err().contains("pairs of shapes"));
+        let empty = diverge(&Extent::new(2, 3), 4, &reference).unwrap_err();
+        assert!(empty.contains("found 4 for the least length and 3 for the greatest"), "{empty}");
+        assert!(diverge(&Extent::new(1, 1), 1, &reference).is_ok());
         let ndarray = crate::subjects::Ndarray::new();
         assert_eq!(diverge(&Extent::new(1, 1), 0, &ndarray).unwrap_err(), "ndarray has no rule set none");
     }

@@ -20,6 +20,7 @@ mod row;
 pub use clause::heading;
 pub use drawing::{Drawing, Mark, Span};
 
+use crate::report::plural;
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
 use broadcheck_spec::{
     DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
@@ -106,12 +107,13 @@ fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> R
         return Err(Malformed::new("broadcastable", found, "flags only under `theano`"));
     }
     if flags.len() != shapes.len() {
-        let found = format!("{} lists of flags for {} operands", flags.len(), shapes.len());
+        let found =
+            format!("{} of flags for {}", plural(flags.len(), "list"), plural(shapes.len(), "operand"));
         return Err(Malformed::new("broadcastable", found, "one list per operand"));
     }
     for (shape, flags) in shapes.iter().zip(flags) {
         if let Some(flags) = flags.as_ref().filter(|flags| flags.len() != shape.rank()) {
-            let found = format!("{} flags for shape {shape}", flags.len());
+            let found = format!("{} for shape {shape}", plural(flags.len(), "flag"));
             return Err(Malformed::new("broadcastable", found, format!("{}, one per axis", shape.rank())));
         }
     }

@@ -4,6 +4,9 @@
 use crate::suite::{Judged, Status};
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::collections::HashSet;
+use std::fmt;
 use std::path::Path;
 
 /// The file's largest size in bytes.
@@ -23,23 +26,96 @@ pub struct Entry {
     /// Why the implementation fails it.
     pub reason: String,
     /// Where that is written: the system's document, source or issue.
-    pub url: Option<String>,
+    pub url: String,
     matcher: GlobMatcher,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawFile {
-    implementation: String,
-    known: Vec<RawEntry>,
-}
+/// What a file is.
+const FILE: &str = "`implementation: NAME` and `known:`, a list of `{case, reason, url}`";
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawEntry {
-    case: String,
-    reason: String,
-    url: Option<String>,
+#[serde(deny_unknown_fields, expecting = "a known-failures file")]
+struct Contents {
+    format: Option<u32>,
+    implementation: String,
+    known: Entries,
+}
+
+/// Entries whose cases differ. They are read one by one, so that an error has the line of its entry.
+struct Entries(Vec<Entry>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entries, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Entries;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of `{case, reason, url}`")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Entries, A::Error> {
+                let mut seen = HashSet::new();
+                let mut entries = Vec::new();
+                while let Some(entry) = items.next_element_seed(OneEntry { seen: &mut seen })? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_seq(List)
+    }
+}
+
+/// An entry, after those whose cases are given.
+struct OneEntry<'a> {
+    seen: &'a mut HashSet<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for OneEntry<'_> {
+    type Value = Entry;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Entry, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneEntry<'_> {
+    type Value = Entry;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an entry `{case, reason, url}`")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Entry, A::Error> {
+        let (mut case, mut reason, mut url) = (None, None, None);
+        while let Some(field) = fields.next_key::<String>()? {
+            let slot = match field.as_str() {
+                "case" => &mut case,
+                "reason" => &mut reason,
+                "url" => &mut url,
+                other => {
+                    return Err(Error::custom(format!(
+                        "found the field `{other}`, expected `case`, `reason` and `url`"
+                    )));
+                }
+            };
+            if slot.replace(fields.next_value::<String>()?).is_some() {
+                return Err(Error::custom(format!("found the field `{field}` twice, expected it once")));
+            }
+        }
+        let case =
+            case.ok_or_else(|| Error::custom("found no `case`, expected its id, or a glob over ids"))?;
+        let complaint = |what: &str| Error::custom(format!("case `{case}`: {what}"));
+        if !self.seen.insert(case.clone()) {
+            return Err(complaint("found a second entry, expected one"));
+        }
+        let glob =
+            Glob::new(&case).map_err(|error| complaint(&format!("found no glob ({})", error.kind())))?;
+        let reason = reason.filter(|reason| !reason.trim().is_empty());
+        let reason = reason.ok_or_else(|| complaint("found no reason, expected why it fails"))?;
+        let url = url.ok_or_else(|| complaint("found no `url`, expected where that is written"))?;
+        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        if rest.is_none_or(str::is_empty) || url.contains(char::is_whitespace) {
+            return Err(complaint(&format!("found the url `{url}`, expected one such as \"https://...\"")));
+        }
+        Ok(Entry { matcher: glob.compile_matcher(), case, reason, url })
+    }
 }
 
 impl Known {
@@ -53,6 +129,10 @@ impl Known {
         if !size.is_file() || size.len() > MAX_BYTES {
             return Err(format!("{name}: not a regular file of at most {MAX_BYTES} bytes"));
         }
+        // Some files say that they are empty and are not: to read such a one may wait for ever.
+        if size.len() == 0 {
+            return Err(format!("{name}: found an empty file, expected {FILE}"));
+        }
         let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
         Known::parse(&text).map_err(|error| format!("{name}: {error}"))
     }
@@ -60,13 +140,31 @@ impl Known {
     /// Reads the text of a known-failures file.
     ///
     /// # Errors
-    /// What is wrong with it, with the line where the parser gives one.
+    /// What is wrong with it, with its line and column.
     pub fn parse(text: &str) -> Result<Known, String> {
-        let raw: RawFile = serde_yaml::from_str(text).map_err(|error| {
-            format!("{error}: expected `implementation: NAME` and `known: [{{case, reason, url}}]`")
+        if text.trim().is_empty() {
+            return Err(format!("found an empty file, expected {FILE}"));
+        }
+        let contents: Contents = serde_yaml::from_str(text).map_err(|error| {
+            let said = error.to_string();
+            match error.location() {
+                Some(place) => {
+                    let said = said.split(" at line ").next().unwrap_or(&said);
+                    format!(
+                        "line {}, column {}: {said} (a known-failures file is {FILE})",
+                        place.line(),
+                        place.column()
+                    )
+                }
+                None => format!("{said} (a known-failures file is {FILE})"),
+            }
         })?;
-        let entries = raw.known.into_iter().map(Entry::try_from).collect::<Result<_, _>>()?;
-        Ok(Known { implementation: raw.implementation, entries })
+        if let Some(format) = contents.format
+            && format != 1
+        {
+            return Err(format!("format: found {format}, expected 1"));
+        }
+        Ok(Known { implementation: contents.implementation, entries: contents.known.0 })
     }
 
     /// The first entry that lists a case.
@@ -78,18 +176,6 @@ impl Known {
     pub fn unmatched<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Vec<&Entry> {
         let ids: Vec<&str> = ids.collect();
         self.entries.iter().filter(|entry| !ids.iter().any(|id| entry.matches(id))).collect()
-    }
-}
-
-impl TryFrom<RawEntry> for Entry {
-    type Error = String;
-
-    fn try_from(raw: RawEntry) -> Result<Entry, String> {
-        let glob = Glob::new(&raw.case).map_err(|error| format!("case `{}`: {error}", raw.case))?;
-        if raw.reason.trim().is_empty() {
-            return Err(format!("case `{}`: found no reason, expected why it fails", raw.case));
-        }
-        Ok(Entry { case: raw.case, reason: raw.reason, url: raw.url, matcher: glob.compile_matcher() })
     }
 }
 
@@ -119,7 +205,7 @@ impl Entry {
 mod tests {
     use super::*;
 
-    const FILE: &str = "implementation: mine\nknown:\n  - {case: numpy/zero/*, reason: takes the maximum}\n";
+    const FILE: &str = "implementation: mine\nknown:\n  - {case: numpy/zero/*, reason: takes the maximum, url: 'https://example.org/1'}\n";
 
     #[test]
     fn entries_are_ids_or_globs() {
@@ -141,15 +227,37 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_file_says_what_is_expected() {
-        for bad in [
-            "",
-            "known: []",
-            "implementation: a\nknown:\n  - {case: a, reason: ''}",
-            "[",
-            "implementation: a\nknown: []\nextra: 1",
+    fn a_bad_file_says_what_is_expected_and_where() {
+        let with = |entry: &str| format!("{FILE}  - {entry}\n");
+        let url = "url: 'https://example.org/2'";
+        for (bad, expected) in [
+            (String::new(), "found an empty file, expected `implementation: NAME` and `known:`"),
+            ("known: []".into(), "line 1, column 1: missing field `implementation`"),
+            ("- a".into(), "line 1, column 1: invalid type: sequence, expected a known-failures file"),
+            ("implementation: [".into(), "line 1, column 17: "),
+            (format!("{FILE}extra: 1"), "line 4, column 1: unknown field `extra`"),
+            (format!("format: 2\n{FILE}"), "format: found 2, expected 1"),
+            (with(&format!("{{case: a, reason: '', {url}}}")), "line 4, column 5: case `a`: found no reason"),
+            (with("{case: a, reason: b}"), "line 4, column 5: case `a`: found no `url`, expected where"),
+            (with("{case: a, reason: b, url: here}"), "line 4, column 5: case `a`: found the url `here`"),
+            (with(&format!("{{reason: b, {url}}}")), "line 4, column 5: found no `case`"),
+            (
+                with(&format!("{{case: numpy/zero/*, reason: b, {url}}}")),
+                "line 4, column 5: case `numpy/zero/*`: found a second entry, expected one",
+            ),
+            (with("{case: a, cause: b}"), "line 4, column 5: found the field `cause`"),
+            (with("{case: a, case: b}"), "line 4, column 5: found the field `case` twice"),
+            (
+                with(&format!("{{case: 'a[', reason: b, {url}}}")),
+                "line 4, column 5: case `a[`: found no glob",
+            ),
+            (with("{case: [a]}"), "line 4, column 12: invalid type: sequence, expected a string"),
+            (with("x"), "line 4, column 5: invalid type: string \"x\", expected an entry"),
         ] {
-            assert!(Known::parse(bad).is_err(), "{bad}");
+            let told = Known::parse(&bad).err().unwrap_or_else(|| panic!("{bad}"));
+            let told = told.replace("known[1]: ", "").replace("known[1].case: ", "");
+            assert!(told.starts_with(expected), "{bad}: {told}");
         }
+        assert!(Known::parse(&format!("format: 1\n{FILE}")).is_ok());
     }
 }

@@ -1,5 +1,6 @@
 //! The command as a user meets it: the real program, its exit statuses and what it prints.
 
+use broadcheck::subjects::NAMES;
 use serde_json::Value;
 use std::fs;
 use std::io::Read as _;
@@ -84,6 +85,18 @@ fn help_and_version_are_no_failures() {
         let help = ends(0, &[name, "--help"]);
         assert!(help.out.contains("Example"), "{name}: {}", help.out);
     }
+    let check = ends(0, &["check", "--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["'python3 my_harness.py'", "that begin with `adapter:` are reserved"] {
+        assert!(check.contains(words), "{words}: {check}");
+    }
+    for name in NAMES {
+        assert!(check.contains(&format!("`{name}`")), "{name}: {check}");
+        for command in ["exhaust", "serve"] {
+            let help = ends(0, &[command, "--help"]).out;
+            assert!(help.contains(&format!(" {name}")), "{command} {name}: {help}");
+        }
+    }
+    complains("`adapter:` are reserved", &["check", "--impl", "adapter:numpy"]);
     assert_eq!(ends(0, &["--version"]).out, format!("broadcheck {}\n", env!("CARGO_PKG_VERSION")));
 }
 
@@ -93,7 +106,10 @@ fn a_wrong_command_line_is_2() {
     complains("unrecognized subcommand", &["chek"]);
     complains("unexpected argument", &["check", "--imp", "reference"]);
     complains("expected one of none numpy", &["check", "--rules", "numpie"]);
-    complains("expected one of reference, ndarray", &["check", "--impl", "tensorflow"]);
+    complains(
+        &format!("expected one of {}, or a command", NAMES.join(", ")),
+        &["check", "--impl", "tensorflow"],
+    );
     complains("expected a number of threads", &["check", "--jobs", "0"]);
     complains("several formats", &["check", "--format", "json,text"]);
     complains("--filter [", &["check", "--filter", "["]);
@@ -111,9 +127,10 @@ fn the_suite_holds_and_is_a_table() {
         line[name.len()..].split_whitespace().map(|count| count.parse().unwrap()).collect()
     };
     let (numpy, xla, total) = (row("numpy"), row("xla"), row("total"));
-    assert_eq!(numpy.len(), 6);
-    assert!(numpy[0] > 100 && numpy[1] == 0 && xla[0] > 50 && xla[3] == 0, "{}", ran.out);
-    assert!((0..6).all(|column| total[column] == numpy[column] + xla[column]), "{}", ran.out);
+    let width = 3 * NAMES.len();
+    assert_eq!(numpy.len(), width);
+    assert!(numpy[0] > 100 && numpy[1] == 0 && xla[0] > 50 && xla[width - 3] == 0, "{}", ran.out);
+    assert!((0..width).all(|column| total[column] == numpy[column] + xla[column]), "{}", ran.out);
     assert!(lines.last().unwrap().starts_with("ok: "), "{}", ran.out);
     assert!(!ran.out.contains('\u{1b}'), "no colour outside of a terminal");
 }
@@ -135,6 +152,10 @@ fn a_filter_is_an_id_a_beginning_or_a_glob() {
     for nothing in ["no/such", "*no-such*", "umpy/zero"] {
         complains("found nothing among", &["list", "--filter", nothing]);
         complains("found nothing among", &["check", "--filter", nothing]);
+    }
+    for empty in [&["--filter", ""][..], &["--filter="]] {
+        complains("--filter: found an empty text", &[&["list"], empty].concat());
+        complains("--filter: found an empty text", &[&["check"], empty].concat());
     }
     complains("--rules xla: found nothing", &["check", "--filter", "numpy/*", "--rules", "xla"]);
 }
@@ -173,7 +194,9 @@ fn a_wrong_value_fails_with_its_index_and_both_bit_patterns() {
 
     let right = write(directory.path(), "right.yaml", &case_file("36"));
     let ran = ends(0, &["check", "--cases", &right]);
-    assert!(ran.out.ends_with("ok: 1 case, 2 implementations: 2 passed\n"), "{}", ran.out);
+    let count = NAMES.len();
+    let closing = format!("ok: 1 case, {count} implementations: {count} passed\n");
+    assert!(ran.out.ends_with(&closing), "{}", ran.out);
 }
 
 #[test]
@@ -204,12 +227,22 @@ fn json_is_as_its_schema_says() {
         for implementation in report["implementations"].as_array().unwrap() {
             let summary = implementation["summary"].as_object().unwrap();
             let counted: u64 = summary.values().map(|count| count.as_u64().unwrap()).sum();
-            assert_eq!(counted, report["suite"]["cases"].as_u64().unwrap());
-            assert_eq!(counted, implementation["cases"].as_array().unwrap().len() as u64);
+            let selected = |what: &str| report["suite"][what].as_u64().unwrap();
+            assert_eq!(counted, selected("cases") + selected("sweeps"));
+            let entries = implementation["cases"].as_array().unwrap();
+            assert_eq!(counted, entries.len() as u64);
+            let sweeps = entries.iter().filter(|entry| entry["sweep"] == true).count();
+            assert_eq!(sweeps as u64, selected("sweeps"));
         }
     }
+    // The same numbers as in the text.
+    let report: Value = serde_json::from_str(&suite.out).unwrap();
+    let (cases, sweeps) = (&report["suite"]["cases"], &report["suite"]["sweeps"]);
+    assert!(cases.as_u64().unwrap() > 50 && sweeps.as_u64().unwrap() > 1, "{cases} {sweeps}");
+    let text = ends(0, &["check", "--rules", "theano"]).out;
+    assert!(text.contains(&format!(": {cases} cases and {sweeps} sweeps, ")), "{text}");
     let report: Value = serde_json::from_str(&wrong.out).unwrap();
-    assert_eq!(report["suite"]["cases"], 1);
+    assert_eq!((&report["suite"]["cases"], &report["suite"]["sweeps"]), (&Value::from(1), &Value::from(0)));
     let case = &report["implementations"][0]["cases"][0];
     assert_eq!(case["status"], "failed");
     assert_eq!(case["difference"], "wrong values");
@@ -236,8 +269,10 @@ fn known_failures_are_counted_apart() {
     let wrong = write(directory.path(), "wrong.yaml", &case_file("37"));
     let right = write(directory.path(), "right.yaml", &case_file("36"));
     let known = |name: &str, text: &str| write(directory.path(), name, text);
-    let lists =
-        known("k1", "implementation: ndarray\nknown:\n  - {case: \"numpy/mine/*\", reason: a test}\n");
+    let lists = known(
+        "k1",
+        "implementation: ndarray\nknown:\n  - {case: \"numpy/mine/*\", reason: a test, url: \"https://example.org/1\"}\n",
+    );
     let ran = ends(1, &["check", "--impl", "ndarray", "--cases", &wrong, "--known", &lists]);
     assert!(ran.out.contains("1 known to fail"), "{}", ran.out);
     assert!(ran.out.contains("passed nothing"), "known failures alone are not a pass: {}", ran.out);
@@ -245,14 +280,18 @@ fn known_failures_are_counted_apart() {
     let ran = ends(1, &["check", "--impl", "ndarray", "--cases", &right, "--known", &lists]);
     assert!(ran.out.contains("passes, but `numpy/mine/*` is listed as a known failure"), "{}", ran.out);
 
-    let two = known("k2", "implementation: ndarray\nknown:\n  - {case: numpy/gone, reason: a test}\n");
+    let two = known(
+        "k2",
+        "implementation: ndarray\nknown:\n  - {case: numpy/gone, reason: a test, url: \"https://example.org/1\"}\n",
+    );
     let ran = ends(1, &["check", "--impl", "ndarray", "--cases", &right, "--known", &two]);
     assert!(ran.out.contains("the known failure `numpy/gone` of ndarray lists no case"), "{}", ran.out);
+    assert!(ran.out.contains(", 1 known-failure entry without a case\n"), "{}", ran.out);
 
     complains("`ndarray`, which is not run", &["check", "--impl", "reference", "--known", &two]);
     complains("a second file for `ndarray`", &["check", "--known", &lists, "--known", &two]);
     let bad = known("k3", "implementation: ndarray\nknown: 7\n");
-    complains("expected `implementation: NAME`", &["check", "--known", &bad]);
+    complains("`implementation: NAME` and `known:`", &["check", "--known", &bad]);
     complains("No such file", &["check", "--known", "/no/such/file"]);
 }
 
@@ -266,7 +305,7 @@ fn entries_are_looked_for_in_the_unfiltered_suite() {
     let known = write(
         directory.path(),
         "known",
-        "implementation: ndarray\nknown:\n  - {case: numpy/other/sum, reason: a test}\n",
+        "implementation: ndarray\nknown:\n  - {case: numpy/other/sum, reason: a test, url: \"https://example.org/1\"}\n",
     );
     let all = ["check", "--impl", "ndarray", "--cases", &cases, "--known", &known];
     ends(0, &all);
@@ -289,7 +328,7 @@ fn a_file_that_is_not_ours_is_left_as_it_is() {
     let check = ["check", "--cases", &right, "--out", report];
     let ran = ends(0, &check);
     assert!(ran.out.contains("written: "), "{}", ran.out);
-    assert!(fs::read_to_string(report).unwrap().ends_with("2 passed\n"));
+    assert!(fs::read_to_string(report).unwrap().ends_with(&format!("{} passed\n", NAMES.len())));
     ends(0, &check);
     complains("left as it is", &[&check[..], &["--format", "json"]].concat());
     complains("does not exist", &["check", "--cases", &right, "--out", "/no/such/directory/report"]);
@@ -391,6 +430,8 @@ fn show_prints_a_case_that_loads_again() {
     let path = write(directory.path(), "shown.yaml", &yaml.join("\n"));
     ends(0, &["check", "--impl", "reference", "--cases", &path]);
 
+    let ran = ends(0, &["show", "numpy/patterns/one-operand"]);
+    assert!(ran.out.contains("(length 3, operands 1): 1 case\n"), "{}", ran.out);
     let ran = ends(2, &["show", &format!("{id}s")]);
     assert!(ran.err.contains(&format!("\n  {id}\n")), "{}", ran.err);
 }
@@ -434,10 +475,15 @@ fn explain_refuses_nonsense() {
     complains("expected whole numbers", &["explain", "--rules", "xla", "--dims", "a", "2", "2x2"]);
     complains("a letter t or f", &["explain", "--rules", "theano", "--broadcastable", "x", "2"]);
     complains(
-        "2 lists of flags for 1 operands",
+        "2 lists of flags for 1 operand,",
         &["explain", "--rules", "theano", "--broadcastable", "f,f", "2"],
     );
-    complains("expected two", &["explain", "--rules", "bidirectional", "2"]);
+    complains(
+        "1 list of flags for 2 operands",
+        &["explain", "--rules", "theano", "--broadcastable", "f", "2", "2"],
+    );
+    complains("1 flag for shape (2,2)", &["explain", "--rules", "theano", "--broadcastable", "f", "2x2"]);
+    complains("found 1 shape, expected two", &["explain", "--rules", "bidirectional", "2"]);
     complains("under `bidirectional` or `numpy`", &["explain", "--rules", "xla", "--target", "2", "2"]);
     let great = format!("{0}x{0}", i64::MAX);
     assert!(ends(0, &["explain", "--rules", "numpy", &great]).out.contains("too_large"));
@@ -459,6 +505,10 @@ fn diverge_finds_the_smallest_of_each_pair() {
     assert_eq!(row("numpy", "theano"), "numpy theano (0) and (1) (0) not_broadcastable");
     assert_eq!(row("numpy", "bidirectional"), "numpy bidirectional they agree");
     complains("pairs of shapes", &["diverge", "--max-rank", "20"]);
+    // With no length between the bounds there is nothing to agree on.
+    let empty = "found 4 for the least length and 3 for the greatest, expected a least length of at most 3";
+    complains(empty, &["diverge", "--min-dim", "4", "--max-dim", "3"]);
+    ends(0, &["diverge", "--min-dim", "2", "--max-dim", "2", "--max-rank", "1"]);
 }
 
 #[test]
@@ -492,4 +542,19 @@ fn an_interrupt_is_130_with_the_report_so_far() {
     assert_eq!(ended.status.code(), Some(130));
     let out = String::from_utf8(ended.stdout).unwrap();
     assert!(out.lines().last().unwrap().starts_with("interrupted: "), "{out}");
+}
+
+#[test]
+fn a_level_that_is_not_there_is_never_another_level() {
+    let ran = ends(0, &["check", "--impl", "fast@portable", "--filter", "none/examples"]);
+    assert!(ran.out.contains("fast@portable"), "{}", ran.out);
+    complains("expected a level of this machine: fast@portable", &["check", "--impl", "fast@sse9"]);
+    let forced = |level: &str| {
+        let arguments = ["check", "--impl", "fast", "--filter", "none/examples"];
+        command(&arguments).env("BROADCHECK_SIMD", level).output().expect("the program starts")
+    };
+    assert_eq!(forced("portable").status.code(), Some(0));
+    let unknown = forced("sse9");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("BROADCHECK_SIMD: found `sse9`, expected"));
 }

@@ -322,8 +322,26 @@ fn a_case_may_say_its_own_tolerance_and_its_value_is_checked() {
     assert_eq!(verdict(Some(9), 0, 9, Latitude::ANY), Verdict::Passed);
     let close = Latitude { ulp: 1, ..Latitude::ANY };
     assert!(matches!(verdict(None, 0, 2, close), Verdict::Failed(_)));
-    let told = difference(verdict(None, 6, 0, Latitude::ANY)).detail;
-    assert!(told.contains("which is itself not within 4 ULP"), "{told}");
+    for wrong in [-6, -3, 3, 6] {
+        for latitude in [Latitude::ANY, close] {
+            let told = difference(verdict(None, wrong, 0, latitude)).detail;
+            assert!(told.contains("which is itself not within 2 ULP"), "{wrong}: {told}");
+        }
+    }
+    for right in [-2, 2] {
+        assert_eq!(verdict(None, right, 0, close), Verdict::Passed, "{right}");
+    }
+    assert_eq!(verdict(Some(6), 6, 0, close), Verdict::Passed, "less sure, and says so");
+}
+
+/// Of exp in f64 the judge knows the centre to 1 ULP only: what is within 1 of the right value is within its 2, and
+/// what is 4 off never is.
+#[test]
+fn an_expected_exp_of_4_ulps_is_wrong() {
+    for (steps, right) in [(-4, false), (-1, true), (0, true), (1, true), (4, false)] {
+        let verdict = inexact(call(Function::Exp, [operand(0)]), &[1.0], e(steps), e(0));
+        assert_eq!(verdict == Verdict::Passed, right, "{steps}: {verdict:?}");
+    }
 }
 
 #[test]

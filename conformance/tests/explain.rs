@@ -157,6 +157,39 @@ pdpd, axis 3: (2,3,4,5) + (4,5) => refused
 }
 
 #[test]
+fn pdpd_says_of_ones_alone_that_they_are_dropped() {
+    let refused = |shapes: &[&str]| {
+        let text = elementwise(Rules::Pdpd { axis: None }, shapes);
+        assert!(text.contains("refused: operand_count"), "{text}");
+        assert!(!text.contains("dropped") && !text.contains("scalar"), "{text}");
+        text
+    };
+    assert!(refused(&["2x3", "3", "4"]).contains("\n  A     (2,3)\n  B     (3)\n  C     (4)\n"));
+    refused(&["2x3", "3", "4", "5"]);
+    // Nothing is dropped where there are more than two, ones or not.
+    refused(&["2x3", "1x1", "()"]);
+    let great = format!("{0}x{0}", i64::MAX);
+    let remark = "all ones, dropped (PDPD-3): a scalar";
+    let too_large = |b: &str| {
+        let text = elementwise(Rules::Pdpd { axis: None }, &[&great, b]);
+        assert!(text.contains("refused: too_large"), "{text}");
+        text
+    };
+    assert!(too_large("1x1").contains(&format!("\n  B     (1,1)  {remark}\n")));
+    assert!(too_large("()").contains("\n  B     ()\n"));
+}
+
+#[test]
+fn xla_says_nothing_of_dimensions_that_were_not_given() {
+    let text = elementwise(Rules::Xla { broadcast_dimensions: None }, &["2x3", "3", "4"]);
+    assert!(text.contains("refused: operand_count") && text.contains("\n  B     (3)\n"), "{text}");
+    let text = elementwise(Rules::Xla { broadcast_dimensions: None }, &["2x3", "3"]);
+    assert!(text.contains("(3)  ! on which axes? there are no broadcast_dimensions\n"), "{text}");
+    let text = elementwise(xla(&[2]), &["2x3", "3"]);
+    assert!(text.contains("(3)  ! its broadcast_dimensions place it nowhere\n"), "{text}");
+}
+
+#[test]
 fn bidirectional_stretches_operand_and_target() {
     let question = Question::broadcast(RuleSet::Bidirectional, Shape::from([3, 1]), Shape::from([2, 1, 6]));
     assert_drawn(

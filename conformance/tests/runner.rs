@@ -246,7 +246,9 @@ fn known_failures_are_run_and_one_that_passes_is_a_failure() {
 
 #[test]
 fn entries_that_match_no_case_are_found() {
-    let known = known("  - {case: numpy/double/1, reason: a}\n  - {case: xla/*, reason: b}\n");
+    let known = known(
+        "  - {case: numpy/double/1, reason: a, url: 'https://example.org/1'}\n  - {case: xla/*, reason: b, url: 'https://example.org/2'}\n",
+    );
     let ids = ["numpy/double/1", "numpy/double/10"];
     let leftover: Vec<&str> =
         known.unmatched(ids.into_iter()).iter().map(|entry| entry.case.as_str()).collect();

@@ -1,7 +1,7 @@
 //! The suite as `cargo test` shows it: one trial per case, sweep and implementation.
 //!
 //! `cargo test -- xla/` runs the cases of a rule set, `cargo test -- numpy/zero` those of a topic,
-//! `cargo test -- ndarray` those of an implementation. What an implementation does not declare is shown as
+//! `cargo test -- ndarray` those of an implementation, and `fast` runs at every SIMD level of the machine. What an implementation does not declare is shown as
 //! ignored, never as passed.
 
 use broadcheck::report::{describe_expectation, describe_request};
@@ -10,11 +10,14 @@ use broadcheck::suite::{Judged, Status, run_case};
 use broadcheck::sweeps::{Expansion, expand, run_sweep};
 use broadcheck_spec::{Case, Source, Suite, Sweep};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 /// A suite with fewer cases is not the one that was shipped.
-const FEWEST_CASES: usize = 1000;
+const FEWEST_CASES: usize = 1300;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -28,8 +31,14 @@ fn main() -> ExitCode {
 }
 
 fn trials(suite: Suite) -> Vec<Trial> {
-    let mut trials = vec![whole(suite.cases.len(), suite.sweeps.len())];
-    let subjects: Vec<Arc<Subject>> = subjects::all().into_iter().map(Arc::from).collect();
+    let mut trials = vec![whole(&suite)];
+    let mut subjects: Vec<Arc<Subject>> = subjects::all().into_iter().map(Arc::from).collect();
+    for (name, subject) in subjects::fast_levels() {
+        match subject {
+            Some(subject) => subjects.push(Arc::from(subject)),
+            None => trials.push(lacking(&name)),
+        }
+    }
     for case in suite.cases.into_iter().map(Arc::new) {
         trials.extend(subjects.iter().map(|subject| case_trial(Arc::clone(subject), Arc::clone(&case))));
     }
@@ -39,15 +48,54 @@ fn trials(suite: Suite) -> Vec<Trial> {
     trials
 }
 
-/// An empty or half-loaded suite must not look like a green one.
-fn whole(cases: usize, sweeps: usize) -> Trial {
+/// A SIMD level that this machine does not have is shown, and shown as not run.
+fn lacking(name: &str) -> Trial {
+    Trial::test(format!("suite/this-machine-has-the-level ({name})"), || Ok(())).with_ignored_flag(true)
+}
+
+/// An empty or half-loaded suite must not look like a green one: what is built in is what stands in the files.
+fn whole(suite: &Suite) -> Trial {
+    let locations = || {
+        let cases = suite.cases.iter().map(|case| &case.location);
+        cases.chain(suite.sweeps.iter().map(|sweep| &sweep.location))
+    };
+    let cases = suite.cases.len();
+    let mut built_in: BTreeMap<String, usize> = BTreeMap::new();
+    for location in locations() {
+        *built_in.entry(location.file.clone()).or_default() += 1;
+    }
     Trial::test("suite/is-whole", move || {
-        if cases < FEWEST_CASES || sweeps == 0 {
-            let found = format!("{cases} cases and {sweeps} sweeps: expected {FEWEST_CASES} cases and sweeps");
-            return Err(found.into());
+        let written = entries_on_disk();
+        if written != built_in {
+            return Err(format!("built in:\n{built_in:#?}\nin the files:\n{written:#?}").into());
+        }
+        if cases < FEWEST_CASES {
+            return Err(format!("{cases} cases, expected {FEWEST_CASES} at least").into());
         }
         Ok(())
     })
+}
+
+/// How many entries each case file holds, counted without the loader: each begins with `- id:`.
+fn entries_on_disk() -> BTreeMap<String, usize> {
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
+    let mut directories = vec![spec.join("cases")];
+    let mut counts = BTreeMap::new();
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).expect("a directory of case files") {
+            let path = entry.expect("an entry of the directory").path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a case file in UTF-8");
+            let count = text.lines().filter(|line| line.trim_start().starts_with("- id:")).count();
+            let name =
+                path.strip_prefix(&spec).expect("a path below spec").to_string_lossy().replace('\\', "/");
+            counts.insert(format!("spec/{name}"), count);
+        }
+    }
+    counts
 }
 
 fn case_trial(subject: Arc<Subject>, case: Arc<Case>) -> Trial {

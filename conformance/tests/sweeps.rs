@@ -3,14 +3,16 @@
 mod faulty;
 
 use broadcheck::relations::RELATIONS;
-use broadcheck::spec::{Implementation, Sweep, load_path};
+use broadcheck::spec::{Capabilities, Implementation, Outcome, Request, Sweep, load_path};
 use broadcheck::subjects::Ndarray;
 use broadcheck::suite::Status;
-use broadcheck::sweeps::{Expansion, expand, run_sweep, validate};
+use broadcheck::sweeps::{Expansion, SweepReport, expand, run_sweep, validate};
 use broadcheck_reference::Reference;
 use faulty::{FAULTS, Faulty};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn shipped() -> Vec<Sweep> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/cases/sweeps.yaml");
@@ -103,6 +105,93 @@ fn planted_faults_fail_the_sweeps_that_they_violate() {
             assert_eq!(report.judged.status, Status::Failed, "{}: {name}", fault.name);
             assert!(report.failed > 0 && !report.failures.is_empty());
             assert_eq!(report.passed + report.failed + report.vacuous, report.cases);
+        }
+    }
+}
+
+/// An implementation that likes to be asked many requests at a time, and counts how it is asked.
+struct Together<'a> {
+    inner: &'a dyn Implementation,
+    batch: usize,
+    /// How many requests each call of `run_many` had.
+    calls: Mutex<Vec<usize>>,
+    alone: AtomicUsize,
+    /// Whether `run_many` panics.
+    panics: bool,
+}
+
+impl<'a> Together<'a> {
+    fn new(inner: &'a dyn Implementation, batch: usize) -> Together<'a> {
+        Together { inner, batch, calls: Mutex::default(), alone: AtomicUsize::new(0), panics: false }
+    }
+}
+
+impl Implementation for Together<'_> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn version(&self) -> &str {
+        self.inner.version()
+    }
+    fn capabilities(&self) -> &Capabilities {
+        self.inner.capabilities()
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        self.alone.fetch_add(1, Ordering::Relaxed);
+        self.inner.run(request)
+    }
+    fn batch(&self) -> usize {
+        self.batch
+    }
+    fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
+        assert!(!self.panics, "asked too much");
+        self.calls.lock().unwrap().push(requests.len());
+        requests.iter().map(|request| self.inner.run(request)).collect()
+    }
+}
+
+/// The sweeps of relations within rank and length 2, and small patterns.
+fn small_sweeps() -> Vec<Sweep> {
+    let extent = broadcheck::relations::Extent::new(2, 2);
+    let small = |relation: &broadcheck::relations::Relation| {
+        let count = u64::try_from(relation.count(&extent)).unwrap();
+        let id = format!("{}/small", relation.rules[0]);
+        sweep(&id, relation.name, &[("max_rank", 2), ("max_length", 2)], count)
+    };
+    let patterns = sweep("numpy/patterns/x", "numpy-patterns", &[("operands", 6), ("length", 3)], 63);
+    RELATIONS.iter().map(small).chain([patterns]).collect()
+}
+
+#[test]
+fn many_requests_at_a_time_give_the_same_report() {
+    let same = |inner: &dyn Implementation, together: &Together<'_>, sweep: &Sweep| {
+        let (one, other) = (run_sweep(inner, sweep, None), run_sweep(together, sweep, None));
+        let counts = |report: &SweepReport| {
+            (report.cases, report.passed, report.failed, report.skipped, report.vacuous)
+        };
+        assert_eq!(counts(&one), counts(&other), "{}", sweep.sweep);
+        assert_eq!(one.failures, other.failures, "{}", sweep.sweep);
+        assert_eq!(one.judged.status, other.judged.status);
+        assert_eq!(one.judged.detail, other.judged.detail);
+    };
+    let reference = Reference::new();
+    for sweep in small_sweeps() {
+        let together = Together::new(&reference, 16);
+        same(&reference, &together, &sweep);
+        let calls = together.calls.into_inner().unwrap();
+        assert_eq!(together.alone.into_inner(), 0, "{}", sweep.sweep);
+        assert!(calls.iter().all(|&requests| requests <= 16), "{}: {calls:?}", sweep.sweep);
+        let requests: usize = calls.iter().sum();
+        assert!(calls.len() * 4 < requests, "{}: {requests} in {} calls", sweep.sweep, calls.len());
+        // A panic of all is not the failure of each.
+        let panics = Together { panics: true, ..Together::new(&reference, 16) };
+        same(&reference, &panics, &sweep);
+        assert_eq!(panics.alone.into_inner(), requests, "{}", sweep.sweep);
+    }
+    for fault in FAULTS {
+        let faulty = Faulty::new(fault);
+        for sweep in small_sweeps() {
+            same(&faulty, &Together::new(&faulty, 7), &sweep);
         }
     }
 }

@@ -29,6 +29,7 @@ pub(crate) struct Parts {
 pub(crate) fn request(parts: Parts, operands: Vec<Operand>) -> Result<Request, Vec<Malformed>> {
     let mut errors = Vec::new();
     let names = Names::new(operands.iter().map(Operand::name));
+    names.repeated(&mut errors);
     let rules = rules(&parts, &mut errors);
     let operation = operation(parts, &names, &mut errors);
     match operation {
@@ -125,6 +126,17 @@ impl Names {
         Names { list, places }
     }
 
+    /// Complains of each name that an earlier operand has.
+    fn repeated(&self, errors: &mut Vec<Malformed>) {
+        for (place, name) in self.list.iter().enumerate() {
+            if self.places.get(name) != Some(&place) && errors.len() < MAX_NAMES {
+                let found = format!("the name `{}` twice", shortened(name));
+                let expected = "names that are unique in the request";
+                errors.push(Malformed::new(format!("operands[{place}].name"), found, expected));
+            }
+        }
+    }
+
     /// The place of an operand by its name.
     pub(crate) fn place(&self, name: &str, field: &str, errors: &mut Vec<Malformed>) -> Option<usize> {
         let found = self.places.get(name).copied();
@@ -138,7 +150,7 @@ impl Names {
     }
 }
 
-/// How many names a message lists.
+/// How many names a message lists, and how many repeated names are complained about.
 const MAX_NAMES: usize = 10;
 
 /// After how many errors no more of an expression is looked at.
@@ -270,8 +282,14 @@ pub(crate) fn tensor(
             None
         }
         None => {
-            let expected = "lengths other than 0 that multiply to at most 2^63-1";
-            errors.push(Malformed::new(format!("{field}.shape"), format!("{shape}"), expected));
+            let (found, expected) = match reading {
+                Reading::Exact => (shape.to_string(), "lengths other than 0 that multiply to at most 2^63-1"),
+                Reading::Answer => (
+                    format!("a result of shape {shape}, which is too large to be a tensor"),
+                    "lengths other than 0 that multiply to at most 2^63-1, or the refusal `too_large` (clause G-1)",
+                ),
+            };
+            errors.push(Malformed::new(format!("{field}.shape"), found, expected));
             None
         }
     }

@@ -115,7 +115,17 @@ impl<'a> Reader<'a> {
         for (place, id) in ids.iter().enumerate() {
             if examples::get(id).is_none() {
                 let expected = "the id of an example of the documents, such as `X01`";
-                self.error(&format!("example[{place}]"), format!("`{id}`"), expected);
+                self.error(
+                    &format!("example[{place}]"),
+                    format!("`{}`", crate::lint::shortened(id)),
+                    expected,
+                );
+            } else if ids[..place].contains(id) {
+                self.error(
+                    &format!("example[{place}]"),
+                    format!("`{id}` a second time"),
+                    "each example once",
+                );
             }
         }
         ids
@@ -140,8 +150,15 @@ impl<'a> Reader<'a> {
                     self.error(&format!("{field}.document"), format!("`{key}`"), expected);
                     return None;
                 }
-                if !are_lines(&lines) {
-                    let expected = "lines from 1 such as \"20\", \"20-29\" or \"20-29, 61-71\"";
+                let Some(last) = last_line(&lines) else {
+                    let expected = "ascending lines from 1 such as \"20\", \"20-29\" or \"20-29, 61-71\"";
+                    self.error(&format!("{field}.lines"), format!("`{lines}`"), expected);
+                    return None;
+                };
+                if let Some(document) = examples::document(&key)
+                    && last > document.length
+                {
+                    let expected = format!("lines up to {}, the last of `{key}`", document.length);
                     self.error(&format!("{field}.lines"), format!("`{lines}`"), expected);
                     return None;
                 }
@@ -288,15 +305,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `20`, `20-29`, `20-29, 61-71`.
-fn are_lines(text: &str) -> bool {
+/// The last line of `20`, `20-29`, `20-29, 61-71`: numbers from 1, each above those before it.
+fn last_line(text: &str) -> Option<u32> {
     let number = |text: &str| match text.parse::<u32>() {
         Ok(line) if line > 0 && !text.starts_with(['+', '0']) => Some(line),
         _ => None,
     };
-    text.split(", ").all(|range| match range.split_once('-') {
-        Some((first, last)) => number(first).zip(number(last)).is_some_and(|(first, last)| first <= last),
-        None => number(range).is_some(),
+    text.split(", ").try_fold(0, |before, range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (number(first)?, number(last)?);
+        (before < first && first <= last).then_some(last)
     })
 }
 

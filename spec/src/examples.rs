@@ -1,7 +1,6 @@
 //! The examples of the five documents as data, from `spec/examples.yaml`: what a case may cite, and what the suite
 //! must cover.
 
-use crate::lint::Syntax;
 use crate::tree;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -47,6 +46,8 @@ pub struct Document {
     pub title: String,
     /// What it is, and how its lines are counted.
     pub description: String,
+    /// The number of its lines, counted so.
+    pub length: u32,
 }
 
 #[derive(Deserialize)]
@@ -59,7 +60,7 @@ struct File {
 }
 
 static FILE: LazyLock<File> = LazyLock::new(|| {
-    let parsed = tree::parse(include_str!("../examples.yaml"), Syntax::Yaml);
+    let parsed = tree::parse(include_str!("../examples.yaml"));
     if let Some(error) = parsed.errors.first() {
         panic!("spec/examples.yaml:{}: {:?}", error.place.line, error.finding);
     }
@@ -75,6 +76,11 @@ pub fn all() -> &'static [Example] {
 /// The documents, in the order of the list.
 pub fn documents() -> &'static [Document] {
     &FILE.documents
+}
+
+/// The document of this key.
+pub fn document(key: &str) -> Option<&'static Document> {
+    documents().iter().find(|document| document.key == key)
 }
 
 /// The example of this id.

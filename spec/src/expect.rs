@@ -96,6 +96,11 @@ impl Reader<'_> {
     }
 
     fn tolerance(&mut self, Natural(ulp): Natural, request: &Request) -> Option<u32> {
+        if matches!(request.operation(), Operation::Gradient { .. }) {
+            let expected = "none: gradients are judged within the bound of clause V-6";
+            self.error("result.tolerance", "a tolerance for a gradient", expected);
+            return None;
+        }
         let exact = request.operation().expression().is_none_or(crate::Expression::is_exact);
         if exact {
             let expected = "none: only exp, log, tanh and power leave room (clause V-4)";

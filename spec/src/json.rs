@@ -1,16 +1,16 @@
 //! JSON: requests and answers of the protocol, and the JSON twin of a case.
 //!
-//! What JSON cannot write is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53. Readers take
-//! both the string and the number.
+//! What JSON cannot write is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53, values as well as
+//! lengths, strides, offsets, axes and dimensions. Readers take both the string and the number.
 
 use crate::assemble::{self, Names, Parts};
 use crate::expect::lower_dtype;
 use crate::lint::{message, shortened};
 use crate::literal::{Literal, Reading};
-use crate::raw::{NameOrPlace, Natural, RawRequest};
+use crate::raw::{NameOrPlace, Natural, RawRequest, wide};
 use crate::{
     Case, CaseFile, Expectation, Expression, Malformed, Node, Operand, Operation, Outcome, Refusal,
-    RefusalKind, Request, RuleSet, Rules, Scalar, Source, Success, Sweep, Tensor,
+    RefusalKind, Request, RuleSet, Rules, Scalar, Shape, Source, Success, Sweep, Tensor,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -50,7 +50,7 @@ fn insert_request(map: &mut Map<String, Value>, request: &Request) {
     match operation {
         Operation::Elementwise { .. } => {}
         Operation::Broadcast { target_shape } => {
-            map.insert("target_shape".into(), target_shape.lengths().into());
+            map.insert("target_shape".into(), lengths_to_value(target_shape));
         }
         Operation::Gradient { wrt, .. } => {
             map.insert("wrt".into(), request.operands()[*wrt].name().into());
@@ -58,10 +58,10 @@ fn insert_request(map: &mut Map<String, Value>, request: &Request) {
     }
     match request.rules() {
         Rules::Pdpd { axis: Some(axis) } => {
-            map.insert("axis".into(), (*axis).into());
+            map.insert("axis".into(), integer_to_value((*axis).into()));
         }
         Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
-            map.insert("broadcast_dimensions".into(), dimensions.clone().into());
+            map.insert("broadcast_dimensions".into(), integers_to_value(dimensions));
         }
         _ => {}
     }
@@ -87,10 +87,10 @@ fn operand_to_value(operand: &Operand) -> Value {
     let mut map = Map::new();
     map.insert("name".into(), operand.name().into());
     map.insert("dtype".into(), operand.dtype().name().into());
-    map.insert("shape".into(), operand.shape().lengths().into());
+    map.insert("shape".into(), lengths_to_value(operand.shape()));
     if let Some(strides) = operand.strides() {
-        map.insert("strides".into(), strides.into());
-        map.insert("offset".into(), operand.offset().into());
+        map.insert("strides".into(), integers_to_value(strides));
+        map.insert("offset".into(), length_to_value(operand.offset()));
     }
     if let Some(flags) = operand.broadcastable() {
         map.insert("broadcastable".into(), flags.into());
@@ -112,9 +112,29 @@ pub fn scalar_to_value(scalar: Scalar) -> Value {
     }
     match (scalar, scalar.as_i128()) {
         (Scalar::Bool(value), _) => value.into(),
-        (_, Some(value)) if value.abs() <= SAFE => i64::try_from(value).map_or(Value::Null, Value::from),
-        (other, _) => other.literal().into(),
+        (_, Some(value)) => integer_to_value(value),
+        (other, None) => other.literal().into(),
     }
+}
+
+/// An integer as JSON writes it: one beyond 2^53 as a string.
+fn integer_to_value(value: i128) -> Value {
+    match i64::try_from(value) {
+        Ok(small) if value.abs() <= SAFE => small.into(),
+        _ => value.to_string().into(),
+    }
+}
+
+fn integers_to_value(values: &[i64]) -> Value {
+    values.iter().map(|&value| integer_to_value(value.into())).collect()
+}
+
+fn length_to_value(length: usize) -> Value {
+    integer_to_value(i128::try_from(length).unwrap_or(i128::MAX))
+}
+
+fn lengths_to_value(shape: &Shape) -> Value {
+    shape.lengths().iter().map(|&length| length_to_value(length)).collect()
 }
 
 fn tensor_to_value(tensor: &Tensor, with_dtype: bool) -> Value {
@@ -122,7 +142,7 @@ fn tensor_to_value(tensor: &Tensor, with_dtype: bool) -> Value {
     if with_dtype {
         map.insert("dtype".into(), tensor.dtype().name().into());
     }
-    map.insert("shape".into(), tensor.shape().lengths().into());
+    map.insert("shape".into(), lengths_to_value(tensor.shape()));
     map.insert("values".into(), tensor.values().iter().map(scalar_to_value).collect());
     Value::Object(map)
 }
@@ -223,7 +243,7 @@ fn insert_refusal(
         map.insert("kind".into(), kind.name().into());
     }
     if let Some(axis) = axis {
-        map.insert("axis".into(), axis.into());
+        map.insert("axis".into(), length_to_value(axis));
     }
     if let Some(operand) = operand.and_then(|place| request.operands().get(place)) {
         map.insert("operand".into(), operand.name().into());
@@ -241,6 +261,7 @@ struct Answer {
 #[derive(Deserialize)]
 struct AnswerResult {
     dtype: String,
+    #[serde(deserialize_with = "wide::list")]
     shape: Vec<Natural>,
     values: Vec<Literal>,
     intermediate: Option<AnswerIntermediate>,
@@ -249,6 +270,7 @@ struct AnswerResult {
 
 #[derive(Deserialize)]
 struct AnswerIntermediate {
+    #[serde(deserialize_with = "wide::list")]
     shape: Vec<Natural>,
     values: Vec<Literal>,
 }
@@ -257,6 +279,7 @@ struct AnswerIntermediate {
 struct AnswerRefusal {
     message: Option<String>,
     kind: Option<String>,
+    #[serde(default, deserialize_with = "wide::some")]
     axis: Option<Natural>,
     operand: Option<NameOrPlace>,
 }

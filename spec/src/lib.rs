@@ -143,7 +143,7 @@
 //! | `title` | required | what would go wrong, or what must hold, in a sentence |
 //! | `clause` | required | the clause of SEMANTICS.md that it tests ([`clauses`]) |
 //! | `example` | | the documents' examples that it encodes, by id ([`examples`]) |
-//! | `source` | | a list of `{document: KEY, lines: "20-29, 61-71"}` (keys: [`DOCUMENTS`]) and `{url: "https://…"}` |
+//! | `source` | | a list of `{document: KEY, lines: "20-29, 61-71"}` (keys: [`DOCUMENTS`]; lines in quotes, ascending, within the document) and `{url: "https://…"}` |
 //! | `origin` | required | of the expected values: `document`, `hand`, or `"system: NumPy 2.4.6"`; never the code under test |
 //! | `rules` | required, here or at the top | the rule set |
 //! | `operation` | | `elementwise` where absent |
@@ -158,7 +158,7 @@
 //! | `dtype`, `shape`, `values` | required: a dense tensor, compared by clauses V-1 to V-6 |
 //! | `intermediate` | `{shape, values}`, `xla` with operands of different ranks: the lower operand after the in-dim step; judged only where an answer has it |
 //! | `broadcastable` | `theano`: the flags of the result; judged only where an answer has them |
-//! | `tolerance` | `{ulp: N}`, N up to [`MAX_TOLERANCE_ULP`], where `exp`, `log`, `tanh` or `power` leave room (V-4) |
+//! | `tolerance` | `{ulp: N}`, N up to [`MAX_TOLERANCE_ULP`], where `exp`, `log`, `tanh` or `power` leave room (V-4); not with `gradient`, which V-6 bounds |
 //! | `zero_sign` | `any`, where `maximum` or `minimum` (V-3), or `exp`, `log`, `tanh` or `power` (V-4), leave room |
 //!
 //! ## Refusals
@@ -197,7 +197,7 @@
 //!
 //! | dtype | written | errors |
 //! |---|---|---|
-//! | floats | `1`, `1.5`, `-0.0`, `1.0e+5`, `.nan`, `.inf`, `-.inf` | an exponent without a point before it or without sign, `-0`, `1e400`, a value that the dtype does not hold exactly |
+//! | floats | `1`, `1.5`, `-0.0`, `1.0e+5`, `.nan`, `.inf`, `-.inf` | an exponent without a point before it or without sign, `-0`, `1e400`, `1.0e-400`, a value that the dtype does not hold exactly |
 //! | integers | `7`, `-7`; beyond 2^53 also as a string | `8.0`, a value out of range |
 //! | bool | `true`, `false` | numbers, strings |
 //!
@@ -206,7 +206,7 @@
 //!
 //! ## Which YAML
 //!
-//! YAML 1.2, written so that a reader of YAML 1.1 sees the same, and checked for it. Errors are: anchors, aliases, tags,
+//! YAML 1.2, written so that a reader of YAML 1.1 sees the same, and checked for it. Errors are: anchors, aliases, tags, directives,
 //! merge keys, a second document, keys that are no strings, repeated keys, empty values and null; and, where they are not
 //! quoted, `y n yes no on off` in any case, `1:30`, `012`, `0o17`, `0x1F`, `1_000`, `+1`, `.5`, `1.`, `1e5`, `2001-12-14`.
 //!
@@ -236,15 +236,16 @@
 //! );
 //! ```
 //!
-//! A file of more than [`MAX_FILE_BYTES`] is refused unread; so is what is no regular file. A file may hold [`MAX_NODES`]
+//! A file of more than [`MAX_FILE_BYTES`] is refused unread; so is what is empty or no regular file. A file may hold [`MAX_NODES`]
 //! values and nest [`MAX_DEPTH`] deep. Shapes are arithmetic: one that names more elements than there are values is an
 //! error, whatever it multiplies to.
 //!
 //! # The JSON twin
 //!
 //! A file that ends in `.json` holds the same structure and is loaded by the same code. What JSON has no number for is a
-//! string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53; exponents are JSON's. [`json::file_to_json`]
-//! writes it. Characters beyond U+FFFF stand for themselves: pairs of `\u` escapes are not read.
+//! string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53, among `values` as in `shape`, `target_shape`,
+//! `strides`, `offset`, `axis` and `broadcast_dimensions`, where YAML has plain integers only; readers take the string and
+//! the number. Exponents and escapes are JSON's. [`json::file_to_json`] writes it.
 //!
 //! ```
 //! use broadcheck_spec::{Suite, json};
@@ -290,6 +291,7 @@ pub mod json;
 mod lint;
 mod literal;
 mod load;
+mod masked;
 mod operand;
 mod outcome;
 mod raw;

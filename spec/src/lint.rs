@@ -144,6 +144,13 @@ fn value_of(text: &str, parts: Decimal, syntax: Syntax) -> Result<Plain, Finding
             "a finite number: this one is beyond the largest f64 (infinity is written `.inf`)",
         );
     }
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    if value == 0.0 && mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+        return finding(
+            text,
+            "a number that an f64 tells from 0: this one is nearer to 0 than to the smallest f64",
+        );
+    }
     if exponent && syntax == Syntax::Yaml && !(point && signed_exponent) {
         return finding(text, "a point before the exponent and a sign in it, as in `1.0e+5`");
     }
@@ -228,6 +235,9 @@ mod tests {
             ("-0.0", Plain::Float(-0.0)),
             ("1.0e+5", Plain::Float(1e5)),
             ("2.5e-7", Plain::Float(2.5e-7)),
+            ("2.5e-324", Plain::Float(5e-324)),
+            ("0.0e-400", Plain::Float(0.0)),
+            ("-0.000", Plain::Float(-0.0)),
             (".inf", Plain::Float(f64::INFINITY)),
             ("-.inf", Plain::Float(f64::NEG_INFINITY)),
         ] {
@@ -271,6 +281,8 @@ mod tests {
             ("1e+5", "as in `1.0e+5`"),
             ("1e400", "beyond the largest"),
             ("-1.0e+400", "beyond the largest"),
+            ("1.0e-400", "tells from 0"),
+            ("-2.4e-324", "tells from 0"),
             (".5", "both sides"),
             ("1.", "both sides"),
             ("+.inf", "`.inf`"),
@@ -287,5 +299,6 @@ mod tests {
     fn json_writes_exponents_its_own_way() {
         assert_eq!(plain("1e5", Syntax::Json), Ok(Plain::Float(1e5)));
         assert!(plain("1e400", Syntax::Json).is_err());
+        assert!(plain("1e-400", Syntax::Json).is_err());
     }
 }

@@ -118,7 +118,7 @@ impl Literal {
 }
 
 /// An integer as the format writes it in a string: digits, no leading zero, no `-0`.
-fn whole(text: &str) -> Option<i128> {
+pub(crate) fn whole(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = digits.bytes().all(|byte| byte.is_ascii_digit())
         && !digits.is_empty()

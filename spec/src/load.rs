@@ -3,6 +3,7 @@
 use crate::convert::Reader;
 use crate::error::{LoadError, LoadErrors};
 use crate::lint::{Syntax, message};
+use crate::masked::Masked;
 use crate::tree::{self, Kind, Node, Parsed, Place};
 use crate::{Case, RuleSet, Sweep};
 use std::collections::HashMap;
@@ -37,27 +38,29 @@ pub fn load_str(text: &str, file_name: &str) -> Result<CaseFile, LoadErrors> {
         return Err(too_large(file_name, text.len() as u64));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if syntax == Syntax::Json {
-        strict_json(text, file_name)?;
-    }
-    let parsed = tree::parse(text, syntax);
+    let parsed = match syntax {
+        Syntax::Yaml => tree::parse(text),
+        Syntax::Json => tree::parse_json(&strict_json(text, file_name)?),
+    };
     Loader::new(file_name).load(parsed)
 }
 
-/// A JSON file is read as the YAML that it also is: so that it is JSON is to be seen to before.
-fn strict_json(text: &str, file_name: &str) -> Result<(), LoadErrors> {
-    if text.trim().is_empty() {
-        return Ok(());
-    }
-    serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| {
+/// The places of a JSON file's values are found by reading it as YAML: that it is JSON is to be seen to before.
+fn strict_json(text: &str, file_name: &str) -> Result<Masked, LoadErrors> {
+    let error = |error: &serde_json::Error, line: usize, column: usize| {
         let said = error.to_string();
         let found = said.split(" at line ").next().unwrap_or(&said);
         LoadErrors::one(LoadError {
-            line: Some(error.line()),
-            column: Some(error.column()),
+            line: Some(line),
+            column: Some(column),
             ..nowhere(file_name, &format!("a syntax error ({found})"), "JSON")
         })
-    })
+    };
+    if !text.trim().is_empty() {
+        serde_json::from_str::<serde::de::IgnoredAny>(text)
+            .map_err(|found| error(&found, found.line(), found.column()))?;
+    }
+    Masked::new(text).map_err(|(found, line, column)| error(&found, line, column))
 }
 
 /// Loads a case file, or all of a directory: `*.yaml`, `*.yml` and `*.json` below it, sorted by path.
@@ -152,9 +155,13 @@ fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     if metadata.len() > MAX_FILE_BYTES {
         return Err(too_large(&name, metadata.len()));
     }
+    // Some files say that they are empty and are not: to read such a one may wait for ever.
+    if metadata.len() == 0 {
+        return Err(whole(&name, EMPTY.0, EMPTY.1));
+    }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
-    // Some files grow, and some say that they are empty and are not.
+    // Some files grow.
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(too_large(&name, bytes.len() as u64));
@@ -171,6 +178,9 @@ fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
         }
     }
 }
+
+/// What is said of a file without content.
+const EMPTY: (&str, &str) = ("an empty file", "a case file: `format: 1`, `cases:`");
 
 fn nowhere(file: &str, found: &str, expected: &str) -> LoadError {
     LoadError {
@@ -245,7 +255,7 @@ impl<'a> Loader<'a> {
             // After the parser has given up, what it has not read must not be missed.
             _ if parsed.stopped => {}
             None => {
-                self.errors.push(nowhere(self.file, "an empty file", "a case file: `format: 1`, `cases:`"));
+                self.errors.push(nowhere(self.file, EMPTY.0, EMPTY.1));
             }
             Some(root) => self.file(root, &spoilt),
         }

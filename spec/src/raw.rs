@@ -1,6 +1,6 @@
 //! The shape of cases and requests as serde reads them, before anything is known about what they mean.
 
-use crate::literal::Literal;
+use crate::literal::{Literal, whole};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_yaml::Value;
@@ -93,31 +93,32 @@ pub(crate) struct RawRefusal {
     pub(crate) operand: Option<NameOrPlace>,
 }
 
-macro_rules! operand {
-    ($(#[$attribute:meta])* $name:ident) => {
-        #[derive(Deserialize)]
-        $(#[$attribute])*
-        pub(crate) struct $name {
-            pub(crate) name: String,
-            pub(crate) dtype: String,
-            pub(crate) shape: Vec<Natural>,
-            pub(crate) values: Vec<Literal>,
-            pub(crate) strides: Option<Vec<i64>>,
-            pub(crate) offset: Option<Natural>,
-            pub(crate) broadcastable: Option<Vec<bool>>,
-        }
-    };
+/// An operand of the protocol, where unknown fields are ignored.
+#[derive(Deserialize)]
+pub(crate) struct RawOperand {
+    pub(crate) name: String,
+    pub(crate) dtype: String,
+    #[serde(deserialize_with = "wide::list")]
+    pub(crate) shape: Vec<Natural>,
+    pub(crate) values: Vec<Literal>,
+    #[serde(default, deserialize_with = "wide::some_list")]
+    pub(crate) strides: Option<Vec<i64>>,
+    #[serde(default, deserialize_with = "wide::some")]
+    pub(crate) offset: Option<Natural>,
+    pub(crate) broadcastable: Option<Vec<bool>>,
 }
 
-operand! {
-    /// An operand of the protocol, where unknown fields are ignored.
-    RawOperand
-}
-
-operand! {
-    /// An operand of a case.
-    #[serde(deny_unknown_fields, expecting = "a mapping: an operand")]
-    StrictOperand
+/// An operand of a case.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping: an operand")]
+pub(crate) struct StrictOperand {
+    pub(crate) name: String,
+    pub(crate) dtype: String,
+    pub(crate) shape: Vec<Natural>,
+    pub(crate) values: Vec<Literal>,
+    pub(crate) strides: Option<Vec<i64>>,
+    pub(crate) offset: Option<Natural>,
+    pub(crate) broadcastable: Option<Vec<bool>>,
 }
 
 impl From<StrictOperand> for RawOperand {
@@ -135,9 +136,83 @@ pub(crate) struct RawRequest {
     pub(crate) expression: Option<RawExpression>,
     pub(crate) operands: Vec<RawOperand>,
     pub(crate) wrt: Option<String>,
+    #[serde(default, deserialize_with = "wide::some_list")]
     pub(crate) target_shape: Option<Vec<Natural>>,
+    #[serde(default, deserialize_with = "wide::some")]
     pub(crate) axis: Option<i64>,
+    #[serde(default, deserialize_with = "wide::some_list")]
     pub(crate) broadcast_dimensions: Option<Vec<i64>>,
+}
+
+/// Integers of the protocol: JSON numbers, or strings, as integers beyond 2^53 are written there.
+pub(crate) mod wide {
+    use super::{Deserialize, Deserializer, Error, Natural, Visitor, fmt, whole};
+    use std::marker::PhantomData;
+
+    /// An integer that may be written as a string.
+    pub(crate) trait Integer: Sized {
+        /// What is expected where it is none.
+        const EXPECTED: &'static str;
+        fn from_whole(value: i128) -> Option<Self>;
+    }
+
+    impl Integer for Natural {
+        const EXPECTED: &'static str = "an integer, 0 or more";
+        fn from_whole(value: i128) -> Option<Natural> {
+            value.try_into().ok().map(Natural)
+        }
+    }
+
+    impl Integer for i64 {
+        const EXPECTED: &'static str = "an integer from -2^63 to 2^63-1";
+        fn from_whole(value: i128) -> Option<i64> {
+            value.try_into().ok()
+        }
+    }
+
+    struct Wide<T>(T);
+
+    impl<'de, T: Integer> Deserialize<'de> for Wide<T> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Either<T>(PhantomData<T>);
+            impl<T: Integer> Visitor<'_> for Either<T> {
+                type Value = Wide<T>;
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str(T::EXPECTED)
+                }
+                fn visit_i64<E: Error>(self, value: i64) -> Result<Wide<T>, E> {
+                    let read = T::from_whole(value.into()).map(Wide);
+                    read.ok_or_else(|| E::invalid_type(serde::de::Unexpected::Signed(value), &self))
+                }
+                fn visit_u64<E: Error>(self, value: u64) -> Result<Wide<T>, E> {
+                    let read = T::from_whole(value.into()).map(Wide);
+                    read.ok_or_else(|| E::invalid_type(serde::de::Unexpected::Unsigned(value), &self))
+                }
+                fn visit_str<E: Error>(self, value: &str) -> Result<Wide<T>, E> {
+                    let read = whole(value).and_then(T::from_whole).map(Wide);
+                    read.ok_or_else(|| E::invalid_type(serde::de::Unexpected::Str(value), &self))
+                }
+            }
+            deserializer.deserialize_any(Either(PhantomData))
+        }
+    }
+
+    pub(crate) fn list<'de, T: Integer, D: Deserializer<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+        let list: Vec<Wide<T>> = Deserialize::deserialize(from)?;
+        Ok(list.into_iter().map(|Wide(value)| value).collect())
+    }
+
+    pub(crate) fn some_list<'de, T: Integer, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Vec<T>>, D::Error> {
+        let list: Option<Vec<Wide<T>>> = Deserialize::deserialize(from)?;
+        Ok(list.map(|list| list.into_iter().map(|Wide(value)| value).collect()))
+    }
+
+    pub(crate) fn some<'de, T: Integer, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+        let value: Option<Wide<T>> = Deserialize::deserialize(from)?;
+        Ok(value.map(|Wide(value)| value))
+    }
 }
 
 /// A length, a count or a place: an integer that is not negative.

@@ -5,6 +5,8 @@
 //! and 1.2 read differently, and files built to exhaust memory or the stack.
 
 use crate::lint::{Finding, Plain, Syntax, plain, shortened};
+use crate::literal::whole;
+use crate::masked::Masked;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use serde_yaml::Value;
 use std::collections::HashSet;
@@ -22,6 +24,9 @@ pub const MAX_NODES: usize = 1 << 18;
 
 /// How many errors are kept while the tree is built.
 const MAX_ERRORS: usize = crate::LoadErrors::MAX_PER_FILE;
+
+/// The fields that hold integers, or lists of them: in a JSON file they may be strings.
+const INTEGERS: [&str; 6] = ["shape", "target_shape", "strides", "offset", "axis", "broadcast_dimensions"];
 
 /// A line and a column, both from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,8 +154,10 @@ struct Open {
     seen: HashSet<Box<str>>,
 }
 
-struct Builder {
+struct Builder<'a> {
     syntax: Syntax,
+    /// The strings of a JSON file that come next.
+    strings: std::slice::Iter<'a, String>,
     open: Vec<Open>,
     root: Option<Node>,
     nodes: usize,
@@ -159,9 +166,26 @@ struct Builder {
 }
 
 /// Reads a text to the end, or to the first thing after which reading on makes no sense.
-pub(crate) fn parse(text: &str, syntax: Syntax) -> Parsed {
-    let mut builder = Builder { syntax, open: Vec::new(), root: None, nodes: 0, errors: Vec::new(), more: 0 };
-    let mut stopped = builder.characters(text) || builder.indicators(text);
+pub(crate) fn parse(text: &str) -> Parsed {
+    build(text, Syntax::Yaml, &[])
+}
+
+/// The same for a JSON file.
+pub(crate) fn parse_json(masked: &Masked) -> Parsed {
+    build(&masked.text, Syntax::Json, &masked.strings)
+}
+
+fn build(text: &str, syntax: Syntax, strings: &[String]) -> Parsed {
+    let mut builder = Builder {
+        syntax,
+        strings: strings.iter(),
+        open: Vec::new(),
+        root: None,
+        nodes: 0,
+        errors: Vec::new(),
+        more: 0,
+    };
+    let mut stopped = builder.characters(text) || builder.directives(text) || builder.indicators(text);
     if !stopped {
         stopped = builder.read(text).is_break();
     }
@@ -174,7 +198,7 @@ pub(crate) fn parse(text: &str, syntax: Syntax) -> Parsed {
 
 type Flow = std::ops::ControlFlow<()>;
 
-impl Builder {
+impl Builder<'_> {
     /// Refuses characters that end or break lines for one reader and not for another.
     fn characters(&mut self, text: &str) -> bool {
         let bad = |char: char| {
@@ -190,6 +214,20 @@ impl Builder {
             place(line, column),
             format!("the character U+{:04X}", u32::from(char)),
             "text without control characters and foreign line breaks (in quotes, an escape)".into(),
+        );
+        true
+    }
+
+    /// Refuses `%YAML` and `%TAG`, which stand before all else: the format says which YAML it is.
+    fn directives(&mut self, text: &str) -> bool {
+        let blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        let first = text.lines().enumerate().find(|(_, line)| !blank(line));
+        let Some((number, directive)) = first.filter(|(_, line)| line.starts_with('%')) else { return false };
+        let name = shortened(directive.split_whitespace().next().unwrap_or("%"));
+        self.error(
+            place(number + 1, 1),
+            format!("the directive `{name}`"),
+            "a file without directives".into(),
         );
         true
     }
@@ -259,9 +297,16 @@ impl Builder {
     }
 
     fn scalar(&mut self, at: Place, text: &str, style: ScalarStyle) -> Flow {
+        let quoted = style != ScalarStyle::Plain && self.syntax == Syntax::Json;
+        let text = if quoted { self.strings.next().map_or(text, String::as_str) } else { text };
         let kind = if style == ScalarStyle::Plain {
             match plain(text, self.syntax) {
-                Ok(Plain::Text) => Kind::Text(text.into()),
+                Ok(Plain::Text) => {
+                    if !self.wants_key() && self.field() == Some("lines") {
+                        self.error(at, format!("`{}`", shortened(text)), "a quoted string".into());
+                    }
+                    Kind::Text(text.into())
+                }
                 Ok(Plain::Bool(value)) => Kind::Bool(value),
                 Ok(Plain::Int(value)) => Kind::Int(value),
                 Ok(Plain::Float(value)) => Kind::Float(value),
@@ -270,6 +315,8 @@ impl Builder {
                     Kind::Text(text.into())
                 }
             }
+        } else if self.syntax == Syntax::Json && !self.wants_key() {
+            self.integer(text)
         } else {
             Kind::Text(text.into())
         };
@@ -277,6 +324,22 @@ impl Builder {
             return self.key(at, text, &kind);
         }
         self.node(at, kind)
+    }
+
+    /// A string of a JSON file where an integer may stand: beyond 2^53 it is written so.
+    fn integer(&self, text: &str) -> Kind {
+        let field = self.field().is_some_and(|field| INTEGERS.contains(&field));
+        match whole(text) {
+            Some(value) if field && (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value) => {
+                Kind::Int(value)
+            }
+            _ => Kind::Text(text.into()),
+        }
+    }
+
+    /// The field whose value, or an item of whose value, is being read.
+    fn field(&self) -> Option<&str> {
+        self.open.iter().rev().take(2).find_map(|open| open.key.as_ref()).map(|key| &*key.name)
     }
 
     fn wants_key(&self) -> bool {

@@ -236,6 +236,21 @@ fn devices_are_not_read() {
     assert_eq!(errors, "/dev/zero: found a device, a pipe or a socket, expected a regular file");
 }
 
+/// Files of the kernel say that they are regular and empty; to read `kmsg` waits for the next message.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_that_only_seem_empty_are_not_read() {
+    for path in ["/proc/version", "/proc/kmsg"] {
+        let begin = Instant::now();
+        let errors = load_path(Path::new(path)).unwrap_err().to_string();
+        assert_eq!(
+            errors,
+            format!("{path}: found an empty file, expected a case file: `format: 1`, `cases:`")
+        );
+        assert!(begin.elapsed() < Duration::from_secs(5), "{path}");
+    }
+}
+
 #[test]
 fn directories_are_read_whole_and_in_order() {
     let folder = folder("whole");
@@ -345,4 +360,37 @@ fn json_files_are_json() {
         let errors = load_str(&good.replacen(from, to, 1), "f.json").expect_err(to).to_string();
         assert!(errors.starts_with(expected), "{errors}");
     }
+}
+
+/// What writers of JSON write where another character would do: escapes of all kinds, tabs, and none at all.
+#[test]
+fn all_of_json_is_read() {
+    let case = |title: &str| {
+        format!(
+            "{{\n\t\"format\": 1,\n\t\"rules\": \"numpy\",\n\t\"cases\": [{{\"id\": \"x\", \"title\": \"{title}\", \"clause\": \"G-5\", \
+             \"origin\": \"hand\", \"expression\": \"a\", \"operands\": [{{\"name\": \"a\", \"dtype\": \"f64\", \"shape\": [], \
+             \"values\": [1E5]}}], \"refusal\": {{\"kind\": \"any\"}}}}]\n}}"
+        )
+    };
+    for (written, meant) in [
+        (r"\ud83d\ude00 \u00e9", "😀 é"),
+        ("😀 é", "😀 é"),
+        (r#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{c}\n\r\t"),
+        ("\u{7f}\u{85}\u{2028}\u{feff}", "\u{7f}\u{85}\u{2028}\u{feff}"),
+        ("x: [1, {2}], # & * !", "x: [1, {2}], # & * !"),
+    ] {
+        let file = load_str(&case(written), "f.json").unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(file.cases[0].title, meant);
+    }
+    let errors = load_str(&case(r"\ud83d"), "f.json").unwrap_err().to_string();
+    assert!(
+        errors.starts_with("f.json:4:33: found a syntax error (") && errors.ends_with("expected JSON"),
+        "{errors}"
+    );
+    let text = case(r"\ud83d\ude00");
+    let errors = load_str(&text.replace("\"hand\"", "\"ham\""), "f.json").unwrap_err().to_string();
+    assert!(errors.starts_with("f.json:4:76: case x: origin: found `ham`"), "{errors}");
+    let twice = text.replace("\"id\": \"x\"", "\"id\": \"x\", \"\\u0069d\": \"z\"");
+    let errors = load_str(&twice, "f.json").unwrap_err().to_string();
+    assert!(errors.starts_with("f.json:4:24: case x: found the key `id` twice"), "{errors}");
 }

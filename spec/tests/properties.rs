@@ -2,7 +2,8 @@
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
-    Case, Data, Expectation, Expression, Operand, Operation, Request, Rules, Tensor, json, load_str, write,
+    Case, Data, Expectation, ExpectedRefusal, Expression, Operand, Operation, Request, Rules, Tensor, json,
+    load_str, write,
 };
 use proptest::prelude::*;
 
@@ -45,6 +46,13 @@ fn holding(values: impl Into<Data>) -> Case {
     Case { request, expectation, ..good() }
 }
 
+/// A case that refuses a request.
+fn holding_refused(request: Request) -> Case {
+    let back = json::request_from_str(&json::request_to_value(&request).to_string());
+    assert_eq!(back.as_ref(), Ok(&request));
+    Case { request, expectation: Expectation::Refusal(ExpectedRefusal::default()), ..good() }
+}
+
 fn assert_comes_back(case: &Case) {
     for back in back(case) {
         assert_eq!(back, *case);
@@ -74,6 +82,27 @@ proptest! {
     fn integers_come_back(values in proptest::collection::vec(any::<i64>(), 0..20)) {
         assert_comes_back(&holding(values.iter().map(|value| value.cast_unsigned()).collect::<Vec<u64>>()));
         assert_comes_back(&holding(values));
+    }
+
+    #[test]
+    fn shapes_strides_and_offsets_come_back(
+        length in any::<u32>(), stride in any::<i64>(), offset in any::<u64>(), axis in any::<i64>()
+    ) {
+        let wide = usize::try_from(offset).unwrap();
+        let buffer: Data = Vec::<f64>::new().into();
+        let shape = [0, wide, usize::try_from(length).unwrap()];
+        let operands = ["a", "b"].map(|name| {
+            Operand::view(name, shape, buffer.clone(), Some(vec![stride, 1, -1]), wide).unwrap()
+        });
+        let expression = Expression::operand(0);
+        for rules in [Rules::Pdpd { axis: Some(axis) }, Rules::Xla { broadcast_dimensions: Some(vec![stride, axis]) }] {
+            let operation = Operation::Elementwise { expression: expression.clone() };
+            let request = Request::new(rules, operation, operands.to_vec()).unwrap();
+            assert_comes_back(&holding_refused(request));
+        }
+        let operation = Operation::Broadcast { target_shape: shape.into() };
+        let request = Request::new(Rules::Numpy, operation, operands[..1].to_vec()).unwrap();
+        assert_comes_back(&holding_refused(request));
     }
 
     #[test]

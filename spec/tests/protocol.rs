@@ -2,8 +2,8 @@
 
 use broadcheck_spec::half::f16;
 use broadcheck_spec::{
-    Expression, Function, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules, Success, Tensor,
-    json,
+    CaseFile, Expression, Function, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
+    Success, Tensor, json, load_str,
 };
 
 fn request(rules: Rules) -> Request {
@@ -42,6 +42,83 @@ fn requests_ignore_what_they_do_not_know() {
     let request = json::request_from_str(text).unwrap();
     assert_eq!(request.operands()[0].values().get(0).unwrap().literal(), "18446744073709551615");
     assert!(json::request_to_value(&request).to_string().contains(r#""values":["18446744073709551615"]"#));
+}
+
+/// "Integers with |v| > 2^53 are strings in JSON; readers accept both."
+#[test]
+fn integers_beyond_2_53_are_strings_everywhere() {
+    let text = |shape: &str, stride: &str, offset: &str, dimension: &str| {
+        format!(
+            r#"{{"rules":"xla","operation":"elementwise","expression":["add","a","b"],"operands":[{{"name":"a","dtype":"f64","shape":[0,{shape}],"strides":[{stride},1],"offset":{offset},"values":[]}},{{"name":"b","dtype":"f64","shape":[],"values":[1.0]}}],"broadcast_dimensions":[{dimension}]}}"#
+        )
+    };
+    let large = ["9223372036854775808", "-9223372036854775808", "9007199254740993", "-9007199254740993"];
+    let quoted = large.map(|number| format!("\"{number}\""));
+    let small = ["9007199254740992", "-9007199254740992", "3", "-1"];
+    let read = |[a, b, c, d]: [&str; 4]| json::request_from_str(&text(a, b, c, d)).unwrap();
+    let strings = quoted.each_ref().map(String::as_str);
+    assert_eq!(read(large), read(strings));
+    assert_eq!(read(small), read(small.map(|number| format!("\"{number}\"")).each_ref().map(String::as_str)));
+    for written in [strings, small] {
+        let [a, b, c, d] = written;
+        assert_eq!(json::request_to_value(&read(written)).to_string(), text(a, b, c, d));
+    }
+    let pdpd = r#"{"rules":"pdpd","operation":"broadcast","operands":[{"name":"a","dtype":"f64","shape":[],"values":[1]}],"target_shape":["9223372036854775808",0]}"#;
+    let numpy = json::request_from_str(&pdpd.replace("pdpd", "numpy")).unwrap();
+    assert!(
+        json::request_to_value(&numpy).to_string().ends_with(r#""target_shape":["9223372036854775808",0]}"#)
+    );
+    for (bad, expected) in [
+        ("\"03\"", "found string \"03\", expected an integer, 0 or more"),
+        ("\"-1\"", "found string \"-1\", expected an integer, 0 or more"),
+        ("-1", "found integer `-1`, expected an integer, 0 or more"),
+        ("1.5", "found floating point `1.5`, expected an integer, 0 or more"),
+        ("\"18446744073709551616\"", "found string \"18446744073709551616\", expected an integer, 0 or more"),
+    ] {
+        let error = json::request_from_str(&text(bad, "1", "0", "0")).unwrap_err().to_string();
+        assert_eq!(error, format!("operands[0].shape[1]: {expected}"));
+    }
+    let error =
+        json::request_from_str(&text("1", "\"9223372036854775808\"", "0", "0")).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "operands[0].strides[0]: found string \"9223372036854775808\", expected an integer from -2^63 to 2^63-1"
+    );
+    let shape = answer(r#"{"result":{"dtype":"f64","shape":[0,"9007199254740993"],"values":[]}}"#).unwrap();
+    let value = json::outcome_to_value(&request(Rules::Numpy), &shape).to_string();
+    assert_eq!(value, r#"{"result":{"dtype":"f64","shape":[0,"9007199254740993"],"values":[]}}"#);
+}
+
+/// The same in case files: strings in JSON, and in YAML plain integers alone.
+#[test]
+fn integers_of_case_files_are_strings_in_json_only() {
+    let text = |number: &str, operation: &str| {
+        format!(
+            r#"{{"format":1,"rules":"pdpd","cases":[{{"id":"x","title":"T.","clause":"G-1","origin":"hand",{operation},"operands":[{{"name":"a","dtype":"f64","shape":[0,{number}],"strides":[{number},1],"offset":{number},"values":[]}},{{"name":"b","dtype":"f64","shape":[],"values":[1.0]}}],"refusal":{{"kind":"any"}}}}]}}"#
+        )
+    };
+    let pdpd = |number: &str| text(number, &format!(r#""expression":["add","a","b"],"axis":{number}"#));
+    let strip = |mut file: CaseFile| file.cases.remove(0).request;
+    let (plain, string) = ("9007199254740993", "\"9007199254740993\"");
+    let from = |text: &str, name: &str| load_str(text, name).map(strip);
+    let json = from(&pdpd(string), "f.json").unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(from(&pdpd(plain), "f.json"), Ok(json.clone()));
+    assert_eq!(from(&pdpd(plain), "f.yaml"), Ok(json));
+    let fields: Vec<String> = load_str(&pdpd(string), "f.yaml")
+        .unwrap_err()
+        .errors()
+        .iter()
+        .map(|error| error.field.clone())
+        .collect();
+    assert_eq!(fields, ["axis"], "the rest is read where the case's own fields are right");
+    let operand = pdpd(string).replace(r#""axis":"9007199254740993""#, r#""axis":1"#);
+    let told = load_str(&operand, "f.yaml").unwrap_err().to_string();
+    assert!(
+        told.contains(r#"operands[0].shape[1]: found string "9007199254740993", expected an integer"#),
+        "{told}"
+    );
+    let bad = load_str(&pdpd("\"1.5\""), "f.json").unwrap_err().to_string();
+    assert!(bad.contains("axis: found string \"1.5\""), "{bad}");
 }
 
 #[test]
@@ -139,7 +216,11 @@ fn what_is_no_answer_is_told() {
         ),
         (
             r#"{"result":{"dtype":"f64","shape":[1000000000,1000000000,1000000000],"values":[1]}}"#,
-            "result.shape: found (1000000000,1000000000,1000000000), expected lengths other than 0 that multiply to at most 2^63-1",
+            "result.shape: found a result of shape (1000000000,1000000000,1000000000), which is too large to be a tensor, expected lengths other than 0 that multiply to at most 2^63-1, or the refusal `too_large` (clause G-1)",
+        ),
+        (
+            r#"{"result":{"dtype":"f64","shape":[0,4294967296,4294967296],"values":[]}}"#,
+            "result.shape: found a result of shape (0,4294967296,4294967296), which is too large to be a tensor, expected lengths other than 0 that multiply to at most 2^63-1, or the refusal `too_large` (clause G-1)",
         ),
         (
             r#"{"refusal":{"kind":"never"}}"#,

@@ -99,6 +99,7 @@ fn what_is_malformed_is_refused() {
         ("/cases/0/source/0/document", Some(json!("numpy"))),
         ("/cases/0/source/0/url", Some(json!("https://x.org"))),
         ("/cases/0/example", Some(json!(["Y01"]))),
+        ("/cases/0/example", Some(json!(["X01", "X01"]))),
         ("/cases/0/axis", Some(json!(1))),
         ("/cases/0/broadcast_dimensions", Some(json!([1]))),
         ("/cases/0/wrt", Some(json!("a"))),
@@ -135,6 +136,24 @@ fn what_is_malformed_is_refused() {
         assert!(!validator.is_valid(&file), "{pointer} = {value:?}");
         let loaded = broadcheck_spec::load_str(&file.to_string(), "f.json");
         assert!(loaded.is_err(), "the loader takes {pointer} = {value:?}");
+    }
+    let wide = |pointer: &str, value: Value| {
+        let mut file = good.clone();
+        *file.pointer_mut(pointer).expect("the place is there") = value;
+        (validator.is_valid(&file), broadcheck_spec::load_str(&file.to_string(), "f.json").is_ok())
+    };
+    assert_eq!(wide("/cases/0/operands/0/shape/0", json!("2")), (true, true));
+    assert_eq!(wide("/cases/0/operands/0/shape/0", json!("02")), (false, false));
+    assert_eq!(wide("/cases/0/operands/0/shape/0", json!("-2")), (false, false));
+    let requests = self::validator(include_str!("../schema/request.schema.json"));
+    let request = |offset: Value| {
+        json!({"rules": "numpy", "expression": "a", "operands": [
+            {"name": "a", "dtype": "f64", "shape": [0, "9223372036854775808"], "strides": ["-9007199254740993", 1], "offset": offset, "values": []},
+        ]})
+    };
+    for (offset, right) in [(json!("9007199254740993"), true), (json!(1), true), (json!("-1"), false)] {
+        assert_eq!(requests.is_valid(&request(offset.clone())), right, "{offset}");
+        assert_eq!(json::request_from_value(request(offset.clone())).is_ok(), right, "{offset}");
     }
     let refusal = |value: Value| {
         let mut file = good.clone();

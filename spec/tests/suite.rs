@@ -65,6 +65,17 @@ fn every_example_of_the_documents_is_encoded() {
 }
 
 #[test]
+fn every_example_stands_in_its_document() {
+    for example in examples::all() {
+        for (key, lines) in &example.lines {
+            let document = examples::document(key).expect("a document of the list");
+            let last = lines.split(['-', ',', ' ']).filter_map(|line| line.parse::<u32>().ok()).max();
+            assert!(last.is_some_and(|last| last <= document.length), "{}: {key} {lines}", example.id);
+        }
+    }
+}
+
+#[test]
 fn every_clause_has_accepting_and_refusing_cases() {
     let suite = suite();
     let mut missing = Vec::new();

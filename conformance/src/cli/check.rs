@@ -39,10 +39,13 @@ implementations named passes none.
 Exit status: 0 all held, 1 something failed, 2 the input or the command line was wrong,
 130 interrupted.")]
 pub(super) struct Args {
-    /// An implementation: reference, ndarray, or a command that speaks the protocol. May be repeated
+    /// An implementation: reference, fast, ndarray, or a command that speaks the protocol. May be repeated
     ///
-    /// Without it, all that are built in. A command is split into words as a shell would, and run without one;
-    /// conformance/PROTOCOL.md says what it reads and writes, and `broadcheck smoke` tries it.
+    /// Without it, all that are built in: `reference`, the rules index by index; `fast`, the engine that is made for
+    /// speed (`fast@LEVEL` is that at one SIMD level); and `ndarray`, the Rust crate.
+    /// Any other text is a command, such as 'python3 my_harness.py', in quotes for the shell. It is split into
+    /// words as a shell would, and run without one; conformance/PROTOCOL.md says what it reads and writes, and
+    /// `broadcheck smoke` tries it. Names that begin with `adapter:` are reserved.
     #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
 

@@ -31,7 +31,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     max_dim: Option<usize>,
 
-    /// An implementation: reference or ndarray. May be repeated; without it, all of them
+    /// An implementation: reference, fast or ndarray. May be repeated; without it, all of them
     #[arg(long = "impl", value_name = "NAME")]
     implementations: Vec<String>,
 

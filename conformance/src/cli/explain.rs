@@ -3,6 +3,7 @@
 use super::{Ended, HELD, Stop, columns, print, width};
 use anstyle::{AnsiColor, Style};
 use broadcheck::explain::{Drawing, Explanation, Mark, Question};
+use broadcheck::report::plural;
 use broadcheck::spec::{Malformed, RuleSet, Rules, Shape};
 use std::fmt::Write as _;
 
@@ -74,12 +75,14 @@ fn question(args: &Args, set: RuleSet) -> Result<Question, Stop> {
             Question::broadcast(set, operand.clone(), target.clone())
         }
         (RuleSet::Bidirectional, None, shapes) => {
-            let found = format!("{} shapes", shapes.len());
+            let found = plural(shapes.len(), "shape");
             Err(Malformed::new("bidirectional", found, "two: the operand's and the target"))
         }
-        (_, Some(_), shapes) => {
-            Err(Malformed::new("--target", format!("{} operands with a target", shapes.len()), "exactly one"))
-        }
+        (_, Some(_), shapes) => Err(Malformed::new(
+            "--target",
+            format!("{} with a target", plural(shapes.len(), "operand")),
+            "exactly one",
+        )),
         (_, None, shapes) => {
             let rules = match set {
                 RuleSet::None => Rules::None,

@@ -2,7 +2,7 @@
 
 use super::{Stop, interrupt};
 use broadcheck::harness::{self, Options};
-use broadcheck::subjects::{NAMES, Subject, builtin};
+use broadcheck::subjects::{NAMES, Subject, builtin, fast_levels};
 use std::time::Duration;
 
 /// What `--impl` names, each once; all that is built in where nothing is named.
@@ -19,16 +19,40 @@ pub(super) fn wanted(names: &[String]) -> Vec<&str> {
     wanted
 }
 
+/// `fast` takes its level from the environment where that names one: a name that is no level of this machine must
+/// not end in another level without a word.
+fn check_level(name: &str) -> Result<(), Stop> {
+    let Some(wanted) = std::env::var_os("BROADCHECK_SIMD").filter(|_| name == "fast") else { return Ok(()) };
+    let wanted = wanted.to_string_lossy();
+    if builtin(&format!("fast@{wanted}")).is_some() {
+        return Ok(());
+    }
+    Err(Stop::Input(format!("BROADCHECK_SIMD: found `{wanted}`, expected the level in {}", levels())))
+}
+
+/// The names of the levels that this machine has: `fast@portable, fast@avx2`.
+fn levels() -> String {
+    let names = fast_levels().filter_map(|(name, subject)| subject.map(|_| name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// The implementations of these names: built in, or commands that speak the protocol and may take this long for an
 /// answer.
 pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subject>>, Stop> {
     let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(time_limit) };
     let find = |name: &&str| -> Result<Box<Subject>, Stop> {
         if let Some(subject) = builtin(name) {
+            check_level(name)?;
             return Ok(subject);
         }
+        if name.starts_with("fast@") {
+            return Err(Stop::Input(format!(
+                "--impl {name}: expected a level of this machine: {}",
+                levels()
+            )));
+        }
         let opened = match name.strip_prefix("adapter:") {
-            Some(_) => Err("there is no such adapter".into()),
+            Some(_) => Err("names that begin with `adapter:` are reserved".into()),
             None => harness::open(name, options),
         };
         let subject = opened.map_err(|message| {

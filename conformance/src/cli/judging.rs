@@ -5,7 +5,7 @@ use super::select::{Selected, rules_of};
 use broadcheck::Implementation;
 use broadcheck::harness;
 use broadcheck::known::Known;
-use broadcheck::report::{Entry, Leftover, Run, describe_expectation, describe_request};
+use broadcheck::report::{Entry, Leftover, Run, describe_expectation, describe_request, plural};
 use broadcheck::spec::{Case, Suite, Sweep};
 use broadcheck::suite::{Judged, Status, run_cases};
 use broadcheck::sweeps::{SweepReport, run_sweep};
@@ -87,7 +87,7 @@ impl Judging<'_> {
         let failed = judged.status.is_failure();
         let bounds: Vec<String> = sweep.with.iter().map(|(name, bound)| format!("{name} {bound}")).collect();
         let request = format!("sweep {} ({})", sweep.sweep, bounds.join(", "));
-        let expectation = format!("{} cases, all of which hold", sweep.expected_cases);
+        let expectation = format!("{}, all of which hold", plural(sweep.expected_cases, "case"));
         Entry {
             id: sweep.id.clone(),
             sweep: true,

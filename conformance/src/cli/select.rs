@@ -1,6 +1,7 @@
 //! Which cases and sweeps a command is about: `--cases`, `--rules`, `--filter`.
 
 use super::Stop;
+use broadcheck::report::plural;
 use broadcheck::spec::{Case, RuleSet, Suite, Sweep};
 use broadcheck::sweeps;
 use globset::{Glob, GlobMatcher};
@@ -56,7 +57,8 @@ impl Selection {
     }
 
     fn nothing(&self, suite: &Suite) -> String {
-        let all = format!("{} cases and {} sweeps", suite.cases.len(), suite.sweeps.len());
+        let all =
+            format!("{} and {}", plural(suite.cases.len(), "case"), plural(suite.sweeps.len(), "sweep"));
         let mut asked = Vec::new();
         if let Some(filter) = &self.filter {
             asked.push(format!("--filter {filter}"));
@@ -107,6 +109,10 @@ enum Filter {
 impl Filter {
     fn new(text: Option<&str>, suite: &Suite) -> Result<Filter, Stop> {
         let Some(text) = text else { return Ok(Filter::All) };
+        if text.is_empty() {
+            let expected = "expected an id, its beginning or a glob; without --filter every case is selected";
+            return Err(Stop::Input(format!("--filter: found an empty text, {expected}")));
+        }
         if suite.get(text).is_some() || suite.get_sweep(text).is_some() {
             return Ok(Filter::Id(text.into()));
         }

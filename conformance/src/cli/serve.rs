@@ -18,7 +18,7 @@ Example, in which the first line asks what it does and the second adds two numbe
 
 Exit status: 0 after `stop` or the end of the input, 2 for another version of the protocol.")]
 pub(super) struct Args {
-    /// The implementation that answers: reference or ndarray
+    /// The implementation that answers: reference, fast or ndarray
     #[arg(long = "impl", value_name = "NAME", default_value = NAMES[0])]
     implementation: String,
 }

@@ -5,6 +5,7 @@ use super::select::load;
 use super::{Ended, HELD, Stop, print, width};
 use anstyle::Style;
 use broadcheck::explain::Explanation;
+use broadcheck::report::plural;
 use broadcheck::spec::{Case, Source, Suite, Sweep, write};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -74,7 +75,10 @@ fn show_sweep(sweep: &Sweep) -> String {
         ("source", sources(&sweep.sources)),
         ("stands in", sweep.location.to_string()),
         ("note", sweep.note.clone().unwrap_or_default()),
-        ("sweep", format!("{} ({}): {} cases", sweep.sweep, bounds.join(", "), sweep.expected_cases)),
+        (
+            "sweep",
+            format!("{} ({}): {}", sweep.sweep, bounds.join(", "), plural(sweep.expected_cases, "case")),
+        ),
     ];
     head(&sweep.id, &sweep.title, &fields)
 }

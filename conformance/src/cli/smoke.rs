@@ -5,6 +5,7 @@ use super::{Ended, FAILED, HELD, Stop, WRONG_INPUT, interrupt, print, print_and_
 use anstyle::{AnsiColor, Style};
 use broadcheck::harness::Options;
 use broadcheck::harness::smoke::{Ending, Found, Step, Wrong, smoke};
+use broadcheck::report::plural;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -55,7 +56,8 @@ pub(super) fn run(args: &Args) -> Ended {
         Ending::Failed => ("not ok", FAILED),
         Ending::NotStarted => ("cannot be started", WRONG_INPUT),
     };
-    print_and_end(&format!("{word}: {held} steps held, {wrong} did not, {left_out} were left out\n"), status)
+    let held = plural(held, "step");
+    print_and_end(&format!("{word}: {held} held, {wrong} did not, {left_out} left out\n"), status)
 }
 
 fn shown(step: &Step) -> String {

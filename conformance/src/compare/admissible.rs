@@ -74,14 +74,44 @@ impl Admissible {
     }
 }
 
+/// How far each inexact function's value may be from the right one, in ULP.
+#[derive(Clone, Copy)]
+pub(super) enum Ulps {
+    /// From the correctly rounded value, which the reference knows but for its own error.
+    FromTrue(u32),
+    /// From the reference's value.
+    FromReference(u32),
+}
+
+impl From<u32> for Ulps {
+    fn from(ulp: u32) -> Ulps {
+        Ulps::FromTrue(ulp)
+    }
+}
+
+impl Ulps {
+    /// How far from the reference's value.
+    fn at(self, function: Function, dtype: DType) -> u32 {
+        match self {
+            Ulps::FromTrue(ulp) => ulp.saturating_add(uncertainty(function, dtype)),
+            Ulps::FromReference(ulp) => ulp,
+        }
+    }
+}
+
 /// The set at the root of an expression, with these operand values at the index and this many ULP allowed at
 /// every inexact function.
-pub(super) fn admissible(expression: &Expression, operands: &[Scalar], ulp: u32) -> Admissible {
+pub(super) fn admissible(expression: &Expression, operands: &[Scalar], ulp: impl Into<Ulps>) -> Admissible {
     admissible_nodes(expression, operands, ulp).pop().expect("an expression has a root")
 }
 
 /// The set at each node.
-pub(super) fn admissible_nodes(expression: &Expression, operands: &[Scalar], ulp: u32) -> Vec<Admissible> {
+pub(super) fn admissible_nodes(
+    expression: &Expression,
+    operands: &[Scalar],
+    ulp: impl Into<Ulps>,
+) -> Vec<Admissible> {
+    let ulp = ulp.into();
     let mut sets: Vec<Admissible> = Vec::with_capacity(expression.nodes().len());
     for node in expression.nodes() {
         let set = match node {
@@ -97,7 +127,7 @@ pub(super) fn admissible_nodes(expression: &Expression, operands: &[Scalar], ulp
     sets
 }
 
-fn called(function: Function, arguments: &[&Admissible], ulp: u32) -> Admissible {
+fn called(function: Function, arguments: &[&Admissible], ulp: Ulps) -> Admissible {
     match arguments {
         [Admissible::Points(conditions), then, other] => selected(conditions, then, other),
         [Admissible::Floats(set)] => Admissible::Floats(unary(function, set, ulp)),
@@ -137,7 +167,7 @@ fn selected(conditions: &[Scalar], then: &Admissible, other: &Admissible) -> Adm
     }
 }
 
-fn unary(function: Function, set: &Floats, ulp: u32) -> Floats {
+fn unary(function: Function, set: &Floats, ulp: Ulps) -> Floats {
     let mut image = Floats::empty(set.dtype);
     for piece in set.pieces(&[]) {
         let images = piece.ends(set.dtype).map(|end| apply(function, &[end]));
@@ -146,7 +176,7 @@ fn unary(function: Function, set: &Floats, ulp: u32) -> Floats {
     image.merged()
 }
 
-fn binary(function: Function, left: &Floats, right: &Floats, ulp: u32) -> Floats {
+fn binary(function: Function, left: &Floats, right: &Floats, ulp: Ulps) -> Floats {
     let dtype = left.dtype;
     // pow(1, y) is 1 whatever y is, and that is exact: 1 is a special value here.
     let one = one(dtype);
@@ -172,7 +202,7 @@ fn binary(function: Function, left: &Floats, right: &Floats, ulp: u32) -> Floats
 
 /// A base below 0, or -0, or -infinity, to a power that is not known: its sign hangs on whether the exponent is
 /// an odd number, and a negative number has a power only where the exponent is whole.
-fn negative_base(dtype: DType, base: Range, exponent: Range, ulp: u32, exact: bool) -> Floats {
+fn negative_base(dtype: DType, base: Range, exponent: Range, ulp: Ulps, exact: bool) -> Floats {
     let magnitudes = corners(Function::Power, dtype, Piece::Keys(base.mirrored()), Piece::Keys(exponent));
     let mut image = hull(Function::Power, dtype, &magnitudes, ulp, exact);
     if holds_whole_number(dtype, exponent) {
@@ -202,11 +232,11 @@ fn corners(function: Function, dtype: DType, a: Piece, b: Piece) -> [Scalar; 4] 
 }
 
 /// All between the smallest and the largest of some images, and the ULPs that are allowed.
-fn hull(function: Function, dtype: DType, images: &[Scalar], ulp: u32, exact: bool) -> Floats {
+fn hull(function: Function, dtype: DType, images: &[Scalar], ulp: Ulps, exact: bool) -> Floats {
     let keys: Vec<i64> = images.iter().filter_map(|&image| key(image)).collect();
     let range = keys.iter().min().zip(keys.iter().max()).map(|(&low, &high)| Range { low, high });
     let widened = range.map(|range| match function.exactness() {
-        Exactness::Ulp if !exact => range.widened(ulp.saturating_add(uncertainty(function, dtype)), dtype),
+        Exactness::Ulp if !exact => range.widened(ulp.at(function, dtype), dtype),
         _ => range,
     });
     // On a piece a function is NaN everywhere or nowhere.

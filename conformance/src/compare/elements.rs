@@ -1,8 +1,8 @@
 //! Results element by element: by bits, by what is honestly possible, or by the bound for gradients.
 
-use super::admissible::{Admissible, admissible};
+use super::admissible::{Admissible, Ulps, admissible};
 use super::gradient::Bounds;
-use super::{DEFAULT_ULP, Difference, DifferenceKind, Latitude, index_of, ulp};
+use super::{Difference, DifferenceKind, EXPECTED_ULP, Latitude, index_of, ulp};
 use broadcheck_reference::{Alignment, align, read};
 use broadcheck_spec::{ExpectedResult, Expression, Function, Operation, Request, Scalar, Shape, Tensor};
 
@@ -28,8 +28,9 @@ pub(super) struct Honest<'a> {
     expression: &'a Expression,
     ulp: u32,
     any_zero_sign: bool,
-    /// The case's own tolerance, or that for any implementation: an expected value outside it is wrong itself.
-    expected_ulp: u32,
+    /// The case's own tolerance, if it has one. An expected value outside it, or outside that of any expected value,
+    /// is wrong itself, whatever the implementation is allowed.
+    expected_ulp: Option<u32>,
 }
 
 impl<'a> Rule<'a> {
@@ -41,7 +42,7 @@ impl<'a> Rule<'a> {
             (Operation::Elementwise { expression }, Some(reading))
                 if !expression.is_exact() && reading.alignment.shape == *expected.tensor.shape() =>
             {
-                let expected_ulp = expected.tolerance_ulp.unwrap_or(DEFAULT_ULP).max(ulp);
+                let expected_ulp = expected.tolerance_ulp;
                 Rule::Honest(Honest { reading, expression, ulp, any_zero_sign, expected_ulp })
             }
             (Operation::Gradient { expression, wrt }, Some(reading)) => {
@@ -92,10 +93,13 @@ impl<'a> Reading<'a> {
 impl Honest<'_> {
     fn complaint(&self, index: &[usize], expected: Scalar, found: Scalar) -> Option<String> {
         let values = self.reading.values_at(index);
-        if !self.holds(&admissible(self.expression, &values, self.expected_ulp), expected) {
+        // The reference's value is within 1 ULP of the correctly rounded one: one that is right, or as near to it,
+        // is within the 2 of the reference's.
+        let near = self.expected_ulp.map_or(Ulps::FromReference(EXPECTED_ULP), Ulps::FromTrue);
+        if !self.holds(&admissible(self.expression, &values, near), expected) {
             return Some(format!(
                 "expected {expected}, which is itself not within {} ULP per function of what the operands give",
-                self.expected_ulp
+                self.expected_ulp.unwrap_or(EXPECTED_ULP)
             ));
         }
         let right = admissible(self.expression, &values, self.ulp);

@@ -22,6 +22,11 @@ use std::fmt;
 /// The ULPs that an implementation is allowed at `exp log tanh power` unless it says otherwise (clause V-4).
 pub const DEFAULT_ULP: u32 = 4;
 
+/// The ULPs per inexact function, from the reference's value, within which an expected value must lie itself (clause
+/// V-4b). It is the correctly rounded value, or that of a real system of known quality, so that it gets less room
+/// than an answer; a case that is less sure of its value says so by its `tolerance`.
+pub const EXPECTED_ULP: u32 = 2;
+
 /// How much room the clauses leave to an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latitude {
@@ -136,6 +141,9 @@ pub fn judge(request: &Request, expectation: &Expectation, outcome: &Outcome, la
 }
 
 /// What one implementation's outcome demands of another's; `None` where it was skipped or broke.
+///
+/// The outcome is then an expected value, and checked as one ([`EXPECTED_ULP`]): for an implementation that is
+/// allowed more, set the result's `tolerance_ulp`.
 pub fn expectation_of(outcome: &Outcome) -> Option<Expectation> {
     match outcome {
         Outcome::Success(success) => Some(Expectation::Result(ExpectedResult {

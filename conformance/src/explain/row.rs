@@ -3,7 +3,7 @@
 
 use super::frame::Frame;
 use super::{Explanation, Mark};
-use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Shape};
+use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape};
 
 /// One place of a row.
 #[derive(Clone, Debug)]
@@ -152,18 +152,25 @@ fn offending(
 
 /// What is said of an operand that lies above no axis.
 fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
+    let question = &explanation.question;
+    if question.shapes.len() != 2 {
+        // There are not two operands of which one could lie above the other.
+        return shape.to_string();
+    }
     let kind = explanation.decision.as_ref().err().and_then(|refusal| refusal.kind);
-    match (explanation.question.rules.set(), kind) {
-        (RuleSet::Xla, Some(RefusalKind::RankMismatch)) => {
+    match (&question.rules, kind) {
+        (Rules::Xla { broadcast_dimensions: None }, _) => {
             format!("{shape}  ! on which axes? there are no broadcast_dimensions")
         }
-        (RuleSet::Xla, Some(kind)) if kind != RefusalKind::OperandCount => {
+        (Rules::Xla { broadcast_dimensions: Some(_) }, _) => {
             format!("{shape}  ! its broadcast_dimensions place it nowhere")
         }
-        (RuleSet::Pdpd, Some(RefusalKind::AxisOutOfRange)) => {
+        (Rules::Pdpd { .. }, Some(RefusalKind::AxisOutOfRange)) => {
             format!("{shape}  ! its axis places it nowhere")
         }
-        (RuleSet::Pdpd, _) => format!("{shape}  all ones, dropped (PDPD-3): a scalar"),
+        (Rules::Pdpd { .. }, _) if shape.rank() > 0 && shape.iter().all(|&length| length == 1) => {
+            format!("{shape}  all ones, dropped (PDPD-3): a scalar")
+        }
         _ => shape.to_string(),
     }
 }

@@ -14,8 +14,9 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Suite<'a> {
     version: &'a str,
-    /// How many were selected, sweeps among them.
+    /// How many cases were selected, the sweeps not counted.
     cases: usize,
+    /// How many sweeps were selected.
     sweeps: usize,
 }
 
@@ -62,11 +63,7 @@ struct Case<'a> {
 /// The whole report, indented, with a line feed at its end.
 pub fn render(report: &Report) -> String {
     let document = Document {
-        suite: Suite {
-            version: env!("CARGO_PKG_VERSION"),
-            cases: report.cases + report.sweeps,
-            sweeps: report.sweeps,
-        },
+        suite: Suite { version: env!("CARGO_PKG_VERSION"), cases: report.cases, sweeps: report.sweeps },
         interrupted: report.interrupted,
         implementations: report.runs.iter().map(implementation).collect(),
     };

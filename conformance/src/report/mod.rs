@@ -175,11 +175,15 @@ impl Report {
             (all.errored, "errored"),
             (all.known, "known to fail"),
             (all.skipped, "skipped"),
-            (self.runs.iter().map(|run| run.leftovers.len()).sum(), "known-failure entries without a case"),
         ] {
             if count > 0 {
                 counts.push(format!("{count} {what}"));
             }
+        }
+        match self.runs.iter().map(|run| run.leftovers.len()).sum() {
+            0 => {}
+            1 => counts.push("1 known-failure entry without a case".into()),
+            count => counts.push(format!("{count} known-failure entries without a case")),
         }
         let verdict = if self.interrupted {
             "interrupted"
@@ -216,6 +220,7 @@ fn severity(entry: &Entry) -> (u8, Option<DifferenceKind>) {
 }
 
 /// `1 case`, `2 cases`.
-pub fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+pub fn plural(count: impl TryInto<u64> + Copy + std::fmt::Display, noun: &str) -> String {
+    let one = count.try_into().is_ok_and(|count| count == 1);
+    format!("{count} {noun}{}", if one { "" } else { "s" })
 }

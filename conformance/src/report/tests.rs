@@ -64,7 +64,7 @@ fn nothing_holds_by_silence() {
     let mut leftover = report(vec![passed()], true);
     leftover.runs[0].leftovers.push(Leftover { case: "b".into(), reason: "gone".into() });
     assert!(!leftover.held());
-    assert!(leftover.closing().contains("1 known-failure entries without a case"));
+    assert!(leftover.closing().contains("1 known-failure entry without a case"));
 
     // One of two that were not asked for by name may cover nothing.
     let mut two = report(vec![passed()], false);

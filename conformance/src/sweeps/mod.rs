@@ -11,10 +11,12 @@
 
 mod patterns;
 mod run;
+mod together;
 
 pub use run::{SweepFailure, SweepReport, run_sweep};
 
 use crate::relations::{Extent, RELATIONS, Relation};
+use crate::report::plural;
 use broadcheck_spec::{Case, RuleSet, Sweep};
 use patterns::Patterns;
 use std::collections::BTreeMap;
@@ -72,10 +74,8 @@ fn checked(sweep: &Sweep) -> Result<Family, String> {
         return Err(format!("with: found {count} cases, expected at most {MAX_CASES}"));
     }
     if count != u128::from(sweep.expected_cases) {
-        let expected = sweep.expected_cases;
-        return Err(format!(
-            "expect: found {expected} cases, expected {count}, as many as these bounds have"
-        ));
+        let found = plural(sweep.expected_cases, "case");
+        return Err(format!("expect: found {found}, expected {count}, as many as these bounds have"));
     }
     let prefix = format!("{rules}/");
     if !sweep.id.starts_with(&prefix) {

@@ -1,11 +1,13 @@
 //! Runs a sweep against an implementation: one line of the report for all its cases.
 
+use super::together::check_together;
 use super::{Expansion, expand};
 use crate::known::Known;
-use crate::relations::{Extent, Held, Relation};
-use crate::suite::{Judged, Status, run_case};
+use crate::relations::{Extent, Held, Instance, Relation};
+use crate::suite::{Judged, Status, run_cases};
 use broadcheck_spec::{Case, Implementation, Sweep};
 use rayon::prelude::*;
+use std::mem::take;
 
 /// How many failures are described.
 const DESCRIBED: usize = 5;
@@ -73,6 +75,14 @@ impl Tally {
         }
     }
 
+    fn judge(&mut self, relation: &Relation, held: Result<Held, String>) {
+        match held {
+            Ok(Held::Compared) => self.passed += 1,
+            Ok(Held::Vacuous) => self.vacuous += 1,
+            Err(violation) => self.fail(relation.name, violation),
+        }
+    }
+
     /// `self` stands before `later` in the order of the cases: the first failures stay the first.
     fn then(mut self, later: Tally) -> Tally {
         self.passed += later.passed;
@@ -105,7 +115,7 @@ impl Tally {
 }
 
 fn run_all(implementation: &dyn Implementation, cases: &[Case]) -> SweepReport {
-    let judged: Vec<Judged> = cases.par_iter().map(|case| run_case(implementation, case, None)).collect();
+    let judged = run_cases(implementation, &cases.iter().collect::<Vec<_>>(), None);
     let mut tally = Tally::default();
     let mut skip = None;
     for (case, judged) in cases.iter().zip(judged) {
@@ -131,17 +141,30 @@ fn run_relation(
         return Tally { skipped: cases, ..Tally::default() }.report(cases, Some(reason));
     }
     let shapes = extent.shapes();
-    let pairs = (0..shapes.len() * shapes.len()).into_par_iter();
+    // Where many requests are answered faster together, the instances of many pairs of shapes are checked together.
+    let batch = implementation.batch().max(1);
+    let pairs = (0..shapes.len() * shapes.len()).into_par_iter().with_min_len(batch);
+    let check = |tally: &mut Tally, instances: &[Instance]| {
+        for held in check_together(implementation, relation, instances) {
+            tally.judge(relation, held);
+        }
+    };
     let tally = pairs
-        .fold(Tally::default, |mut tally, place| {
+        .fold(<(Tally, Vec<Instance>)>::default, |(mut tally, mut waiting), place| {
             let (first, second) = (place / shapes.len(), place % shapes.len());
-            relation.each(&shapes, first, second, &mut |instance| match relation
-                .check(implementation, instance)
-            {
-                Ok(Held::Compared) => tally.passed += 1,
-                Ok(Held::Vacuous) => tally.vacuous += 1,
-                Err(violation) => tally.fail(relation.name, violation),
+            relation.each(&shapes, first, second, &mut |instance| {
+                if batch == 1 {
+                    return tally.judge(relation, relation.check(implementation, instance));
+                }
+                waiting.push(instance.clone());
+                if waiting.len() == batch {
+                    check(&mut tally, &take(&mut waiting));
+                }
             });
+            (tally, waiting)
+        })
+        .map(|(mut tally, waiting)| {
+            check(&mut tally, &waiting);
             tally
         })
         .reduce(Tally::default, Tally::then);

@@ -112,6 +112,13 @@ fn what_leaves_room_may_say_so() {
         lines(&more),
         ["f.yaml:14:91: case numpy/x: result.tolerance.ulp: found 1001, expected at most 1000"]
     );
+    let gradient = tolerance.replace("    origin", "    operation: gradient\n    wrt: a\n    origin");
+    assert_eq!(
+        lines(&gradient),
+        [
+            "f.yaml:16:85: case numpy/x: result.tolerance: found a tolerance for a gradient, expected none: gradients are judged within the bound of clause V-6"
+        ]
+    );
     let sign = GOOD.replace("[add, a, b]", "[maximum, a, b]").replace("15]}", "15], zero_sign: any}");
     assert!(load_str(&sign, "f.yaml").is_ok());
     let theano = GOOD.replace("rules: numpy", "rules: theano").replace("15]}", "15], broadcastable: [true]}");

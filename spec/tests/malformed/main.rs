@@ -3,7 +3,7 @@
 mod expectations;
 mod requests;
 
-use broadcheck_spec::{LoadErrors, load_str};
+use broadcheck_spec::{LoadErrors, examples, load_str};
 
 /// A case that is right. Each test changes one thing.
 pub(crate) const GOOD: &str = r#"format: 1
@@ -127,6 +127,13 @@ fn yaml_that_the_format_does_not_want() {
     assert_eq!(lines(&two), ["f.yaml:15:1: found a second document, expected one document per file"]);
     let error = lines("format: 1\ncases: [\n");
     assert!(error.len() == 1 && error[0].ends_with("expected YAML 1.2"), "{error:?}");
+    for directive in ["%YAML 1.1", "%TAG ! tag:example.org,2000:", "%YAML 1.2"] {
+        let name = directive.split(' ').next().unwrap();
+        assert_eq!(
+            lines(&format!("# A comment.\n\n{directive}\n---\n{GOOD}")),
+            [format!("f.yaml:3:1: found the directive `{name}`, expected a file without directives")]
+        );
+    }
     let control = GOOD.replace("A title.", "\"A \u{0} title.\"");
     assert_eq!(
         lines(&control),
@@ -167,6 +174,10 @@ fn words_and_numbers_that_yaml_1_1_reads_otherwise() {
         (
             "-1.0e+400",
             "`-1.0e+400`, expected a finite number: this one is beyond the largest f64 (infinity is written `.inf`)",
+        ),
+        (
+            "1.0e-400",
+            "`1.0e-400`, expected a number that an f64 tells from 0: this one is nearer to 0 than to the smallest f64",
         ),
         ("2001-12-14", "`2001-12-14`, expected a quoted string: YAML 1.1 reads it as a date"),
         ("null", "`null`, expected a value, or a quoted string: this is YAML's null"),
@@ -258,7 +269,34 @@ fn fields_of_a_case() {
     refused(
         "\"20-29\"",
         "\"29-20\"",
-        "f.yaml:8:37: case numpy/x: source[0].lines: found `29-20`, expected lines from 1 such as \"20\", \"20-29\" or \"20-29, 61-71\"",
+        "f.yaml:8:37: case numpy/x: source[0].lines: found `29-20`, expected ascending lines from 1 such as \"20\", \"20-29\" or \"20-29, 61-71\"",
+    );
+    for lines in ["61-71, 20-29", "20-29, 29", "20, 20", "0", "20-", "20,21"] {
+        refused(
+            "\"20-29\"",
+            &format!("\"{lines}\""),
+            &format!(
+                "f.yaml:8:37: case numpy/x: source[0].lines: found `{lines}`, expected ascending lines from 1 such as \"20\", \"20-29\" or \"20-29, 61-71\""
+            ),
+        );
+    }
+    refused(
+        "\"20-29\"",
+        "20-29",
+        "f.yaml:8:37: case numpy/x: source[0].lines: found `20-29`, expected a quoted string",
+    );
+    for document in examples::documents() {
+        let source = |last: u32| format!("{{document: {}, lines: \"20, {last}\"}}", document.key);
+        let last = GOOD.replace("{document: openvino, lines: \"20-29\"}", &source(document.length));
+        assert!(load_str(&last, "f.yaml").is_ok(), "{document:?}");
+        let beyond = lines(&last.replace(&document.length.to_string(), &(document.length + 1).to_string()));
+        let expected = format!("expected lines up to {}, the last of `{}`", document.length, document.key);
+        assert!(beyond.len() == 1 && beyond[0].ends_with(&expected), "{beyond:?}");
+    }
+    refused(
+        "    origin: hand",
+        "    origin: hand\n    example: [X01, X02, X01]",
+        "f.yaml:10:25: case numpy/x: example[2]: found `X01` a second time, expected each example once",
     );
     refused(
         "\"20-29\"",

@@ -39,11 +39,12 @@ fn operands() {
         "name: exp",
         "f.yaml:12:16: case numpy/x: operands[0].name: found `exp`, expected a name that is no function's",
     );
-    refused(
-        "name: b",
-        "name: a",
-        "f.yaml:10:26: case numpy/x: expression[2]: found `b`, expected an operand's name: a a",
+    let twice = "f.yaml:13:16: case numpy/x: operands[1].name: found the name `a` twice, expected names that are unique in the request";
+    assert_eq!(
+        lines(&GOOD.replace("name: b", "name: a")),
+        ["f.yaml:10:26: case numpy/x: expression[2]: found `b`, expected an operand's name: a a", twice]
     );
+    assert_eq!(lines(&GOOD.replace("name: b", "name: a").replace("add, a, b", "add, a, a")), [twice]);
     refused(
         "shape: [2, 3], values",
         "shape: [2, 3], shapes: 1, values",

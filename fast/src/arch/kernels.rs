@@ -1,0 +1,264 @@
+//! The loops, written once and compiled for every level.
+
+use super::chain::{self, ChainOp, Link};
+use super::expand;
+use super::ops::*;
+use super::stream;
+use super::table::{FloatParts, Kernels, LogicParts, Table};
+use super::{Binary, Kernel, Select};
+use crate::Level;
+
+/// How many partial sums a sum has. It is part of the result: the same on every level.
+const LANES: usize = 64;
+
+macro_rules! level {
+    ($name:ident, $level:ident, $stream:path, $expand:path, $double:ty, $single:ty $(, $features:literal)?) => {
+        pub(super) mod $name {
+            use super::*;
+
+            $(#[target_feature(enable = $features)])?
+            fn one<T: Copy, O: Op1<T>>(a: &[T], out: &mut [T]) {
+                for (out, &a) in out.iter_mut().zip(a) {
+                    *out = O::of(a);
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
+                for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+                    *out = O::of(a, b);
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
+                if let Some(&b) = b.first() {
+                    for (out, &a) in out.iter_mut().zip(a) {
+                        *out = O::of(a, b);
+                    }
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
+                if let Some(&a) = a.first() {
+                    for (out, &b) in out.iter_mut().zip(b) {
+                        *out = O::of(a, b);
+                    }
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn select_vv<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+                for (((out, &c), &a), &b) in out.iter_mut().zip(c).zip(a).zip(b) {
+                    *out = if c { a } else { b };
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn select_sv<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+                if let Some(&a) = a.first() {
+                    for ((out, &c), &b) in out.iter_mut().zip(c).zip(b) {
+                        *out = if c { a } else { b };
+                    }
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn select_vs<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+                if let Some(&b) = b.first() {
+                    for ((out, &c), &a) in out.iter_mut().zip(c).zip(a) {
+                        *out = if c { a } else { b };
+                    }
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn select_ss<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+                if let (Some(&a), Some(&b)) = (a.first(), b.first()) {
+                    for (out, &c) in out.iter_mut().zip(c) {
+                        *out = if c { a } else { b };
+                    }
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn sum<T: Copy + Default, O: Op2<T, T>>(a: &[T]) -> T {
+                let mut lanes = [T::default(); LANES];
+                let (chunks, rest) = a.as_chunks::<LANES>();
+                for chunk in chunks {
+                    for (lane, &a) in lanes.iter_mut().zip(chunk) {
+                        *lane = O::of(*lane, a);
+                    }
+                }
+                for (lane, &a) in lanes.iter_mut().zip(rest) {
+                    *lane = O::of(*lane, a);
+                }
+                let mut width = LANES / 2;
+                while width > 0 {
+                    let (low, high) = lanes.split_at_mut(width);
+                    for (low, &high) in low.iter_mut().zip(high.iter()) {
+                        *low = O::of(*low, high);
+                    }
+                    width /= 2;
+                }
+                lanes[0]
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn add_to<T: Copy, O: Op2<T, T>>(a: &mut [T], b: &[T]) {
+                for (a, &b) in a.iter_mut().zip(b) {
+                    *a = O::of(*a, b);
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn narrow_f16(a: &mut [f32]) {
+                for a in a {
+                    *a = round_to_f16(*a);
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn narrow_bf16(a: &mut [f32]) {
+                for a in a {
+                    *a = round_to_bf16(*a);
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn chain_f64<const PAST: bool>(first: Link<'_, f64>, links: &[Link<'_, f64>], out: &mut [f64]) {
+                // SAFETY: the vectors are this level's, and so are this function's instructions.
+                unsafe {
+                    if links.iter().all(|link| link.op == ChainOp::Add) {
+                        chain::run::<$double, f64, true, PAST>(first, links, out);
+                    } else {
+                        chain::run::<$double, f64, false, PAST>(first, links, out);
+                    }
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn chain_f32<const PAST: bool>(first: Link<'_, f32>, links: &[Link<'_, f32>], out: &mut [f32]) {
+                // SAFETY: the vectors are this level's, and so are this function's instructions.
+                unsafe {
+                    if links.iter().all(|link| link.op == ChainOp::Add) {
+                        chain::run::<$single, f32, true, PAST>(first, links, out);
+                    } else {
+                        chain::run::<$single, f32, false, PAST>(first, links, out);
+                    }
+                }
+            }
+
+            const fn two<T: Copy, R, O: Op2<T, R>>() -> [Binary<T, R>; 3] {
+                [
+                    Kernel(vector_vector::<T, R, O>),
+                    Kernel(vector_scalar::<T, R, O>),
+                    Kernel(scalar_vector::<T, R, O>),
+                ]
+            }
+
+            const fn selects<T: Copy>() -> [Select<T>; 4] {
+                [Kernel(select_vv::<T>), Kernel(select_vs::<T>), Kernel(select_sv::<T>), Kernel(select_ss::<T>)]
+            }
+
+            macro_rules! numbers {
+                ($type:ty, $float:expr) => {
+                    Kernels {
+                        add: Some(two::<$type, $type, Add>()),
+                        subtract: Some(two::<$type, $type, Subtract>()),
+                        multiply: Some(two::<$type, $type, Multiply>()),
+                        maximum: Some(two::<$type, $type, Maximum>()),
+                        minimum: Some(two::<$type, $type, Minimum>()),
+                        negate: Some(Kernel(one::<$type, Negate>)),
+                        abs: Some(Kernel(one::<$type, Abs>)),
+                        equal: two::<$type, bool, Equal>(),
+                        not_equal: two::<$type, bool, NotEqual>(),
+                        less: Some(two::<$type, bool, Less>()),
+                        less_equal: Some(two::<$type, bool, LessEqual>()),
+                        greater: Some(two::<$type, bool, Greater>()),
+                        greater_equal: Some(two::<$type, bool, GreaterEqual>()),
+                        select: selects::<$type>(),
+                        stream: Kernel($stream),
+                        expand: Kernel($expand),
+                        float: $float,
+                        logic: None,
+                    }
+                };
+            }
+
+            macro_rules! float {
+                ($type:ty, $chain:ident) => {
+                    numbers!($type, Some(FloatParts {
+                        divide: two::<$type, $type, Divide>(),
+                        sqrt: Kernel(one::<$type, Sqrt>),
+                        sum: Kernel(sum::<$type, Add>),
+                        add_to: Kernel(add_to::<$type, Add>),
+                        chain: Kernel($chain::<false>),
+                        chain_past: Kernel($chain::<true>),
+                    }))
+                };
+            }
+
+            pub(in super::super) static TABLE: Table = Table {
+                level: Level::$level,
+                f64: float!(f64, chain_f64),
+                f32: float!(f32, chain_f32),
+                i64: numbers!(i64, None),
+                i32: numbers!(i32, None),
+                i16: numbers!(i16, None),
+                i8: numbers!(i8, None),
+                u64: numbers!(u64, None),
+                u32: numbers!(u32, None),
+                u16: numbers!(u16, None),
+                u8: numbers!(u8, None),
+                bool: Kernels {
+                    add: None,
+                    subtract: None,
+                    multiply: None,
+                    maximum: None,
+                    minimum: None,
+                    negate: None,
+                    abs: None,
+                    equal: two::<bool, bool, Equal>(),
+                    not_equal: two::<bool, bool, NotEqual>(),
+                    less: None,
+                    less_equal: None,
+                    greater: None,
+                    greater_equal: None,
+                    select: selects::<bool>(),
+                    stream: Kernel($stream),
+                        expand: Kernel($expand),
+                    float: None,
+                    logic: Some(LogicParts {
+                        and: two::<bool, bool, And>(),
+                        or: two::<bool, bool, Or>(),
+                        not: Kernel(one::<bool, Not>),
+                    }),
+                },
+                narrow_f16: Kernel(narrow_f16),
+                narrow_bf16: Kernel(narrow_bf16),
+            };
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m128, __m128d, __m256, __m256d, __m512, __m512d};
+
+#[cfg(not(target_arch = "x86_64"))]
+level!(portable, Portable, stream::plain, expand::plain, f64, f32);
+#[cfg(target_arch = "x86_64")]
+level!(portable, Portable, stream::plain, expand::plain, __m128d, __m128);
+#[cfg(target_arch = "x86_64")]
+level!(avx2, Avx2, stream::copy, expand::plain, __m256d, __m256, "avx2,f16c");
+#[cfg(target_arch = "x86_64")]
+level!(
+    avx512,
+    Avx512,
+    stream::copy,
+    expand::avx512,
+    __m512d,
+    __m512,
+    "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"
+);

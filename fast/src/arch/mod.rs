@@ -1,0 +1,108 @@
+//! Kernels: one loop per function and kind of arguments, the same source compiled for every SIMD level, chosen
+//! from a table once per run.
+//!
+//! The only unsafe code of the crate stands in this directory, and beside the loops of `math`. A kernel of a level
+//! is an ordinary safe function whose body may use that level's instructions; what is unsafe is to call it on a
+//! machine that lacks them. So a [`Kernel`] is called through a method, and a table is handed out by [`table`]
+//! alone, which asks the machine.
+#![allow(unsafe_code, reason = "the one place where kernels of a level are called")]
+
+mod chain;
+mod expand;
+mod kernels;
+mod ops;
+mod stream;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use chain::{ChainOp, Link};
+pub(crate) use stream::fence;
+pub(crate) use table::{FloatParts, Kernels, Scalars, Table, table};
+
+/// A kernel of some level, with the function's type as a plain pointer.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernel<F>(F);
+
+/// `out = f(a)`, element by element.
+pub(crate) type Unary<T> = Kernel<unsafe fn(&[T], &mut [T])>;
+/// `out = f(a, b)`, element by element.
+pub(crate) type Binary<T, R> = Kernel<unsafe fn(&[T], &[T], &mut [R])>;
+/// `out = if c then a else b`, element by element.
+pub(crate) type Select<T> = Kernel<unsafe fn(&[bool], &[T], &[T], &mut [T])>;
+/// `a = f(a)`, element by element.
+pub(crate) type InPlace<T> = Kernel<unsafe fn(&mut [T])>;
+/// The sum of the elements.
+pub(crate) type Sum<T> = Kernel<unsafe fn(&[T]) -> T>;
+/// Each element several times.
+pub(crate) type Expand<T> = Kernel<unsafe fn(&[T], usize, &mut [T])>;
+/// A chain from a first argument through links.
+pub(crate) type Chain<T> = Kernel<unsafe fn(Link<'_, T>, &[Link<'_, T>], &mut [T])>;
+/// `a += b`, element by element.
+pub(crate) type AddTo<T> = Kernel<unsafe fn(&mut [T], &[T])>;
+
+impl<T> Unary<T> {
+    #[inline]
+    pub(crate) fn run(self, a: &[T], out: &mut [T]) {
+        // SAFETY: kernels stand in tables alone, and `table` hands out a level's table only where the machine has
+        // the level's instructions. Kernels have no other precondition: they are safe functions.
+        unsafe { (self.0)(a, out) }
+    }
+}
+
+impl<T, R> Binary<T, R> {
+    #[inline]
+    pub(crate) fn run(self, a: &[T], b: &[T], out: &mut [R]) {
+        // SAFETY: as in `Unary::run`.
+        unsafe { (self.0)(a, b, out) }
+    }
+}
+
+impl<T> Select<T> {
+    #[inline]
+    pub(crate) fn run(self, c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+        // SAFETY: as in `Unary::run`.
+        unsafe { (self.0)(c, a, b, out) }
+    }
+}
+
+impl<T> InPlace<T> {
+    #[inline]
+    pub(crate) fn run(self, a: &mut [T]) {
+        // SAFETY: as in `Unary::run`.
+        unsafe { (self.0)(a) }
+    }
+}
+
+impl<T> Sum<T> {
+    #[inline]
+    pub(crate) fn run(self, a: &[T]) -> T {
+        // SAFETY: as in `Unary::run`.
+        unsafe { (self.0)(a) }
+    }
+}
+
+impl<T> Expand<T> {
+    #[inline]
+    pub(crate) fn run(self, from: &[T], times: usize, out: &mut [T]) {
+        // SAFETY: as in `Unary::run`.
+        unsafe { (self.0)(from, times, out) }
+    }
+}
+
+impl<T> Chain<T> {
+    #[inline]
+    pub(crate) fn run(self, first: Link<'_, T>, links: &[Link<'_, T>], out: &mut [T]) {
+        // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
+        unsafe { (self.0)(first, links, out) }
+    }
+}
+
+impl<T> AddTo<T> {
+    #[inline]
+    pub(crate) fn run(self, a: &mut [T], b: &[T]) {
+        // SAFETY: as in `Unary::run`.
+        unsafe { (self.0)(a, b) }
+    }
+}

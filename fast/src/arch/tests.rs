@@ -1,0 +1,241 @@
+//! Every level that the machine has against plain arithmetic, by bits; levels that it lacks are named, not passed
+//! over in silence.
+
+use super::ops::{round_to_bf16, round_to_f16};
+use super::{ChainOp, Link, Scalars, Table, table};
+use crate::Level;
+use broadcheck_spec::Function;
+use broadcheck_spec::half::{bf16, f16};
+
+fn tables() -> Vec<&'static Table> {
+    for level in Level::ALL.into_iter().filter(|level| !level.is_available()) {
+        println!("skipped: this machine has no {level}");
+    }
+    Level::available().map(table).collect()
+}
+
+/// Numbers of every sort, and of every length of rest.
+fn floats() -> Vec<f64> {
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        5e-324,
+        -5e-324,
+        f64::MAX,
+        f64::MIN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+    let mut state = 1u64;
+    let drawn = (0..600).map(|at| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if at % 3 == 0 { special[at % special.len()] } else { f64::from_bits(state) }
+    });
+    drawn.collect()
+}
+
+fn same(one: f64, other: f64) -> bool {
+    one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan())
+}
+
+#[test]
+fn levels_are_what_was_asked_for() {
+    let levels: Vec<Level> = tables().iter().map(|table| table.level).collect();
+    assert_eq!(levels, Level::available().collect::<Vec<_>>());
+}
+
+#[test]
+fn functions_of_two_are_those_of_the_standard() {
+    let a = floats();
+    let mut b = a.clone();
+    b.rotate_left(7);
+    let maximum = |a: f64, b: f64| match (a.is_nan() || b.is_nan(), a == b) {
+        (true, _) => f64::NAN,
+        (_, true) => {
+            if a.is_sign_positive() {
+                a
+            } else {
+                b
+            }
+        }
+        _ => {
+            if a > b {
+                a
+            } else {
+                b
+            }
+        }
+    };
+    type Expected<'a> = (Function, &'a dyn Fn(f64, f64) -> f64);
+    let cases: [Expected<'_>; 6] = [
+        (Function::Add, &|a, b| a + b),
+        (Function::Subtract, &|a, b| a - b),
+        (Function::Multiply, &|a, b| a * b),
+        (Function::Divide, &|a, b| a / b),
+        (Function::Maximum, &maximum),
+        (Function::Minimum, &|a, b| -maximum(-a, -b)),
+    ];
+    for table in tables() {
+        for (function, expected) in &cases {
+            for count in [0, 1, 7, 8, 31, 33, 600] {
+                let mut out = vec![0.0; count];
+                for (scalars, first, second) in [
+                    (Scalars::Neither, &a[..count], &b[..count]),
+                    (Scalars::Second, &a[..count], &b[3..4]),
+                    (Scalars::First, &a[5..6], &b[..count]),
+                ] {
+                    table.f64.binary(*function, scalars).unwrap().run(first, second, &mut out);
+                    for (at, &found) in out.iter().enumerate() {
+                        let want = expected(first[at % first.len()], second[at % second.len()]);
+                        assert!(same(found, want), "{} {function} {scalars:?} at {at}", table.level);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn chains_fold_from_the_left() {
+    let all = floats();
+    let ops = [
+        ChainOp::Add,
+        ChainOp::Subtract,
+        ChainOp::SubtractFrom,
+        ChainOp::Multiply,
+        ChainOp::Divide,
+        ChainOp::DivideInto,
+    ];
+    for table in tables() {
+        let parts = table.f64.float().unwrap();
+        for count in [1, 2, 8, 31, 64, 100, 300] {
+            for pattern in 0..64usize {
+                let argument = |k: usize| {
+                    let scalar = pattern >> k & 1 == 1;
+                    let values = &all[k * 40..k * 40 + if scalar { 1 } else { count }];
+                    Link {
+                        op: if pattern % 3 == 0 { ChainOp::Add } else { ops[(k + pattern) % 6] },
+                        values,
+                        scalar,
+                    }
+                };
+                let links: Vec<Link<'_, f64>> = (1..6).map(argument).collect();
+                let read = |link: &Link<'_, f64>, at: usize| link.values[if link.scalar { 0 } else { at }];
+                let want = |at: usize| {
+                    links.iter().fold(read(&argument(0), at), |a, link| {
+                        let b = read(link, at);
+                        match link.op {
+                            ChainOp::Add => a + b,
+                            ChainOp::Subtract => a - b,
+                            ChainOp::SubtractFrom => b - a,
+                            ChainOp::Multiply => a * b,
+                            ChainOp::Divide => a / b,
+                            ChainOp::DivideInto => b / a,
+                        }
+                    })
+                };
+                for chain in [parts.chain, parts.chain_past] {
+                    // One place more, so that the output starts on every boundary.
+                    let mut out = vec![7.0; count + 1];
+                    let start = pattern % 2;
+                    chain.run(argument(0), &links, &mut out[start..start + count]);
+                    super::fence();
+                    for at in 0..count {
+                        assert!(same(out[start + at], want(at)), "{} at {at} of {count}", table.level);
+                    }
+                    assert_eq!(out[if start == 0 { count } else { 0 }], 7.0, "nothing is written beside it");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "as long as its output")]
+fn a_chain_does_not_read_past_its_arguments() {
+    let values = [1.0; 8];
+    let link = |values| Link { op: ChainOp::Add, values, scalar: false };
+    let mut out = [0.0; 9];
+    table(Level::Portable).f64.float().unwrap().chain.run(link(&values[..]), &[], &mut out);
+}
+
+#[test]
+fn streamed_copies_are_copies() {
+    for table in tables() {
+        for (start, count) in [(0, 0), (0, 1), (1, 5), (3, 63), (0, 64), (5, 200), (63, 777)] {
+            let from: Vec<u8> = (0..=255).cycle().take(count).collect();
+            let mut to = vec![9u8; 1000];
+            table.u8.stream.run(&from, &mut to[start..start + count]);
+            super::fence();
+            assert_eq!(to[start..start + count], from, "{}", table.level);
+            assert!(to[..start].iter().chain(&to[start + count..]).all(|&byte| byte == 9));
+        }
+    }
+}
+
+#[test]
+fn sums_have_the_same_bits_on_every_level() {
+    let values: Vec<f64> = (0..700).map(|at| 1.0 / f64::from(at + 1)).collect();
+    for count in [0, 1, 63, 64, 65, 700] {
+        let sums: Vec<u64> = tables()
+            .iter()
+            .map(|table| table.f64.float().unwrap().sum.run(&values[..count]).to_bits())
+            .collect();
+        assert!(sums.iter().all(|&sum| sum == sums[0]), "{count}");
+        let naive: f64 = values[..count].iter().sum();
+        assert!((f64::from_bits(sums[0]) - naive).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn halves_are_rounded_as_the_crate_half_does() {
+    // Every f16 and bf16, and around every boundary between two of them.
+    let close = |value: f32| {
+        let bits = value.to_bits();
+        [bits.wrapping_sub(1), bits, bits.wrapping_add(1)].map(f32::from_bits)
+    };
+    for bits in 0..=u16::MAX {
+        let (narrow, wide) = (f16::from_bits(bits), bf16::from_bits(bits));
+        let next = f16::from_bits(bits.wrapping_add(1));
+        let middle = f32::midpoint(narrow.to_f32(), next.to_f32());
+        for value in close(narrow.to_f32()).into_iter().chain(close(middle)) {
+            let (found, want) = (round_to_f16(value), f16::from_f32(value).to_f32());
+            assert!(found.to_bits() == want.to_bits() || (found.is_nan() && want.is_nan()), "{value:e}");
+        }
+        let middle = f32::from_bits(wide.to_f32().to_bits() | 0x8000);
+        for value in close(wide.to_f32()).into_iter().chain(close(middle)) {
+            let (found, want) = (round_to_bf16(value), bf16::from_f32(value).to_f32());
+            assert!(found.to_bits() == want.to_bits() || (found.is_nan() && want.is_nan()), "{value:e}");
+        }
+        let shifted = f32::from_bits(u32::from(bits) << 16);
+        assert!(shifted.to_bits() == wide.to_f32().to_bits() || shifted.is_nan());
+    }
+}
+
+#[test]
+fn expansion_repeats_each_element() {
+    fn check<T: Copy + PartialEq + std::fmt::Debug>(
+        table: &Table,
+        kernel: super::Expand<T>,
+        from: &[T],
+        zero: T,
+    ) {
+        for times in 1..20 {
+            for count in [0, 1, 7, 8, 16, 17, 33, 50] {
+                let mut out = vec![zero; count * times + 1];
+                kernel.run(&from[..count], times, &mut out[..count * times]);
+                let want: Vec<T> = from[..count].iter().flat_map(|&value| vec![value; times]).collect();
+                assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
+                assert_eq!(out[count * times], zero, "nothing is written beside it");
+            }
+        }
+    }
+    for table in tables() {
+        check(table, table.f64.expand, &(1..51).map(f64::from).collect::<Vec<_>>(), 0.0);
+        check(table, table.i32.expand, &(1..51).collect::<Vec<_>>(), 0);
+        check(table, table.u8.expand, &(1..51).collect::<Vec<_>>(), 0);
+    }
+}

@@ -1,0 +1,121 @@
+//! What a plan reads and writes: slices of any dtype, borrowed.
+
+use broadcheck_spec::half::{bf16, f16};
+use broadcheck_spec::{DType, Data, Element};
+
+/// An element type as it stands in memory.
+pub(crate) trait Stored: Element + Default + PartialEq {
+    /// The slice, where it is of this type; an empty one otherwise.
+    fn input<'a>(input: &Input<'a>) -> &'a [Self];
+    /// The slice, where it is of this type; an empty one otherwise.
+    fn output<'b>(output: &'b mut Output<'_>) -> &'b mut [Self];
+}
+
+macro_rules! buffers {
+    ($($variant:ident $type:ty;)*) => {
+        /// The buffer of one operand: what its strides and its offset count in.
+        #[derive(Clone, Copy, Debug)]
+        #[allow(missing_docs, reason = "each variant holds values of the dtype of that name")]
+        pub enum Input<'a> { $($variant(&'a [$type]),)* }
+
+        /// Where a result goes: one place per element, row-major.
+        #[derive(Debug)]
+        #[allow(missing_docs, reason = "each variant holds values of the dtype of that name")]
+        pub enum Output<'a> { $($variant(&'a mut [$type]),)* }
+
+        impl Input<'_> {
+            /// The dtype of the values.
+            pub fn dtype(&self) -> DType {
+                match self { $(Input::$variant(_) => DType::$variant,)* }
+            }
+
+            /// The number of values.
+            pub fn len(&self) -> usize {
+                match self { $(Input::$variant(values) => values.len(),)* }
+            }
+
+            /// Whether there is no value.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+        }
+
+        impl<'a> Output<'a> {
+            /// The dtype of the values.
+            pub fn dtype(&self) -> DType {
+                match self { $(Output::$variant(_) => DType::$variant,)* }
+            }
+
+            /// The number of places.
+            pub fn len(&self) -> usize {
+                match self { $(Output::$variant(values) => values.len(),)* }
+            }
+
+            /// Whether there is no place.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// The first `count` places, and the others.
+            pub(crate) fn split(self, count: usize) -> (Output<'a>, Output<'a>) {
+                match self { $(Output::$variant(values) => {
+                    let (first, rest) = values.split_at_mut(count.min(values.len()));
+                    (Output::$variant(first), Output::$variant(rest))
+                })* }
+            }
+
+            /// Every place zero.
+            pub(crate) fn clear(&mut self) {
+                match self { $(Output::$variant(values) => values.fill(<$type>::default()),)* }
+            }
+        }
+
+        /// A buffer of this many zeros.
+        pub(crate) fn zeros(dtype: DType, count: usize) -> Data {
+            match dtype { $(DType::$variant => Data::from(vec![<$type>::default(); count]),)* }
+        }
+
+        impl<'a> From<&'a Data> for Input<'a> {
+            fn from(data: &'a Data) -> Input<'a> {
+                match data { $(Data::$variant(values) => Input::$variant(values),)* }
+            }
+        }
+
+        impl<'a> From<&'a mut Data> for Output<'a> {
+            fn from(data: &'a mut Data) -> Output<'a> {
+                match data { $(Data::$variant(values) => Output::$variant(values),)* }
+            }
+        }
+
+        $(
+            impl<'a> From<&'a [$type]> for Input<'a> {
+                fn from(values: &'a [$type]) -> Input<'a> {
+                    Input::$variant(values)
+                }
+            }
+
+            impl<'a> From<&'a mut [$type]> for Output<'a> {
+                fn from(values: &'a mut [$type]) -> Output<'a> {
+                    Output::$variant(values)
+                }
+            }
+
+            impl Stored for $type {
+                fn input<'a>(input: &Input<'a>) -> &'a [$type] {
+                    match input { Input::$variant(values) => values, _ => &[] }
+                }
+
+                fn output<'b>(output: &'b mut Output<'_>) -> &'b mut [$type] {
+                    match output { Output::$variant(values) => values, _ => &mut [] }
+                }
+            }
+        )*
+    };
+}
+
+buffers! {
+    F64 f64; F32 f32; F16 f16; Bf16 bf16;
+    I64 i64; I32 i32; I16 i16; I8 i8;
+    U64 u64; U32 u32; U16 u16; U8 u8;
+    Bool bool;
+}

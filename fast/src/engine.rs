@@ -1,0 +1,116 @@
+//! The engine behind the trait that all implementations share.
+
+use crate::lower::count;
+use crate::plan::{Plan, inputs};
+use crate::{Level, NoPlan};
+use broadcheck_spec::{
+    Capabilities, DEFAULT_MAX_ELEMENTS, Implementation, Operation, Outcome, Request, Success, Tensor,
+};
+use std::fmt;
+use std::sync::LazyLock;
+
+static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::all);
+
+/// The fast engine. It does everything that the format can express.
+#[derive(Clone, Copy, Debug)]
+pub struct Fast {
+    level: Level,
+    name: &'static str,
+}
+
+/// A level that this machine does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unavailable(pub Level);
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this machine does not have the SIMD level {}", self.0)
+    }
+}
+
+impl std::error::Error for Unavailable {}
+
+impl Fast {
+    /// The engine at the level of [`Level::detect`].
+    pub fn new() -> Fast {
+        Fast { level: Level::detect(), name: "fast" }
+    }
+
+    /// The engine at a level, named `fast@LEVEL`.
+    ///
+    /// # Errors
+    /// [`Unavailable`], where the machine does not have the level.
+    pub fn with_level(level: Level) -> Result<Fast, Unavailable> {
+        let name = match level {
+            Level::Portable => "fast@portable",
+            Level::Avx2 => "fast@avx2",
+            Level::Avx512 => "fast@avx512",
+        };
+        if level.is_available() { Ok(Fast { level, name }) } else { Err(Unavailable(level)) }
+    }
+
+    /// The level.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    fn answer(self, request: &Request) -> Result<Success, NoPlan> {
+        let plan = Plan::with_level(request, self.level)?;
+        let is_elementwise = matches!(request.operation(), Operation::Elementwise { .. });
+        let lower = match &plan.intermediate {
+            Some(lower) if is_elementwise => {
+                let found = count(&lower.shape).unwrap_or(usize::MAX);
+                if found > DEFAULT_MAX_ELEMENTS {
+                    return Err(NoPlan::TooManyElements { found });
+                }
+                let operand = &request.operands()[lower.operand];
+                let copy = Plan::of_copy(operand, lower.operand, &lower.shape, &lower.under, self.level);
+                Some((copy, operand))
+            }
+            _ => None,
+        };
+        let run = |plan: &Plan, inputs: &[crate::Input<'_>]| -> Tensor {
+            plan.run(inputs).unwrap_or_else(|error| unreachable!("a request's own operands: {error}"))
+        };
+        let intermediate = lower.map(|(copy, operand)| run(&copy, &[operand.values().into()]));
+        let tensor = run(&plan, &inputs(request));
+        Ok(Success { tensor, intermediate, broadcastable: plan.flags.filter(|_| is_elementwise) })
+    }
+}
+
+impl Default for Fast {
+    fn default() -> Fast {
+        Fast::new()
+    }
+}
+
+impl Implementation for Fast {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn run(&self, request: &Request) -> Outcome {
+        match self.answer(request) {
+            Ok(success) => Outcome::Success(success),
+            Err(NoPlan::Refused(refusal)) => Outcome::Refusal(refusal),
+            Err(skipped @ NoPlan::TooManyElements { .. }) => Outcome::Skipped { reason: skipped.to_string() },
+        }
+    }
+
+    /// The kernels' own bound (clause V-4).
+    fn allowed_ulp(&self) -> u32 {
+        1
+    }
+
+    fn orders_zeros(&self) -> bool {
+        true
+    }
+}

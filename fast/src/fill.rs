@@ -1,0 +1,106 @@
+//! Gathering an operand's elements of a tile into a register, and the reverse, adding a tile into a gradient.
+
+use crate::arch::FloatParts;
+
+/// The first `out.len()` elements of a pattern that starts at `start`, converted.
+///
+/// Rows that repeat are doubled, elements that repeat are expanded, all else is copied or gathered.
+pub(crate) fn fill<S: Copy, D: Copy>(
+    source: &[S],
+    start: usize,
+    pattern: &[(usize, i64)],
+    out: &mut [D],
+    convert: impl Fn(S) -> D + Copy,
+) {
+    match *pattern {
+        [] => {
+            for out in out {
+                *out = convert(source[start]);
+            }
+        }
+        [(_, 0)] => out.fill(convert(source[start])),
+        [(_, 1)] => {
+            let source = &source[start..start + out.len()];
+            for (out, &value) in out.iter_mut().zip(source) {
+                *out = convert(value);
+            }
+        }
+        [(_, stride)] => {
+            for (at, out) in (0i64..).zip(out) {
+                *out = convert(source[moved(start, at * stride)]);
+            }
+        }
+        [(_, 1), (2, 0)] => expand::<2, _, _>(source, start, out, convert),
+        [(_, 1), (3, 0)] => expand::<3, _, _>(source, start, out, convert),
+        [(_, 1), (4, 0)] => expand::<4, _, _>(source, start, out, convert),
+        [(_, stride), (length, 0)] => {
+            for (at, out) in (0i64..).zip(out.chunks_mut(length)) {
+                out.fill(convert(source[moved(start, at * stride)]));
+            }
+        }
+        [(_, 0), ref inner @ ..] => {
+            let period = inner.iter().map(|&(length, _)| length).product::<usize>().min(out.len());
+            fill(source, start, inner, &mut out[..period], convert);
+            let mut done = period;
+            while done < out.len() {
+                let more = done.min(out.len() - done);
+                out.copy_within(..more, done);
+                done += more;
+            }
+        }
+        [(_, stride), ref inner @ ..] => {
+            let period = inner.iter().map(|&(length, _)| length).product();
+            for (at, out) in (0i64..).zip(out.chunks_mut(period)) {
+                fill(source, moved(start, at * stride), inner, out, convert);
+            }
+        }
+    }
+}
+
+/// Each element `N` times.
+#[inline]
+fn expand<const N: usize, S: Copy, D: Copy>(
+    source: &[S],
+    start: usize,
+    out: &mut [D],
+    convert: impl Fn(S) -> D + Copy,
+) {
+    let (groups, _) = out.as_chunks_mut::<N>();
+    let source = &source[start..start + groups.len()];
+    for (group, &value) in groups.iter_mut().zip(source) {
+        *group = [convert(value); N];
+    }
+}
+
+/// A position moved by a stride. Plans move inside buffers only; a position outside is caught as an index is.
+#[inline]
+fn moved(start: usize, by: i64) -> usize {
+    start.wrapping_add_signed(isize::try_from(by).unwrap_or(isize::MAX))
+}
+
+/// Adds the elements of a tile to the places of a gradient that the pattern names: the reverse of [`fill`].
+pub(crate) fn gather_sum<T: Copy + Default>(
+    parts: &FloatParts<T>,
+    sums: &mut [T],
+    start: usize,
+    pattern: &[(usize, i64)],
+    tile: &[T],
+) {
+    match *pattern {
+        [] => parts.add_to.run(&mut sums[start..=start], tile),
+        [(_, 0)] => parts.add_to.run(&mut sums[start..=start], &[parts.sum.run(tile)]),
+        [(_, 1)] => parts.add_to.run(&mut sums[start..start + tile.len()], tile),
+        [(_, stride)] => {
+            for (at, value) in (0i64..).zip(tile) {
+                let place = moved(start, at * stride);
+                parts.add_to.run(&mut sums[place..=place], std::slice::from_ref(value));
+            }
+        }
+        [(_, stride), ref inner @ ..] => {
+            let period = inner.iter().map(|&(length, _)| length).product();
+            for (at, tile) in (0i64..).zip(tile.chunks(period)) {
+                gather_sum(parts, sums, moved(start, at * stride), inner, tile);
+            }
+        }
+    }
+}

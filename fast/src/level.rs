@@ -1,0 +1,90 @@
+//! The SIMD levels: values, chosen at run time, forceable.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+/// The instructions that kernels may use. Every level gives the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// What the compiler makes of plain loops for the target it builds for. Every machine has it.
+    Portable,
+    /// x86-64 with AVX2 and F16C.
+    Avx2,
+    /// x86-64 with AVX-512 (F, BW, DQ, VL).
+    Avx512,
+}
+
+impl Level {
+    /// Every level, the widest last.
+    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+
+    /// The name on the command line, as in `fast@avx2`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        }
+    }
+
+    /// Whether this machine has it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c"),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                Level::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// The levels that this machine has.
+    pub fn available() -> impl Iterator<Item = Level> {
+        Level::ALL.into_iter().filter(|level| level.is_available())
+    }
+
+    /// The widest level that this machine has, or the one that the environment variable `BROADCHECK_SIMD` names,
+    /// where the machine has that. Asked once per process.
+    pub fn detect() -> Level {
+        static DETECTED: LazyLock<Level> = LazyLock::new(|| {
+            let named = std::env::var("BROADCHECK_SIMD").ok().and_then(|name| name.parse::<Level>().ok());
+            let named = named.filter(|level| level.is_available());
+            named.or_else(|| Level::available().last()).unwrap_or(Level::Portable)
+        });
+        *DETECTED
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no level's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownLevel(pub String);
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no SIMD level: expected one of {}", self.0, Level::ALL.map(Level::name).join(" "))
+    }
+}
+
+impl std::error::Error for UnknownLevel {}
+
+impl FromStr for Level {
+    type Err = UnknownLevel;
+    fn from_str(name: &str) -> Result<Level, UnknownLevel> {
+        Level::ALL.into_iter().find(|level| level.name() == name).ok_or_else(|| UnknownLevel(name.to_owned()))
+    }
+}

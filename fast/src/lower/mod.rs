@@ -1,0 +1,151 @@
+//! Lowering: each rule set, on its own, decides whether the operands go together and says for every operand
+//! which of its axes lies under which axis of the result. After this step nothing knows which rule set asked.
+
+mod bidirectional;
+mod none;
+mod numpy;
+mod pdpd;
+mod theano;
+mod types;
+mod xla;
+
+use broadcheck_spec::{DType, Operation, Refusal, RefusalKind, Request, Rules, Shape};
+use smallvec::SmallVec;
+
+/// Lengths of axes, outermost first.
+pub(crate) type Lengths = SmallVec<[usize; 6]>;
+
+/// For each axis of a result the operand's axis that it reads; `None` where the operand has no such axis or is
+/// stretched along it, and so is read at one place.
+pub(crate) type Under = SmallVec<[Option<usize>; 6]>;
+
+/// How the operands lie under the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lowered {
+    /// The shape of the (underlying) result.
+    pub(crate) shape: Lengths,
+    /// One map per operand.
+    pub(crate) operands: SmallVec<[Under; 4]>,
+    /// theano: the flags of the result (clause THEANO-4).
+    pub(crate) flags: Option<Vec<bool>>,
+    /// xla: what the in-dim step makes of the lower operand (clause XLA-8).
+    pub(crate) intermediate: Option<Intermediate>,
+}
+
+/// The lower operand after the in-dim step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Intermediate {
+    pub(crate) operand: usize,
+    pub(crate) shape: Lengths,
+    pub(crate) under: Under,
+}
+
+impl Lowered {
+    pub(crate) fn new(shape: Lengths, operands: SmallVec<[Under; 4]>) -> Lowered {
+        Lowered { shape, operands, flags: None, intermediate: None }
+    }
+}
+
+/// The shapes of a request's operands, seen by the rule sets.
+pub(crate) struct Shapes<'a>(pub(crate) &'a Request);
+
+impl<'a> Shapes<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.0.operands().len()
+    }
+
+    pub(crate) fn of(&self, operand: usize) -> &'a [usize] {
+        self.0.operands()[operand].shape().lengths()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a [usize]> + Clone {
+        self.0.operands().iter().map(|operand| operand.shape().lengths())
+    }
+
+    pub(crate) fn highest_rank(&self) -> usize {
+        self.iter().map(<[usize]>::len).max().unwrap_or(0)
+    }
+}
+
+/// Decides a request and lowers it, or refuses it, in the order of clause G-6. With the lowering comes the
+/// dtype of the (underlying) result.
+pub(crate) fn lower(request: &Request) -> Result<(Lowered, DType), Refusal> {
+    let shapes = Shapes(request);
+    if shapes.len() > 2 && matches!(request.rules(), Rules::Pdpd { .. } | Rules::Xla { .. }) {
+        let message = format!("{} operands under {}", shapes.len(), request.rules().set());
+        return Err(Refusal::new(RefusalKind::OperandCount, message));
+    }
+    let dtype = types::check(request)?;
+    let lowered = match (request.operation(), request.rules()) {
+        (Operation::Broadcast { target_shape }, Rules::Numpy) => numpy::onto(shapes.of(0), target_shape)?,
+        (Operation::Broadcast { target_shape }, _) => bidirectional::lower(shapes.of(0), target_shape)?,
+        (_, Rules::None) => none::lower(&shapes)?,
+        (_, Rules::Numpy) => numpy::lower(&shapes)?,
+        (_, Rules::Pdpd { axis }) => pdpd::lower(&shapes, *axis)?,
+        (_, Rules::Xla { broadcast_dimensions }) => {
+            xla::lower(&shapes, broadcast_dimensions.as_deref().unwrap_or(&[]))?
+        }
+        (_, Rules::Theano) => theano::lower(request)?,
+        // Malformed by construction of `Request`; with one operand and no target it has the operand's shape.
+        (_, Rules::Bidirectional) => none::lower(&shapes)?,
+    };
+    check_sizes(request, &lowered.shape)?;
+    Ok((lowered, dtype))
+}
+
+/// Clause G-1: the lengths other than 0 of every operand, of the target and of the result multiply to at most
+/// 2^63 - 1.
+fn check_sizes(request: &Request, result: &[usize]) -> Result<(), Refusal> {
+    let target = match request.operation() {
+        Operation::Broadcast { target_shape } => Some(target_shape.lengths()),
+        _ => None,
+    };
+    let operands = request.operands().iter().map(|operand| operand.shape().lengths());
+    for shape in operands.chain(target).chain([result]) {
+        if count(shape).is_none() {
+            let message = format!("shape {} has more than 2^63-1 elements", Shape::from(shape));
+            return Err(Refusal::new(RefusalKind::TooLarge, message));
+        }
+    }
+    Ok(())
+}
+
+/// The number of elements; `None` where the lengths other than 0 multiply to more than 2^63 - 1.
+pub(crate) fn count(lengths: &[usize]) -> Option<usize> {
+    let mut product: i64 = 1;
+    let mut empty = false;
+    for &length in lengths {
+        if length == 0 {
+            empty = true;
+        } else {
+            product = product.checked_mul(i64::try_from(length).ok()?)?;
+        }
+    }
+    if empty { Some(0) } else { usize::try_from(product).ok() }
+}
+
+fn mismatch(axis: usize, one: usize, other: usize) -> Refusal {
+    let message = format!("lengths {one} and {other} do not go together");
+    Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis)
+}
+
+/// Clause G-2: the common length of two, if they have one.
+fn common(one: usize, other: usize) -> Option<usize> {
+    match (one, other) {
+        (1, length) | (length, 1) => Some(length),
+        _ => (one == other).then_some(one),
+    }
+}
+
+/// The map of an operand that is laid with its last axis under the result's last, as it is read where an axis
+/// of another length than the result's is stretched.
+fn right_aligned(shape: &[usize], result: &[usize]) -> Under {
+    let lead = result.len() - shape.len();
+    let axis = |at: usize| at.checked_sub(lead).filter(|&own| shape[own] == result[at]);
+    (0..result.len()).map(axis).collect()
+}
+
+/// The map of an operand that has the result's shape.
+fn identity(rank: usize) -> Under {
+    (0..rank).map(Some).collect()
+}

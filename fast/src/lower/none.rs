@@ -1,0 +1,19 @@
+//! The rule set `none`: clauses NONE-1 and NONE-2.
+
+use super::{Lowered, Shapes, identity};
+use broadcheck_spec::{Refusal, RefusalKind};
+
+pub(super) fn lower(shapes: &Shapes<'_>) -> Result<Lowered, Refusal> {
+    let first = shapes.of(0);
+    let rank = first.len();
+    if let Some(other) = shapes.iter().find(|shape| shape.len() != rank) {
+        let message = format!("ranks {rank} and {} differ", other.len());
+        return Err(Refusal::new(RefusalKind::RankMismatch, message));
+    }
+    for axis in 0..rank {
+        if let Some(other) = shapes.iter().find(|shape| shape[axis] != first[axis]) {
+            return Err(super::mismatch(axis, first[axis], other[axis]));
+        }
+    }
+    Ok(Lowered::new(first.into(), shapes.iter().map(|_| identity(rank)).collect()))
+}

@@ -1,0 +1,48 @@
+//! The rule set `theano`: clauses THEANO-1 to THEANO-4.
+
+use super::{Lengths, Lowered, Shapes, Under};
+use broadcheck_spec::{Refusal, RefusalKind, Request};
+use smallvec::smallvec;
+
+pub(super) fn lower(request: &Request) -> Result<Lowered, Refusal> {
+    let operands = request.operands();
+    for (place, operand) in operands.iter().enumerate() {
+        let flags = operand.broadcastable().unwrap_or(&[]);
+        let lengths = operand.shape().lengths();
+        if let Some(axis) = (0..flags.len()).find(|&axis| flags[axis] && lengths[axis] != 1) {
+            let message = format!("an axis of length {} is flagged broadcastable", lengths[axis]);
+            return Err(Refusal::new(RefusalKind::FlagViolation, message).of_operand(place).at_axis(axis));
+        }
+    }
+    let rank = Shapes(request).highest_rank();
+    let mut result: Lengths = smallvec![1; rank];
+    let mut flags = vec![true; rank];
+    let mut wrong: Option<(usize, usize, usize)> = None;
+    let fixed = |operand: &broadcheck_spec::Operand, own: usize| {
+        !operand.broadcastable().is_some_and(|flags| flags[own])
+    };
+    for operand in operands {
+        let lead = rank - operand.rank();
+        for (own, &length) in operand.shape().iter().enumerate() {
+            let axis = own + lead;
+            if !fixed(operand, own) {
+                continue;
+            }
+            if flags[axis] {
+                (flags[axis], result[axis]) = (false, length);
+            } else if length != result[axis] && wrong.is_none_or(|(leftmost, ..)| axis < leftmost) {
+                wrong = Some((axis, result[axis], length));
+            }
+        }
+    }
+    if let Some((axis, one, other)) = wrong {
+        let message = format!("lengths {one} and {other} of axes that are not flagged broadcastable");
+        return Err(Refusal::new(RefusalKind::NotBroadcastable, message).at_axis(axis));
+    }
+    let under = |operand: &broadcheck_spec::Operand| -> Under {
+        let lead = rank - operand.rank();
+        (0..rank).map(|axis| axis.checked_sub(lead).filter(|&own| fixed(operand, own))).collect()
+    };
+    let maps = operands.iter().map(under).collect();
+    Ok(Lowered { flags: Some(flags), ..Lowered::new(result, maps) })
+}

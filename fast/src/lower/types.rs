@@ -1,0 +1,99 @@
+//! Which function takes which dtype, and what can be differentiated: clauses G-3, V-2 and GRAD-3.
+
+use broadcheck_spec::{DType, Function, Node, Operation, Refusal, RefusalKind, Request};
+use smallvec::SmallVec;
+
+/// The dtype of the (underlying) result, or the first refusal in post-order; then, for a gradient,
+/// differentiability.
+pub(super) fn check(request: &Request) -> Result<DType, Refusal> {
+    let operands = request.operands();
+    let Some(expression) = request.operation().expression() else { return Ok(operands[0].dtype()) };
+    let mut dtypes: SmallVec<[DType; 32]> = SmallVec::new();
+    for node in expression.nodes() {
+        let dtype = match node {
+            Node::Operand(place) => operands[*place].dtype(),
+            Node::Call(call) => {
+                let mut arguments = [DType::Bool; 3];
+                let places = call.arguments();
+                for (argument, &place) in arguments.iter_mut().zip(places) {
+                    *argument = dtypes[place];
+                }
+                result(call.function(), &arguments[..places.len()])?
+            }
+        };
+        dtypes.push(dtype);
+    }
+    let root = dtypes[dtypes.len() - 1];
+    if let Operation::Gradient { wrt, .. } = request.operation() {
+        differentiable(expression.nodes(), *wrt, root, operands[*wrt].dtype())?;
+    }
+    Ok(root)
+}
+
+/// The dtype of a call, by the dtypes of its arguments.
+fn result(function: Function, arguments: &[DType]) -> Result<DType, Refusal> {
+    use Function as F;
+    let alike = match function {
+        F::Select => arguments[0] == DType::Bool && arguments[1] == arguments[2],
+        _ => arguments.iter().all(|&dtype| dtype == arguments[0]),
+    };
+    if !alike {
+        let message =
+            format!("{function} of {}", arguments.iter().map(|d| d.name()).collect::<Vec<_>>().join(", "));
+        return Err(Refusal::new(RefusalKind::DTypeMismatch, message));
+    }
+    let dtype = arguments[arguments.len() - 1];
+    let (defined, answer) = match function {
+        F::Add | F::Subtract | F::Multiply | F::Maximum | F::Minimum | F::Negate | F::Abs => {
+            (dtype != DType::Bool, dtype)
+        }
+        F::Divide | F::Power | F::Sqrt | F::Exp | F::Log | F::Tanh => (dtype.is_float(), dtype),
+        F::Less | F::LessEqual | F::Greater | F::GreaterEqual => (dtype != DType::Bool, DType::Bool),
+        F::Equal | F::NotEqual => (true, DType::Bool),
+        F::LogicalAnd | F::LogicalOr | F::LogicalNot => (dtype == DType::Bool, DType::Bool),
+        F::Select => (true, dtype),
+    };
+    if defined { Ok(answer) } else { Err(unsupported(format!("{function} of {dtype}"))) }
+}
+
+fn unsupported(message: String) -> Refusal {
+    Refusal::new(RefusalKind::UnsupportedFunction, message)
+}
+
+/// Clause GRAD-3: root and w are float, and no function on a path to w lacks a derivative.
+fn differentiable(nodes: &[Node], wrt: usize, root: DType, own: DType) -> Result<(), Refusal> {
+    if !root.is_float() || !own.is_float() {
+        return Err(unsupported(format!("the gradient of {root} by {own}")));
+    }
+    let mut holds: SmallVec<[bool; 32]> = SmallVec::new();
+    for node in nodes {
+        let here = match node {
+            Node::Operand(place) => *place == wrt,
+            Node::Call(call) => {
+                let here = call.arguments().iter().any(|&argument| holds[argument]);
+                if here && !has_derivative(call.function()) {
+                    return Err(unsupported(format!("{} has no derivative", call.function())));
+                }
+                here
+            }
+        };
+        holds.push(here);
+    }
+    Ok(())
+}
+
+fn has_derivative(function: Function) -> bool {
+    use Function as F;
+    !matches!(
+        function,
+        F::Equal
+            | F::NotEqual
+            | F::Less
+            | F::LessEqual
+            | F::Greater
+            | F::GreaterEqual
+            | F::LogicalAnd
+            | F::LogicalOr
+            | F::LogicalNot
+    )
+}

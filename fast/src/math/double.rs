@@ -1,0 +1,128 @@
+//! `exp log tanh` of f64: each one fixed sequence of IEEE additions, multiplications, divisions, bit operations and
+//! selects, without a branch, a table or a fused multiply-add, so that the compiler vectorises a loop over it for any
+//! level and every level gives the bits of the scalar call. Polynomials are minimax fits (Remez exchange, 220 bits).
+
+/// log2(e).
+pub(super) const LOG2_E: f64 = std::f64::consts::LOG2_E;
+/// The first 32 bits of ln 2: an integer of 11 bits times this is exact.
+pub(super) const LN2_HI: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
+/// ln 2 less `LN2_HI`.
+pub(super) const LN2_LO: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
+/// Added to a number of at most 2^51, leaves the nearest integer, and 2046, in the low bits of the sum.
+pub(super) const ROUND: f64 = 6_755_399_441_055_744.0 + 2046.0;
+const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
+/// The bits of sqrt(1/2).
+const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
+const ONE: u64 = 0x3ff0_0000_0000_0000;
+
+/// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2: within 2^-57.9 of e^r once multiplied by r^2.
+#[inline(always)]
+fn exp_tail(r: f64, r2: f64) -> f64 {
+    let c01 = 0.5000000000000011 + r * 0.16666666666666408;
+    let c23 = 0.0416666666665281 + r * 0.008333333333496928;
+    let c45 = 0.001388888894424927 + r * 0.00019841269502732196;
+    let c67 = 2.4801492388201276e-05 + r * 2.755758842941503e-06;
+    let c89 = 2.7630523500905356e-07 + r * 2.499985560931945e-08;
+    let r4 = r2 * r2;
+    (c01 + r2 * c23) + r4 * ((c45 + r2 * c67) + r4 * c89)
+}
+
+/// e^r as an unevaluated sum of 1 + r rounded and what that lacks.
+#[inline(always)]
+pub(super) fn exp_reduced(r: f64) -> (f64, f64) {
+    let r2 = r * r;
+    let high = 1.0 + r;
+    (high, ((1.0 - high) + r) + r2 * exp_tail(r, r2))
+}
+
+/// x as n ln 2 + r, |r| <= ln(2)/2: n + `ROUND`, and r as a difference.
+#[inline(always)]
+pub(super) fn reduce(x: f64) -> (f64, f64, f64) {
+    let shifted = x * LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    (shifted, x - n * LN2_HI, n * LN2_LO)
+}
+
+/// value * 2^n, rounded once, for the n that `shifted` holds, |n| <= 2000: by two factors, so that neither overflows
+/// before the product does and a subnormal result is rounded by the second alone.
+#[inline(always)]
+pub(super) fn scale(value: f64, shifted: f64) -> f64 {
+    let bits = shifted.to_bits();
+    let half = bits >> 1;
+    value * f64::from_bits(half << 52) * f64::from_bits(bits.wrapping_sub(half) << 52)
+}
+
+/// e^x.
+#[inline(always)]
+pub(super) fn exp(x: f64) -> f64 {
+    // Beyond these the result is infinite or rounds to 0; a NaN passes both.
+    let x = if x > 710.0 { 710.0 } else { x };
+    let x = if x < -746.0 { -746.0 } else { x };
+    let (shifted, r, low) = reduce(x);
+    let (high, low) = exp_reduced(r - low);
+    scale(high + low, shifted)
+}
+
+/// x > 0, finite, as 2^k m with sqrt(1/2) <= m < sqrt(2): (k, m).
+#[inline(always)]
+pub(super) fn split(x: f64) -> (f64, f64) {
+    let subnormal = x < f64::MIN_POSITIVE;
+    let normal = if subnormal { x * 18_014_398_509_481_984.0 } else { x };
+    let bias =
+        if subnormal { 4_503_599_627_370_496.0 + (1023.0 + 54.0) } else { 4_503_599_627_370_496.0 + 1023.0 };
+    let moved = normal.to_bits().wrapping_add(ONE - SQRT_HALF);
+    // 2^52 + the biased exponent, as a float: no conversion of 64-bit integers, which AVX2 lacks.
+    let k = f64::from_bits((moved >> 52) | 0x4330_0000_0000_0000) - bias;
+    (k, f64::from_bits((moved & MANTISSA).wrapping_add(SQRT_HALF)))
+}
+
+/// The natural logarithm.
+#[inline(always)]
+pub(super) fn log(x: f64) -> f64 {
+    let (k, m) = split(x);
+    let f = m - 1.0;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    // (log((1+s)/(1-s)) - 2s) / s, after the division by z, within 2^-59.
+    let z2 = z * z;
+    let c01 = 0.6666666666666736 + z * 0.39999999999400204;
+    let c23 = 0.28571428745914157 + z * 0.22222198182087072;
+    let c45 = 0.18183586075410185 + z * 0.15313459666978257;
+    let tail = z * (c01 + z2 * (c23 + z2 * (c45 + z2 * 0.14802189792942022)));
+    let half = 0.5 * f * f;
+    // k ln 2 + f - f^2/2 without loss, then the small terms.
+    let a = k * LN2_HI;
+    let b = a + f;
+    let high = b - half;
+    let lost = (f - (b - a)) + ((b - high) - half);
+    let value = high + ((lost + k * LN2_LO) + s * (half + tail));
+    let below = if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
+    let value = if x > 0.0 { value } else { below };
+    if x == f64::INFINITY { x } else { value }
+}
+
+/// The hyperbolic tangent.
+#[inline(always)]
+pub(super) fn tanh(x: f64) -> f64 {
+    let a = x.abs();
+    // From 19.1 on the result rounds to 1.
+    let a = if a > 20.0 { 20.0 } else { a };
+    let small = a < 0.5494;
+    // Up to a little beyond atanh(1/2): a + a y P(y)/Q(y) with y = a^2; P/Q is within 2^-62.
+    let y = a * a;
+    let p = y * (-0.3333333333333333 + y * (-0.02050038829486256 + y * -0.00019924846304621963));
+    let q = 1.0 + y * (0.4615011648845839 + y * (0.023293449438298548 + y * 0.00020660916344427424));
+    // Beyond: 1 - 2/(e^2a + 1), with the denominator to twice the precision.
+    let (shifted, r, low) = reduce(a + a);
+    let (high, low) = exp_reduced(r - low);
+    let power = f64::from_bits(shifted.to_bits().wrapping_sub(1023) << 52);
+    let whole = high + low;
+    let (high, low) = (whole * power, ((high - whole) + low) * power);
+    let sum = high + 1.0;
+    let lost = ((high - sum) + 1.0) + low;
+    let quotient = if small { p } else { 2.0 } / if small { q } else { sum };
+    let near = a + a * quotient;
+    let main = 1.0 - quotient;
+    let far = main + (((1.0 - main) - quotient) + quotient * (quotient * (0.5 * lost)));
+    if small { near } else { far }.copysign(x)
+}

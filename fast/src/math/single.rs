@@ -1,0 +1,96 @@
+//! `exp log tanh` of f32, as `double` for f64: all in f32, so that a vector holds twice as many.
+
+const LOG2_E: f32 = std::f32::consts::LOG2_E;
+/// The first 15 bits of ln 2: an integer of 9 bits times this is exact.
+const LN2_HI: f32 = f32::from_bits(0x3f31_7200);
+/// ln 2 less `LN2_HI`.
+const LN2_LO: f32 = f32::from_bits(0x35bf_be8e);
+/// Added to a number of at most 2^22, leaves the nearest integer, and 254, in the low bits of the sum.
+const ROUND: f32 = 12_582_912.0 + 254.0;
+const MANTISSA: u32 = 0x007f_ffff;
+/// The bits of sqrt(1/2).
+const SQRT_HALF: u32 = 0x3f35_04f3;
+const ONE: u32 = 0x3f80_0000;
+
+/// e^r as an unevaluated sum of 1 + r rounded and what that lacks.
+#[inline(always)]
+fn exp_reduced(r: f32) -> (f32, f32) {
+    let r2 = r * r;
+    let c01 = 0.49999994 + r * 0.1666652;
+    let c23 = 0.0416684 + r * 0.008368851;
+    let tail = c01 + r2 * (c23 + r2 * 0.001381432);
+    let high = 1.0 + r;
+    (high, ((1.0 - high) + r) + r2 * tail)
+}
+
+/// x as n ln 2 + r, |r| <= ln(2)/2: n + `ROUND`, and r.
+#[inline(always)]
+fn reduce(x: f32) -> (f32, f32) {
+    let shifted = x * LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    (shifted, (x - n * LN2_HI) - n * LN2_LO)
+}
+
+/// e^x.
+#[inline(always)]
+pub(super) fn exp(x: f32) -> f32 {
+    // Beyond these the result is infinite or rounds to 0; a NaN passes both.
+    let x = if x > 89.0 { 89.0 } else { x };
+    let x = if x < -104.5 { -104.5 } else { x };
+    let (shifted, r) = reduce(x);
+    let (high, low) = exp_reduced(r);
+    // Two factors, as in `double::scale`.
+    let bits = shifted.to_bits();
+    let half = bits >> 1;
+    (high + low) * f32::from_bits(half << 23) * f32::from_bits(bits.wrapping_sub(half) << 23)
+}
+
+/// The natural logarithm.
+#[inline(always)]
+pub(super) fn log(x: f32) -> f32 {
+    let subnormal = x < f32::MIN_POSITIVE;
+    let normal = if subnormal { x * 33_554_432.0 } else { x };
+    let bias = if subnormal { 127 + 25 } else { 127 };
+    let moved = normal.to_bits().wrapping_add(ONE - SQRT_HALF);
+    let k = ((moved >> 23).cast_signed() - bias) as f32;
+    let f = f32::from_bits((moved & MANTISSA).wrapping_add(SQRT_HALF)) - 1.0;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    // (log((1+s)/(1-s)) - 2s) / s, after the division by z, within 2^-30.
+    let tail = z * (0.66666776 + z * (0.39977357 + z * 0.29877114));
+    let half = 0.5 * f * f;
+    // k ln 2 + f - f^2/2 without loss, then the small terms.
+    let a = k * LN2_HI;
+    let b = a + f;
+    let high = b - half;
+    let lost = (f - (b - a)) + ((b - high) - half);
+    let value = high + ((lost + k * LN2_LO) + s * (half + tail));
+    let below = if x == 0.0 { f32::NEG_INFINITY } else { f32::NAN };
+    let value = if x > 0.0 { value } else { below };
+    if x == f32::INFINITY { x } else { value }
+}
+
+/// The hyperbolic tangent.
+#[inline(always)]
+pub(super) fn tanh(x: f32) -> f32 {
+    let a = x.abs();
+    // From 9.1 on the result rounds to 1.
+    let a = if a > 10.0 { 10.0 } else { a };
+    // Up to a little beyond atanh(1/2): a + a y P(y) with y = a^2, within 2^-29.
+    let y = a * a;
+    let c12 = 0.13332611 + y * -0.053854648;
+    let c34 = 0.021080377 + y * -0.006285497;
+    let near = a + a * (y * (-0.3333332 + y * (c12 + (y * y) * c34)));
+    // Beyond: 1 - 2/(e^2a + 1), with the denominator to twice the precision.
+    let (shifted, r) = reduce(a + a);
+    let (high, low) = exp_reduced(r);
+    let power = f32::from_bits(shifted.to_bits().wrapping_sub(127) << 23);
+    let whole = high + low;
+    let (high, low) = (whole * power, ((high - whole) + low) * power);
+    let sum = high + 1.0;
+    let lost = ((high - sum) + 1.0) + low;
+    let quotient = 2.0 / sum;
+    let main = 1.0 - quotient;
+    let far = main + (((1.0 - main) - quotient) + quotient * (quotient * (0.5 * lost)));
+    if a < 0.5494 { near } else { far }.copysign(x)
+}

@@ -1,0 +1,96 @@
+//! Threads: ranges of tiles shared out where the predicted time pays for it. Bits do not depend on how many threads
+//! there are: elements are computed as by one, and sums are taken in parts that the work alone decides.
+
+use crate::buffers::{Output, Stored};
+use crate::execute::Run;
+use crate::program::{Target, Work};
+use crate::scratch::Scratch;
+use broadcheck_spec::Function;
+use rayon::prelude::*;
+use std::cell::RefCell;
+use std::ops::{AddAssign, Range};
+
+/// From this predicted time on, in nanoseconds, threads share the work; none is given less than half of it.
+const NANOSECONDS: usize = 200_000;
+
+/// How many parts a long sum is taken in, whatever the number of threads.
+const PARTS: usize = 8;
+
+/// The largest gradient that is summed in parts: each part has one of its own, 512 KiB at most.
+const LARGEST: usize = 1 << 16;
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+fn run_here(run: &Run<'_>, tiles: Range<usize>, output: Output<'_>) {
+    SCRATCH.with_borrow_mut(|scratch| run.tiles(tiles, scratch, output));
+}
+
+/// All tiles into a result.
+pub(crate) fn result(run: &Run<'_>, output: Output<'_>) {
+    let (tiles, predicted) = (run.tiling.tiles, predicted(run));
+    if predicted < NANOSECONDS || rayon::current_num_threads() == 1 {
+        return run_here(run, 0..tiles, output);
+    }
+    let pieces = (2 * predicted / NANOSECONDS).min(4 * rayon::current_num_threads());
+    share(run, 0..tiles, tiles.div_ceil(pieces).max(1), output);
+}
+
+/// Splits a range of tiles, and the result with it, until pieces are no larger than `grain`.
+fn share(run: &Run<'_>, tiles: Range<usize>, grain: usize, output: Output<'_>) {
+    if tiles.len() <= grain {
+        return run_here(run, tiles, output);
+    }
+    let middle = tiles.start + tiles.len() / 2;
+    let (low, high) = output.split(run.tiling.start(middle) - run.tiling.start(tiles.start));
+    rayon::join(
+        || share(run, tiles.start..middle, grain, low),
+        || share(run, middle..tiles.end, grain, high),
+    );
+}
+
+/// All tiles added into a gradient.
+pub(crate) fn gradient(run: &Run<'_>, output: Output<'_>) {
+    let in_parts =
+        predicted(run) >= NANOSECONDS && run.tiling.tiles >= PARTS && (1..=LARGEST).contains(&output.len());
+    match output {
+        Output::F64(sums) if in_parts => parts(run, sums),
+        Output::F32(sums) if in_parts => parts(run, sums),
+        output => run_here(run, 0..run.tiling.tiles, output),
+    }
+}
+
+/// A sum for each of [`PARTS`] ranges of tiles, and those added in order.
+fn parts<T>(run: &Run<'_>, sums: &mut [T])
+where
+    T: Stored + AddAssign,
+    for<'a> Output<'a>: From<&'a mut [T]>,
+{
+    let (tiles, count) = (run.tiling.tiles, sums.len());
+    let bound = |part: usize| part * tiles / PARTS;
+    let part = |which: usize| {
+        let mut own = vec![T::default(); count];
+        run_here(run, bound(which)..bound(which + 1), Output::from(&mut own[..]));
+        own
+    };
+    let all: Vec<Vec<T>> = (0..PARTS).into_par_iter().map(part).collect();
+    for own in all {
+        for (sum, value) in sums.iter_mut().zip(own) {
+            *sum += value;
+        }
+    }
+}
+
+/// About how long a program takes on one thread, in nanoseconds: a step at a quarter of a nanosecond per element,
+/// a function of the slow sort at one.
+fn predicted(run: &Run<'_>) -> usize {
+    let quarters = |work: &Work| match work {
+        Work::Call { function: Function::Exp | Function::Log | Function::Tanh | Function::Power, .. } => 4,
+        _ => 1,
+    };
+    let steps = run.program.steps.iter();
+    let steps = steps.filter(|step| !step.stationary && !matches!(step.target, Target::Scalar(_)));
+    let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + run.program.links.len() / 2;
+    run.tiling.tiles.saturating_mul(run.tiling.full).saturating_mul(cost) / 4
+}

@@ -1,0 +1,199 @@
+//! The gradient as a program (clauses GRAD-1 and GRAD-3): from the root down to every occurrence of w, the
+//! derivatives on its path are multiplied, and a truth value says whether the path is there at an index at all.
+//! What is not there is left out by `select`, never multiplied by 0.
+
+use super::graph::Graph;
+use broadcheck_spec::{DType, Expression, Function, Node};
+use smallvec::SmallVec;
+
+/// The factor with which an occurrence counts, and the condition under which it does; `None` for 1, and for
+/// always.
+#[derive(Clone, Copy, Default)]
+struct Path {
+    factor: Option<u32>,
+    taken: Option<u32>,
+}
+
+/// The value to be summed for the gradient by operand `wrt`, in f64 for f64 and in f32 for the others; `None`
+/// where w does not occur. `values` are the forward values of the expression's nodes.
+pub(crate) fn gradient(
+    graph: &mut Graph,
+    expression: &Expression,
+    values: &[u32],
+    wrt: usize,
+) -> Option<u32> {
+    let nodes = expression.nodes();
+    let dtype = if graph.dtype(values[nodes.len() - 1]) == DType::F64 { DType::F64 } else { DType::F32 };
+    let mut holds: SmallVec<[bool; 32]> = SmallVec::new();
+    for node in nodes {
+        holds.push(match node {
+            Node::Operand(place) => *place == wrt,
+            Node::Call(call) => call.arguments().iter().any(|&argument| holds[argument]),
+        });
+    }
+    // Each node of a tree has one path to the root: it is made before its arguments are reached.
+    let mut paths: SmallVec<[Path; 32]> = smallvec::smallvec![Path::default(); nodes.len()];
+    let mut writer = Writer { graph, dtype };
+    let mut sum: Option<u32> = None;
+    for (at, node) in nodes.iter().enumerate().rev().filter(|&(at, _)| holds[at]) {
+        let path = paths[at];
+        match node {
+            Node::Operand(_) => {
+                let term = writer.term(path);
+                sum = Some(sum.map_or(term, |sum| writer.call(Function::Add, &[sum, term])));
+            }
+            Node::Call(call) => {
+                let mut arguments = [0; 3];
+                for (argument, &place) in arguments.iter_mut().zip(call.arguments()) {
+                    *argument = values[place];
+                }
+                for (which, &place) in call.arguments().iter().enumerate().filter(|&(_, &place)| holds[place])
+                {
+                    paths[place] = writer.below(path, call.function(), arguments, values[at], which);
+                }
+            }
+        }
+    }
+    sum
+}
+
+struct Writer<'a> {
+    graph: &'a mut Graph,
+    dtype: DType,
+}
+
+impl Writer<'_> {
+    fn call(&mut self, function: Function, arguments: &[u32]) -> u32 {
+        self.graph.call_in(self.dtype, function, arguments)
+    }
+
+    fn number(&mut self, number: f64) -> u32 {
+        self.graph.constant(number, self.dtype)
+    }
+
+    fn logic(&mut self, function: Function, arguments: &[u32]) -> u32 {
+        self.graph.call_in(DType::Bool, function, arguments)
+    }
+
+    /// What an occurrence adds at an index.
+    fn term(&mut self, path: Path) -> u32 {
+        let factor = path.factor.unwrap_or_else(|| self.number(1.0));
+        match path.taken {
+            Some(taken) => {
+                let zero = self.number(0.0);
+                self.call(Function::Select, &[taken, factor, zero])
+            }
+            None => factor,
+        }
+    }
+
+    /// The path of argument `which` of a call whose own path is given; `r` is the call's value.
+    fn below(&mut self, path: Path, function: Function, arguments: [u32; 3], r: u32, which: usize) -> Path {
+        use Function as F;
+        let [a, b, _] = arguments;
+        let derivative = match (function, which) {
+            (F::Subtract, 1) | (F::Negate, _) => {
+                // 1 * -1 and x * -1 are exact: the negated factor.
+                let factor = path.factor.unwrap_or_else(|| self.number(1.0));
+                return Path { factor: Some(self.call(F::Negate, &[factor])), ..path };
+            }
+            (F::Multiply, 0) => b,
+            (F::Multiply, _) => a,
+            (F::Divide, 0) => self.reciprocal(b),
+            (F::Divide, _) => {
+                let quotient = self.call(F::Divide, &[r, b]);
+                self.call(F::Negate, &[quotient])
+            }
+            (F::Exp, _) => r,
+            (F::Log, _) => self.reciprocal(a),
+            (F::Sqrt, _) => {
+                let twice = self.call(F::Add, &[r, r]);
+                self.reciprocal(twice)
+            }
+            (F::Tanh, _) => {
+                let (one, square) = (self.number(1.0), self.call(F::Multiply, &[r, r]));
+                self.call(F::Subtract, &[one, square])
+            }
+            (F::Power, 0) => self.power_by_base(a, b),
+            (F::Power, _) => self.power_by_exponent(a, b, r),
+            (F::Abs, _) => self.sign(a),
+            (F::Maximum | F::Minimum, _) => return self.winner(path, function, arguments, which),
+            (F::Select, _) => {
+                let condition = arguments[0];
+                let condition = if which == 1 { condition } else { self.logic(F::LogicalNot, &[condition]) };
+                return self.only_where(path, condition);
+            }
+            // Addition, and the first argument of a subtraction. Functions without a derivative were refused.
+            _ => return path,
+        };
+        let factor = match path.factor {
+            Some(factor) => self.call(F::Multiply, &[factor, derivative]),
+            None => derivative,
+        };
+        Path { factor: Some(factor), ..path }
+    }
+
+    fn only_where(&mut self, path: Path, condition: u32) -> Path {
+        let taken = match path.taken {
+            Some(taken) => self.logic(Function::LogicalAnd, &[taken, condition]),
+            None => condition,
+        };
+        Path { taken: Some(taken), ..path }
+    }
+
+    fn reciprocal(&mut self, value: u32) -> u32 {
+        let one = self.number(1.0);
+        self.call(Function::Divide, &[one, value])
+    }
+
+    /// 0 if y = 0, else y x^(y-1).
+    fn power_by_base(&mut self, x: u32, y: u32) -> u32 {
+        let (zero, one) = (self.number(0.0), self.number(1.0));
+        let less = self.call(Function::Subtract, &[y, one]);
+        let power = self.call(Function::Power, &[x, less]);
+        let product = self.call(Function::Multiply, &[y, power]);
+        let none = self.call(Function::Equal, &[y, zero]);
+        self.call(Function::Select, &[none, zero, product])
+    }
+
+    /// 0 if x = 0 and y >= 0, else r log x.
+    fn power_by_exponent(&mut self, x: u32, y: u32, r: u32) -> u32 {
+        let zero = self.number(0.0);
+        let log = self.call(Function::Log, &[x]);
+        let product = self.call(Function::Multiply, &[r, log]);
+        let base = self.call(Function::Equal, &[x, zero]);
+        let exponent = self.call(Function::GreaterEqual, &[y, zero]);
+        let none = self.logic(Function::LogicalAnd, &[base, exponent]);
+        self.call(Function::Select, &[none, zero, product])
+    }
+
+    /// 1 above 0, -1 below; 0 and NaN are their own.
+    fn sign(&mut self, x: u32) -> u32 {
+        let (zero, one, minus) = (self.number(0.0), self.number(1.0), self.number(-1.0));
+        let below = self.call(Function::Less, &[x, zero]);
+        let rest = self.call(Function::Select, &[below, minus, x]);
+        let above = self.call(Function::Greater, &[x, zero]);
+        self.call(Function::Select, &[above, one, rest])
+    }
+
+    /// The winner of maximum or minimum has 1, both have one half where they are equal, and NaN where either is
+    /// NaN; the loser is not there.
+    fn winner(&mut self, path: Path, function: Function, arguments: [u32; 3], which: usize) -> Path {
+        use Function as F;
+        let (own, other) = (arguments[which], arguments[1 - which]);
+        let (wins, loses) =
+            if function == F::Maximum { (F::Greater, F::Less) } else { (F::Less, F::Greater) };
+        let (one, half, nan) = (self.number(1.0), self.number(0.5), self.number(f64::NAN));
+        let equal = self.call(F::Equal, &[own, other]);
+        let rest = self.call(F::Select, &[equal, half, nan]);
+        let wins = self.call(wins, &[own, other]);
+        let share = self.call(F::Select, &[wins, one, rest]);
+        let factor = match path.factor {
+            Some(factor) => self.call(F::Multiply, &[factor, share]),
+            None => share,
+        };
+        let loses = self.call(loses, &[own, other]);
+        let stays = self.logic(F::LogicalNot, &[loses]);
+        self.only_where(Path { factor: Some(factor), ..path }, stays)
+    }
+}

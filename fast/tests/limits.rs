@@ -1,0 +1,215 @@
+//! What is answered by arithmetic alone, what is not answered, and what a plan says of wrong buffers.
+
+use broadcheck_fast::{Fast, Input, Level, NoPlan, Output, Plan, Unavailable, WrongBuffers};
+use broadcheck_spec::{
+    DType, Expression, Function, Implementation, Operand, Operation, Outcome, RefusalKind, Request, Rules,
+    Shape,
+};
+
+fn copy_to(operand: Operand, target: &[usize]) -> Outcome {
+    let operation = Operation::Broadcast { target_shape: Shape::from(target) };
+    Fast::new().run(&Request::new(Rules::Numpy, operation, vec![operand]).unwrap())
+}
+
+fn scalar() -> Operand {
+    Operand::dense("a", [], vec![7i8]).unwrap()
+}
+
+fn refusal(outcome: Outcome) -> Option<RefusalKind> {
+    match outcome {
+        Outcome::Refusal(refusal) => refusal.kind,
+        _ => None,
+    }
+}
+
+#[test]
+fn counts_beyond_63_bits_are_refused_and_others_skipped() {
+    assert_eq!(refusal(copy_to(scalar(), &[1 << 62, 2])), Some(RefusalKind::TooLarge));
+    assert_eq!(refusal(copy_to(scalar(), &[0, 1 << 40, 1 << 40])), Some(RefusalKind::TooLarge));
+    assert!(matches!(copy_to(scalar(), &[1 << 62, 1]), Outcome::Skipped { .. }));
+    assert!(matches!(copy_to(scalar(), &[(1 << 28) + 1]), Outcome::Skipped { .. }));
+    let Outcome::Success(success) = copy_to(scalar(), &[0, 1 << 62]) else { panic!("an empty result") };
+    assert!(success.tensor.values().is_empty());
+}
+
+#[test]
+fn rank_64_with_a_view_of_strides_as_large_as_they_get() {
+    let strides = vec![i64::MIN; 64];
+    let view = Operand::view("a", vec![1; 64], vec![3i64, 4], Some(strides), 1).unwrap();
+    let mut target = vec![1; 64];
+    (target[0], target[31], target[63]) = (2, 3, 5);
+    let Outcome::Success(success) = copy_to(view, &target) else { panic!("accepted") };
+    assert_eq!(success.tensor.values(), &vec![4i64; 30].into());
+}
+
+#[test]
+fn the_underlying_result_and_the_intermediate_have_the_limit_too() {
+    let stretched = |name: &str, shape: [usize; 2]| {
+        Operand::view(name, shape, vec![1.0f32], Some(vec![0, 0]), 0).unwrap()
+    };
+    let expression =
+        Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    let operands = vec![stretched("a", [1 << 20, 1]), stretched("b", [1, 1 << 20])];
+    let gradient = Operation::Gradient { expression: expression.clone(), wrt: 0 };
+    let request = Request::new(Rules::Numpy, gradient, operands).unwrap();
+    assert!(matches!(Fast::new().run(&request), Outcome::Skipped { .. }));
+
+    let line = Operand::view("a", [1 << 30], vec![1.0f32], Some(vec![0]), 0).unwrap();
+    let empty = Operand::dense("b", [1, 0], Vec::<f32>::new()).unwrap();
+    let rules = Rules::Xla { broadcast_dimensions: Some(vec![0]) };
+    let request = Request::new(rules, Operation::Elementwise { expression }, vec![line, empty]).unwrap();
+    let Outcome::Success(success) = Fast::new().run(&request) else { panic!("everything is empty") };
+    assert_eq!(success.intermediate.map(|tensor| tensor.shape().clone()), Some(Shape::from([1 << 30, 0])));
+}
+
+#[test]
+fn an_expression_of_any_depth() {
+    let mut expression = Expression::operand(0);
+    for depth in 0..2_000 {
+        let function = [Function::Sqrt, Function::Abs, Function::Add, Function::Maximum][depth % 4];
+        expression = match function.arity() {
+            1 => Expression::call(function, [expression]).unwrap(),
+            _ => Expression::call(function, [Expression::operand(0), expression]).unwrap(),
+        };
+    }
+    let operand = Operand::dense("a", [3], vec![1.0, 2.0, 3.0]).unwrap();
+    for operation in [
+        Operation::Elementwise { expression: expression.clone() },
+        Operation::Gradient { expression, wrt: 0 },
+    ] {
+        let request = Request::new(Rules::Numpy, operation, vec![operand.clone()]).unwrap();
+        assert!(matches!(Fast::new().run(&request), Outcome::Success(_)));
+    }
+}
+
+fn sum() -> Request {
+    let expression =
+        Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    let a = Operand::dense("a", [2, 3], vec![1.0f32; 6]).unwrap();
+    let b = Operand::dense("b", [3], vec![1.0f32; 3]).unwrap();
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, vec![a, b]).unwrap()
+}
+
+#[test]
+fn a_plan_takes_the_buffers_that_it_was_made_for() {
+    let plan = Plan::new(&sum()).unwrap();
+    assert_eq!((plan.shape(), plan.dtype()), (&Shape::from([2, 3]), DType::F32));
+    let (a, b) = ([1.0f32; 6], [2.0f32, 3.0, 4.0]);
+    let tensor = plan.run(&[Input::from(&a[..]), Input::from(&b[..])]).unwrap();
+    assert_eq!(tensor.values(), &vec![3.0f32, 4.0, 5.0, 3.0, 4.0, 5.0].into());
+
+    let short = plan.run(&[Input::from(&a[..5]), Input::from(&b[..])]);
+    assert_eq!(short, Err(WrongBuffers::Length { operand: 0, found: 5, expected: 6 }));
+    let single = plan.run(&[Input::from(&a[..])]);
+    assert_eq!(single, Err(WrongBuffers::Operands { found: 1, expected: 2 }));
+    let wide = plan.run(&[Input::from(&a[..]), Input::from(&[1.0f64; 3][..])]);
+    assert_eq!(wide, Err(WrongBuffers::DType { operand: 1, found: DType::F64, expected: DType::F32 }));
+    let mut out = [0.0f32; 7];
+    let output = plan.run_into(&[Input::from(&a[..]), Input::from(&b[..])], Output::from(&mut out[..]));
+    let expected = (DType::F32, 6);
+    assert_eq!(output, Err(WrongBuffers::Output { found: (DType::F32, 7), expected }));
+}
+
+#[test]
+fn a_gradient_into_a_used_buffer_starts_from_zero() {
+    let expression =
+        Expression::call(Function::Multiply, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    let (_, _, operands) = sum().into_parts();
+    let gradient = Operation::Gradient { expression, wrt: 1 };
+    let plan = Plan::new(&Request::new(Rules::Numpy, gradient, operands).unwrap()).unwrap();
+    let mut out = [100.0f32; 3];
+    for _ in 0..2 {
+        let a = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+        plan.run_into(&[Input::from(&a[..]), Input::from(&[0.0f32; 3][..])], Output::from(&mut out[..]))
+            .unwrap();
+        assert_eq!(out, [5.0, 7.0, 9.0]);
+    }
+}
+
+#[test]
+fn refusals_come_as_errors_of_the_plan() {
+    let (_, operation, _) = sum().into_parts();
+    let operands = vec![
+        Operand::dense("a", [2], vec![1.0f32; 2]).unwrap(),
+        Operand::dense("b", [3], vec![1.0f32; 3]).unwrap(),
+    ];
+    let error = Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap_err();
+    assert!(matches!(error, NoPlan::Refused(refusal) if refusal.axis == Some(0)));
+}
+
+#[test]
+fn levels_are_values() {
+    for level in Level::ALL {
+        match Fast::with_level(level) {
+            Ok(engine) => assert_eq!(engine.name(), format!("fast@{level}")),
+            Err(Unavailable(missing)) => assert!(missing == level && !level.is_available()),
+        }
+        assert_eq!(level.name().parse(), Ok(level));
+    }
+    assert!("sse9".parse::<Level>().is_err());
+    assert_eq!(Fast::new().name(), "fast");
+    assert!(Level::Portable.is_available() && Fast::new().level().is_available());
+}
+
+#[test]
+fn the_number_of_threads_does_not_show() {
+    let shapes: [&[usize]; 3] = [&[700, 1], &[900], &[700, 900]];
+    let operand = |(at, shape): (usize, &&[usize])| {
+        let count: usize = shape.iter().product();
+        let values: Vec<f64> = (0..count).map(|value| (value * (at + 2) % 1009) as f64 / 7.0).collect();
+        Operand::dense(format!("x{at}"), *shape, values).unwrap()
+    };
+    let operands: Vec<Operand> = shapes.iter().enumerate().map(operand).collect();
+    let x = Expression::operand;
+    let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
+    let product = call(Function::Multiply, vec![x(0), x(2)]);
+    let expression = call(Function::Sqrt, vec![call(Function::Add, vec![product, x(1)])]);
+    for operation in [
+        Operation::Elementwise { expression: expression.clone() },
+        Operation::Gradient { expression, wrt: 1 },
+    ] {
+        let request = Request::new(Rules::Numpy, operation, operands.clone()).unwrap();
+        let answers: Vec<Outcome> = [1, 2, 3, 8]
+            .map(|threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| Fast::new().run(&request))
+            })
+            .into();
+        assert!(matches!(answers[0], Outcome::Success(_)));
+        assert!(answers.iter().all(|answer| *answer == answers[0]));
+    }
+}
+
+#[test]
+fn large_results_are_stored_past_the_caches_without_a_change() {
+    let x = Expression::operand;
+    let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
+    let values =
+        |count: usize| -> Vec<f64> { (0..count).map(|at| (at % 8191) as f64 / 3.0 - 900.0).collect() };
+    // 9.3 MiB; the rows are no multiple of a cache line.
+    let matrix = Operand::dense("a", [1_101, 1_109], values(1_101 * 1_109)).unwrap();
+    let row = Operand::dense("b", [1_109], values(1_109)).unwrap();
+    let column = Operand::view("c", [1_101, 1], values(3_400), Some(vec![-3, 1]), 3_301).unwrap();
+    let operands = vec![matrix, row.clone(), column];
+    let sum = call(Function::Add, vec![x(0), x(1)]);
+    let expressions = [
+        sum.clone(),
+        call(Function::Divide, vec![sum.clone(), x(2)]),
+        call(Function::Maximum, vec![sum, x(2)]),
+        x(1),
+        x(2),
+    ];
+    let elementwise = expressions.into_iter().map(|expression| {
+        let operation = Operation::Elementwise { expression };
+        Request::new(Rules::Numpy, operation, operands.clone()).unwrap()
+    });
+    let target_shape = Shape::from([2, 700, 1_109]);
+    let broadcast = Request::new(Rules::Numpy, Operation::Broadcast { target_shape }, vec![row]).unwrap();
+    for request in elementwise.chain([broadcast]) {
+        let portable = Fast::with_level(Level::Portable).unwrap().run(&request);
+        assert!(matches!(&portable, Outcome::Success(success) if success.tensor.values().len() > 1 << 20));
+        for level in Level::available().skip(1) {
+            assert!(Fast::with_level(level).unwrap().run(&request) == portable, "{level}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Distances from the correctly rounded results of CORE-MATH: clause V-4 demands at most 1. A sample in every run; with
+//! `cargo test --release --test math_accuracy -- --ignored --nocapture`, 10^8 inputs per f64 function and all 2^32 of f32.
+//! `tests/accuracy`, a program of its own, measures the error in ULP by MPFR.
+
+use crate::distance;
+use crate::strata::{Random, one, two, two_f32};
+use broadcheck_fast::{Level, math};
+
+const SAMPLE: u64 = 240_000;
+const ALL: u64 = 100_000_000;
+
+/// The inputs' number, how many results were not correctly rounded, the largest distance.
+#[derive(Default, Debug)]
+struct Seen {
+    count: u64,
+    off: u64,
+    worst: u64,
+}
+
+impl Seen {
+    fn note(&mut self, distance: u64, what: impl Fn() -> String) {
+        self.count += 1;
+        self.off += u64::from(distance > 0);
+        self.worst = self.worst.max(distance);
+        assert!(distance <= 1, "{} apart: {}", distance, what());
+    }
+}
+
+/// Halves the work between two threads.
+fn in_two(name: &str, count: u64, run: impl Fn(u64, u64, &mut Seen) + Sync) {
+    let all = std::thread::scope(|scope| {
+        let run = &run;
+        let threads = [1, 2].map(|seed| {
+            scope.spawn(move || {
+                let mut seen = Seen::default();
+                run(seed, count / 2, &mut seen);
+                seen
+            })
+        });
+        threads.map(|thread| thread.join().expect("within 1 ULP"))
+    });
+    let (count, off) = all.iter().fold((0, 0), |sum, seen| (sum.0 + seen.count, sum.1 + seen.off));
+    let worst = all.iter().map(|seen| seen.worst).max();
+    println!("{name}: {count} inputs, {off} not correctly rounded, worst distance {worst:?}");
+}
+
+/// CORE-MATH answers NaN for pow of a signalling NaN and 0: clause V-4 knows one NaN.
+fn quiet(x: f64) -> f64 {
+    if x.is_nan() { f64::NAN } else { x }
+}
+
+fn quiet_f32(x: f32) -> f32 {
+    if x.is_nan() { f32::NAN } else { x }
+}
+
+fn f64_kernels(count: u64) {
+    type Unary = (&'static str, fn(f64) -> f64, fn(f64) -> f64);
+    let unary: [Unary; 3] = [
+        ("exp", math::exp_f64_scalar, core_math::exp),
+        ("log", math::log_f64_scalar, core_math::log),
+        ("tanh", math::tanh_f64_scalar, core_math::tanh),
+    ];
+    for (name, ours, right) in unary {
+        in_two(name, count, |seed, count, seen| {
+            let mut random = Random::new(seed);
+            for i in 0..count {
+                let x = one(&mut random, i);
+                seen.note(distance::f64(ours(x), right(x)), || format!("{name} {x:e}"));
+            }
+        });
+    }
+    in_two("power", count, |seed, count, seen| {
+        let mut random = Random::new(seed);
+        for i in 0..count {
+            let (x, y) = two(&mut random, i);
+            let (x, y) = (quiet(x), quiet(y));
+            let (got, right) = (math::power_f64_scalar(x, y), core_math::pow(x, y));
+            seen.note(distance::f64(got, right), || format!("power {x:e} {y:e}"));
+        }
+    });
+    in_two("power f32", count, |seed, count, seen| {
+        let mut random = Random::new(seed);
+        for i in 0..count {
+            let (x, y) = two_f32(&mut random, i);
+            let (x, y) = (quiet_f32(x), quiet_f32(y));
+            let (got, right) = (math::power_f32_scalar(x, y), core_math::powf(x, y));
+            seen.note(distance::f32(got, right), || format!("power {x:e} {y:e}"));
+        }
+    });
+}
+
+/// Every `step`-th block of 4096 f32, all 2^32 by steps of 1.
+fn f32_kernels(step: usize) {
+    type Unary = (&'static str, fn(Level, &[f32], &mut [f32]), fn(f32) -> f32);
+    let unary: [Unary; 3] = [
+        ("exp f32", math::exp_f32, core_math::expf),
+        ("log f32", math::log_f32, core_math::logf),
+        ("tanh f32", math::tanh_f32, core_math::tanhf),
+    ];
+    for (name, ours, right) in unary {
+        in_two(name, 1 << 32, |seed, count, seen| {
+            let start = if seed == 1 { 0 } else { count };
+            let mut out = vec![0.0; 4096];
+            for block in (start..start + count).step_by(4096 * step) {
+                let first = u32::try_from(block).expect("below 2^32");
+                let x: Vec<f32> = (0..4096).map(|i| f32::from_bits(first + i)).collect();
+                ours(Level::detect(), &x, &mut out);
+                for (x, got) in x.iter().zip(&out) {
+                    seen.note(distance::f32(*got, right(*x)), || format!("{name} {x:e}"));
+                }
+            }
+        });
+    }
+}
+
+/// All 2^16 inputs of a half type: the f32 kernel, rounded once, is the exact value rounded once or a neighbour of it.
+macro_rules! halves {
+    ($name:ident $half:ident) => {
+        #[test]
+        fn $name() {
+            use half::$half;
+            type Unary = (&'static str, fn(f32) -> f32, fn(f64) -> f64);
+            let unary: [Unary; 3] = [
+                ("exp", math::exp_f32_scalar, core_math::exp),
+                ("log", math::log_f32_scalar, core_math::log),
+                ("tanh", math::tanh_f32_scalar, core_math::tanh),
+            ];
+            for (name, ours, right) in unary {
+                let mut seen = Seen::default();
+                for x in (0..=u16::MAX).map($half::from_bits) {
+                    let (got, want) = ($half::from_f32(ours(x.to_f32())), $half::from_f64(right(x.to_f64())));
+                    let apart = if got.is_nan() && want.is_nan() {
+                        0
+                    } else {
+                        assert_eq!(got.is_nan(), want.is_nan(), "{name} {x:e}");
+                        u64::from(got.to_bits().abs_diff(want.to_bits()))
+                    };
+                    seen.note(apart, || format!("{name} {x:e}"));
+                }
+                println!("{name} {}: {seen:?}", stringify!($half));
+            }
+        }
+    };
+}
+
+halves! { every_f16 f16 }
+halves! { every_bf16 bf16 }
+
+#[test]
+fn f64_sampled() {
+    f64_kernels(SAMPLE);
+}
+
+#[test]
+fn f32_sampled() {
+    f32_kernels(9973);
+}
+
+#[test]
+#[ignore = "minutes; run it optimised"]
+fn f64_stratified_hundred_million() {
+    f64_kernels(ALL);
+}
+
+#[test]
+#[ignore = "minutes; run it optimised"]
+fn f32_all() {
+    f32_kernels(1);
+}

@@ -1,0 +1,113 @@
+//! Every level gives the bits of the scalar call, for every length, and with one argument as a splat.
+
+use crate::strata::{Random, one, two, two_f32};
+use broadcheck_fast::{Level, math};
+
+/// How many inputs of each kind: enough that every stratum is met by every lane.
+const COUNT: u64 = 60_000;
+
+fn bits_f64(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| if value.is_nan() { 0x7ff8 << 48 } else { value.to_bits() }).collect()
+}
+
+fn bits_f32(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| if value.is_nan() { 0x7fc0 << 16 } else { value.to_bits() }).collect()
+}
+
+/// Lengths about every block, then everything.
+fn lengths(count: usize) -> impl Iterator<Item = usize> {
+    (0..=70).chain([127, 128, 129, 1000, count])
+}
+
+#[test]
+#[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is meant")]
+fn unary() {
+    let mut random = Random::new(7);
+    let x: Vec<f64> = (0..COUNT).map(|i| one(&mut random, i)).collect();
+    let x32: Vec<f32> = (0..COUNT)
+        .map(|i| if i % 2 == 0 { f32::from_bits(random.bits32()) } else { one(&mut random, i) as f32 })
+        .collect();
+    type F64 = (&'static str, fn(Level, &[f64], &mut [f64]), fn(f64) -> f64);
+    type F32 = (&'static str, fn(Level, &[f32], &mut [f32]), fn(f32) -> f32);
+    let of_f64: [F64; 3] = [
+        ("exp", math::exp_f64, math::exp_f64_scalar),
+        ("log", math::log_f64, math::log_f64_scalar),
+        ("tanh", math::tanh_f64, math::tanh_f64_scalar),
+    ];
+    let of_f32: [F32; 3] = [
+        ("exp", math::exp_f32, math::exp_f32_scalar),
+        ("log", math::log_f32, math::log_f32_scalar),
+        ("tanh", math::tanh_f32, math::tanh_f32_scalar),
+    ];
+    for level in Level::available() {
+        for count in lengths(x.len()) {
+            for (name, kernel, scalar) in of_f64 {
+                let mut out = vec![-7.0; count];
+                kernel(level, &x[..count], &mut out);
+                let want: Vec<f64> = x[..count].iter().map(|x| scalar(*x)).collect();
+                assert_eq!(bits_f64(&out), bits_f64(&want), "{name} f64 {level} {count}");
+            }
+            for (name, kernel, scalar) in of_f32 {
+                let mut out = vec![-7.0; count];
+                kernel(level, &x32[..count], &mut out);
+                let want: Vec<f32> = x32[..count].iter().map(|x| scalar(*x)).collect();
+                assert_eq!(bits_f32(&out), bits_f32(&want), "{name} f32 {level} {count}");
+            }
+        }
+    }
+}
+
+#[test]
+fn power() {
+    let mut random = Random::new(8);
+    let (x, y): (Vec<f64>, Vec<f64>) = (0..COUNT).map(|i| two(&mut random, i)).unzip();
+    let (x32, y32): (Vec<f32>, Vec<f32>) = (0..COUNT).map(|i| two_f32(&mut random, i)).unzip();
+    for level in Level::available() {
+        for count in lengths(x.len()) {
+            let mut out = vec![-7.0; count];
+            math::power_f64(level, &x[..count], &y[..count], &mut out);
+            let want: Vec<f64> =
+                x[..count].iter().zip(&y).map(|(x, y)| math::power_f64_scalar(*x, *y)).collect();
+            assert_eq!(bits_f64(&out), bits_f64(&want), "f64 {level} {count}");
+            let mut out = vec![-7.0; count];
+            math::power_f32(level, &x32[..count], &y32[..count], &mut out);
+            let want: Vec<f32> =
+                x32[..count].iter().zip(&y32).map(|(x, y)| math::power_f32_scalar(*x, *y)).collect();
+            assert_eq!(bits_f32(&out), bits_f32(&want), "f32 {level} {count}");
+        }
+    }
+}
+
+#[test]
+#[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is meant")]
+fn power_with_a_splat() {
+    let mut random = Random::new(9);
+    let (x, y): (Vec<f64>, Vec<f64>) = (0..COUNT).map(|i| two(&mut random, i)).unzip();
+    let (x32, y32): (Vec<f32>, Vec<f32>) = (0..COUNT).map(|i| two_f32(&mut random, i)).unzip();
+    let splats = [0.0, -0.0, 1.0, -1.0, 2.0, 3.0, 0.5, -2.5, 1e300, 1e-310, f64::INFINITY, f64::NAN];
+    for level in Level::available() {
+        for (splat, count) in splats.into_iter().zip((1000..).step_by(7)) {
+            let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
+            math::power_f64_by(level, &x[..count], splat, &mut by);
+            math::power_f64_of(level, splat, &y[..count], &mut of);
+            let want: Vec<f64> = x[..count].iter().map(|x| math::power_f64_scalar(*x, splat)).collect();
+            assert_eq!(bits_f64(&by), bits_f64(&want), "f64 {level} {count} by {splat:e}");
+            let want: Vec<f64> = y[..count].iter().map(|y| math::power_f64_scalar(splat, *y)).collect();
+            assert_eq!(bits_f64(&of), bits_f64(&want), "f64 {level} {count} of {splat:e}");
+            let splat = splat as f32;
+            let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
+            math::power_f32_by(level, &x32[..count], splat, &mut by);
+            math::power_f32_of(level, splat, &y32[..count], &mut of);
+            let want: Vec<f32> = x32[..count].iter().map(|x| math::power_f32_scalar(*x, splat)).collect();
+            assert_eq!(bits_f32(&by), bits_f32(&want), "f32 {level} {count} by {splat:e}");
+            let want: Vec<f32> = y32[..count].iter().map(|y| math::power_f32_scalar(splat, *y)).collect();
+            assert_eq!(bits_f32(&of), bits_f32(&want), "f32 {level} {count} of {splat:e}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "lengths differ")]
+fn lengths_must_agree() {
+    math::exp_f64(Level::detect(), &[1.0, 2.0], &mut [0.0]);
+}
