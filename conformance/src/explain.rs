@@ -20,7 +20,7 @@ mod row;
 pub use clause::heading;
 pub use drawing::{Drawing, Mark, Span};
 
-use crate::report::plural;
+use crate::words::plural;
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
 use broadcheck_spec::{
     DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,

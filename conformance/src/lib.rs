@@ -6,6 +6,7 @@
 //! - `harness` (feature `harness`) speaks the protocol with implementations in other processes, and answers it;
 //! - [`explain`] draws why shapes go together or do not;
 //! - `report` (feature `cli`) holds what a run found, as text, JSON and markdown;
+//! - [`words`] is wording that they share;
 //! - [`subjects`] are the implementations that come with the product.
 
 pub mod compare;
@@ -21,6 +22,7 @@ pub mod report;
 pub mod subjects;
 pub mod suite;
 pub mod sweeps;
+pub mod words;
 
 pub use broadcheck_spec as spec;
 pub use broadcheck_spec::Implementation;

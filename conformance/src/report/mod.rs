@@ -10,6 +10,7 @@ mod table;
 mod tests;
 pub mod text;
 
+pub use crate::words::plural;
 pub use request::{describe_expectation, describe_request};
 
 use crate::compare::DifferenceKind;
@@ -217,10 +218,4 @@ fn severity(entry: &Entry) -> (u8, Option<DifferenceKind>) {
         _ => 3,
     };
     (rank, entry.kind)
-}
-
-/// `1 case`, `2 cases`.
-pub fn plural(count: impl TryInto<u64> + Copy + std::fmt::Display, noun: &str) -> String {
-    let one = count.try_into().is_ok_and(|count| count == 1);
-    format!("{count} {noun}{}", if one { "" } else { "s" })
 }

@@ -16,7 +16,7 @@ mod together;
 pub use run::{SweepFailure, SweepReport, run_sweep};
 
 use crate::relations::{Extent, RELATIONS, Relation};
-use crate::report::plural;
+use crate::words::plural;
 use broadcheck_spec::{Case, RuleSet, Sweep};
 use patterns::Patterns;
 use std::collections::BTreeMap;
