@@ -8,7 +8,7 @@ use broadcheck::report::{describe_expectation, describe_request};
 use broadcheck::subjects::{self, Subject};
 use broadcheck::suite::{Judged, Status, run_case};
 use broadcheck::sweeps::{Expansion, expand, run_sweep};
-use broadcheck_spec::{Case, Source, Suite, Sweep};
+use broadcheck_spec::{Case, FILES, LoadErrors, Source, Suite, Sweep, load_str};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,12 +21,24 @@ const FEWEST_CASES: usize = 1300;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    match Suite::builtin() {
+    match load(&arguments) {
         Ok(suite) => libtest_mimic::run(&arguments, trials(suite)).exit_code(),
         Err(errors) => {
             println!("{errors}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The suite; where just one trial is asked for by its exact name, as cargo-nextest does in a process per trial, only
+/// the file that holds it.
+fn load(arguments: &Arguments) -> Result<Suite, LoadErrors> {
+    let name = arguments.filter.as_deref().filter(|_| arguments.exact).unwrap_or_default();
+    let id = name.split(' ').next().unwrap_or_default();
+    let holds = |text: &str| text.lines().any(|line| line.trim_start().strip_prefix("- id: ") == Some(id));
+    match FILES.iter().find(|(_, text)| holds(text)) {
+        Some((file, text)) => load_str(text, file).map(Suite::from),
+        None => Suite::builtin(),
     }
 }
 
