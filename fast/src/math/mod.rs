@@ -24,7 +24,8 @@
 //!
 //! The strata (`tests/math/strata.rs`): any bits, any positive bits, the whole range of finite results, near 0, near 1,
 //! near overflow, subnormal arguments, subnormal results; for power also whole exponents and negative bases. Measured by
-//! `tests/accuracy` and by the ignored tests of `tests/math_accuracy.rs`; a sample of the latter runs in every `cargo test`.
+//! the crate in `tests/accuracy`, outside the workspace: its programs and its ignored tests. In every `cargo test`,
+//! `tests/table.rs` compares the engine with a table of correctly rounded values.
 //!
 //! f16 and bf16 go through the f32 kernels with one rounding: over all 2^16 inputs, exp, log and tanh are the correctly
 //! rounded value but for three bf16 results (exp two, log one), which are its neighbour. For power an error of 0.51 ULP

@@ -1,6 +1,6 @@
-//! Distances from the correctly rounded results of CORE-MATH: clause V-4 demands at most 1. A sample in every run; with
-//! `cargo test --release --test math_accuracy -- --ignored --nocapture`, 10^8 inputs per f64 function and all 2^32 of f32.
-//! `tests/accuracy`, a program of its own, measures the error in ULP by MPFR.
+//! Distances from the correctly rounded results of CORE-MATH: clause V-4 demands at most 1. It belongs to the crate in
+//! `tests/accuracy`, outside the workspace, because CORE-MATH is built by a C compiler: there, `cargo test --release` runs a
+//! sample, and with `-- --ignored --nocapture` 10^8 inputs per f64 function and all 2^32 of f32.
 
 use crate::distance;
 use crate::strata::{Random, one, two, two_f32};

@@ -1,0 +1,8 @@
+//! The kernels of exp, log, tanh and power against correctly rounded values.
+
+#[path = "../../math/accuracy.rs"]
+mod accuracy;
+#[path = "../../math/distance.rs"]
+mod distance;
+#[path = "../../math/strata.rs"]
+mod strata;
