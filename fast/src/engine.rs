@@ -1,6 +1,6 @@
 //! The engine behind the trait that all implementations share.
 
-use crate::lower::count;
+use crate::lower::{Extra, count};
 use crate::plan::{Plan, inputs};
 use crate::{Level, NoPlan};
 use broadcheck_spec::{
@@ -57,16 +57,20 @@ impl Fast {
     fn answer(self, request: &Request) -> Result<Success, NoPlan> {
         let plan = Plan::with_level(request, self.level)?;
         let is_elementwise = matches!(request.operation(), Operation::Elementwise { .. });
-        let lower = match &plan.intermediate {
-            Some(lower) if is_elementwise => {
+        let extra = plan.extra.as_deref().filter(|_| is_elementwise);
+        let lower = match extra {
+            Some(Extra::Intermediate(lower)) => {
                 let found = count(&lower.shape).unwrap_or(usize::MAX);
                 if found > DEFAULT_MAX_ELEMENTS {
                     return Err(NoPlan::TooManyElements { found });
                 }
                 let operand = &request.operands()[lower.operand];
-                let copy = Plan::of_copy(operand, lower.operand, &lower.shape, &lower.under, self.level);
-                Some((copy, operand))
+                Some((Plan::of_copy(operand, &lower.shape, lower.maps.of(0), self.level), operand))
             }
+            _ => None,
+        };
+        let broadcastable = match extra {
+            Some(Extra::Flags(flags)) => Some(flags.clone()),
             _ => None,
         };
         let run = |plan: &Plan, inputs: &[crate::Input<'_>]| -> Tensor {
@@ -74,7 +78,7 @@ impl Fast {
         };
         let intermediate = lower.map(|(copy, operand)| run(&copy, &[operand.values().into()]));
         let tensor = run(&plan, &inputs(request));
-        Ok(Success { tensor, intermediate, broadcastable: plan.flags.filter(|_| is_elementwise) })
+        Ok(Success { tensor, intermediate, broadcastable })
     }
 }
 

@@ -3,11 +3,12 @@
 use crate::Level;
 use crate::arch::{ChainOp, Link, Scalars, Table, fence};
 use crate::buffers::{Input, Output, Stored};
+use crate::cursor::Cursor;
 use crate::fill::{fill, gather_sum};
 use crate::math;
 use crate::program::{Half, Narrow, Program, Source, Step, Target, Work};
 use crate::scratch::{BankOf, Lane, Scratch};
-use crate::tiling::{Cursor, Kind, Tiling};
+use crate::tiling::{Kind, Tiling};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Function};
@@ -134,7 +135,7 @@ pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) inputs: &'a [Input<'a>],
     /// The operand of each access of the tiling.
-    pub(crate) used: &'a [usize],
+    pub(crate) used: &'a [u32],
     /// Whether the result is stored past the caches.
     pub(crate) stream: bool,
 }
@@ -154,10 +155,10 @@ impl Run<'_> {
     /// whole gradient, which is added to.
     pub(crate) fn tiles(&self, tiles: Range<usize>, scratch: &mut Scratch, output: Output<'_>) {
         scratch.reserve(&self.program.needs);
-        let cursor = Cursor::new(self.tiling, tiles.start);
+        let cursor = Cursor::new(self.tiling, &tiles);
         let mut tile = Tile { run: self, cursor, scratch, output, place: 0..0 };
         for _ in tiles {
-            let start = tile.place.end;
+            let start = tile.cursor.start(tile.place.end);
             tile.place = start..start + tile.cursor.length();
             for step in &self.program.steps {
                 if tile.cursor.is_new(step.varies) {
@@ -176,7 +177,7 @@ impl Tile<'_, '_> {
     fn step(&mut self, step: &Step) {
         let count = match step.target {
             Target::Scalar(_) => 1,
-            _ if step.stationary => self.run.tiling.full,
+            _ if step.stationary && !self.run.tiling.is_cut(step.varies) => self.run.tiling.full,
             _ => self.place.len(),
         };
         match step.work {
@@ -230,7 +231,7 @@ impl Tile<'_, '_> {
             Source::Operand { access, scalar } => {
                 let start = self.cursor.position(access as usize);
                 let count = if scalar { 1 } else { count };
-                &T::input(&self.run.inputs[self.run.used[access as usize]])[start..start + count]
+                &T::input(&self.run.inputs[self.run.used[access as usize] as usize])[start..start + count]
             }
         }
     }
@@ -285,8 +286,8 @@ impl Tile<'_, '_> {
 
     /// An operand's buffer, where the tile starts in it, and its pattern.
     fn lying<T: Stored>(&self, access: usize) -> (&[T], usize, &[(usize, i64)]) {
-        let source = T::input(&self.run.inputs[self.run.used[access]]);
-        (source, self.cursor.position(access), &self.run.tiling.accesses[access].pattern)
+        let source = T::input(&self.run.inputs[self.run.used[access] as usize]);
+        (source, self.cursor.position(access), self.run.tiling.pattern(access))
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "constants are small numbers, infinite or NaN")]
@@ -323,17 +324,19 @@ impl Tile<'_, '_> {
     fn chain<T: Lane>(&mut self, first: Source, links: Range<u32>, target: Target, count: usize) {
         let run = self.run;
         self.write::<T>(target, count, |tile, out| {
-            let link = |(op, source): (ChainOp, Source)| Link {
+            let link = |op: ChainOp, source: Source| Link {
                 op,
                 values: tile.read::<T>(source, count),
                 scalar: source.is_scalar(),
             };
-            let links = &run.program.links[links.start as usize..links.end as usize];
-            let links: SmallVec<[Link<'_, T>; 16]> = links.iter().map(|&each| link(each)).collect();
+            let mut given: SmallVec<[Link<'_, T>; 12]> = SmallVec::new();
+            for &(op, source) in &run.program.links[links.start as usize..links.end as usize] {
+                given.push(link(op, source));
+            }
             if let Some(parts) = T::kernels(run.table).float() {
                 let past = run.stream && target == Target::Output;
                 let chain = if past { parts.chain_past } else { parts.chain };
-                chain.run(link((ChainOp::Add, first)), &links, out);
+                chain.run(link(ChainOp::Add, first), &given, out);
             }
         });
     }
@@ -471,7 +474,7 @@ impl Tile<'_, '_> {
         let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
         let count = self.place.len();
         let start = self.cursor.position(access);
-        let pattern = &self.run.tiling.accesses[access].pattern;
+        let pattern = self.run.tiling.pattern(access);
         if let Some(parts) = T::kernels(self.run.table).float() {
             let values = self.read::<T>(source, count);
             let sums = T::output(&mut output);

@@ -25,11 +25,7 @@ pub(crate) fn fill<S: Copy, D: Copy>(
                 *out = convert(value);
             }
         }
-        [(_, stride)] => {
-            for (at, out) in (0i64..).zip(out) {
-                *out = convert(source[moved(start, at * stride)]);
-            }
-        }
+        [(_, stride)] => stepwise(source, start, stride, out, convert),
         [(_, 1), (2, 0)] => expand::<2, _, _>(source, start, out, convert),
         [(_, 1), (3, 0)] => expand::<3, _, _>(source, start, out, convert),
         [(_, 1), (4, 0)] => expand::<4, _, _>(source, start, out, convert),
@@ -57,6 +53,27 @@ pub(crate) fn fill<S: Copy, D: Copy>(
     }
 }
 
+/// Elements that are some steps apart.
+fn stepwise<S: Copy, D: Copy>(
+    source: &[S],
+    start: usize,
+    stride: i64,
+    out: &mut [D],
+    convert: impl Fn(S) -> D + Copy,
+) {
+    let step = usize::try_from(stride.unsigned_abs()).unwrap_or(usize::MAX).max(1);
+    let span = out.len().saturating_sub(1) * step;
+    if stride > 0 {
+        for (out, &value) in out.iter_mut().zip(source[start..=start + span].iter().step_by(step)) {
+            *out = convert(value);
+        }
+    } else {
+        for (out, &value) in out.iter_mut().zip(source[start - span..=start].iter().rev().step_by(step)) {
+            *out = convert(value);
+        }
+    }
+}
+
 /// Each element `N` times.
 #[inline]
 fn expand<const N: usize, S: Copy, D: Copy>(
@@ -78,6 +95,9 @@ fn moved(start: usize, by: i64) -> usize {
     start.wrapping_add_signed(isize::try_from(by).unwrap_or(isize::MAX))
 }
 
+/// Rows below this length are added up several at once.
+const SHORT: usize = 64;
+
 /// Adds the elements of a tile to the places of a gradient that the pattern names: the reverse of [`fill`].
 pub(crate) fn gather_sum<T: Copy + Default>(
     parts: &FloatParts<T>,
@@ -96,6 +116,14 @@ pub(crate) fn gather_sum<T: Copy + Default>(
                 parts.add_to.run(&mut sums[place..=place], std::slice::from_ref(value));
             }
         }
+        [(_, 0), (length, 1)] if length < SHORT => {
+            // Short rows side by side make a long one, which is added up at the end.
+            let mut lanes = [T::default(); 2 * SHORT];
+            let lanes = &mut lanes[..2 * SHORT / length * length];
+            parts.add_rows.run(lanes, tile);
+            parts.add_rows.run(&mut sums[start..start + length], lanes);
+        }
+        [(_, 0), (length, 1)] => parts.add_rows.run(&mut sums[start..start + length], tile),
         [(_, stride), ref inner @ ..] => {
             let period = inner.iter().map(|&(length, _)| length).product();
             for (at, tile) in (0i64..).zip(tile.chunks(period)) {

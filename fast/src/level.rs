@@ -52,12 +52,24 @@ impl Level {
         Level::ALL.into_iter().filter(|level| level.is_available())
     }
 
-    /// The widest level that this machine has, or the one that the environment variable `BROADCHECK_SIMD` names,
-    /// where the machine has that. Asked once per process.
+    /// The level that the environment variable `BROADCHECK_SIMD` names; nothing where it is not set, or empty.
+    ///
+    /// # Errors
+    /// [`UnknownLevel`], where it names none.
+    pub fn requested() -> Result<Option<Level>, UnknownLevel> {
+        match std::env::var_os("BROADCHECK_SIMD") {
+            Some(name) if !name.is_empty() => name.to_string_lossy().parse().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The level of [`Level::requested`], or the widest that this machine has. A name that is no level's, or a level
+    /// that the machine lacks, counts as none: all levels give the same bits, so that nothing but speed depends on
+    /// it. A program that wants to tell its user asks [`Level::requested`] and [`Level::is_available`]. Asked once
+    /// per process.
     pub fn detect() -> Level {
         static DETECTED: LazyLock<Level> = LazyLock::new(|| {
-            let named = std::env::var("BROADCHECK_SIMD").ok().and_then(|name| name.parse::<Level>().ok());
-            let named = named.filter(|level| level.is_available());
+            let named = Level::requested().ok().flatten().filter(|level| level.is_available());
             named.or_else(|| Level::available().last()).unwrap_or(Level::Portable)
         });
         *DETECTED

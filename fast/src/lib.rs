@@ -9,7 +9,7 @@
 //! | step | module |
 //! |---|---|
 //! | the rule sets, dtypes and refusals | `lower` |
-//! | axes and tiles | `tiling` |
+//! | axes and tiles | `tiling`, `cursor` |
 //! | expression, gradient, registers | `program` |
 //! | gathering into registers, adding into gradients | `fill` |
 //! | a tile | `execute` |
@@ -22,9 +22,11 @@
 
 mod arch;
 mod buffers;
+mod cursor;
 mod engine;
 mod error;
 mod execute;
+mod few;
 mod fill;
 mod level;
 mod lower;

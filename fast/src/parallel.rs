@@ -3,9 +3,8 @@
 
 use crate::buffers::{Output, Stored};
 use crate::execute::Run;
-use crate::program::{Target, Work};
+use crate::program::{Target, Work, is_slow};
 use crate::scratch::Scratch;
-use broadcheck_spec::Function;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::ops::{AddAssign, Range};
@@ -39,10 +38,10 @@ pub(crate) fn result(run: &Run<'_>, output: Output<'_>) {
 
 /// Splits a range of tiles, and the result with it, until pieces are no larger than `grain`.
 fn share(run: &Run<'_>, tiles: Range<usize>, grain: usize, output: Output<'_>) {
-    if tiles.len() <= grain {
+    let middle = run.tiling.parting(tiles.start + tiles.len() / 2);
+    if tiles.len() <= grain || middle == tiles.start {
         return run_here(run, tiles, output);
     }
-    let middle = tiles.start + tiles.len() / 2;
     let (low, high) = output.split(run.tiling.start(middle) - run.tiling.start(tiles.start));
     rayon::join(
         || share(run, tiles.start..middle, grain, low),
@@ -52,13 +51,36 @@ fn share(run: &Run<'_>, tiles: Range<usize>, grain: usize, output: Output<'_>) {
 
 /// All tiles added into a gradient.
 pub(crate) fn gradient(run: &Run<'_>, output: Output<'_>) {
-    let in_parts =
-        predicted(run) >= NANOSECONDS && run.tiling.tiles >= PARTS && (1..=LARGEST).contains(&output.len());
+    let long = predicted(run) >= NANOSECONDS && run.tiling.tiles >= PARTS;
     match output {
-        Output::F64(sums) if in_parts => parts(run, sums),
-        Output::F32(sums) if in_parts => parts(run, sums),
+        Output::F64(sums) if long && sums.len() <= LARGEST => parts(run, sums),
+        Output::F32(sums) if long && sums.len() <= LARGEST => parts(run, sums),
+        output if long && rayon::current_num_threads() > 1 => regions(run, output),
         output => run_here(run, 0..run.tiling.tiles, output),
     }
+}
+
+/// A large gradient: each thread has a region of it, and runs the tiles that are added there in their order.
+fn regions(run: &Run<'_>, output: Output<'_>) {
+    let target = run.tiling.accesses.len() - 1;
+    let Some((at, step)) = run.tiling.mover(target) else {
+        return run_here(run, 0..run.tiling.tiles, output);
+    };
+    let rounds = run.tiling.loops[at];
+    let pieces = rounds.min(4 * rayon::current_num_threads());
+    let (mut regions, mut rest, mut begun) = (Vec::with_capacity(pieces), output, 0);
+    for piece in 1..=pieces {
+        let end = piece * rounds / pieces;
+        let (region, others) = rest.split(if piece == pieces { usize::MAX } else { (end - begun) * step });
+        regions.push((begun..end, region));
+        (begun, rest) = (end, others);
+    }
+    regions.into_par_iter().for_each(|(rounds, region)| {
+        let mut tiling = run.tiling.part(at, rounds);
+        tiling.accesses[target].offset = 0;
+        let tiles = tiling.tiles;
+        run_here(&Run { tiling: &tiling, ..*run }, 0..tiles, region);
+    });
 }
 
 /// A sum for each of [`PARTS`] ranges of tiles, and those added in order.
@@ -86,7 +108,7 @@ where
 /// a function of the slow sort at one.
 fn predicted(run: &Run<'_>) -> usize {
     let quarters = |work: &Work| match work {
-        Work::Call { function: Function::Exp | Function::Log | Function::Tanh | Function::Power, .. } => 4,
+        Work::Call { function, .. } if is_slow(*function) => 4,
         _ => 1,
     };
     let steps = run.program.steps.iter();

@@ -15,11 +15,11 @@ use crate::arch::{Table, table};
 use crate::buffers::{Input, Output, zeros};
 use crate::error::{NoPlan, WrongBuffers};
 use crate::execute::Run;
-use crate::lower::{Intermediate, Lowered, Under, count, lower};
+use crate::lower::{Extra, Lengths, Lowered, count, lower};
 use crate::parallel;
-use crate::program::{Goal, Graph, Kind, Program, gradient, schedule};
+use crate::program::{Goal, Graph, Kind, Program, Root, gradient, is_slow, schedule};
 use crate::scratch::MAX_BLOCK;
-use crate::tiling::{Strided, Tiling, tile};
+use crate::tiling::{Axes, Lying, Tiling};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operand, Operation, Request, Shape, Tensor};
 use smallvec::SmallVec;
@@ -32,6 +32,9 @@ const STREAM_BYTES: usize = 8 << 20;
 
 /// The elements of a tile that needs no register, where a single axis is cut.
 const WIDE_BLOCK: usize = 8 << 10;
+
+/// The elements of a tile that needs no register and is added into a gradient.
+const WIDEST_BLOCK: usize = 32 << 10;
 
 /// What is to be done for requests of certain shapes, strides, dtypes and a certain expression, worked out.
 ///
@@ -54,29 +57,27 @@ const WIDE_BLOCK: usize = 8 << 10;
 pub struct Plan {
     pub(crate) level: Level,
     table: &'static Table,
-    shape: Shape,
+    shape: Lengths,
     count: usize,
     dtype: DType,
-    /// What each operand's buffer must be.
-    operands: SmallVec<[(DType, usize); 4]>,
-    /// The operands that are read, in the order of the tiling's accesses.
-    used: SmallVec<[usize; 4]>,
-    /// Nothing for a result without elements, or a gradient that is 0 everywhere.
-    body: Option<(Tiling, Program)>,
     is_gradient: bool,
     /// Whether the result is stored past the caches.
     stream: bool,
-    pub(crate) flags: Option<Vec<bool>>,
-    pub(crate) intermediate: Option<Intermediate>,
+    /// What each operand's buffer must be.
+    buffers: SmallVec<[(DType, usize); 3]>,
+    /// The operands that are read, in the order of the tiling's accesses.
+    used: SmallVec<[u32; 4]>,
+    /// No tiles for a result without elements, or a gradient that is 0 everywhere.
+    tiling: Tiling,
+    program: Program,
+    pub(crate) extra: Option<Box<Extra>>,
 }
 
 impl std::fmt::Debug for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut plan = f.debug_struct("Plan");
         plan.field("shape", &self.shape).field("dtype", &self.dtype).field("level", &self.level);
-        if let Some((tiling, program)) = &self.body {
-            plan.field("tiling", tiling).field("program", program);
-        }
+        plan.field("tiling", &self.tiling).field("program", &self.program);
         plan.finish_non_exhaustive()
     }
 }
@@ -96,116 +97,138 @@ impl Plan {
     /// # Errors
     /// As [`Plan::new`].
     pub fn with_level(request: &Request, level: Level) -> Result<Plan, NoPlan> {
-        let (lowered, dtype) = lower(request)?;
+        let mut lowered = Lowered::default();
+        let dtype = lower(request, &mut lowered)?;
+        let Lowered { shape, maps, extra } = &mut lowered;
         let operands = request.operands();
-        let underlying = within_limit(&lowered.shape)?;
-        let (shape, result) = match request.operation() {
-            Operation::Gradient { wrt, .. } => {
-                let shape = operands[*wrt].shape();
-                (shape.clone(), (operands[*wrt].dtype(), within_limit(shape)?))
-            }
-            _ => (Shape::from(&lowered.shape[..]), (dtype, underlying)),
-        };
-        let (dtype, count) = result;
-        let table = table(level);
-        let mut plan = Plan {
-            level: table.level,
-            table,
-            shape,
-            count,
-            dtype,
-            operands: operands.iter().map(|operand| (operand.dtype(), reach(operand))).collect(),
-            used: SmallVec::new(),
-            body: None,
-            is_gradient: matches!(request.operation(), Operation::Gradient { .. }),
-            stream: false,
-            flags: None,
-            intermediate: None,
-        };
-        if underlying != 0 && count != 0 {
-            plan.fill_body(request, &lowered);
+        let underlying = within_limit(shape)?;
+        let mut plan = Plan::empty(level, dtype, underlying);
+        plan.extra = extra.take();
+        for operand in operands {
+            plan.buffers.push((operand.dtype(), reach(operand)));
         }
-        plan.flags = lowered.flags;
-        plan.intermediate = lowered.intermediate;
+        let mut graph = Graph::default();
+        let dtype_of = |place: usize| operands[place].dtype();
+        let root = match request.operation() {
+            Operation::Broadcast { .. } => Some(graph.operand(0, dtype_of(0))),
+            Operation::Elementwise { expression } => graph.add(expression, dtype_of).last().copied(),
+            Operation::Gradient { expression, wrt } => {
+                plan.is_gradient = true;
+                plan.dtype = dtype_of(*wrt);
+                plan.shape = operands[*wrt].shape().lengths().into();
+                plan.count = within_limit(&plan.shape)?;
+                let values = graph.add(expression, dtype_of);
+                gradient(&mut graph, expression, &values, *wrt)
+            }
+        };
+        if let (Some(root), 1.., 1..) = (root, underlying, plan.count) {
+            let target = match request.operation() {
+                Operation::Gradient { wrt, .. } => Some(maps.of(*wrt)),
+                _ => None,
+            };
+            let lies = |place: usize| lying(&operands[place], maps.of(place));
+            plan.compile(&graph, root, shape, lies, target);
+        }
+        if !plan.is_gradient {
+            plan.shape = lowered.shape;
+        }
         Ok(plan)
     }
 
     /// The plan that brings one operand to a shape, lying under it as given.
-    pub(crate) fn of_copy(
-        operand: &Operand,
-        place: usize,
-        shape: &[usize],
-        under: &Under,
-        level: Level,
-    ) -> Plan {
-        let strided = strided(operand, under);
+    pub(crate) fn of_copy(operand: &Operand, shape: &[usize], map: &[u32], level: Level) -> Plan {
+        let mut plan = Plan::empty(level, operand.dtype(), count(shape).unwrap_or(0));
+        plan.shape = shape.into();
+        plan.buffers.push((operand.dtype(), reach(operand)));
         let mut graph = Graph::default();
-        let root = graph.operand(place, operand.dtype());
-        let goal = Goal::Store(operand.dtype());
-        let count = count(shape).unwrap_or(0);
-        let body = (count != 0).then(|| compile(&graph, root, goal, shape, &[strided], false, |_| 0));
+        let root = graph.operand(0, operand.dtype());
+        if plan.count != 0 {
+            plan.compile(&graph, root, shape, |_| lying(operand, map), None);
+        }
+        plan
+    }
+
+    /// A plan that does nothing yet.
+    fn empty(level: Level, dtype: DType, count: usize) -> Plan {
+        let table = table(level);
         Plan {
-            level,
-            table: table(level),
-            shape: Shape::from(shape),
+            level: table.level,
+            table,
+            shape: Lengths::new(),
             count,
-            dtype: operand.dtype(),
-            operands: SmallVec::from_elem((operand.dtype(), reach(operand)), 1),
-            used: SmallVec::from_elem(0, 1),
-            body,
+            dtype,
             is_gradient: false,
             stream: false,
-            flags: None,
-            intermediate: None,
+            buffers: SmallVec::new(),
+            used: SmallVec::new(),
+            tiling: Tiling::default(),
+            program: Program::default(),
+            extra: None,
         }
     }
 
-    fn fill_body(&mut self, request: &Request, lowered: &Lowered) {
-        let operands = request.operands();
-        let dtype_of = |place: usize| operands[place].dtype();
-        let (graph, root, target) = match request.operation() {
-            Operation::Broadcast { .. } => {
-                let mut graph = Graph::default();
-                let root = graph.operand(0, dtype_of(0));
-                (graph, root, None)
-            }
-            Operation::Elementwise { expression } => {
-                let (graph, root, _) = Graph::of(expression, dtype_of);
-                (graph, root, None)
-            }
-            Operation::Gradient { expression, wrt } => {
-                let (mut graph, _, values) = Graph::of(expression, dtype_of);
-                let Some(root) = gradient(&mut graph, expression, &values, *wrt) else { return };
-                (graph, root, Some(*wrt))
-            }
-        };
-        for value in &graph.values {
+    /// Fills in the tiling and the program that compute `root` under a shape, with tiles so small that the registers
+    /// stay in the first cache. `target` is the map of the operand by which a gradient is taken.
+    fn compile<'a>(
+        &mut self,
+        graph: &Graph,
+        root: u32,
+        shape: &[usize],
+        lies: impl Fn(usize) -> Lying<'a>,
+        target: Option<&'a [u32]>,
+    ) {
+        let readers = graph.readers(root);
+        let mut operands: SmallVec<[Lying<'_>; 4]> = SmallVec::new();
+        for (value, _) in graph.values.iter().zip(&readers).filter(|&(_, &readers)| readers != 0) {
             if let Kind::Operand(place) = value.kind {
                 self.used.push(place);
+                operands.push(lies(place as usize));
             }
         }
-        let mut accesses: SmallVec<[Strided; 4]> =
-            self.used.iter().map(|&place| strided(&operands[place], &lowered.operands[place])).collect();
-        let goal = match target {
-            None => Goal::Store(self.dtype),
-            Some(wrt) => {
-                let strides = dense_strides(&self.shape);
-                accesses.push(under(&strides, 0, &lowered.operands[wrt]));
-                Goal::Sum(narrow(accesses.len() - 1))
-            }
-        };
-        let used = &self.used;
-        let access_of = |operand: usize| narrow(used.iter().position(|&other| other == operand).unwrap_or(0));
         // Halves are converted as they are stored.
         self.stream = !self.is_gradient
             && self.level != Level::Portable
             && !matches!(self.dtype, DType::F16 | DType::Bf16)
             && self.count.saturating_mul(size_of_dtype(self.dtype)) >= STREAM_BYTES;
-        self.body = Some(compile(&graph, root, goal, &lowered.shape, &accesses, self.stream, access_of));
+        let goal = match target {
+            None => Goal::Store(self.dtype),
+            Some(map) => {
+                operands.push(Lying { offset: 0, strides: None, map });
+                Goal::Sum(u32::try_from(self.used.len()).unwrap_or(u32::MAX))
+            }
+        };
+        let axes = Axes::of(shape, &operands);
+        let root = Root { graph, value: root, readers: &readers, goal };
+        let mut attempt = |block: usize, wide: usize| {
+            self.tiling.cut(&axes, |place| operands[place].offset, block, wide);
+            let access_of = |operand: u32| {
+                let place = self.used.iter().position(|&used| used == operand);
+                u32::try_from(place.unwrap_or(self.used.len())).unwrap_or(u32::MAX)
+            };
+            if !self.is_gradient && self.tiling.loops.len() > 1 {
+                let dear = dear(graph, &self.tiling, access_of);
+                self.tiling.choose_panel(dear.into_iter());
+            }
+            schedule(&mut self.program, root, &self.tiling, self.stream, access_of);
+            (self.tiling.full, self.program.live)
+        };
+        // A gradient of what stands in memory takes many rows at once.
+        if self.is_gradient && attempt(WIDEST_BLOCK, WIDEST_BLOCK).1 == 0 {
+            return;
+        }
+        let (mut full, mut live) = attempt(MAX_BLOCK, WIDE_BLOCK);
+        if full > MAX_BLOCK && live != 0 {
+            (full, live) = attempt(MAX_BLOCK, MAX_BLOCK);
+        }
+        if live * full > LIVE_BYTES {
+            let fitting = LIVE_BYTES / live;
+            let fitting = (fitting - fitting % 32).max(64);
+            attempt(fitting, fitting);
+        }
     }
 
     /// The result's shape.
-    pub fn shape(&self) -> &Shape {
+    pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
@@ -223,7 +246,7 @@ impl Plan {
         let mut values = zeros(self.dtype, self.count);
         self.compute(inputs, Output::from(&mut values), true);
         // `Tensor::new` compares the same count again.
-        Tensor::new(self.shape.clone(), values).map_err(|_| self.wrong_output(0))
+        Tensor::new(Shape::from(&self.shape[..]), values).map_err(|_| self.wrong_output(0))
     }
 
     /// Computes the result into a buffer of the caller's.
@@ -247,10 +270,10 @@ impl Plan {
     }
 
     fn check(&self, inputs: &[Input<'_>]) -> Result<(), WrongBuffers> {
-        if inputs.len() != self.operands.len() {
-            return Err(WrongBuffers::Operands { found: inputs.len(), expected: self.operands.len() });
+        if inputs.len() != self.buffers.len() {
+            return Err(WrongBuffers::Operands { found: inputs.len(), expected: self.buffers.len() });
         }
-        for (operand, (input, &(dtype, length))) in inputs.iter().zip(&self.operands).enumerate() {
+        for (operand, (input, &(dtype, length))) in inputs.iter().zip(&self.buffers).enumerate() {
             if input.dtype() != dtype {
                 return Err(WrongBuffers::DType { operand, found: input.dtype(), expected: dtype });
             }
@@ -266,12 +289,14 @@ impl Plan {
         if self.is_gradient && !cleared {
             output.clear();
         }
-        let Some((tiling, program)) = &self.body else { return };
+        if self.tiling.tiles == 0 {
+            return;
+        }
         let run = Run {
             level: self.level,
             table: self.table,
-            tiling,
-            program,
+            tiling: &self.tiling,
+            program: &self.program,
             inputs,
             used: &self.used,
             stream: self.stream,
@@ -298,33 +323,26 @@ pub(crate) fn inputs(request: &Request) -> SmallVec<[Input<'_>; 4]> {
     request.operands().iter().map(|operand| Input::from(operand.values())).collect()
 }
 
-/// The tiling and the program, with tiles so small that the registers stay in the first cache.
-fn compile(
-    graph: &Graph,
-    root: u32,
-    goal: Goal,
-    shape: &[usize],
-    accesses: &[Strided],
-    stream: bool,
-    access_of: impl Fn(usize) -> u32 + Copy,
-) -> (Tiling, Program) {
-    let wide = graph.values.iter().any(|value| matches!(value.dtype, DType::F64 | DType::I64 | DType::U64));
-    let block = if wide { MAX_BLOCK / 2 } else { MAX_BLOCK };
-    let attempt = |block: usize, wide: usize| {
-        let tiling = tile(shape, accesses, block, wide);
-        let program = schedule(graph, root, goal, &tiling, stream, access_of);
-        (tiling, program)
-    };
-    let (mut tiling, mut program) = attempt(block, WIDE_BLOCK);
-    if tiling.full > block && program.live != 0 {
-        (tiling, program) = attempt(block, block);
+/// For each slow function of an expression the loops that move it.
+fn dear(graph: &Graph, tiling: &Tiling, access_of: impl Fn(u32) -> u32) -> SmallVec<[u64; 4]> {
+    let mut dear = SmallVec::new();
+    let mut varies: SmallVec<[u64; 16]> = SmallVec::new();
+    for value in &graph.values {
+        varies.push(match value.kind {
+            Kind::Operand(place) => {
+                tiling.accesses.get(access_of(place) as usize).map_or(0, |access| access.varies)
+            }
+            Kind::Constant(_) => 0,
+            Kind::Call { function, arguments } => {
+                let arguments = arguments[..function.arity()].iter();
+                arguments.fold(0, |bits, &argument| bits | varies[argument as usize])
+            }
+        });
+        if matches!(value.kind, Kind::Call { function, .. } if is_slow(function)) {
+            dear.extend(varies.last().copied());
+        }
     }
-    if program.live == 0 || program.live * tiling.full <= LIVE_BYTES {
-        return (tiling, program);
-    }
-    let fitting = LIVE_BYTES / program.live;
-    let fitting = (fitting - fitting % 32).max(64);
-    attempt(fitting, fitting)
+    dear
 }
 
 fn size_of_dtype(dtype: DType) -> usize {
@@ -341,41 +359,22 @@ fn within_limit(shape: &[usize]) -> Result<usize, NoPlan> {
     if found > DEFAULT_MAX_ELEMENTS { Err(NoPlan::TooManyElements { found }) } else { Ok(found) }
 }
 
-fn narrow(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX)
-}
-
 /// How an operand is read under a result.
-fn strided(operand: &Operand, map: &Under) -> Strided {
+fn lying<'a>(operand: &'a Operand, map: &'a [u32]) -> Lying<'a> {
     match operand.strides() {
-        Some(strides) => under(strides, operand.offset(), map),
-        None => under(&dense_strides(operand.shape()), 0, map),
+        None => Lying { offset: 0, strides: None, map },
+        strides => Lying { offset: operand.offset(), strides, map },
     }
-}
-
-fn under(strides: &[i64], offset: usize, map: &Under) -> Strided {
-    Strided { offset, strides: map.iter().map(|own| own.map_or(0, |own| strides[own])).collect() }
-}
-
-/// The strides of a row-major tensor. Only asked for shapes that have elements, whose count is in bounds.
-fn dense_strides(shape: &[usize]) -> SmallVec<[i64; 6]> {
-    let mut strides: SmallVec<[i64; 6]> = SmallVec::from_elem(0, shape.len());
-    let mut step: i64 = 1;
-    for (stride, &length) in strides.iter_mut().zip(shape).rev() {
-        *stride = step;
-        step = step.saturating_mul(i64::try_from(length).unwrap_or(i64::MAX));
-    }
-    strides
 }
 
 /// How long an operand's buffer must be: one more than the highest position it reads. By construction of an
 /// operand no position lies below 0.
 fn reach(operand: &Operand) -> usize {
+    let Some(strides) = operand.strides() else { return operand.values().len() };
     let shape = operand.shape();
     if shape.contains(&0) {
         return 0;
     }
-    let Some(strides) = operand.strides() else { return shape.iter().product() };
     let mut highest = operand.offset();
     for (&length, &stride) in shape.iter().zip(strides) {
         let steps = usize::try_from(stride).unwrap_or(0);

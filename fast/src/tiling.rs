@@ -2,15 +2,22 @@
 //!
 //! A tile is a contiguous range of the result: some entries of one axis, and everything inside that axis. So an
 //! operand lies under every tile in the same pattern and only its start moves: which of direct, splat or
-//! gathered it is, is decided once per plan.
+//! gathered it is, is decided once per plan. Tiles are taken in the result's order, or in panels: some rows of tiles
+//! column by column, so that what a column has in common is still at hand in the next row.
 
-use smallvec::{SmallVec, smallvec};
+use crate::few::filled;
+use crate::lower::STRETCHED;
+use smallvec::SmallVec;
+use std::ops::Range;
 
-/// How one operand is read: its first element and a stride per axis of the result.
-#[derive(Clone, Debug)]
-pub(crate) struct Strided {
+/// An operand as it lies under a result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lying<'a> {
     pub(crate) offset: usize,
-    pub(crate) strides: SmallVec<[i64; 6]>,
+    /// What a step along each of its own axes adds to its position; nothing for a row-major tensor.
+    pub(crate) strides: Option<&'a [i64]>,
+    /// For each axis of the result its own.
+    pub(crate) map: &'a [u32],
 }
 
 /// What an operand is within a tile.
@@ -24,41 +31,74 @@ pub(crate) enum Kind {
     Gather,
 }
 
-/// Lengths and strides of an operand within a tile, outermost first, merged as far as they go.
-pub(crate) type Pattern = SmallVec<[(usize, i64); 3]>;
-
 /// How one operand is read, tile by tile.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) offset: usize,
-    pub(crate) kind: Kind,
-    pub(crate) pattern: Pattern,
-    /// What one step of each loop over tiles adds to its position.
-    pub(crate) steps: SmallVec<[i64; 4]>,
     /// The loops that move it, as bits.
     pub(crate) varies: u64,
+    /// Where its pattern begins and ends in the tiling's.
+    pattern: (u32, u32),
+    pub(crate) kind: Kind,
 }
 
-/// The loops over tiles.
-#[derive(Clone, Debug)]
+/// The loops over tiles; none for a result without elements.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tiling {
     /// How often each loop goes round, outermost first.
-    pub(crate) loops: SmallVec<[usize; 4]>,
+    pub(crate) loops: SmallVec<[usize; 3]>,
     /// The elements of a tile.
     pub(crate) full: usize,
     /// The elements of the last tile of the innermost loop.
     pub(crate) last: usize,
     /// The number of tiles.
     pub(crate) tiles: usize,
-    pub(crate) accesses: SmallVec<[Access; 4]>,
+    /// How many rounds of the last loop but one are taken together, tile by tile of the innermost one: an operand
+    /// that lies across the result finds its cache lines again. 0 where tiles are taken in order.
+    pub(crate) panel: usize,
+    pub(crate) accesses: SmallVec<[Access; 3]>,
+    /// For each loop, what one step of it adds to the position of each access.
+    steps: SmallVec<[i64; 6]>,
+    /// Lengths and strides of the accesses within a tile, outermost first, merged as far as they go.
+    patterns: SmallVec<[(usize, i64); 4]>,
 }
 
 impl Tiling {
-    /// Whether a value that these loops move is the same for successive tiles of the innermost one.
+    /// Whether a value that these loops move is the same for successive tiles.
+    #[inline]
     pub(crate) fn is_stationary(&self, varies: u64) -> bool {
-        match self.loops.len().checked_sub(1) {
+        match self.loops.len().checked_sub(if self.panel == 0 { 1 } else { 2 }) {
             Some(innermost) => varies & (1 << innermost) == 0,
             None => false,
+        }
+    }
+
+    /// Whether a value that these loops move is another in the last tile of the innermost one.
+    #[inline]
+    pub(crate) fn is_cut(&self, varies: u64) -> bool {
+        self.loops.len().checked_sub(1).is_some_and(|innermost| varies & (1 << innermost) != 0)
+    }
+
+    /// A tile near a given one before which the result can be parted.
+    pub(crate) fn parting(&self, tile: usize) -> usize {
+        match self.loops.last() {
+            Some(rounds) if self.panel != 0 => tile - tile % rounds,
+            _ => tile,
+        }
+    }
+
+    /// Takes tiles in panels where an operand's neighbours in a tile are far apart, but near from row to row; or
+    /// where something dear, for which the loops that move it are given, is the same in every row.
+    pub(crate) fn choose_panel(&mut self, mut dear: impl Iterator<Item = u64>) {
+        let Some(down) = self.loops.len().checked_sub(2) else { return };
+        let is_kept = |varies: u64| varies >> down & 3 == 2;
+        let crosses = |access: usize| {
+            let step = self.steps(down)[access].unsigned_abs();
+            let inner = self.pattern(access).last().map_or(0, |&(_, stride)| stride.unsigned_abs());
+            (1..=NEAR).contains(&step) && inner > NEAR
+        };
+        if (0..self.accesses.len()).any(crosses) || dear.any(is_kept) {
+            self.panel = PANEL;
         }
     }
 
@@ -70,65 +110,162 @@ impl Tiling {
     }
 }
 
-struct Axis {
-    length: usize,
-    strides: SmallVec<[i64; 4]>,
+/// How far apart elements are at most that share a cache line, more or less.
+const NEAR: u64 = 8;
+
+/// The rows that are taken together: a line or two of an operand that lies across.
+const PANEL: usize = 16;
+
+/// The axes of a result, innermost first: those of length 1 dropped, neighbours merged where every operand steps
+/// through them evenly.
+#[derive(Debug)]
+pub(crate) struct Axes {
+    operands: usize,
+    lengths: SmallVec<[usize; 4]>,
+    /// For each axis the stride of each operand.
+    strides: SmallVec<[i64; 12]>,
 }
 
-/// Axes of length 1 are dropped; neighbours are merged where every operand steps through them evenly.
-///
-/// No product here overflows: a stride that is not 0 belongs to an axis of at least two elements whose last one
-/// lies in its buffer, and lengths multiply to less than 2^63.
-fn collapse(lengths: &[usize], operands: &[Strided]) -> SmallVec<[Axis; 4]> {
-    let mut axes: SmallVec<[Axis; 4]> = SmallVec::new();
-    for (at, &length) in lengths.iter().enumerate().filter(|&(_, &length)| length != 1) {
-        let strides: SmallVec<[i64; 4]> = operands.iter().map(|operand| operand.strides[at]).collect();
-        if let Some(outer) = axes.last_mut() {
-            let even = outer.strides.iter().zip(&strides).all(|(&outer, &inner)| {
-                i64::try_from(length).ok().and_then(|length| inner.checked_mul(length)) == Some(outer)
-            });
-            if even {
-                outer.length *= length;
-                outer.strides = strides;
-                continue;
+impl Axes {
+    /// The axes of a shape under which operands lie.
+    ///
+    /// No product here overflows: a stride that is not 0 belongs to an axis of at least two elements whose last one
+    /// lies in its buffer, and lengths multiply to less than 2^63.
+    pub(crate) fn of(lengths: &[usize], operands: &[Lying<'_>]) -> Axes {
+        let count = operands.len();
+        let mut axes = Axes { operands: count, lengths: SmallVec::new(), strides: SmallVec::new() };
+        // The stride that each row-major operand has on its next axis.
+        let mut dense: SmallVec<[i64; 4]> = filled(1, count);
+        for (at, &length) in lengths.iter().enumerate().rev().filter(|&(_, &length)| length != 1) {
+            let steps = i64::try_from(length).unwrap_or(i64::MAX);
+            for (operand, dense) in operands.iter().zip(&mut dense) {
+                axes.strides.push(match (operand.map[at], operand.strides) {
+                    (STRETCHED, _) => 0,
+                    (own, Some(strides)) => strides[own as usize],
+                    (_, None) => {
+                        let stride = *dense;
+                        *dense = stride.saturating_mul(steps);
+                        stride
+                    }
+                });
+            }
+            if axes.is_even() {
+                let merged = axes.lengths.len() - 1;
+                axes.lengths[merged] *= length;
+                axes.strides.truncate((merged + 1) * count);
+            } else {
+                axes.lengths.push(length);
             }
         }
-        axes.push(Axis { length, strides });
+        axes
     }
-    axes
+
+    /// Whether the strides at the end are those of a step over the last axis.
+    fn is_even(&self) -> bool {
+        let Some(&length) = self.lengths.last() else { return false };
+        let (inner, outer) = self.strides[(self.lengths.len() - 1) * self.operands..].split_at(self.operands);
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        inner.iter().zip(outer).all(|(inner, &outer)| inner.checked_mul(length) == Some(outer))
+    }
+
+    fn strides(&self, axis: usize) -> &[i64] {
+        &self.strides[axis * self.operands..(axis + 1) * self.operands]
+    }
 }
 
-/// The tiles of a result that is not empty, of at most `block` elements each; of at most `wide` where a tile is a
-/// part of one axis.
-pub(crate) fn tile(lengths: &[usize], operands: &[Strided], block: usize, wide: usize) -> Tiling {
-    let axes = collapse(lengths, operands);
-    // The innermost axes that fit into a tile whole, and how much of the next one does.
-    let mut whole = 1;
-    let mut outer = axes.len();
-    while outer > 0 && whole * axes[outer - 1].length <= block {
-        outer -= 1;
-        whole *= axes[outer].length;
+impl Tiling {
+    /// The tiles of a result that is not empty, of at most `block` elements each; of at most `wide` where a tile is
+    /// a part of one axis. Operand k begins at `offset(k)`.
+    pub(crate) fn cut(&mut self, axes: &Axes, offset: impl Fn(usize) -> usize, block: usize, wide: usize) {
+        *self = Tiling::default();
+        // The innermost axes that fit into a tile whole, and how much of the next one does.
+        let (mut whole, mut inside) = (1, 0);
+        while inside < axes.lengths.len() && whole * axes.lengths[inside] <= block {
+            whole *= axes.lengths[inside];
+            inside += 1;
+        }
+        let mut chunk = 1;
+        (self.tiles, self.last) = (1, whole);
+        for axis in (inside..axes.lengths.len()).rev() {
+            let (mut rounds, mut step) = (axes.lengths[axis], 1);
+            if axis == inside {
+                chunk = entries(rounds, whole, if whole == 1 { wide } else { block });
+                self.last = (rounds - 1) % chunk * whole + whole;
+                (rounds, step) = (rounds.div_ceil(chunk), i64::try_from(chunk).unwrap_or(i64::MAX));
+            }
+            self.loops.push(rounds);
+            self.tiles *= rounds;
+            self.steps.extend(axes.strides(axis).iter().map(|stride| stride * step));
+        }
+        self.full = chunk * whole;
+        for operand in 0..axes.operands {
+            self.access(axes, operand, offset(operand), inside, chunk);
+        }
     }
-    let cut = outer
-        .checked_sub(1)
-        .map(|cut| (cut, entries(axes[cut].length, whole, if whole == 1 { wide } else { block })));
-    let (chunk, rounds) = match cut {
-        Some((cut, chunk)) => (chunk, axes[cut].length.div_ceil(chunk)),
-        None => (1, 1),
-    };
-    let mut loops: SmallVec<[usize; 4]> = axes[..outer].iter().map(|axis| axis.length).collect();
-    let mut last = chunk * whole;
-    if let (Some((cut, chunk)), Some(innermost)) = (cut, loops.last_mut()) {
-        *innermost = rounds;
-        last = (axes[cut].length - (rounds - 1) * chunk) * whole;
+
+    /// How an operand is read where tiles have `chunk` entries of an axis, and all of those inside it.
+    fn access(&mut self, axes: &Axes, operand: usize, offset: usize, inside: usize, chunk: usize) {
+        let first = self.patterns.len();
+        let axis = |axis: usize| axes.strides[axis * axes.operands + operand];
+        if chunk > 1 {
+            self.patterns.push((chunk, axis(inside)));
+        }
+        for inner in (0..inside).rev() {
+            let (length, stride) = (axes.lengths[inner], axis(inner));
+            match self.patterns[first..].last_mut() {
+                Some(outer)
+                    if i64::try_from(length).ok().and_then(|l| stride.checked_mul(l)) == Some(outer.1) =>
+                {
+                    *outer = (outer.0 * length, stride);
+                }
+                _ => self.patterns.push((length, stride)),
+            }
+        }
+        let kind = match self.patterns[first..] {
+            [] | [(_, 1)] => Kind::Direct,
+            [(_, 0)] => Kind::Splat,
+            _ => Kind::Gather,
+        };
+        let steps = self.steps.iter().skip(operand).step_by(axes.operands);
+        let varies = steps.enumerate().fold(0, |bits, (at, &step)| bits | (u64::from(step != 0) << at));
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let pattern = (place(first), place(self.patterns.len()));
+        self.accesses.push(Access { offset, varies, pattern, kind });
     }
-    let accesses = operands
-        .iter()
-        .enumerate()
-        .map(|(place, operand)| access(place, operand.offset, &axes, outer, chunk))
-        .collect();
-    let tiles = loops.iter().product();
-    Tiling { loops, full: chunk * whole, last, tiles, accesses }
+
+    /// Lengths and strides of an operand within a tile, outermost first.
+    #[inline]
+    pub(crate) fn pattern(&self, access: usize) -> &[(usize, i64)] {
+        let (start, end) = self.accesses[access].pattern;
+        &self.patterns[start as usize..end as usize]
+    }
+
+    /// The outermost loop that moves an access, and by how much a step.
+    pub(crate) fn mover(&self, access: usize) -> Option<(usize, usize)> {
+        let at = (0..self.loops.len()).find(|&at| self.steps(at)[access] != 0)?;
+        Some((at, usize::try_from(self.steps(at)[access]).ok()?))
+    }
+
+    /// The tiles of some rounds of one loop.
+    pub(crate) fn part(&self, at: usize, rounds: Range<usize>) -> Tiling {
+        let mut part = self.clone();
+        if at + 1 == self.loops.len() && rounds.end != self.loops[at] {
+            part.last = part.full;
+        }
+        part.loops[at] = rounds.len();
+        part.tiles = self.tiles / self.loops[at] * rounds.len();
+        let skipped = isize::try_from(rounds.start).unwrap_or(isize::MAX);
+        for (access, &step) in part.accesses.iter_mut().zip(self.steps(at)) {
+            access.offset = access.offset.wrapping_add_signed(isize::try_from(step).unwrap_or(0) * skipped);
+        }
+        part
+    }
+
+    /// What one step of a loop adds to the position of each access.
+    #[inline]
+    pub(crate) fn steps(&self, at: usize) -> &[i64] {
+        &self.steps[at * self.accesses.len()..(at + 1) * self.accesses.len()]
+    }
 }
 
 /// How many entries of an axis go into a tile: about equal shares, and whole cache lines where that is possible.
@@ -141,107 +278,4 @@ fn entries(length: usize, whole: usize, block: usize) -> usize {
     let most = most - most % unit;
     let share = length.div_ceil(length.div_ceil(most)).next_multiple_of(unit);
     share.min(most)
-}
-
-fn access(place: usize, offset: usize, axes: &[Axis], outer: usize, chunk: usize) -> Access {
-    let mut steps: SmallVec<[i64; 4]> = axes[..outer].iter().map(|axis| axis.strides[place]).collect();
-    let mut pattern: Pattern = SmallVec::new();
-    if let Some(cut) = steps.last_mut() {
-        if chunk > 1 {
-            pattern.push((chunk, *cut));
-        }
-        *cut *= i64::try_from(chunk).unwrap_or(i64::MAX);
-    }
-    for axis in &axes[outer..] {
-        merge(&mut pattern, axis.length, axis.strides[place]);
-    }
-    let varies = steps.iter().enumerate().fold(0, |bits, (at, &step)| bits | (u64::from(step != 0) << at));
-    let kind = match pattern[..] {
-        [] | [(_, 1)] => Kind::Direct,
-        [(_, 0)] => Kind::Splat,
-        _ => Kind::Gather,
-    };
-    Access { offset, kind, pattern, steps, varies }
-}
-
-fn merge(pattern: &mut Pattern, length: usize, stride: i64) {
-    if let Some(outer) = pattern.last_mut()
-        && i64::try_from(length).ok().and_then(|length| stride.checked_mul(length)) == Some(outer.1)
-    {
-        *outer = (outer.0 * length, stride);
-        return;
-    }
-    pattern.push((length, stride));
-}
-
-/// The position of every operand at some tile, and what moves from one tile to the next.
-pub(crate) struct Cursor<'a> {
-    tiling: &'a Tiling,
-    index: SmallVec<[usize; 4]>,
-    positions: SmallVec<[i64; 16]>,
-    /// The loops that moved since the last tile, as bits.
-    moved: u64,
-    first: bool,
-}
-
-impl<'a> Cursor<'a> {
-    /// The cursor at a tile.
-    pub(crate) fn new(tiling: &'a Tiling, tile: usize) -> Cursor<'a> {
-        let mut index: SmallVec<[usize; 4]> = smallvec![0; tiling.loops.len()];
-        let mut rest = tile;
-        for (index, &length) in index.iter_mut().zip(&tiling.loops).rev() {
-            (*index, rest) = (rest % length, rest / length);
-        }
-        let position = |access: &Access| {
-            let offset = i64::try_from(access.offset).unwrap_or(i64::MAX);
-            let walked = access
-                .steps
-                .iter()
-                .zip(&index)
-                .map(|(&step, &index)| step * i64::try_from(index).unwrap_or(i64::MAX));
-            offset + walked.sum::<i64>()
-        };
-        let positions = tiling.accesses.iter().map(position).collect();
-        Cursor { tiling, index, positions, moved: u64::MAX, first: true }
-    }
-
-    /// Where an operand's first element of the tile stands.
-    #[inline]
-    pub(crate) fn position(&self, access: usize) -> usize {
-        usize::try_from(self.positions[access]).unwrap_or(usize::MAX)
-    }
-
-    /// The number of elements in the tile.
-    #[inline]
-    pub(crate) fn length(&self) -> usize {
-        match (self.index.last(), self.tiling.loops.last()) {
-            (Some(&at), Some(&rounds)) if at + 1 == rounds => self.tiling.last,
-            _ => self.tiling.full,
-        }
-    }
-
-    /// Whether a value that these loops move is another than at the tile before; at the first tile all are.
-    #[inline]
-    pub(crate) fn is_new(&self, varies: u64) -> bool {
-        self.first || varies & self.moved != 0
-    }
-
-    /// On to the next tile.
-    #[inline]
-    pub(crate) fn advance(&mut self) {
-        self.first = false;
-        for at in (0..self.index.len()).rev() {
-            self.index[at] += 1;
-            let back = self.index[at] == self.tiling.loops[at];
-            let rounds = if back { i64::try_from(self.index[at]).unwrap_or(i64::MAX) - 1 } else { 0 };
-            for (position, access) in self.positions.iter_mut().zip(&self.tiling.accesses) {
-                *position += if back { -access.steps[at] * rounds } else { access.steps[at] };
-            }
-            if !back {
-                self.moved = u64::MAX << at;
-                return;
-            }
-            self.index[at] = 0;
-        }
-    }
 }

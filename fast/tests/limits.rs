@@ -93,7 +93,7 @@ fn sum() -> Request {
 #[test]
 fn a_plan_takes_the_buffers_that_it_was_made_for() {
     let plan = Plan::new(&sum()).unwrap();
-    assert_eq!((plan.shape(), plan.dtype()), (&Shape::from([2, 3]), DType::F32));
+    assert_eq!((plan.shape(), plan.dtype()), (&[2, 3][..], DType::F32));
     let (a, b) = ([1.0f32; 6], [2.0f32, 3.0, 4.0]);
     let tensor = plan.run(&[Input::from(&a[..]), Input::from(&b[..])]).unwrap();
     assert_eq!(tensor.values(), &vec![3.0f32, 4.0, 5.0, 3.0, 4.0, 5.0].into());
@@ -147,6 +147,11 @@ fn levels_are_values() {
         assert_eq!(level.name().parse(), Ok(level));
     }
     assert!("sse9".parse::<Level>().is_err());
+    // Whatever the environment says, there is a level; what it says is what it is taken for.
+    match Level::requested() {
+        Ok(Some(level)) if level.is_available() => assert_eq!(Level::detect(), level),
+        _ => assert_eq!(Some(Level::detect()), Level::available().last()),
+    }
     assert_eq!(Fast::new().name(), "fast");
     assert!(Level::Portable.is_available() && Fast::new().level().is_available());
 }
@@ -166,17 +171,95 @@ fn the_number_of_threads_does_not_show() {
     let expression = call(Function::Sqrt, vec![call(Function::Add, vec![product, x(1)])]);
     for operation in [
         Operation::Elementwise { expression: expression.clone() },
-        Operation::Gradient { expression, wrt: 1 },
+        Operation::Gradient { expression: expression.clone(), wrt: 1 },
+        // More elements than parts of a sum have.
+        Operation::Gradient { expression, wrt: 2 },
     ] {
-        let request = Request::new(Rules::Numpy, operation, operands.clone()).unwrap();
-        let answers: Vec<Outcome> = [1, 2, 3, 8]
-            .map(|threads| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| Fast::new().run(&request))
-            })
-            .into();
-        assert!(matches!(answers[0], Outcome::Success(_)));
-        assert!(answers.iter().all(|answer| *answer == answers[0]));
+        by_any_number_of_threads(&Request::new(Rules::Numpy, operation, operands.clone()).unwrap());
+    }
+}
+
+fn by_any_number_of_threads(request: &Request) -> Outcome {
+    let answers: Vec<Outcome> = [1, 2, 3, 8]
+        .map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Fast::new().run(request))
+        })
+        .into();
+    assert!(matches!(answers[0], Outcome::Success(_)));
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    answers[0].clone()
+}
+
+#[test]
+fn a_large_gradient_is_summed_by_regions() {
+    // Whole numbers: every order of adding gives the same.
+    let values = |count: usize| -> Vec<f64> { (0..count).map(|at| (at % 1009) as f64).collect() };
+    let product =
+        Expression::call(Function::Multiply, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    for (outer, middle, inner) in [(40, 150, 501), (3, 1, 70_003), (2, 9_001, 8)] {
+        let long = values(outer * middle * inner);
+        let operands = vec![
+            Operand::dense("a", [middle, outer, inner], long.clone()).unwrap(),
+            Operand::dense("b", [middle, 1, inner], values(middle * inner)).unwrap(),
+        ];
+        let operation = Operation::Gradient { expression: product.clone(), wrt: 1 };
+        let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+        let Outcome::Success(success) = by_any_number_of_threads(&request) else { panic!("accepted") };
+        let mut expected = vec![0.0; middle * inner];
+        for (at, value) in long.iter().enumerate() {
+            expected[at / (outer * inner) * inner + at % inner] += value;
+        }
+        assert_eq!(success.tensor.values(), &expected.into());
+    }
+    let operands = vec![
+        Operand::dense("a", [40, 300, 251], values(40 * 300 * 251)).unwrap(),
+        Operand::dense("b", [300, 251], values(300 * 251)).unwrap(),
+    ];
+    let operation = Operation::Gradient { expression: product, wrt: 1 };
+    let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+    let Outcome::Success(success) = by_any_number_of_threads(&request) else { panic!("accepted") };
+    let mut expected = vec![0.0; 300 * 251];
+    for (at, value) in values(40 * 300 * 251).iter().enumerate() {
+        expected[at % (300 * 251)] += value;
+    }
+    assert_eq!(success.tensor.values(), &expected.into());
+}
+
+#[test]
+fn an_operand_that_lies_across_is_read_as_its_copy_is() {
+    let x = Expression::operand;
+    let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
+    for (batch, rows, columns) in [(1, 37, 3_001), (3, 16, 1_500), (2, 5, 9_000), (1, 211, 1_024)] {
+        let count = batch * rows * columns;
+        let across: Vec<f32> = (0..count).map(|at| (at * 7 % 8191) as f32 / 64.0).collect();
+        let mut copied = Vec::with_capacity(count);
+        for at in 0..count {
+            let (batch, row, column) = (at / (rows * columns), at / columns % rows, at % columns);
+            copied.push(across[batch * rows * columns + column * rows + row]);
+        }
+        let shape = [batch, rows, columns];
+        let strides = Some([rows * columns, 1, rows].map(|stride| stride as i64).to_vec());
+        let view = Operand::view("a", shape, across, strides, 0).unwrap();
+        let copy = Operand::dense("a", shape, copied).unwrap();
+        let line = |count: usize| -> Vec<f32> { (0..count).map(|at| (at % 97) as f32 / 8.0).collect() };
+        let reversed = Operand::view("b", [columns], line(columns), Some(vec![-1]), columns - 1).unwrap();
+        let others = [reversed, Operand::dense("c", [rows, 1], line(rows)).unwrap()];
+        // A row that is gathered and kept, a column, and a value that neither moves.
+        let product = call(Function::Multiply, vec![x(0), call(Function::Sqrt, vec![x(1)])]);
+        let expression = call(Function::Maximum, vec![call(Function::Add, vec![product, x(2)]), x(0)]);
+        let request = |first: &Operand| {
+            let operands = [&[first.clone()][..], &others[..]].concat();
+            let operation = Operation::Elementwise { expression: expression.clone() };
+            Request::new(Rules::Numpy, operation, operands).unwrap()
+        };
+        assert_eq!(by_any_number_of_threads(&request(&view)), by_any_number_of_threads(&request(&copy)));
+        let target_shape = Shape::from([batch, rows, columns]);
+        let onto = |operand: &Operand| {
+            let operation = Operation::Broadcast { target_shape: target_shape.clone() };
+            Fast::new().run(&Request::new(Rules::Numpy, operation, vec![operand.clone()]).unwrap())
+        };
+        assert_eq!(onto(&view), onto(&copy));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The loops, written once and compiled for every level.
 
-use super::chain::{self, ChainOp, Link};
+use super::chain::{self, ChainOp, Link, Vector};
 use super::expand;
 use super::ops::*;
 use super::stream;
@@ -112,6 +112,25 @@ macro_rules! level {
                 }
             }
 
+            /// Row after row, four in one pass: the order is that of one row at a time.
+            $(#[target_feature(enable = $features)])?
+            fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]) {
+                let width = a.len().max(1);
+                let mut fours = rows.chunks_exact(4 * width);
+                for four in &mut fours {
+                    let (first, second) = four.split_at(2 * width);
+                    let ((w, x), (y, z)) = (first.split_at(width), second.split_at(width));
+                    for ((((a, &w), &x), &y), &z) in a.iter_mut().zip(w).zip(x).zip(y).zip(z) {
+                        *a = O::of(O::of(O::of(O::of(*a, w), x), y), z);
+                    }
+                }
+                for row in fours.remainder().chunks(width) {
+                    for (a, &b) in a.iter_mut().zip(row) {
+                        *a = O::of(*a, b);
+                    }
+                }
+            }
+
             $(#[target_feature(enable = $features)])?
             fn narrow_f16(a: &mut [f32]) {
                 for a in a {
@@ -131,9 +150,9 @@ macro_rules! level {
                 // SAFETY: the vectors are this level's, and so are this function's instructions.
                 unsafe {
                     if links.iter().all(|link| link.op == ChainOp::Add) {
-                        chain::run::<$double, f64, true, PAST>(first, links, out);
+                        chain::run::<$double, f64, { <$double as Vector>::MANY }, true, PAST>(first, links, out);
                     } else {
-                        chain::run::<$double, f64, false, PAST>(first, links, out);
+                        chain::run::<$double, f64, { <$double as Vector>::MANY }, false, PAST>(first, links, out);
                     }
                 }
             }
@@ -143,9 +162,9 @@ macro_rules! level {
                 // SAFETY: the vectors are this level's, and so are this function's instructions.
                 unsafe {
                     if links.iter().all(|link| link.op == ChainOp::Add) {
-                        chain::run::<$single, f32, true, PAST>(first, links, out);
+                        chain::run::<$single, f32, { <$single as Vector>::MANY }, true, PAST>(first, links, out);
                     } else {
-                        chain::run::<$single, f32, false, PAST>(first, links, out);
+                        chain::run::<$single, f32, { <$single as Vector>::MANY }, false, PAST>(first, links, out);
                     }
                 }
             }
@@ -194,6 +213,7 @@ macro_rules! level {
                         sqrt: Kernel(one::<$type, Sqrt>),
                         sum: Kernel(sum::<$type, Add>),
                         add_to: Kernel(add_to::<$type, Add>),
+                        add_rows: Kernel(add_rows::<$type, Add>),
                         chain: Kernel($chain::<false>),
                         chain_past: Kernel($chain::<true>),
                     }))

@@ -3,6 +3,21 @@
 
 use std::mem::size_of_val;
 
+/// The bytes of a cache line.
+pub(super) const LINE: usize = 64;
+
+/// Asks for a cache line that will be read; one that does not exist is not asked for.
+#[inline(always)]
+pub(super) fn prefetch(from: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has SSE; a prefetch reads nothing that the program sees, and any address will do.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = from;
+}
+
 /// Copies `from`, which is in the first cache, to `to`, past the caches where lines are whole.
 ///
 /// # Safety
@@ -11,7 +26,6 @@ use std::mem::size_of_val;
 #[target_feature(enable = "avx")]
 pub(super) unsafe fn copy<T: Copy>(from: &[T], to: &mut [T]) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
-    const LINE: usize = 64;
     let bytes = size_of_val(from).min(size_of_val(to));
     let head = to.as_ptr().align_offset(LINE).saturating_mul(size_of::<T>()).min(bytes);
     let lines = (bytes - head) / LINE;

@@ -52,6 +52,8 @@ pub(crate) struct FloatParts<T: 'static> {
     pub(super) sqrt: Unary<T>,
     pub(crate) sum: Sum<T>,
     pub(crate) add_to: AddTo<T>,
+    /// Rows added to one.
+    pub(crate) add_rows: AddTo<T>,
     pub(crate) chain: Chain<T>,
     /// The same, stored past the caches.
     pub(crate) chain_past: Chain<T>,

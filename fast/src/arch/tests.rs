@@ -191,6 +191,25 @@ fn sums_have_the_same_bits_on_every_level() {
 }
 
 #[test]
+fn rows_are_added_in_their_order() {
+    let values: Vec<f64> = (0..700).map(|at| 1.0 / f64::from(at + 1)).collect();
+    for table in tables() {
+        let parts = table.f64.float().unwrap();
+        for width in [1, 3, 8, 63, 100] {
+            for count in [0, width, 4 * width, 6 * width + width / 2] {
+                let mut sums = vec![0.5; width + 1];
+                parts.add_rows.run(&mut sums[..width], &values[..count]);
+                let mut want = vec![0.5; width + 1];
+                for row in values[..count].chunks(width) {
+                    want.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+                }
+                assert_eq!(sums, want, "{} {count} by {width}", table.level);
+            }
+        }
+    }
+}
+
+#[test]
 fn halves_are_rounded_as_the_crate_half_does() {
     // Every f16 and bf16, and around every boundary between two of them.
     let close = |value: f32| {

@@ -9,27 +9,58 @@ mod theano;
 mod types;
 mod xla;
 
-use broadcheck_spec::{DType, Operation, Refusal, RefusalKind, Request, Rules, Shape};
+use broadcheck_spec::{DType, Operand, Operation, Refusal, RefusalKind, Request, Rules, Shape};
 use smallvec::SmallVec;
 
 /// Lengths of axes, outermost first.
 pub(crate) type Lengths = SmallVec<[usize; 6]>;
 
-/// For each axis of a result the operand's axis that it reads; `None` where the operand has no such axis or is
-/// stretched along it, and so is read at one place.
-pub(crate) type Under = SmallVec<[Option<usize>; 6]>;
+/// In a map: the operand has no such axis, or is stretched along it, and so is read at one place.
+pub(crate) const STRETCHED: u32 = u32::MAX;
 
-/// How the operands lie under the result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// For each operand, and each axis of a result, the operand's axis that is read; [`STRETCHED`] where there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Maps {
+    rank: usize,
+    axes: SmallVec<[u32; 12]>,
+}
+
+impl Maps {
+    /// The next operand's map: for each axis of the result the operand's own, if it has one there.
+    #[inline]
+    fn push(&mut self, rank: usize, map: impl Fn(usize) -> Option<usize>) {
+        self.rank = rank;
+        for axis in 0..rank {
+            let own = map(axis).and_then(|own| u32::try_from(own).ok());
+            self.axes.push(own.unwrap_or(STRETCHED));
+        }
+    }
+
+    /// The map of an operand.
+    #[inline]
+    pub(crate) fn of(&self, operand: usize) -> &[u32] {
+        &self.axes[operand * self.rank..(operand + 1) * self.rank]
+    }
+}
+
+/// How the operands lie under the result. Rule sets fill it in where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lowered {
     /// The shape of the (underlying) result.
     pub(crate) shape: Lengths,
     /// One map per operand.
-    pub(crate) operands: SmallVec<[Under; 4]>,
+    pub(crate) maps: Maps,
+    /// What only some rule sets have.
+    pub(crate) extra: Option<Box<Extra>>,
+}
+
+/// What an answer has besides a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Extra {
     /// theano: the flags of the result (clause THEANO-4).
-    pub(crate) flags: Option<Vec<bool>>,
+    Flags(Vec<bool>),
     /// xla: what the in-dim step makes of the lower operand (clause XLA-8).
-    pub(crate) intermediate: Option<Intermediate>,
+    Intermediate(Intermediate),
 }
 
 /// The lower operand after the in-dim step.
@@ -37,13 +68,7 @@ pub(crate) struct Lowered {
 pub(crate) struct Intermediate {
     pub(crate) operand: usize,
     pub(crate) shape: Lengths,
-    pub(crate) under: Under,
-}
-
-impl Lowered {
-    pub(crate) fn new(shape: Lengths, operands: SmallVec<[Under; 4]>) -> Lowered {
-        Lowered { shape, operands, flags: None, intermediate: None }
-    }
+    pub(crate) maps: Maps,
 }
 
 /// The shapes of a request's operands, seen by the rule sets.
@@ -67,30 +92,34 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// Decides a request and lowers it, or refuses it, in the order of clause G-6. With the lowering comes the
-/// dtype of the (underlying) result.
-pub(crate) fn lower(request: &Request) -> Result<(Lowered, DType), Refusal> {
+/// Decides a request and lowers it, or refuses it, in the order of clause G-6. The answer is the dtype of the
+/// (underlying) result.
+pub(crate) fn lower(request: &Request, into: &mut Lowered) -> Result<DType, Refusal> {
     let shapes = Shapes(request);
     if shapes.len() > 2 && matches!(request.rules(), Rules::Pdpd { .. } | Rules::Xla { .. }) {
         let message = format!("{} operands under {}", shapes.len(), request.rules().set());
         return Err(Refusal::new(RefusalKind::OperandCount, message));
     }
     let dtype = types::check(request)?;
-    let lowered = match (request.operation(), request.rules()) {
-        (Operation::Broadcast { target_shape }, Rules::Numpy) => numpy::onto(shapes.of(0), target_shape)?,
-        (Operation::Broadcast { target_shape }, _) => bidirectional::lower(shapes.of(0), target_shape)?,
-        (_, Rules::None) => none::lower(&shapes)?,
-        (_, Rules::Numpy) => numpy::lower(&shapes)?,
-        (_, Rules::Pdpd { axis }) => pdpd::lower(&shapes, *axis)?,
-        (_, Rules::Xla { broadcast_dimensions }) => {
-            xla::lower(&shapes, broadcast_dimensions.as_deref().unwrap_or(&[]))?
+    match (request.operation(), request.rules()) {
+        (Operation::Broadcast { target_shape }, Rules::Numpy) => {
+            numpy::onto(shapes.of(0), target_shape, into)?;
         }
-        (_, Rules::Theano) => theano::lower(request)?,
+        (Operation::Broadcast { target_shape }, _) => {
+            bidirectional::lower(shapes.of(0), target_shape, into)?;
+        }
+        (_, Rules::None) => none::lower(&shapes, into)?,
+        (_, Rules::Numpy) => numpy::lower(&shapes, into)?,
+        (_, Rules::Pdpd { axis }) => pdpd::lower(&shapes, *axis, into)?,
+        (_, Rules::Xla { broadcast_dimensions }) => {
+            xla::lower(&shapes, broadcast_dimensions.as_deref().unwrap_or(&[]), into)?;
+        }
+        (_, Rules::Theano) => theano::lower(request, into)?,
         // Malformed by construction of `Request`; with one operand and no target it has the operand's shape.
-        (_, Rules::Bidirectional) => none::lower(&shapes)?,
-    };
-    check_sizes(request, &lowered.shape)?;
-    Ok((lowered, dtype))
+        (_, Rules::Bidirectional) => none::lower(&shapes, into)?,
+    }
+    check_sizes(request, &into.shape)?;
+    Ok(dtype)
 }
 
 /// Clause G-1: the lengths other than 0 of every operand, of the target and of the result multiply to at most
@@ -100,7 +129,9 @@ fn check_sizes(request: &Request, result: &[usize]) -> Result<(), Refusal> {
         Operation::Broadcast { target_shape } => Some(target_shape.lengths()),
         _ => None,
     };
-    let operands = request.operands().iter().map(|operand| operand.shape().lengths());
+    // A dense operand with values has as many as its shape says.
+    let unknown = |operand: &&Operand| operand.strides().is_some() || operand.values().is_empty();
+    let operands = request.operands().iter().filter(unknown).map(|operand| operand.shape().lengths());
     for shape in operands.chain(target).chain([result]) {
         if count(shape).is_none() {
             let message = format!("shape {} has more than 2^63-1 elements", Shape::from(shape));
@@ -139,13 +170,7 @@ fn common(one: usize, other: usize) -> Option<usize> {
 
 /// The map of an operand that is laid with its last axis under the result's last, as it is read where an axis
 /// of another length than the result's is stretched.
-fn right_aligned(shape: &[usize], result: &[usize]) -> Under {
+fn right_aligned(shape: &[usize], result: &[usize]) -> impl Fn(usize) -> Option<usize> {
     let lead = result.len() - shape.len();
-    let axis = |at: usize| at.checked_sub(lead).filter(|&own| shape[own] == result[at]);
-    (0..result.len()).map(axis).collect()
-}
-
-/// The map of an operand that has the result's shape.
-fn identity(rank: usize) -> Under {
-    (0..rank).map(Some).collect()
+    move |at| at.checked_sub(lead).filter(|&own| shape[own] == result[at])
 }

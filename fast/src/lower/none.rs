@@ -1,9 +1,9 @@
 //! The rule set `none`: clauses NONE-1 and NONE-2.
 
-use super::{Lowered, Shapes, identity};
+use super::{Lowered, Shapes};
 use broadcheck_spec::{Refusal, RefusalKind};
 
-pub(super) fn lower(shapes: &Shapes<'_>) -> Result<Lowered, Refusal> {
+pub(super) fn lower(shapes: &Shapes<'_>, into: &mut Lowered) -> Result<(), Refusal> {
     let first = shapes.of(0);
     let rank = first.len();
     if let Some(other) = shapes.iter().find(|shape| shape.len() != rank) {
@@ -15,5 +15,7 @@ pub(super) fn lower(shapes: &Shapes<'_>) -> Result<Lowered, Refusal> {
             return Err(super::mismatch(axis, first[axis], other[axis]));
         }
     }
-    Ok(Lowered::new(first.into(), shapes.iter().map(|_| identity(rank)).collect()))
+    into.shape = first.into();
+    shapes.iter().for_each(|_| into.maps.push(rank, Some));
+    Ok(())
 }

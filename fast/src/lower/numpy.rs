@@ -1,36 +1,39 @@
 //! The rule set `numpy`: clauses NUMPY-1 to NUMPY-4, and NUMPY-5 for `broadcast`.
 
-use super::{Lengths, Lowered, Shapes, mismatch, right_aligned};
+use super::{Lowered, Shapes, mismatch, right_aligned};
+use crate::few::filled;
 use broadcheck_spec::{Refusal, RefusalKind};
-use smallvec::smallvec;
 
-pub(super) fn lower(shapes: &Shapes<'_>) -> Result<Lowered, Refusal> {
+pub(super) fn lower(shapes: &Shapes<'_>, into: &mut Lowered) -> Result<(), Refusal> {
     let rank = shapes.highest_rank();
-    let mut result: Lengths = smallvec![1; rank];
+    into.shape = filled(1, rank);
+    let result = &mut into.shape[..];
     // The leftmost axis on which two lengths other than 1 differ, over all operands.
     let mut wrong: Option<(usize, usize, usize)> = None;
     for shape in shapes.iter() {
         let lead = rank - shape.len();
-        for (axis, &length) in shape.iter().enumerate().map(|(own, length)| (own + lead, length)) {
-            if length == 1 || length == result[axis] {
+        for (axis, (&length, common)) in (lead..).zip(shape.iter().zip(&mut result[lead..])) {
+            if length == 1 || length == *common {
                 continue;
             }
-            if result[axis] == 1 {
-                result[axis] = length;
+            if *common == 1 {
+                *common = length;
             } else if wrong.is_none_or(|(leftmost, ..)| axis < leftmost) {
-                wrong = Some((axis, result[axis], length));
+                wrong = Some((axis, *common, length));
             }
         }
     }
     if let Some((axis, one, other)) = wrong {
         return Err(mismatch(axis, one, other));
     }
-    let operands = shapes.iter().map(|shape| right_aligned(shape, &result)).collect();
-    Ok(Lowered::new(result, operands))
+    for shape in shapes.iter() {
+        into.maps.push(rank, right_aligned(shape, result));
+    }
+    Ok(())
 }
 
 /// One operand brought to exactly this shape (clause NUMPY-5).
-pub(super) fn onto(shape: &[usize], target: &[usize]) -> Result<Lowered, Refusal> {
+pub(super) fn onto(shape: &[usize], target: &[usize], into: &mut Lowered) -> Result<(), Refusal> {
     let Some(lead) = target.len().checked_sub(shape.len()) else {
         let message = format!("rank {} cannot be brought to rank {}", shape.len(), target.len());
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
@@ -40,5 +43,7 @@ pub(super) fn onto(shape: &[usize], target: &[usize]) -> Result<Lowered, Refusal
             return Err(mismatch(own + lead, length, target[own + lead]));
         }
     }
-    Ok(Lowered::new(target.into(), smallvec![right_aligned(shape, target)]))
+    into.shape = target.into();
+    into.maps.push(target.len(), right_aligned(shape, target));
+    Ok(())
 }

@@ -1,14 +1,15 @@
 //! The rule set `pdpd`: clauses PDPD-1 to PDPD-6. B is laid on A from an axis; only B is stretched.
 
-use super::{Lowered, Shapes, Under, identity, mismatch};
+use super::{Lowered, Shapes, mismatch};
 use broadcheck_spec::{Refusal, RefusalKind};
-use smallvec::smallvec;
 
-pub(super) fn lower(shapes: &Shapes<'_>, axis: Option<i64>) -> Result<Lowered, Refusal> {
+pub(super) fn lower(shapes: &Shapes<'_>, axis: Option<i64>, into: &mut Lowered) -> Result<(), Refusal> {
     let a = shapes.of(0);
     let rank = a.len();
+    into.shape = a.into();
+    into.maps.push(rank, Some);
     if shapes.len() == 1 {
-        return Ok(Lowered::new(a.into(), smallvec![identity(rank)]));
+        return Ok(());
     }
     let b = shapes.of(1);
     let Some(right) = rank.checked_sub(b.len()) else {
@@ -27,14 +28,11 @@ pub(super) fn lower(shapes: &Shapes<'_>, axis: Option<i64>) -> Result<Lowered, R
     if start.checked_add(kept).is_none_or(|end| end > rank) {
         return Err(outside(axis.unwrap_or(-1)));
     }
-    let mut under: Under = smallvec![None; rank];
-    for (own, &length) in b[..kept].iter().enumerate() {
-        let at = start + own;
-        if length == a[at] {
-            under[at] = Some(own);
-        } else if length != 1 {
+    for (at, &length) in (start..).zip(&b[..kept]) {
+        if length != a[at] && length != 1 {
             return Err(mismatch(at, a[at], length));
         }
     }
-    Ok(Lowered::new(a.into(), smallvec![identity(rank), under]))
+    into.maps.push(rank, |at| at.checked_sub(start).filter(|&own| own < kept && b[own] == a[at]));
+    Ok(())
 }

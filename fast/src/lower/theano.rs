@@ -1,10 +1,10 @@
 //! The rule set `theano`: clauses THEANO-1 to THEANO-4.
 
-use super::{Lengths, Lowered, Shapes, Under};
+use super::{Extra, Lengths, Lowered, Shapes};
 use broadcheck_spec::{Refusal, RefusalKind, Request};
 use smallvec::smallvec;
 
-pub(super) fn lower(request: &Request) -> Result<Lowered, Refusal> {
+pub(super) fn lower(request: &Request, into: &mut Lowered) -> Result<(), Refusal> {
     let operands = request.operands();
     for (place, operand) in operands.iter().enumerate() {
         let flags = operand.broadcastable().unwrap_or(&[]);
@@ -39,10 +39,11 @@ pub(super) fn lower(request: &Request) -> Result<Lowered, Refusal> {
         let message = format!("lengths {one} and {other} of axes that are not flagged broadcastable");
         return Err(Refusal::new(RefusalKind::NotBroadcastable, message).at_axis(axis));
     }
-    let under = |operand: &broadcheck_spec::Operand| -> Under {
+    for operand in operands {
         let lead = rank - operand.rank();
-        (0..rank).map(|axis| axis.checked_sub(lead).filter(|&own| fixed(operand, own))).collect()
-    };
-    let maps = operands.iter().map(under).collect();
-    Ok(Lowered { flags: Some(flags), ..Lowered::new(result, maps) })
+        into.maps.push(rank, |axis| axis.checked_sub(lead).filter(|&own| fixed(operand, own)));
+    }
+    into.shape = result;
+    into.extra = Some(Box::new(Extra::Flags(flags)));
+    Ok(())
 }

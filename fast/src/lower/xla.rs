@@ -1,18 +1,19 @@
 //! The rule set `xla`: clauses XLA-1 to XLA-8. The lower operand is laid on named axes of the higher one, then
 //! lengths of 1 are stretched on both sides.
 
-use super::{Intermediate, Lengths, Lowered, Shapes, Under, common, identity, mismatch};
+use super::{Extra, Intermediate, Lengths, Lowered, Maps, Shapes, common, mismatch};
 use broadcheck_spec::{Refusal, RefusalKind};
-use smallvec::{SmallVec, smallvec};
 
-pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64]) -> Result<Lowered, Refusal> {
+pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64], into: &mut Lowered) -> Result<(), Refusal> {
     let left = shapes.of(0);
     if shapes.len() == 1 {
-        return Ok(Lowered::new(left.into(), smallvec![identity(left.len())]));
+        into.shape = left.into();
+        into.maps.push(left.len(), Some);
+        return Ok(());
     }
     let right = shapes.of(1);
     if left.len() == right.len() {
-        return equal_ranks(left, right, dimensions);
+        return equal_ranks(left, right, dimensions, into);
     }
     let lower = usize::from(left.len() > right.len());
     let (low, high) = if lower == 0 { (left, right) } else { (right, left) };
@@ -20,25 +21,34 @@ pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64]) -> Result<Lowered, 
 
     // Both are read under the result: the higher one axis by axis, the lower one on the named axes.
     let mut result: Lengths = high.into();
-    let mut placed: Under = smallvec![None; high.len()];
     let mut intermediate: Lengths = high.into();
     for (own, &at) in named.iter().enumerate() {
         result[at] = common(low[own], high[at]).ok_or_else(|| mismatch(at, high[at], low[own]))?;
         intermediate[at] = low[own];
-        placed[at] = Some(own);
     }
-    let stretched = |own: usize, length: usize, at: usize| (length == result[at]).then_some(own);
-    let low_under: Under =
-        placed.iter().enumerate().map(|(at, own)| own.and_then(|own| stretched(own, low[own], at))).collect();
-    let high_under: Under = (0..high.len()).map(|at| stretched(at, high[at], at)).collect();
-    let mut operands: SmallVec<[Under; 4]> = smallvec![low_under, high_under];
-    operands.rotate_left(lower);
-    let intermediate = Some(Intermediate { operand: lower, shape: intermediate, under: placed });
-    Ok(Lowered { intermediate, ..Lowered::new(result, operands) })
+    let placed = |at: usize| named.iter().position(|&named| named == at);
+    for operand in 0..2 {
+        if operand == lower {
+            into.maps.push(high.len(), |at| placed(at).filter(|&own| low[own] == result[at]));
+        } else {
+            into.maps.push(high.len(), |at| (high[at] == result[at]).then_some(at));
+        }
+    }
+    let mut maps = Maps::default();
+    maps.push(high.len(), placed);
+    into.shape = result;
+    into.extra =
+        Some(Box::new(Extra::Intermediate(Intermediate { operand: lower, shape: intermediate, maps })));
+    Ok(())
 }
 
 /// Clause XLA-1: degenerate dimensions alone.
-fn equal_ranks(left: &[usize], right: &[usize], dimensions: &[i64]) -> Result<Lowered, Refusal> {
+fn equal_ranks(
+    left: &[usize],
+    right: &[usize],
+    dimensions: &[i64],
+    into: &mut Lowered,
+) -> Result<(), Refusal> {
     let rank = left.len();
     let is_identity = || {
         dimensions.len() == rank
@@ -48,16 +58,14 @@ fn equal_ranks(left: &[usize], right: &[usize], dimensions: &[i64]) -> Result<Lo
         let message = format!("dimensions {dimensions:?} between operands of rank {rank}");
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIdentity, message));
     }
-    let mut result = Lengths::new();
     for axis in 0..rank {
         let length = common(left[axis], right[axis]);
-        result.push(length.ok_or_else(|| mismatch(axis, left[axis], right[axis]))?);
+        into.shape.push(length.ok_or_else(|| mismatch(axis, left[axis], right[axis]))?);
     }
-    let under = |shape: &[usize]| -> Under {
-        (0..rank).map(|axis| (shape[axis] == result[axis]).then_some(axis)).collect()
-    };
-    let operands = smallvec![under(left), under(right)];
-    Ok(Lowered::new(result, operands))
+    for shape in [left, right] {
+        into.maps.push(rank, |axis| (shape[axis] == into.shape[axis]).then_some(axis));
+    }
+    Ok(())
 }
 
 /// Clauses XLA-2 to XLA-6: the axes of the higher operand that the lower one's axes lie on.

@@ -3,9 +3,10 @@
 
 use super::graph::{Graph, Kind};
 use crate::arch::ChainOp;
+use crate::few::filled;
 use crate::tiling::{Kind as Lies, Tiling};
 use broadcheck_spec::{DType, Function};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// A fold: `arguments[0]`, then each further argument by its operation.
 pub(super) struct Chain {
@@ -17,16 +18,19 @@ pub(super) struct Chain {
 
 /// What the graph looks like from the root.
 pub(super) struct Chains {
-    /// For each value its last reader, where a chain reads at its end; itself for the root; nothing for a value
+    /// For each value its last reader, where a chain reads at its end; itself for the root; [`NOBODY`] for a value
     /// that is not needed, or that lives inside a chain.
-    pub(super) last_use: SmallVec<[Option<u32>; 8]>,
+    pub(super) last_use: SmallVec<[u32; 8]>,
     pub(super) chains: SmallVec<[Chain; 1]>,
 }
 
+/// No value's place.
+pub(super) const NOBODY: u32 = u32::MAX;
+
 /// What decides whether a value can live inside a chain.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Facts {
-    readers: u32,
+    varies: u64,
     scalar: bool,
     stationary: bool,
 }
@@ -35,67 +39,52 @@ struct Facts {
 /// chains store so, other kernels do not.
 pub(super) fn find(
     graph: &Graph,
-    root: u32,
+    (root, readers): (u32, &[u32]),
     stream: bool,
     tiling: &Tiling,
-    access_of: impl Fn(usize) -> u32,
+    access_of: impl Fn(u32) -> u32,
 ) -> Chains {
-    let facts = facts(graph, root, tiling, access_of);
-    let mut last_use: SmallVec<[Option<u32>; 8]> = smallvec![None; graph.values.len()];
-    let mut chains: SmallVec<[Chain; 1]> = SmallVec::new();
-    last_use[root as usize] = Some(root);
+    let calls = graph.values.iter().filter(|value| matches!(value.kind, Kind::Call { .. })).count();
+    let facts = if calls > 1 || stream { facts(graph, root, tiling, access_of) } else { SmallVec::new() };
+    let mut found = Chains { last_use: filled(NOBODY, root as usize + 1), chains: SmallVec::new() };
+    let last_use = &mut found.last_use[..];
+    last_use[root as usize] = root;
     for at in (0..=root).rev() {
         let Kind::Call { function, arguments } = graph.values[at as usize].kind else { continue };
-        if last_use[at as usize].is_none() {
+        if last_use[at as usize] == NOBODY {
             continue;
         }
         let fewest = if stream && at == root { 1 } else { 2 };
-        if let Some(chain) = chain(graph, &facts, at, fewest) {
-            for &argument in &chain.arguments {
-                last_use[argument as usize].get_or_insert(at);
-            }
-            chains.push(chain);
-        } else {
-            for &argument in &arguments[..function.arity()] {
-                last_use[argument as usize].get_or_insert(at);
-            }
+        let chain = if facts.is_empty() { None } else { chain(graph, &facts, readers, at, fewest) };
+        let read = chain.as_ref().map_or(&arguments[..function.arity()], |chain| &chain.arguments);
+        for &argument in read {
+            let last = &mut last_use[argument as usize];
+            *last = if *last == NOBODY { at } else { *last };
+        }
+        if let Some(chain) = chain {
+            found.chains.push(chain);
         }
     }
-    Chains { last_use, chains }
+    found
 }
 
-fn facts(
-    graph: &Graph,
-    root: u32,
-    tiling: &Tiling,
-    access_of: impl Fn(usize) -> u32,
-) -> SmallVec<[Facts; 8]> {
-    let mut facts: SmallVec<[Facts; 8]> = smallvec![Facts::default(); graph.values.len()];
-    let mut moved: SmallVec<[u64; 32]> = smallvec![0; graph.values.len()];
-    for (at, value) in graph.values.iter().enumerate() {
+/// The facts of the values up to `root`.
+fn facts(graph: &Graph, root: u32, tiling: &Tiling, access_of: impl Fn(u32) -> u32) -> SmallVec<[Facts; 8]> {
+    let mut facts: SmallVec<[Facts; 8]> = SmallVec::new();
+    for value in &graph.values[..=root as usize] {
         let (scalar, varies) = match value.kind {
-            Kind::Operand(operand) => {
-                let access = &tiling.accesses[access_of(operand) as usize];
-                (access.kind == Lies::Splat, access.varies)
-            }
+            // An operand that nobody needs has no access, and nobody asks for its facts.
+            Kind::Operand(operand) => match tiling.accesses.get(access_of(operand) as usize) {
+                Some(access) => (access.kind == Lies::Splat, access.varies),
+                None => (false, 0),
+            },
             Kind::Constant(_) => (true, 0),
             Kind::Call { function, arguments } => {
-                let of = arguments[..function.arity()].iter().map(|&argument| argument as usize);
-                of.fold((true, 0), |(scalar, varies), at| (scalar && facts[at].scalar, varies | moved[at]))
+                let of = arguments[..function.arity()].iter().map(|&argument| facts[argument as usize]);
+                of.fold((true, 0), |(scalar, varies), of| (scalar && of.scalar, varies | of.varies))
             }
         };
-        facts[at] = Facts { readers: 0, scalar, stationary: tiling.is_stationary(varies) };
-        moved[at] = varies;
-    }
-    let mut needed: SmallVec<[bool; 32]> = smallvec![false; graph.values.len()];
-    needed[root as usize] = true;
-    for at in (0..=root as usize).rev() {
-        if let (true, Kind::Call { function, arguments }) = (needed[at], graph.values[at].kind) {
-            for &argument in &arguments[..function.arity()] {
-                needed[argument as usize] = true;
-                facts[argument as usize].readers += 1;
-            }
-        }
+        facts.push(Facts { varies, scalar, stationary: tiling.is_stationary(varies) });
     }
     facts
 }
@@ -113,12 +102,12 @@ fn link(graph: &Graph, at: u32) -> Option<(Function, u32, u32)> {
 }
 
 /// The chain that ends at a call, if it has so many links.
-fn chain(graph: &Graph, facts: &[Facts], end: u32, fewest: usize) -> Option<Chain> {
+fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usize) -> Option<Chain> {
     let (mut function, mut a, mut b) = link(graph, end)?;
     let inside = |value: u32| {
         let (fact, whole) = (facts[value as usize], facts[end as usize]);
         let same = fact.stationary == whole.stationary && fact.scalar == whole.scalar;
-        (fact.readers == 1 && same).then(|| link(graph, value)).flatten()
+        (readers[value as usize] == 1 && same).then(|| link(graph, value)).flatten()
     };
     let mut arguments: SmallVec<[u32; 8]> = SmallVec::new();
     let mut ops: SmallVec<[ChainOp; 8]> = SmallVec::new();

@@ -1,6 +1,7 @@
 //! The values of an expression: each is an operand, a constant or a function of earlier values, and no two are
 //! the same (common subexpressions are found as they are made).
 
+use crate::few::filled;
 use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// The operand at this place.
-    Operand(usize),
+    Operand(u32),
     /// A number, by its bits as f64.
     Constant(u64),
     /// A function of the values at these places, computed in the argument's dtype.
@@ -31,32 +32,46 @@ const FEW: usize = 24;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) values: SmallVec<[Value; 8]>,
-    places: HashMap<Value, u32>,
+    /// Where each value stands, once there are many.
+    places: Option<HashMap<Value, u32>>,
 }
 
 impl Graph {
-    /// The graph of an expression, its root, and for each node of the expression its value.
-    pub(crate) fn of(
+    /// Adds an expression: for each of its nodes the value, the root's last.
+    pub(crate) fn add(
+        &mut self,
         expression: &Expression,
         dtype_of: impl Fn(usize) -> DType,
-    ) -> (Graph, u32, SmallVec<[u32; 16]>) {
-        let mut graph = Graph::default();
-        let mut values: SmallVec<[u32; 16]> = SmallVec::new();
+    ) -> SmallVec<[u32; 8]> {
+        let mut values: SmallVec<[u32; 8]> = SmallVec::new();
         for node in expression.nodes() {
             let value = match node {
-                Node::Operand(place) => graph.operand(*place, dtype_of(*place)),
+                Node::Operand(place) => self.operand(*place, dtype_of(*place)),
                 Node::Call(call) => {
-                    let mut arguments = [0; 3];
-                    for (argument, &place) in arguments.iter_mut().zip(call.arguments()) {
-                        *argument = values[place];
-                    }
-                    graph.call(call.function(), &arguments[..call.arguments().len()])
+                    let dtype = call.arguments().last().map_or(DType::Bool, |&last| self.dtype(values[last]));
+                    let argument =
+                        |which: usize| call.arguments().get(which).map_or(0, |&place| values[place]);
+                    self.put_call(dtype, call.function(), [argument(0), argument(1), argument(2)])
                 }
             };
             values.push(value);
         }
-        let root = values[values.len() - 1];
-        (graph, root, values)
+        values
+    }
+
+    /// How often each value is an argument of those that `root` needs, itself among them; 0 for one that it does
+    /// not need.
+    pub(crate) fn readers(&self, root: u32) -> SmallVec<[u32; 8]> {
+        let mut readers: SmallVec<[u32; 8]> = filled(0, root as usize + 1);
+        readers[root as usize] = 1;
+        for at in (0..=root as usize).rev() {
+            if let (1.., Kind::Call { function, arguments }) = (readers[at], self.values[at].kind) {
+                for &argument in &arguments[..function.arity()] {
+                    readers[argument as usize] += 1;
+                }
+            }
+        }
+        readers
     }
 
     /// The dtype of a value.
@@ -66,6 +81,7 @@ impl Graph {
 
     /// An operand.
     pub(crate) fn operand(&mut self, place: usize, dtype: DType) -> u32 {
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
         self.value(Value { kind: Kind::Operand(place), dtype })
     }
 
@@ -74,16 +90,13 @@ impl Graph {
         self.value(Value { kind: Kind::Constant(number.to_bits()), dtype })
     }
 
-    /// A function of values, in their own dtype.
-    pub(crate) fn call(&mut self, function: Function, arguments: &[u32]) -> u32 {
-        let last = arguments[arguments.len() - 1];
-        self.call_in(self.dtype(last), function, arguments)
-    }
-
     /// A function of values, computed in a dtype that may be wider than theirs.
     pub(crate) fn call_in(&mut self, dtype: DType, function: Function, arguments: &[u32]) -> u32 {
-        let mut places = [0; 3];
-        places[..arguments.len()].copy_from_slice(arguments);
+        let argument = |which: usize| arguments.get(which).copied().unwrap_or(0);
+        self.put_call(dtype, function, [argument(0), argument(1), argument(2)])
+    }
+
+    fn put_call(&mut self, dtype: DType, function: Function, mut places: [u32; 3]) -> u32 {
         // a + b and b + a are one value: their bits are.
         if is_commutative(function) && places[0] > places[1] {
             places.swap(0, 1);
@@ -92,21 +105,27 @@ impl Graph {
         self.value(Value { kind: Kind::Call { function, arguments: places }, dtype })
     }
 
+    #[inline]
     fn value(&mut self, value: Value) -> u32 {
-        let found = if self.values.len() <= FEW {
-            self.values.iter().position(|&other| other == value).and_then(|at| u32::try_from(at).ok())
-        } else {
-            self.places.get(&value).copied()
+        let found = match &self.places {
+            None => {
+                self.values.iter().position(|&other| other == value).and_then(|at| u32::try_from(at).ok())
+            }
+            Some(places) => places.get(&value).copied(),
         };
         if let Some(found) = found {
             return found;
         }
         let place = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
         self.values.push(value);
-        if self.values.len() == FEW + 1 {
-            self.places = self.values.iter().copied().zip(0..).collect();
-        } else if self.values.len() > FEW {
-            self.places.insert(value, place);
+        match &mut self.places {
+            Some(places) => {
+                places.insert(value, place);
+            }
+            None if self.values.len() > FEW => {
+                self.places = Some(self.values.iter().copied().zip(0..).collect());
+            }
+            None => {}
         }
         place
     }
@@ -116,6 +135,11 @@ impl Graph {
 pub(crate) fn is_comparison(function: Function) -> bool {
     use Function as F;
     matches!(function, F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual)
+}
+
+/// Whether a function takes several times as long as an addition.
+pub(crate) fn is_slow(function: Function) -> bool {
+    matches!(function, Function::Exp | Function::Log | Function::Tanh | Function::Power)
 }
 
 fn is_commutative(function: Function) -> bool {

@@ -1,13 +1,14 @@
 //! From a graph to steps over registers: what is constant within a tile is computed once per tile, what does not
 //! change from tile to tile is computed once and kept, and registers are used again after their last reader.
 
-use super::chain::{Chain, Chains, find};
+use super::chain::{Chain, Chains, NOBODY, find};
 use super::graph::{Graph, Kind, is_comparison};
 use crate::arch::ChainOp;
+use crate::few::filled;
 use crate::scratch::{BANKS, BankOf};
 use crate::tiling::{Kind as Lies, Tiling};
 use broadcheck_spec::{DType, Function};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// One of the formats that are computed in f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,9 +80,9 @@ pub(crate) struct Step {
 }
 
 /// A linear program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
-    pub(crate) steps: SmallVec<[Step; 4]>,
+    pub(crate) steps: SmallVec<[Step; 3]>,
     /// The links of its chains.
     pub(crate) links: SmallVec<[(ChainOp, Source); 4]>,
     /// How many vector and scalar registers each bank needs.
@@ -157,22 +158,30 @@ struct Placed {
 
 struct Scheduler<'a> {
     tiling: &'a Tiling,
-    program: Program,
+    program: &'a mut Program,
     free: SmallVec<[(BankOf, u32); 8]>,
     live: usize,
 }
 
-/// The steps that compute `root` on every tile of `tiling`; `access_of` gives the place of an operand's access.
+/// A value of a graph, and how often each value is read for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Root<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) value: u32,
+    pub(crate) readers: &'a [u32],
+    pub(crate) goal: Goal,
+}
+
+/// The steps that compute a root on every tile of `tiling`; `access_of` gives the place of an operand's access.
 pub(crate) fn schedule(
-    graph: &Graph,
-    root: u32,
-    goal: Goal,
+    program: &mut Program,
+    root: Root<'_>,
     tiling: &Tiling,
     stream: bool,
-    access_of: impl Fn(usize) -> u32,
-) -> Program {
-    let Chains { last_use, chains } = find(graph, root, stream, tiling, &access_of);
-    let program = Program { steps: SmallVec::new(), links: SmallVec::new(), needs: [(0, 0); BANKS], live: 0 };
+    access_of: impl Fn(u32) -> u32,
+) {
+    let Root { graph, value: root, readers, goal } = root;
+    *program = Program::default();
     let mut scheduler = Scheduler { tiling, program, free: SmallVec::new(), live: 0 };
     if let (Kind::Operand(operand), Goal::Store(dtype)) = (graph.values[root as usize].kind, goal) {
         let access = access_of(operand);
@@ -182,11 +191,12 @@ pub(crate) fn schedule(
         } else {
             scheduler.push(Work::Copy { access, dtype }, Target::Output, u64::MAX, false);
         }
-        return scheduler.program;
+        return;
     }
-    let mut placed: SmallVec<[Option<Placed>; 8]> = smallvec![None; graph.values.len()];
+    let Chains { last_use, chains } = find(graph, (root, readers), stream, tiling, &access_of);
+    let mut placed: SmallVec<[Option<Placed>; 8]> = filled(None, root as usize + 1);
     for (at, value) in (0u32..=root).zip(&graph.values) {
-        if last_use[at as usize].is_none() {
+        if last_use[at as usize] == NOBODY {
             continue;
         }
         placed[at as usize] = Some(match value.kind {
@@ -199,7 +209,7 @@ pub(crate) fn schedule(
                     let made = scheduler.chain(&placed, chain, value.dtype, stored);
                     for (which, &argument) in chain.arguments.iter().enumerate() {
                         let again = chain.arguments[..which].contains(&argument);
-                        if last_use[argument as usize] == Some(at) && !again {
+                        if last_use[argument as usize] == at && !again {
                             scheduler.release(placed[argument as usize]);
                         }
                     }
@@ -214,7 +224,7 @@ pub(crate) fn schedule(
                 let made = scheduler.call(function, value.dtype, given, direct);
                 for (which, &argument) in arguments[..count].iter().enumerate() {
                     let again = arguments[..which].contains(&argument);
-                    if last_use[argument as usize] == Some(at) && !again {
+                    if last_use[argument as usize] == at && !again {
                         scheduler.release(given[which]);
                     }
                 }
@@ -225,10 +235,10 @@ pub(crate) fn schedule(
     if let Some(value) = placed[root as usize] {
         scheduler.finish(value, goal);
     }
-    scheduler.program
 }
 
 impl Scheduler<'_> {
+    #[inline(always)]
     fn push(&mut self, work: Work, target: Target, varies: u64, stationary: bool) {
         self.program.steps.push(Step { work, target, varies, stationary });
     }

@@ -1,0 +1,138 @@
+//! Walking over tiles: in the result's order, or in panels, in which a column of tiles is walked down before the next
+//! one is begun.
+
+use crate::few::filled;
+use crate::tiling::Tiling;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// The position of every operand at some tile, and what moves from one tile to the next.
+pub(crate) struct Cursor<'a> {
+    tiling: &'a Tiling,
+    index: SmallVec<[usize; 4]>,
+    positions: SmallVec<[i64; 16]>,
+    /// The loops that moved since the last tile, as bits.
+    moved: u64,
+    first: bool,
+    /// The rows of the range that are in panels: all, those before this panel, those of it, and the place in it.
+    all: usize,
+    before: usize,
+    rows: usize,
+    row: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// The cursor at the first tile of a range.
+    pub(crate) fn new(tiling: &'a Tiling, tiles: &Range<usize>) -> Cursor<'a> {
+        let mut index: SmallVec<[usize; 4]> = filled(0, tiling.loops.len());
+        let mut rest = tiles.start;
+        for (index, &length) in index.iter_mut().zip(&tiling.loops).rev() {
+            (*index, rest) = (rest % length, rest / length);
+        }
+        let mut positions: SmallVec<[i64; 16]> = SmallVec::new();
+        for access in &tiling.accesses {
+            positions.push(i64::try_from(access.offset).unwrap_or(i64::MAX));
+        }
+        for (at, &index) in index.iter().enumerate().filter(|&(_, &index)| index != 0) {
+            let index = i64::try_from(index).unwrap_or(i64::MAX);
+            for (position, step) in positions.iter_mut().zip(tiling.steps(at)) {
+                *position += step * index;
+            }
+        }
+        let (mut all, mut rows) = (0, 0);
+        if let ([.., down, rounds], [.., at, _]) = (&tiling.loops[..], &index[..])
+            && tiling.panel != 0
+        {
+            all = tiles.len() / rounds;
+            rows = tiling.panel.min(down - at).min(all);
+        }
+        Cursor { tiling, index, positions, moved: u64::MAX, first: true, all, before: 0, rows, row: 0 }
+    }
+
+    /// The first place of the result that the tile has, where `end` is the end of the one before.
+    #[inline]
+    pub(crate) fn start(&self, end: usize) -> usize {
+        if self.tiling.panel == 0 { end } else { self.start_in_panel() }
+    }
+
+    fn start_in_panel(&self) -> usize {
+        let (Some(&at), Some(&rounds)) = (self.index.last(), self.tiling.loops.last()) else { return 0 };
+        let row = (rounds - 1) * self.tiling.full + self.tiling.last;
+        (self.before + self.row) * row + at * self.tiling.full
+    }
+
+    /// Where an operand's first element of the tile stands.
+    #[inline]
+    pub(crate) fn position(&self, access: usize) -> usize {
+        usize::try_from(self.positions[access]).unwrap_or(usize::MAX)
+    }
+
+    /// The number of elements in the tile.
+    #[inline]
+    pub(crate) fn length(&self) -> usize {
+        match (self.index.last(), self.tiling.loops.last()) {
+            (Some(&at), Some(&rounds)) if at + 1 == rounds => self.tiling.last,
+            _ => self.tiling.full,
+        }
+    }
+
+    /// Whether a value that these loops move is another than at the tile before; at the first tile all are.
+    #[inline]
+    pub(crate) fn is_new(&self, varies: u64) -> bool {
+        self.first || varies & self.moved != 0
+    }
+
+    /// On to the next tile.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        self.first = false;
+        if self.tiling.panel == 0 { self.carry() } else { self.advance_in_panel() }
+    }
+
+    /// Down a column of tiles, then to the next column, then to the next panel.
+    fn advance_in_panel(&mut self) {
+        let inner = self.index.len() - 1;
+        if self.row + 1 < self.rows {
+            self.row += 1;
+            self.walk(inner - 1, 1);
+            self.moved = 1 << (inner - 1);
+        } else if self.index[inner] + 1 < self.tiling.loops[inner] {
+            self.walk(inner - 1, 1 - i64::try_from(self.rows).unwrap_or(i64::MAX));
+            self.walk(inner, 1);
+            self.row = 0;
+            self.moved = 3 << (inner - 1);
+        } else {
+            self.before += self.rows;
+            self.carry();
+            let left = self.tiling.loops[inner - 1] - self.index[inner - 1];
+            self.rows = self.tiling.panel.min(left).min(self.all - self.before);
+            self.row = 0;
+        }
+    }
+
+    /// Some rounds of one loop, forwards or backwards.
+    fn walk(&mut self, at: usize, rounds: i64) {
+        for (position, step) in self.positions.iter_mut().zip(self.tiling.steps(at)) {
+            *position += step * rounds;
+        }
+        self.index[at] = self.index[at].wrapping_add_signed(isize::try_from(rounds).unwrap_or(0));
+    }
+
+    /// On to the next tile in order.
+    #[inline]
+    fn carry(&mut self) {
+        for at in (0..self.index.len()).rev() {
+            self.index[at] += 1;
+            let back = self.index[at] == self.tiling.loops[at];
+            let rounds = if back { i64::try_from(self.index[at]).unwrap_or(i64::MAX) - 1 } else { 0 };
+            for (position, step) in self.positions.iter_mut().zip(self.tiling.steps(at)) {
+                *position += if back { -step * rounds } else { *step };
+            }
+            if !back {
+                self.moved = u64::MAX << at;
+                return;
+            }
+            self.index[at] = 0;
+        }
+    }
+}
