@@ -1,5 +1,6 @@
 //! Every kind of mistake in a case file, with the line that the loader prints for it.
 
+mod edges;
 mod expectations;
 mod requests;
 
