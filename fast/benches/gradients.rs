@@ -1,39 +1,197 @@
-//! Gradients against a plain sum of everything that they read, which is what reading it costs.
+//! Gradients against a plain reading of everything that they read; a fused one against a loop made for it; and two
+//! threads against one.
 
 mod support;
 
-use broadcheck_fast::Level;
+use broadcheck_fast::Plan;
 use broadcheck_spec::{Expression, Function, Operation};
-use support::{Job, call, race, request, single_thread, slice, x};
+use support::data::Aligned;
+use support::kernels::Exp;
+use support::race::Rounds;
+use support::{
+    Arrays, At, Job, Real, Results, Table, call, elementwise, goal_at_least, limits, plan_of, race,
+    single_thread, sum_of, x,
+};
 
-/// The sum of a slice, in lanes so that the compiler vectorises it.
-fn read(values: &[f64]) -> f64 {
-    let mut lanes = [0.0; 32];
-    for chunk in values.chunks_exact(32) {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane += value;
-        }
-    }
-    lanes.iter().sum()
+fn product() -> Expression {
+    call(Function::Multiply, [x(0), x(1)])
 }
 
-fn case(name: &str, shapes: &[&[usize]], expression: Expression, wrt: usize) {
-    let request = request(shapes, Operation::Gradient { expression, wrt });
-    let mut job = Job::new(&request);
-    let largest = (0..shapes.len()).map(|place| slice(&request, place)).max_by_key(|values| values.len());
-    let largest = largest.unwrap_or(&[]);
-    let mut total = 0.0;
-    let times = race(&mut [&mut || job.run(), &mut || total += read(largest)]);
-    assert!(total > 0.0);
-    println!("{name}: {:.2} of the read bandwidth", times[1] / times[0]);
+fn exp_of_product() -> Expression {
+    call(Function::Exp, [product()])
+}
+
+/// Sum-to-shape: the gradient of x*y by y sums x over the axes along which y is stretched.
+fn sum_to_shape<T: Real>(at: At, shape: &[usize], table: &mut Table) -> f64 {
+    let shapes: [&[usize]; 2] = [&[4000, 4000], shape];
+    let arrays = Arrays::<T>::of(&shapes);
+    let plan = plan_of::<T>(at.level(), &shapes, Operation::Gradient { expression: product(), wrt: 1 });
+    let job = Job::new(plan, arrays.inputs());
+    let mut out = Aligned::<T>::zeros(job.count());
+    let largest = &*arrays.0[0];
+    let mut total = T::default();
+    let race = race(
+        Rounds::usual(),
+        &mut *out,
+        &mut [&mut |out: &mut [T]| job.run(out), &mut |_| total += limits::read(at, largest)],
+    );
+    assert!(total > T::default());
+    let part = 100.0 * race.ratio(1, 0);
+    table.row(vec![
+        format!("4000x4000 summed to {}", text(shape)),
+        T::NAME.into(),
+        format!("{:.3}", race.seconds(0) * 1e9 / largest.len() as f64),
+        format!("{:.1}", size_of_val(largest) as f64 / race.seconds(0) / 1e9),
+        format!("{:.1}", size_of_val(largest) as f64 / race.seconds(1) / 1e9),
+        format!("{part:.0} %"),
+    ]);
+    part
+}
+
+fn text(shape: &[usize]) -> String {
+    let lengths: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    format!("({})", lengths.join(","))
+}
+
+/// The gradient of exp(x*y) by an x that is broadcast: the sum of exp(x*y) y, with no array in between.
+fn fused<T: Real + Exp>(at: At, count: usize, table: &mut Table) -> f64 {
+    let shapes: [&[usize]; 2] = [&[1], &[count]];
+    let arrays = Arrays::<T>::of(&shapes);
+    let gradient = Operation::Gradient { expression: exp_of_product(), wrt: 0 };
+    let job = Job::new(plan_of::<T>(at.level(), &shapes, gradient), arrays.inputs());
+    let forward = Job::new(plan_of::<T>(at.level(), &shapes, elementwise(exp_of_product())), arrays.inputs());
+    let (factor, values) = (arrays.0[0][0], &*arrays.0[1]);
+    let mut whole = Aligned::<T>::zeros(count);
+    let mut own = [T::default(); 1];
+    let mut out = [T::default(); 1];
+    let race = race(
+        Rounds::usual(),
+        &mut out[..],
+        &mut [&mut |out: &mut [T]| job.run(out), &mut |_| own[0] = by_hand(at, factor, values), &mut |_| {
+            forward.run(&mut whole);
+        }],
+    );
+    assert!((out[0] / own[0] - T::of(1.0)) * (out[0] / own[0] - T::of(1.0)) < T::of(1e-9), "the same sum");
+    table.row(vec![
+        format!("exp(x*y) by a broadcast x, {count}"),
+        T::NAME.into(),
+        format!("{:.3}", race.seconds(0) * 1e9 / count as f64),
+        format!("{:.2}", race.ratio(0, 1)),
+        format!("{:.2}", race.ratio(0, 2)),
+    ]);
+    race.ratio(0, 1)
+}
+
+/// The same in one loop, with sums in as many lanes as hide the additions.
+fn by_hand<T: Real + Exp>(at: At, x: T, values: &[T]) -> T {
+    const LANES: usize = 64;
+    let mut lanes = [T::default(); LANES];
+    at.run(
+        &mut lanes,
+        #[inline(always)]
+        |lanes| {
+            let lanes: &mut [T; LANES] = lanes.try_into().unwrap();
+            let mut sums = *lanes;
+            let (blocks, rest) = values.as_chunks::<LANES>();
+            for block in blocks {
+                for (sum, y) in sums.iter_mut().zip(block) {
+                    *sum += (x * *y).exp() * *y;
+                }
+            }
+            for y in rest {
+                sums[0] += (x * *y).exp() * *y;
+            }
+            *lanes = sums;
+        },
+    );
+    lanes.into_iter().fold(T::default(), |sum, lane| sum + lane)
+}
+
+/// Two threads against one, beside what a loop shared out by hand gains.
+fn threads<T: Real>(at: At, name: &str, expression: Expression, table: &mut Table) -> f64 {
+    const COUNT: usize = 16_000_000;
+    let shapes: [&[usize]; 2] = [&[COUNT], &[COUNT]];
+    let arrays = Arrays::<T>::of(&shapes);
+    let plan: Plan = plan_of::<T>(at.level(), &shapes, elementwise(expression));
+    let job = Job::new(plan, arrays.inputs());
+    let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let (one, two) = (pool(1), pool(2));
+    let (a, b) = (&*arrays.0[0], &*arrays.0[1]);
+    let mut out = Aligned::<T>::zeros(COUNT);
+    let past = |a: &[T], out: &mut [T]| limits::copy_past(at, a, out);
+    let race = race(
+        Rounds::usual(),
+        &mut *out,
+        &mut [
+            &mut |out: &mut [T]| two.install(|| job.run(out)),
+            &mut |out| one.install(|| job.run(out)),
+            &mut |out| {
+                let (low, high) = out.split_at_mut(COUNT / 2);
+                two.join(|| past(&a[..COUNT / 2], low), || past(&b[COUNT / 2..], high));
+            },
+            &mut |out| past(a, out),
+        ],
+    );
+    table.row(vec![
+        name.into(),
+        T::NAME.into(),
+        format!("{:.3}", race.seconds(1) * 1e9 / COUNT as f64),
+        format!("{:.3}", race.seconds(0) * 1e9 / COUNT as f64),
+        format!("{:.2}", race.ratio(1, 0)),
+        format!("{:.2}", race.ratio(3, 2)),
+    ]);
+    race.ratio(1, 0)
 }
 
 fn main() {
     single_thread();
-    println!("level {}; one thread", Level::detect());
-    let product = || call(Function::Multiply, [x(0), x(1)]);
-    case("sum of 4000x4000 to (4000)", &[&[4000, 4000], &[4000]], product(), 1);
-    case("sum of 4000x4000 to (4000,1)", &[&[4000, 4000], &[4000, 1]], product(), 1);
-    case("sum of 4000x4000 to (1)", &[&[4000, 4000], &[1]], product(), 1);
-    case("exp(x*y) by a broadcast x, 100k", &[&[1], &[100_000]], call(Function::Exp, [product()]), 0);
+    let at = At::detect();
+    let mut results = Results::new("gradients");
+    let mut table = Table::new(
+        "sum-to-shape",
+        &["gradient", "dtype", "ns per element read", "GB/s", "reading alone, GB/s", "of reading alone"],
+    );
+    let mut least = f64::INFINITY;
+    for shape in [&[4000][..], &[4000, 1], &[1]] {
+        let part = sum_to_shape::<f64>(at, shape, &mut table).min(sum_to_shape::<f32>(at, shape, &mut table));
+        least = least.min(part);
+    }
+    results.table(table);
+    results.goal(goal_at_least("sum-to-shape, the least part of reading alone", 90.0, least, " %"));
+
+    let mut table = Table::new(
+        "fused",
+        &["gradient", "dtype", "ns per element", "over one loop by hand", "over exp(x*y) alone"],
+    );
+    let mut worst: f64 = 0.0;
+    for count in [100_000, 4_000_000] {
+        worst = worst.max(fused::<f64>(at, count, &mut table)).max(fused::<f32>(at, count, &mut table));
+    }
+    results.table(table);
+    results.goal(goal_at_least(
+        "fused gradient of exp(x*y), the least part of a loop by hand",
+        90.0,
+        100.0 / worst,
+        " %",
+    ));
+
+    let mut table = Table::new(
+        "threads",
+        &[
+            "16M elements",
+            "dtype",
+            "ns, one thread",
+            "ns, two threads",
+            "gain",
+            "gain of a copy shared by hand",
+        ],
+    );
+    let add = threads::<f64>(at, "x + y", sum_of(2), &mut table);
+    let exp = threads::<f64>(at, "exp(x*y)", exp_of_product(), &mut table);
+    threads::<f32>(at, "x + y", sum_of(2), &mut table);
+    threads::<f32>(at, "exp(x*y)", exp_of_product(), &mut table);
+    results.table(table);
+    results.goal(goal_at_least("two threads over one, x + y, 16M", 1.6, add, ""));
+    results.goal(goal_at_least("two threads over one, exp(x*y), 16M", 1.6, exp, ""));
+    results.write();
 }

@@ -1,178 +1,331 @@
-//! x0 + … + x9 over broadcasting patterns against loops specialised for them, at 1k, 100k and 4M elements; and
-//! all 1023 patterns against the pattern in which nothing is broadcast.
-#![allow(unsafe_code, reason = "the yardsticks are compiled for the machine's instructions")]
+//! One blocked code against the loop specialised for each broadcasting pattern: exp(x*y) in its three patterns, and
+//! x0 + … + x9 in all 1023, each against a loop that the compiler made for that pattern alone.
 
 mod support;
 
-use broadcheck_fast::{Level, math};
-use broadcheck_spec::Function;
-use support::{Job, call, elementwise, quantile, race, single_thread, slice, x};
+use broadcheck_fast::{Input, Level};
+use broadcheck_spec::{Expression, Function};
+use support::data::Aligned;
+use support::kernels::Exp;
+use support::picture::{Panel, draw};
+use support::race::{Rival, Rounds};
+use support::{
+    Arrays, At, Job, Real, Results, Table, call, elementwise, goal_at_most, is_quick, plan_of, quantile,
+    race, single_thread, sum_of, x,
+};
 
-/// The loop that a compiler would make for one pattern: bit k of `PATTERN` says that operand k is broadcast.
-#[inline(always)]
-fn specialised<const PATTERN: usize>(operands: &[&[f64]; 10], out: &mut [f64]) {
-    let count = out.len();
-    let operands: [&[f64]; 10] =
-        std::array::from_fn(|k| &operands[k][..if PATTERN >> k & 1 == 1 { 1 } else { count }]);
-    for (at, out) in out.iter_mut().enumerate() {
-        let read = |k: usize| operands[k][if PATTERN >> k & 1 == 1 { 0 } else { at }];
-        let mut sum = read(0) + read(1);
-        for k in 2..10 {
-            sum += read(k);
-        }
-        *out = sum;
+// ------------------------------------------------------------------ exp(x*y)
+
+fn exp_of_product() -> Expression {
+    call(Function::Exp, [call(Function::Multiply, [x(0), x(1)])])
+}
+
+/// exp(x*y) as a hand would write it for one pattern, in one loop.
+fn fused<T: Real + Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
+    at.run(
+        out,
+        #[inline(always)]
+        |out| match (x, y) {
+            (&[x], y) => out.iter_mut().zip(y).for_each(|(out, y)| *out = (x * *y).exp()),
+            (x, &[y]) => out.iter_mut().zip(x).for_each(|(out, x)| *out = (*x * y).exp()),
+            (x, y) => out.iter_mut().zip(x).zip(y).for_each(|((out, x), y)| *out = (*x * *y).exp()),
+        },
+    );
+}
+
+/// The same in two: the product of a block into the first cache, then its exp.
+fn blocked<T: Real + Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
+    const BLOCK: usize = 512;
+    let mut products = [T::default(); BLOCK];
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+                let place = block * BLOCK..block * BLOCK + out.len();
+                let products = &mut products[..out.len()];
+                match (x, y) {
+                    (&[x], y) => products.iter_mut().zip(&y[place]).for_each(|(out, y)| *out = x * *y),
+                    (x, &[y]) => products.iter_mut().zip(&x[place]).for_each(|(out, x)| *out = *x * y),
+                    (x, y) => {
+                        let pairs = x[place.clone()].iter().zip(&y[place]);
+                        products.iter_mut().zip(pairs).for_each(|(out, (x, y))| *out = *x * *y);
+                    }
+                }
+                out.iter_mut().zip(products).for_each(|(out, product)| *out = product.exp());
+            }
+        },
+    );
+}
+
+fn exponentials<T: Real + Exp>(at: At, table: &mut Table) -> f64 {
+    const COUNT: usize = 100_000;
+    let mut worst: f64 = 0.0;
+    for (name, shapes) in [
+        ("nothing broadcast", [[COUNT], [COUNT]]),
+        ("x broadcast", [[1], [COUNT]]),
+        ("y broadcast", [[COUNT], [1]]),
+    ] {
+        let shapes = [&shapes[0][..], &shapes[1][..]];
+        let arrays = Arrays::<T>::of(&shapes);
+        let (a, b) = (&*arrays.0[0], &*arrays.0[1]);
+        let job = Job::new(plan_of::<T>(at.level(), &shapes, elementwise(exp_of_product())), arrays.inputs());
+        let mut out = Aligned::<T>::zeros(COUNT);
+        agree(&mut out, &mut [&mut |out| job.run(out), &mut |out| fused(at, a, b, out)]);
+        agree(&mut out, &mut [&mut |out| job.run(out), &mut |out| blocked(at, a, b, out)]);
+        let by_std = |out: &mut [T]| {
+            for (place, out) in out.iter_mut().enumerate() {
+                *out = (a[place.min(a.len() - 1)] * b[place.min(b.len() - 1)]).std_exp();
+            }
+        };
+        let race = race(
+            Rounds::usual(),
+            &mut *out,
+            &mut [
+                &mut |out: &mut [T]| job.run(out),
+                &mut |out| fused(at, a, b, out),
+                &mut |out| blocked(at, a, b, out),
+                &mut |out| by_std(out),
+            ],
+        );
+        let best = race.best([1, 2]);
+        worst = worst.max(race.ratio(0, best));
+        table.row(vec![
+            name.into(),
+            T::NAME.into(),
+            format!("{:.3}", race.seconds(0) * 1e9 / COUNT as f64),
+            format!("{:.3}", race.ratio(0, 1)),
+            format!("{:.3}", race.ratio(0, 2)),
+            format!("{:.2}", race.ratio(0, 3)),
+        ]);
     }
+    worst
 }
 
-macro_rules! yardsticks {
-    ($($pattern:literal)*) => {
-        const SAMPLE: &[usize] = &[$($pattern,)*];
-
-        fn yardstick(level: Level, pattern: usize, operands: &[&[f64]; 10], out: &mut [f64]) {
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-            fn avx512<const PATTERN: usize>(operands: &[&[f64]; 10], out: &mut [f64]) {
-                specialised::<PATTERN>(operands, out);
-            }
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2")]
-            fn avx2<const PATTERN: usize>(operands: &[&[f64]; 10], out: &mut [f64]) {
-                specialised::<PATTERN>(operands, out);
-            }
-            match (level, pattern) {
-                $(
-                    #[cfg(target_arch = "x86_64")]
-                    // SAFETY: the level is the machine's.
-                    (Level::Avx512, $pattern) => unsafe { avx512::<$pattern>(operands, out) },
-                    #[cfg(target_arch = "x86_64")]
-                    // SAFETY: the level is the machine's.
-                    (Level::Avx2, $pattern) => unsafe { avx2::<$pattern>(operands, out) },
-                    (_, $pattern) => specialised::<$pattern>(operands, out),
-                )*
-                _ => unreachable!("only the sample has yardsticks"),
-            }
-        }
-    };
+/// Rivals that must come to the same bits.
+fn agree<T: Real>(out: &mut [T], rivals: &mut [Rival<'_, [T]>]) {
+    let mut answers = rivals.iter_mut().map(|rival| {
+        out.fill(T::default());
+        rival(out);
+        out.to_vec()
+    });
+    let first = answers.next();
+    assert!(answers.all(|answer| Some(answer) == first), "the same bits");
 }
 
-yardsticks! {
-    0 1 2 4 512 3 5 768 7 31 992 341 682 85 170 204 819 927 480 511 1022 990 119 73
+// ------------------------------------------------------------------ x0 + … + x9
+
+/// The operands of a sum.
+type Ten<'a> = [&'a [f64]; 10];
+
+/// Bit k of a pattern says that operand k is broadcast; all of them is no pattern of ten operands.
+const PATTERNS: usize = 1023;
+
+/// The loop that a compiler would make for one pattern.
+fn specialised<const PATTERN: usize>(at: At, operands: &Ten<'_>, out: &mut [f64]) {
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            let count = out.len();
+            let operands: Ten<'_> =
+                std::array::from_fn(|k| &operands[k][..if PATTERN >> k & 1 == 1 { 1 } else { count }]);
+            for (place, out) in out.iter_mut().enumerate() {
+                let read = |k: usize| operands[k][if PATTERN >> k & 1 == 1 { 0 } else { place }];
+                let mut sum = read(0) + read(1);
+                for k in 2..10 {
+                    sum += read(k);
+                }
+                *out = sum;
+            }
+        },
+    );
 }
+
+type Loop = fn(At, &Ten<'_>, &mut [f64]);
+
+macro_rules! loops {
+    ($($high:literal)*) => { [$(loops!(@ $high 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)),*] };
+    (@ $high:literal $($low:literal)*) => { [$(specialised::<{ 16 * $high + $low }>),*] };
+}
+
+/// One loop for each pattern: what the engine does without.
+static LOOPS: [[Loop; 16]; 64] = loops! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+    32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+};
 
 fn shapes(pattern: usize, count: usize) -> Vec<Vec<usize>> {
     (0..10).map(|k| vec![if pattern >> k & 1 == 1 { 1 } else { count }]).collect()
 }
 
-fn sum() -> broadcheck_spec::Expression {
-    (1..10).fold(x(0), |sum, place| call(Function::Add, [sum, x(place)]))
+/// A pattern by the operands that it broadcasts.
+fn name(pattern: usize) -> String {
+    let broadcast: Vec<String> = (0..10).filter(|k| pattern >> k & 1 == 1).map(|k| format!("x{k}")).collect();
+    if broadcast.is_empty() { "nothing".into() } else { broadcast.join(" ") }
 }
 
-/// exp(x*y) as a hand would write it for one pattern: the product of a block in the first cache, then exp of the block.
-fn exp_specialised(level: Level, x: &[f64], y: &[f64], out: &mut [f64]) {
-    #[inline(always)]
-    fn product(x: &[f64], y: &[f64], out: &mut [f64]) {
-        match (x, y) {
-            (&[x], y) => out.iter_mut().zip(y).for_each(|(out, y)| *out = x * y),
-            (x, &[y]) => out.iter_mut().zip(x).for_each(|(out, x)| *out = x * y),
-            (x, y) => out.iter_mut().zip(x).zip(y).for_each(|((out, x), y)| *out = x * y),
+/// The engine's time over that of the loop made for the pattern.
+fn against_specialised(at: At, pattern: usize, arrays: &Arrays<f64>, out: &mut [f64], rounds: Rounds) -> f64 {
+    let count = out.len();
+    let shapes = shapes(pattern, count);
+    let shapes: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
+    let operands: Ten<'_> = std::array::from_fn(|k| &arrays.0[k][..shapes[k][0]]);
+    let inputs = operands.iter().map(|operand| Input::from(*operand)).collect();
+    let job = Job::new(plan_of::<f64>(at.level(), &shapes, elementwise(sum_of(10))), inputs);
+    let own = LOOPS[pattern / 16][pattern % 16];
+    agree(out, &mut [&mut |out| job.run(out), &mut |out| own(at, &operands, out)]);
+    let race =
+        race(rounds, out, &mut [&mut |out: &mut [f64]| job.run(out), &mut |out| own(at, &operands, out)]);
+    race.ratio(0, 1)
+}
+
+/// Ratios over a set of patterns. The worst of a thousand figures is the one with the worst luck: the sixteenth part
+/// that came out worst is measured again, for longer, and those figures count.
+fn sums(at: At, count: usize, patterns: &[usize]) -> Vec<(f64, usize)> {
+    let arrays = Arrays::<f64>::of(&[&[count][..]; 10]);
+    let mut out = Aligned::zeros(count);
+    let mut ratio =
+        |pattern: usize, rounds| (against_specialised(at, pattern, &arrays, &mut out, rounds), pattern);
+    let rounds = if count > 1_000_000 { Rounds::usual() } else { Rounds::short() };
+    let mut ratios: Vec<(f64, usize)> = patterns.iter().map(|&pattern| ratio(pattern, rounds)).collect();
+    ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+    if count <= 1_000_000 {
+        for entry in ratios.iter_mut().take(patterns.len() / 16) {
+            *entry = ratio(entry.1, Rounds::patient());
         }
+        ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
     }
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    fn product_avx512(x: &[f64], y: &[f64], out: &mut [f64]) {
-        product(x, y, out);
-    }
-    let mut block = [0.0; 512];
-    for (at, out) in out.chunks_mut(512).enumerate() {
-        let part = |values: &'_ [f64]| if values.len() == 1 { 0..1 } else { at * 512..at * 512 + out.len() };
-        let (x, y, block) = (&x[part(x)], &y[part(y)], &mut block[..out.len()]);
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level is the machine's.
-            Level::Avx512 => unsafe { product_avx512(x, y, block) },
-            _ => product(x, y, block),
-        }
-        math::exp_f64(level, block, out);
-    }
+    ratios
 }
 
-fn exponentials(level: Level) {
-    for (name, shapes) in [
-        ("nothing broadcast", [[100_000], [100_000]]),
-        ("x broadcast", [[1], [100_000]]),
-        ("y broadcast", [[100_000], [1]]),
-    ] {
-        let product = call(Function::Multiply, [x(0), x(1)]);
-        let request = elementwise(&[&shapes[0], &shapes[1]], call(Function::Exp, [product]));
-        let mut job = Job::new(&request);
-        let (a, b) = (slice(&request, 0), slice(&request, 1));
-        let (mut out, mut std) = (vec![0.0; 100_000], vec![0.0; 100_000]);
-        let mut by_std = || {
-            for (at, out) in std.iter_mut().enumerate() {
-                *out = (a[at.min(a.len() - 1)] * b[at.min(b.len() - 1)]).exp();
-            }
-        };
-        let times =
-            race(&mut [&mut || job.run(), &mut || exp_specialised(level, a, b, &mut out), &mut by_std]);
-        assert_eq!(job.output, out, "the same bits");
-        println!(
-            "exp(x*y), 100k f64, {name}: {:.3} of the specialised loop, {:.2} of std, {:.3} ns per element",
-            times[0] / times[1],
-            times[0] / times[2],
-            times[0] * 1e4
-        );
-    }
-}
-
-fn report(title: &str, ratios: &[(usize, f64)]) {
-    let values: Vec<f64> = ratios.iter().map(|&(_, ratio)| ratio).collect();
-    let worst = ratios.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
-    println!(
-        "{title}: median {:.3}, 95th percentile {:.3}, worst {:.3} (pattern {:010b})",
-        quantile(&values, 0.5),
-        quantile(&values, 0.95),
-        worst.1,
-        worst.0
+fn all_sums(at: At, results: &mut Results) {
+    let mut table = Table::new(
+        "sums",
+        &[
+            "elements",
+            "patterns",
+            "median",
+            "95th percentile",
+            "worst",
+            "the worst broadcasts",
+            "second worst",
+        ],
     );
+    let mut lines = Vec::new();
+    let step = if is_quick() { 93 } else { 1 };
+    let all: Vec<usize> = (0..PATTERNS).step_by(step).collect();
+    let sample: Vec<usize> = (0..PATTERNS).step_by(43).collect();
+    for (count, title, patterns) in [(1_000, "1k", &all), (100_000, "100k", &all), (4_000_000, "4M", &sample)]
+    {
+        let ratios = sums(at, count, patterns);
+        let values: Vec<f64> = ratios.iter().map(|&(ratio, _)| ratio).collect();
+        let median = quantile(&values, 0.5);
+        table.row(vec![
+            title.into(),
+            ratios.len().to_string(),
+            format!("{median:.3}"),
+            format!("{:.3}", quantile(&values, 0.95)),
+            format!("{:.3}", ratios[0].0),
+            name(ratios[0].1),
+            format!("{:.3}: {}", ratios[1].0, name(ratios[1].1)),
+        ]);
+        if count <= 100_000 {
+            // From the best on.
+            lines.push((
+                title,
+                values.iter().rev().zip(1..).map(|(&ratio, at)| (f64::from(at), ratio)).collect(),
+            ));
+        }
+        match count {
+            1_000 => results.goal(goal_at_most("sum of 10 at 1k, median over 1023 loops", 1.5, median, "")),
+            100_000 => {
+                results.goal(goal_at_most("sum of 10 at 100k, median over 1023 loops", 1.05, median, ""));
+                results.goal(goal_at_most("sum of 10 at 100k, worst over 1023 loops", 1.5, ratios[0].0, ""));
+            }
+            _ => {}
+        }
+    }
+    results.table(table);
+    if !is_quick() {
+        let caption = "x0 + … + x9: time over the specialised loop's, each of 1023 patterns, in order".into();
+        draw("patterns.svg", &[Panel { caption, logarithmic: false, highest: 4.0, lines }]).unwrap();
+    }
+}
+
+// ------------------------------------------------------------------ the levels
+
+fn levels(results: &mut Results) {
+    let levels: Vec<Level> = Level::available().collect();
+    let names = levels.iter().map(|level| level.name());
+    let header: Vec<&str> = ["ns per element", "dtype"].into_iter().chain(names).collect();
+    let mut table = Table::new("levels", &header);
+    level_row::<f64>(&mut table, "exp(x*y), 100k", &levels, &[&[100_000], &[100_000]], &exp_of_product());
+    level_row::<f32>(&mut table, "exp(x*y), 100k", &levels, &[&[100_000], &[100_000]], &exp_of_product());
+    level_row::<f64>(&mut table, "sum of 10, 1k", &levels, &[&[1_000][..]; 10], &sum_of(10));
+    level_row::<f64>(&mut table, "sum of 10, 100k", &levels, &[&[100_000][..]; 10], &sum_of(10));
+    level_row::<f32>(&mut table, "sum of 10, 100k", &levels, &[&[100_000][..]; 10], &sum_of(10));
+    level_row::<f64>(&mut table, "matrix + row, 300x300", &levels, &[&[300, 300], &[300]], &sum_of(2));
+    level_row::<f64>(&mut table, "(10000,3) + (3)", &levels, &[&[10_000, 3], &[3]], &sum_of(2));
+    level_row::<f64>(&mut table, "matrix + row, 4000x4000", &levels, &[&[4000, 4000], &[4000]], &sum_of(2));
+    results.table(table);
+}
+
+fn level_row<T: Real>(
+    table: &mut Table,
+    name: &str,
+    levels: &[Level],
+    shapes: &[&[usize]],
+    sum: &Expression,
+) {
+    let arrays = Arrays::<T>::of(shapes);
+    let jobs: Vec<Job<'_>> = levels
+        .iter()
+        .map(|&level| Job::new(plan_of::<T>(level, shapes, elementwise(sum.clone())), arrays.inputs()))
+        .collect();
+    let count = jobs[0].count();
+    let mut out = Aligned::<T>::zeros(count);
+    let mut runs: Vec<_> = jobs.iter().map(|job| move |out: &mut [T]| job.run(out)).collect();
+    let mut rivals: Vec<Rival<'_, [T]>> = Vec::new();
+    for run in &mut runs {
+        rivals.push(run);
+    }
+    let race = race(Rounds::usual(), &mut *out, &mut rivals);
+    let times = (0..levels.len()).map(|level| format!("{:.3}", race.seconds(level) * 1e9 / count as f64));
+    table.row([name.to_owned(), T::NAME.to_owned()].into_iter().chain(times).collect());
 }
 
 fn main() {
     single_thread();
-    let level = Level::detect();
-    println!("level {level}; ratios of medians, {} rounds, one thread", support::rounds());
-    exponentials(level);
-    for (count, name) in [(1_000, "1k"), (100_000, "100k"), (4_000_000, "4M")] {
-        let mut ratios = Vec::new();
-        let sample = if count > 1_000_000 { &SAMPLE[..6] } else { SAMPLE };
-        for &pattern in sample {
-            let shapes = shapes(pattern, count);
-            let shapes: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
-            let request = elementwise(&shapes, sum());
-            let mut job = Job::new(&request);
-            let operands: [&[f64]; 10] = std::array::from_fn(|k| slice(&request, k));
-            let mut out = vec![0.0; count];
-            let times =
-                race(&mut [&mut || job.run(), &mut || yardstick(level, pattern, &operands, &mut out)]);
-            assert_eq!(job.output, out, "the same bits");
-            ratios.push((pattern, times[0] / times[1]));
-        }
-        report(&format!("sum of 10, {name}, {} patterns, over the specialised loop", sample.len()), &ratios);
-    }
-    for (count, name) in [(1_000, "1k"), (100_000, "100k")] {
-        let stride = std::env::var("BENCH_ALL").map_or(31, |_| 1);
-        let full = vec![vec![count]; 10];
-        let full: Vec<&[usize]> = full.iter().map(|shape| &shape[..]).collect();
-        let base = elementwise(&full, sum());
-        let mut base = Job::new(&base);
-        let mut ratios = Vec::new();
-        for pattern in (1..1023).step_by(stride) {
-            let shapes = shapes(pattern, count);
-            let shapes: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
-            let request = elementwise(&shapes, sum());
-            let mut job = Job::new(&request);
-            let times = race(&mut [&mut || job.run(), &mut || base.run()]);
-            ratios.push((pattern, times[0] / times[1]));
-        }
-        report(&format!("sum of 10, {name}, {} patterns, over no broadcast", ratios.len()), &ratios);
-    }
+    let mut results = Results::new("patterns");
+    let at = At::detect();
+    let mut table = Table::new(
+        "exp",
+        &[
+            "exp(x*y), 100k",
+            "dtype",
+            "ns per element",
+            "over one fused loop",
+            "over two loops in blocks",
+            "over std",
+        ],
+    );
+    let double = exponentials::<f64>(at, &mut table);
+    let single = exponentials::<f32>(at, &mut table);
+    results.table(table);
+    results.goal(goal_at_most(
+        "exp(x*y) f64, worst pattern over the best specialised loop",
+        1.05,
+        double,
+        "",
+    ));
+    results.goal(goal_at_most(
+        "exp(x*y) f32, worst pattern over the best specialised loop",
+        1.05,
+        single,
+        "",
+    ));
+    all_sums(at, &mut results);
+    levels(&mut results);
+    results.write();
 }

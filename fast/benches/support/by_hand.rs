@@ -1,0 +1,100 @@
+//! Loops for one shape each, as a careful hand writes them.
+
+use super::kernels::Exp;
+use super::{Arrays, At, Real};
+
+pub(crate) fn row<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    let (matrix, row) = (&*arrays.0[0], &*arrays.0[1]);
+    let width = row.len();
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            for (out, matrix) in out.chunks_exact_mut(width).zip(matrix.chunks_exact(width)) {
+                out.iter_mut().zip(matrix).zip(row).for_each(|((out, a), b)| *out = *a + *b);
+            }
+        },
+    );
+}
+
+pub(crate) fn column<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    let (matrix, column) = (&*arrays.0[0], &*arrays.0[1]);
+    let width = matrix.len() / column.len();
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            let rows = out.chunks_exact_mut(width).zip(matrix.chunks_exact(width));
+            for ((out, matrix), value) in rows.zip(column) {
+                out.iter_mut().zip(matrix).for_each(|(out, a)| *out = *a + *value);
+            }
+        },
+    );
+}
+
+pub(crate) fn outer<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    let (column, row) = (&*arrays.0[0], &*arrays.0[1]);
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            for (out, value) in out.chunks_exact_mut(row.len()).zip(column) {
+                out.iter_mut().zip(row).for_each(|(out, b)| *out = *value + *b);
+            }
+        },
+    );
+}
+
+pub(crate) fn triple<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    let (matrix, row) = (&*arrays.0[0], [arrays.0[1][0], arrays.0[1][1], arrays.0[1][2]]);
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            for (out, a) in out.as_chunks_mut::<3>().0.iter_mut().zip(matrix.as_chunks::<3>().0) {
+                *out = [a[0] + row[0], a[1] + row[1], a[2] + row[2]];
+            }
+        },
+    );
+}
+
+pub(crate) fn triple_column<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    let (matrix, column) = (&*arrays.0[0], &*arrays.0[1]);
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            let rows = out.as_chunks_mut::<3>().0.iter_mut().zip(matrix.as_chunks::<3>().0);
+            for ((out, a), b) in rows.zip(column) {
+                *out = [a[0] + *b, a[1] + *b, a[2] + *b];
+            }
+        },
+    );
+}
+
+pub(crate) fn norm<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    let [x, m, r, g, b] = std::array::from_fn(|place| &*arrays.0[place]);
+    let width = g.len();
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            for (row, out) in out.chunks_exact_mut(width).enumerate() {
+                let (x, m, r) = (&x[row * width..(row + 1) * width], m[row], r[row]);
+                let affine = x.iter().zip(g).zip(b);
+                out.iter_mut().zip(affine).for_each(|(out, ((x, g), b))| *out = (*x - m) * r * *g + *b);
+            }
+        },
+    );
+}
+
+pub(crate) fn swish<T: Real + Exp>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    let (x, one) = (&*arrays.0[0], arrays.0[1][0]);
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            out.iter_mut().zip(x).for_each(|(out, x)| *out = *x / (one + (-*x).exp()));
+        },
+    );
+}

@@ -1,0 +1,57 @@
+//! Loops written once and compiled for the instructions of a level, as the engine's own are.
+#![allow(unsafe_code, reason = "functions compiled for a level are called here, after asking the machine")]
+
+use broadcheck_fast::Level;
+
+/// A level that this machine has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct At(Level);
+
+impl At {
+    /// The level that the engine chooses by itself.
+    pub(crate) fn detect() -> At {
+        At::new(Level::detect()).unwrap_or(At(Level::Portable))
+    }
+
+    /// Nothing where the machine lacks the level.
+    pub(crate) fn new(level: Level) -> Option<At> {
+        level.is_available().then_some(At(level))
+    }
+
+    pub(crate) fn level(self) -> Level {
+        self.0
+    }
+
+    /// Runs a loop that writes into `out`, compiled for the level: `body` must be inlined into this.
+    #[inline(always)]
+    pub(crate) fn run<T, R>(self, out: &mut [T], body: impl FnOnce(&mut [T]) -> R) -> R {
+        match self.0 {
+            // SAFETY: an `At` holds a level that the machine has.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { avx512(out, body) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { avx2(out, body) },
+            _ => portable(out, body),
+        }
+    }
+}
+
+// `out` is an argument of its own, so that the compiler knows that it overlaps nothing that `body` reads.
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn avx512<T, R>(out: &mut [T], body: impl FnOnce(&mut [T]) -> R) -> R {
+    body(out)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,f16c")]
+fn avx2<T, R>(out: &mut [T], body: impl FnOnce(&mut [T]) -> R) -> R {
+    body(out)
+}
+
+#[inline(never)]
+fn portable<T, R>(out: &mut [T], body: impl FnOnce(&mut [T]) -> R) -> R {
+    body(out)
+}

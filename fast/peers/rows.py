@@ -1,0 +1,48 @@
+"""What is compared: a name, the operands' shapes, and the expression as the engine's JSON reads it."""
+from dataclasses import dataclass
+
+EXP_OF_PRODUCT = ["exp", ["multiply", 0, 1]]
+SUM = ["add", 0, 1]
+NORM = ["add", ["multiply", ["multiply", ["subtract", 0, 1], 2], 3], 4]
+SWISH = ["divide", 0, ["add", 1, ["exp", ["negate", 0]]]]
+
+
+def sum_of(count):
+    expression = 0
+    for place in range(1, count):
+        expression = ["add", expression, place]
+    return expression
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    shapes: tuple
+    expression: object
+
+
+N = 100_000
+SPLATS = tuple((1,) if place % 2 else (4_000_000,) for place in range(10))
+MIXED = ((2000, 2000), (2000,), (2000, 1), (1,), (2000, 2000), (2000, 1), (2000,), (2000, 2000), (1,), (2000,))
+
+ROWS = [
+    Row("exp(x*y), 100k, nothing broadcast", ((N,), (N,)), EXP_OF_PRODUCT),
+    Row("exp(x*y), 100k, x broadcast", ((1,), (N,)), EXP_OF_PRODUCT),
+    Row("exp(x*y), 100k, y broadcast", ((N,), (1,)), EXP_OF_PRODUCT),
+    Row("sum of 10, 1k", ((1000,),) * 10, sum_of(10)),
+    Row("sum of 10, 100k", ((N,),) * 10, sum_of(10)),
+    Row("sum of 10, 4M, 5 broadcast", SPLATS, sum_of(10)),
+    Row("sum of 10, 2000x2000, mixed", MIXED, sum_of(10)),
+    Row("matrix + row, 4000x4000", ((4000, 4000), (4000,)), SUM),
+    Row("matrix + column, 4000x4000", ((4000, 4000), (4000, 1)), SUM),
+    Row("outer sum, 4000x4000", ((4000, 1), (4000,)), SUM),
+    Row("(1000000,3) + (3)", ((1_000_000, 3), (3,)), SUM),
+    Row("(1000000,3) + (1000000,1)", ((1_000_000, 3), (1_000_000, 1)), SUM),
+    Row("(10000,3) + (3)", ((10_000, 3), (3,)), SUM),
+    Row("(10000,3) + (10000,1)", ((10_000, 3), (10_000, 1)), SUM),
+    Row("(32,64,56,56) + (64,1,1)", ((32, 64, 56, 56), (64, 1, 1)), SUM),
+    Row("rank 6, alternating, 16^6", ((16, 1, 16, 1, 16, 1), (1, 16, 1, 16, 1, 16)), SUM),
+    Row("(x-m)*r*g+b, 1000x1000", ((1000, 1000), (1000, 1), (1000, 1), (1000,), (1000,)), NORM),
+    Row("x/(1+exp(-x)), 100k", ((N,), (1,)), SWISH),
+    Row("(2,3) + (3), one call", ((2, 3), (3,)), SUM),
+]

@@ -1,0 +1,177 @@
+"""The systems that the engine is compared with: each makes of a row what its users would write, once, and hands back a
+function of no arguments that computes the row. Where a system can write into an array that is there already, it does.
+
+A system that cannot do a row (a dtype that it computes in another, a formula that it lacks) answers None.
+"""
+import ctypes
+import hashlib
+import importlib
+import json
+import os
+import sys
+
+import numpy as np
+
+OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+
+
+def formula(expression, exp="exp", operand="x{}"):
+    """The expression as the source text of Python, C or numexpr."""
+    if isinstance(expression, int):
+        return operand.format(expression)
+    name, *arguments = expression
+    texts = [formula(argument, exp, operand) for argument in arguments]
+    if name == "exp":
+        return f"{exp}({texts[0]})"
+    if name == "negate":
+        return f"(-{texts[0]})"
+    return f"({texts[0]} {OPERATORS[name]} {texts[1]})"
+
+
+def names(row):
+    return ", ".join(f"x{place}" for place in range(len(row.shapes)))
+
+
+class Engine:
+    """The engine, and the crate ndarray: timed on their side of the boundary."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(path)
+        self.library.peers_task.restype = ctypes.c_void_p
+        self.library.peers_run.restype = ctypes.c_double
+        self.library.peers_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]
+        self.library.peers_single_thread()
+
+    def timed(self, engine, row, arrays, out):
+        """A function of a number of repeats, that answers seconds."""
+        task = {"engine": engine, "dtype": "f32" if out.dtype == np.float32 else "f64",
+                "shapes": row.shapes, "expression": row.expression}
+        task = self.library.peers_task(json.dumps(task).encode())
+        if not task:
+            return None
+        pointers = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
+        return lambda repeats: self.library.peers_run(task, pointers, out.ctypes.data, repeats)
+
+
+def numpy(row, arrays, out):
+    """One ufunc after another, each into the output where that has the shape."""
+    def lines(expression):
+        if isinstance(expression, int):
+            return [], f"x{expression}"
+        name, *arguments = expression
+        before, texts = [], []
+        for argument in arguments:
+            lines_of_argument, text = lines(argument)
+            before += lines_of_argument
+            texts.append(text)
+        name = {"negate": "negative"}.get(name, name)
+        before.append(f"np.{name}({', '.join(texts)}, out=out)")
+        return before, "out"
+
+    body, _ = lines(row.expression)
+    scope = {"np": np, "out": out, **{f"x{place}": array for place, array in enumerate(arrays)}}
+    return compiled(body, names(row) + ", out", scope, [*arrays, out])
+
+
+def compiled(body, parameters, scope, arguments):
+    """A function of these lines, called with these arguments."""
+    exec(f"def function({parameters}):\n    " + "\n    ".join(body), scope)
+    function = scope["function"]
+    return lambda: function(*arguments)
+
+
+def numexpr(row, arrays, out):
+    import numexpr as ne
+    ne.set_num_threads(1)
+    values = {f"x{place}": array for place, array in enumerate(arrays)}
+    ne.evaluate(formula(row.expression), local_dict=values, out=out)
+    # The same again, without looking at the text.
+    return lambda: ne.re_evaluate(local_dict=values)
+
+
+def numba(row, arrays, out):
+    """Nested loops, written out for the row's own broadcasting pattern."""
+    import numba as nb
+    rank = out.ndim
+    full = [array.reshape((1,) * (rank - array.ndim) + array.shape) for array in arrays]
+    index = [", ".join("0" if length == 1 else f"i{axis}" for axis, length in enumerate(array.shape)) for array in full]
+    text = formula(row.expression, "np.exp", "x{}[@]")
+    for place, own in enumerate(index):
+        text = text.replace(f"x{place}[@]", f"x{place}[{own}]")
+    body = ["    " * axis + f"for i{axis} in range(out.shape[{axis}]):" for axis in range(rank)]
+    body.append("    " * rank + f"out[{', '.join(f'i{axis}' for axis in range(rank))}] = {text}")
+    # In a file, so that the compiled loop is kept from one run to the next.
+    source = f"import numpy as np\n\ndef function({names(row)}, out):\n    " + "\n    ".join(body) + "\n"
+    function = from_file(source)
+    jitted = nb.njit(cache=True, boundscheck=False, error_model="numpy")(function)
+    jitted(*full, out)
+    return lambda: jitted(*full, out)
+
+
+def from_file(source):
+    """The function of a module of its own, found again by its name: so numba wants it."""
+    directory = os.environ.get("NUMBA_CACHE_DIR", ".")
+    os.makedirs(directory, exist_ok=True)
+    name = "loop_" + hashlib.sha256(source.encode()).hexdigest()[:16]
+    path = os.path.join(directory, name + ".py")
+    if not os.path.exists(path):
+        with open(path, "w") as file:
+            file.write(source)
+    if directory not in sys.path:
+        sys.path.append(directory)
+    importlib.invalidate_caches()
+    return importlib.import_module(name).function
+
+
+def jax(row, arrays, out):
+    import jax
+    import jax.numpy as jnp
+    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+    scope = {"jnp": jnp}
+    exec(f"def function({names(row)}):\n    return {formula(row.expression, 'jnp.exp')}", scope)
+    function = jax.jit(scope["function"])
+    values = [jnp.from_dlpack(array) for array in arrays]
+    call = lambda: function(*values).block_until_ready()
+    call.result = lambda: np.asarray(function(*values))
+    return call
+
+
+def pytensor(row, arrays, out):
+    import pytensor
+    import pytensor.tensor as pt
+    variables = [pt.tensor(f"x{place}", dtype=array.dtype.name, shape=array.shape) for place, array in enumerate(arrays)]
+    scope = {"pt": pt, **{f"x{place}": variable for place, variable in enumerate(variables)}}
+    root = eval(formula(row.expression, "pt.exp"), scope)
+    inputs = [pytensor.In(variable, borrow=True) for variable in variables]
+    function = pytensor.function(inputs, pytensor.Out(root, borrow=True))
+    function.trust_input = True
+    call = lambda: function(*arrays)
+    call.result = call
+    return call
+
+
+def openvino(row, arrays, out):
+    if out.dtype != np.float32:
+        return None  # its CPU plugin computes f64 in f32
+    import openvino as ov
+    from openvino import opset13 as ops
+    nodes = {"add": ops.add, "subtract": ops.subtract, "multiply": ops.multiply, "divide": ops.divide, "exp": ops.exp,
+             "negate": ops.negative}
+    parameters = [ops.parameter(list(array.shape), ov.Type.f32) for array in arrays]
+
+    def build(expression):
+        if isinstance(expression, int):
+            return parameters[expression]
+        return nodes[expression[0]](*[build(argument) for argument in expression[1:]])
+
+    settings = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+    model = ov.Core().compile_model(ov.Model([build(row.expression)], parameters), "CPU", settings)
+    request = model.create_infer_request()
+    for place, array in enumerate(arrays):
+        request.set_input_tensor(place, ov.Tensor(array, shared_memory=True))
+    request.set_output_tensor(0, ov.Tensor(out, shared_memory=True))
+    return request.infer
+
+
+SYSTEMS = {"numpy": numpy, "numexpr": numexpr, "numba": numba, "jax": jax, "pytensor": pytensor, "openvino": openvino}
