@@ -1,6 +1,8 @@
 //! Known failures: cases that an implementation is known to fail, each with its reason. They still run; one
 //! that passes, or an entry that matches nothing, is a failure of its own.
 
+mod versions;
+
 use crate::suite::{Judged, Status};
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
@@ -8,6 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
+use versions::Versions;
 
 /// The file's largest size in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -16,6 +19,8 @@ const MAX_BYTES: u64 = 1 << 20;
 pub struct Known {
     /// The implementation that the file is about.
     pub implementation: String,
+    /// Its versions.
+    versions: Versions,
     entries: Vec<Entry>,
 }
 
@@ -33,11 +38,16 @@ pub struct Entry {
 /// What a file is.
 const FILE: &str = "`implementation: NAME` and `known:`, a list of `{case, reason, url}`";
 
+/// The fields of an entry: `cases` is a list, for several cases with one reason.
+const FIELDS: &str = "expected `case` or `cases`, `reason` and `url`";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a known-failures file")]
 struct Contents {
     format: Option<u32>,
     implementation: String,
+    #[serde(default)]
+    versions: Versions,
     known: Entries,
 }
 
@@ -55,8 +65,8 @@ impl<'de> Deserialize<'de> for Entries {
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Entries, A::Error> {
                 let mut seen = HashSet::new();
                 let mut entries = Vec::new();
-                while let Some(entry) = items.next_element_seed(OneEntry { seen: &mut seen })? {
-                    entries.push(entry);
+                while let Some(those) = items.next_element_seed(OneEntry { seen: &mut seen })? {
+                    entries.extend(those);
                 }
                 Ok(Entries(entries))
             }
@@ -65,57 +75,73 @@ impl<'de> Deserialize<'de> for Entries {
     }
 }
 
-/// An entry, after those whose cases are given.
+/// An entry, after those whose cases are given: one for each case that it lists.
 struct OneEntry<'a> {
     seen: &'a mut HashSet<String>,
 }
 
 impl<'de> DeserializeSeed<'de> for OneEntry<'_> {
-    type Value = Entry;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Entry, D::Error> {
+    type Value = Vec<Entry>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Entry>, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for OneEntry<'_> {
-    type Value = Entry;
+    type Value = Vec<Entry>;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an entry `{case, reason, url}`")
     }
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Entry, A::Error> {
-        let (mut case, mut reason, mut url) = (None, None, None);
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Vec<Entry>, A::Error> {
+        let (mut case, mut cases, mut reason, mut url) = (None, None, None, None);
         while let Some(field) = fields.next_key::<String>()? {
-            let slot = match field.as_str() {
-                "case" => &mut case,
-                "reason" => &mut reason,
-                "url" => &mut url,
-                other => {
-                    return Err(Error::custom(format!(
-                        "found the field `{other}`, expected `case`, `reason` and `url`"
-                    )));
-                }
+            let twice = match field.as_str() {
+                "case" => case.replace(fields.next_value::<String>()?).is_some(),
+                "cases" => cases.replace(fields.next_value::<Vec<String>>()?).is_some(),
+                "reason" => reason.replace(fields.next_value::<String>()?).is_some(),
+                "url" => url.replace(fields.next_value::<String>()?).is_some(),
+                other => return Err(Error::custom(format!("found the field `{other}`, {FIELDS}"))),
             };
-            if slot.replace(fields.next_value::<String>()?).is_some() {
+            if twice {
                 return Err(Error::custom(format!("found the field `{field}` twice, expected it once")));
             }
         }
-        let case =
-            case.ok_or_else(|| Error::custom("found no `case`, expected its id, or a glob over ids"))?;
-        let complaint = |what: &str| Error::custom(format!("case `{case}`: {what}"));
-        if !self.seen.insert(case.clone()) {
-            return Err(complaint("found a second entry, expected one"));
-        }
-        let glob =
-            Glob::new(&case).map_err(|error| complaint(&format!("found no glob ({})", error.kind())))?;
-        let reason = reason.filter(|reason| !reason.trim().is_empty());
-        let reason = reason.ok_or_else(|| complaint("found no reason, expected why it fails"))?;
-        let url = url.ok_or_else(|| complaint("found no `url`, expected where that is written"))?;
-        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-        if rest.is_none_or(str::is_empty) || url.contains(char::is_whitespace) {
-            return Err(complaint(&format!("found the url `{url}`, expected one such as \"https://...\"")));
-        }
-        Ok(Entry { matcher: glob.compile_matcher(), case, reason, url })
+        let cases = match (case, cases) {
+            (Some(case), None) => vec![case],
+            (None, Some(cases)) if !cases.is_empty() => cases,
+            (None, Some(_)) => return Err(Error::custom("found no case in `cases`, expected one at least")),
+            (Some(_), Some(_)) => {
+                return Err(Error::custom("found `case` and `cases`, expected one of them"));
+            }
+            (None, None) => {
+                return Err(Error::custom("found no `case`, expected its id, or a glob over ids"));
+            }
+        };
+        let entry = |case| entry(case, reason.as_deref(), url.as_deref(), self.seen).map_err(Error::custom);
+        cases.into_iter().map(entry).collect()
     }
+}
+
+/// One case with its reason and its place, or what is wrong with them.
+fn entry(
+    case: String,
+    reason: Option<&str>,
+    url: Option<&str>,
+    seen: &mut HashSet<String>,
+) -> Result<Entry, String> {
+    let complaint = |what: &str| format!("case `{case}`: {what}");
+    if !seen.insert(case.clone()) {
+        return Err(complaint("found a second entry, expected one"));
+    }
+    let glob = Glob::new(&case).map_err(|error| complaint(&format!("found no glob ({})", error.kind())))?;
+    let reason = reason.filter(|reason| !reason.trim().is_empty());
+    let reason = reason.ok_or_else(|| complaint("found no reason, expected why it fails"))?;
+    let url = url.ok_or_else(|| complaint("found no `url`, expected where that is written"))?;
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    if rest.is_none_or(str::is_empty) || url.contains(char::is_whitespace) {
+        return Err(complaint(&format!("found the url `{url}`, expected one such as \"https://...\"")));
+    }
+    Ok(Entry { matcher: glob.compile_matcher(), reason: reason.trim().into(), url: url.into(), case })
 }
 
 impl Known {
@@ -164,7 +190,21 @@ impl Known {
         {
             return Err(format!("format: found {format}, expected 1"));
         }
-        Ok(Known { implementation: contents.implementation, entries: contents.known.0 })
+        contents.versions.check()?;
+        let Contents { implementation, versions, known, .. } = contents;
+        Ok(Known { implementation, versions, entries: known.0 })
+    }
+
+    /// Whether the file is about this version of its implementation.
+    pub fn covers(&self, version: &str) -> bool {
+        self.versions.contain(version)
+    }
+
+    /// Leaves out the entries that list none of these cases: of a file about the whole suite, where only a part of
+    /// it, or another one, is there.
+    pub fn keep_only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
+        let ids: Vec<&str> = ids.collect();
+        self.entries.retain(|entry| ids.iter().any(|id| entry.matches(id)));
     }
 
     /// The first entry that lists a case.
@@ -217,6 +257,25 @@ mod tests {
     }
 
     #[test]
+    fn several_cases_share_a_reason() {
+        let text =
+            "implementation: mine\nknown:\n  - {cases: [a, b/*], reason: c, url: 'https://example.org/1'}\n";
+        let known = Known::parse(text).unwrap();
+        assert_eq!(known.entry("b/c").unwrap().reason, "c");
+        let unmatched = known.unmatched(["b/c"].into_iter());
+        assert_eq!(unmatched.iter().map(|entry| entry.case.as_str()).collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn entries_of_other_cases_are_left_out() {
+        let mut known = Known::parse(FILE).unwrap();
+        known.keep_only(["numpy/zero/a"].into_iter());
+        assert!(known.entry("numpy/zero/a").is_some());
+        known.keep_only(["xla/a"].into_iter());
+        assert!(known.entry("numpy/zero/a").is_none());
+    }
+
+    #[test]
     fn a_listed_case_that_passes_is_a_failure() {
         let known = Known::parse(FILE).unwrap();
         let entry = known.entry("numpy/zero/a").unwrap();
@@ -237,6 +296,15 @@ mod tests {
             ("implementation: [".into(), "line 1, column 17: "),
             (format!("{FILE}extra: 1"), "line 4, column 1: unknown field `extra`"),
             (format!("format: 2\n{FILE}"), "format: found 2, expected 1"),
+            (format!("versions: {{from: x}}\n{FILE}"), "versions: found `x`, expected a version such as"),
+            (
+                format!("versions: {{from: '2', before: '1.9'}}\n{FILE}"),
+                "versions: found none from 2 and before 1.9, expected some",
+            ),
+            (
+                format!("versions: {{until: '2'}}\n{FILE}"),
+                "line 1, column 12: versions: unknown field `until`",
+            ),
             (with(&format!("{{case: a, reason: '', {url}}}")), "line 4, column 5: case `a`: found no reason"),
             (with("{case: a, reason: b}"), "line 4, column 5: case `a`: found no `url`, expected where"),
             (with("{case: a, reason: b, url: here}"), "line 4, column 5: case `a`: found the url `here`"),
@@ -250,6 +318,15 @@ mod tests {
             (
                 with(&format!("{{case: 'a[', reason: b, {url}}}")),
                 "line 4, column 5: case `a[`: found no glob",
+            ),
+            (with(&format!("{{cases: [], reason: b, {url}}}")), "line 4, column 5: found no case in `cases`"),
+            (
+                with(&format!("{{cases: [a], case: b, reason: c, {url}}}")),
+                "line 4, column 5: found `case` and `cases`, expected one of them",
+            ),
+            (
+                with(&format!("{{cases: [a, b, a], reason: c, {url}}}")),
+                "line 4, column 5: case `a`: found a second entry, expected one",
             ),
             (with("{case: [a]}"), "line 4, column 12: invalid type: sequence, expected a string"),
             (with("x"), "line 4, column 5: invalid type: string \"x\", expected an entry"),

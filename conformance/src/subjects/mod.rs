@@ -1,5 +1,7 @@
 //! The implementations that come with the product: what `--impl NAME` finds.
 
+#[cfg(feature = "harness")]
+pub mod adapters;
 mod ndarray;
 
 pub use self::ndarray::Ndarray;

@@ -1,0 +1,46 @@
+"""numexpr: `numexpr.evaluate` of the whole expression, under the rule set `numpy`. Operands are real views."""
+import protocol
+import numexpr
+import numpy as np
+
+BINARY = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**", "equal": "==", "not_equal": "!=", "less": "<",
+    "less_equal": "<=", "greater": ">", "greater_equal": ">=", "logical_and": "&", "logical_or": "|",
+}
+UNARY = {"negate": "-", "logical_not": "~"}
+CALLS = {"abs": "abs", "sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh", "select": "where",
+         "maximum": "maximum", "minimum": "minimum"}
+
+
+def spelled(expression):
+    """The expression in numexpr's language. Names are prefixed, for some of its functions are names of operands."""
+    if isinstance(expression, str):
+        return "v_" + expression
+    function, *arguments = expression
+    arguments = [spelled(argument) for argument in arguments]
+    if function in BINARY:
+        return f"({arguments[0]} {BINARY[function]} {arguments[1]})"
+    if function in UNARY:
+        return f"({UNARY[function]}{arguments[0]})"
+    return f"{CALLS[function]}({', '.join(arguments)})"
+
+
+class NumExpr:
+    name, version = "numexpr", numexpr.__version__
+    rules = ["numpy"]
+    operations = ["elementwise", "strided"]
+    functions = [*BINARY, *UNARY, *CALLS]
+    dtypes = ["f64", "f32", "i64", "i32", "bool"]
+    max_rank = 32
+
+    def run(self, request):
+        if request.unused():
+            raise protocol.Skipped("numexpr takes no operand that the expression does not use")
+        for operand in request.operands:
+            protocol.limit(operand.shape)
+        arrays = {"v_" + operand.name: operand.array() for operand in request.operands}
+        with protocol.asking(ValueError, TypeError, NotImplementedError):
+            return np.asarray(numexpr.evaluate(spelled(request.expression), local_dict=arrays, global_dict={}))
+
+
+protocol.serve(NumExpr())

@@ -1,0 +1,84 @@
+"""ONNX Runtime on its CPU provider: ONNX's elementwise operators under the rule set `numpy`, and its operator Expand, which is
+`bidirectional`. Models are made with the package onnx, which checks nothing here: ONNX Runtime infers the shapes."""
+import protocol
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper
+from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+OPERATORS = {
+    "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "maximum": "Max", "minimum": "Min", "power": "Pow",
+    "equal": "Equal", "less": "Less", "less_equal": "LessOrEqual", "greater": "Greater", "greater_equal": "GreaterOrEqual",
+    "logical_and": "And", "logical_or": "Or", "negate": "Neg", "abs": "Abs", "sqrt": "Sqrt", "exp": "Exp", "log": "Log",
+    "tanh": "Tanh", "logical_not": "Not", "select": "Where",
+}
+TYPES = {
+    "f64": TensorProto.DOUBLE, "f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16, "i64": TensorProto.INT64,
+    "i32": TensorProto.INT32, "i16": TensorProto.INT16, "i8": TensorProto.INT8, "u64": TensorProto.UINT64,
+    "u32": TensorProto.UINT32, "u16": TensorProto.UINT16, "u8": TensorProto.UINT8, "bool": TensorProto.BOOL,
+}
+OPSET = 21
+# A type for which ONNX defines the operator and ONNX Runtime has no kernel.
+LACKS = "NOT_IMPLEMENTED"
+REFUSALS = (state.NotImplemented, state.Fail, state.InvalidArgument, state.InvalidGraph, state.RuntimeException)
+
+
+class Graph:
+    """The expression as nodes of a graph, each with a name of its own."""
+
+    def __init__(self):
+        self.nodes = []
+
+    def add(self, operator, inputs):
+        output = f"node_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs, [output]))
+        return output
+
+    def expression(self, expression):
+        if isinstance(expression, str):
+            return expression
+        function, *arguments = expression
+        return self.add(OPERATORS[function], [self.expression(argument) for argument in arguments])
+
+
+class OnnxRuntime:
+    name, version = "onnxruntime", ort.__version__
+    rules = ["numpy", "bidirectional"]
+    operations = ["elementwise", "broadcast"]
+    functions = list(OPERATORS)
+    dtypes = list(TYPES)
+
+    def __init__(self):
+        ort.set_default_logger_severity(4)
+        self.options = ort.SessionOptions()
+        self.options.intra_op_num_threads = 1
+        # The operators are what is asked, not the rewrites of the graph.
+        self.options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+
+    def run(self, request):
+        graph, feeds = Graph(), {}
+        inputs = [helper.make_tensor_value_info(o.name, TYPES[o.dtype], list(o.shape)) for o in request.operands]
+        if request.operation == "broadcast":
+            if request.rules != "bidirectional":
+                raise protocol.Skipped("ONNX has no one-directional broadcast")
+            protocol.limit([length or 1 for length in request.target_shape])
+            inputs.append(helper.make_tensor_value_info("target_shape", TensorProto.INT64, [len(request.target_shape)]))
+            feeds["target_shape"] = np.array(request.target_shape, dtype=np.int64)
+            root = graph.add("Expand", [request.operands[0].name, "target_shape"])
+        else:
+            if request.unused():
+                raise protocol.Skipped("an ONNX operator has no operand that it does not use")
+            root = graph.expression(request.expression)
+        if not graph.nodes:
+            root = graph.add("Identity", [root])
+        feeds.update({operand.name: operand.dense() for operand in request.operands})
+        output = helper.make_empty_tensor_value_info(root)
+        model = helper.make_model(helper.make_graph(graph.nodes, "request", inputs, [output]),
+                                  opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+        with protocol.asking(*REFUSALS, lacks=LACKS):
+            session = ort.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
+            return np.asarray(session.run(None, feeds)[0])
+
+
+protocol.serve(OnnxRuntime())

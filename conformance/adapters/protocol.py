@@ -1,0 +1,253 @@
+"""The protocol of broadcheck for adapters: all that is the same for every system.
+
+An adapter imports this module before anything else, describes its system by a class, and ends with `serve(...)`:
+
+    import protocol
+    import thesystem
+
+    class TheSystem:
+        name, version = "thesystem", thesystem.__version__
+        rules = ["numpy"]
+        operations = ["elementwise"]
+        functions = ["add", "multiply"]
+        dtypes = ["f64", "f32"]
+
+        def run(self, request):
+            arrays = {o.name: thesystem.array(o.dense()) for o in request.operands}
+            with protocol.asking(thesystem.ShapeError):
+                return protocol.evaluate(request.expression, arrays, {"add": thesystem.add, ...}).to_numpy()
+
+    protocol.serve(TheSystem())
+
+`run` gives back a NumPy array, or a `Result`. What the system throws because the operands do not go together becomes a
+refusal inside `asking`, and only there; any other exception is an error of the adapter or of the system, and is told as one.
+Nothing here computes a rule: an adapter puts a request to its system as it stands, or raises `Skipped`.
+"""
+import contextlib
+import json
+import math
+import os
+import re
+import sys
+
+# Standard output is for answers. Whatever a library prints there goes to standard error, from its first import on.
+_ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
+os.dup2(2, 1)
+
+import numpy as np  # noqa: E402
+
+VERSION = 1
+# A larger result is skipped before it is made.
+MAX_ELEMENTS = 1 << 28
+
+_DTYPES = {
+    "f64": np.float64, "f32": np.float32, "f16": np.float16,
+    "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
+    "u64": np.uint64, "u32": np.uint32, "u16": np.uint16, "u8": np.uint8, "bool": np.bool_,
+}
+INTEGERS = ["i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"]
+FUNCTIONS = (
+    "add subtract multiply divide maximum minimum power equal not_equal less less_equal greater greater_equal "
+    "logical_and logical_or negate abs sqrt exp log tanh logical_not select"
+).split()
+
+
+class Refused(Exception):
+    """The system says that the request is not allowed; `kind`, `axis` and `operand` where it says so itself."""
+
+    def __init__(self, message, kind=None, axis=None, operand=None):
+        super().__init__(message)
+        self.fields = {"message": message, "kind": kind, "axis": axis, "operand": operand}
+
+
+class Skipped(Exception):
+    """The system has no way to be asked this."""
+
+
+class Result:
+    """An answer: the array, and what is reported beside it (xla: the intermediate; theano: the flags)."""
+
+    def __init__(self, array, intermediate=None, broadcastable=None):
+        self.array = np.asarray(array)
+        self.intermediate = intermediate
+        self.broadcastable = broadcastable
+
+
+def dtype(name):
+    """The NumPy dtype of this name. bfloat16 is that of ml_dtypes, which a system's requirements must then hold."""
+    if name == "bf16":
+        import ml_dtypes
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(_DTYPES[name])
+
+
+def dtype_name(array):
+    """The name that the protocol has for an array's dtype."""
+    if array.dtype.name == "bfloat16":
+        return "bf16"
+    for name, known in _DTYPES.items():
+        if array.dtype == known:
+            return name
+    raise TypeError(f"the system answered with the dtype {array.dtype}, which the protocol has no name for")
+
+
+class Operand:
+    """An operand of a request."""
+
+    def __init__(self, fields):
+        self.name = fields["name"]
+        self.dtype = fields["dtype"]
+        self.shape = tuple(map(int, fields["shape"]))
+        self.broadcastable = fields.get("broadcastable")
+        self._values = fields["values"]
+        self._strides = _integers(fields.get("strides"))
+        self._offset = int(fields.get("offset", 0))
+
+    def array(self):
+        """The operand as a NumPy array; a view stays one."""
+        buffer = np.array([_number(v) for v in self._values], dtype=np.float64) if self.dtype in ("f64", "f32", "f16", "bf16") \
+            else np.array([v if isinstance(v, bool) else int(v) for v in self._values], dtype=dtype(self.dtype))
+        buffer = buffer.astype(dtype(self.dtype), copy=False)
+        if self._strides is None and not self._offset:
+            return buffer.reshape(self.shape)
+        strides = self._strides
+        if strides is None:
+            strides = [math.prod(self.shape[axis + 1:]) for axis in range(len(self.shape))]
+        if 0 in self.shape:
+            # Nothing is read, and NumPy refuses some strides over an empty buffer.
+            return np.empty(self.shape, buffer.dtype)
+        # The stride of an axis of length 1 is never taken, and may be of any size.
+        strides = [0 if length == 1 else stride * buffer.itemsize for length, stride in zip(self.shape, strides)]
+        return np.lib.stride_tricks.as_strided(buffer[self._offset:], self.shape, strides, writeable=False)
+
+    def dense(self):
+        """The operand as a contiguous array of its own."""
+        limit(self.shape)
+        try:
+            return np.array(self.array(), order="C")
+        except ValueError as error:
+            raise Skipped(f"NumPy, by which it would be handed over, cannot make the operand: {error}") from error
+
+
+class Request:
+    """What is asked; the fields are those of the protocol, None where they are absent."""
+
+    def __init__(self, fields):
+        self.rules = fields["rules"]
+        self.operation = fields.get("operation", "elementwise")
+        self.expression = fields.get("expression")
+        self.operands = [Operand(operand) for operand in fields["operands"]]
+        self.wrt = fields.get("wrt")
+        self.target_shape = _integers(fields.get("target_shape"))
+        self.axis = fields.get("axis") and int(fields["axis"])
+        self.broadcast_dimensions = _integers(fields.get("broadcast_dimensions"))
+
+    def unused(self):
+        """The names of the operands that the expression does not hold; a broadcast has no expression."""
+        used = leaves(self.expression) if self.expression is not None else {operand.name for operand in self.operands}
+        return [operand.name for operand in self.operands if operand.name not in used]
+
+
+def leaves(expression):
+    """The names of the operands in an expression."""
+    if isinstance(expression, str):
+        return {expression}
+    return set().union(*map(leaves, expression[1:]))
+
+
+def evaluate(expression, operands, functions):
+    """The expression, function by function, by the system's own functions on the system's own arrays."""
+    if isinstance(expression, str):
+        return operands[expression]
+    name, *arguments = expression
+    return functions[name](*(evaluate(argument, operands, functions) for argument in arguments))
+
+
+def limit(shape):
+    """Skips what is too large to be made. A length of 0 saves nothing: some systems allocate by the others."""
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise Skipped(f"a shape {tuple(shape)} has more than {MAX_ELEMENTS} elements")
+
+
+@contextlib.contextmanager
+def asking(*refusals, kinds=(), lacks=None, unless=None):
+    """Exceptions of these classes are refusals by the system, with these exceptions to it, by their messages:
+
+    `kinds`: pairs of a regular expression and of the kind of refusal that the system's words amount to;
+    `lacks`: a regular expression of messages which say that the system has no code for the dtypes: skipped;
+    `unless`: a regular expression of messages which say that the system broke: errors.
+    """
+    try:
+        yield
+    except refusals as error:
+        message = shortened(error)
+        if lacks and re.search(lacks, message):
+            raise Skipped(message) from error
+        if unless and re.search(unless, message):
+            raise
+        raise Refused(message, next((kind for words, kind in kinds if re.search(words, message)), None)) from error
+
+
+def shortened(error):
+    """An exception in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:600]
+
+
+def _integers(field):
+    """A list of integers, of which the large ones are strings; None where the field is absent."""
+    return None if field is None else [int(value) for value in field]
+
+
+def _number(value):
+    return float(value) if isinstance(value, str) else value
+
+
+def values(array):
+    """The elements, row-major, as the protocol writes them."""
+    if array.dtype.kind in "biu":
+        return array.ravel().tolist()
+    wide = array.astype(np.float64).ravel()
+    if np.isfinite(wide).all():
+        return wide.tolist()
+    return [v if math.isfinite(v) else "nan" if math.isnan(v) else "inf" if v > 0 else "-inf" for v in wide.tolist()]
+
+
+def _answer(system, request):
+    try:
+        result = system.run(Request(request))
+        if not isinstance(result, Result):
+            result = Result(result)
+        limit(result.array.shape)
+        told = {"dtype": dtype_name(result.array), "shape": list(result.array.shape), "values": values(result.array)}
+        if result.intermediate is not None:
+            told["intermediate"] = {"shape": list(result.intermediate.shape), "values": values(result.intermediate)}
+        if result.broadcastable is not None:
+            told["broadcastable"] = [bool(flag) for flag in result.broadcastable]
+        return {"result": told}
+    except Refused as refused:
+        return {"refusal": {key: value for key, value in refused.fields.items() if value is not None}}
+    except Skipped as skipped:
+        return {"skipped": {"reason": str(skipped)}}
+    except Exception as error:  # whatever it is, it is the answer to this one request
+        return {"errored": {"message": shortened(error)}}
+
+
+def _declaration(system):
+    fields = ["name", "version", "rules", "operations", "functions", "dtypes"]
+    fields += [field for field in ("max_rank", "max_elements", "window") if hasattr(system, field)]
+    return {"version": VERSION, "implementation": {"language": "python", **{field: getattr(system, field) for field in fields}}}
+
+
+def serve(system):
+    """Answers requests until there are no more."""
+    np.seterr(all="ignore")
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["cmd"] == "stop":
+            break
+        if message["cmd"] == "start":
+            answer = _declaration(system)
+        else:
+            answer = {"seq": message["seq"], **_answer(system, message["request"])}
+        print(json.dumps(answer, allow_nan=False), file=_ANSWERS, flush=True)

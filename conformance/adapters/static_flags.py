@@ -1,0 +1,56 @@
+"""What the adapters of Theano and of its descendants share: a graph over variables whose axes are flagged, run by the package's
+own Python linker without rewrites, so that the check at run time is that of its Elemwise and nothing is compiled by C.
+
+It imports none of them: they give the package, its tensor module and its Mode, and say how it spells an axis's flag.
+"""
+import protocol
+
+
+def functions(tensor):
+    """The package's functions. Its logic is that of bits, which for bool is the same."""
+    return {
+        "add": tensor.add, "subtract": tensor.sub, "multiply": tensor.mul, "divide": tensor.true_div, "power": tensor.pow,
+        "maximum": tensor.maximum, "minimum": tensor.minimum, "negate": tensor.neg, "abs": abs, "sqrt": tensor.sqrt,
+        "exp": tensor.exp, "log": tensor.log, "tanh": tensor.tanh, "select": tensor.switch, "equal": tensor.eq,
+        "not_equal": tensor.neq, "less": tensor.lt, "less_equal": tensor.le, "greater": tensor.gt, "greater_equal": tensor.ge,
+        "logical_and": tensor.and_, "logical_or": tensor.or_, "logical_not": tensor.invert,
+    }
+
+
+class StaticFlags:
+    """Theano, Aesara or PyTensor."""
+
+    rules = ["theano"]
+    operations = ["elementwise", "gradient", "strided"]
+    functions = protocol.FUNCTIONS
+    dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
+
+    def __init__(self, package, tensor, mode, flag):
+        """`flag` is the package's own spelling of an axis by its flag: theano's is the flag, the others' a length."""
+        self.name, self.version = package.__name__, package.__version__
+        self.package, self.tensor, self.flag = package, tensor, flag
+        self.mode = mode(linker="py", optimizer=None)
+        self.calls = functions(tensor)
+
+    def run(self, request):
+        if request.unused():
+            raise protocol.Skipped(f"a graph of {self.name} does not hold an operand that it does not use")
+        for operand in request.operands:
+            protocol.limit(operand.shape)
+        arrays = [operand.array() for operand in request.operands]
+        with protocol.asking(ValueError, TypeError, NotImplementedError, self.package.gradient.DisconnectedInputError):
+            variables = {}
+            for operand, array in zip(request.operands, arrays):
+                flags = operand.broadcastable or [False] * array.ndim
+                kind = self.tensor.TensorType(array.dtype.name, tuple(map(self.flag, flags)))
+                variables[operand.name] = kind(operand.name)
+            root = protocol.evaluate(request.expression, variables, self.calls)
+            if request.operation == "gradient":
+                # A derivative need not hold every operand.
+                gradient = self.package.gradient.grad(root.sum(), variables[request.wrt])
+                return self.compiled(variables, gradient, on_unused_input="ignore")(*arrays)
+            value = self.compiled(variables, root)(*arrays)
+            return protocol.Result(value, broadcastable=root.type.broadcastable)
+
+    def compiled(self, variables, root, **options):
+        return self.package.function(list(variables.values()), root, mode=self.mode, **options)

@@ -1,0 +1,54 @@
+"""TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape."""
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import protocol  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+FUNCTIONS = {
+    "add": tf.add, "subtract": tf.subtract, "multiply": tf.multiply, "divide": tf.divide, "maximum": tf.maximum,
+    "minimum": tf.minimum, "power": tf.pow, "equal": tf.equal, "not_equal": tf.not_equal, "less": tf.less,
+    "less_equal": tf.less_equal, "greater": tf.greater, "greater_equal": tf.greater_equal, "logical_and": tf.logical_and,
+    "logical_or": tf.logical_or, "negate": tf.negative, "abs": tf.abs, "sqrt": tf.sqrt, "exp": tf.exp,
+    "log": tf.math.log, "tanh": tf.tanh, "logical_not": tf.logical_not, "select": tf.where,
+}
+ERRORS = tf.errors
+KINDS = [(r"Incompatible shapes: ", "dimension_mismatch")]
+LACKS = r"Could not find device for node|No OpKernel was registered|UnimplementedError"
+
+
+class TensorFlow:
+    name, version = "tensorflow", tf.__version__
+    rules = ["numpy"]
+    operations = ["elementwise", "broadcast", "gradient"]
+    functions = protocol.FUNCTIONS
+    dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
+    max_rank = 254
+
+    def run(self, request):
+        if request.unused():
+            raise protocol.Skipped("a function of TensorFlow has no operand that it does not use")
+        if request.target_shape:
+            protocol.limit([length or 1 for length in request.target_shape])
+        arrays = {operand.name: operand.dense() for operand in request.operands}
+        with protocol.asking(ERRORS.InvalidArgumentError, ERRORS.NotFoundError, ERRORS.UnimplementedError, ValueError, TypeError,
+                             kinds=KINDS, lacks=LACKS):
+            tensors = {name: tf.constant(array) for name, array in arrays.items()}
+            if request.operation == "broadcast":
+                target = tf.constant(request.target_shape, dtype=tf.int64)
+                return tf.broadcast_to(tensors[request.operands[0].name], target).numpy()
+            if request.operation == "elementwise":
+                return protocol.evaluate(request.expression, tensors, FUNCTIONS).numpy()
+            wrt = tensors[request.wrt]
+            with tf.GradientTape() as tape:
+                tape.watch(wrt)
+                total = tf.reduce_sum(protocol.evaluate(request.expression, tensors, FUNCTIONS))
+            gradient = tape.gradient(total, wrt)
+            if gradient is None:
+                raise protocol.Refused("TensorFlow gives no gradient")
+            return gradient.numpy()
+
+
+protocol.serve(TensorFlow())

@@ -1,0 +1,120 @@
+"""XLA, through the XlaBuilder of jaxlib's xla_client, with explicit `broadcast_dimensions`, on its CPU client.
+
+Each request becomes one computation: parameters, and functions that are given the request's `broadcast_dimensions` where what
+has the lower operand's rank meets what has the higher's. XLA infers the shapes, refuses or compiles. The intermediate is what
+its builder made of the lower operand on the way: its shape is read from the computation, its values from a computation of
+their own. `Select` takes three operands of one shape and broadcasts nothing, and is asked so.
+"""
+import re
+
+import protocol
+import numpy as np
+from jaxlib import version as jaxlib_version
+from jaxlib import xla_client
+
+ops = xla_client.ops
+BINARY = {
+    "add": ops.Add, "subtract": ops.Sub, "multiply": ops.Mul, "divide": ops.Div, "maximum": ops.Max,
+    "minimum": ops.Min, "power": ops.Pow, "equal": ops.Eq, "not_equal": ops.Ne, "less": ops.Lt,
+    "less_equal": ops.Le, "greater": ops.Gt, "greater_equal": ops.Ge, "logical_and": ops.And, "logical_or": ops.Or,
+}
+UNARY = {
+    "negate": ops.Neg, "abs": ops.Abs, "sqrt": ops.Sqrt, "exp": ops.Exp, "log": ops.Log, "tanh": ops.Tanh,
+    "logical_not": ops.Not,
+}
+KINDS = [
+    (r"Shapes must be equal rank", "rank_mismatch"),
+    (r"must either be not set or be the identity", "broadcast_dimensions_not_identity"),
+    (r"Size of broadcast_dimensions has to match", "broadcast_dimensions_count"),
+    (r"Broadcast dimension number \(.*\) (cannot be negative|too large)", "broadcast_dimension_out_of_range"),
+    (r"Broadcast dimensions order is wrong", "broadcast_dimensions_not_increasing"),
+    (r"Broadcast dimension \d+ mismatch", "dimension_mismatch"),
+    (r"Binary op with incompatible shapes", "dimension_mismatch"),
+    (r"Binary op with different element types", "dtype_mismatch"),
+]
+# What XLA cannot compile or run is no refusal of the request.
+NO_REFUSAL = r"UNIMPLEMENTED|INTERNAL|RESOURCE_EXHAUSTED"
+CLIENT = xla_client.make_cpu_client()
+
+
+def run(builder, root, arrays):
+    module = xla_client._xla.mlir.xla_computation_to_mlir_module(builder.build(root))
+    executable = CLIENT.compile(module)
+    result = executable.execute([CLIENT.buffer_from_pyval(array) for array in arrays])[0]
+    # What jax itself calls for this: numpy.asarray makes objects of bfloat16.
+    return np.array(result._single_device_array_to_np_array_did_copy()[0])
+
+
+class Computation:
+    """One request. A node is an XlaOp and its rank."""
+
+    def __init__(self, request):
+        self.operands = request.operands
+        self.dims = list(request.broadcast_dimensions or [])
+        self.shapes = [xla_client.Shape.array_shape(protocol.dtype(o.dtype), o.shape) for o in self.operands]
+        self.builder = xla_client.XlaBuilder("request")
+        self.nodes = {
+            operand.name: (ops.Parameter(self.builder, place, shape), len(operand.shape))
+            for place, (operand, shape) in enumerate(zip(self.operands, self.shapes))
+        }
+        self.met = False
+
+    def node(self, expression):
+        if isinstance(expression, str):
+            return self.nodes[expression]
+        function, *arguments = expression
+        nodes = [self.node(argument) for argument in arguments]
+        if function == "select":
+            return ops.Select(*(op for op, _ in nodes)), nodes[1][1]
+        if function in UNARY:
+            return UNARY[function](nodes[0][0]), nodes[0][1]
+        (left, rank), (right, other) = nodes
+        # The dimensions belong to the meeting of the two operands. Of equal ranks that is any meeting; they are then
+        # refused, or without effect.
+        ranks = {len(operand.shape) for operand in self.operands}
+        dims = self.dims if rank != other or len(ranks) == 1 else []
+        return BINARY[function](left, right, dims), max(rank, other)
+
+    def intermediate(self, arrays):
+        """The lower operand after the in-dim step, as XLA's builder makes it."""
+        low = 0 if len(self.operands[0].shape) < len(self.operands[1].shape) else 1
+        builder = xla_client.XlaBuilder("shape")
+        parameters = [ops.Parameter(builder, place, shape) for place, shape in enumerate(self.shapes)]
+        text = builder.build(ops.Eq(*parameters, self.dims)).as_hlo_text()
+        name = re.search(rf"(\S+) = \S+ parameter\({low}\)", text).group(1)
+        found = re.search(rf"= \w+\[([\d,]*)\]\S* broadcast\({re.escape(name)}\)", text)
+        if found is None:
+            raise AssertionError("no broadcast of the lower operand in:\n" + text)
+        shape = tuple(int(length) for length in found.group(1).split(",") if length)
+        protocol.limit(shape)
+        builder = xla_client.XlaBuilder("intermediate")
+        parameter = ops.Parameter(builder, 0, self.shapes[low])
+        return run(builder, ops.BroadcastInDim(parameter, shape, self.dims), [arrays[low]])
+
+
+class Xla:
+    name, version = "xla", jaxlib_version.__version__
+    rules = ["xla"]
+    operations = ["elementwise"]
+    functions = protocol.FUNCTIONS
+    dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
+
+    def run(self, request):
+        if len(request.operands) > 2:
+            raise protocol.Skipped("XLA's binary operations have two operands")
+        if request.unused():
+            raise protocol.Skipped("an XLA operation has no operand that it does not use")
+        for operand in request.operands:
+            protocol.limit(operand.shape)
+        arrays = [operand.dense() for operand in request.operands]
+        with protocol.asking(xla_client.XlaRuntimeError, kinds=KINDS, unless=NO_REFUSAL):
+            computation = Computation(request)
+            root, _ = computation.node(request.expression)
+            protocol.limit(computation.builder.get_shape(root).dimensions())
+            result = run(computation.builder, root, arrays)
+            ranks = {len(operand.shape) for operand in request.operands}
+            intermediate = computation.intermediate(arrays) if len(ranks) == 2 else None
+        return protocol.Result(result, intermediate)
+
+
+protocol.serve(Xla())
