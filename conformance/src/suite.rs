@@ -154,6 +154,20 @@ pub fn run_caught(implementation: &dyn Implementation, request: &Request) -> Out
     answer.unwrap_or_else(|panic| Outcome::Errored { message: format!("panicked: {}", panic_text(&*panic)) })
 }
 
+/// Asks an implementation several requests: together, where it likes that; a panic is then found by asking again,
+/// one by one.
+pub(crate) fn run_together(implementation: &dyn Implementation, requests: &[&Request]) -> Vec<Outcome> {
+    if implementation.batch() > 1 && requests.len() > 1 {
+        let answers = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(requests))));
+        if let Ok(outcomes) = answers
+            && outcomes.len() == requests.len()
+        {
+            return outcomes;
+        }
+    }
+    requests.iter().map(|request| run_caught(implementation, request)).collect()
+}
+
 thread_local! {
     /// Whether panics of this thread are caught and reported as outcomes.
     static QUIET: Cell<bool> = const { Cell::new(false) };

@@ -1,15 +1,18 @@
 //! `broadcheck check`: the suite against implementations.
 
-use super::implementations::{find, parse_jobs, wanted, with_jobs};
+use super::implementations::{add_known, find, parse_jobs, wanted, with_jobs};
 use super::judging::{Judging, Rerun};
 use super::select::Selection;
 use super::time::parse_time;
 use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, complain, interrupt, print_and_end, width};
 use broadcheck::known::Known;
-use broadcheck::report::output::{Destination, Format};
-use broadcheck::report::{Report, text};
+use broadcheck::report::output::{Destination, Format, need_directory};
+use broadcheck::report::{Report, Run, known_draft, text};
+use broadcheck::spec::Suite;
 use broadcheck::subjects::Subject;
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Judge implementations by the suite, or by case files of your own
@@ -25,7 +28,9 @@ Examples:
   broadcheck check --filter '*/views/*'
   broadcheck check --cases my-cases/ --impl reference
   broadcheck check --impl 'python3 my_harness.py' --timeout 30s
-  broadcheck check --impl ndarray --known ndarray.yaml --format json,markdown --out reports/
+  broadcheck check --impl adapter:openvino --max-sweep 2000
+  broadcheck check --impl ndarray --known ndarray.yaml --format json,html --out reports/
+  broadcheck check --impl 'python3 my_harness.py' --write-known my-known.yaml
 
 A known-failures file names its implementation and what that is known to fail. A listed case
 that passes is a failure, and so is an entry that lists no case of the suite:
@@ -45,7 +50,8 @@ pub(super) struct Args {
     /// speed (`fast@LEVEL` is that at one SIMD level); and `ndarray`, the Rust crate.
     /// Any other text is a command, such as 'python3 my_harness.py', in quotes for the shell. It is split into
     /// words as a shell would, and run without one; conformance/PROTOCOL.md says what it reads and writes, and
-    /// `broadcheck smoke` tries it. Names that begin with `adapter:` are reserved.
+    /// `broadcheck smoke` tries it. `adapter:NAME` is a real system, such as adapter:numpy, with what it is known to fail:
+    /// `conformance/adapters/setup NAME` sets it up.
     #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
 
@@ -60,11 +66,19 @@ pub(super) struct Args {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "text")]
     format: Vec<Format>,
 
-    /// The file for the report; for several formats, the directory for report.txt, report.json and report.md
+    /// The file for the report; for several, the directory for them
     ///
-    /// A file that is no report of broadcheck is never overwritten.
+    /// In a directory they are called report.txt, report.json, report.junit.xml, report.md and report.html; badges are
+    /// one per implementation, badge-NAME.svg. A file that is no report of broadcheck is never overwritten.
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
+
+    /// Draft a known-failures file from what fails, for one implementation
+    ///
+    /// It has an entry for each failure that is not known yet. Its addresses are left to you: until each is filled in,
+    /// --known refuses the file. A file that exists is never overwritten.
+    #[arg(long, value_name = "FILE")]
+    write_known: Option<PathBuf>,
 
     /// How many threads work; as many as there are processors, unless said. Each has a process of a command
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
@@ -86,8 +100,17 @@ pub(super) fn run(args: &Args) -> Ended {
     let selected = args.selection.of(&suite)?;
     let names = wanted(&args.implementations);
     let implementations = find(&names, args.timeout)?;
-    let known = load_known(&args.known, &implementations)?;
-    let destination = args.out.as_ref().map(|out| Destination::new(&formats, out)).transpose()?;
+    let mut known = load_known(&args.known, &implementations)?;
+    add_known(&mut known, &names, &implementations, &suite, !args.selection.cases.is_empty())?;
+    let running: Vec<&str> = implementations.iter().map(|implementation| implementation.name()).collect();
+    if need_directory(&formats, running.len()) && args.out.is_none() {
+        let several = format!("--format badge: found {} implementations without --out", running.len());
+        return Err(Stop::Input(format!("{several}, expected one, or --out DIR")));
+    }
+    let destination = args.out.as_ref().map(|out| Destination::new(&formats, &running, out)).transpose()?;
+    if let Some(path) = &args.write_known {
+        may_draft(path, &running)?;
+    }
     interrupt::listen()?;
 
     let judging = Judging {
@@ -106,30 +129,77 @@ pub(super) fn run(args: &Args) -> Ended {
         sweeps: selected.sweeps.len(),
         runs,
         interrupted: interrupt::pressed(),
-    };
+    }
+    .cleaned();
     let status = match (report.interrupted, report.held()) {
         (true, _) => INTERRUPTED,
         (false, true) => HELD,
         (false, false) => FAILED,
     };
-    let Some(destination) = destination else {
-        return print_and_end(&rendered(&report, formats[0]), status);
+    let drafted = match &args.write_known {
+        Some(path) => draft(path, &report.runs[0])?,
+        None => String::new(),
     };
-    if let Err(message) = destination.write(&report) {
+    let Some(destination) = destination else {
+        // The report alone goes to standard output: it may be read by a program.
+        note(&drafted);
+        return print_and_end(&rendered(&report, &suite, formats[0]), status);
+    };
+    if let Err(message) = destination.write(&report, &suite) {
         complain(&message);
         return Ok(super::WRONG_INPUT);
     }
+    note(&drafted);
     let mut text = report.closing() + "\n";
-    for (_, path) in &destination.files {
-        text += &format!("written: {}\n", path.display());
+    for file in &destination.files {
+        text += &format!("written: {}\n", file.path.display());
     }
     print_and_end(&text, status)
 }
 
-fn rendered(report: &Report, format: Format) -> String {
+fn rendered(report: &Report, suite: &Suite, format: Format) -> String {
     match format {
         Format::Text => text::render(report, width()),
-        other => other.render(report),
+        other => other.render(report, suite, 0),
+    }
+}
+
+/// A draft is about one implementation, and takes the place of no file.
+fn may_draft(path: &Path, running: &[&str]) -> Result<(), Stop> {
+    if running.len() != 1 {
+        let count = running.len();
+        return Err(Stop::Input(format!(
+            "--write-known: found {count} implementations, expected one: add --impl"
+        )));
+    }
+    if path.symlink_metadata().is_ok() {
+        let path = path.display();
+        return Err(Stop::Input(format!("--write-known {path}: found a file, expected a name that is free")));
+    }
+    Ok(())
+}
+
+/// Writes the draft; says what was written.
+fn draft(path: &Path, run: &Run) -> Result<String, Stop> {
+    let count = known_draft::count(run);
+    if count == 0 {
+        return Ok(format!(
+            "--write-known: nothing fails that is not known: {} is not written",
+            path.display()
+        ));
+    }
+    let failed = |error: std::io::Error| Stop::Input(format!("--write-known {}: {error}", path.display()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(known_draft::render(run).as_bytes()).map_err(failed)?;
+    let entries = if count == 1 { "1 entry".into() } else { format!("{count} entries") };
+    Ok(format!("written: {}: {entries}; fill in each url before you use it", path.display()))
+}
+
+/// Says something beside the report.
+fn note(text: &str) {
+    if !text.is_empty() {
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(anstream::stderr(), "{text}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! `broadcheck exhaust`: every pair of small shapes with all attributes, counted to the last check.
 
+use super::exhausted::write_cases;
 use super::implementations::{find, parse_jobs, wanted, with_jobs};
 use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, columns, interrupt, print_and_end};
 use broadcheck::Implementation;
@@ -9,6 +10,7 @@ use broadcheck::report::plural;
 use broadcheck::spec::RuleSet;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 /// Check every pair of shapes up to a rank and a length, with all attributes
 ///
@@ -42,6 +44,10 @@ pub(super) struct Args {
     /// How many threads work; as many as there are processors, unless said
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
+
+    /// A directory for cases: one for each sort of difference, made as small as it goes
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Ended {
@@ -72,7 +78,8 @@ pub(super) fn run(args: &Args) -> Ended {
         (true, true) => HELD,
         (true, false) => FAILED,
     };
-    print_and_end(&rendered(&report), status)
+    let cases = args.out.as_ref().map(|out| write_cases(&report, &implementations, out));
+    print_and_end(&(rendered(&report) + &cases.unwrap_or_default()), status)
 }
 
 fn rendered(report: &ExhaustReport) -> String {

@@ -1,8 +1,10 @@
 //! `--impl` and `--jobs`: which implementations are asked, by how many threads.
 
-use super::{Stop, interrupt};
+use super::{Stop, complain, interrupt};
 use broadcheck::harness::{self, Options};
-use broadcheck::subjects::{NAMES, Subject, builtin, fast_levels};
+use broadcheck::known::Known;
+use broadcheck::spec::Suite;
+use broadcheck::subjects::{NAMES, Subject, adapters, builtin, fast_levels};
 use std::time::Duration;
 
 /// What `--impl` names, each once; all that is built in where nothing is named.
@@ -51,18 +53,51 @@ pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subje
                 levels()
             )));
         }
-        let opened = match name.strip_prefix("adapter:") {
-            Some(_) => Err("names that begin with `adapter:` are reserved".into()),
-            None => harness::open(name, options),
-        };
-        let subject = opened.map_err(|message| {
+        if let Some(adapter) = name.strip_prefix(adapters::PREFIX) {
+            let opened = adapters::command(adapter).and_then(|command| harness::open(&command, options));
+            let subject = opened.map_err(|message| Stop::Input(format!("--impl {name}: {message}")))?;
+            return Ok(Box::new(subject));
+        }
+        let subject = harness::open(name, options).map_err(|message| {
             let names = NAMES.join(", ");
-            let expected = format!("expected one of {names}, or a command that speaks the protocol");
+            let expected =
+                format!("expected one of {names}, adapter:NAME, or a command that speaks the protocol");
             Stop::Input(format!("--impl {name}: {expected}: {message}"))
         })?;
         Ok(Box::new(subject))
     };
     names.iter().map(find).collect()
+}
+
+/// What the adapters among these implementations are known to fail, where no file given is about them. Where other
+/// cases than the suite's run, entries about others are no leftovers.
+pub(super) fn add_known(
+    known: &mut Vec<Known>,
+    names: &[&str],
+    implementations: &[Box<Subject>],
+    suite: &Suite,
+    replaced: bool,
+) -> Result<(), Stop> {
+    for (_, subject) in
+        names.iter().zip(implementations).filter(|(name, _)| name.starts_with(adapters::PREFIX))
+    {
+        let (name, version) = (subject.name(), subject.version());
+        if known.iter().any(|known| known.implementation == name) {
+            continue;
+        }
+        let Some(mut found) = adapters::known(name, version)? else {
+            complain(&format!(
+                "no file in conformance/known is about {name} {version}: nothing is known to fail"
+            ));
+            continue;
+        };
+        if replaced {
+            let cases = suite.cases.iter().map(|case| case.id.as_str());
+            found.keep_only(cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())));
+        }
+        known.push(found);
+    }
+    Ok(())
 }
 
 /// Does the work with this many threads; with as many as there are processors where none is said.

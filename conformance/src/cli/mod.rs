@@ -1,13 +1,20 @@
 //! The command line: arguments, exit statuses, and what all subcommands share.
 
 mod check;
+mod compare_reports;
 mod diverge;
 mod exhaust;
+mod exhausted;
 mod explain;
+mod faults;
+mod fuzz;
 mod implementations;
 mod interrupt;
 mod judging;
 mod list;
+mod proposing;
+mod reproduce;
+mod seeds;
 mod select;
 mod serve;
 mod show;
@@ -44,12 +51,17 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Check(check::Args),
+    CompareReports(compare_reports::Args),
     List(list::Args),
     Show(show::Args),
     Explain(explain::Args),
     Diverge(diverge::Args),
     Exhaust(exhaust::Args),
+    Faults(faults::Args),
+    Fuzz(fuzz::Args),
+    Reproduce(reproduce::Args),
     Validate(validate::Args),
+    Seeds(seeds::Args),
     Serve(serve::Args),
     Smoke(smoke::Args),
 }
@@ -93,12 +105,17 @@ pub(crate) fn main() -> ExitCode {
     };
     let ended = match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::CompareReports(args) => compare_reports::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Diverge(args) => diverge::run(&args),
         Command::Exhaust(args) => exhaust::run(&args),
+        Command::Faults(args) => faults::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Seeds(args) => seeds::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Smoke(args) => smoke::run(&args),
     };

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use broadcheck::harness::Options;
 use broadcheck::harness::smoke::{Ending, Found, Step, Wrong, smoke};
 use broadcheck::report::plural;
+use broadcheck::subjects::adapters;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ The command is split into words as a shell would, and run without one. conforman
 
 Exit status: 0 every step held, 1 some did not, 2 the command does not start or does not answer `start`.")]
 pub(super) struct Args {
-    /// The command
+    /// The command, or adapter:NAME
     #[arg(long = "impl", value_name = "COMMAND")]
     implementation: String,
 
@@ -34,9 +35,16 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Ended {
     let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(args.timeout) };
+    let command = &args.implementation;
+    let started = match command.strip_prefix(adapters::PREFIX) {
+        Some(name) => {
+            adapters::command(name).map_err(|message| Stop::Input(format!("--impl {command}: {message}")))?
+        }
+        None => command.clone(),
+    };
     let (mut held, mut wrong, mut left_out) = (0, 0, 0);
     let mut stop = None;
-    let ending = smoke(&args.implementation, &options, &mut |step| {
+    let ending = smoke(&started, &options, &mut |step| {
         match step.found {
             Found::Held(_) => held += 1,
             Found::Wrong(_) => wrong += 1,
@@ -49,7 +57,6 @@ pub(super) fn run(args: &Args) -> Ended {
     if let Some(stop) = stop {
         return Err(stop);
     }
-    let command = &args.implementation;
     let ending = ending.map_err(|message| Stop::Input(format!("--impl {command}: {message}")))?;
     let (word, status) = match ending {
         Ending::Held => ("ok", HELD),

@@ -68,13 +68,13 @@ impl<'a> Rule<'a> {
     }
 }
 
-fn holds_extremes(expression: &Expression) -> bool {
+pub(super) fn holds_extremes(expression: &Expression) -> bool {
     expression.calls().any(|call| matches!(call.function(), Function::Maximum | Function::Minimum))
 }
 
 impl<'a> Reading<'a> {
     /// `None` where the rules refuse the request.
-    fn of(request: &'a Request) -> Option<Reading<'a>> {
+    pub(super) fn of(request: &'a Request) -> Option<Reading<'a>> {
         align(request).ok().map(|alignment| Reading { request, alignment })
     }
 
@@ -122,11 +122,34 @@ impl Honest<'_> {
 
 /// Judges every element; the first wrong one is told, and how many there are.
 pub(super) fn elements(expected: &Tensor, found: &Tensor, rule: &Rule<'_>) -> Result<(), Difference> {
+    judged(expected, found, |place, shape, want, got| rule.complaint(place, shape, want, got))
+}
+
+/// Judges the elements that are not the same, but for those that are excused.
+pub(super) fn elements_that_differ(
+    expected: &Tensor,
+    found: &Tensor,
+    rule: &Rule<'_>,
+    excused: impl Fn(usize, &Shape) -> bool,
+) -> Result<(), Difference> {
+    judged(expected, found, |place, shape, want, got| {
+        if want == got {
+            return None;
+        }
+        rule.complaint(place, shape, want, got).filter(|_| !excused(place, shape))
+    })
+}
+
+fn judged(
+    expected: &Tensor,
+    found: &Tensor,
+    complaint: impl Fn(usize, &Shape, Scalar, Scalar) -> Option<String>,
+) -> Result<(), Difference> {
     let shape = expected.shape();
     let mut wrong = 0usize;
     let mut first = None;
     for (place, (want, got)) in expected.values().iter().zip(found.values().iter()).enumerate() {
-        if let Some(complaint) = rule.complaint(place, shape, want, got) {
+        if let Some(complaint) = complaint(place, shape, want, got) {
             wrong += 1;
             first.get_or_insert((place, complaint));
         }

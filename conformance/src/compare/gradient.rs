@@ -60,7 +60,7 @@ impl Bounds {
 }
 
 /// The spacing at 1 and the smallest subnormal of a float.
-fn precision(dtype: DType) -> Option<(f64, f64)> {
+pub(crate) fn precision(dtype: DType) -> Option<(f64, f64)> {
     let power = |exponent: i32| 2f64.powi(exponent);
     match dtype {
         DType::F64 => Some((power(-52), f64::from_bits(1))),

@@ -5,6 +5,7 @@
 //! (`admissible`), by the bound of clause V-6 for gradients.
 
 mod admissible;
+mod between;
 mod elements;
 mod gradient;
 #[cfg(test)]
@@ -12,11 +13,13 @@ mod honest_tests;
 mod ranges;
 mod ulp;
 
+pub use between::{between, same, same_values};
 use broadcheck_spec::{
-    Data, Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request, Shape,
-    Success, Tensor,
+    Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request, Shape, Success,
+    Tensor,
 };
 use elements::{Rule, elements};
+pub(crate) use gradient::precision;
 use std::fmt;
 
 /// The ULPs that an implementation is allowed at `exp log tanh power` unless it says otherwise (clause V-4).
@@ -257,9 +260,4 @@ pub(crate) fn index_of(place: usize, shape: &Shape) -> Vec<usize> {
         rest /= length.max(1);
     }
     index
-}
-
-/// Whether two buffers hold the same values by clause V-1.
-pub fn same_values(one: &Data, other: &Data) -> bool {
-    one == other
 }

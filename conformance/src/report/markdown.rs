@@ -7,14 +7,15 @@ use std::fmt::Write as _;
 /// How a report in markdown begins: a file that begins so is ours.
 pub const MARKER: &str = "<!-- broadcheck report -->";
 
+/// GitHub takes no comment of more than 65,536 characters. What follows the failures needs some room, too.
+const MAX_LENGTH: usize = 60_000;
+
 /// The whole report.
 pub fn render(report: &Report) -> String {
     let mut text = format!("{MARKER}\n### {PRODUCT}: {}\n\n", report.scope());
     table(&mut text, &Counts::of(report));
     let _ = writeln!(text, "\n**{}**", inline(&report.closing()));
-    for (run, entry) in report.failures() {
-        failure(&mut text, run, entry);
-    }
+    failures(&mut text, &report.failures());
     for run in &report.runs {
         for leftover in &run.leftovers {
             let _ = writeln!(
@@ -30,6 +31,20 @@ pub fn render(report: &Report) -> String {
         let _ = writeln!(text, "\n- {} passed nothing.", inline(&run.title()));
     }
     text
+}
+
+/// As many failures in full as a comment on a pull request holds; the others by their number.
+fn failures(text: &mut String, failures: &[(&Run, &Entry)]) {
+    for (place, (run, entry)) in failures.iter().enumerate() {
+        let mut shown = String::new();
+        failure(&mut shown, run, entry);
+        if text.len() + shown.len() > MAX_LENGTH {
+            let left = failures.len() - place;
+            let _ = writeln!(text, "\n{left} more failed: the other formats of the report have them all.");
+            return;
+        }
+        text.push_str(&shown);
+    }
 }
 
 /// One column per implementation; a cell holds its counts in the order that the header names.
@@ -79,18 +94,18 @@ fn failure(text: &mut String, run: &Run, entry: &Entry) {
 }
 
 /// A fence that is longer than any run of backticks in the text.
-fn fence_for(text: &str) -> String {
+pub(super) fn fence_for(text: &str) -> String {
     let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 
 /// Text inside an HTML element.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Text inside a line of markdown, a table's cell included.
-fn inline(text: &str) -> String {
+pub(super) fn inline(text: &str) -> String {
     let mut out = String::new();
     for char in escape(text).chars() {
         if matches!(char, '|' | '*' | '_' | '`' | '[' | ']' | '\\') {

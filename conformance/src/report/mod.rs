@@ -1,13 +1,35 @@
-//! What a run of the suite found, and its faces: [`text`] for a terminal, [`json`] for programs, [`markdown`] for
-//! a pull request. [`output`] writes them to files without ever destroying one that is not a report.
+//! What a run of the suite found, and its faces: [`text`] for a terminal, [`json`] for programs, [`junit`] for
+//! continuous integration, [`markdown`] for a pull request, [`html`] as a page, [`badge`] for a README. [`output`]
+//! writes them to files without ever destroying one that is not a report.
 
+#[cfg(feature = "cli")]
+pub mod badge;
+#[cfg(feature = "cli")]
+mod clean;
+#[cfg(feature = "cli")]
+pub mod compare;
+#[cfg(feature = "cli")]
+pub mod divergence;
+#[cfg(feature = "cli")]
+pub mod html;
+#[cfg(feature = "cli")]
 pub mod json;
+#[cfg(feature = "cli")]
+pub mod junit;
+#[cfg(feature = "cli")]
+pub mod known_draft;
+#[cfg(feature = "cli")]
 pub mod markdown;
+#[cfg(feature = "cli")]
 pub mod output;
+#[cfg(feature = "cli")]
+pub mod read;
 mod request;
+#[cfg(feature = "cli")]
 mod table;
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests;
+#[cfg(feature = "cli")]
 pub mod text;
 
 pub use crate::words::plural;

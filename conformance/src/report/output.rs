@@ -1,6 +1,7 @@
 //! Reports in files: a file that is no report of ours is never overwritten, and none is ever half-written.
 
-use super::{Report, json, markdown, text};
+use super::{Report, badge, html, json, junit, markdown, text};
+use broadcheck_spec::Suite;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,30 +12,49 @@ const FILE_WIDTH: usize = 110;
 /// A face of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Format {
-    /// Tables and failures to read in a terminal.
+    /// Tables and failures to read in a terminal
     Text,
-    /// For programs.
+    /// For programs; conformance/schema/report.schema.json says what stands in it
     Json,
-    /// For a pull request.
+    /// JUnit XML, for continuous integration
+    Junit,
+    /// For a README or a pull request
     Markdown,
+    /// One page with everything in it: matrix, cases, drawings, filters
+    Html,
+    /// An SVG image of one line per implementation, for a README
+    Badge,
 }
 
 impl Format {
-    /// The file's name where several reports go to one directory.
-    pub fn file_name(self) -> &'static str {
-        match self {
+    /// The files' names where several go to one directory: a badge for each implementation, else one.
+    fn file_names(self, implementations: &[&str]) -> Vec<String> {
+        let name = match self {
             Format::Text => "report.txt",
             Format::Json => "report.json",
+            Format::Junit => "report.junit.xml",
             Format::Markdown => "report.md",
-        }
+            Format::Html => "report.html",
+            Format::Badge => return badge::file_names(implementations.iter().copied()),
+        };
+        vec![name.into()]
     }
 
-    /// The report in this format, without colours.
-    pub fn render(self, report: &Report) -> String {
+    /// How many files it fills.
+    fn file_count(self, implementations: usize) -> usize {
+        if self == Format::Badge { implementations } else { 1 }
+    }
+
+    /// What a file of this format holds, without colours. The suite holds the cases that the report is about.
+    /// `place` is that of the implementation, where there is a file for each.
+    pub fn render(self, report: &Report, suite: &Suite, place: usize) -> String {
         match self {
             Format::Text => anstream::adapter::strip_str(&text::render(report, FILE_WIDTH)).to_string(),
             Format::Json => json::render(report),
+            Format::Junit => junit::render(report),
             Format::Markdown => markdown::render(report),
+            Format::Html => html::render(report, suite),
+            Format::Badge => report.runs.get(place).map(badge::render).unwrap_or_default(),
         }
     }
 
@@ -42,35 +62,58 @@ impl Format {
         match self {
             Format::Text => text::is_report(content),
             Format::Json => json::is_report(content),
+            Format::Junit => junit::is_report(content),
             Format::Markdown => content.starts_with(markdown::MARKER),
+            Format::Html => content.starts_with(html::MARKER),
+            Format::Badge => content.starts_with(badge::MARKER),
         }
     }
+}
+
+/// A file for a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Its format.
+    pub format: Format,
+    /// The implementation that it is about, where there is a file for each.
+    pub place: usize,
+    /// Where it goes.
+    pub path: PathBuf,
 }
 
 /// Where reports go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// The format and the file of each report.
-    pub files: Vec<(Format, PathBuf)>,
+    /// The files.
+    pub files: Vec<Target>,
+}
+
+/// Whether these formats fill more than one file: they need a directory.
+pub fn need_directory(formats: &[Format], implementations: usize) -> bool {
+    formats.iter().map(|format| format.file_count(implementations)).sum::<usize>() > 1
 }
 
 impl Destination {
-    /// The files for these formats: with one format `out` itself unless it is a directory, else files of fixed
-    /// names in the directory `out`, which is made where it is missing.
+    /// The files for these formats and implementations: a single one is `out` itself unless that is a directory,
+    /// else they have fixed names in the directory `out`, which is made where it is missing.
     ///
     /// # Errors
     /// A sentence, where a file is in the way that is no report of this format, or cannot be written.
-    pub fn new(formats: &[Format], out: &Path) -> Result<Destination, String> {
-        let inside = formats.len() > 1 || out.is_dir();
-        if formats.len() > 1 {
+    pub fn new(formats: &[Format], implementations: &[&str], out: &Path) -> Result<Destination, String> {
+        let several = need_directory(formats, implementations.len());
+        if several {
             fs::create_dir_all(out).map_err(|error| {
                 format!("{}: {error}: expected a directory for several reports", out.display())
             })?;
         }
-        let path = |format: &Format| if inside { out.join(format.file_name()) } else { out.to_owned() };
-        let files: Vec<(Format, PathBuf)> = formats.iter().map(|format| (*format, path(format))).collect();
-        for (format, path) in &files {
-            may_write(*format, path)?;
+        let inside = several || out.is_dir();
+        let mut files = Vec::new();
+        for &format in formats {
+            for (place, name) in format.file_names(implementations).iter().enumerate() {
+                let path = if inside { out.join(name) } else { out.to_owned() };
+                may_write(&path, |content| format.is_report(content))?;
+                files.push(Target { format, place, path });
+            }
         }
         Ok(Destination { files })
     }
@@ -79,17 +122,28 @@ impl Destination {
     ///
     /// # Errors
     /// A sentence with the file.
-    pub fn write(&self, report: &Report) -> Result<(), String> {
-        for (format, path) in &self.files {
-            may_write(*format, path)?;
-            replace(path, &format.render(report)).map_err(|error| format!("{}: {error}", path.display()))?;
+    pub fn write(&self, report: &Report, suite: &Suite) -> Result<(), String> {
+        for Target { format, place, path } in &self.files {
+            write(path, &format.render(report, suite, *place), |content| format.is_report(content))?;
         }
         Ok(())
     }
 }
 
-/// Whether a file is missing, empty, or a report of this format.
-fn may_write(format: Format, path: &Path) -> Result<(), String> {
+/// Writes a file where there is none, or one that is empty or that `is_ours` knows.
+///
+/// # Errors
+/// A sentence with the file.
+pub fn write(path: &Path, content: &str, is_ours: impl Fn(&str) -> bool) -> Result<(), String> {
+    may_write(path, is_ours)?;
+    replace(path, content).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Whether a file is missing, empty, or one of ours.
+///
+/// # Errors
+/// A sentence with the file.
+pub fn may_write(path: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), String> {
     let name = path.display();
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -102,7 +156,7 @@ fn may_write(format: Format, path: &Path) -> Result<(), String> {
     let mut content = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(1 << 28).read_to_end(&mut content));
     read.map_err(|error| format!("{name}: {error}"))?;
-    let ours = String::from_utf8(content).is_ok_and(|text| text.is_empty() || format.is_report(&text));
+    let ours = String::from_utf8(content).is_ok_and(|text| text.is_empty() || is_ours(&text));
     if ours {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! What holds, what is worst, and how the faces say so.
 
 use super::*;
+use broadcheck_spec::Suite;
 
 fn entry(id: &str, status: Status, kind: Option<DifferenceKind>) -> Entry {
     Entry {
@@ -96,7 +97,7 @@ fn reports_are_told_from_other_files() {
     let report = report(vec![entry("a", Status::Passed, None)], true);
     assert!(json::is_report(&json::render(&report)));
     assert!(!json::is_report("{\"suite\": {}}") && !json::is_report("[]"));
-    let text = output::Format::Text.render(&report);
+    let text = output::Format::Text.render(&report, &Suite::default(), 0);
     assert!(text::is_report(&text) && !text.contains('\u{1b}'));
     assert!(!text::is_report("broadcheck is: fine") && !text::is_report("broadcheck 1"));
 }

@@ -1,0 +1,191 @@
+//! Two implementations' outcomes against each other, without an expected value. The common case, where they are
+//! the same to the bit, allocates nothing, and only elements that differ are judged.
+
+use super::elements::{Reading, Rule, elements_that_differ, holds_extremes};
+use super::{
+    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, index_of, judge, same_frame,
+};
+use broadcheck_reference::apply;
+use broadcheck_spec::{
+    Data, Expectation, ExpectedResult, Expression, Function, Implementation, Node, Outcome, Refusal, Request,
+    Scalar, Shape, Success, Tensor,
+};
+
+impl Latitude {
+    /// What two implementations ask for together, where the one is judged by the other.
+    pub fn of_both(one: &dyn Implementation, other: &dyn Implementation) -> Latitude {
+        let (one, other) = (Latitude::of(one), Latitude::of(other));
+        Latitude {
+            ulp: one.ulp.max(other.ulp),
+            any_zero_of_extremes: one.any_zero_of_extremes || other.any_zero_of_extremes,
+        }
+    }
+}
+
+/// How another implementation's outcome differs from the first one's, which is a result or a refusal. The
+/// latitude is what both ask for ([`Latitude::of_both`]): where it is wider than an expected value's own
+/// ([`EXPECTED_ULP`]), the first one's values get it too.
+///
+/// Where either may answer a zero of either sign (clause V-3), an element that a `maximum` or `minimum` of two
+/// zeros leads to may be anything: what is computed from a zero hangs on its sign.
+pub fn between(request: &Request, first: &Outcome, other: &Outcome, latitude: Latitude) -> Verdict {
+    if same(first, other) {
+        return Verdict::Passed;
+    }
+    if let (Outcome::Success(one), Outcome::Success(other)) = (first, other) {
+        return results(request, one, other, latitude).map_or_else(Verdict::Failed, |()| Verdict::Passed);
+    }
+    match expectation_of(first) {
+        Some(expectation) => judge(request, &expectation, other, latitude),
+        None => Verdict::Errored("there is no outcome to compare with".into()),
+    }
+}
+
+fn results(request: &Request, one: &Success, other: &Success, latitude: Latitude) -> Result<(), Difference> {
+    same_frame("", &one.tensor, &other.tensor)?;
+    let expected = expected(request, one, latitude);
+    let rule = Rule::of(request, &expected, latitude);
+    let extremes = request.operation().expression().filter(|expression| holds_extremes(expression));
+    let reading = extremes.filter(|_| latitude.any_zero_of_extremes).and_then(|_| Reading::of(request));
+    let excused = |place: usize, shape: &Shape| match (&reading, extremes) {
+        // A gradient's element is read at many indices.
+        (Some(reading), Some(expression)) if reading.alignment.shape == *shape => {
+            zeros_meet(expression, &reading.values_at(&index_of(place, shape)))
+        }
+        _ => false,
+    };
+    elements_that_differ(&one.tensor, &other.tensor, &rule, excused)?;
+    extras(&expected, other)
+}
+
+/// The first one's result as an expected one. A wider latitude than an expected value's own is its tolerance.
+fn expected(request: &Request, success: &Success, latitude: Latitude) -> ExpectedResult {
+    let inexact = request.operation().expression().is_some_and(|expression| !expression.is_exact());
+    match expectation_of(&Outcome::Success(success.clone())) {
+        Some(Expectation::Result(expected)) if inexact && latitude.ulp > EXPECTED_ULP => {
+            ExpectedResult { tolerance_ulp: Some(latitude.ulp), ..expected }
+        }
+        Some(Expectation::Result(expected)) => expected,
+        _ => ExpectedResult::from(success.tensor.clone()),
+    }
+}
+
+/// Whether a `maximum` or `minimum` has two zeros of different signs as its arguments, where the operands have
+/// these values.
+fn zeros_meet(expression: &Expression, operands: &[Scalar]) -> bool {
+    let mut values: Vec<Scalar> = Vec::with_capacity(expression.nodes().len());
+    for node in expression.nodes() {
+        let value = match node {
+            Node::Operand(operand) => operands[*operand],
+            Node::Call(call) => {
+                let arguments: Vec<Scalar> = call.arguments().iter().map(|&place| values[place]).collect();
+                let extreme = matches!(call.function(), Function::Maximum | Function::Minimum);
+                let zeros = arguments.iter().all(|argument| argument.as_f64() == Some(0.0));
+                if extreme && zeros && arguments[0] != arguments[1] {
+                    return true;
+                }
+                apply(call.function(), &arguments)
+            }
+        };
+        values.push(value);
+    }
+    false
+}
+
+/// Whether two outcomes are results or refusals that agree to the bit, but for the words of a refusal.
+pub fn same(first: &Outcome, other: &Outcome) -> bool {
+    match (first, other) {
+        (Outcome::Refusal(first), Outcome::Refusal(other)) => same_refusal(first, other),
+        (Outcome::Success(first), Outcome::Success(other)) => {
+            same_tensor(&first.tensor, &other.tensor)
+                && same_or_absent(first.intermediate.as_ref(), other.intermediate.as_ref(), same_tensor)
+                && same_or_absent(first.broadcastable.as_ref(), other.broadcastable.as_ref(), Vec::eq)
+        }
+        _ => false,
+    }
+}
+
+fn same_refusal(first: &Refusal, other: &Refusal) -> bool {
+    first.kind == other.kind && first.axis == other.axis && first.operand == other.operand
+}
+
+/// Extras are judged only where both sides have them.
+fn same_or_absent<T>(one: Option<&T>, other: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {
+    one.zip(other).is_none_or(|(one, other)| same(one, other))
+}
+
+fn same_tensor(one: &Tensor, other: &Tensor) -> bool {
+    one.shape() == other.shape() && same_values(one.values(), other.values())
+}
+
+/// Whether two buffers hold the same values by clause V-1: as one loop per dtype.
+pub fn same_values(one: &Data, other: &Data) -> bool {
+    macro_rules! by_dtype {
+        ($(($($variant:ident)*) $same:expr;)*) => {
+            match (one, other) {
+                $($((Data::$variant(one), Data::$variant(other)) => {
+                    one.len() == other.len() && one.iter().zip(other).all($same)
+                })*)*
+                _ => false,
+            }
+        };
+    }
+    by_dtype! {
+        (F64) |(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        (F32) |(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        (F16 Bf16) |(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        (I64 I32 I16 I8 U64 U32 U16 U8 Bool) |(a, b)| a == b;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_spec::half::{bf16, f16};
+    use broadcheck_spec::{Operand, Operation, Rules};
+
+    fn request(function: Function, values: [f64; 2]) -> Request {
+        let both = [Expression::operand(0), Expression::operand(1)];
+        let root = Expression::call(function, both).unwrap();
+        let one = Expression::call(Function::Divide, [Expression::operand(2), root]).unwrap();
+        let operand = |name, value| Operand::dense(name, [1], vec![value]).unwrap();
+        let operands = vec![operand("a", values[0]), operand("b", values[1]), operand("c", 1.0)];
+        Request::new(Rules::Numpy, Operation::Elementwise { expression: one }, operands).unwrap()
+    }
+
+    fn result(value: f64) -> Outcome {
+        Outcome::Success(Tensor::new([1], vec![value]).unwrap().into())
+    }
+
+    #[test]
+    fn buffers_are_the_same_by_v1() {
+        assert!(same_values(&Data::from(vec![f16::NAN]), &Data::from(vec![-f16::NAN])));
+        assert!(!same_values(&Data::from(vec![0.0f64]), &Data::from(vec![-0.0f64])));
+        assert!(!same_values(&Data::from(vec![bf16::ONE]), &Data::from(vec![bf16::ONE; 2])));
+        assert!(!same_values(&Data::from(vec![1u8]), &Data::from(vec![1i8])));
+    }
+
+    #[test]
+    fn what_comes_from_a_maximum_of_two_zeros_is_excused_where_the_sign_is_free() {
+        let (plus, minus) = (result(f64::INFINITY), result(f64::NEG_INFINITY));
+        let free = Latitude::ANY;
+        let strict = Latitude { any_zero_of_extremes: false, ..free };
+        let zeros = request(Function::Maximum, [0.0, -0.0]);
+        assert_eq!(between(&zeros, &plus, &minus, free), Verdict::Passed);
+        assert!(matches!(between(&zeros, &plus, &minus, strict), Verdict::Failed(_)));
+        let alike = request(Function::Maximum, [0.0, 0.0]);
+        assert!(matches!(between(&alike, &plus, &minus, free), Verdict::Failed(_)));
+    }
+
+    #[test]
+    fn a_broken_outcome_agrees_with_nothing() {
+        let broken = Outcome::Errored { message: "panicked".into() };
+        let zeros = request(Function::Maximum, [0.0, -0.0]);
+        assert!(!same(&broken, &broken));
+        assert_eq!(
+            between(&zeros, &result(1.0), &broken, Latitude::ANY),
+            Verdict::Errored("panicked".into())
+        );
+        assert!(matches!(between(&zeros, &broken, &result(1.0), Latitude::ANY), Verdict::Errored(_)));
+    }
+}

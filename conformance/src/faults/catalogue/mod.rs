@@ -1,0 +1,47 @@
+//! The catalogue: what is wrong with each fault, and who had it. A file per class or two.
+
+mod alignment;
+mod axis;
+mod blocks;
+mod collapse;
+mod direction;
+mod dtypes;
+mod flags;
+mod gradient;
+mod inexpressible;
+mod lengths;
+mod nary;
+mod order;
+mod sizes;
+mod strides;
+mod values;
+
+pub use inexpressible::{INEXPRESSIBLE, Inexpressible};
+
+use super::{Fault, Report};
+use std::sync::LazyLock;
+
+/// Every fault, class by class.
+pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
+    let classes: [&'static [Fault]; 14] = [
+        lengths::FAULTS,
+        alignment::FAULTS,
+        axis::FAULTS,
+        order::FAULTS,
+        direction::FAULTS,
+        nary::FAULTS,
+        strides::FAULTS,
+        collapse::FAULTS,
+        blocks::FAULTS,
+        gradient::FAULTS,
+        flags::FAULTS,
+        dtypes::FAULTS,
+        values::FAULTS,
+        sizes::FAULTS,
+    ];
+    classes.into_iter().flatten().collect()
+});
+
+const fn report(system: &'static str, url: &'static str) -> Report {
+    Report { system, url }
+}

@@ -1,0 +1,265 @@
+//! A small strided engine, made to be broken: the whole way from a request to its answer, with every decision on it a
+//! function that a fault can exchange.
+//!
+//! The stages, each with its decisions and their right answers in a file of its own: `types`; `shapes`, `pdpd`, `xla` and
+//! `theano`, which align operands with the result; `sizes`; `strides`, which lowers the operands to steps in their buffers;
+//! `collapse`; `blocks`, which walks the loop nest in blocks with tails and gathers operands into registers; `evaluate`,
+//! which computes an expression fused; `adjoint`, which sums a gradient to its operand's shape. Where no decision is
+//! exchanged it is right: the whole suite and the generator's requests say so.
+//!
+//! It shares nothing with the reference but what a function makes of single values: that is not what it is about.
+
+pub(super) mod adjoint;
+pub(super) mod blocks;
+pub(super) mod collapse;
+pub(super) mod convert;
+pub(super) mod evaluate;
+pub(super) mod pdpd;
+pub(super) mod shapes;
+pub(super) mod sizes;
+pub(super) mod strides;
+pub(super) mod theano;
+pub(super) mod types;
+pub(super) mod xla;
+
+use blocks::Source;
+use broadcheck_spec::{
+    DType, Data, Expression, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules, Scalar,
+    Shape, Success, Tensor,
+};
+use collapse::Plan;
+use convert::{convert, zero};
+use evaluate::Input;
+
+/// The largest result, in elements: the engine is not made for large ones.
+pub(super) const MAX_ELEMENTS: usize = 1 << 22;
+
+/// How operands lie under the result.
+#[derive(Clone, Debug)]
+pub(super) struct Aligned {
+    pub(super) shape: Vec<usize>,
+    /// For each operand, for each of its axes, the axis of the result that it lies on.
+    pub(super) axes: Vec<Vec<Option<usize>>>,
+    /// xla: the shape after the in-dim step.
+    pub(super) intermediate: Option<Vec<usize>>,
+    /// theano: the flags of the result.
+    pub(super) flags: Option<Vec<bool>>,
+}
+
+impl Aligned {
+    fn new(shape: Vec<usize>, axes: Vec<Vec<Option<usize>>>) -> Aligned {
+        Aligned { shape, axes, intermediate: None, flags: None }
+    }
+}
+
+/// All that is decided on the way.
+#[derive(Clone, Default)]
+pub(super) struct Decisions {
+    pub(super) types: types::Types,
+    pub(super) shapes: shapes::Shapes,
+    pub(super) pdpd: pdpd::Pdpd,
+    pub(super) xla: xla::Xla,
+    pub(super) theano: theano::Theano,
+    pub(super) sizes: sizes::Sizes,
+    pub(super) strides: strides::Strides,
+    pub(super) collapse: collapse::Collapse,
+    pub(super) blocks: blocks::Blocks,
+    pub(super) evaluate: evaluate::Evaluate,
+    pub(super) adjoint: adjoint::Adjoint,
+}
+
+impl Decisions {
+    /// The answer to a request.
+    pub(super) fn answer(&self, request: &Request) -> Outcome {
+        self.accepted(request).unwrap_or_else(Outcome::Refusal)
+    }
+
+    fn accepted(&self, request: &Request) -> Result<Outcome, Refusal> {
+        let operands = request.operands();
+        if !(self.shapes.operand_count)(request.rules().set(), operands.len()) {
+            return Err(Refusal::new(RefusalKind::OperandCount, "too many operands"));
+        }
+        let shapes = self.shapes_of(request);
+        if !self.types.before_shapes {
+            self.align(request, &shapes)?;
+        }
+        let dtype = self.types.check(request)?;
+        if !self.sizes.last {
+            self.sizes.check_given(request, &shapes)?;
+        }
+        let aligned = self.align(request, &shapes)?;
+        self.sizes.check_given(request, &shapes)?;
+        self.sizes.check_result(request, &aligned)?;
+        if let Some(outcome) = not_computed(request, &aligned) {
+            return Ok(outcome);
+        }
+        Ok(match request.operation() {
+            Operation::Elementwise { expression } => {
+                self.elementwise(request, expression, dtype, &shapes, &aligned)
+            }
+            Operation::Broadcast { .. } => {
+                let expression = Expression::operand(0);
+                self.elementwise(request, &expression, dtype, &shapes, &aligned)
+            }
+            Operation::Gradient { expression, wrt } => {
+                self.gradient(request, expression, *wrt, &shapes, &aligned)
+            }
+        })
+    }
+
+    /// The lengths of each operand; of one that takes no part, those of a scalar.
+    fn shapes_of(&self, request: &Request) -> Vec<Vec<usize>> {
+        let read = |operand: usize| request.operation().expression().is_none_or(|found| found.reads(operand));
+        let lengths = |(place, operand): (usize, &Operand)| match (self.shapes.takes_part)(read(place)) {
+            true => (self.shapes.lengths)(operand),
+            false => Vec::new(),
+        };
+        request.operands().iter().enumerate().map(lengths).collect()
+    }
+
+    fn align(&self, request: &Request, shapes: &[Vec<usize>]) -> Result<Aligned, Refusal> {
+        match (request.rules(), request.operation()) {
+            (Rules::Numpy, Operation::Broadcast { target_shape }) => {
+                self.shapes.onto_target(&shapes[0], target_shape)
+            }
+            (_, Operation::Broadcast { target_shape }) => self.shapes.toward_target(&shapes[0], target_shape),
+            (Rules::None, _) => self.shapes.none(shapes),
+            (Rules::Theano, _) => self.theano.align(request.operands(), shapes),
+            (Rules::Pdpd { axis }, _) if shapes.len() == 2 => self.pdpd.align(&shapes[0], &shapes[1], *axis),
+            (Rules::Xla { broadcast_dimensions }, _) if shapes.len() == 2 => {
+                self.xla.align(shapes, broadcast_dimensions.as_deref())
+            }
+            _ => self.shapes.numpy(shapes),
+        }
+    }
+
+    /// The loop nest for some operands under a result.
+    fn plan(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> Plan {
+        self.collapse.collapsed(self.strides.lower(operands, shapes, aligned))
+    }
+
+    fn elementwise(
+        &self,
+        request: &Request,
+        expression: &Expression,
+        dtype: DType,
+        shapes: &[Vec<usize>],
+        aligned: &Aligned,
+    ) -> Outcome {
+        let operands: Vec<&Operand> = request.operands().iter().collect();
+        let values = self.computed(expression, &operands, shapes, aligned, dtype);
+        let tensor = match tensor(dtype, &aligned.shape, values) {
+            Ok(tensor) => tensor,
+            Err(message) => return Outcome::Errored { message },
+        };
+        let intermediate = aligned.intermediate.as_ref().and_then(|shape| {
+            let lower = usize::from(operands[0].rank() > operands[1].rank());
+            let axes = vec![aligned.axes[lower].clone()];
+            let aligned = Aligned::new(shape.clone(), axes);
+            let (operands, shapes) = ([operands[lower]], [shapes[lower].clone()]);
+            within_limit(shape).then_some(())?;
+            let dtype = operands[0].dtype();
+            let values = self.computed(&Expression::operand(0), &operands, &shapes, &aligned, dtype);
+            self::tensor(dtype, shape, values).ok()
+        });
+        Outcome::Success(Success { tensor, intermediate, broadcastable: aligned.flags.clone() })
+    }
+
+    /// The values of an expression, row-major.
+    fn computed(
+        &self,
+        expression: &Expression,
+        operands: &[&Operand],
+        shapes: &[Vec<usize>],
+        aligned: &Aligned,
+        dtype: DType,
+    ) -> Vec<Scalar> {
+        let plan = self.plan(operands, shapes, aligned);
+        let (sources, inputs) = (self.sources(operands), self.inputs(operands, &plan));
+        let mut values = vec![zero(dtype); aligned.shape.iter().product()];
+        self.blocks.walk(&plan, &sources, |at, count, registers| {
+            let block = self.evaluate.block(expression, &inputs, registers, count, false);
+            let root = block.registers[block.place[block.place.len() - 1]];
+            for (lane, &value) in root.iter().enumerate().take(count) {
+                if let Some(slot) = values.get_mut(at + lane) {
+                    *slot = (self.evaluate.stored)(value, dtype);
+                }
+            }
+            // What a fault wrote over an operand's register is there in the next block, too.
+            registers.copy_from_slice(&block.registers[..registers.len()]);
+        });
+        values
+    }
+
+    fn gradient(
+        &self,
+        request: &Request,
+        expression: &Expression,
+        wrt: usize,
+        shapes: &[Vec<usize>],
+        aligned: &Aligned,
+    ) -> Outcome {
+        let operands: Vec<&Operand> = request.operands().iter().collect();
+        let plan = self.plan(&operands, shapes, aligned);
+        let (sources, inputs) = (self.sources(&operands), self.inputs(&operands, &plan));
+        let mut arrived = vec![0.0; aligned.shape.iter().product()];
+        self.blocks.walk(&plan, &sources, |at, count, registers| {
+            let block = self.evaluate.block(expression, &inputs, registers, count, true);
+            for lane in 0..count {
+                if let Some(slot) = arrived.get_mut(at + lane) {
+                    *slot = self.adjoint.lane(expression, wrt, &block, lane);
+                }
+            }
+        });
+        let (shape, sums) = self.adjoint.sum_to_shape(arrived, operands[wrt], aligned, wrt);
+        let dtype = operands[wrt].dtype();
+        let values = sums.into_iter().map(|sum| convert(Scalar::F64(sum), dtype)).collect();
+        match tensor(dtype, &shape, values) {
+            Ok(tensor) => Outcome::Success(Success::from(tensor)),
+            Err(message) => Outcome::Errored { message },
+        }
+    }
+
+    fn sources<'a>(&self, operands: &[&'a Operand]) -> Vec<Source<'a>> {
+        let source = |operand: &&'a Operand| Source {
+            data: operand.values(),
+            dtype: (self.evaluate.computed_in)(operand.dtype()),
+        };
+        operands.iter().map(source).collect()
+    }
+
+    fn inputs(&self, operands: &[&Operand], plan: &Plan) -> Vec<Input> {
+        let inner = |operand: usize| plan.axes.last().map_or(0, |axis| axis.strides[operand]);
+        let input = |(place, operand): (usize, &&Operand)| Input {
+            rank: operand.rank(),
+            splat: inner(place) == 0,
+            register: (self.blocks.register)(place),
+        };
+        operands.iter().enumerate().map(input).collect()
+    }
+}
+
+/// What is not computed, although it is accepted: too many elements, by the limit or by a fault.
+fn not_computed(request: &Request, aligned: &Aligned) -> Option<Outcome> {
+    let wrt = match request.operation() {
+        Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape().lengths()),
+        _ => None,
+    };
+    let shapes = [Some(&aligned.shape[..]), wrt];
+    let too_large = shapes.into_iter().flatten().find(|shape| !within_limit(shape))?;
+    let shape = Shape::from(too_large);
+    Some(match shape.count() {
+        Some(_) => Outcome::Skipped { reason: format!("a result of shape {shape} is above the limit") },
+        None => Outcome::Errored { message: format!("no memory for shape {shape}") },
+    })
+}
+
+fn within_limit(shape: &[usize]) -> bool {
+    Shape::from(shape).count().is_some_and(|count| count <= MAX_ELEMENTS)
+}
+
+fn tensor(dtype: DType, shape: &[usize], values: Vec<Scalar>) -> Result<Tensor, String> {
+    let data = Data::from_scalars(dtype, values);
+    let data = data.map_err(|value| format!("a value of {} in a result of {dtype}", value.dtype()))?;
+    Tensor::new(shape, data)
+}

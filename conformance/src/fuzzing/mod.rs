@@ -1,0 +1,265 @@
+//! Random requests to two implementations, for a time or a number of them: what `broadcheck fuzz` runs.
+//!
+//! Request number i of a seed is always the same one, whatever thread draws it, so that a finding is named by its seed
+//! and its number. Disagreements are told apart by their signatures; the first few of each sort are shrunk, and what
+//! is the same small request in the end is one finding, with a count.
+
+mod findings;
+mod report;
+
+pub use findings::Found;
+pub use report::FuzzReport;
+
+use crate::generate::{Profile, Seeded, Statistics, request};
+use crate::oracle::{Asked, Differential, Judgement, Oracle, Repeated};
+use broadcheck_reference::Reference;
+use broadcheck_spec::{Capabilities, Implementation, Request};
+use findings::Findings;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Of this many requests one is asked twice of each side.
+const REPEATED: u64 = 64;
+
+/// How many requests a thread takes at a time, where implementations are asked one by one.
+const CHUNK: u64 = 64;
+
+/// What is run.
+pub struct Plan<'a> {
+    /// The side that the other is judged by.
+    pub left: &'a dyn Implementation,
+    /// The side that is judged.
+    pub right: &'a dyn Implementation,
+    /// What is drawn: no more than both sides declare ([`common`]).
+    pub profile: Profile,
+    /// Of what the requests are drawn.
+    pub seed: u64,
+    /// How many requests; as many as there is time for, where none is said.
+    pub requests: Option<u64>,
+    /// How long; for ever, where none is said and no number of requests.
+    pub time: Option<Duration>,
+    /// How many threads work.
+    pub jobs: usize,
+    /// Whether what is drawn is counted.
+    pub statistics: bool,
+    /// How many requests may be asked to shrink a finding, and for how long.
+    pub shrinking: (usize, Duration),
+    /// Set to end the run early: the report is then of what was done so far.
+    pub stop: &'a AtomicBool,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Requests that were drawn.
+    pub requests: u64,
+    /// Those that both sides accept.
+    pub accepted: u64,
+    /// Those that both sides refuse.
+    pub refused: u64,
+    /// Those on which there was nothing to compare.
+    pub vacuous: u64,
+    /// Those on which the sides disagree.
+    pub disagreeing: u64,
+    /// Those that were asked twice.
+    pub repeated: u64,
+    /// The distinct disagreements.
+    pub distinct: u64,
+}
+
+/// What both of two implementations declare.
+///
+/// # Errors
+/// A sentence, where they have no rule set, operation or dtype in common.
+pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities, String> {
+    fn both<T: Copy + PartialEq>(left: &[T], right: &[T]) -> Vec<T> {
+        left.iter().copied().filter(|item| right.contains(item)).collect()
+    }
+    let common = Capabilities {
+        rules: both(&left.rules, &right.rules),
+        operations: both(&left.operations, &right.operations),
+        strided: left.strided && right.strided,
+        functions: both(&left.functions, &right.functions),
+        dtypes: both(&left.dtypes, &right.dtypes),
+        max_rank: left.max_rank.into_iter().chain(right.max_rank).min(),
+        max_elements: left.max_elements.min(right.max_elements),
+    };
+    for (what, none) in [
+        ("rule set", common.rules.is_empty()),
+        ("operation", common.operations.is_empty()),
+        ("dtype", common.dtypes.is_empty()),
+    ] {
+        if none {
+            return Err(format!("the two sides have no {what} in common"));
+        }
+    }
+    Ok(common)
+}
+
+/// The request of this number.
+pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
+    // Two odd factors keep the streams of neighbouring seeds and numbers apart.
+    let mixed = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    request(&mut Seeded::new(mixed), profile)
+}
+
+/// Runs a plan. `progress` is called now and then, from the calling thread.
+pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> FuzzReport {
+    let run = Run {
+        plan,
+        oracle: Differential::new(plan.left, plan.right),
+        again: [Repeated::new(plan.right), Repeated::new(plan.left)],
+        began: Instant::now(),
+        next: AtomicU64::new(0),
+        counts: Mutex::new(Counts::default()),
+        findings: Findings::new(plan),
+        statistics: Mutex::new(Statistics::default()),
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(|| run.work())).collect();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            thread::sleep(Duration::from_millis(if run.began.elapsed().as_secs() > 0 { 100 } else { 5 }));
+            progress(&run.counted(), run.began.elapsed());
+        }
+    });
+    let counts = run.counted();
+    let statistics = run.statistics.into_inner().ok().filter(|_| plan.statistics);
+    FuzzReport {
+        counts,
+        findings: run.findings.into_found(),
+        statistics,
+        elapsed: run.began.elapsed(),
+        complete: !plan.stop.load(Ordering::Relaxed),
+    }
+}
+
+/// A run: what its threads share.
+struct Run<'a> {
+    plan: &'a Plan<'a>,
+    oracle: Differential<'a>,
+    again: [Repeated<'a>; 2],
+    began: Instant,
+    next: AtomicU64,
+    counts: Mutex<Counts>,
+    findings: Findings<'a>,
+    statistics: Mutex<Statistics>,
+}
+
+impl Run<'_> {
+    fn counted(&self) -> Counts {
+        let counts = *self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Counts { distinct: self.findings.distinct(), ..counts }
+    }
+
+    fn ended(&self) -> bool {
+        self.plan.stop.load(Ordering::Relaxed)
+            || self.plan.time.is_some_and(|time| self.began.elapsed() >= time)
+    }
+
+    fn work(&self) {
+        let batch = (self.oracle.batch() as u64).max(CHUNK);
+        while !self.ended() {
+            let start = self.next.fetch_add(batch, Ordering::Relaxed);
+            let end = self.plan.requests.map_or(start.saturating_add(batch), |all| all.min(start + batch));
+            if start >= end {
+                return;
+            }
+            let counts =
+                if self.oracle.batch() > 1 { self.together(start, end) } else { self.one_by_one(start, end) };
+            self.add(&counts);
+        }
+    }
+
+    fn add(&self, more: &Counts) {
+        let mut counts = self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        counts.requests += more.requests;
+        counts.accepted += more.accepted;
+        counts.refused += more.refused;
+        counts.vacuous += more.vacuous;
+        counts.disagreeing += more.disagreeing;
+        counts.repeated += more.repeated;
+    }
+
+    fn one_by_one(&self, start: u64, end: u64) -> Counts {
+        let mut counts = Counts::default();
+        for number in start..end {
+            let request = drawn(self.plan.seed, number, &self.plan.profile);
+            self.count(number, &request, self.oracle.judge(&request), &self.oracle, &mut counts);
+            if number % REPEATED == 0 {
+                for oracle in &self.again {
+                    self.count_again(number, &request, oracle.judge(&request), oracle, &mut counts);
+                }
+            }
+            self.note(&request);
+            if self.plan.stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        counts
+    }
+
+    fn together(&self, start: u64, end: u64) -> Counts {
+        let mut counts = Counts::default();
+        let requests: Vec<Request> =
+            (start..end).map(|number| drawn(self.plan.seed, number, &self.plan.profile)).collect();
+        let all: Vec<&Request> = requests.iter().collect();
+        for ((number, request), judgement) in (start..end).zip(&all).zip(self.oracle.judge_many(&all)) {
+            self.count(number, request, judgement, &self.oracle, &mut counts);
+            self.note(request);
+        }
+        let numbered: Vec<(u64, &Request)> =
+            (start..end).zip(all).filter(|(number, _)| number % REPEATED == 0).collect();
+        let some: Vec<&Request> = numbered.iter().map(|(_, request)| *request).collect();
+        for oracle in &self.again {
+            for (&(number, request), judgement) in numbered.iter().zip(oracle.judge_many(&some)) {
+                self.count_again(number, request, judgement, oracle, &mut counts);
+            }
+        }
+        counts
+    }
+
+    fn count(
+        &self,
+        number: u64,
+        request: &Request,
+        judged: Judgement,
+        oracle: &dyn Oracle,
+        counts: &mut Counts,
+    ) {
+        counts.requests += 1;
+        match judged {
+            Judgement::Held(Asked::Accepted) => counts.accepted += 1,
+            Judgement::Held(Asked::Refused) => counts.refused += 1,
+            Judgement::Vacuous(_) => counts.vacuous += 1,
+            Judgement::Disagreement(found) => {
+                counts.disagreeing += 1;
+                self.findings.add(number, request, *found, oracle);
+            }
+        }
+    }
+
+    fn count_again(
+        &self,
+        number: u64,
+        request: &Request,
+        judged: Judgement,
+        oracle: &dyn Oracle,
+        counts: &mut Counts,
+    ) {
+        counts.repeated += 1;
+        if let Judgement::Disagreement(found) = judged {
+            self.findings.add(number, request, *found, oracle);
+        }
+    }
+
+    /// Counts what was drawn. What became of it the reference says, again: the sides' outcomes are gone.
+    fn note(&self, request: &Request) {
+        if self.plan.statistics {
+            let outcome = crate::suite::run_caught(&Reference, request);
+            let mut statistics = self.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            statistics.add(request, &outcome);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a run counted and found.
+
+use super::{Counts, Found};
+use crate::generate::Statistics;
+use std::time::Duration;
+
+/// The outcome of a run.
+#[derive(Clone, Debug)]
+pub struct FuzzReport {
+    /// What was counted.
+    pub counts: Counts,
+    /// The distinct disagreements.
+    pub findings: Vec<Found>,
+    /// What was drawn, where that was asked for.
+    pub statistics: Option<Statistics>,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Whether it came to its end.
+    pub complete: bool,
+}
+
+impl FuzzReport {
+    /// Requests per second, over all threads.
+    pub fn per_second(&self) -> f64 {
+        per_second(self.counts.requests, self.elapsed)
+    }
+
+    /// The run in a line: how many requests, how fast, and what became of them.
+    pub fn summary(&self) -> String {
+        let Counts { requests, accepted, refused, vacuous, disagreeing, repeated, distinct } = self.counts;
+        let share = |count: u64| share(count, requests);
+        format!(
+            "{requests} requests in {:.1} s, {:.0} per second: {} accepted, {} refused, {} not compared, \
+             {disagreeing} disagreeing ({distinct} distinct); {repeated} asked twice",
+            self.elapsed.as_secs_f64(),
+            self.per_second(),
+            share(accepted),
+            share(refused),
+            share(vacuous),
+        )
+    }
+}
+
+impl Counts {
+    /// The same as a line of progress.
+    pub fn progress(&self, elapsed: Duration) -> String {
+        format!(
+            "{} requests, {:.0} per second, {} accepted, {} refused, {} distinct disagreements",
+            self.requests,
+            per_second(self.requests, elapsed),
+            share(self.accepted, self.requests),
+            share(self.refused, self.requests),
+            self.distinct
+        )
+    }
+
+    /// How many requests were compared.
+    pub fn compared(&self) -> u64 {
+        self.accepted + self.refused + self.disagreeing
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for people")]
+fn per_second(count: u64, elapsed: Duration) -> f64 {
+    count as f64 / elapsed.as_secs_f64().max(1e-9)
+}
+
+/// `61.5 %`.
+#[allow(clippy::cast_precision_loss, reason = "for people")]
+fn share(count: u64, of: u64) -> String {
+    format!("{:.1} %", 100.0 * count as f64 / of.max(1) as f64)
+}

@@ -1,0 +1,62 @@
+//! A request for fuzz targets and property tests that draw by `arbitrary`.
+
+use super::bytes::{decode, decode_prefix};
+use arbitrary::{Arbitrary, Result, Unstructured};
+use broadcheck_spec::{Request, write};
+use std::fmt;
+
+/// A request, made of bytes as [`decode`] does; shown as YAML.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AnyRequest(pub Request);
+
+impl fmt::Debug for AnyRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&write::request_to_yaml(&self.0))
+    }
+}
+
+impl<'a> Arbitrary<'a> for AnyRequest {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<AnyRequest> {
+        let (request, used) = decode_prefix(u.peek_bytes(u.len()).unwrap_or_default());
+        u.bytes(used)?;
+        Ok(AnyRequest(request))
+    }
+
+    fn arbitrary_take_rest(u: Unstructured<'a>) -> Result<AnyRequest> {
+        Ok(AnyRequest(decode(u.take_rest())))
+    }
+
+    /// Where bytes end, zeros follow: none is needed, and how many are used depends on them.
+    fn size_hint(_: usize) -> (usize, Option<usize>) {
+        (0, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Profile, Seeded, encode, request};
+
+    #[test]
+    fn requests_follow_each_other_in_the_bytes() {
+        let mut choices = Seeded::new(1);
+        let profile = Profile::all().with_max_elements(64);
+        let [one, other] = [(); 2].map(|()| request(&mut choices, &profile));
+        let bytes = [encode(&one), encode(&other)].concat();
+        let mut unstructured = Unstructured::new(&bytes);
+        assert_eq!(unstructured.arbitrary::<AnyRequest>(), Ok(AnyRequest(one.clone())));
+        assert_eq!(unstructured.arbitrary::<AnyRequest>(), Ok(AnyRequest(other)));
+        assert!(unstructured.is_empty());
+        assert!(unstructured.arbitrary::<AnyRequest>().is_ok(), "nothing is left, zeros follow");
+        assert_eq!(AnyRequest::arbitrary_take_rest(Unstructured::new(&bytes)), Ok(AnyRequest(one)));
+    }
+
+    #[test]
+    fn it_is_shown_as_yaml() {
+        let text = format!("{:#?}", AnyRequest(decode(&[])));
+        assert!(
+            text.starts_with("rules: numpy\nexpression: a\noperands:\n  - {name: a, dtype: f64"),
+            "{text}"
+        );
+    }
+}

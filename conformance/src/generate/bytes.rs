@@ -1,0 +1,97 @@
+//! Bytes as requests, and requests as bytes.
+//!
+//! The first byte says how the others are read. Even: the request stands there *literally*, so that any case can be a
+//! seed of a corpus and a small change of the bytes is a small change of the request. Odd: it is *drawn*, each choice of
+//! [`request`] taking as many bytes as it needs. Every input is some request: where bytes end, zeros follow; what would be
+//! malformed is mended in the same way each time.
+//!
+//! A literal request, after its first byte:
+//!
+//! | field | bytes |
+//! |---|---|
+//! | rule set and operation | one: the place in the list of the rule sets with their operations |
+//! | operands | one: below 192 the number from 1 to 4, by the remainder; from 192 on any number; absent for `broadcast` |
+//! | `axis`, two operands or more under pdpd | one: 0 for absent; else an integer |
+//! | `broadcast_dimensions`, likewise under xla | one: 0 for absent, or their number plus 1; the integers |
+//! | `target_shape` of `broadcast` | a shape |
+//! | `expression` | root first: one byte for a leaf, its operand; for a function 128 + its place in the table, then its arguments |
+//! | `wrt` of `gradient` | one: the operand |
+//! | each operand | one for the dtype: its place in the list, or from 128 on that of the operand before; one of bits: 1 a view, 2 flags, 4 a name of its own; the name; a shape; the flags, eight a byte; of a view the strides, the offset, the length of the buffer |
+//! | the values of each operand | as they stand in memory, the lowest byte first |
+//!
+//! A shape is one byte for the rank (below 192 up to 5, by the remainder; from 192 on any) and a length for each axis;
+//! lengths are unsigned LEB128, integers zigzag LEB128. A signalling NaN is made quiet: no case file can hold one.
+//!
+//! [`decode`] gives back what [`encode`] was given within these bounds: [`MAX_OPERANDS`], [`MAX_RANK`], [`MAX_VALUES`]
+//! per operand, [`MAX_NAME`] bytes of a name, [`MAX_CALLS`] functions nested no deeper than case files allow, and
+//! [`MAX_WORK`] results of functions in all (or so many elements that nothing is computed).
+
+mod reader;
+mod work;
+mod writer;
+
+use super::choices::Bytes;
+use super::draw::request;
+use super::profile::{Family, Profile};
+use broadcheck_spec::{OperationKind, Request, RuleSet};
+use std::sync::LazyLock;
+
+/// The most operands of a literal request.
+pub const MAX_OPERANDS: usize = 64;
+/// The highest rank in a literal request.
+pub const MAX_RANK: usize = 63;
+/// The most values of an operand of a literal request.
+pub const MAX_VALUES: usize = 1 << 13;
+/// The longest name in a literal request.
+pub const MAX_NAME: usize = 32;
+/// The most functions of a literal request.
+pub const MAX_CALLS: usize = 256;
+/// The most elements of a literal request's result, times the nodes of its expression.
+pub const MAX_WORK: usize = 1 << 18;
+
+/// The most elements of a result that is drawn from bytes: with some functions, work for several threads.
+pub const MAX_DRAWN: usize = 1 << 16;
+
+/// From this byte on, a number of operands or of axes stands literally; below it is a small one, by the remainder, so
+/// that bytes at random are not mostly large.
+const LITERAL: u8 = 192;
+
+/// From this byte on, a dtype is that of the operand before: one byte changes it for all.
+const SAME: u8 = 128;
+
+const FAMILIES: [Family; 12] = [
+    (RuleSet::Numpy, OperationKind::Elementwise),
+    (RuleSet::Numpy, OperationKind::Broadcast),
+    (RuleSet::Numpy, OperationKind::Gradient),
+    (RuleSet::None, OperationKind::Elementwise),
+    (RuleSet::None, OperationKind::Gradient),
+    (RuleSet::Pdpd, OperationKind::Elementwise),
+    (RuleSet::Pdpd, OperationKind::Gradient),
+    (RuleSet::Bidirectional, OperationKind::Broadcast),
+    (RuleSet::Xla, OperationKind::Elementwise),
+    (RuleSet::Xla, OperationKind::Gradient),
+    (RuleSet::Theano, OperationKind::Elementwise),
+    (RuleSet::Theano, OperationKind::Gradient),
+];
+
+/// The request that these bytes are.
+pub fn decode(bytes: &[u8]) -> Request {
+    decode_prefix(bytes).0
+}
+
+/// The request that these bytes begin with, and how many of them it took.
+pub fn decode_prefix(bytes: &[u8]) -> (Request, usize) {
+    static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile::all().with_max_elements(MAX_DRAWN));
+    let mut source = Bytes::new(bytes);
+    let request = if source.number(1).is_multiple_of(2) {
+        reader::read(&mut source)
+    } else {
+        request(&mut source, &PROFILE)
+    };
+    (request, bytes.len() - source.left().len())
+}
+
+/// Bytes that [`decode`] to this request, where it keeps within the bounds; else to one that is like it.
+pub fn encode(request: &Request) -> Vec<u8> {
+    writer::write(request)
+}

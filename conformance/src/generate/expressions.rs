@@ -1,0 +1,185 @@
+//! Expressions, of the right types by construction.
+
+use super::choices::Choices;
+use super::profile::bit;
+use broadcheck_spec::{DType, Expression, Function};
+
+/// The functions of numbers that give numbers of the same dtype.
+const BINARY: [Function; 5] =
+    [Function::Add, Function::Subtract, Function::Multiply, Function::Maximum, Function::Minimum];
+const BINARY_OF_FLOATS: [Function; 7] = [
+    Function::Add,
+    Function::Subtract,
+    Function::Multiply,
+    Function::Maximum,
+    Function::Minimum,
+    Function::Divide,
+    Function::Power,
+];
+const UNARY: [Function; 2] = [Function::Negate, Function::Abs];
+const UNARY_OF_FLOATS: [Function; 6] =
+    [Function::Negate, Function::Abs, Function::Sqrt, Function::Exp, Function::Log, Function::Tanh];
+/// What compares numbers.
+const COMPARISONS: [Function; 6] = [
+    Function::Less,
+    Function::Equal,
+    Function::NotEqual,
+    Function::LessEqual,
+    Function::Greater,
+    Function::GreaterEqual,
+];
+const COMPARISONS_OF_TRUTH: [Function; 2] = [Function::Equal, Function::NotEqual];
+const LOGIC: [Function; 2] = [Function::LogicalAnd, Function::LogicalOr];
+
+/// The most leaves of an expression, and the most calls of one argument in a row.
+const MAX_LEAVES: usize = 16;
+const MAX_CHAIN: usize = 40;
+
+/// What an expression is built from.
+pub(super) struct Builder<'a> {
+    pub(super) choices: &'a mut dyn Choices,
+    /// The functions that may be called, as a set.
+    pub(super) functions: u32,
+    /// Of the operands.
+    pub(super) dtypes: &'a [DType],
+    /// Of a gradient: no condition may hold this operand.
+    pub(super) wrt: Option<usize>,
+    used: u64,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(
+        choices: &'a mut dyn Choices,
+        functions: u32,
+        dtypes: &'a [DType],
+        wrt: Option<usize>,
+    ) -> Builder<'a> {
+        Builder { choices, functions, dtypes, wrt, used: 0 }
+    }
+
+    /// An expression whose dtype is that of some operand, or bool. Most hold every operand that fits.
+    pub(super) fn expression(&mut self) -> Expression {
+        let extra = self.choices.one_of(&[0, 0, 0, 0, 0, 1, 2, 4]);
+        let leaves = (self.dtypes.len() + extra).min(MAX_LEAVES);
+        let number = match self.wrt {
+            Some(wrt) => self.dtypes[wrt],
+            None => self.dtypes.iter().copied().find(|&dtype| dtype != DType::Bool).unwrap_or(DType::Bool),
+        };
+        let truth = number == DType::Bool || self.wrt.is_none() && self.choices.chance(1, 8);
+        let root = if truth { self.truth(leaves, false) } else { self.number(number, leaves) };
+        let root = root.unwrap_or_else(|| Expression::operand(self.wrt.unwrap_or(0)));
+        if truth { root } else { self.chain(root, number) }
+    }
+
+    /// Now and then many functions of one argument around the root.
+    fn chain(&mut self, root: Expression, dtype: DType) -> Expression {
+        if !self.choices.chance(1, 64) {
+            return root;
+        }
+        let length = self.choices.index(MAX_CHAIN);
+        (0..length).fold(root, |root, _| self.unary(root, dtype))
+    }
+
+    fn leaf(&mut self, want: DType, condition: bool) -> Option<Expression> {
+        let hidden = if condition { self.wrt } else { None };
+        let fits = |place: &usize| self.dtypes[*place] == want && Some(*place) != hidden;
+        let fitting: Vec<usize> = (0..self.dtypes.len()).filter(fits).collect();
+        let fresh = fitting.iter().copied().find(|&place| self.used >> place.min(63) & 1 == 0);
+        let place = match fresh {
+            Some(fresh) if !self.choices.chance(1, 8) => fresh,
+            _ if fitting.is_empty() => return None,
+            _ => self.choices.one_of(&fitting),
+        };
+        self.used |= 1 << place.min(63);
+        Some(Expression::operand(place))
+    }
+
+    /// One of these functions that may be called.
+    fn pick(&mut self, functions: &[Function]) -> Option<Function> {
+        let first = self.choices.index(functions.len());
+        let turned = functions[first..].iter().chain(&functions[..first]);
+        turned.copied().find(|&function| self.functions & bit(function) != 0)
+    }
+
+    fn unary(&mut self, argument: Expression, dtype: DType) -> Expression {
+        let functions = if dtype.is_float() { &UNARY_OF_FLOATS[..] } else { &UNARY };
+        match self.pick(functions) {
+            Some(function) => call(function, [argument]),
+            None => argument,
+        }
+    }
+
+    /// An expression of a number's dtype.
+    fn number(&mut self, want: DType, leaves: usize) -> Option<Expression> {
+        if leaves <= 1 {
+            let leaf = self.leaf(want, false)?;
+            return Some(if self.choices.chance(1, 4) { self.unary(leaf, want) } else { leaf });
+        }
+        if leaves > 2 && self.functions & bit(Function::Select) != 0 && self.choices.chance(1, 4) {
+            let part = leaves / 3;
+            if let Some(condition) = self.truth(part, true) {
+                let one = self.number(want, part)?;
+                let other = self.number(want, leaves - 2 * part)?;
+                return Some(call(Function::Select, [condition, one, other]));
+            }
+        }
+        let functions = if want.is_float() { &BINARY_OF_FLOATS[..] } else { &BINARY };
+        let Some(function) = self.pick(functions) else { return self.number(want, 1) };
+        let (left, right) = self.split(leaves);
+        let arguments = [self.number(want, left)?, self.number(want, right)?];
+        let whole = call(function, arguments);
+        Some(if self.choices.chance(1, 12) { self.unary(whole, want) } else { whole })
+    }
+
+    fn split(&mut self, leaves: usize) -> (usize, usize) {
+        let left = match self.choices.index(4) {
+            0 | 1 => leaves - 1,
+            2 => leaves / 2,
+            _ => 1,
+        };
+        (left, leaves - left)
+    }
+
+    /// An expression of truth values; in a condition, without the operand of a gradient.
+    fn truth(&mut self, leaves: usize, condition: bool) -> Option<Expression> {
+        if (leaves <= 1 || self.choices.chance(1, 4))
+            && let Some(leaf) = self.leaf(DType::Bool, condition)
+        {
+            let negated = self.functions & bit(Function::LogicalNot) != 0 && self.choices.chance(1, 4);
+            return Some(if negated { call(Function::LogicalNot, [leaf]) } else { leaf });
+        }
+        if leaves > 2
+            && self.choices.chance(1, 2)
+            && let Some(function) = self.pick(&LOGIC)
+        {
+            let (left, right) = self.split(leaves);
+            let arguments = [self.truth(left, condition)?, self.truth(right, condition)?];
+            return Some(call(function, arguments));
+        }
+        let dtype = self.choices.one_of(self.dtypes);
+        let functions = if dtype == DType::Bool { &COMPARISONS_OF_TRUTH[..] } else { &COMPARISONS };
+        let function = self.pick(functions)?;
+        Some(call(function, [self.leaf(dtype, condition)?, self.leaf(dtype, condition)?]))
+    }
+}
+
+/// A function of as many arguments as it takes.
+pub(super) fn call(function: Function, arguments: impl IntoIterator<Item = Expression>) -> Expression {
+    Expression::call(function, arguments).expect("as many arguments as the function takes")
+}
+
+/// The dtypes of operands: mostly one for all, at times a bool or another number among them.
+pub(super) fn dtypes(choices: &mut dyn Choices, from: &[DType], count: usize, gradient: bool) -> Vec<DType> {
+    let floats: Vec<DType> = from.iter().copied().filter(|dtype| dtype.is_float()).collect();
+    let weighted = !floats.is_empty() && (gradient || choices.chance(1, 3));
+    let main = choices.one_of(if weighted { &floats } else { from });
+    let mut dtypes = vec![main; count];
+    if count > 1 && choices.chance(1, 4) {
+        let other = if choices.chance(1, 3) { choices.one_of(from) } else { DType::Bool };
+        if from.contains(&other) {
+            let place = choices.index(count);
+            dtypes[place] = other;
+        }
+    }
+    dtypes
+}

@@ -1,0 +1,318 @@
+//! What makes an accepted frame refused: one step over one boundary, for each refusal kind.
+
+use super::choices::Choices;
+use super::profile::{Family, Profile};
+use super::shapes::Frame;
+use broadcheck_spec::{OperationKind, RefusalKind, RuleSet};
+
+mod dimensions;
+mod huge;
+mod types;
+
+pub(super) use types::in_types;
+
+/// A refusal kind that is aimed at.
+pub(super) type Fault = RefusalKind;
+
+/// The kinds of each rule set, beyond those of types.
+fn kinds((set, operation): Family) -> &'static [RefusalKind] {
+    use RefusalKind as K;
+    match (set, operation) {
+        (RuleSet::None, _) => &[K::DimensionMismatch, K::RankMismatch, K::TooLarge],
+        (RuleSet::Numpy, OperationKind::Broadcast) => {
+            &[K::DimensionMismatch, K::DimensionMismatch, K::RankMismatch, K::TooLarge]
+        }
+        (RuleSet::Numpy, _) => {
+            &[K::DimensionMismatch, K::DimensionMismatch, K::DimensionMismatch, K::TooLarge]
+        }
+        (RuleSet::Pdpd, _) => &[
+            K::DimensionMismatch,
+            K::DimensionMismatch,
+            K::RankMismatch,
+            K::AxisOutOfRange,
+            K::AxisOutOfRange,
+            K::OperandCount,
+            K::TooLarge,
+        ],
+        (RuleSet::Bidirectional, _) => &[K::DimensionMismatch, K::DimensionMismatch, K::TooLarge],
+        (RuleSet::Xla, _) => &[
+            K::DimensionMismatch,
+            K::DimensionMismatch,
+            K::RankMismatch,
+            K::BroadcastDimensionsCount,
+            K::BroadcastDimensionOutOfRange,
+            K::BroadcastDimensionsNotIncreasing,
+            K::BroadcastDimensionsNotIdentity,
+            K::OperandCount,
+            K::TooLarge,
+        ],
+        (RuleSet::Theano, _) => &[
+            K::FlagViolation,
+            K::FlagViolation,
+            K::NotBroadcastable,
+            K::NotBroadcastable,
+            K::NotBroadcastable,
+            K::TooLarge,
+        ],
+    }
+}
+
+/// The faults of a request: mostly none, mostly one where there are any.
+pub(super) fn drawn(choices: &mut dyn Choices, profile: &Profile, family: Family) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    if choices.chance(profile.refused.into(), 16) {
+        faults.push(one(choices, family));
+        if choices.chance(1, 8) {
+            faults.push(one(choices, family));
+        }
+        faults.retain(|fault| least_rank(&[*fault]) <= profile.max_rank);
+        // Without views a huge operand has no elements, and another fault might give it some.
+        if !profile.strided && faults.contains(&RefusalKind::TooLarge) {
+            faults = vec![RefusalKind::TooLarge];
+        }
+    }
+    faults
+}
+
+fn one(choices: &mut dyn Choices, family: Family) -> Fault {
+    let types = family.1 != OperationKind::Broadcast && choices.chance(1, 5);
+    if types {
+        return choices.one_of(&[RefusalKind::DTypeMismatch, RefusalKind::UnsupportedFunction]);
+    }
+    choices.one_of(kinds(family))
+}
+
+/// The lowest rank of a result under which a fault can be made.
+pub(super) fn least_rank(faults: &[Fault]) -> usize {
+    let least = |fault: &Fault| match fault {
+        RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction | RefusalKind::OperandCount => 0,
+        RefusalKind::BroadcastDimensionsNotIncreasing => 3,
+        RefusalKind::BroadcastDimensionsCount
+        | RefusalKind::BroadcastDimensionOutOfRange
+        | RefusalKind::TooLarge => 2,
+        _ => 1,
+    };
+    faults.iter().map(least).max().unwrap_or(0)
+}
+
+/// Makes the faults that shapes and attributes can have.
+pub(super) fn in_frame(choices: &mut dyn Choices, frame: &mut Frame, faults: &[Fault], profile: &Profile) {
+    for fault in faults {
+        match fault {
+            RefusalKind::DimensionMismatch => mismatch(choices, frame),
+            RefusalKind::RankMismatch => ranks(choices, frame, profile.max_rank),
+            RefusalKind::AxisOutOfRange => axis(choices, frame),
+            RefusalKind::FlagViolation => violation(choices, frame),
+            RefusalKind::NotBroadcastable => not_broadcastable(choices, frame),
+            RefusalKind::OperandCount => more_operands(choices, frame),
+            RefusalKind::TooLarge => huge::too_large(choices, frame, profile),
+            RefusalKind::BroadcastDimensionsCount
+            | RefusalKind::BroadcastDimensionOutOfRange
+            | RefusalKind::BroadcastDimensionsNotIncreasing
+            | RefusalKind::BroadcastDimensionsNotIdentity => dimensions::fault(choices, frame, *fault),
+            _ => {}
+        }
+    }
+}
+
+/// A length that does not go with this one, mostly a neighbour.
+fn off(choices: &mut dyn Choices, length: usize) -> usize {
+    match length {
+        0 => choices.one_of(&[2, 3]),
+        1 => choices.one_of(&[2, 0, 3]),
+        2 => choices.one_of(&[3, 0, 4]),
+        _ => choices.one_of(&[length + 1, length - 1, length + 1, length - 1, 0, 2 * length]),
+    }
+}
+
+/// Two right-aligned shapes are given lengths that differ, neither of them 1, on one axis: its distance from the
+/// right.
+fn clash(choices: &mut dyn Choices, one: &mut Vec<usize>, other: &mut Vec<usize>) -> usize {
+    for shape in [&mut *one, &mut *other] {
+        if shape.is_empty() {
+            shape.push(2);
+        }
+    }
+    let from_right = 1 + choices.index(one.len().min(other.len()));
+    let (left, right) = (one.len() - from_right, other.len() - from_right);
+    let length = [one[left], other[right], 2].into_iter().find(|&length| length != 1).unwrap_or(2);
+    one[left] = length;
+    other[right] = off(choices, length);
+    from_right
+}
+
+/// Two places of a list of two or more.
+fn pair(choices: &mut dyn Choices, count: usize) -> (usize, usize) {
+    let one = choices.index(count);
+    (one, (one + 1 + choices.index(count - 1)) % count)
+}
+
+/// Two operands to be changed. A frame of one is given a second.
+fn two<'a>(choices: &mut dyn Choices, frame: &'a mut Frame) -> [&'a mut Vec<usize>; 2] {
+    if frame.shapes.len() < 2 {
+        let same = frame.shapes[0].clone();
+        frame.shapes.push(same);
+        frame.flags.push(None);
+    }
+    let (one, other) = pair(choices, frame.shapes.len());
+    frame.shapes.get_disjoint_mut([one, other]).expect("two places that differ")
+}
+
+fn mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
+    match (frame.set, frame.operation) {
+        (RuleSet::None, _) => {
+            let [one, _] = two(choices, frame);
+            if !one.is_empty() {
+                let axis = choices.index(one.len());
+                one[axis] = if one[axis] != 1 && choices.chance(1, 3) { 1 } else { off(choices, one[axis]) };
+            }
+        }
+        (_, OperationKind::Broadcast) => {
+            let (operand, target) = (&mut frame.shapes[0], &mut frame.target);
+            let from_right = clash(choices, operand, target);
+            // Onto a 1: two directions accept that, one does not.
+            if frame.set == RuleSet::Numpy && choices.chance(1, 3) {
+                let axis = target.len() - from_right;
+                target[axis] = 1;
+            }
+        }
+        (RuleSet::Pdpd, _) => pdpd_mismatch(choices, frame),
+        (RuleSet::Xla, _) => dimensions::mismatch(choices, frame),
+        _ => {
+            let [one, other] = two(choices, frame);
+            clash(choices, one, other);
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+fn pdpd_mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
+    two(choices, frame);
+    let [a, b] = &mut frame.shapes[..] else { return };
+    if a.is_empty() || b.len() > a.len() {
+        return;
+    }
+    let default = a.len() - b.len();
+    let start = frame.axis.and_then(|axis| usize::try_from(axis).ok()).unwrap_or(default);
+    let under = a.len().saturating_sub(start).min(b.len());
+    let (at, onto) = if under == 0 {
+        let onto = choices.index(a.len());
+        frame.axis = Some(onto as i64);
+        *b = vec![1];
+        (0, onto)
+    } else {
+        let at = choices.index(under);
+        (at, start + at)
+    };
+    // A 1 of A is not stretched either.
+    if a[onto] != 1 && choices.chance(1, 3) {
+        b[at] = if a[onto] == 0 { 2 } else { a[onto] };
+        a[onto] = 1;
+    } else {
+        b[at] = off(choices, a[onto]);
+    }
+}
+
+/// One axis of length 1 too many, or one axis too few.
+fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
+    match (frame.set, frame.operation) {
+        (RuleSet::None, _) => {
+            let [one, _] = two(choices, frame);
+            if one.len() < max_rank && choices.chance(1, 2) {
+                one.insert(choices.index(one.len() + 1), 1);
+            } else if !one.is_empty() {
+                one.remove(choices.index(one.len()));
+            }
+        }
+        (_, OperationKind::Broadcast) => {
+            let (operand, target) = (&mut frame.shapes[0], &mut frame.target);
+            if target.len() >= max_rank {
+                target.remove(0);
+            }
+            while operand.len() <= target.len() {
+                operand.insert(0, 1);
+            }
+        }
+        (RuleSet::Pdpd, _) => {
+            two(choices, frame);
+            let [a, b] = &mut frame.shapes[..] else { return };
+            if a.len() >= max_rank {
+                a.remove(choices.index(a.len()));
+            }
+            let trailing = choices.chance(1, 2);
+            while b.len() <= a.len() {
+                b.insert(if trailing { b.len() } else { 0 }, 1);
+            }
+        }
+        (RuleSet::Xla, _) => dimensions::ranks(choices, frame, max_rank),
+        _ => {}
+    }
+}
+
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+fn axis(choices: &mut dyn Choices, frame: &mut Frame) {
+    two(choices, frame);
+    let [a, b] = &frame.shapes[..] else { return };
+    let kept = b.iter().rposition(|&length| length != 1).map_or(0, |last| last + 1);
+    let beyond = (a.len() + 1).saturating_sub(kept) as i64;
+    frame.axis = Some(choices.one_of(&[beyond, beyond, beyond, -2, -2, beyond + 1, -3, i64::MAX, i64::MIN]));
+}
+
+/// The flags of an operand, those that are absent written out.
+fn flags(frame: &mut Frame, operand: usize) -> &mut Vec<bool> {
+    let rank = frame.shapes[operand].len();
+    frame.flags[operand].get_or_insert_with(|| vec![false; rank])
+}
+
+/// A flag on an axis whose length is not 1.
+fn violation(choices: &mut dyn Choices, frame: &mut Frame) {
+    let operands: Vec<usize> = (0..frame.shapes.len()).filter(|&at| !frame.shapes[at].is_empty()).collect();
+    if operands.is_empty() {
+        return;
+    }
+    let operand = choices.one_of(&operands);
+    let shape = &mut frame.shapes[operand];
+    let long: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
+    let axis = if long.is_empty() {
+        let axis = choices.index(shape.len());
+        shape[axis] = choices.one_of(&[2, 0]);
+        axis
+    } else {
+        choices.one_of(&long)
+    };
+    flags(frame, operand)[axis] = true;
+}
+
+/// A flag that is missing where an axis would have to be stretched, or lengths that differ.
+fn not_broadcastable(choices: &mut dyn Choices, frame: &mut Frame) {
+    let mut set: Vec<(usize, usize)> = Vec::new();
+    for (operand, flags) in frame.flags.iter().enumerate() {
+        let axes = flags.iter().flatten().enumerate().filter(|&(_, &flag)| flag);
+        set.extend(axes.map(|(axis, _)| (operand, axis)));
+    }
+    if !set.is_empty() && choices.chance(1, 2) {
+        let (operand, axis) = choices.one_of(&set);
+        flags(frame, operand)[axis] = false;
+        return;
+    }
+    if frame.shapes.len() < 2 {
+        two(choices, frame);
+    }
+    let (one, other) = pair(choices, frame.shapes.len());
+    let [left, right] = frame.shapes.get_disjoint_mut([one, other]).expect("two places that differ");
+    let from_right = clash(choices, left, right);
+    for operand in [one, other] {
+        let rank = frame.shapes[operand].len();
+        let flags = flags(frame, operand);
+        flags.resize(rank, false);
+        flags[rank - from_right] = false;
+    }
+}
+
+fn more_operands(choices: &mut dyn Choices, frame: &mut Frame) {
+    while frame.shapes.len() < 3 {
+        let same = frame.shapes[choices.index(frame.shapes.len())].clone();
+        frame.shapes.push(if choices.chance(1, 4) { Vec::new() } else { same });
+    }
+    frame.flags.resize(frame.shapes.len(), None);
+}

@@ -1,0 +1,157 @@
+//! Faults of xla: dimensions that do not name the axes of the lower operand.
+
+use super::super::choices::Choices;
+use super::super::shapes::Frame;
+use super::{clash, off, two};
+use broadcheck_spec::RefusalKind;
+
+/// The places of the lower and the higher operand.
+fn places(frame: &Frame) -> (usize, usize) {
+    if frame.shapes[0].len() <= frame.shapes[1].len() { (0, 1) } else { (1, 0) }
+}
+
+/// Brings a frame to two operands of ranks that differ, the lower at least `least`, with valid dimensions.
+/// Whether there is room for that.
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+fn differing(choices: &mut dyn Choices, frame: &mut Frame, least: usize) -> bool {
+    two(choices, frame);
+    if frame.shapes.len() != 2 {
+        return false;
+    }
+    let (low, high) = places(frame);
+    let rank = frame.shapes[high].len();
+    if rank <= least {
+        return false;
+    }
+    let valid = frame.dimensions.as_ref().is_some_and(|list| list.len() == frame.shapes[low].len());
+    if frame.shapes[low].len() == rank {
+        let gone = choices.index(rank);
+        frame.shapes[low].remove(gone);
+        frame.dimensions = Some((0..rank).filter(|&axis| axis != gone).map(|axis| axis as i64).collect());
+    } else if frame.shapes[low].len() < least || !valid {
+        frame.shapes[low] = frame.shapes[high][..least].to_vec();
+        frame.dimensions = Some((0..least as i64).collect());
+    }
+    true
+}
+
+/// Makes one of the faults that only xla has.
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+pub(super) fn fault(choices: &mut dyn Choices, frame: &mut Frame, kind: RefusalKind) {
+    if kind == RefusalKind::BroadcastDimensionsNotIdentity {
+        return not_identity(choices, frame);
+    }
+    let least = match kind {
+        RefusalKind::BroadcastDimensionsNotIncreasing => 2,
+        RefusalKind::BroadcastDimensionOutOfRange => 1,
+        _ => 0,
+    };
+    if !differing(choices, frame, least) {
+        return;
+    }
+    let rank = frame.shapes[places(frame).1].len() as i64;
+    let list = frame.dimensions.get_or_insert_default();
+    match kind {
+        RefusalKind::BroadcastDimensionsCount => {
+            if !list.is_empty() && choices.chance(1, 2) {
+                list.remove(choices.index(list.len()));
+            } else {
+                list.push(rank - 1);
+            }
+            // None at all is another fault: nothing says where the axes go.
+            if list.is_empty() {
+                list.extend([0, 1]);
+            }
+        }
+        RefusalKind::BroadcastDimensionOutOfRange => {
+            if choices.chance(1, 3) {
+                list[0] = choices.one_of(&[-1, -1, -rank, i64::MIN]);
+            } else if let Some(last) = list.last_mut() {
+                *last = choices.one_of(&[rank, rank, rank, rank + 1, i64::MAX]);
+            }
+        }
+        RefusalKind::BroadcastDimensionsNotIncreasing => {
+            let at = choices.index(list.len() - 1);
+            if choices.chance(1, 2) {
+                list.swap(at, at + 1);
+            } else {
+                list[at + 1] = list[at];
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Equal ranks, and dimensions that are nearly 0, 1, 2, …
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+fn not_identity(choices: &mut dyn Choices, frame: &mut Frame) {
+    two(choices, frame);
+    if frame.shapes.len() != 2 {
+        return;
+    }
+    let (low, high) = places(frame);
+    let rank = frame.shapes[high].len();
+    if frame.shapes[low].len() != rank {
+        frame.shapes[low] = frame.shapes[high].clone();
+    }
+    let mut list: Vec<i64> = (0..rank as i64).collect();
+    match choices.index(4) {
+        0 | 1 if rank > 1 => {
+            let at = choices.index(rank - 1);
+            list.swap(at, at + 1);
+        }
+        2 if rank > 1 => {
+            list.remove(choices.index(rank));
+        }
+        3 if rank > 0 => list[choices.index(rank)] = choices.one_of(&[-1, rank as i64]),
+        _ => list.push(rank as i64),
+    }
+    frame.dimensions = Some(list);
+}
+
+/// Lengths that do not go together, under dimensions that do.
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+pub(super) fn mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
+    two(choices, frame);
+    if frame.shapes.len() != 2 {
+        return;
+    }
+    let (low, high) = places(frame);
+    let [low, high] = frame.shapes.get_disjoint_mut([low, high]).expect("two operands");
+    if low.len() == high.len() {
+        clash(choices, low, high);
+        return;
+    }
+    let list = frame.dimensions.get_or_insert_default();
+    if low.is_empty() {
+        low.push(1);
+        *list = vec![choices.index(high.len()) as i64];
+    }
+    let at = choices.index(low.len());
+    let onto = list.get(at).and_then(|&axis| usize::try_from(axis).ok()).filter(|&axis| axis < high.len());
+    let Some(onto) = onto else { return };
+    let length = [high[onto], low[at], 2].into_iter().find(|&length| length != 1).unwrap_or(2);
+    high[onto] = length;
+    low[at] = off(choices, length);
+}
+
+/// Ranks that differ, neither of them 0, and nothing that says where the axes go.
+pub(super) fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
+    two(choices, frame);
+    if frame.shapes.len() != 2 {
+        return;
+    }
+    let (low, high) = places(frame);
+    if frame.shapes[low].is_empty() {
+        frame.shapes[low].push(1);
+    }
+    if frame.shapes[low].len() >= frame.shapes[high].len() {
+        if frame.shapes[low].len() >= max_rank {
+            frame.shapes[low].pop();
+        }
+        while frame.shapes[low].len() >= frame.shapes[high].len() {
+            frame.shapes[high].insert(0, 1);
+        }
+    }
+    frame.dimensions = if choices.chance(1, 2) { Some(Vec::new()) } else { None };
+}

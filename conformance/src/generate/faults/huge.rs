@@ -1,0 +1,49 @@
+//! Results of more than 2^63 - 1 elements, and those of just as many as are allowed.
+
+use super::super::choices::Choices;
+use super::super::profile::Profile;
+use super::super::shapes::Frame;
+use broadcheck_spec::{OperationKind, RuleSet};
+
+/// Pairs of lengths: the first three multiply to more than 2^63 - 1, by as little as may be; the last does not.
+const PAIRS: [(usize, usize); 4] =
+    [(1 << 32, 1 << 31), ((1 << 62) + 1, 2), (1 << 40, 1 << 40), (1 << 32, (1 << 31) - 1)];
+
+/// Makes the result too large. A request that expresses it needs `broadcast`, views, or an operand without elements.
+pub(super) fn too_large(choices: &mut dyn Choices, frame: &mut Frame, profile: &Profile) {
+    if profile.max_rank < 2 {
+        return;
+    }
+    let (long, wide) = choices.one_of(&PAIRS);
+    if frame.operation == OperationKind::Broadcast {
+        let operand = &mut frame.shapes[0];
+        *operand = vec![1; operand.len().min(2)];
+        frame.target = vec![long, wide];
+        if profile.max_rank > 2 && choices.chance(1, 4) {
+            frame.target.insert(choices.index(3), 0);
+        }
+        return;
+    }
+    // Without elements the lengths are checked all the same.
+    let empty = profile.max_rank > 2 && (!profile.strided || choices.chance(1, 2));
+    if !empty && !profile.strided {
+        return;
+    }
+    let mut shape = vec![long, wide];
+    if empty {
+        shape.insert(choices.index(3), 0);
+    }
+    let split =
+        profile.strided && matches!(frame.set, RuleSet::Numpy | RuleSet::Xla) && frame.shapes.len() > 1;
+    frame.axis = None;
+    frame.dimensions = None;
+    frame.flags.fill(None);
+    frame.shapes.fill(shape.clone());
+    // Neither operand is too large, the result is.
+    if split && choices.chance(1, 2) {
+        let axis = choices.index(shape.len());
+        frame.shapes[0] =
+            shape.iter().enumerate().map(|(at, &length)| if at == axis { length } else { 1 }).collect();
+        frame.shapes[1][axis] = 1;
+    }
+}

@@ -1,0 +1,101 @@
+//! Faults of types: dtypes that differ, functions that are not defined for what they are given.
+
+use super::super::choices::Choices;
+use super::super::expressions::call;
+use super::super::profile::{Profile, bit};
+use super::Fault;
+use broadcheck_spec::{DType, Expression, Function, RefusalKind};
+
+/// Makes the faults that dtypes and functions can have.
+pub(in crate::generate) fn in_types(
+    choices: &mut dyn Choices,
+    profile: &Profile,
+    mut expression: Expression,
+    mut wrt: usize,
+    gradient: bool,
+    dtypes: &mut [DType],
+    faults: &[Fault],
+) -> (Expression, usize) {
+    for fault in faults {
+        match fault {
+            RefusalKind::DTypeMismatch => expression = mixed(choices, profile, expression, dtypes),
+            RefusalKind::UnsupportedFunction if gradient && choices.chance(1, 4) => {
+                expression = chosen_by(profile, expression, wrt);
+            }
+            RefusalKind::UnsupportedFunction => {
+                (expression, wrt) = undefined(choices, profile, expression, wrt, dtypes);
+            }
+            _ => {}
+        }
+    }
+    (expression, wrt)
+}
+
+/// One operand of another dtype than its fellows, or a condition that is not bool.
+fn mixed(
+    choices: &mut dyn Choices,
+    profile: &Profile,
+    expression: Expression,
+    dtypes: &mut [DType],
+) -> Expression {
+    let has = |function: Function| profile.functions & bit(function) != 0;
+    let place = choices.index(dtypes.len());
+    let others: Vec<DType> = profile.dtypes.iter().copied().filter(|&dtype| dtype != dtypes[place]).collect();
+    if dtypes.len() > 1 && !others.is_empty() && choices.chance(3, 4) {
+        dtypes[place] = choices.one_of(&others);
+        return expression;
+    }
+    let number = (0..dtypes.len()).find(|&place| dtypes[place] != DType::Bool);
+    match number {
+        Some(number) if has(Function::Select) => {
+            call(Function::Select, [Expression::operand(number), expression.clone(), expression])
+        }
+        _ => expression,
+    }
+}
+
+/// A function that is not defined for what it is given, or has no derivative.
+fn undefined(
+    choices: &mut dyn Choices,
+    profile: &Profile,
+    expression: Expression,
+    wrt: usize,
+    dtypes: &mut [DType],
+) -> (Expression, usize) {
+    const CANDIDATES: [Function; 8] = [
+        Function::Sqrt,
+        Function::LogicalNot,
+        Function::Negate,
+        Function::Exp,
+        Function::Abs,
+        Function::Less,
+        Function::Equal,
+        Function::Divide,
+    ];
+    if choices.chance(1, 3) {
+        // Another dtype for all: a float's functions of integers, a number's of truth values.
+        let dtype = choices.one_of(&profile.dtypes);
+        dtypes.fill(dtype);
+        return (expression, wrt);
+    }
+    if choices.chance(1, 4) && dtypes.iter().any(|dtype| !dtype.is_float()) {
+        let places: Vec<usize> = (0..dtypes.len()).filter(|&place| !dtypes[place].is_float()).collect();
+        return (expression, choices.one_of(&places));
+    }
+    let first = choices.index(CANDIDATES.len());
+    let turned = CANDIDATES[first..].iter().chain(&CANDIDATES[..first]);
+    let Some(&function) = turned.into_iter().find(|&&function| profile.functions & bit(function) != 0) else {
+        return (expression, wrt);
+    };
+    let arguments = vec![expression; function.arity()];
+    (call(function, arguments), wrt)
+}
+
+/// A condition that holds w: the root is a float still, and the comparison on the way has no derivative.
+fn chosen_by(profile: &Profile, expression: Expression, wrt: usize) -> Expression {
+    if profile.functions & bit(Function::Select) == 0 || profile.functions & bit(Function::Less) == 0 {
+        return expression;
+    }
+    let condition = call(Function::Less, [Expression::operand(wrt), Expression::operand(wrt)]);
+    call(Function::Select, [condition, expression.clone(), expression])
+}

@@ -1,0 +1,98 @@
+//! Lengths and shapes: the lengths at which engines go wrong, within a budget of elements.
+
+use super::choices::Choices;
+
+/// Lengths that are drawn: 1, 2, primes, and what stands around lanes, cache lines and blocks. Ascending.
+const LENGTHS: [usize; 42] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 19, 23, 31, 32, 33, 37, 53, 61, 63, 64, 65, 97, 127, 128,
+    129, 255, 256, 257, 509, 511, 512, 513, 1021, 1023, 1024, 1025, 4096, 8193,
+];
+
+/// How large a request is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    /// The most elements of the result.
+    pub(super) budget: usize,
+    /// Whether the budget is to be used up.
+    pub(super) large: bool,
+}
+
+/// The block sizes of engines, around which results of several tiles are drawn.
+const BLOCKS: [usize; 4] = [1024, 2048, 4096, 8192];
+
+/// Of 2^16 rolls the first that is large, and of 2^10 the one that is of about a block.
+const LARGE: u64 = 0x2a60;
+const BLOCK: u64 = 0x155;
+
+/// A size: mostly a few elements, now and then several tiles, rarely enough for several threads.
+pub(super) fn size(choices: &mut dyn Choices, max_elements: usize, large: u16) -> Size {
+    let roll = choices.below(1 << 16);
+    // Not at the end of the range: mutations of bytes like to set all bits.
+    if (LARGE..LARGE + u64::from(large)).contains(&roll) {
+        return Size { budget: max_elements, large: true };
+    }
+    let small = |budget: usize| Size { budget: budget.min(max_elements), large: false };
+    match roll >> 6 {
+        BLOCK => {
+            let block = choices.one_of(&BLOCKS) - 1 + choices.index(3);
+            let budget = if choices.chance(1, 16) { 4 * block } else { block };
+            Size { budget: budget.min(max_elements), large: budget <= max_elements }
+        }
+        0..=639 => small(8),
+        640..=927 => small(24),
+        928..=1015 => small(70),
+        _ => small(300),
+    }
+}
+
+/// A length of at least 1 and at most `most`.
+pub(super) fn length(choices: &mut dyn Choices, most: usize) -> usize {
+    let known = LENGTHS.partition_point(|&length| length <= most.max(1));
+    let plain = known.min(4);
+    let place = if choices.chance(5, 16) { choices.index(known) } else { choices.index(plain) };
+    // Zero, the plain choice, is the length 2 where there is room.
+    LENGTHS[(place + 1) % if place < plain { plain } else { known }]
+}
+
+/// A shape of a rank between these two with at most `size.budget` elements, and now and then with none.
+pub(super) fn shape(choices: &mut dyn Choices, (least, most): (usize, usize), size: Size) -> Vec<usize> {
+    if size.large {
+        return large_shape(choices, (least, most), size.budget);
+    }
+    const RANKS: [usize; 32] =
+        [2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 0, 0, 4, 4, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10];
+    let rank = choices.one_of(&RANKS).max(least).min(most);
+    let mut lengths = vec![1; rank];
+    let mut left = size.budget;
+    // The first axis that is drawn has the most room: let it be any.
+    let start = choices.index(rank);
+    for step in 0..rank {
+        let axis = (start + step) % rank;
+        lengths[axis] = length(choices, left);
+        left /= lengths[axis];
+    }
+    if rank > 0 && choices.chance(1, 16) {
+        lengths[choices.index(rank)] = 0;
+    }
+    lengths
+}
+
+/// A shape of about as many elements as the budget holds.
+fn large_shape(choices: &mut dyn Choices, (least, most): (usize, usize), budget: usize) -> Vec<usize> {
+    let rank = choices.between(1, 4).max(least).min(most);
+    let mut lengths = vec![1; rank];
+    let mut left = budget;
+    // Half of them on one axis.
+    let others = if choices.chance(1, 2) { 0 } else { rank.saturating_sub(1) };
+    for length in &mut lengths[..others] {
+        *length = choices.between(1, 40.min(left));
+        left /= *length;
+    }
+    if let Some(last) = lengths.last_mut() {
+        *last = left;
+    }
+    if rank > 0 {
+        lengths.rotate_right(choices.index(rank));
+    }
+    lengths
+}

@@ -1,0 +1,187 @@
+//! Near misses: refused requests that one small change would make accepted.
+
+use super::choices::Bytes;
+use super::expressions;
+use super::values::values;
+use broadcheck_reference::align;
+use broadcheck_spec::{DType, Data, Expression, Function, Node, Operand, Operation, Request, Rules, Shape};
+
+/// Whether one length, axis, flag, attribute, dtype, function or operand is all that stands in the way.
+pub(super) fn is_near(request: &Request) -> bool {
+    let (rules, operation, operands) = request.clone().into_parts();
+    let fits = |rules: &Rules, operation: &Operation, operands: &[Operand]| {
+        let changed = Request::new(rules.clone(), operation.clone(), operands.to_vec());
+        changed.is_ok_and(|request| align(&request).is_ok())
+    };
+    attributes(&rules, &operands).iter().any(|rules| fits(rules, &operation, &operands))
+        || operations(&operation, operands.len()).iter().any(|operation| fits(&rules, operation, &operands))
+        || (0..operands.len()).any(|place| {
+            let others: Vec<&Operand> = operands.iter().collect();
+            changed(&operands[place], &others).into_iter().any(|one| {
+                let mut all = operands.clone();
+                all[place] = one;
+                fits(&rules, &operation, &all)
+            })
+        })
+        || operands.len() > 2 && fits(&rules, &first_operand(&operation), &operands[..operands.len() - 1])
+        || targets(&operation, &operands).iter().any(|operation| fits(&rules, operation, &operands))
+}
+
+/// An operation that is right about the last operand, whatever becomes of it.
+fn first_operand(operation: &Operation) -> Operation {
+    match operation {
+        Operation::Broadcast { .. } => operation.clone(),
+        _ => Operation::Elementwise { expression: Expression::operand(0) },
+    }
+}
+
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+fn attributes(rules: &Rules, operands: &[Operand]) -> Vec<Rules> {
+    let rank = operands.iter().map(Operand::rank).max().unwrap_or(0) as i64;
+    match rules {
+        Rules::Pdpd { .. } => (-1..=rank).map(|axis| Rules::Pdpd { axis: Some(axis) }).collect(),
+        Rules::Xla { broadcast_dimensions } => {
+            let list = broadcast_dimensions.clone().unwrap_or_default();
+            let mut lists = vec![Vec::new()];
+            for at in 0..=list.len() {
+                for axis in 0..rank {
+                    let mut longer = list.clone();
+                    longer.insert(at, axis);
+                    lists.push(longer);
+                    let mut other = list.clone();
+                    other.get_mut(at).into_iter().for_each(|place| *place = axis);
+                    lists.push(other);
+                }
+                if at < list.len() {
+                    let mut shorter = list.clone();
+                    shorter.remove(at);
+                    lists.push(shorter);
+                }
+                if at + 1 < list.len() {
+                    let mut swapped = list.clone();
+                    swapped.swap(at, at + 1);
+                    lists.push(swapped);
+                }
+            }
+            lists.into_iter().map(|list| Rules::Xla { broadcast_dimensions: Some(list) }).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Another function at one node; another operand to derive by.
+fn operations(operation: &Operation, operands: usize) -> Vec<Operation> {
+    let Some(expression) = operation.expression() else { return Vec::new() };
+    let mut all = Vec::new();
+    for place in 0..expression.nodes().len() {
+        let function =
+            if let Node::Call(call) = expression.nodes()[place] { call.function() } else { continue };
+        let alike =
+            [Function::Add, Function::Equal, Function::LogicalAnd, Function::Negate, Function::LogicalNot];
+        for other in alike.into_iter().filter(|other| other.arity() == function.arity()) {
+            all.push(with_expression(operation, replaced(expression, place, Some(other))));
+        }
+        if function.arity() != 2 || place + 1 == expression.nodes().len() {
+            all.push(with_expression(operation, replaced(expression, place, None)));
+        }
+    }
+    if let Operation::Gradient { expression, .. } = operation {
+        all.extend((0..operands).map(|wrt| Operation::Gradient { expression: expression.clone(), wrt }));
+    }
+    all
+}
+
+fn with_expression(operation: &Operation, expression: Expression) -> Operation {
+    match operation {
+        Operation::Gradient { wrt, .. } => Operation::Gradient { expression, wrt: *wrt },
+        _ => Operation::Elementwise { expression },
+    }
+}
+
+/// The expression with another function at a node, or its last argument in its stead.
+fn replaced(expression: &Expression, place: usize, function: Option<Function>) -> Expression {
+    let mut built: Vec<Expression> = Vec::new();
+    for (at, node) in expression.nodes().iter().enumerate() {
+        let next = match node {
+            Node::Operand(operand) => Expression::operand(*operand),
+            Node::Call(call) => {
+                let mut arguments = built.split_off(built.len() - call.function().arity());
+                match function {
+                    None if at == place => arguments.swap_remove(arguments.len() - 1),
+                    Some(other) if at == place => expressions::call(other, arguments),
+                    _ => expressions::call(call.function(), arguments),
+                }
+            }
+        };
+        built.push(next);
+    }
+    built.pop().unwrap_or_else(|| Expression::operand(0))
+}
+
+/// The target with one axis more, one less, or another length.
+fn targets(operation: &Operation, operands: &[Operand]) -> Vec<Operation> {
+    let Operation::Broadcast { target_shape } = operation else { return Vec::new() };
+    let shapes = shapes(target_shape, operands.iter().map(Operand::shape));
+    shapes.into_iter().map(|target_shape| Operation::Broadcast { target_shape }).collect()
+}
+
+/// An operand that differs in one respect.
+fn changed(operand: &Operand, others: &[&Operand]) -> Vec<Operand> {
+    let mut all = Vec::new();
+    for other in others.iter().filter(|other| other.dtype() != operand.dtype()) {
+        all.extend(made(operand.name(), operand.shape(), other.dtype(), operand.broadcastable()));
+    }
+    for dtype in [DType::F64, DType::Bool] {
+        all.extend(made(operand.name(), operand.shape(), dtype, operand.broadcastable()));
+    }
+    for axis in 0..operand.broadcastable().map_or(0, <[bool]>::len) {
+        let mut flags = operand.broadcastable().unwrap_or_default().to_vec();
+        flags[axis] = !flags[axis];
+        all.extend(made(operand.name(), operand.shape(), operand.dtype(), Some(&flags)));
+    }
+    for shape in shapes(operand.shape(), others.iter().map(|other| other.shape())) {
+        let flags = operand.broadcastable().map(|flags| {
+            let mut flags = flags.to_vec();
+            flags.resize(shape.rank(), false);
+            flags
+        });
+        all.extend(made(operand.name(), &shape, operand.dtype(), flags.as_deref()));
+    }
+    all
+}
+
+/// An operand of any values: acceptance does not depend on them.
+fn made(name: &str, shape: &Shape, dtype: DType, flags: Option<&[bool]>) -> Option<Operand> {
+    let mut value = Data::empty(dtype);
+    if !shape.contains(&0) {
+        value = values(&mut Bytes::new(&[]), dtype, 1, (0, 1), false);
+    }
+    let operand = Operand::view(name, shape.clone(), value, Some(vec![0; shape.rank()]), 0).ok()?;
+    match flags {
+        Some(flags) => operand.with_broadcastable(flags.to_vec()).ok(),
+        None => Some(operand),
+    }
+}
+
+/// Shapes that differ from this one in one length or one axis.
+fn shapes<'a>(shape: &Shape, others: impl Iterator<Item = &'a Shape>) -> Vec<Shape> {
+    let mut lengths: Vec<usize> = others.flat_map(|shape| shape.lengths().to_vec()).chain([0, 1]).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    let mut all = Vec::new();
+    for axis in 0..=shape.rank() {
+        let mut longer = shape.to_vec();
+        longer.insert(axis, 1);
+        all.push(Shape::new(longer));
+        let Some(&length) = shape.get(axis) else { continue };
+        let mut shorter = shape.to_vec();
+        shorter.remove(axis);
+        all.push(Shape::new(shorter));
+        for &other in lengths.iter().chain([&length.saturating_sub(1)]) {
+            let mut changed = shape.to_vec();
+            changed[axis] = other;
+            all.push(Shape::new(changed));
+        }
+    }
+    all
+}

@@ -1,0 +1,156 @@
+//! What may be drawn.
+
+use broadcheck_spec::{Capabilities, DType, Function, OperationKind, RuleSet};
+
+/// The highest rank that is drawn unless a profile says otherwise.
+pub const MAX_RANK: usize = 10;
+
+/// The largest result that is drawn unless a profile says otherwise, in elements: beyond the size from which the
+/// fast engine shares the work among threads.
+pub const MAX_ELEMENTS: usize = 1 << 18;
+
+/// A rule set with an operation that it has.
+pub(super) type Family = (RuleSet, OperationKind);
+
+/// What may be drawn, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    pub(super) families: Vec<Family>,
+    pub(super) functions: u32,
+    pub(super) dtypes: Vec<DType>,
+    pub(super) strided: bool,
+    pub(super) max_rank: usize,
+    pub(super) max_elements: usize,
+    pub(super) refused: u16,
+    pub(super) large: u16,
+}
+
+impl Profile {
+    /// Everything that the format can express.
+    pub fn all() -> Profile {
+        Profile::within(&Capabilities::all())
+    }
+
+    /// What an implementation declares.
+    ///
+    /// A profile without anything to ask for (no rule set with an operation of it, no dtype) draws as [`Profile::all`]
+    /// does: there is always a request.
+    pub fn within(capabilities: &Capabilities) -> Profile {
+        let mut profile = Profile {
+            families: families(&capabilities.rules, &capabilities.operations),
+            functions: 0,
+            dtypes: capabilities.dtypes.clone(),
+            strided: capabilities.strided,
+            max_rank: capabilities.max_rank.map_or(MAX_RANK, |rank| rank.min(MAX_RANK)),
+            max_elements: capabilities.max_elements.min(MAX_ELEMENTS),
+            refused: 5,
+            large: 1,
+        };
+        profile = profile.with_functions(&capabilities.functions);
+        if profile.families.is_empty() {
+            profile.families = families(&RuleSet::ALL, &OperationKind::ALL);
+        }
+        if profile.dtypes.is_empty() {
+            profile.dtypes = DType::ALL.to_vec();
+        }
+        profile
+    }
+
+    /// Only these rule sets. Without effect where none of them is left.
+    #[must_use]
+    pub fn with_rules(mut self, rules: &[RuleSet]) -> Profile {
+        let kept: Vec<Family> =
+            self.families.iter().copied().filter(|(set, _)| rules.contains(set)).collect();
+        if !kept.is_empty() {
+            self.families = kept;
+        }
+        self
+    }
+
+    /// Only these operations. Without effect where none of them is left.
+    #[must_use]
+    pub fn with_operations(mut self, operations: &[OperationKind]) -> Profile {
+        let kept: Vec<Family> =
+            self.families.iter().copied().filter(|(_, operation)| operations.contains(operation)).collect();
+        if !kept.is_empty() {
+            self.families = kept;
+        }
+        self
+    }
+
+    /// These functions.
+    #[must_use]
+    pub fn with_functions(mut self, functions: &[Function]) -> Profile {
+        self.functions = functions.iter().fold(0, |set, &function| set | bit(function));
+        self
+    }
+
+    /// These dtypes; at least one.
+    #[must_use]
+    pub fn with_dtypes(mut self, dtypes: &[DType]) -> Profile {
+        if !dtypes.is_empty() {
+            self.dtypes = dtypes.to_vec();
+        }
+        self
+    }
+
+    /// Whether operands may be views.
+    #[must_use]
+    pub fn with_strided(mut self, strided: bool) -> Profile {
+        self.strided = strided;
+        self
+    }
+
+    /// The highest rank.
+    #[must_use]
+    pub fn with_max_rank(mut self, rank: usize) -> Profile {
+        self.max_rank = rank.min(MAX_RANK);
+        self
+    }
+
+    /// The largest result, in elements. (Of requests that are too large to be computed at all, some are still drawn:
+    /// where views or empty operands can express them.)
+    #[must_use]
+    pub fn with_max_elements(mut self, elements: usize) -> Profile {
+        self.max_elements = elements.clamp(1, MAX_ELEMENTS);
+        self
+    }
+
+    /// How many of 16 requests are drawn to be refused.
+    #[must_use]
+    pub fn with_refused(mut self, sixteenths: u16) -> Profile {
+        self.refused = sixteenths.min(16);
+        self
+    }
+
+    /// How many of 65536 requests are drawn large.
+    #[must_use]
+    pub fn with_large(mut self, of_65536: u16) -> Profile {
+        self.large = of_65536;
+        self
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile::all()
+    }
+}
+
+/// A function as a member of a set.
+pub(super) fn bit(function: Function) -> u32 {
+    1 << (function as u32)
+}
+
+fn families(rules: &[RuleSet], operations: &[OperationKind]) -> Vec<Family> {
+    let pairs = rules.iter().flat_map(|&set| operations.iter().map(move |&operation| (set, operation)));
+    pairs.filter(|&family| has(family)).collect()
+}
+
+/// Whether a rule set has an operation.
+fn has((set, operation): Family) -> bool {
+    match operation {
+        OperationKind::Broadcast => matches!(set, RuleSet::Bidirectional | RuleSet::Numpy),
+        OperationKind::Elementwise | OperationKind::Gradient => set != RuleSet::Bidirectional,
+    }
+}

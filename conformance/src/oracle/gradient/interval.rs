@@ -1,0 +1,125 @@
+//! Intervals of f64, rounded outward: whatever the operands are inside their intervals, the result is inside its own.
+
+/// All numbers from `low` to `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Interval {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Interval {
+    pub(super) const ZERO: Interval = Interval { low: 0.0, high: 0.0 };
+    pub(super) const ONE: Interval = Interval { low: 1.0, high: 1.0 };
+
+    pub(super) fn point(value: f64) -> Interval {
+        Interval { low: value, high: value }
+    }
+
+    /// The hull of some numbers, one step wider.
+    fn around(values: impl IntoIterator<Item = f64>) -> Interval {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut nan = false;
+        for value in values {
+            nan |= value.is_nan();
+            low = low.min(value);
+            high = high.max(value);
+        }
+        if nan {
+            return Interval { low: f64::NAN, high: f64::NAN };
+        }
+        Interval { low: low.next_down(), high: high.next_up() }
+    }
+
+    pub(super) fn is_finite(self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+
+    pub(super) fn holds_zero(self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+
+    /// The largest absolute value.
+    pub(super) fn size(self) -> f64 {
+        self.low.abs().max(self.high.abs())
+    }
+
+    pub(super) fn width(self) -> f64 {
+        (self.high - self.low).next_up()
+    }
+
+    /// Wider by this much on both sides.
+    pub(super) fn widened(self, by: f64) -> Interval {
+        Interval { low: (self.low - by).next_down(), high: (self.high + by).next_up() }
+    }
+
+    pub(super) fn negated(self) -> Interval {
+        Interval { low: -self.high, high: -self.low }
+    }
+
+    pub(super) fn plus(self, other: Interval) -> Interval {
+        Interval::around([self.low + other.low, self.high + other.high])
+    }
+
+    pub(super) fn minus(self, other: Interval) -> Interval {
+        self.plus(other.negated())
+    }
+
+    pub(super) fn times(self, other: Interval) -> Interval {
+        // What is exactly 0 stays so: a derivative by another operand.
+        if self == Interval::ZERO || other == Interval::ZERO {
+            return Interval::ZERO;
+        }
+        let corner = |a: f64, b: f64| a * b;
+        Interval::around([
+            corner(self.low, other.low),
+            corner(self.low, other.high),
+            corner(self.high, other.low),
+            corner(self.high, other.high),
+        ])
+    }
+
+    /// The quotient, where the divisor is never 0.
+    pub(super) fn over(self, other: Interval) -> Option<Interval> {
+        if other.holds_zero() {
+            return None;
+        }
+        if self == Interval::ZERO {
+            return Some(Interval::ZERO);
+        }
+        Some(Interval::around([
+            self.low / other.low,
+            self.low / other.high,
+            self.high / other.low,
+            self.high / other.high,
+        ]))
+    }
+
+    /// A function that only rises, known to within a few ULP.
+    pub(super) fn rising(self, function: impl Fn(f64) -> f64) -> Interval {
+        let (low, high) = (function(self.low), function(self.high));
+        let slack = |value: f64| value.abs() * 8.0 * f64::EPSILON + f64::MIN_POSITIVE;
+        Interval { low: low - slack(low), high: high + slack(high) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_lie_inside() {
+        let a = Interval { low: -2.0, high: 3.0 };
+        let b = Interval { low: 4.0, high: 5.0 };
+        let holds = |interval: Interval, low: f64, high: f64| {
+            interval.low <= low && interval.high >= high && interval.width() < (high - low) * 1.000_001
+        };
+        assert!(holds(a.plus(b), 2.0, 8.0));
+        assert!(holds(a.minus(b), -7.0, -1.0));
+        assert!(holds(a.times(b), -10.0, 15.0));
+        assert!(holds(a.over(b).unwrap(), -0.5, 0.75));
+        assert!(holds(b.rising(f64::exp), 4f64.exp(), 5f64.exp()));
+        assert_eq!(b.over(a), None);
+        assert_eq!(a.times(Interval::ZERO), Interval::ZERO);
+        assert!(!Interval::around([f64::NAN, 1.0]).is_finite());
+    }
+}

@@ -1,0 +1,128 @@
+//! What a request is like, in a few words: the shapes' pattern, and what is left of the expression and the dtypes
+//! once it is small.
+
+use broadcheck_spec::{DType, Function, Node, Operand, Operation, Request, Rules, Shape};
+use std::fmt;
+
+/// What a request is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a feature that a request has or has not")]
+pub struct Pattern {
+    /// One, two, or more operands, counted as three.
+    pub operands: u8,
+    /// The ranks differ.
+    pub ranks_differ: bool,
+    /// An operand is a scalar, beside one that is none.
+    pub scalar: bool,
+    /// A length of 1 stands beside another one.
+    pub stretched: bool,
+    /// A length is 0.
+    pub empty: bool,
+    /// An operand is a view.
+    pub strided: bool,
+    /// The rule set's attribute is given.
+    pub attribute: bool,
+    /// The function, where there is exactly one.
+    pub function: Option<Function>,
+    /// The dtype, where there is exactly one.
+    pub dtype: Option<DType>,
+}
+
+impl Pattern {
+    /// What this request is like.
+    pub fn of(request: &Request) -> Pattern {
+        let operands = request.operands();
+        let target = match request.operation() {
+            Operation::Broadcast { target_shape } => Some(target_shape),
+            _ => None,
+        };
+        let shapes: Vec<&Shape> = operands.iter().map(Operand::shape).chain(target).collect();
+        let rank = shapes[0].rank();
+        let ranks_differ = shapes.iter().any(|shape| shape.rank() != rank);
+        let length = |value: usize| shapes.iter().any(|shape| shape.contains(&value));
+        let dtype = operands[0].dtype();
+        Pattern {
+            operands: u8::try_from(operands.len().min(3)).unwrap_or(3),
+            ranks_differ,
+            scalar: ranks_differ && shapes.iter().any(|shape| shape.rank() == 0),
+            stretched: length(1) && shapes.iter().any(|shape| shape.iter().any(|&length| length != 1)),
+            empty: length(0),
+            strided: operands.iter().any(|operand| operand.strides().is_some()),
+            attribute: match request.rules() {
+                Rules::Pdpd { axis } => axis.is_some(),
+                Rules::Xla { broadcast_dimensions } => broadcast_dimensions.is_some(),
+                Rules::Theano => operands.iter().any(|operand| operand.broadcastable().is_some()),
+                _ => false,
+            },
+            function: function(request),
+            dtype: operands.iter().all(|operand| operand.dtype() == dtype).then_some(dtype),
+        }
+    }
+
+    /// The pattern without what changes while a request is made smaller: by it the first few of many alike are
+    /// chosen.
+    #[must_use]
+    pub fn coarse(self) -> Pattern {
+        Pattern { function: None, dtype: None, ..self }
+    }
+}
+
+fn function(request: &Request) -> Option<Function> {
+    let nodes = request.operation().expression()?.nodes();
+    let mut calls = nodes.iter().filter_map(|node| match node {
+        Node::Call(call) => Some(call.function()),
+        Node::Operand(_) => None,
+    });
+    let first = calls.next()?;
+    calls.next().is_none().then_some(first)
+}
+
+/// `nary ranks-differ stretched strided add f64`; `plain` where there is nothing to say of the shapes.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let features = [
+            (self.operands > 2, "nary"),
+            (self.ranks_differ && !self.scalar, "ranks-differ"),
+            (self.scalar, "scalar"),
+            (self.stretched, "stretched"),
+            (self.empty, "empty"),
+            (self.strided, "strided"),
+            (self.attribute, "attribute"),
+        ];
+        let mut words: Vec<&str> = features.iter().filter_map(|&(has, word)| has.then_some(word)).collect();
+        if words.is_empty() {
+            words.push("plain");
+        }
+        words.extend(self.function.map(Function::name));
+        words.extend(self.dtype.map(DType::name));
+        f.write_str(&words.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_spec::Expression;
+
+    fn pattern(shapes: &[&[usize]]) -> String {
+        let operands: Vec<Operand> = shapes
+            .iter()
+            .enumerate()
+            .map(|(place, shape)| {
+                let count = shape.iter().product();
+                Operand::dense(format!("x{place}"), *shape, vec![0i8; count]).unwrap()
+            })
+            .collect();
+        let expression = Expression::call(Function::Negate, [Expression::operand(0)]).unwrap();
+        let request = Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap();
+        Pattern::of(&request).to_string()
+    }
+
+    #[test]
+    fn a_pattern_says_what_the_shapes_are_like() {
+        assert_eq!(pattern(&[&[2]]), "plain negate i8");
+        assert_eq!(pattern(&[&[1], &[1]]), "plain negate i8");
+        assert_eq!(pattern(&[&[2, 1], &[3]]), "ranks-differ stretched negate i8");
+        assert_eq!(pattern(&[&[2, 0], &[], &[2, 0]]), "nary scalar empty negate i8");
+    }
+}

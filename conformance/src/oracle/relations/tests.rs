@@ -1,0 +1,147 @@
+use super::*;
+use broadcheck_reference::Reference;
+use broadcheck_spec::{Capabilities, Expression, Function, Operand, Operation, Rules};
+
+/// The reference, but for requests on which a fault is planted.
+struct Faulty(fn(&Request) -> Option<Outcome>);
+
+impl Implementation for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+    fn version(&self) -> &'static str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        Reference.capabilities()
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        (self.0)(request).unwrap_or_else(|| Reference.run(request))
+    }
+}
+
+fn operand(name: &str, shape: &[usize], first: i32) -> Operand {
+    let count: i32 = shape.iter().product::<usize>().try_into().unwrap();
+    Operand::dense(name, shape, (first..first + count).map(f64::from).collect::<Vec<f64>>()).unwrap()
+}
+
+fn call(function: Function, left: usize, right: usize) -> Expression {
+    Expression::call(function, [Expression::operand(left), Expression::operand(right)]).unwrap()
+}
+
+fn request(rules: Rules, shapes: &[&[usize]]) -> Request {
+    let operands = shapes
+        .iter()
+        .zip(["a", "b", "c"])
+        .zip(1..)
+        .map(|((shape, name), place)| operand(name, shape, 10 * place));
+    let mut expression = call(Function::Subtract, 0, 1);
+    if shapes.len() == 3 {
+        expression = Expression::call(Function::Multiply, [Expression::operand(2), expression]).unwrap();
+    }
+    Request::new(rules, Operation::Elementwise { expression }, operands.collect()).unwrap()
+}
+
+fn requests() -> Vec<Request> {
+    let pdpd = |axis| Rules::Pdpd { axis };
+    let xla = |list: &[i64]| Rules::Xla { broadcast_dimensions: Some(list.to_vec()) };
+    let plain = Rules::Xla { broadcast_dimensions: None };
+    let mut all = vec![
+        request(Rules::Numpy, &[&[2, 1], &[3], &[2, 3]]),
+        request(Rules::Numpy, &[&[2, 1], &[0]]),
+        request(Rules::Numpy, &[&[2, 4], &[3]]),
+        request(Rules::None, &[&[2, 3], &[2, 3]]),
+        request(Rules::None, &[&[2, 3], &[3]]),
+        request(pdpd(Some(1)), &[&[2, 3, 4], &[3, 1]]),
+        request(pdpd(None), &[&[2, 3], &[2]]),
+        request(xla(&[0]), &[&[2, 3], &[2]]),
+        request(xla(&[1]), &[&[1], &[2, 3]]),
+        request(xla(&[-1]), &[&[2, 3], &[2]]),
+        request(xla(&[0, 1]), &[&[2, 1], &[1, 3]]),
+        request(plain.clone(), &[&[2, 3], &[]]),
+        request(plain, &[&[2, 3], &[3]]),
+        request(Rules::Theano, &[&[2, 3], &[3]]),
+    ];
+    let flags = |operand: Operand, flags: &[bool]| operand.with_broadcastable(flags.to_vec()).unwrap();
+    let flagged =
+        vec![flags(operand("a", &[2, 1], 1), &[false, true]), flags(operand("b", &[3], 9), &[false])];
+    let expression = call(Function::Subtract, 0, 1);
+    all.push(
+        Request::new(Rules::Theano, Operation::Elementwise { expression: expression.clone() }, flagged)
+            .unwrap(),
+    );
+    for wrt in 0..2 {
+        let operands = vec![operand("a", &[2, 1], 1), operand("b", &[3], 9)];
+        let operation = Operation::Gradient { expression: expression.clone(), wrt };
+        all.push(Request::new(Rules::Numpy, operation, operands).unwrap());
+    }
+    for (rules, target) in [(Rules::Bidirectional, [1, 3]), (Rules::Numpy, [2, 3]), (Rules::Numpy, [1, 3])] {
+        let operation = Operation::Broadcast { target_shape: Shape::from(target) };
+        all.push(Request::new(rules, operation, vec![operand("a", &[2, 3], 1)]).unwrap());
+    }
+    all
+}
+
+#[test]
+fn all_relations_hold_for_the_reference_and_the_fast_engine() {
+    for request in requests() {
+        let judged = relations(&request);
+        assert!(matches!(judged, Judgement::Held(_)), "{judged:?}\n{request:#?}");
+    }
+}
+
+/// The relation that tells of a fault on any of the requests.
+fn told(fault: fn(&Request) -> Option<Outcome>) -> Vec<String> {
+    let faulty = Faulty(fault);
+    let judged = requests().into_iter().map(|request| Relations::new(&faulty).judge(&request));
+    judged.filter_map(Judgement::disagreement).map(|found| found.signature.kind.to_string()).collect()
+}
+
+fn answered(request: &Request, operands: Vec<Operand>) -> Option<Outcome> {
+    Some(Reference.run(&super::super::remade::with_operands(request, operands)?))
+}
+
+#[test]
+fn each_fault_breaks_the_relation_that_it_belongs_to() {
+    let views_ignored: fn(&Request) -> Option<Outcome> = |request| {
+        let broken = |operand: &Operand| {
+            let count = operand.shape().count()?;
+            let kept = operand.values().iter().take(count);
+            let values = broadcheck_spec::Data::from_scalars(operand.dtype(), kept).ok()?;
+            Operand::dense(operand.name(), operand.shape().clone(), values).ok()
+        };
+        let viewed = request.operands().iter().any(|operand| operand.strides().is_some());
+        let operands: Option<Vec<Operand>> = request.operands().iter().map(broken).collect();
+        if viewed { answered(request, operands?) } else { None }
+    };
+    assert!(told(views_ignored).contains(&"strided-operands".into()));
+
+    let exchanged: fn(&Request) -> Option<Outcome> = |request| match request.operands() {
+        [first, second] if first.rank() < second.rank() => {
+            answered(request, vec![second.clone(), first.clone()])
+        }
+        _ => None,
+    };
+    assert!(told(exchanged).contains(&"operands-reversed".into()));
+
+    let deep: fn(&Request) -> Option<Outcome> = |request| {
+        let rank = request.operands().iter().map(Operand::rank).max()?;
+        (rank > 2).then(|| Outcome::Refusal(Refusal::default()))
+    };
+    assert!(told(deep).contains(&"unit-axis-in-front".into()));
+
+    let numpy_only: fn(&Request) -> Option<Outcome> = |request| {
+        let three = request.operands().len() == 3;
+        (three && request.names().contains(&"stage0")).then(|| Outcome::Refusal(Refusal::default()))
+    };
+    assert!(told(numpy_only).is_empty(), "three operands have a fourth for a stage");
+    let stored: fn(&Request) -> Option<Outcome> =
+        |request| request.names().contains(&"stage0").then(|| Outcome::Refusal(Refusal::default()));
+    assert_eq!(told(stored), ["in-stages"]);
+
+    let panics: fn(&Request) -> Option<Outcome> = |request| {
+        assert!(request.rules().set() != broadcheck_spec::RuleSet::Xla, "on purpose");
+        None
+    };
+    assert!(told(panics).iter().all(|kind| kind == "left panicked"));
+}

@@ -1,0 +1,196 @@
+//! The signature of a disagreement: by it one defect is one file, however often it was hit.
+
+use super::pattern::Pattern;
+use broadcheck_spec::{OperationKind, RefusalKind, Request, RuleSet};
+use std::fmt;
+
+/// What sort of disagreement it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Signature {
+    /// The oracle's name.
+    pub oracle: String,
+    /// The request's rule set.
+    pub rules: RuleSet,
+    /// The request's operation.
+    pub operation: OperationKind,
+    /// How the outcomes differ.
+    pub kind: Kind,
+    /// What the request is like.
+    pub pattern: Pattern,
+}
+
+/// One of the two sides that an oracle compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The first.
+    Left,
+    /// The second.
+    Right,
+}
+
+/// How an implementation fails to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Breakage {
+    /// It panicked.
+    Panicked,
+    /// Its process ended.
+    Crashed,
+    /// It did not answer in time.
+    TimedOut,
+    /// It says that something broke, or what it says is no answer.
+    Errored,
+    /// It skips what it declares.
+    Skipped,
+}
+
+/// How two outcomes differ.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// The shape is right and elements are wrong.
+    Values,
+    /// The shapes differ.
+    Shape,
+    /// The dtypes differ.
+    DType,
+    /// The one accepts what the other refuses.
+    Acceptance {
+        /// The side that accepts.
+        accepts: Side,
+        /// Why the other refuses, where it says so.
+        refusal: Option<RefusalKind>,
+    },
+    /// Both refuse, and not for the same reason.
+    Refusal(Option<RefusalKind>, Option<RefusalKind>),
+    /// The intermediate or the flags of the result differ.
+    Extra,
+    /// A side does not answer.
+    Broke(Side, Breakage),
+    /// The same request does not always give the same outcome.
+    Unsteady,
+    /// A relation does not hold.
+    Relation(&'static str),
+}
+
+impl Signature {
+    /// The signature of a disagreement over this request.
+    pub fn new(oracle: impl Into<String>, request: &Request, kind: Kind) -> Signature {
+        Signature {
+            oracle: oracle.into(),
+            rules: request.rules().set(),
+            operation: request.operation().kind(),
+            kind,
+            pattern: Pattern::of(request),
+        }
+    }
+
+    /// Whether both disagree in the same way, whatever the requests are like: what shrinking keeps.
+    pub fn same_way(&self, other: &Signature) -> bool {
+        self.oracle == other.oracle
+            && self.rules == other.rules
+            && self.operation == other.operation
+            && self.kind == other.kind
+    }
+
+    /// The same, of the characters that ids are made of: `numpy/reference-fast/values/stretched-add-f64`.
+    pub fn slug(&self) -> String {
+        let operation = match self.operation {
+            OperationKind::Elementwise => String::new(),
+            other => format!("{other}-"),
+        };
+        let text = format!("{}/{}/{operation}{}/{}", self.rules, self.oracle, self.kind, self.pattern);
+        slug(&text)
+    }
+}
+
+/// A text with nothing but `[a-z0-9/-]`.
+fn slug(text: &str) -> String {
+    let plain = |char: char| if char.is_ascii_alphanumeric() || char == '/' { char } else { '-' };
+    let mut slug: String = text.chars().map(plain).collect::<String>().to_ascii_lowercase();
+    while slug.contains("--") {
+        slug = slug.replace("--", "-");
+    }
+    slug.replace("-/", "/").replace("/-", "/").trim_matches('-').into()
+}
+
+/// `numpy elementwise, reference-fast: values; stretched add f64`.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Signature { oracle, rules, operation, kind, pattern } = self;
+        write!(f, "{rules} {operation}, {oracle}: {kind}; {pattern}")
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Side::Left { "left" } else { "right" })
+    }
+}
+
+impl fmt::Display for Breakage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Breakage::Panicked => "panicked",
+            Breakage::Crashed => "crashed",
+            Breakage::TimedOut => "timed out",
+            Breakage::Errored => "errored",
+            Breakage::Skipped => "skipped what it declares",
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |kind: &Option<RefusalKind>| kind.map_or("refused", RefusalKind::name);
+        match self {
+            Kind::Values => f.write_str("values"),
+            Kind::Shape => f.write_str("shape"),
+            Kind::DType => f.write_str("dtype"),
+            Kind::Acceptance { accepts, refusal } => write!(f, "{accepts} accepts {}", name(refusal)),
+            Kind::Refusal(left, right) if left == right => write!(f, "place of {}", name(left)),
+            Kind::Refusal(left, right) => write!(f, "{} or {}", name(left), name(right)),
+            Kind::Extra => f.write_str("intermediate or flags"),
+            Kind::Broke(side, breakage) => write!(f, "{side} {breakage}"),
+            Kind::Unsteady => f.write_str("unsteady"),
+            Kind::Relation(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Breakage {
+    /// What the message of an outcome that errored tells.
+    pub(super) fn of_message(message: &str) -> Breakage {
+        let begins = |start| message.starts_with(start);
+        if begins("panicked: ") {
+            Breakage::Panicked
+        } else if begins("no answer within ") {
+            Breakage::TimedOut
+        } else if begins("the process ") {
+            Breakage::Crashed
+        } else {
+            Breakage::Errored
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_is_made_of_what_ids_are_made_of() {
+        assert_eq!(slug("numpy/A - B/left accepts rank_mismatch/"), "numpy/a-b/left-accepts-rank-mismatch/");
+        assert_eq!(slug("x/-a-/b"), "x/a/b");
+    }
+
+    #[test]
+    fn what_broke_is_told_by_its_message() {
+        for (message, breakage) in [
+            ("panicked: at the disco", Breakage::Panicked),
+            ("no answer within 1 s", Breakage::TimedOut),
+            ("the process was killed by signal 11 (SIGSEGV)", Breakage::Crashed),
+            ("not JSON", Breakage::Errored),
+        ] {
+            assert_eq!(Breakage::of_message(message), breakage);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A badge for a README: an image of one line that says how many cases an implementation passed.
+
+use super::{PRODUCT, Run, Summary};
+use askama::Template;
+
+/// How a badge begins: a file that begins so is ours.
+pub const MARKER: &str = "<!-- broadcheck badge -->";
+
+/// The largest part of a name that is shown.
+const MAX_NAME: usize = 40;
+
+#[derive(Template)]
+#[template(path = "badge.svg", escape = "html")]
+struct Badge {
+    marker: &'static str,
+    left: String,
+    right: String,
+    title: String,
+    colour: &'static str,
+    left_width: usize,
+    right_width: usize,
+    width: usize,
+    left_text: usize,
+    right_text: usize,
+    left_middle: usize,
+    right_middle: usize,
+}
+
+/// The badge of an implementation.
+pub fn render(run: &Run) -> String {
+    let summary = run.summary();
+    let left: String = run.title().chars().take(MAX_NAME).collect();
+    let right = format!("broadcheck: {}", verdict(&summary));
+    let (left_text, right_text) = (text_width(&left), text_width(&right));
+    let (left_width, right_width) = (left_text + 12, right_text + 12);
+    let badge = Badge {
+        marker: MARKER,
+        title: format!("{PRODUCT}, {}: {}, {} skipped", run.title(), verdict(&summary), summary.skipped),
+        left,
+        right,
+        colour: colour(&summary),
+        left_width,
+        right_width,
+        width: left_width + right_width,
+        left_text,
+        right_text,
+        left_middle: left_width / 2,
+        right_middle: left_width + right_width / 2,
+    };
+    badge.render().expect("an image of texts can be written to a string")
+}
+
+/// `12 failed, 500 passed`: what is bad first.
+fn verdict(summary: &Summary) -> String {
+    let counts = [
+        (summary.failed, "failed"),
+        (summary.errored, "errored"),
+        (summary.passed, "passed"),
+        (summary.known, "known to fail"),
+    ];
+    let said: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if said.is_empty() { "nothing judged".into() } else { said.join(", ") }
+}
+
+/// White text reads on each of them.
+fn colour(summary: &Summary) -> &'static str {
+    match summary {
+        Summary { failed: 1.., .. } | Summary { errored: 1.., .. } => "#b3151f",
+        Summary { passed: 0, .. } => "#5c636b",
+        Summary { known: 1.., .. } => "#7a5200",
+        _ => "#1a6b32",
+    }
+}
+
+/// About how wide the text is in pixels; the image then fits the text to it.
+fn text_width(text: &str) -> usize {
+    let tenths = |char: char| match char {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 35,
+        ' ' | 'f' | 't' | 'r' | '(' | ')' | '-' | '/' => 45,
+        'm' | 'w' | 'M' | 'W' | '@' => 100,
+        _ if char.is_ascii() => 68,
+        _ => 110,
+    };
+    text.chars().map(tenths).sum::<usize>().div_ceil(10)
+}
+
+/// A file's name for each implementation: what is no letter or digit becomes a hyphen, and no two are alike.
+pub fn file_names<'a>(implementations: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for implementation in implementations {
+        let name = format!("badge-{}", slug(implementation));
+        let numbered = (2..).map(|number| format!("{name}-{number}.svg"));
+        let free = std::iter::once(format!("{name}.svg")).chain(numbered).find(|name| !names.contains(name));
+        names.extend(free);
+    }
+    names
+}
+
+fn slug(name: &str) -> String {
+    let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_lowercase() } else { '-' };
+    let hyphens: String = name.chars().take(MAX_NAME).map(plain).collect();
+    let words: Vec<&str> = hyphens.split('-').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "unnamed".into() } else { words.join("-") }
+}

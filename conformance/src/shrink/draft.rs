@@ -1,0 +1,261 @@
+//! A request taken apart, so that any part of it can be changed and the whole be put together again.
+
+use crate::oracle::remade::{elements, gathered};
+use broadcheck_spec::{Data, Expression, Operand, Operation, Request, Rules, Scalar, Shape};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A request in parts. Not every change leaves a well-formed one: [`Draft::request`] tells.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) rules: Rules,
+    pub(super) operation: Operation,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// The end of an axis whose elements are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    First,
+    Last,
+}
+
+impl End {
+    pub(super) const BOTH: [End; 2] = [End::First, End::Last];
+}
+
+/// An operand in parts.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) name: String,
+    pub(super) shape: Vec<usize>,
+    pub(super) values: Data,
+    pub(super) strides: Option<Vec<i64>>,
+    pub(super) offset: usize,
+    pub(super) flags: Option<Vec<bool>>,
+}
+
+impl Draft {
+    pub(super) fn of(request: &Request) -> Draft {
+        let piece = |operand: &Operand| Piece {
+            name: operand.name().into(),
+            shape: operand.shape().to_vec(),
+            values: operand.values().clone(),
+            strides: operand.strides().map(<[i64]>::to_vec),
+            offset: operand.offset(),
+            flags: operand.broadcastable().map(<[bool]>::to_vec),
+        };
+        Draft {
+            rules: request.rules().clone(),
+            operation: request.operation().clone(),
+            pieces: request.operands().iter().map(piece).collect(),
+        }
+    }
+
+    /// The request, where the parts make one.
+    pub(super) fn request(&self) -> Option<Request> {
+        let operands: Option<Vec<Operand>> = self.pieces.iter().map(Piece::operand).collect();
+        Request::new(self.rules.clone(), self.operation.clone(), operands?).ok()
+    }
+
+    pub(super) fn expression(&self) -> Option<&Expression> {
+        self.operation.expression()
+    }
+
+    pub(super) fn with_expression(&self, expression: Expression) -> Draft {
+        let operation = match &self.operation {
+            Operation::Elementwise { .. } => Operation::Elementwise { expression },
+            Operation::Gradient { wrt, .. } => Operation::Gradient { expression, wrt: *wrt },
+            broadcast @ Operation::Broadcast { .. } => broadcast.clone(),
+        };
+        Draft { operation, ..self.clone() }
+    }
+
+    pub(super) fn target(&self) -> Option<&Shape> {
+        match &self.operation {
+            Operation::Broadcast { target_shape } => Some(target_shape),
+            _ => None,
+        }
+    }
+
+    /// How many shapes there are: the operands', and the target's where there is one.
+    pub(super) fn shape_count(&self) -> usize {
+        self.pieces.len() + usize::from(self.target().is_some())
+    }
+
+    /// The lengths of a shape: the target stands behind the operands.
+    pub(super) fn shape(&self, place: usize) -> &[usize] {
+        match self.pieces.get(place) {
+            Some(piece) => &piece.shape,
+            None => self.target().map_or(&[], |target| target),
+        }
+    }
+
+    /// Changes the length of an axis of a shape. Of what is too long one end is kept.
+    pub(super) fn set_length(&mut self, place: usize, axis: usize, length: usize, end: End) {
+        match self.pieces.get_mut(place) {
+            Some(piece) => piece.set_length(axis, length, place, end),
+            None => self.change_target(|lengths| lengths[axis] = length),
+        }
+    }
+
+    /// Takes an axis away from a shape, and all but what stands at one end of it.
+    pub(super) fn remove_axis(&mut self, place: usize, axis: usize, end: End) {
+        match self.pieces.get_mut(place) {
+            Some(piece) => piece.remove_axis(axis, place, end),
+            None => self.change_target(|lengths| {
+                lengths.remove(axis);
+            }),
+        }
+    }
+
+    fn change_target(&mut self, change: impl FnOnce(&mut Vec<usize>)) {
+        if let Operation::Broadcast { target_shape } = &mut self.operation {
+            let mut lengths = target_shape.to_vec();
+            change(&mut lengths);
+            *target_shape = Shape::new(lengths);
+        }
+    }
+
+    /// A number by which drafts that were tried are known again.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        format!("{:?} {:?}", self.rules, self.operation).hash(&mut hasher);
+        for piece in &self.pieces {
+            (&piece.name, &piece.shape, &piece.strides, piece.offset, &piece.flags).hash(&mut hasher);
+            piece.values.dtype().hash(&mut hasher);
+            piece.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+        }
+        hasher.finish()
+    }
+}
+
+impl Piece {
+    pub(super) fn operand(&self) -> Option<Operand> {
+        let (name, shape, values) = (self.name.clone(), self.shape.clone(), self.values.clone());
+        let operand = match &self.strides {
+            None => Operand::dense(name, shape, values).ok()?,
+            Some(strides) => Operand::view(name, shape, values, Some(strides.clone()), self.offset).ok()?,
+        };
+        match &self.flags {
+            Some(flags) => operand.with_broadcastable(flags.clone()).ok(),
+            None => Some(operand),
+        }
+    }
+
+    /// Makes a view the dense operand that it shows, if that is not too large.
+    pub(super) fn make_dense(&mut self) -> Option<()> {
+        self.values = elements(&self.operand()?)?;
+        (self.strides, self.offset) = (None, 0);
+        Some(())
+    }
+
+    fn set_length(&mut self, axis: usize, length: usize, place: usize, end: End) {
+        let before = std::mem::replace(&mut self.shape[axis], length);
+        let skipped = if end == End::Last { before.saturating_sub(length) } else { 0 };
+        match &self.strides {
+            Some(strides) => self.offset = moved(self.offset, strides[axis], skipped),
+            None => self.cut(axis, before, length, skipped, place),
+        }
+        if length != 1
+            && let Some(flags) = &mut self.flags
+        {
+            flags[axis] = false;
+        }
+    }
+
+    fn remove_axis(&mut self, axis: usize, place: usize, end: End) {
+        self.set_length(axis, 1, place, end);
+        self.shape.remove(axis);
+        if let Some(strides) = &mut self.strides {
+            strides.remove(axis);
+        }
+        if let Some(flags) = &mut self.flags {
+            flags.remove(axis);
+        }
+    }
+
+    /// Keeps some of the elements along an axis whose length was `before`; where there are not enough of them, plain
+    /// ones are made.
+    fn cut(&mut self, axis: usize, before: usize, length: usize, skipped: usize, place: usize) {
+        let enough = length <= before;
+        let kept = if enough { self.along(axis, before, skipped..skipped + length) } else { None };
+        let count = Shape::from(&self.shape[..]).count().filter(|&count| count <= 1 << 20);
+        let plain = || {
+            let dtype = self.values.dtype();
+            let values = (0..count?).map(|at| plain(dtype, at, place));
+            Data::from_scalars(dtype, values).ok()
+        };
+        if let Some(values) = kept.filter(|kept| Some(kept.len()) == count).or_else(plain) {
+            self.values = values;
+        }
+    }
+
+    fn along(&self, axis: usize, before: usize, kept: std::ops::Range<usize>) -> Option<Data> {
+        let inner = Shape::from(&self.shape[axis + 1..]).count()?;
+        let outer = Shape::from(&self.shape[..axis]).count()?;
+        if inner == 0 || outer == 0 {
+            return Some(Data::empty(self.values.dtype()));
+        }
+        let rows = (0..outer).flat_map(|row| kept.clone().map(move |at| row * before + at));
+        let positions: Vec<usize> = rows.flat_map(|row| (0..inner).map(move |at| row * inner + at)).collect();
+        gathered(&self.values, &positions)
+    }
+}
+
+/// The offset some steps further along an axis. One that is out of reach makes no operand.
+fn moved(offset: usize, stride: i64, steps: usize) -> usize {
+    let moved = offset as i128 + i128::from(stride).saturating_mul(steps as i128);
+    usize::try_from(moved).unwrap_or(usize::MAX)
+}
+
+/// The plain value at a place of an operand's buffer: 1, 2, 3, … in the first operand, 10, 20, 30, … in the second,
+/// so that each tells where it comes from; where the dtype is too narrow for that, again from 1.
+pub(super) fn plain(dtype: broadcheck_spec::DType, at: usize, operand: usize) -> Scalar {
+    use broadcheck_spec::DType;
+    let limit = match dtype {
+        DType::Bool => return Scalar::Bool(at.is_multiple_of(2)),
+        DType::I8 | DType::Bf16 => 100,
+        DType::U8 => 200,
+        DType::F16 => 2000,
+        DType::I16 | DType::U16 => 30_000,
+        _ => 1_000_000,
+    };
+    let scale = 10usize.pow(u32::try_from(operand.min(5)).unwrap_or(5));
+    let value = (at + 1).saturating_mul(scale);
+    let value = if value <= limit { value } else { at % limit + 1 };
+    converted(Scalar::U64(value as u64), dtype)
+}
+
+/// A value as near to another as a dtype has one.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "meant so"
+)]
+pub(super) fn converted(value: Scalar, dtype: broadcheck_spec::DType) -> Scalar {
+    use broadcheck_spec::DType;
+    use broadcheck_spec::half::{bf16, f16};
+    if value.dtype() == dtype {
+        return value;
+    }
+    let float = match value {
+        Scalar::Bool(value) => f64::from(u8::from(value)),
+        other => other.as_f64().or_else(|| other.as_i128().map(|whole| whole as f64)).unwrap_or(0.0),
+    };
+    match dtype {
+        DType::F64 => Scalar::F64(float),
+        DType::F32 => Scalar::F32(float as f32),
+        DType::F16 => Scalar::F16(f16::from_f64(float)),
+        DType::Bf16 => Scalar::Bf16(bf16::from_f64(float)),
+        DType::I64 => Scalar::I64(float as i64),
+        DType::I32 => Scalar::I32(float as i32),
+        DType::I16 => Scalar::I16(float as i16),
+        DType::I8 => Scalar::I8(float as i8),
+        DType::U64 => Scalar::U64(float as u64),
+        DType::U32 => Scalar::U32(float as u32),
+        DType::U16 => Scalar::U16(float as u16),
+        DType::U8 => Scalar::U8(float as u8),
+        DType::Bool => Scalar::Bool(float != 0.0),
+    }
+}

@@ -1,0 +1,148 @@
+//! Shrinking a request that disagrees to one that a person can read: fewer operands, a smaller expression, lower
+//! ranks, smaller lengths, dense operands, plain values, default attributes; and writing it as a case.
+//!
+//! [`shrink`] goes greedily from request to request, each cheaper than the one before, as long as the oracle still
+//! disagrees in the same way. Where it ends, no single step leads further: the request is locally minimal. It asks the
+//! oracle alone, so that implementations in other processes are shrunk as well as our own; its steps and its time are
+//! bounded for those. Without a time limit in the way it gives the same for the same request.
+
+mod case;
+mod cost;
+mod draft;
+mod passes;
+mod write;
+
+pub use case::{Proposal, Sides, propose};
+pub use write::{Written, write_case};
+
+use crate::oracle::{Disagreement, Judgement, Oracle};
+use broadcheck_spec::Request;
+use cost::cost;
+use draft::Draft;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How much may be spent on one request.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// How many requests may be asked.
+    pub steps: usize,
+    /// How long it may take.
+    pub time: Duration,
+    /// Set by somebody who wants no more.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Default for Limits<'_> {
+    fn default() -> Self {
+        Limits { steps: 5_000, time: Duration::from_secs(20), stop: None }
+    }
+}
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub struct Shrunk {
+    /// The smallest request that was found.
+    pub request: Request,
+    /// How it disagrees.
+    pub disagreement: Disagreement,
+    /// How many requests were asked.
+    pub steps: usize,
+    /// Whether no single step leads further; not so where a limit was reached.
+    pub minimal: bool,
+    /// Whether the disagreement was seen again when the request was asked again. Where it was not, nothing was shrunk.
+    pub reproduced: bool,
+}
+
+/// How often a disagreement that does not come back is asked for.
+const ATTEMPTS: usize = 3;
+
+/// Shrinks a request that an oracle disagrees on to one on which it disagrees in the same way.
+pub fn shrink(oracle: &dyn Oracle, request: &Request, found: Disagreement, limits: &Limits<'_>) -> Shrunk {
+    let mut search = Search { oracle, limits, began: Instant::now(), steps: 0, tried: HashSet::new() };
+    let again = (0..ATTEMPTS).find_map(|_| search.ask(request, &found));
+    let Some(disagreement) = again else {
+        let (request, steps) = (request.clone(), search.steps);
+        return Shrunk { request, disagreement: found, steps, minimal: false, reproduced: false };
+    };
+    let mut best = Draft::of(request);
+    let mut shrunk =
+        Shrunk { request: request.clone(), disagreement, steps: 0, minimal: false, reproduced: true };
+    loop {
+        let mut smaller = false;
+        for pass in passes::PASSES {
+            while let Some((draft, request, disagreement)) = search.first(&best, pass, &shrunk.disagreement) {
+                best = draft;
+                shrunk = Shrunk { request, disagreement, ..shrunk };
+                smaller = true;
+            }
+        }
+        shrunk.steps = search.steps;
+        if search.exhausted() {
+            return shrunk;
+        }
+        if !smaller {
+            return Shrunk { minimal: true, ..shrunk };
+        }
+    }
+}
+
+/// Finds and shrinks in one go: what the oracle says of a request, and if it disagrees, of how little.
+pub fn judge_and_shrink(
+    oracle: &dyn Oracle,
+    request: &Request,
+    limits: &Limits<'_>,
+) -> Result<Judgement, Box<Shrunk>> {
+    match oracle.judge(request) {
+        Judgement::Disagreement(found) => Err(Box::new(shrink(oracle, request, *found, limits))),
+        judgement => Ok(judgement),
+    }
+}
+
+/// The requests that were asked, and what is left of the limits.
+struct Search<'a> {
+    oracle: &'a dyn Oracle,
+    limits: &'a Limits<'a>,
+    began: Instant,
+    steps: usize,
+    tried: HashSet<u64>,
+}
+
+impl Search<'_> {
+    fn exhausted(&self) -> bool {
+        self.steps >= self.limits.steps
+            || self.began.elapsed() >= self.limits.time
+            || self.limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Whether a request disagrees as another did.
+    fn ask(&mut self, request: &Request, as_before: &Disagreement) -> Option<Disagreement> {
+        self.steps += 1;
+        let found = self.oracle.judge(request).disagreement()?;
+        found.signature.same_way(&as_before.signature).then_some(found)
+    }
+
+    /// The first offer of a pass that is cheaper and still disagrees.
+    fn first(
+        &mut self,
+        best: &Draft,
+        pass: passes::Pass,
+        as_before: &Disagreement,
+    ) -> Option<(Draft, Request, Disagreement)> {
+        let before = cost(best);
+        for offer in pass(best) {
+            if self.exhausted() {
+                return None;
+            }
+            if cost(&offer) >= before || !self.tried.insert(offer.fingerprint()) {
+                continue;
+            }
+            let Some(request) = offer.request() else { continue };
+            if let Some(found) = self.ask(&request, as_before) {
+                return Some((offer, request, found));
+            }
+        }
+        None
+    }
+}

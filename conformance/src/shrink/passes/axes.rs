@@ -1,0 +1,73 @@
+//! Lower ranks: axes taken away together where they lie on each other, or one alone.
+
+use super::Offers;
+use crate::shrink::draft::{Draft, End};
+use broadcheck_spec::Rules;
+
+pub(in crate::shrink) fn fewer(draft: &Draft) -> Offers<'_> {
+    let ranks: Vec<usize> = (0..draft.shape_count()).map(|place| draft.shape(place).len()).collect();
+    let highest = ranks.iter().copied().max().unwrap_or(0);
+    // Counted from the right, as most rule sets do.
+    let together = ends(0..highest).map(|(from_right, end)| {
+        let mut changed = draft.clone();
+        for place in 0..draft.shape_count() {
+            let rank = draft.shape(place).len();
+            if from_right < rank {
+                changed.remove_axis(place, rank - 1 - from_right, end);
+            }
+        }
+        changed
+    });
+    let named = ends(0..highest).filter_map(|(axis, end)| along_the_attribute(draft, axis, end));
+    let alone = (0..draft.shape_count()).flat_map(move |place| {
+        ends(0..draft.shape(place).len()).map(move |(axis, end)| {
+            let mut changed = draft.clone();
+            changed.remove_axis(place, axis, end);
+            changed
+        })
+    });
+    Box::new(together.chain(named).chain(alone))
+}
+
+/// Each axis with either end of it.
+fn ends(axes: std::ops::Range<usize>) -> impl Iterator<Item = (usize, End)> {
+    axes.flat_map(|axis| End::BOTH.map(|end| (axis, end)))
+}
+
+/// An axis of the higher operand taken away with the axis of the other that the attribute puts on it, and the attribute
+/// changed so that the rest lies as it lay.
+fn along_the_attribute(draft: &Draft, axis: usize, end: End) -> Option<Draft> {
+    let [left, right] = &draft.pieces[..] else { return None };
+    let mut changed = draft.clone();
+    match &draft.rules {
+        Rules::Xla { broadcast_dimensions: Some(list) } => {
+            let higher = usize::from(right.shape.len() > left.shape.len());
+            let number = i64::try_from(axis).ok()?;
+            if axis >= draft.shape(higher).len() {
+                return None;
+            }
+            changed.remove_axis(higher, axis, end);
+            if let Some(lower) = list.iter().position(|&named| named == number)
+                && lower < draft.shape(1 - higher).len()
+            {
+                changed.remove_axis(1 - higher, lower, end);
+            }
+            let moved = |&named: &i64| if named > number { named - 1 } else { named };
+            let list = list.iter().filter(|&&named| named != number).map(moved).collect();
+            changed.rules = Rules::Xla { broadcast_dimensions: Some(list) };
+        }
+        Rules::Pdpd { axis: Some(start) } => {
+            if axis >= left.shape.len() {
+                return None;
+            }
+            changed.remove_axis(0, axis, end);
+            match usize::try_from(*start) {
+                Ok(start) if axis < start => changed.rules = Rules::Pdpd { axis: Some(start as i64 - 1) },
+                Ok(start) if axis - start < right.shape.len() => changed.remove_axis(1, axis - start, end),
+                _ => {}
+            }
+        }
+        _ => return None,
+    }
+    Some(changed)
+}

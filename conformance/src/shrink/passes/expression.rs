@@ -1,0 +1,147 @@
+//! Smaller expressions, fewer operands, plainer functions.
+
+use super::Offers;
+use crate::shrink::cost::function_cost;
+use crate::shrink::draft::Draft;
+use broadcheck_spec::{Expression, Function, Node, Operation, Rules};
+
+/// The root replaced by each smaller part of it, the smallest first; then each inner call by one of its arguments.
+pub(in crate::shrink) fn smaller(draft: &Draft) -> Offers<'_> {
+    let Some(expression) = draft.expression() else { return Box::new(std::iter::empty()) };
+    let nodes = expression.nodes();
+    let last = nodes.len() - 1;
+    let parts = (0..last).filter_map(move |place| part(expression, place));
+    let arguments = nodes.iter().enumerate().flat_map(|(place, node)| match node {
+        Node::Call(call) => call.arguments().iter().map(|&argument| (place, argument)).collect(),
+        Node::Operand(_) => Vec::new(),
+    });
+    let spliced = arguments.filter_map(move |(place, argument)| {
+        let kept = part(expression, argument)?;
+        rebuilt(expression, &|at, made| if at == place { kept.clone() } else { made })
+    });
+    Box::new(parts.chain(spliced).map(|expression| draft.with_expression(expression)))
+}
+
+/// The expression with its nodes changed as they are made, by their places.
+fn rebuilt(expression: &Expression, change: &dyn Fn(usize, Expression) -> Expression) -> Option<Expression> {
+    let mut built: Vec<Expression> = Vec::new();
+    for (place, node) in expression.nodes().iter().enumerate() {
+        let made = match node {
+            Node::Operand(operand) => Expression::operand(*operand),
+            Node::Call(call) => {
+                let arguments = built.split_off(built.len() - call.arguments().len());
+                Expression::call(call.function(), arguments).ok()?
+            }
+        };
+        built.push(change(place, made));
+    }
+    built.pop()
+}
+
+/// The part of an expression whose root stands at a place.
+fn part(expression: &Expression, place: usize) -> Option<Expression> {
+    let mut built: Vec<Expression> = Vec::new();
+    for node in &expression.nodes()[..=place] {
+        let made = match node {
+            Node::Operand(operand) => Expression::operand(*operand),
+            Node::Call(call) => {
+                let arguments = built.split_off(built.len() - call.arguments().len());
+                Expression::call(call.function(), arguments).ok()?
+            }
+        };
+        built.push(made);
+    }
+    built.pop()
+}
+
+/// Each operand left out; where the expression reads it, it reads another one instead.
+pub(in crate::shrink) fn fewer_operands(draft: &Draft) -> Offers<'_> {
+    let count = draft.pieces.len();
+    let pairs = (0..count).flat_map(move |gone| (0..count).map(move |other| (gone, other)));
+    Box::new(
+        pairs
+            .filter(|(gone, other)| gone != other)
+            .filter_map(move |(gone, other)| without(draft, gone, other)),
+    )
+}
+
+fn without(draft: &Draft, gone: usize, other: usize) -> Option<Draft> {
+    let moved = |place: usize| {
+        let place = if place == gone { other } else { place };
+        if place > gone { place - 1 } else { place }
+    };
+    let expression = |expression: &Expression| {
+        rebuilt(expression, &|at, made| match expression.nodes()[at] {
+            Node::Operand(place) => Expression::operand(moved(place)),
+            Node::Call(_) => made,
+        })
+    };
+    let operation = match &draft.operation {
+        Operation::Elementwise { expression: whole } => {
+            Operation::Elementwise { expression: expression(whole)? }
+        }
+        Operation::Gradient { expression: whole, wrt } => {
+            Operation::Gradient { expression: expression(whole)?, wrt: moved(*wrt) }
+        }
+        Operation::Broadcast { .. } => return None,
+    };
+    let mut changed = Draft { operation, ..draft.clone() };
+    changed.pieces.remove(gone);
+    if changed.pieces.len() == 1 {
+        changed.rules = match changed.rules {
+            Rules::Pdpd { .. } => Rules::Pdpd { axis: None },
+            Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: None },
+            other => other,
+        };
+    }
+    Some(changed)
+}
+
+/// Each function replaced by a plainer one of as many arguments, and each operand that is read by an earlier one.
+pub(in crate::shrink) fn plainer_functions(draft: &Draft) -> Offers<'_> {
+    let Some(expression) = draft.expression() else { return Box::new(std::iter::empty()) };
+    let replacements = expression.nodes().iter().enumerate().flat_map(|(place, node)| {
+        let plainer: Vec<Plainer> = match node {
+            Node::Operand(operand) => (0..*operand).map(Plainer::Operand).collect(),
+            Node::Call(call) => {
+                let function = call.function();
+                let fits = |other: &&Function| {
+                    other.arity() == function.arity() && function_cost(**other) < function_cost(function)
+                };
+                Function::ALL.iter().filter(fits).map(|&function| Plainer::Function(function)).collect()
+            }
+        };
+        plainer.into_iter().map(move |plainer| (place, plainer))
+    });
+    Box::new(
+        replacements
+            .filter_map(move |(place, plainer)| replaced(expression, place, plainer))
+            .map(|expression| draft.with_expression(expression)),
+    )
+}
+
+#[derive(Clone, Copy)]
+enum Plainer {
+    Operand(usize),
+    Function(Function),
+}
+
+fn replaced(expression: &Expression, place: usize, plainer: Plainer) -> Option<Expression> {
+    let mut built: Vec<Expression> = Vec::new();
+    for (at, node) in expression.nodes().iter().enumerate() {
+        let made = match (node, plainer) {
+            (Node::Operand(_), Plainer::Operand(operand)) if at == place => Expression::operand(operand),
+            (Node::Operand(operand), _) => Expression::operand(*operand),
+            (Node::Call(call), plainer) => {
+                let arguments = built.split_off(built.len() - call.arguments().len());
+                let function = match plainer {
+                    Plainer::Function(function) if at == place => function,
+                    _ => call.function(),
+                };
+                Expression::call(function, arguments).ok()?
+            }
+        };
+        built.push(made);
+    }
+    built.pop()
+}

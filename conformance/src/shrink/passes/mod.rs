@@ -1,0 +1,65 @@
+//! The ways in which a request may become smaller. Each pass offers changed drafts, the boldest first; what is not
+//! well-formed, not cheaper or does not disagree in the same way is passed over.
+
+mod attributes;
+mod axes;
+mod expression;
+mod lengths;
+mod values;
+mod views;
+
+use super::cost::{DTYPES, dtype_cost, name};
+use super::draft::{Draft, converted};
+use broadcheck_spec::{DType, Data};
+
+/// Changed drafts, made one by one.
+pub(super) type Offers<'a> = Box<dyn Iterator<Item = Draft> + 'a>;
+
+/// A way to change a draft.
+pub(super) type Pass = for<'a> fn(&'a Draft) -> Offers<'a>;
+
+/// All of them, what makes the following ones cheaper first.
+pub(super) const PASSES: [Pass; 11] = [
+    expression::smaller,
+    expression::fewer_operands,
+    lengths::all_at_once,
+    axes::fewer,
+    lengths::one_by_one,
+    views::plainer,
+    attributes::plainer,
+    dtypes,
+    expression::plainer_functions,
+    values::plainer,
+    names,
+];
+
+/// All operands of a dtype in a plainer one.
+fn dtypes(draft: &Draft) -> Offers<'_> {
+    let mut found: Vec<DType> = draft.pieces.iter().map(|piece| piece.values.dtype()).collect();
+    found.sort_by_key(|&dtype| std::cmp::Reverse(dtype_cost(dtype)));
+    found.dedup();
+    let pairs = found.into_iter().flat_map(|dtype| {
+        DTYPES.into_iter().take_while(move |&plainer| plainer != dtype).map(move |plainer| (dtype, plainer))
+    });
+    Box::new(pairs.map(|(dtype, plainer)| {
+        let mut changed = draft.clone();
+        for piece in changed.pieces.iter_mut().filter(|piece| piece.values.dtype() == dtype) {
+            let values = piece.values.iter().map(|value| converted(value, plainer));
+            if let Ok(values) = Data::from_scalars(plainer, values) {
+                piece.values = values;
+            }
+        }
+        changed
+    }))
+}
+
+/// The operands named a, b, c, …
+fn names(draft: &Draft) -> Offers<'_> {
+    Box::new(std::iter::once_with(|| {
+        let mut changed = draft.clone();
+        for (place, piece) in changed.pieces.iter_mut().enumerate() {
+            piece.name = name(place);
+        }
+        changed
+    }))
+}

@@ -1,0 +1,161 @@
+// Filters the page, and opens what a link points to. Everything is in the page already: without this it reads in full.
+(function () {
+  "use strict";
+  document.documentElement.classList.add("js");
+  const form = document.getElementById("_filter");
+  const shown = document.getElementById("_shown");
+  const fields = ["rules", "clause", "impl", "status", "text"];
+  const columns = document.head.appendChild(document.createElement("style"));
+  const bodies = Array.from(document.querySelectorAll(".matrix tbody[data-rules]"));
+  const sections = Array.from(document.querySelectorAll("section[data-rules]"), (section) => ({
+    element: section,
+    rules: section.dataset.rules,
+    clauses: Array.from(section.querySelectorAll("details.clause"), (clause) => ({
+      element: clause,
+      clause: clause.dataset.clause,
+      count: clause.querySelector("summary > .faint"),
+      cases: Array.from(clause.querySelectorAll("details.case"), (one) => ({
+        element: one,
+        letters: one.dataset.s,
+        text: one.firstElementChild.textContent.toLowerCase(),
+      })),
+    })),
+  }));
+  // So many cases are opened to view at once where a filter leaves no more.
+  const FEW = 80;
+
+  function asked() {
+    const wanted = {};
+    for (const field of fields) wanted[field] = form.elements[field].value;
+    wanted.text = wanted.text.trim().toLowerCase();
+    return wanted;
+  }
+
+  function matches(one, wanted) {
+    const letters = wanted.impl === "" ? one.letters : one.letters.charAt(Number(wanted.impl));
+    const judged = Array.from(letters).some((letter) => wanted.status.includes(letter));
+    return (wanted.status === "" || judged) && (wanted.text === "" || one.text.includes(wanted.text));
+  }
+
+  function apply() {
+    const wanted = asked();
+    const any = fields.some((field) => wanted[field] !== "");
+    let visible = 0;
+    let all = 0;
+    for (const section of sections) {
+      let inSection = 0;
+      for (const clause of section.clauses) {
+        const here = (wanted.rules === "" || wanted.rules === section.rules)
+          && (wanted.clause === "" || wanted.clause === clause.clause);
+        let inClause = 0;
+        for (const one of clause.cases) {
+          const hit = here && matches(one, wanted);
+          one.element.hidden = !hit;
+          if (hit) inClause += 1;
+        }
+        all += clause.cases.length;
+        inSection += inClause;
+        clause.element.hidden = inClause === 0;
+        const total = clause.cases.length;
+        clause.count.textContent = inClause === total ? "(" + total + ")" : "(" + inClause + " of " + total + ")";
+      }
+      visible += inSection;
+      section.element.hidden = inSection === 0;
+    }
+    for (const section of sections) {
+      for (const clause of section.clauses) {
+        if (!clause.element.hidden && any && visible <= FEW) clause.element.open = true;
+      }
+    }
+    for (const body of bodies) {
+      body.hidden = wanted.rules !== "" && wanted.rules !== body.dataset.rules;
+      for (const row of body.querySelectorAll("tr[data-clause]")) {
+        row.hidden = wanted.clause !== "" && wanted.clause !== row.dataset.clause;
+      }
+      if (wanted.clause !== "" && !body.querySelector("tr[data-clause]:not([hidden])")) body.hidden = true;
+    }
+    columns.textContent = wanted.impl === "" ? ""
+      : ".matrix tr > :nth-child(n+2):not(:nth-child(" + (Number(wanted.impl) + 2) + ")) { display: none; }";
+    shown.textContent = visible + " of " + all + (all === 1 ? " case" : " cases");
+    return any;
+  }
+
+  // The filter stands in the address, so that a view can be sent to somebody.
+  function remember() {
+    const parts = new URLSearchParams();
+    for (const field of fields) {
+      const value = form.elements[field].value;
+      if (value !== "") parts.set(field, value);
+    }
+    const text = parts.toString();
+    history.replaceState(null, "", text === "" ? "#" : "#?" + text);
+  }
+
+  function changed() {
+    apply();
+    remember();
+  }
+
+  function set(values) {
+    for (const field of fields) form.elements[field].value = values[field] || "";
+    // What is no option of a list selects nothing.
+    for (const field of fields) if (form.elements[field].selectedIndex === -1) form.elements[field].value = "";
+  }
+
+  function open(element) {
+    for (let around = element; around; around = around.parentElement) {
+      if (around.tagName === "DETAILS") around.open = true;
+      if (around.hidden) {
+        set({});
+        apply();
+      }
+    }
+  }
+
+  // What the address says: a filter, or the id of a case or clause, which is opened and shown.
+  function follow() {
+    const hash = location.hash.slice(1);
+    if (hash.startsWith("?")) {
+      set(Object.fromEntries(new URLSearchParams(hash.slice(1))));
+      apply();
+      return;
+    }
+    let id = hash;
+    try { id = decodeURIComponent(hash); } catch (error) { /* as it stands */ }
+    const target = id === "" ? null : document.getElementById(id);
+    if (!target) return;
+    open(target);
+    const inside = target.closest("details");
+    (inside || target).scrollIntoView();
+    if (inside) inside.firstElementChild.focus({ preventScroll: true });
+  }
+
+  form.addEventListener("input", changed);
+  form.addEventListener("change", changed);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  // A reset empties the fields after this event.
+  form.addEventListener("reset", () => setTimeout(changed));
+  window.addEventListener("hashchange", follow);
+
+  // A cell of the matrix shows its cases: the rule set, the clause and the implementation.
+  document.querySelector(".matrix").addEventListener("click", (event) => {
+    const link = event.target.closest("td a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const row = link.closest("tr");
+    set({
+      rules: link.closest("tbody").dataset.rules,
+      clause: row.dataset.clause,
+      impl: String(link.closest("td").cellIndex - 1),
+    });
+    changed();
+    const target = document.getElementById(link.getAttribute("href").slice(1));
+    open(target);
+    (target.closest("details") || target).scrollIntoView();
+    const first = (target.closest("details") || target.parentElement).querySelector("summary");
+    if (first) first.focus({ preventScroll: true });
+  });
+
+  apply();
+  follow();
+})();

@@ -1,0 +1,233 @@
+//! `broadcheck fuzz` and `broadcheck reproduce`, and the run behind the first: it counts, it finds planted faults once
+//! each, it survives what breaks, and it says the same for the same seed.
+
+mod faulty;
+
+use broadcheck::fuzzing::{FuzzReport, Plan, common, drawn, fuzz};
+use broadcheck::generate::{Profile, encode};
+use broadcheck::oracle::{Breakage, Kind, Side, target};
+use broadcheck::spec::{Capabilities, Implementation, RuleSet, load_str};
+use broadcheck_reference::Reference;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+fn plan<'a>(left: &'a dyn Implementation, right: &'a dyn Implementation, stop: &'a AtomicBool) -> Plan<'a> {
+    let both = common(left.capabilities(), right.capabilities()).expect("they have something in common");
+    Plan {
+        left,
+        right,
+        profile: Profile::within(&both).with_large(0),
+        seed: 5,
+        requests: Some(2_000),
+        time: None,
+        jobs: 1,
+        statistics: false,
+        shrinking: (2_000, Duration::from_secs(30)),
+        stop,
+    }
+}
+
+fn run(plan: &Plan<'_>) -> FuzzReport {
+    fuzz(plan, &mut |_, _| ())
+}
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn what_agrees_is_counted_and_nothing_is_found() {
+    let reference = Reference::new();
+    let report = run(&Plan { statistics: true, jobs: 2, ..plan(&reference, &reference, &GO_ON) });
+    assert!(report.findings.is_empty() && report.complete);
+    let counts = report.counts;
+    assert_eq!((counts.requests, counts.disagreeing), (2_000, 0));
+    assert_eq!(counts.accepted + counts.refused + counts.vacuous, 2_000);
+    assert!(counts.accepted > 800 && counts.refused > 200 && counts.repeated >= 60, "{counts:?}");
+    assert_eq!(report.statistics.map(|statistics| statistics.requests()), Some(2_000));
+}
+
+#[test]
+fn a_fault_is_found_and_one_defect_is_few_findings() {
+    let fault = faulty::FAULTS.iter().find(|fault| fault.name == "pdpd ignores axis").unwrap();
+    let (reference, faulty) = (Reference::new(), faulty::Faulty::new(fault));
+    let report = run(&plan(&reference, &faulty, &GO_ON));
+    assert!(report.counts.disagreeing > 10 && !report.findings.is_empty());
+    assert!(report.findings.len() as u64 <= report.counts.disagreeing / 2, "{}", report.findings.len());
+    for found in &report.findings {
+        assert_eq!(found.shrunk.request.rules().set(), RuleSet::Pdpd);
+        assert!(found.shrunk.reproduced);
+    }
+    // The same for the same seed.
+    let again = run(&plan(&reference, &faulty, &GO_ON));
+    let signatures = |report: &FuzzReport| -> Vec<(String, u64, u64)> {
+        let one = |found: &broadcheck::fuzzing::Found| {
+            (found.shrunk.disagreement.signature.to_string(), found.number, found.hits)
+        };
+        report.findings.iter().map(one).collect()
+    };
+    assert_eq!(signatures(&report), signatures(&again));
+}
+
+#[test]
+fn a_run_ends_by_time_and_by_the_interrupt_key() {
+    let reference = Reference::new();
+    let time = Some(Duration::from_millis(200));
+    let report = run(&Plan { requests: None, time, ..plan(&reference, &reference, &GO_ON) });
+    assert!(report.complete && report.counts.requests > 0);
+    assert!(report.elapsed < Duration::from_secs(20));
+    static STOPPED: AtomicBool = AtomicBool::new(true);
+    let report = run(&plan(&reference, &reference, &STOPPED));
+    assert!(!report.complete && report.counts.requests < 2_000);
+}
+
+#[test]
+fn a_request_has_a_number() {
+    let profile = Profile::all();
+    assert_eq!(drawn(7, 11, &profile), drawn(7, 11, &profile));
+    assert_ne!(drawn(7, 11, &profile), drawn(7, 12, &profile));
+    assert_ne!(drawn(7, 11, &profile), drawn(8, 11, &profile));
+}
+
+#[test]
+fn sides_need_something_in_common() {
+    let all = Capabilities::all();
+    let none = Capabilities { rules: vec![RuleSet::None], max_rank: Some(3), ..all.clone() };
+    let xla = Capabilities { rules: vec![RuleSet::Xla], strided: false, ..all.clone() };
+    assert!(common(&none, &xla).unwrap_err().contains("no rule set in common"));
+    let both = common(&all, &none).unwrap();
+    assert_eq!((both.rules, both.max_rank), (vec![RuleSet::None], Some(3)));
+    assert!(!common(&xla, &all).unwrap().strided);
+}
+
+#[test]
+fn kinds_of_breakage_are_told_apart() {
+    let crashed = Kind::Broke(Side::Right, Breakage::Crashed);
+    assert_ne!(crashed, Kind::Broke(Side::Right, Breakage::TimedOut));
+    assert_eq!(crashed.to_string(), "right crashed");
+}
+
+#[test]
+fn every_target_takes_any_bytes() {
+    let profile = Profile::all().with_large(0);
+    for name in broadcheck::oracle::TARGETS {
+        let oracle = target(name).unwrap();
+        for number in 0..50 {
+            let request = drawn(1, number, &profile);
+            let decoded = broadcheck::generate::decode(&encode(&request));
+            assert!(oracle.judge(&decoded).disagreement().is_none(), "{name}: request {number}");
+        }
+    }
+    assert!(target("case_file").is_none());
+}
+
+#[cfg(feature = "cli")]
+mod command {
+    use super::*;
+    use std::path::Path;
+    use std::process::{Command, Output, Stdio};
+
+    fn broadcheck(args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_broadcheck"));
+        command.args(args).env_remove("CARGO").env_remove("CARGO_MANIFEST_DIR").stdin(Stdio::null());
+        command.output().expect("the program starts")
+    }
+
+    fn text(output: &Output) -> String {
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    }
+
+    /// What is printed, without the line that tells the time.
+    fn timeless(output: &Output) -> String {
+        let text = text(output);
+        text.lines().filter(|line| !line.contains(" per second")).map(|line| format!("{line}\n")).collect()
+    }
+
+    #[test]
+    fn a_run_that_holds_says_so() {
+        let args = [
+            "fuzz",
+            "--right",
+            "ndarray",
+            "--rules",
+            "numpy",
+            "--requests",
+            "600",
+            "--jobs",
+            "1",
+            "--statistics",
+        ];
+        let output = broadcheck(&args);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        let text = text(&output);
+        assert!(text.contains("ndarray 0.17.2 against reference 0.1.0, seed 0"), "{text}");
+        assert!(text.contains("\nok: 600 requests in "), "{text}");
+        assert_eq!(timeless(&output), timeless(&broadcheck(&args)));
+    }
+
+    #[test]
+    fn wrong_command_lines_are_told() {
+        for (args, said) in [
+            (&["fuzz", "--right", "ndarray", "--rules", "xla"][..], "nothing that both sides declare"),
+            (&["fuzz", "--operation", "multiply"], "expected one of elementwise, broadcast, gradient"),
+            (&["fuzz", "--left", "no-such-program-here"], "--left no-such-program-here"),
+            (&["reproduce", "nothing", "x"], "expected one of the targets"),
+            (&["reproduce", "differential", "no/such/file"], "no/such/file"),
+        ] {
+            let output = broadcheck(args);
+            assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output));
+            assert!(text(&output).contains(said), "{args:?}: {}", text(&output));
+        }
+    }
+
+    #[test]
+    fn an_artifact_that_holds_is_shown() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("crash-1");
+        std::fs::write(&path, encode(&drawn(1, 3, &Profile::all().with_large(0)))).unwrap();
+        let output = broadcheck(&["reproduce", "differential", path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        assert!(text(&output).contains("ok: "), "{}", text(&output));
+    }
+
+    /// A harness in another process that answers everything with a result of its own: found, shrunk, written.
+    #[test]
+    #[cfg(unix)]
+    fn a_wrong_process_is_found_and_its_cases_are_written() {
+        if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+            println!("LEFT OUT: there is no python3");
+            assert!(std::env::var_os("CI").is_none(), "python3 is needed in CI");
+            return;
+        }
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_harnesses/ones.py");
+        let harness = format!("python3 '{}'", script.display());
+        let directory = tempfile::tempdir().unwrap();
+        let out = directory.path().join("findings");
+        let args = [
+            "fuzz",
+            "--right",
+            &harness,
+            "--requests",
+            "30",
+            "--jobs",
+            "1",
+            "--timeout",
+            "2s",
+            "--out",
+            out.to_str().unwrap(),
+        ];
+        let output = broadcheck(&args);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        let said = text(&output);
+        assert!(
+            said.contains("right accepts dimension_mismatch") && said.contains("right crashed"),
+            "{said}"
+        );
+        let files: Vec<_> = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(files.len() >= 2, "{said}");
+        for file in &files {
+            let yaml = std::fs::read_to_string(file).unwrap();
+            load_str(&yaml, "found.yaml").unwrap_or_else(|errors| panic!("{errors}\n{yaml}"));
+        }
+        let validated = broadcheck(&["validate", out.to_str().unwrap()]);
+        assert_eq!(validated.status.code(), Some(0), "{}", text(&validated));
+    }
+}

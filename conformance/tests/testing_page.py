@@ -1,0 +1,87 @@
+"""Does what the page TESTING.md says, with the files that stand in it, as a reader would.
+
+    python3 testing_page.py BROADCHECK [PYTHON]
+
+Makes the page's crate in a temporary directory and runs its tests against this checkout; then lets BROADCHECK, the
+command, judge the page's program. PYTHON is an interpreter with NumPy; without it that program is left out. Exit
+status: 0 all held, 1 something did not.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+CONFORMANCE = pathlib.Path(__file__).resolve().parents[1]
+PUBLISHED = 'broadcheck = { version = "0.1",'
+
+
+def files_of(page):
+    """The files that stand in the page, by name."""
+    return dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```\n", page, re.DOTALL))
+
+
+def run(what, wanted, *command, **options):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    if done.returncode != wanted:
+        sys.exit(f"FAILED  {what}: exit status {done.returncode}, expected {wanted}\n{done.stdout}")
+    print(f"ok    {what}")
+    return done.stdout
+
+
+def try_crate(files, directory):
+    """The crate's tests hold, and each of them is there by name."""
+    if PUBLISHED not in files["Cargo.toml"]:
+        sys.exit(f"FAILED  the page does not depend on {PUBLISHED}")
+    manifest = files["Cargo.toml"].replace(PUBLISHED, f"broadcheck = {{ path = {str(CONFORMANCE)!r},")
+    for name, text in {**files, "Cargo.toml": manifest + "\n[workspace]\n"}.items():
+        path = directory / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    # The versions that the checkout is built with, and its target directory: nothing is built twice.
+    (directory / "Cargo.lock").write_bytes((CONFORMANCE.parent / "Cargo.lock").read_bytes())
+    target = os.environ.get("CARGO_TARGET_DIR", str(CONFORMANCE.parent / "target"))
+    options = {"cwd": directory, "env": {**os.environ, "CARGO_TARGET_DIR": str(pathlib.Path(target) / "page")}}
+    said = run("the crate's tests hold", 0, "cargo", "test", "--test", "broadcasting", **options)
+    counts = re.search(r"test result: ok\. (\d+) passed; 0 failed; (\d+) ignored", said)
+    if not counts or int(counts[1]) < 50 or "[known] " not in said:
+        sys.exit(f"FAILED  expected 50 passed tests or more, and known failures among them\n{said[-2000:]}")
+    print(f"ok    {counts[1]} passed, {counts[2]} ignored")
+    source = directory / "src/lib.rs"
+    source.write_text(source.read_text().replace("if own == 1 { 0 }", "if own == 0 { 0 }"))
+    said = run("a library that is wrong fails", 101, "cargo", "test", "--test", "broadcasting", **options)
+    if "expectation" not in said or "numpy/" not in said:
+        sys.exit(f"FAILED  expected failures with what was expected\n{said[-2000:]}")
+
+
+def try_program(files, directory, broadcheck, python):
+    """The program is right, and NumPy's addition passes."""
+    (directory / "harness.py").write_text(files["harness.py"])
+    command = f"{python} harness.py"
+    run("smoke is content with the program", 0, broadcheck, "smoke", "--impl", command, cwd=directory)
+    said = run("check is content with NumPy", 0, broadcheck, "check", "--impl", command, cwd=directory)
+    print("ok   ", said.strip().splitlines()[-1])
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        print(__doc__, file=sys.stderr)
+        return 2
+    files = files_of((CONFORMANCE / "TESTING.md").read_text())
+    broadcheck = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as made:
+        directory = pathlib.Path(made)
+        program = {name: text for name, text in files.items() if name.endswith(".py")}
+        try_crate({name: text for name, text in files.items() if name not in program}, directory)
+        if len(sys.argv) == 3:
+            # A virtual environment is known by the path of its interpreter, which must not be resolved.
+            try_program(program, directory, broadcheck, os.path.abspath(sys.argv[2]))
+        else:
+            print("!! LEFT OUT: no interpreter with NumPy was given")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

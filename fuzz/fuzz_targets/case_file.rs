@@ -1,0 +1,8 @@
+//! Any bytes as a case file: no panic, bounded memory, and what loads comes back from what is written of it.
+
+#![no_main]
+
+use broadcheck::oracle::case_file;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| broadcheck_fuzz::holds("case_file", case_file(bytes)));

@@ -1,0 +1,8 @@
+//! Gradients are the adjoint of broadcasting, and what central differences say.
+
+#![no_main]
+
+use broadcheck::generate::AnyRequest;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|request: AnyRequest| broadcheck_fuzz::judge("gradient", &request));

@@ -1,0 +1,8 @@
+//! The reference's rule set `numpy` against the crate ndarray.
+
+#![no_main]
+
+use broadcheck::generate::AnyRequest;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|request: AnyRequest| broadcheck_fuzz::judge("numpy_ndarray", &request));

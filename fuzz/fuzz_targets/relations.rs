@@ -1,0 +1,8 @@
+//! What must not matter does not: the relations between requests and between rule sets.
+
+#![no_main]
+
+use broadcheck::generate::AnyRequest;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|request: AnyRequest| broadcheck_fuzz::judge("relations", &request));
