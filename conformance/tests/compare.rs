@@ -432,6 +432,73 @@ fn the_order_of_summation_is_free_and_no_term_may_be_lost() {
 }
 
 #[test]
+fn what_ulps_inside_make_of_a_gradient_is_allowed_and_no_more() {
+    // power(a, exp(a)) by a at 3.625, from two implementations that are each within an ULP of exp. The exponent is 38,
+    // and an ULP of it some 48 in the result.
+    let verdict = |exponent: Expression, want: f64, got: f64| {
+        let power = call(Function::Power, [operand(0), exponent]);
+        let operands: [(&[usize], Data); 1] = [(&[1], vec![3.625f64].into())];
+        gradient(&power, &operands, tensor(&[1], vec![want]), tensor(&[1], vec![got]))
+    };
+    let exp = || call(Function::Exp, [operand(0)]);
+    let (one, other) = (5.706288778747983e22, 5.706288778748036e22);
+    assert_eq!(verdict(exp(), one, other), Verdict::Passed);
+    assert!(matches!(verdict(exp(), one, 5.7062887e22), Verdict::Failed(_)));
+    assert!(matches!(verdict(exp(), one, f64::NAN), Verdict::Failed(_)));
+    // Nothing is inside: power(a, a), whose derivative is of the size of 200.
+    assert!(matches!(verdict(operand(0), 200.0, 200.000_000_001), Verdict::Failed(_)));
+}
+
+#[test]
+fn the_rounding_of_an_exponent_is_allowed_and_no_more() {
+    // power(a, b) by a: b - 1 in f32 is off by up to 2^-22 at -4.8, which the size of log(a), 4.6, makes 1.2 e-6 of the
+    // whole, where the bound by the count is 9 * 2^-23 = 1.1e-6.
+    let power = call(Function::Power, [operand(0), operand(1)]);
+    let one = |value: f32| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+    let operands = [one(0.009_765_625), one(-3.808_281_7)];
+    let verdict = |got: f32| {
+        gradient(&power, &operands, tensor(&[1], vec![-17_652_957_184f32]), tensor(&[1], vec![got]))
+    };
+    assert_eq!(verdict(-17_652_977_664.0), Verdict::Passed);
+    assert!(matches!(verdict(-17_653_100_000.0), Verdict::Failed(_)));
+}
+
+#[test]
+fn an_inexact_factor_that_stands_still_is_followed() {
+    // exp(b) * a by a is exp(b), and (exp(b) - e) * a almost nothing: the ULPs of exp are all there is.
+    let verdict = |expression: &Expression, want: f64, got: f64| {
+        let one = |value: f64| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+        let operands = [one(2.0), one(1.0), one(e(0)[0])];
+        gradient(expression, &operands, tensor(&[1], vec![want]), tensor(&[1], vec![got]))
+    };
+    let exp = || call(Function::Exp, [operand(1)]);
+    let product = call(Function::Multiply, [exp(), operand(0)]);
+    assert_eq!(verdict(&product, e(0)[0], e(3)[0]), Verdict::Passed);
+    assert!(matches!(verdict(&product, e(0)[0], e(200)[0]), Verdict::Failed(_)));
+    let difference = call(Function::Subtract, [exp(), operand(2)]);
+    let cancelled = call(Function::Multiply, [difference, operand(0)]);
+    assert_eq!(verdict(&cancelled, 0.0, e(4)[0] - e(0)[0]), Verdict::Passed);
+    assert!(matches!(verdict(&cancelled, 0.0, e(200)[0] - e(0)[0]), Verdict::Failed(_)));
+}
+
+#[test]
+fn what_f32_cannot_hold_on_the_way_to_a_gradient_is_not_asked_of_it() {
+    // c * (a / b) by b at a = 1, b = c = 2^100 is -2^-100, by way of -2^-200.
+    let large = 2f32.powi(100);
+    let quotient = call(Function::Divide, [operand(1), operand(0)]);
+    let product = call(Function::Multiply, [operand(2), quotient]);
+    let one = |value: f32| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+    let verdict = |got: f32| {
+        let operands = [one(large), one(1.0), one(large)];
+        gradient(&product, &operands, tensor(&[1], vec![-large.recip()]), tensor(&[1], vec![got]))
+    };
+    assert_eq!([verdict(0.0), verdict(-large.recip())], [Verdict::Passed, Verdict::Passed]);
+    for wrong in [-1.0, 2f32.powi(-48), f32::NAN] {
+        assert!(matches!(verdict(wrong), Verdict::Failed(_)), "{wrong}");
+    }
+}
+
+#[test]
 fn a_gradient_of_halves_has_the_bound_of_halves() {
     // Three terms of 1: (3 + 8) * 2^-10 * 3 = 0.0322.
     let add = call(Function::Add, [operand(0), operand(1)]);

@@ -50,7 +50,7 @@ fn hostile() -> Report {
     let mut strange = run(NAME, VERSION, &STATUSES);
     strange.leftovers.push(Leftover { case: "numpy/<gone>".into(), reason: "was & is not".into() });
     let runs = vec![run("mine", "1.0", &[Status::Passed; 6]), strange];
-    Report { cases: 6, sweeps: 0, runs, interrupted: false }.cleaned()
+    Report { cases: 6, sweeps: 0, sample: None, runs, interrupted: false }.cleaned()
 }
 
 #[test]
@@ -96,7 +96,8 @@ fn junit_tells_what_is_wrong_with_the_run_itself() {
 }
 
 fn alone(run: Run) -> Report {
-    Report { cases: run.results.len(), sweeps: 0, runs: vec![run], interrupted: false }.cleaned()
+    Report { cases: run.results.len(), sweeps: 0, sample: None, runs: vec![run], interrupted: false }
+        .cleaned()
 }
 
 #[test]
@@ -181,6 +182,33 @@ fn a_report_for_a_pull_request_is_never_too_long_for_one() {
     assert!(shown > 50 && text.contains(&format!("\n{} more failed", 400 - shown)), "{shown}");
     let few = markdown::render(&alone(run("mine", "1", &[Status::Failed; 3])));
     assert!(!few.contains("more failed"));
+}
+
+#[test]
+fn many_implementations_stand_one_below_the_other() {
+    let mut runs: Vec<Run> =
+        ["a", "b", "c", "d"].into_iter().map(|name| run(name, "1", &[Status::Passed; 3])).collect();
+    let report = |runs: &[Run]| {
+        markdown::render(&Report {
+            cases: 3,
+            sweeps: 0,
+            sample: None,
+            runs: runs.to_vec(),
+            interrupted: false,
+        })
+    };
+    assert!(report(&runs).contains("\n| rule set | a 1<br>passed / failed / skipped |"));
+    runs.push(run("e|f", "2", &[Status::Passed, Status::Skipped, Status::KnownFailure]));
+    runs.push(run("g", "3", &[Status::Skipped; 3]));
+    let text = report(&runs);
+    for line in [
+        "| implementation | numpy | total |\n|---|---|---|",
+        "| a 1 | 3 passed | 3 passed |",
+        "| e\\|f 2 | 1 passed, 1 known, 1 skipped | 1 passed, 1 known, 1 skipped |",
+        "| g 3 | - | - |",
+    ] {
+        assert!(text.contains(&format!("\n{line}\n")), "{line}\n{text}");
+    }
 }
 
 #[test]

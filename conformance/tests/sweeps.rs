@@ -6,7 +6,7 @@ use broadcheck::relations::RELATIONS;
 use broadcheck::spec::{Capabilities, Implementation, Outcome, Request, Sweep, load_path};
 use broadcheck::subjects::Ndarray;
 use broadcheck::suite::Status;
-use broadcheck::sweeps::{Expansion, SweepReport, expand, run_sweep, validate};
+use broadcheck::sweeps::{Expansion, SweepReport, expand, run_sample, run_sweep, validate};
 use broadcheck_reference::Reference;
 use faulty::{FAULTS, Faulty};
 use std::collections::BTreeMap;
@@ -73,6 +73,39 @@ fn the_reference_passes_every_case_of_every_sweep() {
         assert_eq!(report.cases, sweep.expected_cases);
         assert_eq!(report.passed + report.vacuous, report.cases, "{}", sweep.id);
     }
+}
+
+#[test]
+fn a_sample_is_spread_over_the_whole_sweep_and_says_so() {
+    let reference = Reference::new();
+    for sweep in shipped() {
+        let report = run_sample(&reference, &sweep, None, 400);
+        assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
+        let asked = report.passed + report.vacuous;
+        assert_eq!(asked + report.left_out, sweep.expected_cases);
+        if sweep.expected_cases <= 400 {
+            assert_eq!((report.left_out, report.judged.detail.as_str()), (0, ""));
+        } else {
+            assert!((150..=480).contains(&asked), "{}: {asked}", sweep.id);
+            assert!(report.judged.detail.starts_with("a sample: "), "{}", report.judged.detail);
+        }
+    }
+}
+
+#[test]
+fn a_sample_sees_most_planted_faults() {
+    let shipped = shipped();
+    let is_seen = |fault: &&&'static faulty::Fault| {
+        let faulty = Faulty::new(fault);
+        fault.violates.iter().any(|name| {
+            let sweep = shipped.iter().find(|sweep| sweep.sweep == *name).unwrap();
+            run_sample(&faulty, sweep, None, 400).judged.status == Status::Failed
+        })
+    };
+    let planted: Vec<&'static faulty::Fault> =
+        FAULTS.iter().filter(|fault| !fault.violates.is_empty()).collect();
+    let seen = planted.iter().filter(is_seen).count();
+    assert!(10 * seen >= 9 * planted.len(), "{seen} of {}", planted.len());
 }
 
 #[test]

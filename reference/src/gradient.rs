@@ -6,9 +6,12 @@
 use crate::evaluate::node_values;
 use crate::functions::round_to;
 use crate::indices::Indices;
+use crate::limits::{Factors, Limits, Sums};
 use crate::partial::{Partial, partials};
 use crate::{Alignment, align};
-use broadcheck_spec::{Data, Expression, Node, Operand, Operation, Refusal, Request, Scalar, Shape, Tensor};
+use broadcheck_spec::{
+    DType, Data, Expression, Node, Operand, Operation, Refusal, Request, Scalar, Shape, Tensor,
+};
 
 /// An element of a gradient, with what clause V-6 judges it by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +24,29 @@ pub struct GradientElement {
     pub terms: u64,
     /// Σ|t|: the sum of the absolute values of those contributions.
     pub magnitude: f64,
+    /// What the rounding of y - 1 makes of x^(y-1): the sum of |t| times |y - 1| |log x|, for each `power` on a path by
+    /// its base. In units of eps.
+    pub amplified: f64,
+    /// What an underflow on the way may have come to: where the derivatives below 1 on a path multiply to less than
+    /// the smallest normal number, the smallest subnormal times those above 1. Summed over such contributions.
+    pub underflow: f64,
+    /// Whether an implementation that keeps derivatives and sums in the dtype may overflow on the way to an element
+    /// that is within range, or overflow both ways: then nothing is known of its answer.
+    pub overflow: bool,
+}
+
+impl GradientElement {
+    /// How far an answer in `dtype` may be from the value, where the expression has so many functions (clause V-6);
+    /// `None` where no answer is wrong.
+    ///
+    /// # Panics
+    /// Where the dtype is no float: there are no such gradients.
+    pub fn bound(&self, dtype: DType, functions: usize) -> Option<f64> {
+        let limits = Limits::of(dtype);
+        let counted = (self.terms as f64 + 8.0 * functions as f64) * self.magnitude;
+        let rounding = (counted + self.amplified) * limits.epsilon;
+        (!self.overflow).then_some(rounding + self.underflow + limits.smallest)
+    }
 }
 
 /// The gradient of a request, and how well each element is determined.
@@ -43,22 +69,26 @@ pub fn gradient(request: &Request) -> Result<(Tensor, Vec<GradientElement>), Ref
     let count = operand.shape().count().expect("an accepted operand has a count");
 
     // GRAD-1. An element that no index reads is +0; element j is the sum over the indices that read j.
-    let mut sums = vec![Contribution { value: 0.0, terms: 0, magnitude: 0.0 }; count];
+    let limits = Limits::of(operand.dtype());
+    let mut sums = vec![Element::default(); count];
     if expression.reads(*wrt) {
         for index in Indices::new(&alignment.shape) {
             let element = position(operand, *wrt, &alignment, &index);
             let values = node_values(expression, request.operands(), &alignment, &index);
             for contribution in contributions(expression, *wrt, &values) {
-                sums[element].add(contribution);
+                sums[element].add(contribution, limits);
             }
         }
     }
 
     // V-5, V-6. The sum was taken in f64 and is rounded once.
-    let element = |sum: &Contribution| GradientElement {
+    let element = |sum: &Element| GradientElement {
         value: round_to(operand.dtype(), sum.value),
         terms: sum.terms,
         magnitude: sum.magnitude,
+        amplified: sum.amplified,
+        underflow: sum.underflow,
+        overflow: sum.overflow || sum.sums.overflow(sum.value, limits),
     };
     let elements: Vec<GradientElement> = sums.iter().map(element).collect();
     let values = Data::from_scalars(operand.dtype(), elements.iter().map(|element| element.value));
@@ -67,20 +97,44 @@ pub fn gradient(request: &Request) -> Result<(Tensor, Vec<GradientElement>), Ref
     Ok((tensor, elements))
 }
 
-/// A contribution to an element of the gradient, or a sum of them.
+/// An element of the gradient while its contributions are added up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Element {
+    value: f64,
+    terms: u64,
+    magnitude: f64,
+    amplified: f64,
+    underflow: f64,
+    overflow: bool,
+    sums: Sums,
+}
+
+impl Element {
+    fn add(&mut self, contribution: Contribution, limits: Limits) {
+        self.value += contribution.value;
+        self.terms = self.terms.saturating_add(contribution.terms);
+        self.magnitude += contribution.magnitude;
+        self.amplified += contribution.magnitude * contribution.amplified;
+        self.underflow += contribution.factors.underflow(limits);
+        self.overflow |= contribution.factors.overflow(contribution.value, limits);
+        self.sums.add(contribution.value);
+    }
+}
+
+/// What arrives at a node on the way from the root, and at the end a contribution to an element.
 #[derive(Clone, Copy, Debug)]
 struct Contribution {
     value: f64,
     terms: u64,
     magnitude: f64,
+    amplified: f64,
+    factors: Factors,
 }
 
 impl Contribution {
-    fn add(&mut self, other: Contribution) {
-        self.value += other.value;
-        self.terms = self.terms.saturating_add(other.terms);
-        self.magnitude += other.magnitude;
-    }
+    /// The derivative of the root by itself.
+    const ONE: Contribution =
+        Contribution { value: 1.0, terms: 1, magnitude: 1.0, amplified: 0.0, factors: Factors::NONE };
 
     /// The chain rule: one function further down the path.
     fn through(self, partial: Partial) -> Contribution {
@@ -88,6 +142,8 @@ impl Contribution {
             value: self.value * partial.value,
             terms: self.terms.saturating_mul(partial.parts),
             magnitude: self.magnitude * partial.magnitude,
+            amplified: self.amplified + partial.amplified,
+            factors: self.factors.times(partial.factors),
         }
     }
 }
@@ -99,9 +155,8 @@ fn contributions(expression: &Expression, wrt: usize, values: &[Scalar]) -> Vec<
     let nodes = expression.nodes();
     let mut arriving: Vec<Option<Contribution>> = vec![None; nodes.len()];
     let mut found = Vec::new();
-    // The derivative of the root by itself.
     if let Some(root) = arriving.last_mut() {
-        *root = Some(Contribution { value: 1.0, terms: 1, magnitude: 1.0 });
+        *root = Some(Contribution::ONE);
     }
     // Each node is the argument of one call, which stands after it: from the end, all is there when it is needed.
     for (place, node) in nodes.iter().enumerate().rev() {

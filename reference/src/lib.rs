@@ -34,6 +34,7 @@ mod evaluate;
 mod functions;
 mod gradient;
 mod indices;
+mod limits;
 mod partial;
 mod rules;
 mod types;

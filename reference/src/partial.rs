@@ -1,6 +1,7 @@
 //! The partial derivatives of each function by each argument (clause GRAD-3), in f64 whatever the dtype.
 
 use crate::functions::{log, power};
+use crate::limits::Factors;
 use broadcheck_spec::{Function, Scalar};
 
 /// A partial derivative at a point.
@@ -11,15 +12,26 @@ pub(crate) struct Partial {
     pub(crate) parts: u64,
     /// The sum of the absolute values of the parts.
     pub(crate) magnitude: f64,
+    /// What it is a product of.
+    pub(crate) factors: Factors,
+    /// By how many eps more than a function's own rounding it may be off: what the rounding of y - 1 does to x^(y-1).
+    pub(crate) amplified: f64,
 }
 
 impl Partial {
     fn of(value: f64) -> Option<Partial> {
-        Some(Partial { value, parts: 1, magnitude: value.abs() })
+        Some(Partial { value, parts: 1, magnitude: value.abs(), factors: Factors::of(value), amplified: 0.0 })
+    }
+
+    fn product(left: f64, right: f64) -> Option<Partial> {
+        let factors = Factors::of(left).times(Factors::of(right));
+        Partial::of(left * right).map(|partial| Partial { factors, ..partial })
     }
 
     fn difference(left: f64, right: f64) -> Option<Partial> {
-        Some(Partial { value: left - right, parts: 2, magnitude: left.abs() + right.abs() })
+        let value = left - right;
+        let magnitude = left.abs() + right.abs();
+        Some(Partial { value, parts: 2, magnitude, factors: Factors::of(value), amplified: 0.0 })
     }
 }
 
@@ -53,6 +65,25 @@ fn unary(function: Function, x: f64, r: f64) -> Option<Partial> {
     }
 }
 
+/// The derivative of a^b by a where b is not 0.
+fn by_base(a: f64, b: f64) -> Option<Partial> {
+    let amplified = (b - 1.0).abs() * log(a.abs()).abs();
+    let amplified = if amplified.is_finite() { amplified } else { 0.0 };
+    Partial::product(b, power_of_one_less(a, b)).map(|partial| Partial { amplified, ..partial })
+}
+
+/// a^(b-1), also where b - 1 is not there in f64. From 2^53 on b is even, so that the power has the sign of a; near 0
+/// it may round to -1, where a negative a has no power.
+fn power_of_one_less(a: f64, b: f64) -> f64 {
+    if b.is_finite() && b.abs() >= 2f64.powi(53) {
+        power(a.abs(), b).copysign(a)
+    } else if a.is_finite() && a < 0.0 && b.is_finite() && b.fract() != 0.0 {
+        f64::NAN
+    } else {
+        power(a, b - 1.0)
+    }
+}
+
 fn binary(function: Function, a: f64, b: f64, r: f64) -> [Option<Partial>; 2] {
     match function {
         Function::Add => [Partial::of(1.0), Partial::of(1.0)],
@@ -60,9 +91,10 @@ fn binary(function: Function, a: f64, b: f64, r: f64) -> [Option<Partial>; 2] {
         Function::Multiply => [Partial::of(b), Partial::of(a)],
         Function::Divide => [Partial::of(1.0 / b), Partial::of(-r / b)],
         Function::Power => {
-            let by_base = if b == 0.0 { 0.0 } else { b * power(a, b - 1.0) };
-            let by_exponent = if a == 0.0 && b >= 0.0 { 0.0 } else { r * log(a) };
-            [Partial::of(by_base), Partial::of(by_exponent)]
+            let by_base = if b == 0.0 { Partial::of(0.0) } else { by_base(a, b) };
+            let by_exponent =
+                if a == 0.0 && b >= 0.0 { Partial::of(0.0) } else { Partial::product(r, log(a)) };
+            [by_base, by_exponent]
         }
         // NaN for both where an operand is NaN, half each where they compare equal, else 1 for the winner.
         Function::Maximum | Function::Minimum if a.is_nan() || b.is_nan() => {

@@ -4,7 +4,7 @@ mod common;
 
 use broadcheck_reference::{GradientElement, gradient};
 use broadcheck_spec::half::{bf16, f16};
-use broadcheck_spec::{Expression, Function, Operand, Rules, Scalar};
+use broadcheck_spec::{DType, Expression, Function, Operand, Rules, Scalar};
 use common::{XLA, call, dense, gradient_of, of_operands, op, success, tensor, view, xla};
 
 const INF: f64 = f64::INFINITY;
@@ -190,10 +190,10 @@ fn terms_are_counted_per_index_per_occurrence_and_per_part() {
     // w * w + w: three occurrences, 2 + 2 + 1
     let square = || call(Function::Multiply, [op(0), op(0)]);
     let found = one(call(Function::Add, [square(), op(0)]), 0, &[2.0]);
-    assert_eq!(found, GradientElement { value: Scalar::F64(5.0), terms: 3, magnitude: 5.0 });
+    assert_eq!((found.value, found.terms, found.magnitude), (Scalar::F64(5.0), 3, 5.0));
     // w - w: 1 and -1
     let found = one(call(Function::Subtract, [op(0), op(0)]), 0, &[2.0]);
-    assert_eq!(found, GradientElement { value: Scalar::F64(0.0), terms: 2, magnitude: 2.0 });
+    assert_eq!((found.value, found.terms, found.magnitude), (Scalar::F64(0.0), 2, 2.0));
     // -3 * tanh(w) at infinity: -3 * (1 - 1), in parts 3 and 3
     let tanh = || call(Function::Tanh, [op(0)]);
     let found = one(call(Function::Multiply, [op(1), tanh()]), 0, &[INF, -3.0]);
@@ -201,7 +201,69 @@ fn terms_are_counted_per_index_per_occurrence_and_per_part() {
     assert_eq!((found.terms, found.magnitude), (2, 6.0));
     // tanh(tanh(w)) at 0: (1 - 0)(1 - 0), four parts written out
     let found = one(call(Function::Tanh, [tanh()]), 0, &[0.0]);
-    assert_eq!(found, GradientElement { value: Scalar::F64(1.0), terms: 4, magnitude: 1.0 });
+    assert_eq!((found.value, found.terms, found.magnitude), (Scalar::F64(1.0), 4, 1.0));
+}
+
+/// The element of a gradient by the first of some f32 operands of one element each.
+fn single(expression: Expression, values: &[f32]) -> GradientElement {
+    let operands = values.iter().zip(["a", "b", "c", "d"]);
+    let operands = operands.map(|(&value, name)| dense(name, &[], vec![value])).collect();
+    gradient(&gradient_of(Rules::Numpy, expression, 0, operands)).unwrap().1[0]
+}
+
+#[test]
+fn what_f32_cannot_hold_on_the_way_widens_the_bound() {
+    let times = |left, right| call(Function::Multiply, [left, right]);
+    let [large, small] = [2f32.powi(100), 2f32.powi(-100)];
+    // a * 2^100 * 2^-100, and the like: f is 2 or 3, and the bound (1 + 8f) 2^-23 |t| + 2^-149.
+    let two = |b, c| single(times(times(op(0), op(1)), op(2)), &[1.0, b, c]);
+    let three = |b, c, d| single(times(times(times(op(0), op(1)), op(2)), op(3)), &[1.0, b, c, d]);
+    let plain =
+        |functions: f64, value: f64| Some((1.0 + 8.0 * functions) * 2f64.powi(-23) * value + 2f64.powi(-149));
+    assert_eq!(two(large, small).bound(DType::F32, 2), plain(2.0, 1.0));
+    // Underflow: 2^-200 on the way; 2^-149 times what is above 1.
+    let under = three(small, small, large);
+    assert_eq!(under.value, Scalar::F32(small));
+    let room = 2f64.powi(-149) * 2f64.powi(100);
+    assert_eq!(under.bound(DType::F32, 3), plain(3.0, 2f64.powi(-100)).map(|bound| bound + room));
+    // Overflow: 2^200 on the way to 2^100, in one order and in the other.
+    assert_eq!(three(large, large, small).bound(DType::F32, 3), None);
+    assert_eq!(three(small, large, large).bound(DType::F32, 3), None);
+    // What is beyond f32 itself is infinite for everybody.
+    let beyond = two(large, large);
+    assert_eq!((beyond.value, beyond.overflow), (Scalar::F32(f32::INFINITY), false));
+    // A factor of 0 is lost to no underflow, but meets an overflow.
+    let half = single(times(times(op(0), op(1)), op(2)), &[1.0, small, 0.0]);
+    assert_eq!((half.underflow, half.overflow), (0.0, false));
+    assert!(three(large, large, 0.0).overflow && !three(0.0, f32::INFINITY, large).overflow);
+    // f64 has room for all of it.
+    let operands = [1.0, 2f64.powi(100), 2f64.powi(100), 2f64.powi(-100)];
+    let wide = one(times(times(times(op(0), op(1)), op(2)), op(3)), 0, &operands);
+    assert_eq!((wide.underflow, wide.overflow), (0.0, false));
+}
+
+#[test]
+fn sums_that_f32_cannot_hold_are_not_judged() {
+    // The gradient of a * b by a, over several b: their sum.
+    let sum = |values: &[f32]| {
+        let operands = vec![dense("a", &[1], vec![1f32]), dense("b", &[values.len()], values.to_vec())];
+        let request = gradient_of(Rules::Numpy, of_operands(Function::Multiply), 0, operands);
+        gradient(&request).unwrap().1[0]
+    };
+    let largest = f32::MAX;
+    assert!(!sum(&[largest]).overflow && !sum(&[largest / 2.0, largest / 2.0]).overflow);
+    // 2 MAX - MAX: infinite in one order, MAX in another.
+    assert!(sum(&[largest, largest, -largest]).overflow);
+    // Infinite whatever the order.
+    assert!(!sum(&[largest, largest]).overflow && !sum(&[largest, largest, -1.0]).overflow);
+    assert!(!sum(&[f32::INFINITY, -largest]).overflow);
+    // Both ways: either infinity, or NaN.
+    assert!(sum(&[largest, largest, largest, -largest, -largest]).overflow);
+    assert!(sum(&[f32::INFINITY, -largest, -largest]).overflow);
+    // NaN for everybody.
+    assert!(
+        !sum(&[f32::INFINITY, f32::NEG_INFINITY]).overflow && !sum(&[f32::NAN, largest, largest]).overflow
+    );
 }
 
 #[test]

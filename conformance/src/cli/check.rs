@@ -28,7 +28,7 @@ Examples:
   broadcheck check --filter '*/views/*'
   broadcheck check --cases my-cases/ --impl reference
   broadcheck check --impl 'python3 my_harness.py' --timeout 30s
-  broadcheck check --impl adapter:openvino --max-sweep 2000
+  broadcheck check --impl adapter:openvino --sample-sweeps 400
   broadcheck check --impl ndarray --known ndarray.yaml --format json,html --out reports/
   broadcheck check --impl 'python3 my_harness.py' --write-known my-known.yaml
 
@@ -57,6 +57,12 @@ pub(super) struct Args {
 
     #[command(flatten)]
     selection: Selection,
+
+    /// Ask at most about N cases of each sweep, spread over all of it: for an implementation that takes long over each
+    ///
+    /// A sweep has up to 72,250 cases. The sample is the same in every run; the report says which sweeps were sampled.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    sample_sweeps: Option<u64>,
 
     /// A file of failures that are known for one implementation. May be repeated
     #[arg(long, value_name = "FILE")]
@@ -118,6 +124,7 @@ pub(super) fn run(args: &Args) -> Ended {
         selected: &selected,
         known: &known,
         named: !args.implementations.is_empty(),
+        sample: args.sample_sweeps,
         rerun: Rerun::new(&args.selection.cases),
     };
     let runs = with_jobs(args.jobs, || {
@@ -127,6 +134,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let report = Report {
         cases: selected.cases.len(),
         sweeps: selected.sweeps.len(),
+        sample: args.sample_sweeps,
         runs,
         interrupted: interrupt::pressed(),
     }

@@ -8,7 +8,7 @@ use broadcheck::known::Known;
 use broadcheck::report::{Entry, Leftover, Run, describe_expectation, describe_request, plural};
 use broadcheck::spec::{Case, Suite, Sweep};
 use broadcheck::suite::{Judged, Status, run_cases};
-use broadcheck::sweeps::{SweepReport, run_sweep};
+use broadcheck::sweeps::{SweepReport, run_sample};
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -19,6 +19,8 @@ pub(super) struct Judging<'a> {
     pub(super) known: &'a [Known],
     /// Whether the implementations were asked for by name.
     pub(super) named: bool,
+    /// How many cases of a sweep are asked at most; `None` for all.
+    pub(super) sample: Option<u64>,
     pub(super) rerun: Rerun,
 }
 
@@ -39,7 +41,7 @@ impl Judging<'_> {
         let mut results: Vec<Entry> = batches.flat_map_iter(batch).collect();
         for sweep in &self.selected.sweeps {
             if !interrupt::pressed() {
-                let report = run_sweep(implementation, sweep, known);
+                let report = run_sample(implementation, sweep, known, self.sample.unwrap_or(u64::MAX));
                 // Half a sweep says nothing.
                 if !interrupt::pressed() {
                     results.push(self.sweep_entry(name, sweep, report));

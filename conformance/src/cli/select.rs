@@ -24,10 +24,6 @@ pub(super) struct Selection {
     /// matches the whole id: `*` any text, `/` included, `?` one character, `[a-c]` one of a set, `{x,y}` either.
     #[arg(long, value_name = "GLOB")]
     pub(super) filter: Option<String>,
-
-    /// Leave out sweeps of more cases than this: for an implementation that takes long over each
-    #[arg(long, value_name = "N")]
-    pub(super) max_sweep: Option<u64>,
 }
 
 /// The selected part.
@@ -52,9 +48,7 @@ impl Selection {
         };
         let cases =
             suite.cases.iter().filter(|case| wanted(Some(case.request.rules().set()), &case.id)).collect();
-        let short = |sweep: &&Sweep| self.max_sweep.is_none_or(|most| sweep.expected_cases <= most);
-        let sweeps =
-            suite.sweeps.iter().filter(short).filter(|sweep| wanted(rules_of(sweep), &sweep.id)).collect();
+        let sweeps = suite.sweeps.iter().filter(|sweep| wanted(rules_of(sweep), &sweep.id)).collect();
         let selected = Selected { cases, sweeps };
         if selected.cases.is_empty() && selected.sweeps.is_empty() {
             return Err(Stop::Input(self.nothing(suite)));
@@ -70,7 +64,6 @@ impl Selection {
             asked.push(format!("--filter {filter}"));
         }
         asked.extend(self.rules.iter().map(|rules| format!("--rules {rules}")));
-        asked.extend(self.max_sweep.map(|most| format!("--max-sweep {most}")));
         if asked.is_empty() {
             return "found no case in the files given, expected at least one".into();
         }

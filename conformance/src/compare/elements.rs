@@ -13,7 +13,7 @@ pub(super) enum Rule<'a> {
     /// A value that a correct implementation may give (clause V-4b).
     Honest(Honest<'a>),
     /// Within the bound of clause V-6.
-    Gradient(Bounds),
+    Gradient(Bounds<'a>),
 }
 
 /// The operands of an accepted request, as they are read at each index of the result.
@@ -46,7 +46,7 @@ impl<'a> Rule<'a> {
                 Rule::Honest(Honest { reading, expression, ulp, any_zero_sign, expected_ulp })
             }
             (Operation::Gradient { expression, wrt }, Some(reading)) => {
-                Bounds::of(&reading, expression, *wrt, ulp)
+                Bounds::of(reading, expression, *wrt, ulp)
                     .map_or(Rule::Bits { any_zero_sign: true }, Rule::Gradient)
             }
             // Where the rules refuse the request, or give another shape, nothing is known of its values but the

@@ -19,7 +19,7 @@ use broadcheck_spec::{
     Tensor,
 };
 use elements::{Rule, elements};
-pub(crate) use gradient::precision;
+pub(crate) use gradient::{Interval, Precision, enclose};
 use std::fmt;
 
 /// The ULPs that an implementation is allowed at `exp log tanh power` unless it says otherwise (clause V-4).

@@ -1,6 +1,5 @@
 //! Two implementations over the same request.
 
-use super::gradient::within_nested_ulps;
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use crate::compare::{Difference, DifferenceKind, Latitude, Verdict, between};
@@ -60,11 +59,6 @@ impl<'a> Differential<'a> {
         let (kind, detail) = match verdict {
             Verdict::Passed if matches!(left, Outcome::Refusal(_)) => return Judgement::Held(Asked::Refused),
             Verdict::Passed => return Judgement::Held(Asked::Accepted),
-            Verdict::Failed(_) if within_nested_ulps(request, &left, &right) => {
-                let reason =
-                    "the gradients are as far apart as the ULPs of a function inside another make them";
-                return Judgement::Vacuous(reason.into());
-            }
             Verdict::Failed(difference) => (kind(&difference, &left, &right), difference.to_string()),
             Verdict::Skipped(message) | Verdict::Errored(message) => {
                 (Kind::Broke(Side::Right, Breakage::Errored), message)

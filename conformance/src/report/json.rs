@@ -18,6 +18,9 @@ struct Suite<'a> {
     cases: usize,
     /// How many sweeps were selected.
     sweeps: usize,
+    /// How many cases of a sweep were asked at most, where not all were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sweep_sample: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -63,7 +66,12 @@ struct Case<'a> {
 /// The whole report, indented, with a line feed at its end.
 pub fn render(report: &Report) -> String {
     let document = Document {
-        suite: Suite { version: env!("CARGO_PKG_VERSION"), cases: report.cases, sweeps: report.sweeps },
+        suite: Suite {
+            version: env!("CARGO_PKG_VERSION"),
+            cases: report.cases,
+            sweeps: report.sweeps,
+            sweep_sample: report.sample,
+        },
         interrupted: report.interrupted,
         implementations: report.runs.iter().map(implementation).collect(),
     };

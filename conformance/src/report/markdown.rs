@@ -7,13 +7,21 @@ use std::fmt::Write as _;
 /// How a report in markdown begins: a file that begins so is ours.
 pub const MARKER: &str = "<!-- broadcheck report -->";
 
+/// More implementations than this stand one below the other: so many columns of counts fit on no page.
+const MOST_ACROSS: usize = 4;
+
 /// GitHub takes no comment of more than 65,536 characters. What follows the failures needs some room, too.
 const MAX_LENGTH: usize = 60_000;
 
 /// The whole report.
 pub fn render(report: &Report) -> String {
     let mut text = format!("{MARKER}\n### {PRODUCT}: {}\n\n", report.scope());
-    table(&mut text, &Counts::of(report));
+    let counts = Counts::of(report);
+    if counts.groups.len() > MOST_ACROSS {
+        long_table(&mut text, &counts);
+    } else {
+        table(&mut text, &counts);
+    }
     let _ = writeln!(text, "\n**{}**", inline(&report.closing()));
     failures(&mut text, &report.failures());
     for run in &report.runs {
@@ -64,6 +72,27 @@ fn table(text: &mut String, counts: &Counts) {
             let _ = write!(text, " {bold}{}{bold} |", cells.join(" / "));
         }
         text.push('\n');
+    }
+}
+
+/// One row per implementation, one column per rule set; a cell names what it counts, and skipped cases only beside others.
+fn long_table(text: &mut String, counts: &Counts) {
+    let _ = writeln!(text, "| implementation | {} |", counts.names.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(counts.names.len()));
+    for group in &counts.groups {
+        let cells: Vec<String> = group.rows.iter().map(|row| named(&group.headers, row)).collect();
+        let _ = writeln!(text, "| {} | {} |", inline(&group.title), cells.join(" | "));
+    }
+}
+
+/// `454 passed, 50 known, 120 skipped`; `-` where all are skipped.
+fn named(headers: &[&str], row: &[usize]) -> String {
+    let counted = headers.iter().zip(row).filter(|&(_, &count)| count > 0);
+    let mut cells: Vec<(&&str, &usize)> = counted.collect();
+    cells.sort_by_key(|&(&header, _)| header == "skipped");
+    match cells[..] {
+        [] | [(&"skipped", _)] => "-".into(),
+        _ => cells.iter().map(|(header, count)| format!("{count} {header}")).collect::<Vec<_>>().join(", "),
     }
 }
 

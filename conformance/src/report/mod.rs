@@ -49,6 +49,8 @@ pub struct Report {
     pub cases: usize,
     /// How many sweeps were selected.
     pub sweeps: usize,
+    /// How many cases of a sweep were asked at most; `None` for all.
+    pub sample: Option<u64>,
     /// One per implementation.
     pub runs: Vec<Run>,
     /// Whether the run was ended before its end: what is missing was not judged.
@@ -223,10 +225,17 @@ impl Report {
         )
     }
 
-    /// `612 cases and 14 sweeps`.
+    /// `612 cases and 14 sweeps`, or `612 cases and 14 sweeps, sampled (at most 400 cases of each)`.
     fn scope(&self) -> String {
         let cases = plural(self.cases, "case");
-        if self.sweeps == 0 { cases } else { format!("{cases} and {}", plural(self.sweeps, "sweep")) }
+        let sampled = self
+            .sample
+            .map(|most| format!(", sampled (at most {} of each)", plural(most, "case")))
+            .unwrap_or_default();
+        match self.sweeps {
+            0 => cases,
+            sweeps => format!("{cases} and {}{sampled}", plural(sweeps, "sweep")),
+        }
     }
 }
 

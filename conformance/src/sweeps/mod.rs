@@ -13,7 +13,7 @@ mod patterns;
 mod run;
 mod together;
 
-pub use run::{SweepFailure, SweepReport, run_sweep};
+pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 
 use crate::relations::{Extent, RELATIONS, Relation};
 use crate::words::plural;

@@ -114,7 +114,7 @@ impl Writer<'_> {
                 let (one, square) = (self.number(1.0), self.call(F::Multiply, &[r, r]));
                 self.call(F::Subtract, &[one, square])
             }
-            (F::Power, 0) => self.power_by_base(a, b),
+            (F::Power, 0) => self.power_by_base(a, b, r),
             (F::Power, _) => self.power_by_exponent(a, b, r),
             (F::Abs, _) => self.sign(a),
             (F::Maximum | F::Minimum, _) => return self.winner(path, function, arguments, which),
@@ -147,13 +147,41 @@ impl Writer<'_> {
     }
 
     /// 0 if y = 0, else y x^(y-1).
-    fn power_by_base(&mut self, x: u32, y: u32) -> u32 {
-        let (zero, one) = (self.number(0.0), self.number(1.0));
-        let less = self.call(Function::Subtract, &[y, one]);
-        let power = self.call(Function::Power, &[x, less]);
+    fn power_by_base(&mut self, x: u32, y: u32, r: u32) -> u32 {
+        let zero = self.number(0.0);
+        let power = self.power_of_one_less(x, y, r);
         let product = self.call(Function::Multiply, &[y, power]);
         let none = self.call(Function::Equal, &[y, zero]);
         self.call(Function::Select, &[none, zero, product])
+    }
+
+    /// x^(y-1). Once a float has no digit left for ones, y is even, and y - 1 rounds to it or to another even number:
+    /// then the power is that of x's size, with x's sign. And y - 1 may round to an integer where y is none: a negative
+    /// x has no such power, as `r` tells, which is x^y.
+    fn power_of_one_less(&mut self, x: u32, y: u32, r: u32) -> u32 {
+        use Function as F;
+        let ones_end = if self.dtype == DType::F64 { 2f64.powi(53) } else { 2f64.powi(24) };
+        let (zero, one, end, infinity) =
+            (self.number(0.0), self.number(1.0), self.number(ones_end), self.number(f64::INFINITY));
+        let size = self.call(F::Abs, &[y]);
+        let (large, finite) =
+            (self.logic(F::GreaterEqual, &[size, end]), self.logic(F::Less, &[size, infinity]));
+        let even = self.logic(F::LogicalAnd, &[large, finite]);
+        let absolute = self.call(F::Abs, &[x]);
+        let base = self.call(F::Select, &[even, absolute, x]);
+        let less = self.call(F::Subtract, &[y, one]);
+        let power = self.call(F::Power, &[base, less]);
+        // 1 / x is below 0 for -0 too; where it is -0, x is.
+        let reciprocal = self.reciprocal(x);
+        let (below, inverse_below) =
+            (self.logic(F::Less, &[x, zero]), self.logic(F::Less, &[reciprocal, zero]));
+        let negative = self.logic(F::LogicalOr, &[below, inverse_below]);
+        let turned = self.logic(F::LogicalAnd, &[even, negative]);
+        let opposite = self.call(F::Negate, &[power]);
+        let signed = self.call(F::Select, &[turned, opposite, power]);
+        let none = self.logic(F::NotEqual, &[r, r]);
+        let none = self.logic(F::LogicalAnd, &[none, below]);
+        self.call(F::Select, &[none, r, signed])
     }
 
     /// 0 if x = 0 and y >= 0, else r log x.

@@ -1,10 +1,8 @@
 //! A gradient against central differences of the same implementation's results, within what the enclosure of the
 //! derivative and the rounding of the results leave open.
 
-use super::enclosure::{Precision, enclose};
-use super::interval::Interval;
 use super::{Checked, Complaint};
-use crate::compare::index_of;
+use crate::compare::{Interval, Precision, enclose, index_of};
 use crate::oracle::Asked;
 use crate::oracle::remade::{dense, elements, flagged};
 use crate::suite::run_caught;
@@ -41,15 +39,14 @@ pub(super) fn check(implementation: &dyn Implementation, request: &Request) -> C
         return None;
     }
     let bounds = broadcheck_reference::gradient(request).ok()?.1;
-    let functions = expression.calls().count() as f64;
+    let functions = expression.calls().count();
     let count = w.shape().count()?;
     let mut chosen = vec![0, count / 2, count.saturating_sub(1)];
     chosen.dedup();
     let mut compared = false;
     for place in chosen.into_iter().filter(|&place| place < count) {
         let found = gradient.tensor.values().get(place).and_then(Scalar::as_f64)?;
-        let bound = &bounds[place];
-        let rounding = (bound.terms as f64 + 8.0 * functions) * f64::EPSILON * bound.magnitude;
+        let Some(rounding) = bounds[place].bound(DType::F64, functions) else { continue };
         let moved = Moved { implementation, forward: &forward, expression, wrt: *wrt, alignment: &alignment };
         let Some(quotient) = moved.quotient(place) else { continue };
         let allowed = quotient.allowed + rounding + f64::MIN_POSITIVE;
@@ -96,12 +93,13 @@ impl Moved<'_> {
         let (low, high) = (at - step, at + step);
         let [below, above] = [self.results(place, low)?, self.results(place, high)?];
         let range = Interval { low, high };
+        let precision = Precision::of(DType::F64, self.implementation.allowed_ulp());
         let (mut derivative, mut error, mut rise, mut sizes, mut terms) =
             (Interval::ZERO, 0.0, 0.0, 0.0, 0.0);
         for result_place in self.reading(place) {
             let index = index_of(result_place, &self.alignment.shape);
             let values = self.values_at(&index);
-            let root = enclose(self.expression, self.wrt, range, &values, Precision::DOUBLE)?;
+            let root = enclose(self.expression, self.wrt, range, &values, precision)?;
             derivative = derivative.plus(root.derivative);
             error += 2.0 * root.error;
             let value = |tensor: &Tensor| tensor.values().get(result_place).and_then(Scalar::as_f64);

@@ -6,11 +6,6 @@
 
 mod adjoint;
 mod differences;
-mod enclosure;
-mod interval;
-mod nested;
-
-pub(super) use nested::within_nested_ulps;
 
 use super::signature::{Kind, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};

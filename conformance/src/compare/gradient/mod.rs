@@ -1,47 +1,66 @@
 //! Gradients are sums in any order: how far two right answers may lie apart (clause V-6).
 
+mod enclosure;
+mod interval;
+mod nested;
+
 use super::admissible::{Admissible, admissible_nodes, compared};
 use super::elements::Reading;
 use super::index_of;
 use super::ranges::{Floats, Piece};
-use broadcheck_reference::{GradientElement, gradient};
-use broadcheck_spec::{Call, DType, Expression, Function, Node, Scalar};
+use broadcheck_reference::gradient;
+use broadcheck_spec::{Call, Expression, Function, Node, Scalar};
+pub(crate) use enclosure::{Precision, enclose};
+pub(crate) use interval::Interval;
+use nested::{Nested, Width};
 
 /// For each element of a gradient, in row-major order, how far an answer may be from the expected one.
-pub(super) struct Bounds(Vec<Bound>);
+pub(super) struct Bounds<'a> {
+    elements: Vec<Bound>,
+    /// Where an inexact function's result goes into another function.
+    nested: Option<Nested<'a>>,
+}
 
 /// How one element is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bound {
-    /// (n + 8f)·eps·Σ|t| plus the smallest subnormal.
+    /// (n + 8f)·eps·Σ|t| plus what an underflow may have grown to and the smallest subnormal.
     Within(f64),
-    /// An inexact function decides which branch the derivative follows, and both are within its ULPs: as clause
-    /// V-4b admits either branch forward, so does the gradient, and nothing is known of the element.
+    /// Nothing is known of the element. An inexact function decides which branch the derivative follows, and both
+    /// are within its ULPs: as clause V-4b admits either branch forward, so does the gradient. Or an implementation
+    /// that computes in the dtype may overflow on the way.
     Open,
 }
 
-impl Bounds {
+impl<'a> Bounds<'a> {
     /// `None` where there is nothing to bound: a request that is refused, or no float.
-    pub(super) fn of(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp: u32) -> Option<Bounds> {
-        let (epsilon, smallest) = precision(reading.request.operands()[wrt].dtype())?;
-        let functions = expression.calls().count() as f64;
-        let (_, elements) = gradient(reading.request).ok()?;
-        let bound = |element: &GradientElement| {
-            Bound::Within((element.terms as f64 + 8.0 * functions) * epsilon * element.magnitude + smallest)
-        };
-        let mut bounds: Vec<Bound> = elements.iter().map(bound).collect();
+    pub(super) fn of(
+        reading: Reading<'a>,
+        expression: &'a Expression,
+        wrt: usize,
+        ulp: u32,
+    ) -> Option<Bounds<'a>> {
+        let dtype = reading.request.operands()[wrt].dtype();
+        if !dtype.is_float() {
+            return None;
+        }
+        let functions = expression.calls().count();
+        let (_, found) = gradient(reading.request).ok()?;
+        let bounds = found.iter().map(|element| element.bound(dtype, functions));
+        let mut elements: Vec<Bound> = bounds.map(|bound| bound.map_or(Bound::Open, Bound::Within)).collect();
         if !expression.is_exact() {
-            for place in open_elements(reading, expression, wrt, ulp) {
-                bounds[place] = Bound::Open;
+            for place in open_elements(&reading, expression, wrt, ulp) {
+                elements[place] = Bound::Open;
             }
         }
-        Some(Bounds(bounds))
+        let nested = Nested::of(reading, expression, wrt, Precision::of(dtype, ulp));
+        Some(Bounds { elements, nested })
     }
 
     /// `None` where the element is within its bound; else why it is wrong. -0 equals +0 here; what is not finite
     /// is answered by the same.
     pub(super) fn complaint(&self, place: usize, expected: Scalar, found: Scalar) -> Option<String> {
-        let bound = match self.0.get(place) {
+        let bound = match self.elements.get(place) {
             Some(Bound::Within(bound)) => *bound,
             Some(Bound::Open) => return None,
             None => 0.0,
@@ -54,20 +73,16 @@ impl Bounds {
             return Some(format!("expected {expected}, got {found}"));
         }
         let error = (want - got).abs();
+        if error <= bound {
+            return None;
+        }
+        let bound = match self.nested.as_ref().map(|nested| nested.width(place)) {
+            Some(Width::Unknown) => return None,
+            Some(Width::Known(width)) => bound + width,
+            None => bound,
+        };
         let within = error <= bound;
         (!within).then(|| format!("expected {expected}, got {found}: off by {error:e}, allowed {bound:e}"))
-    }
-}
-
-/// The spacing at 1 and the smallest subnormal of a float.
-pub(crate) fn precision(dtype: DType) -> Option<(f64, f64)> {
-    let power = |exponent: i32| 2f64.powi(exponent);
-    match dtype {
-        DType::F64 => Some((power(-52), f64::from_bits(1))),
-        DType::F32 => Some((power(-23), power(-149))),
-        DType::F16 => Some((power(-10), power(-24))),
-        DType::Bf16 => Some((power(-7), power(-133))),
-        _ => None,
     }
 }
 

@@ -2,16 +2,18 @@
 
 /// All numbers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Interval {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Interval {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Interval {
-    pub(super) const ZERO: Interval = Interval { low: 0.0, high: 0.0 };
-    pub(super) const ONE: Interval = Interval { low: 1.0, high: 1.0 };
+    pub(crate) const ZERO: Interval = Interval { low: 0.0, high: 0.0 };
+    pub(crate) const ONE: Interval = Interval { low: 1.0, high: 1.0 };
+    /// Anything, NaN included.
+    pub(crate) const UNKNOWN: Interval = Interval { low: f64::NAN, high: f64::NAN };
 
-    pub(super) fn point(value: f64) -> Interval {
+    pub(crate) fn point(value: f64) -> Interval {
         Interval { low: value, high: value }
     }
 
@@ -25,46 +27,46 @@ impl Interval {
             high = high.max(value);
         }
         if nan {
-            return Interval { low: f64::NAN, high: f64::NAN };
+            return Interval::UNKNOWN;
         }
         Interval { low: low.next_down(), high: high.next_up() }
     }
 
-    pub(super) fn is_finite(self) -> bool {
+    pub(crate) fn is_finite(self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
 
-    pub(super) fn holds_zero(self) -> bool {
+    pub(crate) fn holds_zero(self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 
     /// The largest absolute value.
-    pub(super) fn size(self) -> f64 {
+    pub(crate) fn size(self) -> f64 {
         self.low.abs().max(self.high.abs())
     }
 
-    pub(super) fn width(self) -> f64 {
+    pub(crate) fn width(self) -> f64 {
         (self.high - self.low).next_up()
     }
 
     /// Wider by this much on both sides.
-    pub(super) fn widened(self, by: f64) -> Interval {
+    pub(crate) fn widened(self, by: f64) -> Interval {
         Interval { low: (self.low - by).next_down(), high: (self.high + by).next_up() }
     }
 
-    pub(super) fn negated(self) -> Interval {
+    pub(crate) fn negated(self) -> Interval {
         Interval { low: -self.high, high: -self.low }
     }
 
-    pub(super) fn plus(self, other: Interval) -> Interval {
+    pub(crate) fn plus(self, other: Interval) -> Interval {
         Interval::around([self.low + other.low, self.high + other.high])
     }
 
-    pub(super) fn minus(self, other: Interval) -> Interval {
+    pub(crate) fn minus(self, other: Interval) -> Interval {
         self.plus(other.negated())
     }
 
-    pub(super) fn times(self, other: Interval) -> Interval {
+    pub(crate) fn times(self, other: Interval) -> Interval {
         // What is exactly 0 stays so: a derivative by another operand.
         if self == Interval::ZERO || other == Interval::ZERO {
             return Interval::ZERO;
@@ -79,7 +81,7 @@ impl Interval {
     }
 
     /// The quotient, where the divisor is never 0.
-    pub(super) fn over(self, other: Interval) -> Option<Interval> {
+    pub(crate) fn over(self, other: Interval) -> Option<Interval> {
         if other.holds_zero() {
             return None;
         }
@@ -95,7 +97,7 @@ impl Interval {
     }
 
     /// A function that only rises, known to within a few ULP.
-    pub(super) fn rising(self, function: impl Fn(f64) -> f64) -> Interval {
+    pub(crate) fn rising(self, function: impl Fn(f64) -> f64) -> Interval {
         let (low, high) = (function(self.low), function(self.high));
         let slack = |value: f64| value.abs() * 8.0 * f64::EPSILON + f64::MIN_POSITIVE;
         Interval { low: low - slack(low), high: high + slack(high) }

@@ -1,0 +1,118 @@
+//! How the limits of a float bear on a gradient (clause V-6). An implementation may keep derivatives and sums in the
+//! dtype, and multiply and add them in any order: on the way it may overflow or underflow where the element does not.
+
+use broadcheck_spec::DType;
+
+/// A float's numbers; those of f16 and bf16 are computed with in f32.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The spacing at 1.
+    pub(crate) epsilon: f64,
+    /// The smallest subnormal.
+    pub(crate) smallest: f64,
+    /// The smallest subnormal of what derivatives are computed in.
+    computed_smallest: f64,
+    /// The smallest normal number of what derivatives are computed in.
+    computed_normal: f64,
+    /// The largest finite number of what derivatives are computed in.
+    computed_largest: f64,
+}
+
+impl Limits {
+    /// # Panics
+    /// Where the dtype is no float.
+    pub(crate) fn of(dtype: DType) -> Limits {
+        let two_to = |exponent: i32| 2f64.powi(exponent);
+        let in_f32 = |epsilon, smallest| Limits {
+            epsilon,
+            smallest,
+            computed_smallest: two_to(-149),
+            computed_normal: f64::from(f32::MIN_POSITIVE),
+            computed_largest: f64::from(f32::MAX),
+        };
+        match dtype {
+            DType::F64 => Limits {
+                epsilon: two_to(-52),
+                smallest: f64::from_bits(1),
+                computed_smallest: f64::from_bits(1),
+                computed_normal: f64::MIN_POSITIVE,
+                computed_largest: f64::MAX,
+            },
+            DType::F32 => in_f32(two_to(-23), two_to(-149)),
+            DType::F16 => in_f32(two_to(-10), two_to(-24)),
+            DType::Bf16 => in_f32(two_to(-7), two_to(-133)),
+            other => panic!("{other} has no gradient"),
+        }
+    }
+}
+
+/// The factors of a product: whatever the order in which they are multiplied, what comes out on the way is between
+/// these two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Factors {
+    /// The product of those above 1.
+    growth: f64,
+    /// The product of those below 1. A 0 is left out: nothing is lost by it.
+    decay: f64,
+}
+
+impl Factors {
+    pub(crate) const NONE: Factors = Factors { growth: 1.0, decay: 1.0 };
+
+    pub(crate) fn of(value: f64) -> Factors {
+        let size = value.abs();
+        if size > 1.0 {
+            Factors { growth: size, ..Factors::NONE }
+        } else if size > 0.0 {
+            Factors { decay: size, ..Factors::NONE }
+        } else {
+            Factors::NONE
+        }
+    }
+
+    pub(crate) fn times(self, other: Factors) -> Factors {
+        Factors { growth: self.growth * other.growth, decay: self.decay * other.decay }
+    }
+
+    /// How far off an underflow may leave the product.
+    pub(crate) fn underflow(self, limits: Limits) -> f64 {
+        if self.decay < limits.computed_normal { limits.computed_smallest * self.growth } else { 0.0 }
+    }
+
+    /// Whether something on the way to `product` may overflow although it is within range itself, or overflow in one
+    /// part and underflow in another, which makes NaN.
+    pub(crate) fn overflow(self, product: f64, limits: Limits) -> bool {
+        self.growth > limits.computed_largest
+            && (product.abs() <= limits.computed_largest || self.decay < limits.computed_normal)
+    }
+}
+
+/// What is added up, by sign.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    positive: f64,
+    negative: f64,
+    nan: bool,
+    /// Whether an infinity of this sign is among them.
+    infinite: [bool; 2],
+}
+
+impl Sums {
+    pub(crate) fn add(&mut self, value: f64) {
+        self.nan |= value.is_nan();
+        self.positive += value.max(0.0);
+        self.negative -= value.min(0.0);
+        self.infinite[0] |= value == f64::INFINITY;
+        self.infinite[1] |= value == f64::NEG_INFINITY;
+    }
+
+    /// Whether a part of the sum may overflow although `sum` does not, or parts of it both ways. Where a NaN is
+    /// added, or infinities of both signs, the sum is NaN for everybody.
+    pub(crate) fn overflow(&self, sum: f64, limits: Limits) -> bool {
+        if self.nan || self.infinite == [true, true] {
+            return false;
+        }
+        let beyond = [self.positive, self.negative].map(|part| part > limits.computed_largest);
+        beyond == [true, true] || (beyond != [false, false] && sum.abs() <= limits.computed_largest)
+    }
+}
