@@ -1,5 +1,5 @@
 //! `adapter:NAME`: what is said where none is set up, how an adapter and what it is known to fail are found, and that
-//! every shipped one is whole. The systems themselves are not run here: they need Python and the package index.
+//! every shipped one is whole. The systems themselves are not run here: they need the package index, or minutes to build.
 #![cfg(unix)]
 
 use broadcheck::known::Known;
@@ -103,6 +103,28 @@ fn one_that_is_set_up_runs() {
 }
 
 #[test]
+fn one_that_is_a_program_runs() {
+    let fixture = Fixture::new();
+    let adapters = fixture.path("adapters");
+    for directory in ["rust/src/bin", "rust/target/built/release"] {
+        fs::create_dir_all(adapters.join(directory)).unwrap();
+    }
+    for file in ["rust/src/bin/built.rs", "rust/Cargo.lock", "rust/target/built/installed.txt"] {
+        fs::write(adapters.join(file), "").unwrap();
+    }
+    let program = adapters.join("rust/target/built/release/built");
+    fs::copy(adapters.join("venvs/ours/bin/python"), &program).unwrap();
+    let check = ["check", "--impl", "adapter:built", "--filter", "numpy/zero"];
+    let (status, out, err) = run(&adapters, &check);
+    assert_eq!(status, 0, "{out}{err}");
+    fs::remove_file(adapters.join("rust/target/built/installed.txt")).unwrap();
+    let (status, _, err) = run(&adapters, &check);
+    assert_eq!(status, 2);
+    let setup = adapters.join("setup");
+    assert!(err.contains(&format!("the adapter is not set up: run `{} built`", setup.display())), "{err}");
+}
+
+#[test]
 fn what_is_known_of_its_version_is_found() {
     let fixture = Fixture::new();
     let listed = "numpy/zero/zero-with-zero-on-the-first-axis";
@@ -136,18 +158,42 @@ fn package(adapter: &str) -> &str {
     }
 }
 
+/// The crate whose version an adapter in Rust declares.
+fn crate_of(adapter: &str) -> &str {
+    match adapter {
+        "candle" => "candle-core",
+        "tract" => "tract-core",
+        "burn" | "burn-ndarray" => "burn-tensor",
+        other => panic!("{other} has no crate here"),
+    }
+}
+
+/// The file of what a shipped adapter is known to fail is about this version of it, and about cases that there are.
+fn assert_known(name: &str, version: &str) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let suite = Suite::builtin().unwrap();
+    let cases = suite.cases.iter().map(|case| case.id.as_str());
+    let ids = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str()));
+    let known = Known::load(&here.join(format!("known/{name}.yaml"))).expect(name);
+    assert_eq!(known.implementation, name);
+    assert!(known.covers(version), "{name}: known/{name}.yaml is not about the version {version}");
+    let leftovers: Vec<&str> = known.unmatched(ids).iter().map(|entry| entry.case.as_str()).collect();
+    assert!(leftovers.is_empty(), "{name}: entries about no case: {leftovers:?}");
+}
+
+/// What the files of a directory with this ending are called without it.
+fn stems(directory: &str, ending: &str) -> Vec<String> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let files =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    files.filter_map(|file| file.strip_suffix(ending).map(str::to_owned)).collect()
+}
+
 #[test]
 fn every_shipped_adapter_is_whole() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let suite = Suite::builtin().unwrap();
-    let ids: Vec<&str> = suite.cases.iter().map(|case| case.id.as_str()).collect();
-    let sweeps = suite.sweeps.iter().map(|sweep| sweep.id.as_str());
-    let ids: Vec<&str> = ids.into_iter().chain(sweeps).collect();
-    let mut count = 0;
-    for entry in fs::read_dir(here.join("adapters")).unwrap() {
-        let file = entry.unwrap().file_name().into_string().unwrap();
-        let Some(name) = file.strip_suffix("_adapter.py") else { continue };
-        count += 1;
+    let names = stems("adapters", "_adapter.py");
+    for name in &names {
         let required =
             fs::read_to_string(here.join(format!("adapters/requirements-{name}.txt"))).expect(name);
         assert!(required.starts_with("# python: 3."), "{name}: {required}");
@@ -156,12 +202,26 @@ fn every_shipped_adapter_is_whole() {
         let version = pinned.filter_map(|line| line.split_once("=="));
         let mut version = version.filter(|(found, _)| found.eq_ignore_ascii_case(package(name)));
         let (_, version) = version.next_back().unwrap_or_else(|| panic!("{name}: {required}"));
-        let known = Known::load(&here.join(format!("known/{name}.yaml"))).expect(name);
-        assert_eq!(known.implementation, name);
-        assert!(known.covers(version), "{name}: known/{name}.yaml is not about the version {version}");
-        let leftovers: Vec<&str> =
-            known.unmatched(ids.iter().copied()).iter().map(|entry| entry.case.as_str()).collect();
-        assert!(leftovers.is_empty(), "{name}: entries about no case: {leftovers:?}");
+        assert_known(name, version);
     }
-    assert!(count >= 10, "{count} adapters");
+    assert!(names.len() >= 10, "{names:?}");
+}
+
+#[test]
+fn every_shipped_adapter_in_rust_is_whole() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters/rust");
+    let [manifest, lock] =
+        ["Cargo.toml", "Cargo.lock"].map(|file| fs::read_to_string(package.join(file)).unwrap());
+    let names = stems("adapters/rust/src/bin", ".rs");
+    for name in &names {
+        let system = crate_of(name);
+        let program = format!("name = \"{name}\"\nrequired-features = [\"{name}\"]\n");
+        assert!(manifest.contains(&program), "{name}: found no program behind the feature of its name");
+        let required = manifest.split(&format!("\n{system} = {{ version = \"=")).nth(1).expect(system);
+        let version = required.split('"').next().expect(system);
+        let locked = format!("name = \"{system}\"\nversion = \"{version}\"\n");
+        assert!(lock.contains(&locked), "{name}: Cargo.lock has another version than {version}");
+        assert_known(name, version);
+    }
+    assert!(names.len() >= 3, "{names:?}");
 }

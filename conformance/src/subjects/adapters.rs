@@ -1,5 +1,6 @@
 //! Adapters: programs of `conformance/adapters` that put a real system behind the protocol. `adapter:NAME` is the
-//! command that starts one, once `conformance/adapters/setup NAME` has installed what it runs on.
+//! command that starts one, once `conformance/adapters/setup NAME` has installed what it runs on, or has built it: an
+//! adapter is a Python script, or a program of the crate in `rust`.
 //!
 //! The directory is the one that the environment variable [`DIRECTORY`] names; else that of the checkout which
 //! holds the current directory, or the running program. What a system is known to fail stands in the directory
@@ -51,12 +52,22 @@ pub fn directory() -> Result<PathBuf, String> {
 
 /// The names of the adapters in a directory, sorted.
 fn names(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let name =
-        |entry: fs::DirEntry| entry.file_name().to_str()?.strip_suffix("_adapter.py").map(str::to_owned);
-    let mut names: Vec<String> = entries.filter_map(name).collect();
+    let mut names = stems(directory, "_adapter.py");
+    names.extend(stems(&programs(directory), ".rs"));
     names.sort_unstable();
     names
+}
+
+/// What the files of a directory with this ending are called without it.
+fn stems(directory: &Path, ending: &str) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let stem = |entry: fs::DirEntry| entry.file_name().to_str()?.strip_suffix(ending).map(str::to_owned);
+    entries.filter_map(stem).collect()
+}
+
+/// Where the adapters are that are written in Rust.
+fn programs(directory: &Path) -> PathBuf {
+    directory.join("rust/src/bin")
 }
 
 /// The command that starts an adapter.
@@ -72,19 +83,51 @@ fn command_in(directory: &Path, name: &str) -> Result<String, String> {
     if !known.iter().any(|known| known == name) {
         return Err(format!("there is no adapter `{name}`, expected one of {}", known.join(", ")));
     }
-    let environment = directory.join("venvs").join(name);
-    let installed = fs::read(environment.join(INSTALLED)).ok();
-    let required = fs::read(directory.join(format!("requirements-{name}.txt"))).ok();
+    let adapter = if programs(directory).join(format!("{name}.rs")).is_file() {
+        Adapter::program(&directory.join("rust"), name)
+    } else {
+        Adapter::script(directory, name)
+    };
+    let installed = fs::read(adapter.installed).ok();
+    let required = fs::read(adapter.required).ok();
     let setup = format!("run `{} {name}`", directory.join("setup").display());
     match installed {
         None => Err(format!("the adapter is not set up: {setup}")),
         installed if installed != required => {
             Err(format!("its requirements have changed since it was set up: {setup}"))
         }
-        Some(_) => {
-            let python = environment.join("bin").join("python");
-            let script = directory.join(format!("{name}_adapter.py"));
-            Ok(shell_words::join([python.to_string_lossy(), script.to_string_lossy()]))
+        Some(_) => Ok(shell_words::join(adapter.words.iter().map(|word| word.to_string_lossy()))),
+    }
+}
+
+/// An adapter in a directory, set up or not.
+struct Adapter {
+    /// The words of the command that starts it.
+    words: Vec<PathBuf>,
+    /// The requirements that setup has installed.
+    installed: PathBuf,
+    /// Those that it has now.
+    required: PathBuf,
+}
+
+impl Adapter {
+    fn script(directory: &Path, name: &str) -> Adapter {
+        let environment = directory.join("venvs").join(name);
+        let python = environment.join("bin").join("python");
+        Adapter {
+            words: vec![python, directory.join(format!("{name}_adapter.py"))],
+            installed: environment.join(INSTALLED),
+            required: directory.join(format!("requirements-{name}.txt")),
+        }
+    }
+
+    /// A program of this package.
+    fn program(package: &Path, name: &str) -> Adapter {
+        let built = package.join("target").join(name);
+        Adapter {
+            words: vec![built.join("release").join(name)],
+            installed: built.join(INSTALLED),
+            required: package.join("Cargo.lock"),
         }
     }
 }
@@ -162,6 +205,29 @@ mod tests {
         assert!(words[1].ends_with("mine_adapter.py"), "{words:?}");
         fs::write(directory.path().join("requirements-mine.txt"), "numpy==2\n").unwrap();
         let told = command_in(directory.path(), "mine").unwrap_err();
+        assert!(told.starts_with("its requirements have changed since it was set up: run `"), "{told}");
+    }
+
+    #[test]
+    fn a_program_is_found_while_its_lock_file_is_that_which_it_was_built_with() {
+        let directory = adapters();
+        let package = directory.path().join("rust");
+        let built = package.join("target/theirs");
+        for path in [&programs(directory.path()), &built] {
+            fs::create_dir_all(path).unwrap();
+        }
+        fs::write(programs(directory.path()).join("theirs.rs"), "").unwrap();
+        fs::write(package.join("Cargo.lock"), "version = 4\n").unwrap();
+        let told = command_in(directory.path(), "yours").unwrap_err();
+        assert_eq!(told, "there is no adapter `yours`, expected one of mine, theirs");
+        let told = command_in(directory.path(), "theirs").unwrap_err();
+        assert!(told.starts_with("the adapter is not set up: run `"), "{told}");
+        fs::write(built.join(INSTALLED), "version = 4\n").unwrap();
+        let words = shell_words::split(&command_in(directory.path(), "theirs").unwrap()).unwrap();
+        assert_eq!(words.len(), 1);
+        assert!(words[0].ends_with("target/theirs/release/theirs"), "{words:?}");
+        fs::write(package.join("Cargo.lock"), "version = 5\n").unwrap();
+        let told = command_in(directory.path(), "theirs").unwrap_err();
         assert!(told.starts_with("its requirements have changed since it was set up: run `"), "{told}");
     }
 

@@ -1,0 +1,9 @@
+//! burn on its backend flex, the one in plain Rust that it recommends for a CPU.
+
+use broadcheck_adapters::{burn::Burn, serve};
+use burn_tensor::Device;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    serve(&Burn::new("burn", Device::flex(), &[]))
+}

@@ -1,0 +1,293 @@
+//! burn on one of its CPU backends: its tensors under the rule set `numpy` where the ranks are equal, `expand`, and
+//! gradients by `backward`.
+//!
+//! burn carries the rank of a tensor, and whether it holds floats, integers or bools, in its type. Its functions broadcast
+//! between operands of one rank, from 1 on; what has different ranks does not compile and is skipped. What has
+//! different kinds of element does not compile either, which is a refusal: that is a rule about the request. Within a
+//! type burn refuses by a panic. Those in which it says that shapes or dtypes do not go together ([`REFUSALS`]), and no
+//! others, are caught and answered as refusals.
+
+use crate::{MAX_ELEMENTS, Stop, asking, derived_by, evaluate, leaves_out_an_operand, outcome, version_of};
+use broadcheck::spec::{
+    Capabilities, DType, Data, Element, Expression, Function, Implementation, Operand, Operation,
+    OperationKind, Outcome, RefusalKind, Request, RuleSet, Tensor as Answer,
+};
+use burn_tensor::{Bool, DType as Type, Device, Int, Shape, Tensor, TensorData};
+
+/// burn with one of its backends.
+pub struct Burn {
+    name: &'static str,
+    device: Device,
+    capabilities: Capabilities,
+}
+
+/// The highest rank for which this adapter is built; burn itself has no highest one.
+const MAX_RANK: usize = 6;
+
+impl Burn {
+    /// burn on this device, which has no code for these dtypes.
+    pub fn new(name: &'static str, device: Device, absent: &[DType]) -> Burn {
+        let capabilities = Capabilities {
+            rules: vec![RuleSet::Numpy],
+            operations: vec![OperationKind::Elementwise, OperationKind::Broadcast, OperationKind::Gradient],
+            strided: false,
+            functions: Function::ALL.to_vec(),
+            dtypes: DType::ALL.into_iter().filter(|dtype| !absent.contains(dtype)).collect(),
+            max_rank: Some(MAX_RANK),
+            max_elements: MAX_ELEMENTS,
+        };
+        Burn { name, device, capabilities }
+    }
+}
+
+impl Implementation for Burn {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn version(&self) -> &str {
+        version_of("burn-tensor")
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn run(&self, request: &Request) -> Outcome {
+        outcome(asking(refusal, || answer(request, &self.device)))
+    }
+}
+
+/// How the panics begin that are refusals, those of burn's own checks and of its backends where there is no check; and
+/// their kinds where burn's words are plain.
+const REFUSALS: [(&str, Option<RefusalKind>); 8] = [
+    ("=== Tensor Operation Error ===", None),
+    ("broadcast_shape: incompatible dimensions", Some(RefusalKind::DimensionMismatch)),
+    ("expand: cannot expand dimension", None),
+    ("expand: target rank", None),
+    ("The shapes should be broadcastable", None),
+    ("storage: dtype mismatch", Some(RefusalKind::DTypeMismatch)),
+    ("Data type mismatch", Some(RefusalKind::DTypeMismatch)),
+    ("Tensor::backward requires a tracked autodiff tensor", None),
+];
+
+/// What of burn's panics is a refusal, and its kind.
+fn refusal(panic: &str) -> Option<Option<RefusalKind>> {
+    REFUSALS.iter().find(|(words, _)| panic.starts_with(words)).map(|(_, kind)| *kind)
+}
+
+/// A tensor of burn, of whatever kind.
+#[derive(Clone)]
+enum Value<const D: usize> {
+    Float(Tensor<D>),
+    Int(Tensor<D, Int>),
+    Bool(Tensor<D, Bool>),
+}
+
+/// The expression with `$rank` as a constant: burn's ranks are in its types.
+macro_rules! with_rank {
+    ($value:expr, $rank:ident => $body:expr) => {
+        match $value {
+            1 => with_rank!(@ 1, $rank, $body),
+            2 => with_rank!(@ 2, $rank, $body),
+            3 => with_rank!(@ 3, $rank, $body),
+            4 => with_rank!(@ 4, $rank, $body),
+            5 => with_rank!(@ 5, $rank, $body),
+            6 => with_rank!(@ 6, $rank, $body),
+            0 => Err(Stop::skipped("a tensor of burn has at least one axis")),
+            other => Err(Stop::skipped(format!("this adapter is not built for rank {other}"))),
+        }
+    };
+    (@ $literal:literal, $rank:ident, $body:expr) => {{
+        const $rank: usize = $literal;
+        $body
+    }};
+}
+
+fn answer(request: &Request, device: &Device) -> Result<Answer, Stop> {
+    let rank = request.operands()[0].rank();
+    if request.operands().iter().any(|operand| operand.rank() != rank) {
+        return Err(Stop::skipped("tensors of different ranks are of different types in burn"));
+    }
+    if leaves_out_an_operand(request) {
+        return Err(Stop::skipped("a function of burn has no operand that it does not use"));
+    }
+    with_rank!(rank, D => answer_in::<D>(request, device))
+}
+
+fn answer_in<const D: usize>(request: &Request, device: &Device) -> Result<Answer, Stop> {
+    let wrt = derived_by(request);
+    let device = if wrt.is_some() { device.clone().autodiff() } else { device.clone() };
+    let read = |operand| read::<D>(operand, &device);
+    let mut operands: Vec<Value<D>> = request.operands().iter().map(read).collect();
+    match request.operation() {
+        Operation::Broadcast { target_shape } => {
+            with_rank!(target_shape.rank(), TARGET => {
+                write(expand::<D, TARGET>(operands.remove(0), target_shape.lengths()))
+            })
+        }
+        Operation::Elementwise { expression } => write(evaluate(expression, &operands, call)?),
+        Operation::Gradient { expression, wrt } => gradient(expression, operands, *wrt),
+    }
+}
+
+fn expand<const D: usize, const TARGET: usize>(value: Value<D>, target: &[usize]) -> Value<TARGET> {
+    let target = Shape::from(target.to_vec());
+    match value {
+        Value::Float(tensor) => Value::Float(tensor.expand::<TARGET, Shape>(target)),
+        Value::Int(tensor) => Value::Int(tensor.expand::<TARGET, Shape>(target)),
+        Value::Bool(tensor) => Value::Bool(tensor.expand::<TARGET, Shape>(target)),
+    }
+}
+
+fn gradient<const D: usize>(
+    expression: &Expression,
+    mut operands: Vec<Value<D>>,
+    wrt: usize,
+) -> Result<Answer, Stop> {
+    let Value::Float(leaf) = operands[wrt].clone() else {
+        return Err(Stop::refused(None, "`require_grad` does not compile for this kind of tensor"));
+    };
+    let leaf = leaf.require_grad();
+    operands[wrt] = Value::Float(leaf.clone());
+    let Value::Float(root) = evaluate(expression, &operands, call)? else {
+        return Err(Stop::refused(None, "`backward` does not compile for this kind of tensor"));
+    };
+    let gradient = leaf.grad(&root.sum().backward());
+    write(Value::Float(gradient.ok_or_else(|| Stop::refused(None, "burn gives no gradient"))?))
+}
+
+/// A function of two tensors of floats or of integers.
+macro_rules! binary {
+    ($function:expr, $a:expr, $b:expr, $kind:ident) => {{
+        let (a, b) = ($a.clone(), $b.clone());
+        match $function {
+            Function::Add => Some($kind(a.add(b))),
+            Function::Subtract => Some($kind(a.sub(b))),
+            Function::Multiply => Some($kind(a.mul(b))),
+            Function::Divide => Some($kind(a.div(b))),
+            Function::Maximum => Some($kind(a.max_pair(b))),
+            Function::Minimum => Some($kind(a.min_pair(b))),
+            Function::Equal => Some(Bool(a.equal(b))),
+            Function::NotEqual => Some(Bool(a.not_equal(b))),
+            Function::Less => Some(Bool(a.lower(b))),
+            Function::LessEqual => Some(Bool(a.lower_equal(b))),
+            Function::Greater => Some(Bool(a.greater(b))),
+            Function::GreaterEqual => Some(Bool(a.greater_equal(b))),
+            _ => None,
+        }
+    }};
+}
+
+fn call<const D: usize>(function: Function, arguments: &[Value<D>]) -> Result<Value<D>, Stop> {
+    use Value::{Bool, Float, Int};
+    let value = match arguments {
+        [Float(a)] => float_unary(function, a.clone()).map(Float),
+        [Int(a)] => match function {
+            Function::Negate => Some(Int(a.clone().neg())),
+            Function::Abs => Some(Int(a.clone().abs())),
+            _ => None,
+        },
+        [Bool(a)] => (function == Function::LogicalNot).then(|| Bool(a.clone().bool_not())),
+        [Float(a), Float(b)] if function == Function::Power => Some(Float(a.clone().powf(b.clone()))),
+        [Float(a), Float(b)] => binary!(function, a, b, Float),
+        [Int(a), Int(b)] => binary!(function, a, b, Int),
+        [Bool(a), Bool(b)] => logic(function, a.clone(), b.clone()).map(Bool),
+        [Bool(condition), Float(then), Float(other)] => {
+            Some(Float(other.clone().mask_where(condition.clone(), then.clone())))
+        }
+        [Bool(condition), Int(then), Int(other)] => {
+            Some(Int(other.clone().mask_where(condition.clone(), then.clone())))
+        }
+        [Bool(condition), Bool(then), Bool(other)] => {
+            Some(Bool(other.clone().mask_where(condition.clone(), then.clone())))
+        }
+        _ => None,
+    };
+    value.ok_or_else(|| {
+        Stop::refused(None, format!("`{function}` does not compile for these kinds of tensor"))
+    })
+}
+
+fn float_unary<const D: usize>(function: Function, a: Tensor<D>) -> Option<Tensor<D>> {
+    Some(match function {
+        Function::Negate => a.neg(),
+        Function::Abs => a.abs(),
+        Function::Sqrt => a.sqrt(),
+        Function::Exp => a.exp(),
+        Function::Log => a.log(),
+        Function::Tanh => a.tanh(),
+        _ => return None,
+    })
+}
+
+fn logic<const D: usize>(
+    function: Function,
+    a: Tensor<D, Bool>,
+    b: Tensor<D, Bool>,
+) -> Option<Tensor<D, Bool>> {
+    Some(match function {
+        Function::LogicalAnd => a.bool_and(b),
+        Function::LogicalOr => a.bool_or(b),
+        Function::Equal => a.equal(b),
+        Function::NotEqual => a.not_equal(b),
+        _ => return None,
+    })
+}
+
+fn read<const D: usize>(operand: &Operand, device: &Device) -> Value<D> {
+    let shape = operand.shape().lengths();
+    macro_rules! tensor {
+        ($values:expr, $type:expr) => {
+            Tensor::from_data(TensorData::new($values.clone(), shape.to_vec()), (device, $type))
+        };
+    }
+    match operand.values() {
+        Data::F64(values) => Value::Float(tensor!(values, Type::F64)),
+        Data::F32(values) => Value::Float(tensor!(values, Type::F32)),
+        Data::F16(values) => Value::Float(tensor!(values, Type::F16)),
+        Data::Bf16(values) => Value::Float(tensor!(values, Type::BF16)),
+        Data::I64(values) => Value::Int(tensor!(values, Type::I64)),
+        Data::I32(values) => Value::Int(tensor!(values, Type::I32)),
+        Data::I16(values) => Value::Int(tensor!(values, Type::I16)),
+        Data::I8(values) => Value::Int(tensor!(values, Type::I8)),
+        Data::U64(values) => Value::Int(tensor!(values, Type::U64)),
+        Data::U32(values) => Value::Int(tensor!(values, Type::U32)),
+        Data::U16(values) => Value::Int(tensor!(values, Type::U16)),
+        Data::U8(values) => Value::Int(tensor!(values, Type::U8)),
+        Data::Bool(values) => {
+            Value::Bool(Tensor::from_data(TensorData::new(values.clone(), shape.to_vec()), device))
+        }
+    }
+}
+
+/// What burn answers.
+fn write<const D: usize>(value: Value<D>) -> Result<Answer, Stop> {
+    let data = match value {
+        Value::Float(tensor) => tensor.into_data(),
+        Value::Int(tensor) => tensor.into_data(),
+        Value::Bool(tensor) => tensor.into_data(),
+    };
+    let shape = data.shape().as_slice().to_vec();
+    let values = match data.dtype() {
+        Type::F64 => elements::<f64>(&data),
+        Type::F32 => elements::<f32>(&data),
+        Type::F16 => elements::<burn_tensor::f16>(&data),
+        Type::BF16 => elements::<burn_tensor::bf16>(&data),
+        Type::I64 => elements::<i64>(&data),
+        Type::I32 => elements::<i32>(&data),
+        Type::I16 => elements::<i16>(&data),
+        Type::I8 => elements::<i8>(&data),
+        Type::U64 => elements::<u64>(&data),
+        Type::U32 => elements::<u32>(&data),
+        Type::U16 => elements::<u16>(&data),
+        Type::U8 => elements::<u8>(&data),
+        Type::Bool(_) => elements::<bool>(&data),
+        other => return Err(Stop::Errored(format!("burn answered with the dtype {other:?}"))),
+    };
+    Answer::new(shape, values).map_err(Stop::Errored)
+}
+
+fn elements<T: Element + burn_tensor::Element>(data: &TensorData) -> Data {
+    T::into_data(data.iter::<T>().collect())
+}
