@@ -56,6 +56,18 @@ impl Default for Adjoint {
     }
 }
 
+/// a^(b-1), where b - 1 may have no place among the floats: r is a^b.
+fn power_of_one_less(a: f64, b: f64, r: f64) -> f64 {
+    let no_ones = 2.0 / f64::EPSILON;
+    if a < 0.0 && r.is_nan() {
+        f64::NAN
+    } else if b.is_finite() && b.abs() >= no_ones {
+        a.abs().powf(b) * 1f64.copysign(a)
+    } else {
+        a.powf(b - 1.0)
+    }
+}
+
 /// GRAD-3, as it is written there.
 pub(in crate::faults) fn partials(function: Function, arguments: &[f64], r: f64) -> Partials {
     use Function as F;
@@ -68,7 +80,7 @@ pub(in crate::faults) fn partials(function: Function, arguments: &[f64], r: f64)
         F::Multiply => two(b, a),
         F::Divide => two(1.0 / b, -r / b),
         F::Power => {
-            let by_a = if b == 0.0 { 0.0 } else { b * a.powf(b - 1.0) };
+            let by_a = if b == 0.0 { 0.0 } else { b * power_of_one_less(a, b, r) };
             let by_b = if a == 0.0 && b >= 0.0 { 0.0 } else { r * a.ln() };
             two(by_a, by_b)
         }
