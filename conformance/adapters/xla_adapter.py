@@ -79,7 +79,9 @@ class Computation:
         """The lower operand after the in-dim step, as XLA's builder makes it."""
         low = 0 if len(self.operands[0].shape) < len(self.operands[1].shape) else 1
         builder = xla_client.XlaBuilder("shape")
-        parameters = [ops.Parameter(builder, place, shape) for place, shape in enumerate(self.shapes)]
+        # Of one dtype: a comparison of the operands' own would be refused where a function between brings them together.
+        shapes = [xla_client.Shape.array_shape(protocol.dtype("f32"), operand.shape) for operand in self.operands]
+        parameters = [ops.Parameter(builder, place, shape) for place, shape in enumerate(shapes)]
         text = builder.build(ops.Eq(*parameters, self.dims)).as_hlo_text()
         name = re.search(rf"(\S+) = \S+ parameter\({low}\)", text).group(1)
         found = re.search(rf"= \w+\[([\d,]*)\]\S* broadcast\({re.escape(name)}\)", text)

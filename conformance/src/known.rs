@@ -1,5 +1,5 @@
 //! Known failures: cases that an implementation is known to fail, each with its reason. They still run; one
-//! that passes, or an entry that matches nothing, is a failure of its own.
+//! that passes, or an entry that matches nothing, is a failure of its own. What fails only now and then is listed as such.
 
 mod versions;
 
@@ -32,6 +32,8 @@ pub struct Entry {
     pub reason: String,
     /// Where that is written: the system's document, source or issue.
     pub url: String,
+    /// Whether it passes now and then, by chance: it is then no failure that it does.
+    pub sometimes: bool,
     matcher: GlobMatcher,
 }
 
@@ -39,7 +41,7 @@ pub struct Entry {
 const FILE: &str = "`implementation: NAME` and `known:`, a list of `{case, reason, url}`";
 
 /// The fields of an entry: `cases` is a list, for several cases with one reason.
-const FIELDS: &str = "expected `case` or `cases`, `reason` and `url`";
+const FIELDS: &str = "expected `case` or `cases`, `reason`, `url`, and perhaps `sometimes`";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a known-failures file")]
@@ -93,13 +95,14 @@ impl<'de> Visitor<'de> for OneEntry<'_> {
         f.write_str("an entry `{case, reason, url}`")
     }
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Vec<Entry>, A::Error> {
-        let (mut case, mut cases, mut reason, mut url) = (None, None, None, None);
+        let (mut case, mut cases, mut reason, mut url, mut sometimes) = (None, None, None, None, None);
         while let Some(field) = fields.next_key::<String>()? {
             let twice = match field.as_str() {
                 "case" => case.replace(fields.next_value::<String>()?).is_some(),
                 "cases" => cases.replace(fields.next_value::<Vec<String>>()?).is_some(),
                 "reason" => reason.replace(fields.next_value::<String>()?).is_some(),
                 "url" => url.replace(fields.next_value::<String>()?).is_some(),
+                "sometimes" => sometimes.replace(fields.next_value::<bool>()?).is_some(),
                 other => return Err(Error::custom(format!("found the field `{other}`, {FIELDS}"))),
             };
             if twice {
@@ -117,7 +120,11 @@ impl<'de> Visitor<'de> for OneEntry<'_> {
                 return Err(Error::custom("found no `case`, expected its id, or a glob over ids"));
             }
         };
-        let entry = |case| entry(case, reason.as_deref(), url.as_deref(), self.seen).map_err(Error::custom);
+        let sometimes = sometimes.unwrap_or(false);
+        let entry = |case| {
+            let entry = entry(case, reason.as_deref(), url.as_deref(), self.seen).map_err(Error::custom)?;
+            Ok(Entry { sometimes, ..entry })
+        };
         cases.into_iter().map(entry).collect()
     }
 }
@@ -141,7 +148,8 @@ fn entry(
     if rest.is_none_or(str::is_empty) || url.contains(char::is_whitespace) {
         return Err(complaint(&format!("found the url `{url}`, expected one such as \"https://...\"")));
     }
-    Ok(Entry { matcher: glob.compile_matcher(), reason: reason.trim().into(), url: url.into(), case })
+    let (matcher, reason, url) = (glob.compile_matcher(), reason.trim().into(), url.into());
+    Ok(Entry { matcher, reason, url, case, sometimes: false })
 }
 
 impl Known {
@@ -224,11 +232,17 @@ impl Entry {
         self.case == id || self.matcher.is_match(id)
     }
 
-    /// What becomes of a listed case's result.
+    /// What becomes of a listed case's result. One that fails sometimes is a known failure either way: a pass by
+    /// chance is not counted as one.
     pub(crate) fn applied_to(&self, judged: Judged) -> Judged {
         match judged.status {
             Status::Failed | Status::Errored => {
-                let detail = format!("known: {} ({})", self.reason, judged.detail);
+                let known = if self.sometimes { "known to fail sometimes" } else { "known" };
+                let detail = format!("{known}: {} ({})", self.reason, judged.detail);
+                Judged { status: Status::KnownFailure, detail, ..judged }
+            }
+            Status::Passed if self.sometimes => {
+                let detail = format!("known to fail sometimes: {} (this time it passes)", self.reason);
                 Judged { status: Status::KnownFailure, detail, ..judged }
             }
             Status::Passed => {
@@ -286,6 +300,23 @@ mod tests {
     }
 
     #[test]
+    fn what_fails_sometimes_is_known_either_way_and_shown_as_such() {
+        let file = FILE.replace("url:", "sometimes: true, url:");
+        let known = Known::parse(&file).unwrap();
+        let entry = known.entry("numpy/zero/a").unwrap();
+        let passed = entry.applied_to(Judged::new(Status::Passed, ""));
+        assert_eq!(passed.status, Status::KnownFailure);
+        assert_eq!(passed.detail, "known to fail sometimes: takes the maximum (this time it passes)");
+        let failed = entry.applied_to(Judged::new(Status::Errored, "it died"));
+        assert_eq!(failed.status, Status::KnownFailure);
+        assert_eq!(failed.detail, "known to fail sometimes: takes the maximum (it died)");
+        assert_eq!(entry.applied_to(Judged::new(Status::Skipped, "")).status, Status::Skipped);
+        let never = Known::parse(&FILE.replace("url:", "sometimes: false, url:")).unwrap();
+        let passed = never.entry("numpy/zero/a").unwrap().applied_to(Judged::new(Status::Passed, ""));
+        assert_eq!(passed.status, Status::UnexpectedPass);
+    }
+
+    #[test]
     fn a_bad_file_says_what_is_expected_and_where() {
         let with = |entry: &str| format!("{FILE}  - {entry}\n");
         let url = "url: 'https://example.org/2'";
@@ -328,11 +359,18 @@ mod tests {
                 with(&format!("{{cases: [a, b, a], reason: c, {url}}}")),
                 "line 4, column 5: case `a`: found a second entry, expected one",
             ),
+            (with("{case: a, sometimes: maybe}"), "line 4, column 26: invalid type: string \"maybe\""),
+            (
+                with("{case: a, sometimes: true, sometimes: true}"),
+                "line 4, column 5: found the field `sometimes` twice",
+            ),
             (with("{case: [a]}"), "line 4, column 12: invalid type: sequence, expected a string"),
             (with("x"), "line 4, column 5: invalid type: string \"x\", expected an entry"),
         ] {
             let told = Known::parse(&bad).err().unwrap_or_else(|| panic!("{bad}"));
-            let told = told.replace("known[1]: ", "").replace("known[1].case: ", "");
+            let told = ["", ".case", ".sometimes"]
+                .iter()
+                .fold(told, |told, field| told.replace(&format!("known[1]{field}: "), ""));
             assert!(told.starts_with(expected), "{bad}: {told}");
         }
         assert!(Known::parse(&format!("format: 1\n{FILE}")).is_ok());

@@ -6,7 +6,7 @@ mod faulty;
 use broadcheck::fuzzing::{FuzzReport, Plan, common, drawn, fuzz};
 use broadcheck::generate::{Profile, encode};
 use broadcheck::oracle::{Breakage, Kind, Side, target};
-use broadcheck::spec::{Capabilities, Implementation, RuleSet, load_str};
+use broadcheck::spec::{Capabilities, Implementation, Outcome, Request, RuleSet, load_str};
 use broadcheck_reference::Reference;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -21,6 +21,7 @@ fn plan<'a>(left: &'a dyn Implementation, right: &'a dyn Implementation, stop: &
         requests: Some(2_000),
         time: None,
         jobs: 1,
+        skips: false,
         statistics: false,
         shrinking: (2_000, Duration::from_secs(30)),
         stop,
@@ -65,6 +66,37 @@ fn a_fault_is_found_and_one_defect_is_few_findings() {
         report.findings.iter().map(one).collect()
     };
     assert_eq!(signatures(&report), signatures(&again));
+}
+
+/// An implementation that skips what it declares.
+struct Idle;
+
+impl Implementation for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+    fn version(&self) -> &'static str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        static ALL: std::sync::LazyLock<Capabilities> = std::sync::LazyLock::new(Capabilities::all);
+        &ALL
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        Outcome::Skipped { reason: format!("tired of {} operands", request.operands().len()) }
+    }
+}
+
+#[test]
+fn what_is_skipped_is_a_finding_unless_that_is_allowed() {
+    let reference = Reference::new();
+    let strict = Plan { requests: Some(50), ..plan(&reference, &Idle, &GO_ON) };
+    let report = run(&strict);
+    assert!(report.counts.disagreeing > 40 && !report.findings.is_empty(), "{:?}", report.counts);
+    let report = run(&Plan { skips: true, ..strict });
+    assert_eq!((report.counts.vacuous, report.findings.len()), (50, 0));
+    assert_eq!(report.counts.compared(), 0);
+    assert_eq!(report.reasons.get("idle skipped what it declares: tired of # operands"), Some(&50));
 }
 
 #[test]
@@ -167,6 +199,10 @@ mod command {
     fn wrong_command_lines_are_told() {
         for (args, said) in [
             (&["fuzz", "--right", "ndarray", "--rules", "xla"][..], "nothing that both sides declare"),
+            (
+                &["fuzz", "--without", "sleep"],
+                "expected unused, corners, views, or a kind of refusal: rank_m",
+            ),
             (&["fuzz", "--operation", "multiply"], "expected one of elementwise, broadcast, gradient"),
             (&["fuzz", "--left", "no-such-program-here"], "--left no-such-program-here"),
             (&["reproduce", "nothing", "x"], "expected one of the targets"),

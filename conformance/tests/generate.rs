@@ -159,6 +159,39 @@ fn a_profile_of_accepted_requests_draws_them_alone() {
 }
 
 #[test]
+fn a_profile_leaves_out_what_it_is_told() {
+    use RefusalKind as K;
+    let left_out = [K::DTypeMismatch, K::UnsupportedFunction, K::TooLarge, K::OperandCount];
+    // Of few elements: counters beyond 65504 are infinite in f16.
+    let profile = Profile::all().with_large(0).with_max_elements(256);
+    let profile = profile.without_refusals(&left_out).with_unused(false).with_plain_values(true);
+    let reference = Reference::new();
+    let mut refused = 0;
+    for request in drawn(8, 5_000, &profile) {
+        let text = || write::request_to_yaml(&request);
+        if let Outcome::Refusal(refusal) = reference.run(&request) {
+            assert!(refusal.kind.is_none_or(|kind| !left_out.contains(&kind)), "{refusal:?}\n{}", text());
+            refused += 1;
+        }
+        if let Some(expression) = request.operation().expression() {
+            let unused = (0..request.operands().len()).find(|&place| !expression.reads(place));
+            assert_eq!(unused, None, "{}", text());
+        }
+        for operand in request.operands() {
+            let corner = |value: Scalar| {
+                value.as_f64().is_some_and(|value| !value.is_finite() || value.is_subnormal() || value <= 0.0)
+            };
+            assert!(!operand.values().iter().any(corner), "{}", text());
+        }
+    }
+    assert!(refused > 800, "{refused}");
+    let none = Profile::all().with_rules(&[RuleSet::Bidirectional]).without_refusals(K::ALL);
+    for request in drawn(9, 500, &none) {
+        assert!(matches!(reference.run(&request), Outcome::Success(_)));
+    }
+}
+
+#[test]
 fn each_refusal_kind_can_be_drawn_under_each_rule_set_that_has_it() {
     use RefusalKind as K;
     let of = |set| counted(drawn(6, 6_000, &Profile::all().with_rules(&[set]).with_refused(16)));

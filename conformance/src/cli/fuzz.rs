@@ -8,10 +8,10 @@ use broadcheck::Implementation;
 use broadcheck::fuzzing::{FuzzReport, Plan, common, fuzz};
 use broadcheck::generate::{MAX_ELEMENTS, Profile};
 use broadcheck::known::Known;
-use broadcheck::oracle::{Differential, Oracle as _, Signature};
+use broadcheck::oracle::{Oracle as _, Signature};
 use broadcheck::report::plural;
 use broadcheck::shrink::{Limits, Sides, shrink};
-use broadcheck::spec::{Case, OperationKind, RuleSet, Suite};
+use broadcheck::spec::{Case, DType, Function, OperationKind, RefusalKind, RuleSet, Suite};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,6 +35,7 @@ Examples:
   broadcheck fuzz --time 8h --out findings/
   broadcheck fuzz --left reference --right 'python3 my_harness.py' --rules numpy --time 10min
   broadcheck fuzz --seed 7 --jobs 1 --requests 100000 --statistics
+  broadcheck fuzz --right adapter:numpy --time 5min --allow-skips --without dtype_mismatch,too_large,unused,corners
 
 With --jobs 1 and --requests the same seed gives the same report. A case that is proposed says in its note what is
 certain of it and what is not; a file that exists is never changed.
@@ -49,7 +50,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME_OR_COMMAND", default_value = "fast")]
     right: String,
 
-    /// How long to go on; a minute, where neither this nor --requests is given
+    /// How long to go on, without the time for shrinking; a minute, where neither this nor --requests is given
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 
@@ -73,6 +74,27 @@ pub(super) struct Args {
     #[arg(long, value_name = "O", value_delimiter = ',', value_parser = parse_operation)]
     operation: Vec<OperationKind>,
 
+    /// Only these functions
+    #[arg(long, value_name = "F", value_delimiter = ',')]
+    functions: Vec<Function>,
+
+    /// Only these dtypes
+    #[arg(long, value_name = "D", value_delimiter = ',')]
+    dtypes: Vec<DType>,
+
+    /// What is not drawn: requests to be refused for a kind of refusal; `unused` operands; `corners`, which leaves
+    /// counters as the only values; `views`
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = parse_left_out)]
+    without: Vec<LeftOut>,
+
+    /// Count what a side skips although it declares it, and do not call that a disagreement
+    #[arg(long)]
+    allow_skips: bool,
+
+    /// How long one disagreement may be shrunk; six times --timeout, and 20 s at least, unless said
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    shrinking: Option<Duration>,
+
     /// A directory for the cases; without it they are printed
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -94,6 +116,27 @@ fn parse_operation(text: &str) -> Result<OperationKind, String> {
     let names = OperationKind::ALL.map(OperationKind::name).join(", ");
     let found = OperationKind::ALL.into_iter().find(|kind| kind.name() == text);
     found.ok_or_else(|| format!("expected one of {names}"))
+}
+
+/// Something that is not drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeftOut {
+    Refusal(RefusalKind),
+    Unused,
+    Corners,
+    Views,
+}
+
+fn parse_left_out(text: &str) -> Result<LeftOut, String> {
+    match text {
+        "unused" => Ok(LeftOut::Unused),
+        "corners" => Ok(LeftOut::Corners),
+        "views" => Ok(LeftOut::Views),
+        kind => kind.parse().map(LeftOut::Refusal).map_err(|_| {
+            let kinds: Vec<&str> = RefusalKind::ALL.iter().map(|kind| kind.name()).collect();
+            format!("expected unused, corners, views, or a kind of refusal: {}", kinds.join(", "))
+        }),
+    }
 }
 
 pub(super) fn run(args: &Args) -> Ended {
@@ -120,8 +163,9 @@ pub(super) fn run(args: &Args) -> Ended {
         requests: args.requests,
         time,
         jobs: args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        skips: args.allow_skips,
         statistics: args.statistics,
-        shrinking: (5_000, (args.timeout * 6).max(Duration::from_secs(20))),
+        shrinking: (5_000, args.shrinking.unwrap_or((args.timeout * 6).max(Duration::from_secs(20)))),
         stop: interrupt::flag(),
     };
     // Drawn on standard error, and only where that is a terminal.
@@ -132,7 +176,7 @@ pub(super) fn run(args: &Args) -> Ended {
         bar.tick();
     });
     bar.finish_and_clear();
-    let recognised = Recognised::of(&known, &suite, &plan);
+    let recognised = Recognised::of(&known, &suite, &plan, &report);
     finish(args, &report, &plan, &recognised)
 }
 
@@ -144,6 +188,15 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
     }
     if !args.operation.is_empty() {
         both.operations.retain(|operation| args.operation.contains(operation));
+    }
+    if !args.functions.is_empty() {
+        both.functions.retain(|function| args.functions.contains(function));
+    }
+    if !args.dtypes.is_empty() {
+        both.dtypes.retain(|dtype| args.dtypes.contains(dtype));
+        if both.dtypes.is_empty() {
+            return Err(Stop::Input("--dtypes: found none that both sides declare, expected one".into()));
+        }
     }
     let has = |rules: &RuleSet, operation: &OperationKind| match (rules, operation) {
         (RuleSet::Bidirectional, operation) => *operation == OperationKind::Broadcast,
@@ -158,16 +211,28 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
     let process = left.batch() > 1 || right.batch() > 1;
     let largest = if process { MAX_ELEMENTS_OF_A_PROCESS } else { MAX_ELEMENTS };
     let largest = largest.min(both.max_elements);
-    Ok(Profile::within(&both).with_max_elements(largest))
+    Ok(args.without.iter().fold(Profile::within(&both).with_max_elements(largest), left_out))
+}
+
+fn left_out(profile: Profile, what: &LeftOut) -> Profile {
+    match *what {
+        LeftOut::Refusal(kind) => profile.without_refusals(&[kind]),
+        LeftOut::Unused => profile.with_unused(false),
+        LeftOut::Corners => profile.with_plain_values(true),
+        LeftOut::Views => profile.with_strided(false),
+    }
 }
 
 /// The failures that are known of the sides, as signatures.
 struct Recognised(Vec<(Signature, String)>);
 
 impl Recognised {
-    /// Asks the cases that are known to fail, and shrinks them as findings are.
-    fn of(known: &[Known], suite: &Suite, plan: &Plan<'_>) -> Recognised {
-        let oracle = Differential::new(plan.left, plan.right);
+    /// Asks the cases that are known to fail, and shrinks those as findings are that fail in the way of a finding.
+    fn of(known: &[Known], suite: &Suite, plan: &Plan<'_>, report: &FuzzReport) -> Recognised {
+        let oracle = plan.oracle();
+        let is_found = |signature: &Signature| {
+            report.findings.iter().any(|found| found.shrunk.disagreement.signature.same_way(signature))
+        };
         let of_a_side =
             |known: &&Known| [plan.left.name(), plan.right.name()].contains(&known.implementation.as_str());
         let listed =
@@ -176,6 +241,9 @@ impl Recognised {
         let mut all = Vec::new();
         for case in suite.cases.iter().filter(listed) {
             if let Some(found) = oracle.judge(&case.request).disagreement() {
+                if !is_found(&found.signature) {
+                    continue;
+                }
                 all.push((found.signature.clone(), case.id.clone()));
                 let shrunk = shrink(&oracle, &case.request, found, &limits);
                 all.push((shrunk.disagreement.signature, case.id.clone()));
@@ -195,6 +263,9 @@ fn finish(args: &Args, report: &FuzzReport, plan: &Plan<'_>, recognised: &Recogn
     let mut text = format!("{} against {}, seed {seed}\n", title(*right), title(*left));
     if let Some(statistics) = &report.statistics {
         text += &format!("\n{statistics}\n");
+    }
+    for (reason, count) in &report.reasons {
+        text += &format!("\nnot compared, {count}: {reason}");
     }
     let mut news = 0;
     for finding in &report.findings {

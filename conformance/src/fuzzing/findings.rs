@@ -6,6 +6,7 @@ use crate::shrink::{Limits, Shrunk, shrink};
 use broadcheck_spec::Request;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How many disagreements of one sort are shrunk: more than one, because two defects may look alike at first.
 const SHRUNK_OF_A_SORT: u64 = 4;
@@ -38,6 +39,8 @@ struct Kept {
     /// first of them became.
     sorts: BTreeMap<Signature, Sort>,
     shrunk: u64,
+    /// How long all threads together have been shrinking.
+    shrinking: Duration,
 }
 
 #[derive(Default)]
@@ -57,6 +60,11 @@ impl<'a> Findings<'a> {
 
     pub(super) fn distinct(&self) -> u64 {
         self.kept().found.len() as u64
+    }
+
+    /// How long all threads together have been shrinking.
+    pub(super) fn shrinking(&self) -> Duration {
+        self.kept().shrinking
     }
 
     /// The findings in the order of their signatures.
@@ -85,8 +93,10 @@ impl<'a> Findings<'a> {
         }
         let (steps, time) = self.plan.shrinking;
         let limits = Limits { steps, time, stop: Some(self.plan.stop) };
+        let began = Instant::now();
         let shrunk = shrink(oracle, request, found, &limits);
         let mut kept = self.kept();
+        kept.shrinking += began.elapsed();
         let signature = shrunk.disagreement.signature.clone();
         if let Some(entry) = kept.sorts.get_mut(&sort) {
             entry.became.get_or_insert_with(|| signature.clone());

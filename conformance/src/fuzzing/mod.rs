@@ -15,6 +15,7 @@ use crate::oracle::{Asked, Differential, Judgement, Oracle, Repeated};
 use broadcheck_reference::Reference;
 use broadcheck_spec::{Capabilities, Implementation, Request};
 use findings::Findings;
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -25,6 +26,9 @@ const REPEATED: u64 = 64;
 
 /// How many requests a thread takes at a time, where implementations are asked one by one.
 const CHUNK: u64 = 64;
+
+/// How many reasons are kept why requests were not compared.
+const MOST_REASONS: usize = 64;
 
 /// What is run.
 pub struct Plan<'a> {
@@ -38,16 +42,25 @@ pub struct Plan<'a> {
     pub seed: u64,
     /// How many requests; as many as there is time for, where none is said.
     pub requests: Option<u64>,
-    /// How long; for ever, where none is said and no number of requests.
+    /// How long, without the time that shrinking takes; for ever, where none is said and no number of requests.
     pub time: Option<Duration>,
     /// How many threads work.
     pub jobs: usize,
+    /// Whether a side may skip what it declares.
+    pub skips: bool,
     /// Whether what is drawn is counted.
     pub statistics: bool,
     /// How many requests may be asked to shrink a finding, and for how long.
     pub shrinking: (usize, Duration),
     /// Set to end the run early: the report is then of what was done so far.
     pub stop: &'a AtomicBool,
+}
+
+impl Plan<'_> {
+    /// What judges the requests: of the dtypes that are drawn, and no others.
+    pub fn oracle(&self) -> Differential<'_> {
+        Differential::new(self.left, self.right).allowing_skips(self.skips).only(self.profile.dtypes())
+    }
 }
 
 /// How far a run is.
@@ -98,6 +111,19 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
     Ok(common)
 }
 
+/// A reason without its numbers, by which it is the same for many requests, and not too long.
+fn general(reason: &str) -> String {
+    let mut text = String::new();
+    for char in reason.lines().next().unwrap_or_default().chars().take(160) {
+        match char {
+            '0'..='9' if text.ends_with('#') => {}
+            '0'..='9' => text.push('#'),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
 /// The request of this number.
 pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
     // Two odd factors keep the streams of neighbouring seeds and numbers apart.
@@ -109,28 +135,33 @@ pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
 pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> FuzzReport {
     let run = Run {
         plan,
-        oracle: Differential::new(plan.left, plan.right),
+        oracle: plan.oracle(),
         again: [Repeated::new(plan.right), Repeated::new(plan.left)],
         began: Instant::now(),
         next: AtomicU64::new(0),
         counts: Mutex::new(Counts::default()),
         findings: Findings::new(plan),
+        reasons: Mutex::default(),
         statistics: Mutex::new(Statistics::default()),
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(|| run.work())).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
             thread::sleep(Duration::from_millis(if run.began.elapsed().as_secs() > 0 { 100 } else { 5 }));
-            progress(&run.counted(), run.began.elapsed());
+            progress(&run.counted(), run.asking());
         }
     });
     let counts = run.counted();
+    let (elapsed, shrinking) = (run.asking(), run.findings.shrinking());
+    let reasons = run.reasons.into_inner().unwrap_or_default();
     let statistics = run.statistics.into_inner().ok().filter(|_| plan.statistics);
     FuzzReport {
         counts,
         findings: run.findings.into_found(),
         statistics,
-        elapsed: run.began.elapsed(),
+        reasons,
+        elapsed,
+        shrinking,
         complete: !plan.stop.load(Ordering::Relaxed),
     }
 }
@@ -144,6 +175,7 @@ struct Run<'a> {
     next: AtomicU64,
     counts: Mutex<Counts>,
     findings: Findings<'a>,
+    reasons: Mutex<BTreeMap<String, u64>>,
     statistics: Mutex<Statistics>,
 }
 
@@ -154,8 +186,22 @@ impl Run<'_> {
     }
 
     fn ended(&self) -> bool {
-        self.plan.stop.load(Ordering::Relaxed)
-            || self.plan.time.is_some_and(|time| self.began.elapsed() >= time)
+        self.plan.stop.load(Ordering::Relaxed) || self.plan.time.is_some_and(|time| self.asking() >= time)
+    }
+
+    /// How long the run has been asking: the time that each thread took for shrinking is not counted.
+    fn asking(&self) -> Duration {
+        let threads = u32::try_from(self.plan.jobs.max(1)).unwrap_or(u32::MAX);
+        self.began.elapsed().saturating_sub(self.findings.shrinking() / threads)
+    }
+
+    /// Counts why a request was not compared.
+    fn add_reason(&self, reason: &str) {
+        let mut reasons = self.reasons.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let reason = general(reason);
+        if reasons.len() < MOST_REASONS || reasons.contains_key(&reason) {
+            *reasons.entry(reason).or_default() += 1;
+        }
     }
 
     fn work(&self) {
@@ -232,7 +278,10 @@ impl Run<'_> {
         match judged {
             Judgement::Held(Asked::Accepted) => counts.accepted += 1,
             Judgement::Held(Asked::Refused) => counts.refused += 1,
-            Judgement::Vacuous(_) => counts.vacuous += 1,
+            Judgement::Vacuous(reason) => {
+                counts.vacuous += 1;
+                self.add_reason(&reason);
+            }
             Judgement::Disagreement(found) => {
                 counts.disagreeing += 1;
                 self.findings.add(number, request, *found, oracle);

@@ -2,6 +2,7 @@
 
 use super::{Counts, Found};
 use crate::generate::Statistics;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The outcome of a run.
@@ -13,8 +14,12 @@ pub struct FuzzReport {
     pub findings: Vec<Found>,
     /// What was drawn, where that was asked for.
     pub statistics: Option<Statistics>,
-    /// How long it took.
+    /// Why requests were not compared, each reason without its numbers, and how often.
+    pub reasons: BTreeMap<String, u64>,
+    /// How long it was asking.
     pub elapsed: Duration,
+    /// How long all threads together were shrinking, beside that.
+    pub shrinking: Duration,
     /// Whether it came to its end.
     pub complete: bool,
 }
@@ -31,12 +36,13 @@ impl FuzzReport {
         let share = |count: u64| share(count, requests);
         format!(
             "{requests} requests in {:.1} s, {:.0} per second: {} accepted, {} refused, {} not compared, \
-             {disagreeing} disagreeing ({distinct} distinct); {repeated} asked twice",
+             {disagreeing} disagreeing ({distinct} distinct); {repeated} asked twice; {:.1} s more for shrinking",
             self.elapsed.as_secs_f64(),
             self.per_second(),
             share(accepted),
             share(refused),
             share(vacuous),
+            self.shrinking.as_secs_f64(),
         )
     }
 }

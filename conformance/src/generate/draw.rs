@@ -1,12 +1,12 @@
 //! A request from choices: a frame that is accepted, faults that make it refused, dtypes, an expression, values.
 
 use super::choices::Choices;
-use super::expressions::{Builder, dtypes};
+use super::expressions::{Builder, dtypes, with_every_operand};
 use super::faults::{self, Fault};
 use super::lengths::size;
 use super::profile::Profile;
 use super::shapes::{Frame, accepted};
-use super::values::values;
+use super::values::{Temper, values};
 use super::views::layout;
 use broadcheck_spec::{DType, Expression, Operand, Operation, OperationKind, Request, Shape};
 
@@ -20,7 +20,12 @@ pub fn request(choices: &mut dyn Choices, profile: &Profile) -> Request {
     let gradient = family.1 == OperationKind::Gradient;
     let mut dtypes = dtypes(choices, &profile.dtypes, frame.shapes.len(), gradient);
     let operation = operation(choices, profile, &frame, &mut dtypes, &faults);
-    let operands = operands(choices, profile, &mut frame, &dtypes, gradient);
+    let temper = match (profile.plain_values, gradient) {
+        (true, _) => Temper::Plain,
+        (false, true) => Temper::Tame,
+        (false, false) => Temper::Wild,
+    };
+    let operands = operands(choices, profile, &mut frame, &dtypes, temper);
     Request::new(frame.rules(), operation, operands).expect("what is drawn is well-formed")
 }
 
@@ -37,7 +42,11 @@ fn operation(
     let gradient = frame.operation == OperationKind::Gradient;
     let floats: Vec<usize> = (0..dtypes.len()).filter(|&place| dtypes[place].is_float()).collect();
     let wrt = if gradient && !floats.is_empty() { choices.one_of(&floats) } else { 0 };
-    let expression = Builder::new(choices, profile.functions, dtypes, gradient.then_some(wrt)).expression();
+    let mut expression =
+        Builder::new(choices, profile.functions, dtypes, gradient.then_some(wrt)).expression();
+    if !profile.unused {
+        expression = with_every_operand(expression, profile.functions, dtypes);
+    }
     let (expression, wrt): (Expression, usize) =
         faults::in_types(choices, profile, expression, wrt, gradient, dtypes, faults);
     if gradient { Operation::Gradient { expression, wrt } } else { Operation::Elementwise { expression } }
@@ -48,7 +57,7 @@ fn operands(
     profile: &Profile,
     frame: &mut Frame,
     dtypes: &[DType],
-    tame: bool,
+    temper: Temper,
 ) -> Vec<Operand> {
     let count = frame.shapes.len();
     let views = profile.strided && choices.chance(1, 3);
@@ -59,10 +68,10 @@ fn operands(
         let name = name(place);
         let operand = if is_huge || views && choices.chance(3, 4) {
             let layout = layout(choices, &shape);
-            let values = values(choices, dtype, layout.length, (place, count), tame);
+            let values = values(choices, dtype, layout.length, (place, count), temper);
             Operand::view(name, shape, values, Some(layout.strides), layout.offset)
         } else {
-            let values = values(choices, dtype, shape.count().unwrap_or(0), (place, count), tame);
+            let values = values(choices, dtype, shape.count().unwrap_or(0), (place, count), temper);
             Operand::dense(name, shape, values)
         };
         let operand = operand.expect("a buffer as long as the view needs");

@@ -2,7 +2,7 @@
 
 use super::choices::Choices;
 use super::profile::bit;
-use broadcheck_spec::{DType, Expression, Function};
+use broadcheck_spec::{DType, Expression, Function, Node};
 
 /// The functions of numbers that give numbers of the same dtype.
 const BINARY: [Function; 5] =
@@ -166,6 +166,41 @@ impl<'a> Builder<'a> {
 /// A function of as many arguments as it takes.
 pub(super) fn call(function: Function, arguments: impl IntoIterator<Item = Expression>) -> Expression {
     Expression::call(function, arguments).expect("as many arguments as the function takes")
+}
+
+/// The expression with all operands: those that it does not hold are joined to its root, and get its dtype.
+pub(super) fn with_every_operand(
+    mut expression: Expression,
+    functions: u32,
+    dtypes: &mut [DType],
+) -> Expression {
+    let root = dtype_at(expression.nodes(), expression.nodes().len() - 1, dtypes);
+    let joining = if root == DType::Bool { &LOGIC[..] } else { &BINARY };
+    let Some(&function) = joining.iter().find(|&&function| functions & bit(function) != 0) else {
+        return expression;
+    };
+    for (place, dtype) in dtypes.iter_mut().enumerate() {
+        if !expression.reads(place) {
+            *dtype = root;
+            expression = call(function, [expression, Expression::operand(place)]);
+        }
+    }
+    expression
+}
+
+/// The dtype of a node of an expression whose types are right.
+fn dtype_at(nodes: &[Node], place: usize, dtypes: &[DType]) -> DType {
+    match &nodes[place] {
+        Node::Operand(operand) => dtypes[*operand],
+        Node::Call(call) => {
+            let function = call.function();
+            let is_truth = [&COMPARISONS[..], &LOGIC, &[Function::LogicalNot]].concat().contains(&function);
+            match call.arguments().last() {
+                Some(&last) if !is_truth => dtype_at(nodes, last, dtypes),
+                _ => DType::Bool,
+            }
+        }
+    }
 }
 
 /// The dtypes of operands: mostly one for all, at times a bool or another number among them.

@@ -61,9 +61,9 @@ fn kinds((set, operation): Family) -> &'static [RefusalKind] {
 pub(super) fn drawn(choices: &mut dyn Choices, profile: &Profile, family: Family) -> Vec<Fault> {
     let mut faults = Vec::new();
     if choices.chance(profile.refused.into(), 16) {
-        faults.push(one(choices, family));
+        faults.extend(one(choices, profile, family));
         if choices.chance(1, 8) {
-            faults.push(one(choices, family));
+            faults.extend(one(choices, profile, family));
         }
         faults.retain(|fault| least_rank(&[*fault]) <= profile.max_rank);
         // Without views a huge operand has no elements, and another fault might give it some.
@@ -74,12 +74,18 @@ pub(super) fn drawn(choices: &mut dyn Choices, profile: &Profile, family: Family
     faults
 }
 
-fn one(choices: &mut dyn Choices, family: Family) -> Fault {
+/// One that the profile aims at, if there is any.
+fn one(choices: &mut dyn Choices, profile: &Profile, family: Family) -> Option<Fault> {
+    const TYPES: [RefusalKind; 2] = [RefusalKind::DTypeMismatch, RefusalKind::UnsupportedFunction];
+    let aimed = |kinds: &[RefusalKind]| -> Vec<RefusalKind> {
+        kinds.iter().copied().filter(|&kind| profile.aims_at(kind)).collect()
+    };
     let types = family.1 != OperationKind::Broadcast && choices.chance(1, 5);
-    if types {
-        return choices.one_of(&[RefusalKind::DTypeMismatch, RefusalKind::UnsupportedFunction]);
+    let mut left = if types { aimed(&TYPES) } else { Vec::new() };
+    if left.is_empty() {
+        left = aimed(kinds(family));
     }
-    choices.one_of(kinds(family))
+    (!left.is_empty()).then(|| choices.one_of(&left))
 }
 
 /// The lowest rank of a result under which a fault can be made.

@@ -1,6 +1,6 @@
 //! What may be drawn.
 
-use broadcheck_spec::{Capabilities, DType, Function, OperationKind, RuleSet};
+use broadcheck_spec::{Capabilities, DType, Function, OperationKind, RefusalKind, RuleSet};
 
 /// The highest rank that is drawn unless a profile says otherwise.
 pub const MAX_RANK: usize = 10;
@@ -22,6 +22,10 @@ pub struct Profile {
     pub(super) max_rank: usize,
     pub(super) max_elements: usize,
     pub(super) refused: u16,
+    /// Kinds of refusal that are not aimed at, as a set.
+    without: u32,
+    pub(super) unused: bool,
+    pub(super) plain_values: bool,
     pub(super) large: u16,
 }
 
@@ -44,6 +48,9 @@ impl Profile {
             max_rank: capabilities.max_rank.map_or(MAX_RANK, |rank| rank.min(MAX_RANK)),
             max_elements: capabilities.max_elements.min(MAX_ELEMENTS),
             refused: 5,
+            without: 0,
+            unused: true,
+            plain_values: false,
             large: 1,
         };
         profile = profile.with_functions(&capabilities.functions);
@@ -94,6 +101,11 @@ impl Profile {
         self
     }
 
+    /// The dtypes of operands that are drawn.
+    pub fn dtypes(&self) -> &[DType] {
+        &self.dtypes
+    }
+
     /// Whether operands may be views.
     #[must_use]
     pub fn with_strided(mut self, strided: bool) -> Profile {
@@ -121,6 +133,33 @@ impl Profile {
     pub fn with_refused(mut self, sixteenths: u16) -> Profile {
         self.refused = sixteenths.min(16);
         self
+    }
+
+    /// Requests that are to be refused for one of these reasons are not drawn: for what a system is known to accept,
+    /// or has no way to be asked.
+    #[must_use]
+    pub fn without_refusals(mut self, kinds: &[RefusalKind]) -> Profile {
+        self.without = kinds.iter().fold(self.without, |set, &kind| set | 1 << (kind as u32));
+        self
+    }
+
+    /// Whether there may be operands that the expression does not hold.
+    #[must_use]
+    pub fn with_unused(mut self, unused: bool) -> Profile {
+        self.unused = unused;
+        self
+    }
+
+    /// Whether values are positive counters alone, without the corners of the dtypes.
+    #[must_use]
+    pub fn with_plain_values(mut self, plain: bool) -> Profile {
+        self.plain_values = plain;
+        self
+    }
+
+    /// Whether refusals of this kind are aimed at.
+    pub(super) fn aims_at(&self, kind: RefusalKind) -> bool {
+        self.without & 1 << (kind as u32) == 0
     }
 
     /// How many of 65536 requests are drawn large.

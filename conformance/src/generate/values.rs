@@ -19,19 +19,32 @@ enum Class {
     Bits,
 }
 
-/// The values of operand `place` of `operands`. Tame values sum without overflow, in any order.
+/// How wild values may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Temper {
+    /// Anything that the dtype has.
+    Wild,
+    /// What sums without overflow, in any order.
+    Tame,
+    /// Counters alone.
+    Plain,
+}
+
+/// The values of operand `place` of `operands`.
 pub(super) fn values(
     choices: &mut dyn Choices,
     dtype: DType,
     count: usize,
     place: (usize, usize),
-    tame: bool,
+    temper: Temper,
 ) -> Data {
     use Class::{Bits, Corners, Counters, Moderate, Small};
-    let class = if tame {
-        choices.one_of(&[Small, Small, Moderate, Small])
-    } else {
-        choices.one_of(&[Counters, Counters, Counters, Counters, Small, Moderate, Corners, Corners, Bits])
+    let class = match temper {
+        Temper::Plain => Counters,
+        Temper::Tame => choices.one_of(&[Small, Small, Moderate, Small]),
+        Temper::Wild => {
+            choices.one_of(&[Counters, Counters, Counters, Counters, Small, Moderate, Corners, Corners, Bits])
+        }
     };
     let random = Seeded::new(if class == Counters { 0 } else { choices.below(1 << 32) });
     match dtype {

@@ -5,7 +5,9 @@ use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use crate::compare::{Difference, DifferenceKind, Latitude, Verdict, between};
 use crate::suite::{run_caught, run_together};
 use broadcheck_reference::align;
-use broadcheck_spec::{Capabilities, Implementation, Operation, Outcome, Refusal, Request, Shape};
+use broadcheck_spec::{
+    Capabilities, DType, Implementation, Operand, Operation, Outcome, Refusal, Request, Shape,
+};
 
 /// Two implementations give the same outcome, for every operation.
 ///
@@ -24,16 +26,35 @@ pub struct Differential<'a> {
     left: &'a dyn Implementation,
     right: &'a dyn Implementation,
     latitude: Latitude,
+    skips: bool,
+    dtypes: Option<&'a [DType]>,
 }
 
 impl<'a> Differential<'a> {
     /// The left implementation's outcomes are what the right one's are judged by.
     pub fn new(left: &'a dyn Implementation, right: &'a dyn Implementation) -> Differential<'a> {
-        Differential { left, right, latitude: Latitude::of_both(left, right) }
+        Differential { left, right, latitude: Latitude::of_both(left, right), skips: false, dtypes: None }
+    }
+
+    /// Leaves out requests with operands of other dtypes, so that what is shrunk keeps to these: where a system computes
+    /// one dtype by another, each request would end in what is known of that.
+    #[must_use]
+    pub fn only(self, dtypes: &'a [DType]) -> Differential<'a> {
+        Differential { dtypes: Some(dtypes), ..self }
+    }
+
+    /// Whether a side may skip what it declares: there is then nothing to compare.
+    #[must_use]
+    pub fn allowing_skips(self, skips: bool) -> Differential<'a> {
+        Differential { skips, ..self }
     }
 
     /// Why there is nothing to compare, if so.
     fn beyond(&self, request: &Request) -> Option<String> {
+        let left_out = |dtype: &DType| self.dtypes.is_some_and(|dtypes| !dtypes.contains(dtype));
+        if let Some(other) = request.operands().iter().map(Operand::dtype).find(left_out) {
+            return Some(format!("{other} is left out"));
+        }
         [self.left, self.right].into_iter().find_map(|side| {
             let reason = side.capabilities().covers(request).err()?;
             Some(format!("{}: {reason}", side.name()))
@@ -50,7 +71,8 @@ impl<'a> Differential<'a> {
                 return Judgement::Vacuous(message);
             }
             let detail = format!("{} {breakage}: {message}", implementation.name());
-            if breakage == Breakage::Skipped && beyond_its_limits(implementation.capabilities(), request) {
+            let excused = self.skips || beyond_its_limits(implementation.capabilities(), request);
+            if breakage == Breakage::Skipped && excused {
                 return Judgement::Vacuous(detail);
             }
             return self.disagreement(request, Kind::Broke(side, breakage), detail, left, right);
@@ -165,7 +187,7 @@ fn kind(difference: &Difference, left: &Outcome, right: &Outcome) -> Kind {
 mod tests {
     use super::*;
     use broadcheck_reference::Reference;
-    use broadcheck_spec::{Expression, Function, Operand, Rules};
+    use broadcheck_spec::{Expression, Function, Rules};
 
     /// The reference with another answer.
     struct Other(fn(&Request) -> Outcome);
@@ -227,6 +249,16 @@ mod tests {
             refusal: Some(broadcheck_spec::RefusalKind::DimensionMismatch),
         };
         assert_eq!(judged(plain, [&[3], &[2]]), Some(accepts));
+    }
+
+    #[test]
+    fn requests_of_dtypes_that_are_left_out_are_not_asked() {
+        let other = Other(|_| panic!("asked"));
+        let judged = |dtypes: &[DType]| {
+            Differential::new(&Reference, &other).only(dtypes).judge(&sum([&[2], &[2]])).disagreement()
+        };
+        assert!(judged(&[DType::F32]).is_none());
+        assert!(judged(&[DType::F32, DType::F64]).is_some());
     }
 
     #[test]
