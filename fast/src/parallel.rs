@@ -1,6 +1,7 @@
 //! Threads: ranges of tiles shared out where the predicted time pays for it. Bits do not depend on how many threads
 //! there are: elements are computed as by one, and sums are taken in parts that the work alone decides.
 
+use crate::arch::ChainOp;
 use crate::buffers::{Output, Stored};
 use crate::execute::Run;
 use crate::program::{Target, Work, is_slow};
@@ -113,6 +114,7 @@ fn predicted(run: &Run<'_>) -> usize {
     };
     let steps = run.program.steps.iter();
     let steps = steps.filter(|step| !step.stationary && !matches!(step.target, Target::Scalar(_)));
-    let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + run.program.links.len() / 2;
+    let exps = run.program.links.iter().filter(|(op, _)| *op == ChainOp::Exp).count();
+    let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + run.program.links.len() / 2 + exps;
     run.tiling.tiles.saturating_mul(run.tiling.full).saturating_mul(cost) / 4
 }

@@ -53,13 +53,45 @@
 //! The portable level (two f64 at a time, selects of three instructions) is slower than the standard library's tables for
 //! log and power; it is for machines that have nothing wider, and gives the same bits.
 
-mod double;
+pub(crate) mod double;
 mod levels;
 mod power;
-mod single;
+pub(crate) mod single;
 
-pub use levels::{exp_f32, exp_f64, log_f32, log_f64, tanh_f32, tanh_f64};
+use crate::Level;
+use crate::arch::{ChainOp, Link, table, vector};
+
+pub use levels::{log_f32, log_f64, tanh_f32, tanh_f64};
 pub use levels::{power_f32, power_f32_by, power_f32_of, power_f64, power_f64_by, power_f64_of};
+
+macro_rules! exps {
+    ($($name:ident $scalar:ident $type:ident $kernel:path;)*) => { $(
+        /// e^x, element by element.
+        ///
+        /// # Panics
+        ///
+        /// If the lengths differ.
+        pub fn $name(level: Level, x: &[$type], out: &mut [$type]) {
+            assert_eq!(x.len(), out.len(), "lengths differ");
+            if let Some(parts) = table(level).$type.float() {
+                let first = Link { op: ChainOp::Add, values: x, step: 0, scalar: false };
+                let exp = Link { op: ChainOp::Exp, values: &[], step: 0, scalar: true };
+                parts.chain.run(first, &mut [exp], 1, out);
+            }
+        }
+
+        /// e^x: the bits of every level.
+        pub fn $scalar(x: $type) -> $type {
+            let [value] = $kernel([x]);
+            value
+        }
+    )* };
+}
+
+exps! {
+    exp_f64 exp_f64_scalar f64 double::exp;
+    exp_f32 exp_f32_scalar f32 single::exp;
+}
 
 macro_rules! scalars {
     ($($name:ident($($x:ident),*) $type:ident $kernel:path, $what:literal;)*) => { $(
@@ -71,11 +103,9 @@ macro_rules! scalars {
 }
 
 scalars! {
-    exp_f64_scalar(x) f64 double::exp, "e^x: the bits of every level.";
     log_f64_scalar(x) f64 double::log, "The natural logarithm: the bits of every level.";
     tanh_f64_scalar(x) f64 double::tanh, "The hyperbolic tangent: the bits of every level.";
     power_f64_scalar(x, y) f64 power::power_f64, "x^y: the bits of every level.";
-    exp_f32_scalar(x) f32 single::exp, "e^x: the bits of every level.";
     log_f32_scalar(x) f32 single::log, "The natural logarithm: the bits of every level.";
     tanh_f32_scalar(x) f32 single::tanh, "The hyperbolic tangent: the bits of every level.";
     power_f32_scalar(x, y) f32 power::power_f32, "x^y: the bits of every level.";
