@@ -159,11 +159,10 @@ impl Run<'_> {
         scratch.reserve(&self.program.needs);
         let cursor = Cursor::new(self.tiling, &tiles);
         let mut tile = Tile { run: self, cursor, scratch, output, place: 0..0, rows: 1 };
-        let in_rows = self.program.takes_rows(self.tiling);
         let mut left = tiles.len();
         while left > 0 {
             let start = tile.cursor.start(tile.place.end);
-            tile.rows = if in_rows { tile.cursor.alike().min(left) } else { 1 };
+            tile.rows = if self.program.in_rows { tile.cursor.alike().min(left) } else { 1 };
             tile.place = start..start + tile.rows * tile.cursor.length();
             for step in &self.program.steps {
                 if tile.cursor.is_new(step.varies) {
@@ -329,6 +328,7 @@ impl Tile<'_, '_> {
     }
 
     /// An argument of a chain, in all rows that it takes at once.
+    #[inline]
     fn link<T: Lane>(&self, op: ChainOp, source: Source, count: usize) -> Link<'_, T> {
         let Source::Operand { access, scalar } = source else {
             return Link { op, values: self.read::<T>(source, count), step: 0, scalar: source.is_scalar() };
@@ -349,10 +349,9 @@ impl Tile<'_, '_> {
                 Some(source) => tile.link(op, source, count),
                 None => Link { op, values: &[], step: 0, scalar: true },
             };
-            let mut given: SmallVec<[Link<'_, T>; 12]> = SmallVec::new();
-            for &(op, source) in &run.program.links[links.start as usize..links.end as usize] {
-                given.push(link(op, source));
-            }
+            let links = &run.program.links[links.start as usize..links.end as usize];
+            let mut given: SmallVec<[Link<'_, T>; 12]> =
+                links.iter().map(|&(op, source)| link(op, source)).collect();
             if let Some(parts) = T::kernels(run.table).float() {
                 let past = run.stream && target == Target::Output;
                 let chain = if past { parts.chain_past } else { parts.chain };

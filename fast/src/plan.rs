@@ -214,7 +214,7 @@ impl Plan {
             }
             schedule(&mut self.program, root, &self.tiling, self.stream, access_of);
             let gathers = !self.is_gradient && self.program.gathers_for_chain(&self.tiling);
-            (self.tiling.full, self.program.live, gathers, self.program.takes_rows(&self.tiling))
+            (self.tiling.full, self.program.live, gathers, self.program.in_rows)
         };
         // A gradient of what stands in memory takes many rows at once.
         if self.is_gradient && attempt(WIDEST_BLOCK, WIDEST_BLOCK).1 == 0 {

@@ -5,8 +5,10 @@
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
-/// How far ahead operands are asked for, in bytes.
-const AHEAD: usize = 4096;
+/// How far ahead operands are asked for, in bytes: by a chain that computes much, and by one that is stored past the
+/// caches, whose operands come from memory.
+const AHEAD: usize = 2048;
+const FAR_AHEAD: usize = 4096;
 
 /// What a link does with the value so far, `a`, and its argument, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,22 +176,20 @@ unsafe fn row<
             group::<V, MANY, SORT, PAST>(first, links, at, out);
             at += MANY * V::WIDTH;
         }
-        // A rest is the end of one more whole group, so long as there was one and half of it is new; additions have
-        // little to save.
-        let left = count - at;
-        if !PAST && SORT != SUMS && at > 0 && left > 0 && (MANY == 4 || 2 * left > MANY * V::WIDTH) {
-            return group::<V, MANY, SORT, PAST>(first, links, count - MANY * V::WIDTH, out);
+        if MANY > 8 && rest::<V, MANY, 8, SORT, PAST>(first, links, &mut at, out) {
+            return;
         }
-        while MANY > 4 && at + 4 * V::WIDTH <= count {
-            group::<V, 4, SORT, PAST>(first, links, at, out);
-            at += 4 * V::WIDTH;
+        if MANY > 4 && rest::<V, 8, 4, SORT, PAST>(first, links, &mut at, out) {
+            return;
+        }
+        if rest::<V, 4, 1, SORT, PAST>(first, links, &mut at, out) {
+            return;
         }
         while at + V::WIDTH <= count {
             group::<V, 1, SORT, PAST>(first, links, at, out);
             at += V::WIDTH;
         }
-        // The end of one more vector.
-        if !PAST && at > 0 && at < count {
+        if !PAST && at < count && count >= V::WIDTH {
             return group::<V, 1, SORT, PAST>(first, links, count - V::WIDTH, out);
         }
         while at < count {
@@ -197,6 +197,33 @@ unsafe fn row<
             at += 1;
         }
     }
+}
+
+/// What fills no group of `U` vectors from place `at` on. A rest of more than `HALF` vectors is the end of one more whole
+/// group, where the row is long enough; otherwise a group of `HALF` is done, if the rest has one. Whether that is all.
+///
+/// # Safety
+/// As [`group`]'s, for the places that `out` has.
+#[inline(always)]
+unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const SORT: u8, const PAST: bool>(
+    first: Link<'_, V::Element>,
+    links: &[Link<'_, V::Element>],
+    at: &mut usize,
+    out: &mut [V::Element],
+) -> bool {
+    let count = out.len();
+    // SAFETY: both groups lie inside `out`.
+    unsafe {
+        if !PAST && count - *at > HALF * V::WIDTH && count >= U * V::WIDTH {
+            group::<V, U, SORT, PAST>(first, links, count - U * V::WIDTH, out);
+            return true;
+        }
+        if HALF > 1 && count - *at >= HALF * V::WIDTH {
+            group::<V, HALF, SORT, PAST>(first, links, *at, out);
+            *at += HALF * V::WIDTH;
+        }
+    }
+    *at == count
 }
 
 /// `U` vectors of the chain from place `at` on.
@@ -214,12 +241,15 @@ unsafe fn group<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
     // SAFETY: the caller's: all offsets are inside.
     unsafe {
         if PAST || SORT == FUNCTIONS {
-            std::iter::once(&first).chain(links).for_each(|link| fetch::<V, U>(link, at));
+            fetch::<V, U>(&first, at, if PAST { FAR_AHEAD } else { AHEAD });
+            for link in links {
+                fetch::<V, U>(link, at, if PAST { FAR_AHEAD } else { AHEAD });
+            }
         }
         let mut a = read::<V, U>(&first, at);
         let mut rest = links;
-        if SORT == SUMS {
-            // Three at once: one branch for three links.
+        if SORT == SUMS && U <= 8 {
+            // Three at once: one branch for three links, which is worth it where few vectors share the branch.
             let (threes, left) = links.as_chunks::<3>();
             rest = left;
             for links in threes {
@@ -276,10 +306,12 @@ fn function<V: Vector, const U: usize>(a: &mut [V; U], op: ChainOp) {
 /// Asks for what a group some way ahead will read: the hardware stops asking at the end of every page, and where much is
 /// computed it does not look far enough ahead.
 #[inline(always)]
-fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) {
+fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize, ahead: usize) {
     if !link.scalar {
-        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
-        (0..U * size_of::<V>()).step_by(LINE).for_each(|byte| prefetch(from.wrapping_add(byte)));
+        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(ahead);
+        for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
+            prefetch(from.wrapping_add(line * LINE));
+        }
     }
 }
 

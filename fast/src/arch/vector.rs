@@ -373,9 +373,10 @@ by_masks! {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[allow(clippy::cast_possible_truncation, reason = "the last four bits are left")]
 #[inline(always)]
 fn look_up_2(x: __m128d, table: &[f64; ENTRIES]) -> __m128d {
-    let at = |bits: i64| table[bits as usize % ENTRIES];
+    let at = |bits: i64| table[bits.cast_unsigned() as usize % ENTRIES];
     // SAFETY: there is a vector, so the instructions are there.
     unsafe {
         let bits = _mm_castpd_si128(x);

@@ -89,11 +89,12 @@ pub(crate) struct Program {
     pub(crate) needs: [(u32, u32); BANKS],
     /// The bytes per element of a tile that live at once in registers.
     pub(crate) live: usize,
+    /// Whether tiles of the innermost loop differ in one chain alone, which can take them all at once.
+    pub(crate) in_rows: bool,
 }
 
 impl Program {
-    /// Whether tiles of the innermost loop differ in one chain alone, which can take them all at once.
-    pub(crate) fn takes_rows(&self, tiling: &Tiling) -> bool {
+    fn takes_rows(&self, tiling: &Tiling) -> bool {
         let Some((last, before)) = self.steps.split_last() else { return false };
         tiling.panel == 0
             && last.target == Target::Output
@@ -261,6 +262,7 @@ pub(crate) fn schedule(
     if let Some(value) = placed[root as usize] {
         scheduler.finish(value, goal);
     }
+    program.in_rows = program.takes_rows(tiling);
 }
 
 impl Scheduler<'_> {
