@@ -6,7 +6,7 @@ mod support;
 use broadcheck_fast::Plan;
 use broadcheck_spec::{Expression, Function, Operation};
 use support::data::Aligned;
-use support::kernels::Exp;
+use support::kernels::{Body, Exp, Four, Vector, each, fill, read, splat};
 use support::race::Rounds;
 use support::{
     Arrays, At, Job, Real, Results, Table, call, elementwise, goal_at_least, limits, plan_of, race,
@@ -54,7 +54,7 @@ fn text(shape: &[usize]) -> String {
 }
 
 /// The gradient of exp(x*y) by an x that is broadcast: the sum of exp(x*y) y, with no array in between.
-fn fused<T: Real + Exp>(at: At, count: usize, table: &mut Table) -> f64 {
+fn fused<T: Exp>(at: At, count: usize, table: &mut Table) -> f64 {
     let shapes: [&[usize]; 2] = [&[1], &[count]];
     let arrays = Arrays::<T>::of(&shapes);
     let gradient = Operation::Gradient { expression: exp_of_product(), wrt: 0 };
@@ -83,28 +83,45 @@ fn fused<T: Real + Exp>(at: At, count: usize, table: &mut Table) -> f64 {
 }
 
 /// The same in one loop, with sums in as many lanes as hide the additions.
-fn by_hand<T: Real + Exp>(at: At, x: T, values: &[T]) -> T {
-    const LANES: usize = 64;
-    let mut lanes = [T::default(); LANES];
-    at.run(
-        &mut lanes,
-        #[inline(always)]
-        |lanes| {
-            let lanes: &mut [T; LANES] = lanes.try_into().unwrap();
-            let mut sums = *lanes;
-            let (blocks, rest) = values.as_chunks::<LANES>();
-            for block in blocks {
-                for (sum, y) in sums.iter_mut().zip(block) {
-                    *sum += (x * *y).exp() * *y;
-                }
-            }
-            for y in rest {
-                sums[0] += (x * *y).exp() * *y;
-            }
-            *lanes = sums;
-        },
-    );
+fn by_hand<T: Exp>(at: At, x: T, values: &[T]) -> T {
+    let mut lanes = [T::default(); 64];
+    at.run_vectors(&mut lanes, &Sum { x, values });
     lanes.into_iter().fold(T::default(), |sum, lane| sum + lane)
+}
+
+/// exp(x*y) y.
+#[inline(always)]
+fn slopes<V: Vector>(x: Four<V>, y: Four<V>) -> Four<V> {
+    let power = V::exp(each!(x, y => x.multiply(y)));
+    each!(power, y => power.multiply(y))
+}
+
+struct Sum<'a, T> {
+    x: T,
+    values: &'a [T],
+}
+
+impl<T: Exp> Body<T> for Sum<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(&self, lanes: &mut [T]) {
+        let lanes = &mut lanes[..4 * V::WIDTH];
+        let (step, x) = (lanes.len(), splat::<V>(self.x));
+        // A rest of zeros adds nothing: exp(0) 0.
+        let whole = self.values.len() - self.values.len() % step;
+        let mut rest = [T::default(); 64];
+        rest[..self.values.len() - whole].copy_from_slice(&self.values[whole..]);
+        let y = read::<V>(&rest, 0);
+        let mut sums = slopes(x, y);
+        for at in (0..whole).step_by(step) {
+            let slope = slopes(x, read::<V>(self.values, at));
+            sums = each!(sums, slope => sums.add(slope));
+        }
+        fill::<V>(
+            lanes,
+            #[inline(always)]
+            |_| sums,
+        );
+    }
 }
 
 /// Two threads against one, beside what a loop shared out by hand gains.

@@ -6,7 +6,7 @@ mod support;
 use broadcheck_fast::{Input, Level};
 use broadcheck_spec::{Expression, Function};
 use support::data::Aligned;
-use support::kernels::Exp;
+use support::kernels::{Body, Exp, Vector, each, fill, read, splat};
 use support::picture::{Panel, draw};
 use support::race::{Rival, Rounds};
 use support::{
@@ -21,44 +21,86 @@ fn exp_of_product() -> Expression {
 }
 
 /// exp(x*y) as a hand would write it for one pattern, in one loop.
-fn fused<T: Real + Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
-    at.run(
-        out,
-        #[inline(always)]
-        |out| match (x, y) {
-            (&[x], y) => out.iter_mut().zip(y).for_each(|(out, y)| *out = (x * *y).exp()),
-            (x, &[y]) => out.iter_mut().zip(x).for_each(|(out, x)| *out = (*x * y).exp()),
-            (x, y) => out.iter_mut().zip(x).zip(y).for_each(|((out, x), y)| *out = (*x * *y).exp()),
-        },
-    );
+fn fused<T: Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
+    match (x, y) {
+        (&[x], y) => at.run_vectors(out, &Scaled(x, y)),
+        (x, &[y]) => at.run_vectors(out, &Scaled(y, x)),
+        (x, y) => at.run_vectors(out, &Both(x, y)),
+    }
+}
+
+/// exp(x*y) of a number and an array; the product is the same either way.
+struct Scaled<'a, T>(T, &'a [T]);
+
+impl<T: Exp> Body<T> for Scaled<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(&self, out: &mut [T]) {
+        fill::<V>(
+            out,
+            #[inline(always)]
+            |at| {
+                let (x, y) = (splat::<V>(self.0), read::<V>(self.1, at));
+                V::exp(each!(x, y => x.multiply(y)))
+            },
+        );
+    }
+}
+
+/// exp(x*y) of two arrays.
+struct Both<'a, T>(&'a [T], &'a [T]);
+
+impl<T: Exp> Body<T> for Both<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(&self, out: &mut [T]) {
+        fill::<V>(
+            out,
+            #[inline(always)]
+            |at| {
+                let (x, y) = (read::<V>(self.0, at), read::<V>(self.1, at));
+                V::exp(each!(x, y => x.multiply(y)))
+            },
+        );
+    }
+}
+
+/// exp of an array.
+struct Plain<'a, T>(&'a [T]);
+
+impl<T: Exp> Body<T> for Plain<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(&self, out: &mut [T]) {
+        fill::<V>(
+            out,
+            #[inline(always)]
+            |at| V::exp(read(self.0, at)),
+        );
+    }
 }
 
 /// The same in two: the product of a block into the first cache, then its exp.
-fn blocked<T: Real + Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
+fn blocked<T: Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
     const BLOCK: usize = 512;
     let mut products = [T::default(); BLOCK];
-    at.run(
-        out,
-        #[inline(always)]
-        |out| {
-            for (block, out) in out.chunks_mut(BLOCK).enumerate() {
-                let place = block * BLOCK..block * BLOCK + out.len();
-                let products = &mut products[..out.len()];
-                match (x, y) {
-                    (&[x], y) => products.iter_mut().zip(&y[place]).for_each(|(out, y)| *out = x * *y),
-                    (x, &[y]) => products.iter_mut().zip(&x[place]).for_each(|(out, x)| *out = *x * y),
-                    (x, y) => {
-                        let pairs = x[place.clone()].iter().zip(&y[place]);
-                        products.iter_mut().zip(pairs).for_each(|(out, (x, y))| *out = *x * *y);
-                    }
+    for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+        let place = block * BLOCK..block * BLOCK + out.len();
+        let products = &mut products[..out.len()];
+        at.run(
+            products,
+            #[inline(always)]
+            |products| match (x, y) {
+                (&[x], y) => products.iter_mut().zip(&y[place]).for_each(|(out, y)| *out = x * *y),
+                (x, &[y]) => products.iter_mut().zip(&x[place]).for_each(|(out, x)| *out = *x * y),
+                (x, y) => {
+                    let pairs = x[place.clone()].iter().zip(&y[place]);
+                    products.iter_mut().zip(pairs).for_each(|(out, (x, y))| *out = *x * *y);
                 }
-                out.iter_mut().zip(products).for_each(|(out, product)| *out = product.exp());
-            }
-        },
-    );
+            },
+        );
+        at.run_vectors(out, &Plain(products));
+    }
 }
 
-fn exponentials<T: Real + Exp>(at: At, table: &mut Table) -> f64 {
+fn exponentials<T: Exp>(at: At, table: &mut Table) -> f64 {
     const COUNT: usize = 100_000;
     let mut worst: f64 = 0.0;
     for (name, shapes) in [

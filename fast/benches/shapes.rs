@@ -40,7 +40,7 @@ struct Limit {
     bytes: usize,
 }
 
-fn cases<T: Real + Exp>() -> Vec<Case<'static, T>> {
+fn cases<T: Exp>() -> Vec<Case<'static, T>> {
     let sum = || call(Function::Add, [x(0), x(1)]);
     let memory = |name, shapes, hand| Case { name, shapes, expression: sum(), bound: Bound::Memory, hand };
     let cache = |name, shapes, hand| Case { name, shapes, expression: sum(), bound: Bound::Cache, hand };
@@ -92,7 +92,7 @@ fn limit_of<T: Real>(arrays: &Arrays<T>, out: &[T]) -> Limit {
 }
 
 /// The part of the limit that a case reached.
-fn measure<T: Real + Exp>(at: At, case: &Case<'_, T>, table: &mut Table) -> f64 {
+fn measure<T: Exp>(at: At, case: &Case<'_, T>, table: &mut Table) -> f64 {
     let arrays = Arrays::<T>::of(case.shapes);
     let plan = plan_of::<T>(at.level(), case.shapes, elementwise(case.expression.clone()));
     let job = Job::new(plan, arrays.inputs());
@@ -155,7 +155,7 @@ fn check<T: Real>(at: At, case: &Case<'_, T>, arrays: &Arrays<T>, job: &Job<'_>,
     assert!(**out == *other, "{}: the same bits", case.name);
 }
 
-fn shapes<T: Real + Exp>(at: At, table: &mut Table, results: &mut Results) {
+fn shapes<T: Exp>(at: At, table: &mut Table, results: &mut Results) {
     let parts: Vec<(f64, Bound, &str)> =
         cases::<T>().iter().map(|case| (measure(at, case, table), case.bound, case.name)).collect();
     for (bound, title) in

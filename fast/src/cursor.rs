@@ -76,6 +76,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// How many tiles of the innermost loop are left that are as long as this one; 1 in panels.
+    pub(crate) fn alike(&self) -> usize {
+        let (Some(&at), Some(&rounds)) = (self.index.last(), self.tiling.loops.last()) else { return 1 };
+        let cut = usize::from(self.tiling.last != self.tiling.full);
+        if self.tiling.panel == 0 { (rounds - at - cut).max(1) } else { 1 }
+    }
+
+    /// Skips tiles of the innermost loop, of which more are left.
+    pub(crate) fn skip(&mut self, tiles: usize) {
+        if tiles != 0 {
+            self.walk(self.index.len() - 1, i64::try_from(tiles).unwrap_or(i64::MAX));
+        }
+    }
+
     /// Whether a value that these loops move is another than at the tile before; at the first tile all are.
     #[inline]
     pub(crate) fn is_new(&self, varies: u64) -> bool {

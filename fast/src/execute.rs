@@ -148,6 +148,8 @@ struct Tile<'a, 'o> {
     output: Output<'o>,
     /// The result's places of this tile, in `output`.
     place: Range<usize>,
+    /// How many tiles it is by right: those that one chain takes at once.
+    rows: usize,
 }
 
 impl Run<'_> {
@@ -156,15 +158,19 @@ impl Run<'_> {
     pub(crate) fn tiles(&self, tiles: Range<usize>, scratch: &mut Scratch, output: Output<'_>) {
         scratch.reserve(&self.program.needs);
         let cursor = Cursor::new(self.tiling, &tiles);
-        let mut tile = Tile { run: self, cursor, scratch, output, place: 0..0 };
-        for _ in tiles {
+        let mut tile = Tile { run: self, cursor, scratch, output, place: 0..0, rows: 1 };
+        let mut left = tiles.len();
+        while left > 0 {
             let start = tile.cursor.start(tile.place.end);
-            tile.place = start..start + tile.cursor.length();
+            tile.rows = if self.program.in_rows { tile.cursor.alike().min(left) } else { 1 };
+            tile.place = start..start + tile.rows * tile.cursor.length();
             for step in &self.program.steps {
                 if tile.cursor.is_new(step.varies) {
                     tile.step(step);
                 }
             }
+            left -= tile.rows;
+            tile.cursor.skip(tile.rows - 1);
             tile.cursor.advance();
         }
         if self.stream {
@@ -321,22 +327,35 @@ impl Tile<'_, '_> {
         });
     }
 
+    /// An argument of a chain, in all rows that it takes at once.
+    #[inline]
+    fn link<T: Lane>(&self, op: ChainOp, source: Source, count: usize) -> Link<'_, T> {
+        let Source::Operand { access, scalar } = source else {
+            return Link { op, values: self.read::<T>(source, count), step: 0, scalar: source.is_scalar() };
+        };
+        let step = if self.rows == 1 { 0 } else { self.run.tiling.inner_step(access as usize) };
+        let start = self.cursor.position(access as usize);
+        let end = start + (self.rows - 1) * step + if scalar { 1 } else { count };
+        let operand = &self.run.inputs[self.run.used[access as usize] as usize];
+        Link { op, values: &T::input(operand)[start..end], step, scalar }
+    }
+
     fn chain<T: Lane>(&mut self, first: Source, links: Range<u32>, target: Target, count: usize) {
         let run = self.run;
+        let rows = if target == Target::Output { self.rows } else { 1 };
+        let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
-            let link = |op: ChainOp, source: Source| Link {
-                op,
-                values: tile.read::<T>(source, count),
-                scalar: source.is_scalar(),
+            let link = |op: ChainOp, source: Option<Source>| match source {
+                Some(source) => tile.link(op, source, count),
+                None => Link { op, values: &[], step: 0, scalar: true },
             };
-            let mut given: SmallVec<[Link<'_, T>; 12]> = SmallVec::new();
-            for &(op, source) in &run.program.links[links.start as usize..links.end as usize] {
-                given.push(link(op, source));
-            }
+            let links = &run.program.links[links.start as usize..links.end as usize];
+            let mut given: SmallVec<[Link<'_, T>; 12]> =
+                links.iter().map(|&(op, source)| link(op, source)).collect();
             if let Some(parts) = T::kernels(run.table).float() {
                 let past = run.stream && target == Target::Output;
                 let chain = if past { parts.chain_past } else { parts.chain };
-                chain.run(link(ChainOp::Add, first), &given, out);
+                chain.run(link(ChainOp::Add, Some(first)), &mut given, rows, out);
             }
         });
     }

@@ -1,6 +1,7 @@
 //! Threads: ranges of tiles shared out where the predicted time pays for it. Bits do not depend on how many threads
 //! there are: elements are computed as by one, and sums are taken in parts that the work alone decides.
 
+use crate::arch::ChainOp;
 use crate::buffers::{Output, Stored};
 use crate::execute::Run;
 use crate::program::{Target, Work, is_slow};
@@ -105,14 +106,20 @@ where
 }
 
 /// About how long a program takes on one thread, in nanoseconds: a step at a quarter of a nanosecond per element,
-/// a function of the slow sort at one.
+/// a function of the slow sort at one, exp in a chain at half of one. Nothing is counted where it cannot be long.
 fn predicted(run: &Run<'_>) -> usize {
+    let elements = run.tiling.tiles.saturating_mul(run.tiling.full);
+    let (steps, links) = (&run.program.steps, &run.program.links);
+    let most = elements.saturating_mul(4 * steps.len() + 2 * links.len()) / 4;
+    if most < NANOSECONDS {
+        return most;
+    }
     let quarters = |work: &Work| match work {
         Work::Call { function, .. } if is_slow(*function) => 4,
         _ => 1,
     };
-    let steps = run.program.steps.iter();
-    let steps = steps.filter(|step| !step.stationary && !matches!(step.target, Target::Scalar(_)));
-    let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + run.program.links.len() / 2;
-    run.tiling.tiles.saturating_mul(run.tiling.full).saturating_mul(cost) / 4
+    let steps = steps.iter().filter(|step| !step.stationary && !matches!(step.target, Target::Scalar(_)));
+    let exps = links.iter().filter(|(op, _)| *op == ChainOp::Exp).count();
+    let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + links.len() / 2 + exps;
+    elements.saturating_mul(cost) / 4
 }

@@ -33,6 +33,9 @@ const STREAM_BYTES: usize = 8 << 20;
 /// The elements of a tile that needs no register, where a single axis is cut.
 const WIDE_BLOCK: usize = 8 << 10;
 
+/// The shortest row that a chain takes as it stands, rather than many of them gathered.
+const SHORTEST_ROW: usize = 64;
+
 /// The elements of a tile that needs no register and is added into a gradient.
 const WIDEST_BLOCK: usize = 32 << 10;
 
@@ -210,20 +213,26 @@ impl Plan {
                 self.tiling.choose_panel(dear.into_iter());
             }
             schedule(&mut self.program, root, &self.tiling, self.stream, access_of);
-            (self.tiling.full, self.program.live)
+            let gathers = !self.is_gradient && self.program.gathers_for_chain(&self.tiling);
+            (self.tiling.full, self.program.live, gathers, self.program.in_rows)
         };
         // A gradient of what stands in memory takes many rows at once.
         if self.is_gradient && attempt(WIDEST_BLOCK, WIDEST_BLOCK).1 == 0 {
             return;
         }
-        let (mut full, mut live) = attempt(MAX_BLOCK, WIDE_BLOCK);
+        let (mut full, mut live, mut gathers, _) = attempt(MAX_BLOCK, WIDE_BLOCK);
         if full > MAX_BLOCK && live != 0 {
-            (full, live) = attempt(MAX_BLOCK, MAX_BLOCK);
+            (full, live, gathers, _) = attempt(MAX_BLOCK, MAX_BLOCK);
         }
         if live * full > LIVE_BYTES {
             let fitting = LIVE_BYTES / live;
             let fitting = (fitting - fitting % 32).max(64);
-            attempt(fitting, fitting);
+            (full, _, gathers, _) = attempt(fitting, fitting);
+        }
+        // Where a chain takes rows as they stand, nothing is gathered for it.
+        let row = axes.innermost();
+        if gathers && (SHORTEST_ROW..full).contains(&row) && !attempt(row, row).3 {
+            attempt(full, full);
         }
     }
 

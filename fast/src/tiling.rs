@@ -160,6 +160,11 @@ impl Axes {
         axes
     }
 
+    /// The length of the innermost axis.
+    pub(crate) fn innermost(&self) -> usize {
+        self.lengths.first().copied().unwrap_or(1)
+    }
+
     /// Whether the strides at the end are those of a step over the last axis.
     fn is_even(&self) -> bool {
         let Some(&length) = self.lengths.last() else { return false };
@@ -259,6 +264,18 @@ impl Tiling {
             access.offset = access.offset.wrapping_add_signed(isize::try_from(step).unwrap_or(0) * skipped);
         }
         part
+    }
+
+    /// What one step of the innermost loop adds to the position of an access; 0 where there is none, or a step
+    /// backwards.
+    pub(crate) fn inner_step(&self, access: usize) -> usize {
+        let steps = self.loops.len().checked_sub(1).map_or(0, |at| self.steps(at)[access]);
+        usize::try_from(steps).unwrap_or(0)
+    }
+
+    /// Whether no access goes backwards from tile to tile of the innermost loop.
+    pub(crate) fn goes_forwards(&self) -> bool {
+        self.loops.len().checked_sub(1).is_none_or(|at| self.steps(at).iter().all(|&step| step >= 0))
     }
 
     /// What one step of a loop adds to the position of each access.

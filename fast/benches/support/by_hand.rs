@@ -1,6 +1,6 @@
 //! Loops for one shape each, as a careful hand writes them.
 
-use super::kernels::Exp;
+use super::kernels::{Body, Exp, Vector, each, fill, read, splat};
 use super::{Arrays, At, Real};
 
 pub(crate) fn row<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
@@ -88,13 +88,26 @@ pub(crate) fn norm<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
     );
 }
 
-pub(crate) fn swish<T: Real + Exp>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
-    let (x, one) = (&*arrays.0[0], arrays.0[1][0]);
-    at.run(
-        out,
-        #[inline(always)]
-        |out| {
-            out.iter_mut().zip(x).for_each(|(out, x)| *out = *x / (one + (-*x).exp()));
-        },
-    );
+pub(crate) fn swish<T: Exp>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    at.run_vectors(out, &Swish { x: &arrays.0[0], one: arrays.0[1][0] });
+}
+
+struct Swish<'a, T> {
+    x: &'a [T],
+    one: T,
+}
+
+impl<T: Exp> Body<T> for Swish<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(&self, out: &mut [T]) {
+        fill::<V>(
+            out,
+            #[inline(always)]
+            |at| {
+                let (x, one) = (read::<V>(self.x, at), splat::<V>(self.one));
+                let power = V::exp(each!(x => x.negate()));
+                each!(x, one, power => x.divide(one.add(power)))
+            },
+        );
+    }
 }

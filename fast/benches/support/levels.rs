@@ -1,6 +1,7 @@
 //! Loops written once and compiled for the instructions of a level, as the engine's own are.
 #![allow(unsafe_code, reason = "functions compiled for a level are called here, after asking the machine")]
 
+use super::kernels::{Body, Exp};
 use broadcheck_fast::Level;
 
 /// A level that this machine has.
@@ -33,6 +34,27 @@ impl At {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { avx2(out, body) },
             _ => portable(out, body),
+        }
+    }
+
+    /// Runs a loop over the level's vectors.
+    pub(crate) fn run_vectors<T: Exp>(self, out: &mut [T], body: &impl Body<T>) {
+        match self.0 {
+            Level::Avx512 => self.run(
+                out,
+                #[inline(always)]
+                |out| body.run::<T::Avx512>(out),
+            ),
+            Level::Avx2 => self.run(
+                out,
+                #[inline(always)]
+                |out| body.run::<T::Avx2>(out),
+            ),
+            Level::Portable => self.run(
+                out,
+                #[inline(always)]
+                |out| body.run::<T::Portable>(out),
+            ),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! A left fold as one superinstruction: `((x0 op x1) op x2) op …` with the value in registers throughout. Each
 //! argument is a vector or one value, which is a branch on a pattern that repeats: one loop for all 2^n - 1
-//! broadcasting patterns of n operands.
-//!
-//! Written once over a small vector trait, which each level implements with its intrinsics: plain loops would keep
-//! the value in memory between links.
+//! broadcasting patterns of n operands. A link may be a function of the value alone, exp among them.
 
 use super::stream::{LINE, prefetch};
+use super::vector::{Vector, each};
 
-/// How far ahead of a streamed result its operands are asked for, in bytes.
-const AHEAD: usize = 4096;
+/// How far ahead operands are asked for, in bytes: by a chain that computes much, and by one that is stored past the
+/// caches, whose operands come from memory.
+const AHEAD: usize = 2048;
+const FAR_AHEAD: usize = 4096;
 
 /// What a link does with the value so far, `a`, and its argument, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,134 +25,77 @@ pub(crate) enum ChainOp {
     Divide,
     /// `b / a`
     DivideInto,
+    /// `-a`
+    Negate,
+    /// `|a|`
+    Abs,
+    /// The square root of `a`.
+    Sqrt,
+    /// `e^a`
+    Exp,
 }
 
-/// An argument of a chain: as many values as the output has places, or one.
+impl ChainOp {
+    /// Whether there is no `b`.
+    pub(crate) fn is_unary(self) -> bool {
+        matches!(self, ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt | ChainOp::Exp)
+    }
+}
+
+/// An argument of a chain: for each row of the output as many values as it has places, or one; none for a function of
+/// one.
 #[derive(Clone, Copy)]
 pub(crate) struct Link<'a, T> {
     pub(crate) op: ChainOp,
+    /// From the first row's values to the last row's.
     pub(crate) values: &'a [T],
+    /// How far apart the values of successive rows begin.
+    pub(crate) step: usize,
     pub(crate) scalar: bool,
 }
 
-/// A vector of a level. All methods need the level's instructions; `load` and `store` need `WIDTH` elements.
-pub(super) trait Vector: Copy {
-    type Element: Copy;
-    const WIDTH: usize;
-    /// How many are worked on at once: half of the level's registers.
-    const MANY: usize;
-    unsafe fn load(from: *const Self::Element) -> Self;
-    unsafe fn store(self, to: *mut Self::Element);
-    /// Past the caches; `to` stands on a boundary of the vector's size.
-    unsafe fn stream(self, to: *mut Self::Element);
-    unsafe fn splat(value: Self::Element) -> Self;
-    unsafe fn add(self, other: Self) -> Self;
-    unsafe fn subtract(self, other: Self) -> Self;
-    unsafe fn multiply(self, other: Self) -> Self;
-    unsafe fn divide(self, other: Self) -> Self;
+impl<T> Link<'_, T> {
+    /// Whether there are values for so many rows, more than 0, of so many places.
+    fn is_enough(&self, rows: usize, width: usize) -> bool {
+        let last = if self.scalar { 1 } else { width };
+        self.values.len() >= (rows - 1).saturating_mul(self.step).saturating_add(last)
+    }
+
+    /// On to the next row.
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.values = &self.values[self.step..];
+    }
 }
 
-/// A vector of one: the rest of a chain that fills no vector, with the same operations.
-macro_rules! single {
-    ($($type:ty)*) => { $(
-        impl Vector for $type {
-            type Element = $type;
-            const WIDTH: usize = 1;
-            const MANY: usize = 8;
-            #[inline(always)]
-            unsafe fn load(from: *const $type) -> $type {
-                // SAFETY: the caller's: one element stands there.
-                unsafe { *from }
-            }
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $type) {
-                // SAFETY: the caller's: one place stands there.
-                unsafe { *to = self }
-            }
-            #[inline(always)]
-            unsafe fn stream(self, to: *mut $type) {
-                // SAFETY: the caller's: one place stands there.
-                unsafe { *to = self }
-            }
-            #[inline(always)]
-            unsafe fn splat(value: $type) -> $type { value }
-            #[inline(always)]
-            unsafe fn add(self, other: $type) -> $type { self + other }
-            #[inline(always)]
-            unsafe fn subtract(self, other: $type) -> $type { self - other }
-            #[inline(always)]
-            unsafe fn multiply(self, other: $type) -> $type { self * other }
-            #[inline(always)]
-            unsafe fn divide(self, other: $type) -> $type { self / other }
+/// What links a chain has: code that is compiled for few of them is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    Sums,
+    Arithmetic,
+    Functions,
+}
+
+impl Sort {
+    /// The narrowest that all links are of.
+    pub(super) fn of<T>(links: &[Link<'_, T>]) -> Sort {
+        if links.iter().all(|link| link.op == ChainOp::Add) {
+            Sort::Sums
+        } else if links.iter().any(|link| link.op.is_unary()) {
+            Sort::Functions
+        } else {
+            Sort::Arithmetic
         }
-    )* };
-}
-single! { f64 f32 }
-
-#[cfg(target_arch = "x86_64")]
-macro_rules! vectors {
-    ($($vector:ident $type:ty, $width:literal by $many:literal, $load:ident $store:ident $stream:ident $splat:ident $add:ident $sub:ident $mul:ident $div:ident;)*) => {
-        use std::arch::x86_64::*;
-        $(impl Vector for $vector {
-            type Element = $type;
-            const WIDTH: usize = $width;
-            const MANY: usize = $many;
-            #[inline(always)]
-            unsafe fn load(from: *const $type) -> Self {
-                // SAFETY: the caller's: the instructions are there, and so many elements. No alignment is asked.
-                unsafe { $load(from) }
-            }
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $type) {
-                // SAFETY: the caller's: the instructions are there, and so many places. No alignment is asked.
-                unsafe { $store(to, self) }
-            }
-            #[inline(always)]
-            unsafe fn stream(self, to: *mut $type) {
-                // SAFETY: the caller's: the instructions are there, and so many places, on such a boundary.
-                unsafe { $stream(to, self) }
-            }
-            #[inline(always)]
-            unsafe fn splat(value: $type) -> Self {
-                // SAFETY: the caller's: the instructions are there.
-                unsafe { $splat(value) }
-            }
-            #[inline(always)]
-            unsafe fn add(self, other: Self) -> Self {
-                // SAFETY: the caller's: the instructions are there.
-                unsafe { $add(self, other) }
-            }
-            #[inline(always)]
-            unsafe fn subtract(self, other: Self) -> Self {
-                // SAFETY: the caller's: the instructions are there.
-                unsafe { $sub(self, other) }
-            }
-            #[inline(always)]
-            unsafe fn multiply(self, other: Self) -> Self {
-                // SAFETY: the caller's: the instructions are there.
-                unsafe { $mul(self, other) }
-            }
-            #[inline(always)]
-            unsafe fn divide(self, other: Self) -> Self {
-                // SAFETY: the caller's: the instructions are there.
-                unsafe { $div(self, other) }
-            }
-        })*
-    };
+    }
 }
 
-#[cfg(target_arch = "x86_64")]
-vectors! {
-    __m128d f64, 2 by 8, _mm_loadu_pd _mm_storeu_pd _mm_stream_pd _mm_set1_pd _mm_add_pd _mm_sub_pd _mm_mul_pd _mm_div_pd;
-    __m128 f32, 4 by 8, _mm_loadu_ps _mm_storeu_ps _mm_stream_ps _mm_set1_ps _mm_add_ps _mm_sub_ps _mm_mul_ps _mm_div_ps;
-    __m256d f64, 4 by 8, _mm256_loadu_pd _mm256_storeu_pd _mm256_stream_pd _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd;
-    __m256 f32, 8 by 8, _mm256_loadu_ps _mm256_storeu_ps _mm256_stream_ps _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps;
-    __m512d f64, 8 by 16, _mm512_loadu_pd _mm512_storeu_pd _mm512_stream_pd _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd;
-    __m512 f32, 16 by 16, _mm512_loadu_ps _mm512_storeu_ps _mm512_stream_ps _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps;
-}
+/// [`Sort`], as constants of the code that is compiled for it.
+pub(super) const SUMS: u8 = Sort::Sums as u8;
+pub(super) const ARITHMETIC: u8 = Sort::Arithmetic as u8;
+pub(super) const FUNCTIONS: u8 = Sort::Functions as u8;
 
-/// The chain over `out.len()` places, `MANY` vectors at a time, which is `V::MANY`. `ADD`: every link adds. `PAST`:
-/// stored past the caches.
+/// The chain over the rows of `out`, `MANY` vectors at a time; its links are of the sort `SORT`. `PAST`: stored past
+/// the caches.
 ///
 /// # Safety
 /// The instructions of `V` are there.
@@ -161,7 +104,47 @@ pub(super) unsafe fn run<
     V: Vector,
     S: Vector<Element = V::Element>,
     const MANY: usize,
-    const ADD: bool,
+    const SORT: u8,
+    const PAST: bool,
+>(
+    mut first: Link<'_, V::Element>,
+    links: &mut [Link<'_, V::Element>],
+    rows: usize,
+    out: &mut [V::Element],
+) {
+    if out.is_empty() {
+        return;
+    }
+    let width = if rows == 1 { out.len() } else { out.len() / rows };
+    let enough = first.is_enough(rows, width)
+        && links.iter().all(|link| link.op.is_unary() || link.is_enough(rows, width));
+    assert!(enough && rows * width == out.len(), "a chain's arguments are as long as its output");
+    let mut rest = out;
+    loop {
+        let (out, others) = rest.split_at_mut(width);
+        // SAFETY: the instructions of `V` are there by this function's contract, and the values of a row by the
+        // assertion.
+        unsafe { row::<V, S, MANY, SORT, PAST>(first, links, out) };
+        if others.is_empty() {
+            return;
+        }
+        rest = others;
+        first.advance();
+        links.iter_mut().filter(|link| link.step != 0).for_each(Link::advance);
+    }
+}
+
+/// The chain over one row.
+///
+/// # Safety
+/// The instructions of `V` are there. Every argument that is no scalar has as many elements as `out`, which has some; a
+/// scalar has one.
+#[inline(always)]
+unsafe fn row<
+    V: Vector,
+    S: Vector<Element = V::Element>,
+    const MANY: usize,
+    const SORT: u8,
     const PAST: bool,
 >(
     first: Link<'_, V::Element>,
@@ -169,8 +152,6 @@ pub(super) unsafe fn run<
     out: &mut [V::Element],
 ) {
     let count = out.len();
-    let enough = |link: &Link<'_, V::Element>| link.values.len() >= if link.scalar { 1 } else { count };
-    assert!(enough(&first) && links.iter().all(enough), "a chain's arguments are as long as its output");
     // Scalars at the start are folded once.
     let scalars = if first.scalar { links.iter().take_while(|link| link.scalar).count() } else { 0 };
     let (folded, links) = links.split_at(scalars);
@@ -179,40 +160,70 @@ pub(super) unsafe fn run<
         let before = head;
         let first = Link { values: &before, ..first };
         // SAFETY: the instructions of `S` are among those of `V`; each scalar has one element, and `head` one place.
-        unsafe { group::<S, 1, ADD, false>(first, &[*link], 0, &mut head) };
+        unsafe { group::<S, 1, SORT, false>(first, &[*link], 0, &mut head) };
     }
     let first = if first.scalar { Link { values: &head, ..first } } else { first };
     let mut at = 0;
     let boundary = out.as_ptr().align_offset(size_of::<V>());
     // SAFETY: the instructions of `V` are there by this function's contract; every group lies inside `out`, and
-    // so inside every argument, by the assertion above. Groups that are stored past the caches start at `boundary`,
-    // and go on by whole vectors.
+    // so inside every argument. Groups that are stored past the caches start at `boundary`, and go on by whole vectors.
     unsafe {
         while PAST && at < boundary.min(count) {
-            group::<S, 1, ADD, false>(first, links, at, out);
+            group::<S, 1, SORT, false>(first, links, at, out);
             at += 1;
         }
         while at + MANY * V::WIDTH <= count {
-            group::<V, MANY, ADD, PAST>(first, links, at, out);
+            group::<V, MANY, SORT, PAST>(first, links, at, out);
             at += MANY * V::WIDTH;
         }
-        // A rest is the end of one more whole group, so long as there was one; additions have little to save.
-        if !PAST && !ADD && at > 0 && at < count {
-            return group::<V, MANY, ADD, PAST>(first, links, count - MANY * V::WIDTH, out);
+        if MANY > 8 && rest::<V, MANY, 8, SORT, PAST>(first, links, &mut at, out) {
+            return;
         }
-        while at + 4 * V::WIDTH <= count {
-            group::<V, 4, ADD, PAST>(first, links, at, out);
-            at += 4 * V::WIDTH;
+        if MANY > 4 && rest::<V, 8, 4, SORT, PAST>(first, links, &mut at, out) {
+            return;
+        }
+        if rest::<V, 4, 1, SORT, PAST>(first, links, &mut at, out) {
+            return;
         }
         while at + V::WIDTH <= count {
-            group::<V, 1, ADD, PAST>(first, links, at, out);
+            group::<V, 1, SORT, PAST>(first, links, at, out);
             at += V::WIDTH;
         }
+        if !PAST && at < count && count >= V::WIDTH {
+            return group::<V, 1, SORT, PAST>(first, links, count - V::WIDTH, out);
+        }
         while at < count {
-            group::<S, 1, ADD, false>(first, links, at, out);
+            group::<S, 1, SORT, false>(first, links, at, out);
             at += 1;
         }
     }
+}
+
+/// What fills no group of `U` vectors from place `at` on. A rest of more than `HALF` vectors is the end of one more whole
+/// group, where the row is long enough; otherwise a group of `HALF` is done, if the rest has one. Whether that is all.
+///
+/// # Safety
+/// As [`group`]'s, for the places that `out` has.
+#[inline(always)]
+unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const SORT: u8, const PAST: bool>(
+    first: Link<'_, V::Element>,
+    links: &[Link<'_, V::Element>],
+    at: &mut usize,
+    out: &mut [V::Element],
+) -> bool {
+    let count = out.len();
+    // SAFETY: both groups lie inside `out`.
+    unsafe {
+        if !PAST && count - *at > HALF * V::WIDTH && count >= U * V::WIDTH {
+            group::<V, U, SORT, PAST>(first, links, count - U * V::WIDTH, out);
+            return true;
+        }
+        if HALF > 1 && count - *at >= HALF * V::WIDTH {
+            group::<V, HALF, SORT, PAST>(first, links, *at, out);
+            *at += HALF * V::WIDTH;
+        }
+    }
+    *at == count
 }
 
 /// `U` vectors of the chain from place `at` on.
@@ -221,7 +232,7 @@ pub(super) unsafe fn run<
 /// The instructions of `V` are there; from `at` on `out` has `U * V::WIDTH` places, and every argument that is no
 /// scalar as many elements; a scalar has one. With `PAST`, `out[at]` stands on a boundary of the vector's size.
 #[inline(always)]
-unsafe fn group<V: Vector, const U: usize, const ADD: bool, const PAST: bool>(
+unsafe fn group<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     at: usize,
@@ -229,13 +240,16 @@ unsafe fn group<V: Vector, const U: usize, const ADD: bool, const PAST: bool>(
 ) {
     // SAFETY: the caller's: all offsets are inside.
     unsafe {
-        if PAST {
-            std::iter::once(&first).chain(links).for_each(|link| fetch::<V, U>(link, at));
+        if PAST || SORT == FUNCTIONS {
+            fetch::<V, U>(&first, at, if PAST { FAR_AHEAD } else { AHEAD });
+            for link in links {
+                fetch::<V, U>(link, at, if PAST { FAR_AHEAD } else { AHEAD });
+            }
         }
         let mut a = read::<V, U>(&first, at);
         let mut rest = links;
-        if ADD {
-            // Three at once: one branch for three links.
+        if SORT == SUMS && U <= 8 {
+            // Three at once: one branch for three links, which is worth it where few vectors share the branch.
             let (threes, left) = links.as_chunks::<3>();
             rest = left;
             for links in threes {
@@ -253,19 +267,21 @@ unsafe fn group<V: Vector, const U: usize, const ADD: bool, const PAST: bool>(
         }
         for link in rest {
             // One jump for an operation and what its argument is.
-            match (if ADD { ChainOp::Add } else { link.op }, link.scalar) {
-                (ChainOp::Add, false) => fold::<V, U, false>(&mut a, link, at, |a, b| a.add(b)),
-                (ChainOp::Add, true) => fold::<V, U, true>(&mut a, link, at, |a, b| a.add(b)),
-                (ChainOp::Subtract, false) => fold::<V, U, false>(&mut a, link, at, |a, b| a.subtract(b)),
-                (ChainOp::Subtract, true) => fold::<V, U, true>(&mut a, link, at, |a, b| a.subtract(b)),
+            match (if SORT == SUMS { ChainOp::Add } else { link.op }, link.scalar) {
+                (ChainOp::Add, false) => fold::<V, U, false>(&mut a, link, at, V::add),
+                (ChainOp::Add, true) => fold::<V, U, true>(&mut a, link, at, V::add),
+                (ChainOp::Subtract, false) => fold::<V, U, false>(&mut a, link, at, V::subtract),
+                (ChainOp::Subtract, true) => fold::<V, U, true>(&mut a, link, at, V::subtract),
                 (ChainOp::SubtractFrom, false) => fold::<V, U, false>(&mut a, link, at, |a, b| b.subtract(a)),
                 (ChainOp::SubtractFrom, true) => fold::<V, U, true>(&mut a, link, at, |a, b| b.subtract(a)),
-                (ChainOp::Multiply, false) => fold::<V, U, false>(&mut a, link, at, |a, b| a.multiply(b)),
-                (ChainOp::Multiply, true) => fold::<V, U, true>(&mut a, link, at, |a, b| a.multiply(b)),
-                (ChainOp::Divide, false) => fold::<V, U, false>(&mut a, link, at, |a, b| a.divide(b)),
-                (ChainOp::Divide, true) => fold::<V, U, true>(&mut a, link, at, |a, b| a.divide(b)),
+                (ChainOp::Multiply, false) => fold::<V, U, false>(&mut a, link, at, V::multiply),
+                (ChainOp::Multiply, true) => fold::<V, U, true>(&mut a, link, at, V::multiply),
+                (ChainOp::Divide, false) => fold::<V, U, false>(&mut a, link, at, V::divide),
+                (ChainOp::Divide, true) => fold::<V, U, true>(&mut a, link, at, V::divide),
                 (ChainOp::DivideInto, false) => fold::<V, U, false>(&mut a, link, at, |a, b| b.divide(a)),
                 (ChainOp::DivideInto, true) => fold::<V, U, true>(&mut a, link, at, |a, b| b.divide(a)),
+                (op, _) if SORT == FUNCTIONS => function(&mut a, op),
+                _ => {}
             }
         }
         for (k, a) in a.into_iter().enumerate() {
@@ -275,13 +291,27 @@ unsafe fn group<V: Vector, const U: usize, const ADD: bool, const PAST: bool>(
     }
 }
 
-/// Asks for what a group some way ahead will read: a large result's operands are large too, and the hardware stops
-/// asking at the end of every page.
+/// A link that has no argument.
 #[inline(always)]
-fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) {
+fn function<V: Vector, const U: usize>(a: &mut [V; U], op: ChainOp) {
+    let before = *a;
+    match op {
+        ChainOp::Negate => *a = each!(before => before.negate()),
+        ChainOp::Abs => *a = each!(before => before.abs()),
+        ChainOp::Sqrt => *a = each!(before => before.sqrt()),
+        _ => *a = V::exp(before),
+    }
+}
+
+/// Asks for what a group some way ahead will read: the hardware stops asking at the end of every page, and where much is
+/// computed it does not look far enough ahead.
+#[inline(always)]
+fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize, ahead: usize) {
     if !link.scalar {
-        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
-        (0..U * size_of::<V>()).step_by(LINE).for_each(|byte| prefetch(from.wrapping_add(byte)));
+        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(ahead);
+        for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
+            prefetch(from.wrapping_add(line * LINE));
+        }
     }
 }
 

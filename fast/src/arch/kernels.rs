@@ -1,10 +1,11 @@
 //! The loops, written once and compiled for every level.
 
-use super::chain::{self, ChainOp, Link, Vector};
+use super::chain::{self, ARITHMETIC, FUNCTIONS, Link, SUMS, Sort};
 use super::expand;
 use super::ops::*;
 use super::stream;
 use super::table::{FloatParts, Kernels, LogicParts, Table};
+use super::vector::Vector;
 use super::{Binary, Kernel, Select};
 use crate::Level;
 
@@ -146,25 +147,31 @@ macro_rules! level {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn chain_f64<const PAST: bool>(first: Link<'_, f64>, links: &[Link<'_, f64>], out: &mut [f64]) {
+            fn chain_f64<const PAST: bool>(first: Link<'_, f64>, links: &mut [Link<'_, f64>], rows: usize, out: &mut [f64]) {
+                type Wide = $double;
+                const MANY: usize = Wide::MANY;
+                const FEW: usize = Wide::FEW;
                 // SAFETY: the vectors are this level's, and so are this function's instructions.
                 unsafe {
-                    if links.iter().all(|link| link.op == ChainOp::Add) {
-                        chain::run::<$double, f64, { <$double as Vector>::MANY }, true, PAST>(first, links, out);
-                    } else {
-                        chain::run::<$double, f64, { <$double as Vector>::MANY }, false, PAST>(first, links, out);
+                    match Sort::of(links) {
+                        Sort::Sums => chain::run::<Wide, f64, MANY, SUMS, PAST>(first, links, rows, out),
+                        Sort::Arithmetic => chain::run::<Wide, f64, MANY, ARITHMETIC, PAST>(first, links, rows, out),
+                        Sort::Functions => chain::run::<Wide, f64, FEW, FUNCTIONS, PAST>(first, links, rows, out),
                     }
                 }
             }
 
             $(#[target_feature(enable = $features)])?
-            fn chain_f32<const PAST: bool>(first: Link<'_, f32>, links: &[Link<'_, f32>], out: &mut [f32]) {
+            fn chain_f32<const PAST: bool>(first: Link<'_, f32>, links: &mut [Link<'_, f32>], rows: usize, out: &mut [f32]) {
+                type Wide = $single;
+                const MANY: usize = Wide::MANY;
+                const FEW: usize = Wide::FEW;
                 // SAFETY: the vectors are this level's, and so are this function's instructions.
                 unsafe {
-                    if links.iter().all(|link| link.op == ChainOp::Add) {
-                        chain::run::<$single, f32, { <$single as Vector>::MANY }, true, PAST>(first, links, out);
-                    } else {
-                        chain::run::<$single, f32, { <$single as Vector>::MANY }, false, PAST>(first, links, out);
+                    match Sort::of(links) {
+                        Sort::Sums => chain::run::<Wide, f32, MANY, SUMS, PAST>(first, links, rows, out),
+                        Sort::Arithmetic => chain::run::<Wide, f32, MANY, ARITHMETIC, PAST>(first, links, rows, out),
+                        Sort::Functions => chain::run::<Wide, f32, FEW, FUNCTIONS, PAST>(first, links, rows, out),
                     }
                 }
             }

@@ -13,9 +13,12 @@ mod kernels;
 mod ops;
 mod stream;
 mod table;
+pub(crate) mod vector;
 
 #[cfg(test)]
 mod tests;
+
+use crate::math::{double, single};
 
 pub(crate) use chain::{ChainOp, Link};
 pub(crate) use stream::fence;
@@ -37,8 +40,8 @@ pub(crate) type InPlace<T> = Kernel<unsafe fn(&mut [T])>;
 pub(crate) type Sum<T> = Kernel<unsafe fn(&[T]) -> T>;
 /// Each element several times.
 pub(crate) type Expand<T> = Kernel<unsafe fn(&[T], usize, &mut [T])>;
-/// A chain from a first argument through links.
-pub(crate) type Chain<T> = Kernel<unsafe fn(Link<'_, T>, &[Link<'_, T>], &mut [T])>;
+/// A chain from a first argument through links, over a number of rows.
+pub(crate) type Chain<T> = Kernel<unsafe fn(Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T])>;
 /// `a += b`, element by element.
 pub(crate) type AddTo<T> = Kernel<unsafe fn(&mut [T], &[T])>;
 
@@ -93,9 +96,9 @@ impl<T> Expand<T> {
 
 impl<T> Chain<T> {
     #[inline]
-    pub(crate) fn run(self, first: Link<'_, T>, links: &[Link<'_, T>], out: &mut [T]) {
+    pub(crate) fn run(self, first: Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]) {
         // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
-        unsafe { (self.0)(first, links, out) }
+        unsafe { (self.0)(first, links, rows, out) }
     }
 }
 

@@ -98,56 +98,109 @@ fn functions_of_two_are_those_of_the_standard() {
     }
 }
 
+/// What a link makes of the value so far.
+fn linked(op: ChainOp, a: f64, b: f64) -> f64 {
+    match op {
+        ChainOp::Add => a + b,
+        ChainOp::Subtract => a - b,
+        ChainOp::SubtractFrom => b - a,
+        ChainOp::Multiply => a * b,
+        ChainOp::Divide => a / b,
+        ChainOp::DivideInto => b / a,
+        ChainOp::Negate => -a,
+        ChainOp::Abs => a.abs(),
+        ChainOp::Sqrt => a.sqrt(),
+        ChainOp::Exp => crate::math::exp_f64_scalar(a),
+    }
+}
+
+const BINARY: [ChainOp; 6] = [
+    ChainOp::Add,
+    ChainOp::Subtract,
+    ChainOp::SubtractFrom,
+    ChainOp::Multiply,
+    ChainOp::Divide,
+    ChainOp::DivideInto,
+];
+const UNARY: [ChainOp; 4] = [ChainOp::Exp, ChainOp::Negate, ChainOp::Sqrt, ChainOp::Abs];
+
+/// A chain of five links, of which each bit of `pattern` makes one scalar, over rows, against plain arithmetic.
+fn check_chain(
+    table: &Table,
+    all: &[f64],
+    pattern: usize,
+    op: impl Fn(usize) -> ChainOp,
+    rows: usize,
+    width: usize,
+) {
+    let parts = table.f64.float().unwrap();
+    let argument = |k: usize| {
+        let scalar = pattern >> k & 1 == 1;
+        let step = if pattern % 5 == k { 0 } else { 3 + k };
+        let last = if scalar { 1 } else { width };
+        let values = &all[k * 40..k * 40 + (rows - 1) * step + last];
+        if op(k).is_unary() && k > 0 {
+            Link { op: op(k), values: &[], step: 0, scalar: true }
+        } else {
+            Link { op: op(k), values, step, scalar }
+        }
+    };
+    let links: Vec<Link<'_, f64>> = (1..6).map(argument).collect();
+    let read = |link: &Link<'_, f64>, row: usize, at: usize| {
+        let place = row * link.step + if link.scalar { 0 } else { at };
+        link.values.get(place).copied().unwrap_or(0.0)
+    };
+    let want = |row: usize, at: usize| {
+        let first = read(&argument(0), row, at);
+        links.iter().fold(first, |a, link| linked(link.op, a, read(link, row, at)))
+    };
+    for chain in [parts.chain, parts.chain_past] {
+        // One place more, so that the output starts on every boundary.
+        let count = rows * width;
+        let mut out = vec![7.0; count + 1];
+        let start = pattern % 2;
+        chain.run(argument(0), &mut links.clone(), rows, &mut out[start..start + count]);
+        super::fence();
+        for at in 0..count {
+            let (row, place) = (at / width, at % width);
+            let (found, want) = (out[start + at], want(row, place));
+            assert!(same(found, want), "{} {pattern} at {place} of {width} in row {row}", table.level);
+        }
+        assert_eq!(out[if start == 0 { count } else { 0 }], 7.0, "nothing is written beside it");
+    }
+}
+
 #[test]
 fn chains_fold_from_the_left() {
     let all = floats();
-    let ops = [
-        ChainOp::Add,
-        ChainOp::Subtract,
-        ChainOp::SubtractFrom,
-        ChainOp::Multiply,
-        ChainOp::Divide,
-        ChainOp::DivideInto,
-    ];
     for table in tables() {
-        let parts = table.f64.float().unwrap();
-        for count in [1, 2, 8, 31, 64, 100, 300] {
+        for width in [1, 2, 8, 31, 64, 100, 200, 300] {
             for pattern in 0..64usize {
-                let argument = |k: usize| {
-                    let scalar = pattern >> k & 1 == 1;
-                    let values = &all[k * 40..k * 40 + if scalar { 1 } else { count }];
-                    Link {
-                        op: if pattern % 3 == 0 { ChainOp::Add } else { ops[(k + pattern) % 6] },
-                        values,
-                        scalar,
+                let op = |k: usize| if pattern % 3 == 0 { ChainOp::Add } else { BINARY[(k + pattern) % 6] };
+                check_chain(table, &all, pattern, op, 1, width);
+                check_chain(table, &all, pattern, op, 3, width);
+            }
+        }
+    }
+}
+
+#[test]
+fn chains_go_through_functions() {
+    // Numbers about 1 as well, for exp makes the others infinite or 0 at once.
+    let mut all = floats();
+    all.iter_mut().step_by(2).enumerate().for_each(|(at, value)| *value = 0.01 * at as f64 - 2.0);
+    for table in tables() {
+        for width in [1, 2, 7, 8, 31, 64, 100, 300] {
+            for pattern in 0..64usize {
+                let op = |k: usize| {
+                    if (k + pattern) % 2 == 0 {
+                        UNARY[(k / 2 + pattern / 2) % 4]
+                    } else {
+                        BINARY[(k + pattern / 4) % 6]
                     }
                 };
-                let links: Vec<Link<'_, f64>> = (1..6).map(argument).collect();
-                let read = |link: &Link<'_, f64>, at: usize| link.values[if link.scalar { 0 } else { at }];
-                let want = |at: usize| {
-                    links.iter().fold(read(&argument(0), at), |a, link| {
-                        let b = read(link, at);
-                        match link.op {
-                            ChainOp::Add => a + b,
-                            ChainOp::Subtract => a - b,
-                            ChainOp::SubtractFrom => b - a,
-                            ChainOp::Multiply => a * b,
-                            ChainOp::Divide => a / b,
-                            ChainOp::DivideInto => b / a,
-                        }
-                    })
-                };
-                for chain in [parts.chain, parts.chain_past] {
-                    // One place more, so that the output starts on every boundary.
-                    let mut out = vec![7.0; count + 1];
-                    let start = pattern % 2;
-                    chain.run(argument(0), &links, &mut out[start..start + count]);
-                    super::fence();
-                    for at in 0..count {
-                        assert!(same(out[start + at], want(at)), "{} at {at} of {count}", table.level);
-                    }
-                    assert_eq!(out[if start == 0 { count } else { 0 }], 7.0, "nothing is written beside it");
-                }
+                check_chain(table, &all, pattern, op, 1, width);
+                check_chain(table, &all, pattern, op, 4, width);
             }
         }
     }
@@ -157,9 +210,19 @@ fn chains_fold_from_the_left() {
 #[should_panic(expected = "as long as its output")]
 fn a_chain_does_not_read_past_its_arguments() {
     let values = [1.0; 8];
-    let link = |values| Link { op: ChainOp::Add, values, scalar: false };
+    let link = |values| Link { op: ChainOp::Add, values, step: 0, scalar: false };
     let mut out = [0.0; 9];
-    table(Level::Portable).f64.float().unwrap().chain.run(link(&values[..]), &[], &mut out);
+    table(Level::Portable).f64.float().unwrap().chain.run(link(&values[..]), &mut [], 1, &mut out);
+}
+
+#[test]
+#[should_panic(expected = "as long as its output")]
+fn a_chain_does_not_read_past_its_last_row() {
+    let values = [1.0; 8];
+    let link = |values, step| Link { op: ChainOp::Add, values, step, scalar: false };
+    let mut out = [0.0; 9];
+    let chain = table(Level::Portable).f64.float().unwrap().chain;
+    chain.run(link(&values[..], 1), &mut [link(&values[..], 3)], 3, &mut out);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! `exp log tanh` of f64: each one fixed sequence of IEEE additions, multiplications, divisions, bit operations and
-//! selects, without a branch, a table or a fused multiply-add, so that the compiler vectorises a loop over it for any
-//! level and every level gives the bits of the scalar call. Polynomials are minimax fits (Remez exchange, 220 bits).
+//! selects, without a fused multiply-add, so that every level gives the bits of the scalar call. exp is written over
+//! vectors; the others for one element, without a branch or a table, so that the compiler vectorises a loop over them.
+//! Polynomials are minimax fits (Remez exchange, 220 bits).
+
+use super::vector::{ENTRIES, Vector, any_beyond, each};
 
 /// log2(e).
 pub(super) const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -52,15 +55,85 @@ pub(super) fn scale(value: f64, shifted: f64) -> f64 {
     value * f64::from_bits(half << 52) * f64::from_bits(bits.wrapping_sub(half) << 52)
 }
 
+/// 16 log2(e).
+const SIXTEEN_LOG2_E: f64 = f64::from_bits(0x4037_1547_652b_82fe);
+/// The first 36 bits of ln(2)/16: an integer of 15 bits times this is exact.
+const SIXTEENTH_HI: f64 = f64::from_bits(0x3fa6_2e42_fefa_0000);
+/// ln(2)/16 less `SIXTEENTH_HI`.
+const SIXTEENTH_LO: f64 = f64::from_bits(0x3d3c_f79a_bc9e_3b3a);
+/// Added to a number of at most 2^51, leaves the nearest integer, and 16 times the bias, in the low bits of the sum.
+const EXP_ROUND: f64 = 6_755_399_441_055_744.0 + 16.0 * 1023.0;
+/// Up to here neither e^x nor what it is made of is infinite or subnormal.
+const EXP_SURE: f64 = 700.0;
+/// ln(1 + j/16) - j ln(2)/16.
+static EXP_OVER: [f64; ENTRIES] = [
+    0.0,
+    0.01730292303143826,
+    0.03113963808639029,
+    0.04188516057166948,
+    0.04985675617422343,
+    0.05532522155865885,
+    0.05852353840855513,
+    0.05965360219439238,
+    0.05889151782819173,
+    0.05639181356345027,
+    0.05229082793173499,
+    0.046709457129585435,
+    0.0397554025154637,
+    0.031525023541737224,
+    0.022104876432421993,
+    0.01157300047041628,
+];
+
+/// e^x = s e^r with s = 2^n (1 + j/16), an exact number, and r between -0.082 and 0.022: 16 n + j + `EXP_ROUND`, whose
+/// bits moved by 48 are those of s, and e^r - 1 within 2^-55.8.
+#[inline(always)]
+fn exp_parts<V: Vector<Element = f64>, const U: usize>(x: [V; U]) -> ([V; U], [V; U]) {
+    let v = x[0];
+    let shifted = each!(x => x.multiply(v.like(SIXTEEN_LOG2_E)).add(v.like(EXP_ROUND)));
+    let n = each!(shifted => shifted.subtract(v.like(EXP_ROUND)));
+    let over = each!(shifted => shifted.look_up(&EXP_OVER));
+    let high = each!(x, n => x.subtract(n.multiply(v.like(SIXTEENTH_HI))));
+    let low = each!(n, over => n.multiply(v.like(SIXTEENTH_LO)).add(over));
+    let r = each!(high, low => high.subtract(low));
+    let r2 = each!(r => r.multiply(r));
+    let c67 = each!(r => v.like(0.0013884672940243613).add(r.multiply(v.like(0.000192885355078062))));
+    let c45 = each!(r => v.like(0.041666666781363).add(r.multiply(v.like(0.008333322900969501))));
+    let c23 = each!(r => v.like(0.5000000000000101).add(r.multiply(v.like(0.1666666666727207))));
+    let tail = each!(r2, c45, c67 => c45.add(r2.multiply(c67)));
+    let tail = each!(r2, c23, tail => c23.add(r2.multiply(tail)));
+    (shifted, each!(r, r2, tail => r.add(r2.multiply(tail))))
+}
+
 /// e^x.
 #[inline(always)]
-pub(super) fn exp(x: f64) -> f64 {
-    // Beyond these the result is infinite or rounds to 0; a NaN passes both.
-    let x = if x > 710.0 { 710.0 } else { x };
-    let x = if x < -746.0 { -746.0 } else { x };
-    let (shifted, r, low) = reduce(x);
-    let (high, low) = exp_reduced(r - low);
-    scale(high + low, shifted)
+pub(crate) fn exp<V: Vector<Element = f64>, const U: usize>(x: [V; U]) -> [V; U] {
+    let v = x[0];
+    let (shifted, p) = exp_parts(x);
+    let value = each!(shifted, p => {
+        let s = shifted.shift_left(48);
+        s.add(s.multiply(p))
+    });
+    if any_beyond(x, v.like(0.0), v.like(EXP_SURE)) { exp_beyond(x, value) } else { value }
+}
+
+/// e^x where `EXP_SURE` is passed, beside those that are known.
+#[cold]
+#[inline(always)]
+fn exp_beyond<V: Vector<Element = f64>, const U: usize>(x: [V; U], known: [V; U]) -> [V; U] {
+    let v = x[0];
+    // Beyond these the result is infinite or rounds to 0.
+    let (shifted, p) = exp_parts(each!(x => x.at_most(v.like(710.0)).at_least(v.like(-746.0))));
+    // By two powers of two, so that neither overflows before the product does and a subnormal result is rounded by the
+    // second alone.
+    let value = each!(shifted, p => {
+        let s = shifted.shift_left(48).and_bits(v.like(f64::from_bits(MANTISSA))).or_bits(v.like(1.0));
+        let n = shifted.shift_right(4).add_bits(v.like(f64::from_bits(1023)));
+        let half = n.shift_right(1);
+        let (one, other) = (half.shift_left(52), n.subtract_bits(half).shift_left(52));
+        s.add(s.multiply(p)).multiply(one).multiply(other)
+    });
+    each!(value, x, known => x.abs().choose(v.like(EXP_SURE), value, known))
 }
 
 /// x > 0, finite, as 2^k m with sqrt(1/2) <= m < sqrt(2): (k, m).

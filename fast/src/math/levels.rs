@@ -7,10 +7,8 @@ use crate::Level;
 /// The kernels of one level, which the feature names.
 macro_rules! kernels {
     ($(#[$feature:meta])?) => {
-        unary! { [$(#[$feature])?] exp_f64 f64 double::exp }
         unary! { [$(#[$feature])?] log_f64 f64 double::log }
         unary! { [$(#[$feature])?] tanh_f64 f64 double::tanh }
-        unary! { [$(#[$feature])?] exp_f32 f32 single::exp }
         unary! { [$(#[$feature])?] log_f32 f32 single::log }
         unary! { [$(#[$feature])?] tanh_f32 f32 single::tanh }
         power! { [$(#[$feature])?] f64 power::log_parts, power::power_of_log,
@@ -161,8 +159,6 @@ macro_rules! dispatch {
 }
 
 dispatch! {
-    exp_f64(x: &[f64]) f64 "e^x, element by element.";
-    exp_f32(x: &[f32]) f32 "e^x, element by element.";
     log_f64(x: &[f64]) f64 "The natural logarithm, element by element.";
     log_f32(x: &[f32]) f32 "The natural logarithm, element by element.";
     tanh_f64(x: &[f64]) f64 "The hyperbolic tangent, element by element.";

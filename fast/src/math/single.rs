@@ -1,5 +1,7 @@
 //! `exp log tanh` of f32, as `double` for f64: all in f32, so that a vector holds twice as many.
 
+use super::vector::{ENTRIES, Vector, any_beyond, each};
+
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
 /// The first 15 bits of ln 2: an integer of 9 bits times this is exact.
 const LN2_HI: f32 = f32::from_bits(0x3f31_7200);
@@ -31,18 +33,81 @@ fn reduce(x: f32) -> (f32, f32) {
     (shifted, (x - n * LN2_HI) - n * LN2_LO)
 }
 
+/// 8 log2(e).
+const EIGHT_LOG2_E: f32 = 11.54156;
+/// The first 12 bits of ln(2)/8: an integer of 11 bits times this is exact.
+const EIGHTH_HI: f32 = f32::from_bits(0x3db1_7000);
+/// ln(2)/8 less `EIGHTH_HI`.
+const EIGHTH_LO: f32 = f32::from_bits(0x3685_fdf4);
+/// Added to a number of at most 2^22, leaves the nearest integer, and 8 times the bias, in the low bits of the sum.
+const EXP_ROUND: f32 = 12_582_912.0 + 8.0 * 127.0;
+/// Up to here neither e^x nor what it is made of is infinite or subnormal.
+const EXP_SURE: f32 = 80.0;
+/// ln(1 + j/8) - j ln(2)/8, twice: a vector of eight holds it whole.
+static EXP_OVER: [f32; ENTRIES] = [
+    0.0,
+    0.031139638,
+    0.049856756,
+    0.05852354,
+    0.058891516,
+    0.052290827,
+    0.039755404,
+    0.022104876,
+    0.0,
+    0.031139638,
+    0.049856756,
+    0.05852354,
+    0.058891516,
+    0.052290827,
+    0.039755404,
+    0.022104876,
+];
+
+/// As in `double`, with s = 2^n (1 + j/8) and r between -0.103 and 0.044: 8 n + j + `EXP_ROUND`, whose bits moved by 20
+/// are those of s, and e^r - 1 within 2^-29.
+#[inline(always)]
+fn exp_parts<V: Vector<Element = f32>, const U: usize>(x: [V; U]) -> ([V; U], [V; U]) {
+    let v = x[0];
+    let shifted = each!(x => x.multiply(v.like(EIGHT_LOG2_E)).add(v.like(EXP_ROUND)));
+    let n = each!(shifted => shifted.subtract(v.like(EXP_ROUND)));
+    let over = each!(shifted => shifted.look_up(&EXP_OVER));
+    let high = each!(x, n => x.subtract(n.multiply(v.like(EIGHTH_HI))));
+    let low = each!(n, over => n.multiply(v.like(EIGHTH_LO)).add(over));
+    let r = each!(high, low => high.subtract(low));
+    let r2 = each!(r => r.multiply(r));
+    let c23 = each!(r => v.like(0.50000197).add(r.multiply(v.like(0.1666611))));
+    let tail = each!(c23, r2 => c23.add(r2.multiply(v.like(0.040600777))));
+    (shifted, each!(r, r2, tail => r.add(r2.multiply(tail))))
+}
+
 /// e^x.
 #[inline(always)]
-pub(super) fn exp(x: f32) -> f32 {
-    // Beyond these the result is infinite or rounds to 0; a NaN passes both.
-    let x = if x > 89.0 { 89.0 } else { x };
-    let x = if x < -104.5 { -104.5 } else { x };
-    let (shifted, r) = reduce(x);
-    let (high, low) = exp_reduced(r);
-    // Two factors, as in `double::scale`.
-    let bits = shifted.to_bits();
-    let half = bits >> 1;
-    (high + low) * f32::from_bits(half << 23) * f32::from_bits(bits.wrapping_sub(half) << 23)
+pub(crate) fn exp<V: Vector<Element = f32>, const U: usize>(x: [V; U]) -> [V; U] {
+    let v = x[0];
+    let (shifted, p) = exp_parts(x);
+    let value = each!(shifted, p => {
+        let s = shifted.shift_left(20);
+        s.add(s.multiply(p))
+    });
+    if any_beyond(x, v.like(0.0), v.like(EXP_SURE)) { exp_beyond(x, value) } else { value }
+}
+
+/// e^x where `EXP_SURE` is passed, beside those that are known.
+#[cold]
+#[inline(always)]
+fn exp_beyond<V: Vector<Element = f32>, const U: usize>(x: [V; U], known: [V; U]) -> [V; U] {
+    let v = x[0];
+    // Beyond these the result is infinite or rounds to 0.
+    let (shifted, p) = exp_parts(each!(x => x.at_most(v.like(89.0)).at_least(v.like(-104.5))));
+    // By two powers of two, as in `double`.
+    let value = each!(shifted, p => {
+        let s = shifted.shift_left(20).and_bits(v.like(f32::from_bits(MANTISSA))).or_bits(v.like(1.0));
+        let n = shifted.shift_right(3).add_bits(v.like(f32::from_bits(127)));
+        let half = n.shift_right(1);
+        let (one, other) = (half.shift_left(23), n.subtract_bits(half).shift_left(23));
+        s.add(s.multiply(p)).multiply(one).multiply(other)
+    });
+    each!(value, x, known => x.abs().choose(v.like(EXP_SURE), value, known))
 }
 
 /// The natural logarithm.

@@ -1,5 +1,5 @@
-//! Which values are needed and by whom last, and which calls form chains: folds of sums, differences, products and
-//! quotients in which each value has one reader, the next call.
+//! Which values are needed and by whom last, and which calls form chains: folds of sums, differences, products,
+//! quotients and a few functions of one, in which each value has one reader, the next call.
 
 use super::graph::{Graph, Kind};
 use crate::arch::ChainOp;
@@ -8,7 +8,7 @@ use crate::tiling::{Kind as Lies, Tiling};
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
 
-/// A fold: `arguments[0]`, then each further argument by its operation.
+/// A fold: `arguments[0]`, then operation by operation, each with the next argument if it takes one.
 pub(super) struct Chain {
     /// The value that the last link gives.
     pub(super) end: u32,
@@ -45,7 +45,12 @@ pub(super) fn find(
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
     let calls = graph.values.iter().filter(|value| matches!(value.kind, Kind::Call { .. })).count();
-    let facts = if calls > 1 || stream { facts(graph, root, tiling, access_of) } else { SmallVec::new() };
+    let exp = |kind| matches!(kind, Kind::Call { function: Function::Exp, .. });
+    let facts = if calls > 1 || stream || graph.values.iter().any(|value| exp(value.kind)) {
+        facts(graph, root, tiling, access_of)
+    } else {
+        SmallVec::new()
+    };
     let mut found = Chains { last_use: filled(NOBODY, root as usize + 1), chains: SmallVec::new() };
     let last_use = &mut found.last_use[..];
     last_use[root as usize] = root;
@@ -89,21 +94,39 @@ fn facts(graph: &Graph, root: u32, tiling: &Tiling, access_of: impl Fn(u32) -> u
     facts
 }
 
-/// The two arguments of a call that may be a link of a chain.
-fn link(graph: &Graph, at: u32) -> Option<(Function, u32, u32)> {
+/// The operation of a call that may be a link of a chain, as applied to its first argument, and its arguments.
+fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
     let value = graph.values[at as usize];
     let Kind::Call { function, arguments: [a, b, _] } = value.kind else { return None };
-    let alike = [a, b].iter().all(|&argument| graph.dtype(argument) == value.dtype);
-    let is_link =
-        matches!(function, Function::Add | Function::Subtract | Function::Multiply | Function::Divide)
-            && matches!(value.dtype, DType::F64 | DType::F32)
-            && alike;
-    is_link.then_some((function, a, b))
+    let op = match function {
+        Function::Add => ChainOp::Add,
+        Function::Subtract => ChainOp::Subtract,
+        Function::Multiply => ChainOp::Multiply,
+        Function::Divide => ChainOp::Divide,
+        Function::Negate => ChainOp::Negate,
+        Function::Abs => ChainOp::Abs,
+        Function::Sqrt => ChainOp::Sqrt,
+        Function::Exp => ChainOp::Exp,
+        _ => return None,
+    };
+    let second = (!op.is_unary()).then_some(b);
+    let alike = |argument: u32| graph.dtype(argument) == value.dtype;
+    let is_link = matches!(value.dtype, DType::F64 | DType::F32) && alike(a) && second.is_none_or(alike);
+    is_link.then_some((op, a, second))
 }
 
-/// The chain that ends at a call, if it has so many links.
+/// The same operation where the chain is its second argument.
+fn swapped(op: ChainOp) -> ChainOp {
+    match op {
+        ChainOp::Subtract => ChainOp::SubtractFrom,
+        ChainOp::Divide => ChainOp::DivideInto,
+        op => op,
+    }
+}
+
+/// The chain that ends at a call, if it has so many links; exp is one by itself.
 fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usize) -> Option<Chain> {
-    let (mut function, mut a, mut b) = link(graph, end)?;
+    let (mut op, mut a, mut b) = link(graph, end)?;
     let inside = |value: u32| {
         let (fact, whole) = (facts[value as usize], facts[end as usize]);
         let same = fact.stationary == whole.stationary && fact.scalar == whole.scalar;
@@ -113,26 +136,25 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
     let mut ops: SmallVec<[ChainOp; 8]> = SmallVec::new();
     // From the end to the start.
     loop {
-        let (next, other, swapped) = match (inside(a), inside(b)) {
-            (Some(next), _) => (Some(next), b, false),
-            (None, Some(next)) => (Some(next), a, true),
-            (None, None) => (None, b, false),
+        let next = match (inside(a), b) {
+            (Some(next), _) => Some(next),
+            (None, Some(second)) => match inside(second) {
+                Some(next) => {
+                    (op, a, b) = (swapped(op), second, Some(a));
+                    Some(next)
+                }
+                None => None,
+            },
+            (None, None) => None,
         };
-        arguments.push(other);
-        ops.push(match (function, swapped) {
-            (Function::Add, _) => ChainOp::Add,
-            (Function::Subtract, false) => ChainOp::Subtract,
-            (Function::Subtract, true) => ChainOp::SubtractFrom,
-            (Function::Multiply, _) => ChainOp::Multiply,
-            (_, false) => ChainOp::Divide,
-            (_, true) => ChainOp::DivideInto,
-        });
+        ops.push(op);
+        arguments.extend(b);
         match next {
-            Some(next) => (function, a, b) = next,
+            Some(next) => (op, a, b) = next,
             None => break,
         }
     }
-    if ops.len() < fewest {
+    if ops.len() < fewest && !ops.contains(&ChainOp::Exp) {
         return None;
     }
     arguments.push(a);

@@ -84,11 +84,38 @@ pub(crate) struct Step {
 pub(crate) struct Program {
     pub(crate) steps: SmallVec<[Step; 3]>,
     /// The links of its chains.
-    pub(crate) links: SmallVec<[(ChainOp, Source); 4]>,
+    pub(crate) links: SmallVec<[(ChainOp, Option<Source>); 4]>,
     /// How many vector and scalar registers each bank needs.
     pub(crate) needs: [(u32, u32); BANKS],
     /// The bytes per element of a tile that live at once in registers.
     pub(crate) live: usize,
+    /// Whether tiles of the innermost loop differ in one chain alone, which can take them all at once.
+    pub(crate) in_rows: bool,
+}
+
+impl Program {
+    fn takes_rows(&self, tiling: &Tiling) -> bool {
+        let Some((last, before)) = self.steps.split_last() else { return false };
+        tiling.panel == 0
+            && last.target == Target::Output
+            && matches!(last.work, Work::Chain { .. })
+            && before.iter().all(|step| tiling.is_stationary(step.varies))
+            && tiling.goes_forwards()
+    }
+
+    /// Whether one chain makes the result, and for each tile something is gathered that lies evenly in every row.
+    pub(crate) fn gathers_for_chain(&self, tiling: &Tiling) -> bool {
+        let Some((Step { work: Work::Chain { .. }, target: Target::Output, .. }, before)) =
+            self.steps.split_last()
+        else {
+            return false;
+        };
+        let even =
+            |access: u32| tiling.pattern(access as usize).last().is_none_or(|&(_, stride)| stride & !1 == 0);
+        let mut varying = before.iter().filter(|step| !tiling.is_stationary(step.varies)).peekable();
+        varying.peek().is_some()
+            && varying.all(|step| matches!(step.work, Work::Load { access, .. } if even(access)))
+    }
 }
 
 /// The root, once it is in the result: nobody reads it again.
@@ -235,6 +262,7 @@ pub(crate) fn schedule(
     if let Some(value) = placed[root as usize] {
         scheduler.finish(value, goal);
     }
+    program.in_rows = program.takes_rows(tiling);
 }
 
 impl Scheduler<'_> {
@@ -343,18 +371,18 @@ impl Scheduler<'_> {
         let bank = bank_of(dtype);
         let start = self.program.links.len();
         let mut varies = 0;
-        let mut first = Source::Scalar(0);
-        for (which, &argument) in chain.arguments.iter().enumerate() {
-            let Some(value) = placed[argument as usize] else { continue };
-            varies |= value.varies;
-            match which.checked_sub(1) {
-                Some(link) => self.program.links.push((chain.ops[link], value.source)),
-                None => first = value.source,
-            }
-        }
+        let mut given = chain.arguments.iter().filter_map(|&argument| placed[argument as usize]);
+        let mut next = || {
+            let value = given.next();
+            varies |= value.map_or(0, |value| value.varies);
+            value.map(|value| value.source)
+        };
+        let first = next().unwrap_or(Source::Scalar(0));
+        let links = chain.ops.iter().map(|&op| (op, if op.is_unary() { None } else { next() }));
+        self.program.links.extend(links);
         let stationary = self.tiling.is_stationary(varies);
-        let scalar =
-            first.is_scalar() && self.program.links[start..].iter().all(|(_, source)| source.is_scalar());
+        let mut arguments = self.program.links[start..].iter().filter_map(|&(_, source)| source);
+        let scalar = first.is_scalar() && arguments.all(Source::is_scalar);
         let (target, source) = if scalar {
             let register = self.scalar(bank);
             (Target::Scalar(register), Source::Scalar(register))
