@@ -57,7 +57,7 @@ impl Fast {
     fn answer(self, request: &Request) -> Result<Success, NoPlan> {
         let plan = Plan::with_level(request, self.level)?;
         let is_elementwise = matches!(request.operation(), Operation::Elementwise { .. });
-        let extra = plan.extra.as_deref().filter(|_| is_elementwise);
+        let extra = plan.extra().filter(|_| is_elementwise);
         let lower = match extra {
             Some(Extra::Intermediate(lower)) => {
                 let found = count(&lower.shape).unwrap_or(usize::MAX);

@@ -67,6 +67,8 @@ macro_rules! by_bank {
     };
 }
 
+pub(crate) use by_bank;
+
 /// A dtype's type in memory for a generic call.
 macro_rules! by_dtype {
     ($dtype:expr, $type:ident => $body:expr) => {

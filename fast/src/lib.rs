@@ -13,6 +13,7 @@
 //! | expression, gradient, registers | `program` |
 //! | gathering into registers, adding into gradients | `fill` |
 //! | a tile | `execute` |
+//! | one call over one tile, without a program | `single` |
 //! | threads | `parallel` |
 //! | kernels and SIMD levels | `arch` |
 //! | exp, log, tanh and power within 1 ULP | [`math`] |
@@ -35,6 +36,7 @@ mod parallel;
 mod plan;
 mod program;
 mod scratch;
+mod single;
 mod tiling;
 
 pub use buffers::{Input, Output};

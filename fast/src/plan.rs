@@ -19,9 +19,12 @@ use crate::lower::{Extra, Lengths, Lowered, count, lower};
 use crate::parallel;
 use crate::program::{Goal, Graph, Kind, Program, Root, gradient, is_slow, schedule};
 use crate::scratch::MAX_BLOCK;
+use crate::single;
 use crate::tiling::{Axes, Lying, Tiling};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
-use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operand, Operation, Request, Shape, Tensor};
+use broadcheck_spec::{
+    DEFAULT_MAX_ELEMENTS, DType, Function, Node, Operand, Operation, Request, Shape, Tensor,
+};
 use smallvec::SmallVec;
 
 /// The bytes of registers that a tile may keep live: they share the first cache with operands and result.
@@ -57,8 +60,12 @@ const WIDEST_BLOCK: usize = 32 << 10;
 /// plan.run_into(&[Input::from(&a[..]), Input::from(&b[..])], Output::from(&mut sum[..])).unwrap();
 /// assert_eq!(sum, [1.5, 2.5, 3.5, 1.5, 2.5, 3.5]);
 /// ```
-pub struct Plan {
-    pub(crate) level: Level,
+pub struct Plan(Box<Inner>);
+
+/// What a plan has worked out. It has a place of its own, and is never moved: copying some hundred bytes that have just
+/// been written takes longer than taking that place.
+struct Inner {
+    level: Level,
     table: &'static Table,
     shape: Lengths,
     count: usize,
@@ -73,14 +80,16 @@ pub struct Plan {
     /// No tiles for a result without elements, or a gradient that is 0 everywhere.
     tiling: Tiling,
     program: Program,
-    pub(crate) extra: Option<Box<Extra>>,
+    /// The function of one call over one tile, which needs no program.
+    single: Option<Function>,
+    extra: Option<Box<Extra>>,
 }
 
 impl std::fmt::Debug for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut plan = f.debug_struct("Plan");
-        plan.field("shape", &self.shape).field("dtype", &self.dtype).field("level", &self.level);
-        plan.field("tiling", &self.tiling).field("program", &self.program);
+        let (mut plan, inner) = (f.debug_struct("Plan"), &*self.0);
+        plan.field("shape", &inner.shape).field("dtype", &inner.dtype).field("level", &inner.level);
+        plan.field("tiling", &inner.tiling).field("program", &inner.program).field("single", &inner.single);
         plan.finish_non_exhaustive()
     }
 }
@@ -102,59 +111,35 @@ impl Plan {
     pub fn with_level(request: &Request, level: Level) -> Result<Plan, NoPlan> {
         let mut lowered = Lowered::default();
         let dtype = lower(request, &mut lowered)?;
-        let Lowered { shape, maps, extra } = &mut lowered;
-        let operands = request.operands();
-        let underlying = within_limit(shape)?;
-        let mut plan = Plan::empty(level, dtype, underlying);
-        plan.extra = extra.take();
-        for operand in operands {
-            plan.buffers.push((operand.dtype(), reach(operand)));
-        }
-        let mut graph = Graph::default();
-        let dtype_of = |place: usize| operands[place].dtype();
-        let root = match request.operation() {
-            Operation::Broadcast { .. } => Some(graph.operand(0, dtype_of(0))),
-            Operation::Elementwise { expression } => graph.add(expression, dtype_of).last().copied(),
-            Operation::Gradient { expression, wrt } => {
-                plan.is_gradient = true;
-                plan.dtype = dtype_of(*wrt);
-                plan.shape = operands[*wrt].shape().lengths().into();
-                plan.count = within_limit(&plan.shape)?;
-                let values = graph.add(expression, dtype_of);
-                gradient(&mut graph, expression, &values, *wrt)
-            }
+        let underlying = within_limit(&lowered.shape)?;
+        let count = match request.operation() {
+            Operation::Gradient { wrt, .. } => within_limit(request.operands()[*wrt].shape())?,
+            _ => underlying,
         };
-        if let (Some(root), 1.., 1..) = (root, underlying, plan.count) {
-            let target = match request.operation() {
-                Operation::Gradient { wrt, .. } => Some(maps.of(*wrt)),
-                _ => None,
-            };
-            let lies = |place: usize| lying(&operands[place], maps.of(place));
-            plan.compile(&graph, root, shape, lies, target);
-        }
-        if !plan.is_gradient {
-            plan.shape = lowered.shape;
-        }
+        let mut plan = Plan::empty(level, dtype, count);
+        plan.0.work_out(request, lowered, underlying);
         Ok(plan)
     }
 
     /// The plan that brings one operand to a shape, lying under it as given.
     pub(crate) fn of_copy(operand: &Operand, shape: &[usize], map: &[u32], level: Level) -> Plan {
         let mut plan = Plan::empty(level, operand.dtype(), count(shape).unwrap_or(0));
-        plan.shape = shape.into();
-        plan.buffers.push((operand.dtype(), reach(operand)));
+        let inner = &mut *plan.0;
+        inner.shape = shape.into();
+        inner.buffers.push((operand.dtype(), reach(operand)));
         let mut graph = Graph::default();
         let root = graph.operand(0, operand.dtype());
-        if plan.count != 0 {
-            plan.compile(&graph, root, shape, |_| lying(operand, map), None);
+        if inner.count != 0 {
+            inner.compile(&graph, root, (shape, inner.count), |_| lying(operand, map), None);
         }
         plan
     }
 
     /// A plan that does nothing yet.
+    #[inline]
     fn empty(level: Level, dtype: DType, count: usize) -> Plan {
         let table = table(level);
-        Plan {
+        Plan(Box::new(Inner {
             level: table.level,
             table,
             shape: Lengths::new(),
@@ -166,17 +151,132 @@ impl Plan {
             used: SmallVec::new(),
             tiling: Tiling::default(),
             program: Program::default(),
+            single: None,
             extra: None,
+        }))
+    }
+
+    /// The result's shape.
+    pub fn shape(&self) -> &[usize] {
+        &self.0.shape
+    }
+
+    /// The result's dtype.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// Computes the result into memory of its own.
+    ///
+    /// # Errors
+    /// [`WrongBuffers`], where the inputs are not what was planned for.
+    pub fn run(&self, inputs: &[Input<'_>]) -> Result<Tensor, WrongBuffers> {
+        let inner = &*self.0;
+        inner.check(inputs)?;
+        let mut values = zeros(inner.dtype, inner.count);
+        inner.compute(inputs, Output::from(&mut values), true);
+        // `Tensor::new` compares the same count again.
+        Tensor::new(Shape::from(&inner.shape[..]), values).map_err(|_| inner.wrong_output(0))
+    }
+
+    /// Computes the result into a buffer of the caller's.
+    ///
+    /// # Errors
+    /// [`WrongBuffers`], where the buffers are not what was planned for.
+    pub fn run_into(&self, inputs: &[Input<'_>], output: Output<'_>) -> Result<(), WrongBuffers> {
+        let inner = &*self.0;
+        inner.check(inputs)?;
+        if output.dtype() != inner.dtype || output.len() != inner.count {
+            return Err(WrongBuffers::Output {
+                found: (output.dtype(), output.len()),
+                expected: (inner.dtype, inner.count),
+            });
+        }
+        inner.compute(inputs, output, false);
+        Ok(())
+    }
+
+    /// What an answer has besides a tensor.
+    pub(crate) fn extra(&self) -> Option<&Extra> {
+        self.0.extra.as_deref()
+    }
+}
+
+impl Inner {
+    /// Works out a request that is accepted, whose (underlying) result has so many elements.
+    fn work_out(&mut self, request: &Request, lowered: Lowered, underlying: usize) {
+        let operands = request.operands();
+        for operand in operands {
+            self.buffers.push((operand.dtype(), reach(operand)));
+        }
+        if let Operation::Gradient { wrt, .. } = request.operation() {
+            self.is_gradient = true;
+            self.dtype = operands[*wrt].dtype();
+        }
+        let is_empty = underlying == 0 || self.count == 0;
+        if !is_empty && self.single(request, &lowered).is_none() {
+            self.general(request, &lowered, underlying);
+        }
+        self.shape = match request.operation() {
+            Operation::Gradient { wrt, .. } => operands[*wrt].shape().lengths().into(),
+            _ => lowered.shape,
+        };
+        self.extra = lowered.extra;
+    }
+
+    /// Fills in the tiling of one call over one tile, where that is what is asked for.
+    fn single(&mut self, request: &Request, lowered: &Lowered) -> Option<()> {
+        let Operation::Elementwise { expression } = request.operation() else { return None };
+        let (function, arguments) = single::call(expression, request.operands())?;
+        if self.count > MAX_BLOCK {
+            return None;
+        }
+        let lies = |node: &Node| match node {
+            Node::Operand(place) => Some(lying(&request.operands()[*place], lowered.maps.of(*place))),
+            Node::Call(_) => None,
+        };
+        self.tiling.whole(&lowered.shape, self.count, arguments.iter().filter_map(lies));
+        if !single::is_small(&self.tiling) {
+            self.tiling = Tiling::default();
+            return None;
+        }
+        for node in arguments {
+            if let Node::Operand(place) = node {
+                self.used.push(u32::try_from(*place).unwrap_or(u32::MAX));
+            }
+        }
+        self.single = Some(function);
+        Some(())
+    }
+
+    /// Fills in the tiling and the program of any request.
+    fn general(&mut self, request: &Request, lowered: &Lowered, underlying: usize) {
+        let operands = request.operands();
+        let mut graph = Graph::default();
+        let dtype_of = |place: usize| operands[place].dtype();
+        let mut target = None;
+        let root = match request.operation() {
+            Operation::Broadcast { .. } => Some(graph.operand(0, dtype_of(0))),
+            Operation::Elementwise { expression } => graph.add(expression, dtype_of).last().copied(),
+            Operation::Gradient { expression, wrt } => {
+                target = Some(lowered.maps.of(*wrt));
+                let values = graph.add(expression, dtype_of);
+                gradient(&mut graph, expression, &values, *wrt)
+            }
+        };
+        if let Some(root) = root {
+            let lies = |place: usize| lying(&operands[place], lowered.maps.of(place));
+            self.compile(&graph, root, (&lowered.shape, underlying), lies, target);
         }
     }
 
-    /// Fills in the tiling and the program that compute `root` under a shape, with tiles so small that the registers
-    /// stay in the first cache. `target` is the map of the operand by which a gradient is taken.
+    /// Fills in the tiling and the program that compute `root` under a shape of so many elements, with tiles so small
+    /// that the registers stay in the first cache. `target` is the map of the operand by which a gradient is taken.
     fn compile<'a>(
         &mut self,
         graph: &Graph,
         root: u32,
-        shape: &[usize],
+        (shape, count): (&[usize], usize),
         lies: impl Fn(usize) -> Lying<'a>,
         target: Option<&'a [u32]>,
     ) {
@@ -200,14 +300,22 @@ impl Plan {
                 Goal::Sum(u32::try_from(self.used.len()).unwrap_or(u32::MAX))
             }
         };
-        let axes = Axes::of(shape, &operands);
         let root = Root { graph, value: root, readers: &readers, goal };
+        let access_of = |operand: u32| {
+            let place = self.used.iter().position(|&used| used == operand);
+            u32::try_from(place.unwrap_or(self.used.len())).unwrap_or(u32::MAX)
+        };
+        if count <= MAX_BLOCK {
+            self.tiling = Tiling::default();
+            self.tiling.whole(shape, count, operands.iter().copied());
+            schedule(&mut self.program, root, &self.tiling, self.stream, access_of);
+            if self.program.live * count <= LIVE_BYTES {
+                return;
+            }
+        }
+        let axes = Axes::of(shape, &operands);
         let mut attempt = |block: usize, wide: usize| {
             self.tiling.cut(&axes, |place| operands[place].offset, block, wide);
-            let access_of = |operand: u32| {
-                let place = self.used.iter().position(|&used| used == operand);
-                u32::try_from(place.unwrap_or(self.used.len())).unwrap_or(u32::MAX)
-            };
             if !self.is_gradient && self.tiling.loops.len() > 1 {
                 let dear = dear(graph, &self.tiling, access_of);
                 self.tiling.choose_panel(dear.into_iter());
@@ -236,44 +344,6 @@ impl Plan {
         }
     }
 
-    /// The result's shape.
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    /// The result's dtype.
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// Computes the result into memory of its own.
-    ///
-    /// # Errors
-    /// [`WrongBuffers`], where the inputs are not what was planned for.
-    pub fn run(&self, inputs: &[Input<'_>]) -> Result<Tensor, WrongBuffers> {
-        self.check(inputs)?;
-        let mut values = zeros(self.dtype, self.count);
-        self.compute(inputs, Output::from(&mut values), true);
-        // `Tensor::new` compares the same count again.
-        Tensor::new(Shape::from(&self.shape[..]), values).map_err(|_| self.wrong_output(0))
-    }
-
-    /// Computes the result into a buffer of the caller's.
-    ///
-    /// # Errors
-    /// [`WrongBuffers`], where the buffers are not what was planned for.
-    pub fn run_into(&self, inputs: &[Input<'_>], output: Output<'_>) -> Result<(), WrongBuffers> {
-        self.check(inputs)?;
-        if output.dtype() != self.dtype || output.len() != self.count {
-            return Err(WrongBuffers::Output {
-                found: (output.dtype(), output.len()),
-                expected: (self.dtype, self.count),
-            });
-        }
-        self.compute(inputs, output, false);
-        Ok(())
-    }
-
     fn wrong_output(&self, found: usize) -> WrongBuffers {
         WrongBuffers::Output { found: (self.dtype, found), expected: (self.dtype, self.count) }
     }
@@ -300,6 +370,9 @@ impl Plan {
         }
         if self.tiling.tiles == 0 {
             return;
+        }
+        if let Some(function) = self.single {
+            return single::run(function, self.table, &self.tiling, &self.used, inputs, output);
         }
         let run = Run {
             level: self.level,

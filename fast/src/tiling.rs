@@ -20,6 +20,29 @@ pub(crate) struct Lying<'a> {
     pub(crate) map: &'a [u32],
 }
 
+impl Lying<'_> {
+    /// The stride under an axis of the result of which the map says `own`. Axes are asked for from the innermost one
+    /// outwards; `dense` is the stride that a row-major operand has on its next axis, at first 1.
+    #[inline]
+    fn stride(&self, own: u32, length: usize, dense: &mut i64) -> i64 {
+        match (own, self.strides) {
+            (STRETCHED, _) => 0,
+            (own, Some(strides)) => strides[own as usize],
+            (_, None) => {
+                let stride = *dense;
+                *dense = stride.saturating_mul(i64::try_from(length).unwrap_or(i64::MAX));
+                stride
+            }
+        }
+    }
+}
+
+/// Whether a stride is that of a step over an axis of some length and stride.
+#[inline]
+fn is_even((length, stride): (usize, i64), outer: i64) -> bool {
+    i64::try_from(length).ok().and_then(|length| stride.checked_mul(length)) == Some(outer)
+}
+
 /// What an operand is within a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -137,17 +160,8 @@ impl Axes {
         // The stride that each row-major operand has on its next axis.
         let mut dense: SmallVec<[i64; 4]> = filled(1, count);
         for (at, &length) in lengths.iter().enumerate().rev().filter(|&(_, &length)| length != 1) {
-            let steps = i64::try_from(length).unwrap_or(i64::MAX);
             for (operand, dense) in operands.iter().zip(&mut dense) {
-                axes.strides.push(match (operand.map[at], operand.strides) {
-                    (STRETCHED, _) => 0,
-                    (own, Some(strides)) => strides[own as usize],
-                    (_, None) => {
-                        let stride = *dense;
-                        *dense = stride.saturating_mul(steps);
-                        stride
-                    }
-                });
+                axes.strides.push(operand.stride(operand.map[at], length, dense));
             }
             if axes.is_even() {
                 let merged = axes.lengths.len() - 1;
@@ -169,8 +183,7 @@ impl Axes {
     fn is_even(&self) -> bool {
         let Some(&length) = self.lengths.last() else { return false };
         let (inner, outer) = self.strides[(self.lengths.len() - 1) * self.operands..].split_at(self.operands);
-        let length = i64::try_from(length).unwrap_or(i64::MAX);
-        inner.iter().zip(outer).all(|(inner, &outer)| inner.checked_mul(length) == Some(outer))
+        inner.iter().zip(outer).all(|(&inner, &outer)| is_even((length, inner), outer))
     }
 
     fn strides(&self, axis: usize) -> &[i64] {
@@ -218,24 +231,58 @@ impl Tiling {
         for inner in (0..inside).rev() {
             let (length, stride) = (axes.lengths[inner], axis(inner));
             match self.patterns[first..].last_mut() {
-                Some(outer)
-                    if i64::try_from(length).ok().and_then(|l| stride.checked_mul(l)) == Some(outer.1) =>
-                {
-                    *outer = (outer.0 * length, stride);
-                }
+                Some(outer) if is_even((length, stride), outer.1) => *outer = (outer.0 * length, stride),
                 _ => self.patterns.push((length, stride)),
             }
         }
+        let steps = self.steps.iter().skip(operand).step_by(axes.operands);
+        let varies = steps.enumerate().fold(0, |bits, (at, &step)| bits | (u64::from(step != 0) << at));
+        self.put(offset, varies, first);
+    }
+
+    /// An access whose pattern begins at `first` and is the last one so far.
+    #[inline]
+    fn put(&mut self, offset: usize, varies: u64, first: usize) {
         let kind = match self.patterns[first..] {
             [] | [(_, 1)] => Kind::Direct,
             [(_, 0)] => Kind::Splat,
             _ => Kind::Gather,
         };
-        let steps = self.steps.iter().skip(operand).step_by(axes.operands);
-        let varies = steps.enumerate().fold(0, |bits, (at, &step)| bits | (u64::from(step != 0) << at));
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let pattern = (place(first), place(self.patterns.len()));
         self.accesses.push(Access { offset, varies, pattern, kind });
+    }
+
+    /// The whole of a result of `count` elements as one tile: what [`Tiling::cut`] comes to where all axes fit into a
+    /// tile, without working out which of them all operands step through evenly. The tiling is a new one.
+    pub(crate) fn whole<'a>(
+        &mut self,
+        shape: &[usize],
+        count: usize,
+        operands: impl Iterator<Item = Lying<'a>>,
+    ) {
+        (self.full, self.last, self.tiles) = (count, count, 1);
+        for operand in operands {
+            let first = self.patterns.len();
+            let (mut dense, mut inner) = (1, None);
+            for (&length, &own) in shape.iter().zip(operand.map).rev().filter(|&(&length, _)| length != 1) {
+                let stride = operand.stride(own, length, &mut dense);
+                inner = match inner {
+                    Some((within, step)) if is_even((within, step), stride) => Some((within * length, step)),
+                    _ => {
+                        if let Some(inner) = inner {
+                            self.patterns.push(inner);
+                        }
+                        Some((length, stride))
+                    }
+                };
+            }
+            if let Some(inner) = inner {
+                self.patterns.push(inner);
+            }
+            self.patterns[first..].reverse();
+            self.put(operand.offset, 0, first);
+        }
     }
 
     /// Lengths and strides of an operand within a tile, outermost first.

@@ -1,6 +1,6 @@
 //! The rule set `bidirectional`: clauses BIDI-1 and BIDI-2.
 
-use super::{Lowered, common, mismatch, right_aligned};
+use super::{Lowered, Maps, common, mismatch};
 use broadcheck_spec::Refusal;
 
 pub(super) fn lower(shape: &[usize], target: &[usize], into: &mut Lowered) -> Result<(), Refusal> {
@@ -13,6 +13,7 @@ pub(super) fn lower(shape: &[usize], target: &[usize], into: &mut Lowered) -> Re
         let (own, asked) = (at(shape, axis), at(target, axis));
         into.shape.push(common(own, asked).ok_or_else(|| mismatch(axis, own, asked))?);
     }
-    into.maps.push(rank, right_aligned(shape, &into.shape));
+    into.maps = Maps::stretched(1, rank);
+    into.maps.right_align(0, shape, &into.shape);
     Ok(())
 }

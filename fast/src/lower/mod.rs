@@ -9,6 +9,7 @@ mod theano;
 mod types;
 mod xla;
 
+use crate::few::filled;
 use broadcheck_spec::{DType, Operand, Operation, Refusal, RefusalKind, Request, Rules, Shape};
 use smallvec::SmallVec;
 
@@ -33,6 +34,27 @@ impl Maps {
         for axis in 0..rank {
             let own = map(axis).and_then(|own| u32::try_from(own).ok());
             self.axes.push(own.unwrap_or(STRETCHED));
+        }
+    }
+
+    /// Maps of this many operands of which nothing is known yet: stretched everywhere.
+    #[inline]
+    fn stretched(operands: usize, rank: usize) -> Maps {
+        Maps { rank, axes: filled(STRETCHED, operands * rank) }
+    }
+
+    /// Lays an operand of which nothing is known yet with its last axis under the result's last: an axis of another
+    /// length than the result's is stretched.
+    #[inline]
+    fn right_align(&mut self, operand: usize, shape: &[usize], result: &[usize]) {
+        let lead = self.rank - shape.len();
+        let axes = &mut self.axes[operand * self.rank + lead..];
+        for (own, (axis, (length, whole))) in
+            (0u32..).zip(axes.iter_mut().zip(shape.iter().zip(&result[lead..])))
+        {
+            if length == whole {
+                *axis = own;
+            }
         }
     }
 
@@ -166,11 +188,4 @@ fn common(one: usize, other: usize) -> Option<usize> {
         (1, length) | (length, 1) => Some(length),
         _ => (one == other).then_some(one),
     }
-}
-
-/// The map of an operand that is laid with its last axis under the result's last, as it is read where an axis
-/// of another length than the result's is stretched.
-fn right_aligned(shape: &[usize], result: &[usize]) -> impl Fn(usize) -> Option<usize> {
-    let lead = result.len() - shape.len();
-    move |at| at.checked_sub(lead).filter(|&own| shape[own] == result[at])
 }

@@ -1,6 +1,6 @@
 //! The rule set `numpy`: clauses NUMPY-1 to NUMPY-4, and NUMPY-5 for `broadcast`.
 
-use super::{Lowered, Shapes, mismatch, right_aligned};
+use super::{Lowered, Maps, Shapes, mismatch};
 use crate::few::filled;
 use broadcheck_spec::{Refusal, RefusalKind};
 
@@ -26,8 +26,9 @@ pub(super) fn lower(shapes: &Shapes<'_>, into: &mut Lowered) -> Result<(), Refus
     if let Some((axis, one, other)) = wrong {
         return Err(mismatch(axis, one, other));
     }
-    for shape in shapes.iter() {
-        into.maps.push(rank, right_aligned(shape, result));
+    into.maps = Maps::stretched(shapes.len(), rank);
+    for (operand, shape) in shapes.iter().enumerate() {
+        into.maps.right_align(operand, shape, result);
     }
     Ok(())
 }
@@ -44,6 +45,7 @@ pub(super) fn onto(shape: &[usize], target: &[usize], into: &mut Lowered) -> Res
         }
     }
     into.shape = target.into();
-    into.maps.push(target.len(), right_aligned(shape, target));
+    into.maps = Maps::stretched(1, target.len());
+    into.maps.right_align(0, shape, target);
     Ok(())
 }

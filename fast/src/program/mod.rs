@@ -7,5 +7,5 @@ mod graph;
 mod schedule;
 
 pub(crate) use adjoint::gradient;
-pub(crate) use graph::{Graph, Kind, is_slow};
+pub(crate) use graph::{Graph, Kind, is_comparison, is_slow};
 pub(crate) use schedule::{Goal, Half, Narrow, Program, Root, Source, Step, Target, Work, bank_of, schedule};
