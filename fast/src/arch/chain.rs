@@ -192,7 +192,12 @@ pub(super) unsafe fn run<
             group::<S, 1, ADD, false>(first, links, at, out);
             at += 1;
         }
-        while at + MANY * V::WIDTH <= count {
+        // Past the caches few at once: stores in long bursts wait for one another.
+        while PAST && links.len() <= 2 && at + 2 * V::WIDTH <= count {
+            group::<V, 2, ADD, PAST>(first, links, at, out);
+            at += 2 * V::WIDTH;
+        }
+        while !PAST && at + MANY * V::WIDTH <= count {
             group::<V, MANY, ADD, PAST>(first, links, at, out);
             at += MANY * V::WIDTH;
         }
