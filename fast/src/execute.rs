@@ -1,7 +1,7 @@
 //! Running a program over a range of tiles.
 
 use crate::Level;
-use crate::arch::{ChainOp, Link, Scalars, Table, fence};
+use crate::arch::{ChainOp, Link, Pairing, Repeat, Scalars, Table, fence};
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
 use crate::fill::{fill, gather_sum};
@@ -219,6 +219,10 @@ impl Tile<'_, '_> {
                 BankOf::F64 => self.chain::<f64>(first, start..end, step.target, count),
                 _ => self.chain::<f32>(first, start..end, step.target, count),
             },
+            Work::Pair { pairing, bank, whole, part, repeat } => match bank {
+                BankOf::F64 => self.pair::<f64>(pairing, whole, (part, repeat), count),
+                _ => self.pair::<f32>(pairing, whole, (part, repeat), count),
+            },
             Work::Spread { source, bank } => {
                 by_bank!(bank, T => self.spread::<T>(source, step.target, count));
             }
@@ -375,6 +379,18 @@ impl Tile<'_, '_> {
                 let past = run.stream && target == Target::Output;
                 let chain = if past { parts.chain_past } else { parts.chain };
                 chain.run(tile.link(ChainOp::Add, Some(first), count), given, rows, out);
+            }
+        });
+    }
+
+    fn pair<T: Lane>(&mut self, pairing: Pairing, whole: u32, (part, repeat): (u32, Repeat), count: usize) {
+        let run = self.run;
+        self.write::<T>(Target::Output, count, |tile, out| {
+            let a = tile.read::<T>(Source::Operand { access: whole, scalar: false }, count);
+            let (source, start, _) = tile.lying::<T>(part as usize);
+            let b = &source[start..start + repeat.values(count)];
+            if let Some(parts) = T::kernels(run.table).float() {
+                parts.paired.run(pairing, a, b, repeat, run.stream, out);
             }
         });
     }

@@ -34,6 +34,17 @@ pub(crate) fn fill<S: Copy, D: Copy>(
                 out.fill(convert(source[moved(start, at * stride)]));
             }
         }
+        // Rows that stand side by side in memory: what is read together is written to all of them. (The last tile may
+        // have fewer.)
+        [(2, 1), (length, stride)] if stride > 1 && out.len() == 2 * length => {
+            across::<2, _, _>(source, start, (length, stride), out, convert);
+        }
+        [(3, 1), (length, stride)] if stride > 2 && out.len() == 3 * length => {
+            across::<3, _, _>(source, start, (length, stride), out, convert);
+        }
+        [(4, 1), (length, stride)] if stride > 3 && out.len() == 4 * length => {
+            across::<4, _, _>(source, start, (length, stride), out, convert);
+        }
         [(_, 0), ref inner @ ..] => {
             let period = inner.iter().map(|&(length, _)| length).product::<usize>().min(out.len());
             fill(source, start, inner, &mut out[..period], convert);
@@ -70,6 +81,25 @@ fn stepwise<S: Copy, D: Copy>(
     } else {
         for (out, &value) in out.iter_mut().zip(source[start - span..=start].iter().rev().step_by(step)) {
             *out = convert(value);
+        }
+    }
+}
+
+/// `N` rows whose elements of one column are neighbours, columns being some steps apart.
+fn across<const N: usize, S: Copy, D: Copy>(
+    source: &[S],
+    start: usize,
+    (length, stride): (usize, i64),
+    out: &mut [D],
+    convert: impl Fn(S) -> D + Copy,
+) {
+    let step = usize::try_from(stride).unwrap_or(usize::MAX);
+    let mut rows = out.chunks_exact_mut(length);
+    let mut rows: [&mut [D]; N] = std::array::from_fn(|_| rows.next().unwrap_or_default());
+    let source = &source[start..start + (length - 1) * step + N];
+    for (at, column) in source.chunks(step).enumerate() {
+        for (row, &value) in rows.iter_mut().zip(&column[..N]) {
+            row[at] = convert(value);
         }
     }
 }

@@ -13,7 +13,7 @@
 //! | expression, gradient, registers | `program` |
 //! | gathering into registers, adding into gradients | `fill` |
 //! | a tile | `execute` |
-//! | one call over one tile, without a program | `single` |
+//! | one call alone, in short | `single` |
 //! | threads | `parallel` |
 //! | kernels and SIMD levels | `arch` |
 //! | exp, log, tanh and power within 1 ULP | [`math`] |

@@ -17,7 +17,7 @@ use crate::error::{NoPlan, WrongBuffers};
 use crate::execute::Run;
 use crate::lower::{Extra, Lengths, Lowered, count, lower};
 use crate::parallel;
-use crate::program::{Goal, Graph, Kind, Program, Root, gradient, is_slow, schedule};
+use crate::program::{Goal, Graph, Kind, Program, Root, Step, Target, gradient, is_slow, schedule};
 use crate::scratch::MAX_BLOCK;
 use crate::single;
 use crate::tiling::{Axes, Lying, Tiling};
@@ -39,7 +39,7 @@ const WIDE_BLOCK: usize = 8 << 10;
 /// The shortest row that a chain takes as it stands, rather than many of them gathered.
 const SHORTEST_ROW: usize = 64;
 
-/// The elements of a tile that needs no register and is added into a gradient.
+/// The elements of a tile that needs no register and is added into a gradient, or whose call is one step.
 const WIDEST_BLOCK: usize = 32 << 10;
 
 /// What is to be done for requests of certain shapes, strides, dtypes and a certain expression, worked out.
@@ -214,7 +214,7 @@ impl Inner {
             self.dtype = operands[*wrt].dtype();
         }
         let is_empty = underlying == 0 || self.count == 0;
-        if !is_empty && self.single(request, &lowered).is_none() {
+        if !is_empty && self.single(request, &lowered).or_else(|| self.pair(request, &lowered)).is_none() {
             self.general(request, &lowered, underlying);
         }
         self.shape = match request.operation() {
@@ -247,6 +247,41 @@ impl Inner {
         }
         self.single = Some(function);
         Some(())
+    }
+
+    /// Fills in the tiling and the one step of a call of two operands, where one is repeated under a short inner axis, or
+    /// the result is stored past the caches.
+    fn pair(&mut self, request: &Request, lowered: &Lowered) -> Option<()> {
+        let Operation::Elementwise { expression } = request.operation() else { return None };
+        let (function, [Node::Operand(a), Node::Operand(b)]) = single::call(expression, request.operands())?
+        else {
+            return None;
+        };
+        let operands = [*a, *b].map(|place| lying(&request.operands()[place], lowered.maps.of(place)));
+        let axes = Axes::of(&lowered.shape, &operands);
+        let stream = self.is_streamed();
+        let mut attempt = |block: usize, wide: usize| {
+            self.tiling.cut(&axes, |place| operands[place].offset, block, wide);
+            let work = single::pair(function, self.dtype, &self.tiling, stream)?;
+            single::is_worth(&work, self.level, stream).then_some(work)
+        };
+        let work = attempt(WIDEST_BLOCK, WIDEST_BLOCK);
+        let Some(work) = work.or_else(|| if stream { attempt(MAX_BLOCK, WIDE_BLOCK) } else { None }) else {
+            self.tiling = Tiling::default();
+            return None;
+        };
+        self.used.extend([*a, *b].map(|place| u32::try_from(place).unwrap_or(u32::MAX)));
+        self.stream = stream;
+        self.program.steps.push(Step { work, target: Target::Output, varies: u64::MAX, stationary: false });
+        Some(())
+    }
+
+    /// Whether the result is stored past the caches. Halves are not: what takes their time is the conversion.
+    fn is_streamed(&self) -> bool {
+        !self.is_gradient
+            && self.level != Level::Portable
+            && !matches!(self.dtype, DType::F16 | DType::Bf16)
+            && self.count.saturating_mul(size_of_dtype(self.dtype)) >= STREAM_BYTES
     }
 
     /// Fills in the tiling and the program of any request.
@@ -288,11 +323,7 @@ impl Inner {
                 operands.push(lies(place as usize));
             }
         }
-        // Halves are converted as they are stored.
-        self.stream = !self.is_gradient
-            && self.level != Level::Portable
-            && !matches!(self.dtype, DType::F16 | DType::Bf16)
-            && self.count.saturating_mul(size_of_dtype(self.dtype)) >= STREAM_BYTES;
+        self.stream = self.is_streamed();
         let goal = match target {
             None => Goal::Store(self.dtype),
             Some(map) => {

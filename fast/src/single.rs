@@ -1,11 +1,13 @@
 //! One call of different operands over one tile, which is what most small requests are: it needs no program, no registers
-//! and no cursor, so that planning it takes little more than deciding whether its operands go together.
+//! and no cursor, so that planning it takes little more than deciding whether its operands go together. And one call over
+//! many tiles of which an operand is repeated under a short inner axis: it is one step, which brings nothing together.
 
-use crate::arch::{Scalars, Table};
+use crate::Level;
+use crate::arch::{MOST, Pairing, Repeat, Scalars, Table};
 use crate::buffers::{Input, Output, Stored};
 use crate::execute::by_bank;
 use crate::fill::fill;
-use crate::program::{bank_of, is_comparison, is_slow};
+use crate::program::{Work, bank_of, is_comparison, is_slow};
 use crate::scratch::{BankOf, Lane, MAX_BLOCK};
 use crate::tiling::{Kind, Tiling};
 use broadcheck_spec::{DType, Expression, Function, Node, Operand};
@@ -112,4 +114,39 @@ fn gathered<'a, T: Copy>(tiling: &Tiling, access: usize, source: &[T], places: &
     let places = &mut places[..tiling.full];
     fill(source, tiling.accesses[access].offset, tiling.pattern(access), places, |value| value);
     places
+}
+
+/// The step that is a call of two operands, where one of them lies as the result does and the other is repeated under a
+/// short inner axis; or, for a result that is stored past the caches, lies so too, or is one value. `dtype` is theirs.
+pub(crate) fn pair(function: Function, dtype: DType, tiling: &Tiling, stream: bool) -> Option<Work> {
+    let (whole, part) = match (tiling.accesses.first()?.kind, tiling.accesses.get(1)?.kind) {
+        (Kind::Direct, _) => (0, 1),
+        (_, Kind::Direct) => (1, 0),
+        _ => return None,
+    };
+    let repeat = match *tiling.pattern(part as usize) {
+        [(_, 1)] if stream => Repeat::Each(1),
+        [(_, 0)] if stream => Repeat::All(1),
+        [(_, 1), (times @ 2..=MOST, 0)] => Repeat::Each(times),
+        [(_, 0), (period @ 2..=MOST, 1)] => Repeat::All(period),
+        _ => return None,
+    };
+    let pairing = match (function, part) {
+        (Function::Add, _) => Pairing::Add,
+        (Function::Multiply, _) => Pairing::Multiply,
+        (Function::Subtract, 1) => Pairing::Subtract,
+        (Function::Subtract, _) => Pairing::SubtractFrom,
+        _ => return None,
+    };
+    let bank = match dtype {
+        DType::F64 => BankOf::F64,
+        DType::F32 => BankOf::F32,
+        _ => return None,
+    };
+    Some(Work::Pair { pairing, bank, whole, part, repeat })
+}
+
+/// Whether [`pair`] is the faster way: permutations are, and stores past the caches need them.
+pub(crate) fn is_worth(work: &Work, level: Level, stream: bool) -> bool {
+    level == Level::Avx512 || !stream && matches!(work, Work::Pair { repeat: Repeat::Each(_), .. })
 }

@@ -3,10 +3,11 @@
 
 mod support;
 
-use broadcheck_fast::{Fast, Level};
+use broadcheck_fast::{Fast, Input, Level, Output, Plan};
 use broadcheck_reference::Reference;
+use broadcheck_spec::half::f16;
 use broadcheck_spec::{
-    Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
+    Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
 };
 use support::{Random, agree, broadcast, request};
 
@@ -121,4 +122,121 @@ fn all_small_pairs_under_all_rules() {
         }
     }
     assert!(counts.successes > 2_000 && counts.refusals > 5_000, "{} {}", counts.successes, counts.refusals);
+}
+
+/// The same call over dense operands of these shapes, with values that differ from place to place.
+fn call_of(function: Function, shapes: [&[usize]; 2], single: bool) -> Request {
+    let operand = |place: usize| {
+        let count: usize = shapes[place].iter().product();
+        let numbers = (0..count).map(|at| u8::try_from((at * 37 + 11 * place) % 251 + 1).unwrap());
+        let name = ["a", "b"][place];
+        if single {
+            Operand::dense(name, shapes[place], numbers.map(f32::from).collect::<Vec<_>>())
+        } else {
+            Operand::dense(name, shapes[place], numbers.map(f64::from).collect::<Vec<_>>())
+        }
+    };
+    let expression =
+        Expression::call(function, [Expression::operand(0), Expression::operand(1)]).expect("two arguments");
+    let operands = [0, 1].map(|place| operand(place).expect("one value per element"));
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands.into()).expect("well-formed")
+}
+
+#[test]
+fn rows_and_columns_under_short_inner_axes() {
+    let engines = engines();
+    let mut counts = Counts::default();
+    for (count, length) in [(30, 3), (700, 2), (700, 3), (700, 4), (700, 5), (350, 16), (350, 17), (3000, 3)]
+    {
+        for (function, single) in [
+            (Function::Add, true),
+            (Function::Subtract, false),
+            (Function::Subtract, true),
+            (Function::Multiply, false),
+            (Function::Divide, true),
+            (Function::Divide, false),
+        ] {
+            for part in [&[count, 1][..], &[length]] {
+                let whole = &[count, length][..];
+                check(&call_of(function, [whole, part], single), &engines, 0, &mut counts);
+                check(&call_of(function, [part, whole], single), &engines, 0, &mut counts);
+            }
+        }
+    }
+    assert_eq!(counts.successes, 8 * 6 * 4);
+}
+
+/// What the levels make of a request whose result is stored past the caches, in memory that begins on a line and beside
+/// one: the same bits, and nothing beside it.
+#[test]
+fn large_results_of_one_call_are_the_same_on_every_level() {
+    let whole = &[350_003, 3][..];
+    for part in [&[350_003, 1][..], &[3], &[350_003, 3], &[1]] {
+        let request = call_of(Function::Subtract, [whole, part], false);
+        let inputs: Vec<Input<'_>> =
+            request.operands().iter().map(|operand| Input::from(operand.values())).collect();
+        let results: Vec<Vec<f64>> = Level::available()
+            .flat_map(|level| [(level, 0), (level, 3)])
+            .map(|(level, start)| {
+                let plan = Plan::with_level(&request, level).unwrap();
+                let mut out = vec![-7.0; 350_003 * 3 + 8];
+                let end = start + 350_003 * 3;
+                plan.run_into(&inputs, Output::from(&mut out[start..end])).unwrap();
+                assert!(out[..start].iter().chain(&out[end..]).all(|&value| value == -7.0));
+                out[start..end].to_vec()
+            })
+            .collect();
+        let (a, b) = (&request.operands()[0], &request.operands()[1]);
+        let (Data::F64(a), Data::F64(b)) = (a.values(), b.values()) else { panic!("both are f64") };
+        let want = |at: usize| {
+            a[at]
+                - match b.len() {
+                    1 => b[0],
+                    3 => b[at % 3],
+                    350_003 => b[at / 3],
+                    _ => b[at],
+                }
+        };
+        assert!(results[0].iter().enumerate().all(|(at, &value)| value == want(at)));
+        assert!(results.iter().all(|result| *result == results[0]));
+    }
+}
+
+#[test]
+fn large_results_of_halves_are_the_same_on_every_level() {
+    let count = 4 << 20;
+    let halves = |step: usize| -> Vec<f16> {
+        (0..count).map(|at| f16::from_f32((at * step % 1021) as f32 / 64.0)).collect()
+    };
+    let operand = |name: &str, step: usize| Operand::dense(name, [count], halves(step)).expect("one each");
+    let expression =
+        Expression::call(Function::Multiply, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    let operation = Operation::Elementwise { expression };
+    let request = Request::new(Rules::Numpy, operation, vec![operand("a", 7), operand("b", 13)]).unwrap();
+    let (a, b) = (halves(7), halves(13));
+    let want: Vec<u16> =
+        a.iter().zip(&b).map(|(a, b)| f16::from_f32(a.to_f32() * b.to_f32()).to_bits()).collect();
+    for level in Level::available() {
+        let plan = Plan::with_level(&request, level).unwrap();
+        let result = plan.run(&[Input::from(&a[..]), Input::from(&b[..])]).unwrap();
+        let Data::F16(values) = result.values() else { panic!("an f16 result") };
+        assert!(values.iter().map(|value| value.to_bits()).eq(want.iter().copied()), "{level}");
+    }
+}
+
+#[test]
+fn transposed_operands_of_every_width() {
+    let engines = engines();
+    let mut counts = Counts::default();
+    for side in [2, 5, 20, 33, 130, 250, 300, 500] {
+        let values = |shift: usize| (0..side * side).map(|at| (at * 7 + shift) as f64).collect::<Vec<_>>();
+        let strides = vec![1, i64::try_from(side).unwrap()];
+        let a = Operand::dense("a", [side, side], values(0)).unwrap();
+        let b = Operand::view("b", [side, side], values(3), Some(strides), 0).unwrap();
+        let expression =
+            Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
+        let operation = Operation::Elementwise { expression };
+        check(&Request::new(Rules::Numpy, operation, vec![a, b]).unwrap(), &engines, 0, &mut counts);
+    }
+    assert_eq!(counts.successes, 8);
 }

@@ -172,6 +172,16 @@ unsafe fn row<
             group::<S, 1, SORT, false>(first, links, at, out);
             at += 1;
         }
+        // Past the caches few at once: stores in long bursts wait for one another. Functions take longer than their stores.
+        let bursts = PAST && SORT != FUNCTIONS;
+        while bursts && links.len() <= 2 && at + 2 * V::WIDTH <= count {
+            group::<V, 2, SORT, PAST>(first, links, at, out);
+            at += 2 * V::WIDTH;
+        }
+        while bursts && at + 4 * V::WIDTH <= count {
+            group::<V, 4, SORT, PAST>(first, links, at, out);
+            at += 4 * V::WIDTH;
+        }
         while at + MANY * V::WIDTH <= count {
             group::<V, MANY, SORT, PAST>(first, links, at, out);
             at += MANY * V::WIDTH;

@@ -6,14 +6,23 @@ use super::ops::*;
 use super::stream;
 use super::table::{FloatParts, Kernels, LogicParts, Table};
 use super::vector::Vector;
-use super::{Binary, Kernel, Select};
+use super::{Binary, Kernel, Pairing, Repeat, Select};
 use crate::Level;
 
 /// How many partial sums a sum has. It is part of the result: the same on every level.
 const LANES: usize = 64;
 
+/// Adds the upper half of some lanes to the lower one, again and again, in steps of known length.
+macro_rules! halve {
+    ($lanes:ident $($width:literal)*) => { $(
+        for lane in 0..$width {
+            $lanes[lane] = O::of($lanes[lane], $lanes[lane + $width]);
+        }
+    )* };
+}
+
 macro_rules! level {
-    ($name:ident, $level:ident, $stream:path, $expand:path, $double:ty, $single:ty $(, $features:literal)?) => {
+    ($name:ident, $level:ident, $stream:path, $expand:path, ($pair_f64:path, $pair_f32:path), $double:ty, $single:ty $(, $features:literal)?) => {
         pub(super) mod $name {
             use super::*;
 
@@ -95,14 +104,7 @@ macro_rules! level {
                 for (lane, &a) in lanes.iter_mut().zip(rest) {
                     *lane = O::of(*lane, a);
                 }
-                let mut width = LANES / 2;
-                while width > 0 {
-                    let (low, high) = lanes.split_at_mut(width);
-                    for (low, &high) in low.iter_mut().zip(high.iter()) {
-                        *low = O::of(*low, high);
-                    }
-                    width /= 2;
-                }
+                halve!(lanes 32 16 8 4 2 1);
                 lanes[0]
             }
 
@@ -113,19 +115,22 @@ macro_rules! level {
                 }
             }
 
-            /// Row after row, four in one pass: the order is that of one row at a time.
+            /// Row after row, eight in one pass: the order is that of one row at a time.
             $(#[target_feature(enable = $features)])?
             fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]) {
                 let width = a.len().max(1);
-                let mut fours = rows.chunks_exact(4 * width);
-                for four in &mut fours {
-                    let (first, second) = four.split_at(2 * width);
-                    let ((w, x), (y, z)) = (first.split_at(width), second.split_at(width));
-                    for ((((a, &w), &x), &y), &z) in a.iter_mut().zip(w).zip(x).zip(y).zip(z) {
-                        *a = O::of(O::of(O::of(O::of(*a, w), x), y), z);
+                let mut eights = rows.chunks_exact(8 * width);
+                for eight in &mut eights {
+                    let (low, high) = eight.split_at(4 * width);
+                    let ((low, more), (high, most)) = (low.split_at(2 * width), high.split_at(2 * width));
+                    let ((s, t), (u, v)) = (low.split_at(width), more.split_at(width));
+                    let ((w, x), (y, z)) = (high.split_at(width), most.split_at(width));
+                    for (at, a) in a.iter_mut().enumerate() {
+                        let low = O::of(O::of(O::of(O::of(*a, s[at]), t[at]), u[at]), v[at]);
+                        *a = O::of(O::of(O::of(O::of(low, w[at]), x[at]), y[at]), z[at]);
                     }
                 }
-                for row in fours.remainder().chunks(width) {
+                for row in eights.remainder().chunks(width) {
                     for (a, &b) in a.iter_mut().zip(row) {
                         *a = O::of(*a, b);
                     }
@@ -176,6 +181,22 @@ macro_rules! level {
                 }
             }
 
+            /// For levels whose vectors are not worth permuting.
+            $(#[target_feature(enable = $features)])?
+            #[allow(dead_code, reason = "not of use to every level")]
+            fn paired<T>(pairing: Pairing, a: &[T], b: &[T], repeat: Repeat, _: bool, out: &mut [T])
+            where
+                T: Copy + std::ops::Add<Output = T> + std::ops::Sub<Output = T>,
+                T: std::ops::Mul<Output = T>,
+            {
+                match pairing {
+                    Pairing::Add => expand::pair(a, b, repeat, out, |a, b| a + b),
+                    Pairing::Subtract => expand::pair(a, b, repeat, out, |a, b| a - b),
+                    Pairing::SubtractFrom => expand::pair(a, b, repeat, out, |a, b| b - a),
+                    Pairing::Multiply => expand::pair(a, b, repeat, out, |a, b| a * b),
+                }
+            }
+
             const fn two<T: Copy, R, O: Op2<T, R>>() -> [Binary<T, R>; 3] {
                 [
                     Kernel(vector_vector::<T, R, O>),
@@ -214,8 +235,9 @@ macro_rules! level {
             }
 
             macro_rules! float {
-                ($type:ty, $chain:ident) => {
+                ($type:ty, $chain:ident, $paired:path) => {
                     numbers!($type, Some(FloatParts {
+                        paired: Kernel($paired),
                         divide: two::<$type, $type, Divide>(),
                         sqrt: Kernel(one::<$type, Sqrt>),
                         sum: Kernel(sum::<$type, Add>),
@@ -229,8 +251,8 @@ macro_rules! level {
 
             pub(in super::super) static TABLE: Table = Table {
                 level: Level::$level,
-                f64: float!(f64, chain_f64),
-                f32: float!(f32, chain_f32),
+                f64: float!(f64, chain_f64, $pair_f64),
+                f32: float!(f32, chain_f32, $pair_f32),
                 i64: numbers!(i64, None),
                 i32: numbers!(i32, None),
                 i16: numbers!(i16, None),
@@ -274,17 +296,18 @@ macro_rules! level {
 use std::arch::x86_64::{__m128, __m128d, __m256, __m256d, __m512, __m512d};
 
 #[cfg(not(target_arch = "x86_64"))]
-level!(portable, Portable, stream::plain, expand::plain, f64, f32);
+level!(portable, Portable, stream::plain, expand::plain, (paired, paired), f64, f32);
 #[cfg(target_arch = "x86_64")]
-level!(portable, Portable, stream::plain, expand::plain, __m128d, __m128);
+level!(portable, Portable, stream::plain, expand::plain, (paired, paired), __m128d, __m128);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, Avx2, stream::copy, expand::plain, __m256d, __m256, "avx2,f16c");
+level!(avx2, Avx2, stream::copy, expand::plain, (paired, paired), __m256d, __m256, "avx2,f16c");
 #[cfg(target_arch = "x86_64")]
 level!(
     avx512,
     Avx512,
     stream::copy,
     expand::avx512,
+    (expand::pair_f64, expand::pair_f32),
     __m512d,
     __m512,
     "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"

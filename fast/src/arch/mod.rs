@@ -21,6 +21,7 @@ mod tests;
 use crate::math::{double, single};
 
 pub(crate) use chain::{ChainOp, Link};
+pub(crate) use expand::{MOST, Pairing, Repeat};
 pub(crate) use stream::fence;
 pub(crate) use table::{FloatParts, Kernels, Scalars, Table, table};
 
@@ -40,6 +41,8 @@ pub(crate) type InPlace<T> = Kernel<unsafe fn(&mut [T])>;
 pub(crate) type Sum<T> = Kernel<unsafe fn(&[T]) -> T>;
 /// Each element several times.
 pub(crate) type Expand<T> = Kernel<unsafe fn(&[T], usize, &mut [T])>;
+/// `out = f(a, b)` with `b` repeated; past the caches where that is asked, and the level can.
+pub(crate) type Paired<T> = Kernel<unsafe fn(Pairing, &[T], &[T], Repeat, bool, &mut [T])>;
 /// A chain from a first argument through links, over a number of rows.
 pub(crate) type Chain<T> = Kernel<unsafe fn(Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T])>;
 /// `a += b`, element by element.
@@ -91,6 +94,14 @@ impl<T> Expand<T> {
     pub(crate) fn run(self, from: &[T], times: usize, out: &mut [T]) {
         // SAFETY: as in `Unary::run`.
         unsafe { (self.0)(from, times, out) }
+    }
+}
+
+impl<T> Paired<T> {
+    #[inline]
+    pub(crate) fn run(self, pairing: Pairing, a: &[T], b: &[T], repeat: Repeat, past: bool, out: &mut [T]) {
+        // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
+        unsafe { (self.0)(pairing, a, b, repeat, past, out) }
     }
 }
 

@@ -6,13 +6,13 @@ use std::mem::size_of_val;
 /// The bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// Asks for a cache line that will be read; one that does not exist is not asked for.
+/// Asks for a cache line that will be read once; one that does not exist is not asked for.
 #[inline(always)]
 pub(super) fn prefetch(from: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 has SSE; a prefetch reads nothing that the program sees, and any address will do.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.cast());
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_NTA }>(from.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = from;

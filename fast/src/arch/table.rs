@@ -1,6 +1,6 @@
 //! The table of a level's kernels, and its choice.
 
-use super::{AddTo, Binary, Chain, Expand, InPlace, Select, Sum, Unary};
+use super::{AddTo, Binary, Chain, Expand, InPlace, Paired, Select, Sum, Unary};
 use crate::Level;
 use broadcheck_spec::Function;
 
@@ -54,6 +54,8 @@ pub(crate) struct FloatParts<T: 'static> {
     pub(crate) add_to: AddTo<T>,
     /// Rows added to one.
     pub(crate) add_rows: AddTo<T>,
+    /// A function of two of which one is repeated under a short inner axis.
+    pub(crate) paired: Paired<T>,
     pub(crate) chain: Chain<T>,
     /// The same, stored past the caches.
     pub(crate) chain_past: Chain<T>,

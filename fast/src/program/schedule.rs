@@ -3,7 +3,7 @@
 
 use super::chain::{Chain, Chains, NOBODY, find};
 use super::graph::{Graph, Kind, is_comparison};
-use crate::arch::ChainOp;
+use crate::arch::{ChainOp, Pairing, Repeat};
 use crate::few::filled;
 use crate::scratch::{BANKS, BankOf};
 use crate::tiling::{Kind as Lies, Tiling};
@@ -58,6 +58,8 @@ pub(crate) enum Work {
     Call { function: Function, bank: BankOf, arguments: [Source; 3], narrow: Narrow },
     /// A fold from a first argument through links of the program.
     Chain { bank: BankOf, first: Source, start: u32, end: u32 },
+    /// A function of an operand that lies as the result does and one that is repeated in it, into the result.
+    Pair { pairing: Pairing, bank: BankOf, whole: u32, part: u32, repeat: Repeat },
     /// A scalar as a vector.
     Spread { source: Source, bank: BankOf },
     /// A register, or an operand of the same type, into the result.
