@@ -12,7 +12,6 @@ use crate::tiling::{Kind, Tiling};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Function};
-use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A bank's type for a generic call.
@@ -126,6 +125,9 @@ macro_rules! by_dtype {
         }
     };
 }
+
+/// A chain of so many links is run without an allocation.
+const FEW_LINKS: usize = 12;
 
 /// A program with what it runs on.
 pub(crate) struct Run<'a> {
@@ -328,10 +330,19 @@ impl Tile<'_, '_> {
     }
 
     /// An argument of a chain, in all rows that it takes at once.
-    #[inline]
-    fn link<T: Lane>(&self, op: ChainOp, source: Source, count: usize) -> Link<'_, T> {
-        let Source::Operand { access, scalar } = source else {
-            return Link { op, values: self.read::<T>(source, count), step: 0, scalar: source.is_scalar() };
+    #[inline(always)]
+    fn link<T: Lane>(&self, op: ChainOp, source: Option<Source>, count: usize) -> Link<'_, T> {
+        let (access, scalar) = match source {
+            Some(Source::Operand { access, scalar }) => (access, scalar),
+            Some(source) => {
+                return Link {
+                    op,
+                    values: self.read::<T>(source, count),
+                    step: 0,
+                    scalar: source.is_scalar(),
+                };
+            }
+            None => return Link { op, values: &[], step: 0, scalar: true },
         };
         let step = if self.rows == 1 { 0 } else { self.run.tiling.inner_step(access as usize) };
         let start = self.cursor.position(access as usize);
@@ -345,17 +356,23 @@ impl Tile<'_, '_> {
         let rows = if target == Target::Output { self.rows } else { 1 };
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
-            let link = |op: ChainOp, source: Option<Source>| match source {
-                Some(source) => tile.link(op, source, count),
-                None => Link { op, values: &[], step: 0, scalar: true },
-            };
             let links = &run.program.links[links.start as usize..links.end as usize];
-            let mut given: SmallVec<[Link<'_, T>; 12]> =
-                links.iter().map(|&(op, source)| link(op, source)).collect();
+            let none = Link { op: ChainOp::Add, values: &[], step: 0, scalar: true };
+            let (mut few, mut many) = ([none; FEW_LINKS], Vec::new());
+            let given = match few.get_mut(..links.len()) {
+                Some(few) => few,
+                None => {
+                    many.resize(links.len(), none);
+                    &mut many[..]
+                }
+            };
+            for (given, &(op, source)) in given.iter_mut().zip(links) {
+                *given = tile.link(op, source, count);
+            }
             if let Some(parts) = T::kernels(run.table).float() {
                 let past = run.stream && target == Target::Output;
                 let chain = if past { parts.chain_past } else { parts.chain };
-                chain.run(link(ChainOp::Add, Some(first)), &mut given, rows, out);
+                chain.run(tile.link(ChainOp::Add, Some(first), count), given, rows, out);
             }
         });
     }

@@ -193,7 +193,7 @@ fn chains_go_through_functions() {
         for width in [1, 2, 7, 8, 31, 64, 100, 300] {
             for pattern in 0..64usize {
                 let op = |k: usize| {
-                    if (k + pattern) % 2 == 0 {
+                    if (k + pattern).is_multiple_of(2) {
                         UNARY[(k / 2 + pattern / 2) % 4]
                     } else {
                         BINARY[(k + pattern / 4) % 6]
