@@ -450,6 +450,19 @@ fn what_ulps_inside_make_of_a_gradient_is_allowed_and_no_more() {
 }
 
 #[test]
+fn a_gradient_may_be_undefined_where_its_value_may() {
+    // power(-1, exp(log 3)): 3, or a neighbour of 3, of which -1 has no power.
+    let exponent = call(Function::Exp, [call(Function::Log, [operand(1)])]);
+    let power = call(Function::Power, [operand(0), exponent]);
+    let verdict = |base: f64, got: f64| {
+        let one = |value: f64| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+        gradient(&power, &[one(base), one(3.0)], tensor(&[1], vec![3.0f64]), tensor(&[1], vec![got]))
+    };
+    assert_eq!([verdict(-1.0, 3.0), verdict(-1.0, f64::NAN)], [Verdict::Passed, Verdict::Passed]);
+    assert!(matches!(verdict(1.0, f64::NAN), Verdict::Failed(_)));
+}
+
+#[test]
 fn the_rounding_of_an_exponent_is_allowed_and_no_more() {
     // power(a, b) by a: b - 1 in f32 is off by up to 2^-22 at -4.8, which the size of log(a), 4.6, makes 1.2 e-6 of the
     // whole, where the bound by the count is 9 * 2^-23 = 1.1e-6.

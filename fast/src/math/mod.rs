@@ -1,4 +1,4 @@
-//! `exp log tanh power` over slices: own kernels, within 1 ULP (clause V-4), the same bits at every [`Level`](crate::Level).
+//! `exp log tanh power` over slices: own kernels, within 1 ULP (clause V-4), the same bits at every [`Level`].
 //!
 //! Each function is one fixed sequence of IEEE additions, multiplications, divisions, bit operations and selects on one
 //! element: no fused multiply-add, which not every machine has. So levels agree bit for bit (any NaN being any NaN),

@@ -101,7 +101,8 @@ fn open_elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp
     for place in 0..shape.count().unwrap_or(0) {
         let index = index_of(place, shape);
         let sets = admissible_nodes(expression, &reading.values_at(&index), ulp);
-        if expression.calls().any(|call| is_branch_open(call, &holds, &sets)) {
+        let undefined = sets.iter().zip(&holds).any(|(set, holds)| *holds && may_be_undefined(set));
+        if undefined || expression.calls().any(|call| is_branch_open(call, &holds, &sets)) {
             let index = reading.operand_index(wrt, &index);
             open.push(
                 index.iter().zip(operand_shape.iter()).fold(0, |place, (step, length)| place * length + step),
@@ -109,6 +110,11 @@ fn open_elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp
         }
     }
     open
+}
+
+/// Whether a value on a path to w may be NaN or a number, as (-1)^y where y is an integer but for an ULP.
+fn may_be_undefined(set: &Admissible) -> bool {
+    matches!(set, Admissible::Floats(set) if set.nan && !set.ranges.is_empty())
 }
 
 /// Whether the derivative of a function of w has branches here, and it is open which is followed.
