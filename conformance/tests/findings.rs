@@ -56,8 +56,9 @@ fn each_finding_has_its_row_and_its_number() {
 #[test]
 fn each_finding_has_one_request_one_short_reproduction_and_its_output() {
     for Finding { number, text, .. } in findings(&page()) {
+        let language = if text.contains("```rust\n") { "rust" } else { "python" };
         let [request, program, output] =
-            ["yaml", "python", "text"].map(|language| blocks(&text, language)).map(|blocks| {
+            ["yaml", language, "text"].map(|language| blocks(&text, language)).map(|blocks| {
                 assert_eq!(blocks.len(), 1, "finding {number}");
                 blocks[0].to_owned()
             });
