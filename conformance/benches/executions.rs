@@ -20,7 +20,7 @@ fn setting(name: &str, usual: usize) -> usize {
 }
 
 /// Requests a second, the median of the rounds.
-#[allow(clippy::cast_precision_loss, reason = "for people")]
+#[allow(clippy::cast_precision_loss, reason = "a rate to read; no count comes near 2^53")]
 fn measure(name: &str, count: usize, run: &mut dyn FnMut()) {
     if std::env::var("BENCH_ONLY").is_ok_and(|only| only != name) {
         return;

@@ -137,7 +137,7 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "The gradient by a broadcast operand is averaged.",
         reports: &[],
         plant: |d| {
-            #[allow(clippy::cast_precision_loss, reason = "small counts")]
+            #[allow(clippy::cast_precision_loss, reason = "no sum has 2^53 contributions")]
             let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
             d.adjoint.sum = mean;
         },
@@ -148,7 +148,7 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "The first contribution is multiplied by their number, as if all were alike.",
         reports: &[],
         plant: |d| {
-            #[allow(clippy::cast_precision_loss, reason = "small counts")]
+            #[allow(clippy::cast_precision_loss, reason = "no sum has 2^53 contributions")]
             let product = |values: &[f64]| values.first().map_or(0.0, |first| first * values.len() as f64);
             d.adjoint.sum = product;
         },

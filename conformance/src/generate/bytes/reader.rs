@@ -70,7 +70,7 @@ fn index(source: &mut Bytes<'_>, length: usize) -> usize {
     usize::from(byte(source)) % length
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "one byte")]
+#[allow(clippy::cast_possible_truncation, reason = "a number of one byte is below 256")]
 fn byte(source: &mut Bytes<'_>) -> u8 {
     source.number(1) as u8
 }
