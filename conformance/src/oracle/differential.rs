@@ -71,8 +71,14 @@ impl<'a> Differential<'a> {
                 return Judgement::Vacuous(message);
             }
             let detail = format!("{} {breakage}: {message}", implementation.name());
-            let excused = self.skips || beyond_its_limits(implementation.capabilities(), request);
-            if breakage == Breakage::Skipped && excused {
+            let skipped = breakage == Breakage::Skipped;
+            if skipped && beyond_its_limits(implementation.capabilities(), request) {
+                return Judgement::Vacuous(format!(
+                    "beyond the limits of {}: {message}",
+                    implementation.name()
+                ));
+            }
+            if skipped && self.skips {
                 return Judgement::Vacuous(detail);
             }
             return self.disagreement(request, Kind::Broke(side, breakage), detail, left, right);
