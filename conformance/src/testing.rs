@@ -144,7 +144,7 @@ impl<I: Implementation + Send + 'static> Subject<I> {
         let capabilities = self.implementation.capabilities();
         let covered = match expand(&sweep) {
             Ok(Expansion::Cases(cases)) => {
-                cases.iter().all(|case| capabilities.covers(&case.request).is_ok())
+                cases.iter().any(|case| capabilities.covers(&case.request).is_ok())
             }
             Ok(Expansion::Relation { relation, extent }) => {
                 relation.covered_by(capabilities, &extent).is_ok()

@@ -138,7 +138,7 @@ fn sweep_trial(subject: Arc<Subject>, sweep: Arc<Sweep>) -> Trial {
 fn covers_sweep(subject: &Subject, sweep: &Sweep) -> bool {
     let capabilities = subject.capabilities();
     match expand(sweep) {
-        Ok(Expansion::Cases(cases)) => cases.iter().all(|case| capabilities.covers(&case.request).is_ok()),
+        Ok(Expansion::Cases(cases)) => cases.iter().any(|case| capabilities.covers(&case.request).is_ok()),
         Ok(Expansion::Relation { relation, extent }) => relation.covered_by(capabilities, &extent).is_ok(),
         // The run says what is wrong with it.
         Err(_) => true,

@@ -3,7 +3,9 @@
 mod faulty;
 
 use broadcheck::relations::RELATIONS;
-use broadcheck::spec::{Capabilities, Implementation, Outcome, Request, Sweep, load_path};
+use broadcheck::spec::{
+    Capabilities, DType, Element, Implementation, Outcome, Request, RuleSet, Sweep, Tensor, load_path,
+};
 use broadcheck::subjects::Ndarray;
 use broadcheck::suite::Status;
 use broadcheck::sweeps::{Expansion, SweepReport, expand, run_sample, run_sweep, validate};
@@ -49,6 +51,78 @@ fn every_family_is_shipped_and_valid() {
             shipped.iter().filter(|sweep| sweep.sweep == name).map(|sweep| sweep.expected_cases).collect();
         assert_eq!(counts, [1, 3, 7, 15, 31, 63, 127, 255, 511, 1023], "{rules}");
     }
+    for rules in RuleSet::ALL {
+        let name = format!("{rules}-long");
+        let lengths = |length: u64| {
+            let holds = |sweep: &&Sweep| {
+                sweep.sweep == name && (sweep.with["from"]..=sweep.with["to"]).contains(&length)
+            };
+            shipped.iter().filter(holds).count()
+        };
+        // Every tail of a vector, both sides of what blocks and buffers are made of, and a place beyond 16 bits.
+        let asked = (1..=130).chain([255, 256, 257, 1023, 1024, 1025, 4097, 8191, 8192, 8193, 65_537]);
+        assert_eq!(asked.clone().find(|&length| lengths(length) != 1), None, "{rules}");
+    }
+}
+
+/// The reference with other abilities, or with one place of every long result spoilt.
+struct Changed {
+    inner: Reference,
+    capabilities: Capabilities,
+    spoilt: Option<usize>,
+}
+
+impl Changed {
+    fn new() -> Changed {
+        Changed { inner: Reference::new(), capabilities: Capabilities::all(), spoilt: None }
+    }
+}
+
+impl Implementation for Changed {
+    fn name(&self) -> &str {
+        "changed"
+    }
+    fn version(&self) -> &str {
+        "0"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        let mut outcome = self.inner.run(request);
+        if let (Outcome::Success(success), Some(place)) = (&mut outcome, self.spoilt) {
+            let (shape, mut values) = success.tensor.clone().into_parts();
+            if let Some([.., before, at]) =
+                f64::slice_mut(&mut values).and_then(|values| values.get_mut(..=place))
+            {
+                *at = *before;
+            }
+            success.tensor = Tensor::new(shape, values).unwrap();
+        }
+        outcome
+    }
+}
+
+#[test]
+fn long_runs_fail_where_one_far_place_is_wrong() {
+    for sweep in shipped().iter().filter(|sweep| sweep.sweep.ends_with("-long")) {
+        let place = usize::try_from(sweep.with["from"]).unwrap().max(2) - 1;
+        let report = run_sweep(&Changed { spoilt: Some(place), ..Changed::new() }, sweep, None);
+        assert_eq!(report.judged.status, Status::Failed, "{}", sweep.id);
+        // Some arrangements have short results, other dtypes, or neighbours that are alike.
+        assert!(3 * report.failed > report.cases, "{}: {} of {}", sweep.id, report.failed, report.cases);
+    }
+}
+
+#[test]
+fn an_implementation_of_one_dtype_is_asked_what_it_has() {
+    let sweep = shipped().into_iter().find(|sweep| sweep.id == "numpy/long/around-256").unwrap();
+    let mut implementation = Changed::new();
+    let all = run_sweep(&implementation, &sweep, None);
+    implementation.capabilities.dtypes = vec![DType::F32];
+    let few = run_sweep(&implementation, &sweep, None);
+    assert_eq!((all.passed, all.skipped, few.passed, few.skipped), (81, 0, 3, 78));
+    assert_eq!(few.judged.status, Status::Passed);
 }
 
 #[test]

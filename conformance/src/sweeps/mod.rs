@@ -1,14 +1,15 @@
 //! Sweeps: families of cases too many to list, from a name and integers.
 //!
-//! `numpy-patterns` and `theano-patterns` expand to cases whose expected values come from a closed formula; the
-//! name of a [relation](crate::relations::RELATIONS) to all its instances within bounds. How many there must be
+//! Patterns and long runs expand to cases whose expected values come from a closed formula; the name of a [relation](crate::relations::RELATIONS) to all its instances within bounds. How many there must be
 //! is computed before anything is expanded, and is what the sweep's `expect` must say.
 //!
 //! | sweep | `with` |
 //! |---|---|
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
+//! | a rule set and `-long`, as `xla-long` | `from` and `to`: lengths of 1 to 100,000 |
 //! | a relation | `max_rank`, `max_length`: at most 2,000,000 instances |
 
+mod long;
 mod patterns;
 mod run;
 mod together;
@@ -18,6 +19,7 @@ pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 use crate::relations::{Extent, RELATIONS, Relation};
 use crate::words::plural;
 use broadcheck_spec::{Case, RuleSet, Sweep};
+use long::Long;
 use patterns::Patterns;
 use std::collections::BTreeMap;
 
@@ -40,12 +42,14 @@ pub enum Expansion {
 /// A family with its bounds, checked.
 enum Family {
     Patterns(Patterns),
+    Long(Long),
     Relation { relation: &'static Relation, extent: Extent },
 }
 
 /// The names of the sweeps.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    patterns::NAMES.into_iter().chain(RELATIONS.iter().map(|relation| relation.name))
+pub fn names() -> impl Iterator<Item = String> {
+    let relations = RELATIONS.iter().map(|relation| relation.name.to_owned());
+    patterns::NAMES.into_iter().map(str::to_owned).chain(long::names()).chain(relations)
 }
 
 /// Whether a sweep can be expanded: a known name, its integers and no others, within their limits, an id under
@@ -64,6 +68,7 @@ pub fn validate(sweep: &Sweep) -> Result<(), String> {
 pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
     Ok(match checked(sweep)? {
         Family::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
+        Family::Long(long) => Expansion::Cases(long.cases(sweep)),
         Family::Relation { relation, extent } => Expansion::Relation { relation, extent },
     })
 }
@@ -91,8 +96,14 @@ fn family(sweep: &Sweep) -> Result<(Family, RuleSet, u128), String> {
         let count = patterns.count();
         return Ok((Family::Patterns(patterns), rules, count));
     }
+    if let Some(rules) = long::rules_of(&sweep.sweep) {
+        let [from, to] = integers(&sweep.with, ["from", "to"])?;
+        let long = Long::new(rules, from, to)?;
+        let count = long.count();
+        return Ok((Family::Long(long), rules, count));
+    }
     let Some(relation) = Relation::named(&sweep.sweep) else {
-        let known: Vec<&str> = names().collect();
+        let known: Vec<String> = names().collect();
         return Err(format!("sweep: found `{}`, expected one of {}", sweep.sweep, known.join(" ")));
     };
     let [max_rank, max_length] = integers(&sweep.with, ["max_rank", "max_length"])?;

@@ -23,6 +23,12 @@ fn with_tail(length: usize, tail: fn(Piece) -> Piece) -> Vec<Piece> {
     pieces
 }
 
+/// The pieces of a run with something done to those from a place on.
+fn from_place(length: usize, place: usize, change: fn(Piece) -> Piece) -> Vec<Piece> {
+    let changed = |piece: Piece| if piece.store >= place { change(piece) } else { piece };
+    pieces(length).into_iter().map(changed).collect()
+}
+
 /// Ends like an access outside a buffer, but without a word on standard error.
 fn crash_where_empty(sources: &[Source<'_>]) {
     if sources.iter().any(|source| source.data.is_empty()) {
@@ -94,6 +100,40 @@ pub(super) static FAULTS: &[Fault] = &[
                 Path::Splat => visit.block == 0,
                 Path::Dense => true,
                 Path::Strided => visit.block == 0 || visit.piece.count == BLOCK,
+            };
+        },
+    },
+    Fault {
+        id: "blocks/rest-after-256-dropped",
+        class: Class::Blocks,
+        title: "What a run has after its last whole 256 elements is not computed.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces = |length| {
+                let whole = if length > 256 { length / 256 * 256 } else { length };
+                from_place(length, whole, |piece| Piece { count: 0, ..piece })
+            };
+        },
+    },
+    Fault {
+        id: "blocks/second-1024-reads-the-first",
+        class: Class::Blocks,
+        title: "After 1024 elements of a run, what was loaded for the first of them is read again.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces =
+                |length| from_place(length, 1024, |piece| Piece { load: piece.load % 1024, ..piece });
+        },
+    },
+    Fault {
+        id: "blocks/rest-after-1024-dropped",
+        class: Class::Blocks,
+        title: "What a run has after its last whole 1024 elements is not computed.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces = |length| {
+                let whole = if length > 1024 { length / 1024 * 1024 } else { length };
+                from_place(length, whole, |piece| Piece { count: 0, ..piece })
             };
         },
     },
