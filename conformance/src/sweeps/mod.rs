@@ -6,7 +6,7 @@
 //! | sweep | `with` |
 //! |---|---|
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
-//! | a rule set and `-long`, as `xla-long` | `from` and `to`: lengths of 1 to 100,000 |
+//! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-broadcasts` after it | `from` and `to`: lengths of 1 to 100,000 |
 //! | a relation | `max_rank`, `max_length`: at most 2,000,000 instances |
 
 mod long;
@@ -47,9 +47,9 @@ enum Family {
 }
 
 /// The names of the sweeps.
-pub fn names() -> impl Iterator<Item = String> {
-    let relations = RELATIONS.iter().map(|relation| relation.name.to_owned());
-    patterns::NAMES.into_iter().map(str::to_owned).chain(long::names()).chain(relations)
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let long = long::FAMILIES.iter().map(|family| family.name);
+    patterns::NAMES.into_iter().chain(long).chain(RELATIONS.iter().map(|relation| relation.name))
 }
 
 /// Whether a sweep can be expanded: a known name, its integers and no others, within their limits, an id under
@@ -96,14 +96,14 @@ fn family(sweep: &Sweep) -> Result<(Family, RuleSet, u128), String> {
         let count = patterns.count();
         return Ok((Family::Patterns(patterns), rules, count));
     }
-    if let Some(rules) = long::rules_of(&sweep.sweep) {
+    if let Some(family) = long::Family::named(&sweep.sweep) {
         let [from, to] = integers(&sweep.with, ["from", "to"])?;
-        let long = Long::new(rules, from, to)?;
+        let long = Long::new(family, from, to)?;
         let count = long.count();
-        return Ok((Family::Long(long), rules, count));
+        return Ok((Family::Long(long), family.rules, count));
     }
     let Some(relation) = Relation::named(&sweep.sweep) else {
-        let known: Vec<String> = names().collect();
+        let known: Vec<&str> = names().collect();
         return Err(format!("sweep: found `{}`, expected one of {}", sweep.sweep, known.join(" ")));
     };
     let [max_rank, max_length] = integers(&sweep.with, ["max_rank", "max_length"])?;
