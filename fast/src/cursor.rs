@@ -1,7 +1,7 @@
 //! Walking over tiles: in the result's order, or in panels, in which a column of tiles is walked down before the next
 //! one is begun.
 
-use crate::few::filled;
+use crate::few::{LOOPS, filled};
 use crate::tiling::Tiling;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The position of every operand at some tile, and what moves from one tile to the next.
 pub(crate) struct Cursor<'a> {
     tiling: &'a Tiling,
-    index: SmallVec<[usize; 4]>,
+    index: SmallVec<[usize; LOOPS]>,
     positions: SmallVec<[i64; 16]>,
     /// The loops that moved since the last tile, as bits.
     moved: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// The cursor at the first tile of a range.
     pub(crate) fn new(tiling: &'a Tiling, tiles: &Range<usize>) -> Cursor<'a> {
-        let mut index: SmallVec<[usize; 4]> = filled(0, tiling.loops.len());
+        let mut index: SmallVec<[usize; LOOPS]> = filled(0, tiling.loops.len());
         let mut rest = tiles.start;
         for (index, &length) in index.iter_mut().zip(&tiling.loops).rev() {
             (*index, rest) = (rest % length, rest / length);

@@ -1,10 +1,10 @@
 //! The engine behind the trait that all implementations share.
 
-use crate::lower::{Extra, count};
+use crate::lower::{count, flags, intermediate};
 use crate::plan::{Plan, inputs};
 use crate::{Level, NoPlan};
 use broadcheck_spec::{
-    Capabilities, DEFAULT_MAX_ELEMENTS, Implementation, Operation, Outcome, Request, Success, Tensor,
+    Capabilities, DEFAULT_MAX_ELEMENTS, Implementation, Operation, Outcome, Request, Rules, Success, Tensor,
 };
 use std::fmt;
 use std::sync::LazyLock;
@@ -57,9 +57,8 @@ impl Fast {
     fn answer(self, request: &Request) -> Result<Success, NoPlan> {
         let plan = Plan::with_level(request, self.level)?;
         let is_elementwise = matches!(request.operation(), Operation::Elementwise { .. });
-        let extra = plan.extra().filter(|_| is_elementwise);
-        let lower = match extra {
-            Some(Extra::Intermediate(lower)) => {
+        let lower = match intermediate(request) {
+            Some(lower) if is_elementwise => {
                 let found = count(&lower.shape).unwrap_or(usize::MAX);
                 if found > DEFAULT_MAX_ELEMENTS {
                     return Err(NoPlan::TooManyElements { found });
@@ -69,10 +68,8 @@ impl Fast {
             }
             _ => None,
         };
-        let broadcastable = match extra {
-            Some(Extra::Flags(flags)) => Some(flags.clone()),
-            _ => None,
-        };
+        let has_flags = is_elementwise && *request.rules() == Rules::Theano;
+        let broadcastable = has_flags.then(|| flags(request));
         let run = |plan: &Plan, inputs: &[crate::Input<'_>]| -> Tensor {
             plan.run(inputs).unwrap_or_else(|error| unreachable!("a request's own operands: {error}"))
         };

@@ -15,7 +15,8 @@ use crate::arch::{Table, table};
 use crate::buffers::{Input, Output, zeros};
 use crate::error::{NoPlan, WrongBuffers};
 use crate::execute::Run;
-use crate::lower::{Extra, Lengths, Lowered, count, lower};
+use crate::few::{OPERANDS, VALUES};
+use crate::lower::{Lengths, Lowered, count, lower};
 use crate::parallel;
 use crate::program::{Goal, Graph, Kind, Program, Root, Step, Target, gradient, is_slow, schedule};
 use crate::scratch::MAX_BLOCK;
@@ -60,10 +61,9 @@ const WIDEST_BLOCK: usize = 32 << 10;
 /// plan.run_into(&[Input::from(&a[..]), Input::from(&b[..])], Output::from(&mut sum[..])).unwrap();
 /// assert_eq!(sum, [1.5, 2.5, 3.5, 1.5, 2.5, 3.5]);
 /// ```
-pub struct Plan(Box<Inner>);
+pub struct Plan(Inner);
 
-/// What a plan has worked out. It has a place of its own, and is never moved: copying some hundred bytes that have just
-/// been written takes longer than taking that place.
+/// What a plan has worked out. All of it stands in the plan, which for few operands of few axes has nothing elsewhere.
 struct Inner {
     level: Level,
     table: &'static Table,
@@ -74,20 +74,19 @@ struct Inner {
     /// Whether the result is stored past the caches.
     stream: bool,
     /// What each operand's buffer must be.
-    buffers: SmallVec<[(DType, usize); 3]>,
+    buffers: SmallVec<[(DType, usize); OPERANDS]>,
     /// The operands that are read, in the order of the tiling's accesses.
-    used: SmallVec<[u32; 4]>,
+    used: SmallVec<[u32; OPERANDS]>,
     /// No tiles for a result without elements, or a gradient that is 0 everywhere.
     tiling: Tiling,
     program: Program,
     /// The function of one call over one tile, which needs no program.
     single: Option<Function>,
-    extra: Option<Box<Extra>>,
 }
 
 impl std::fmt::Debug for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (mut plan, inner) = (f.debug_struct("Plan"), &*self.0);
+        let (mut plan, inner) = (f.debug_struct("Plan"), &self.0);
         plan.field("shape", &inner.shape).field("dtype", &inner.dtype).field("level", &inner.level);
         plan.field("tiling", &inner.tiling).field("program", &inner.program).field("single", &inner.single);
         plan.finish_non_exhaustive()
@@ -110,21 +109,43 @@ impl Plan {
     /// As [`Plan::new`].
     pub fn with_level(request: &Request, level: Level) -> Result<Plan, NoPlan> {
         let mut lowered = Lowered::default();
-        let dtype = lower(request, &mut lowered)?;
+        match Plan::sizes(request, &mut lowered) {
+            Ok(sizes) => Plan::of(request, level, &lowered, sizes),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lowers a request: the dtype and the number of elements of its (underlying) result, and the number of the answer's.
+    #[inline]
+    fn sizes(request: &Request, lowered: &mut Lowered) -> Result<(DType, usize, usize), NoPlan> {
+        let dtype = lower(request, lowered)?;
         let underlying = within_limit(&lowered.shape)?;
         let count = match request.operation() {
             Operation::Gradient { wrt, .. } => within_limit(request.operands()[*wrt].shape())?,
             _ => underlying,
         };
-        let mut plan = Plan::empty(level, dtype, count);
-        plan.0.work_out(request, lowered, underlying);
-        Ok(plan)
+        Ok((dtype, underlying, count))
+    }
+
+    /// The plan of a request that has been lowered.
+    #[inline(never)]
+    fn of(
+        request: &Request,
+        level: Level,
+        lowered: &Lowered,
+        (dtype, underlying, count): (DType, usize, usize),
+    ) -> Result<Plan, NoPlan> {
+        let mut made = Ok(Plan::empty(level, dtype, count));
+        if let Ok(plan) = &mut made {
+            plan.0.work_out(request, lowered, underlying);
+        }
+        made
     }
 
     /// The plan that brings one operand to a shape, lying under it as given.
     pub(crate) fn of_copy(operand: &Operand, shape: &[usize], map: &[u32], level: Level) -> Plan {
         let mut plan = Plan::empty(level, operand.dtype(), count(shape).unwrap_or(0));
-        let inner = &mut *plan.0;
+        let inner = &mut plan.0;
         inner.shape = shape.into();
         inner.buffers.push((operand.dtype(), reach(operand)));
         let mut graph = Graph::default();
@@ -139,7 +160,7 @@ impl Plan {
     #[inline]
     fn empty(level: Level, dtype: DType, count: usize) -> Plan {
         let table = table(level);
-        Plan(Box::new(Inner {
+        Plan(Inner {
             level: table.level,
             table,
             shape: Lengths::new(),
@@ -152,8 +173,7 @@ impl Plan {
             tiling: Tiling::default(),
             program: Program::default(),
             single: None,
-            extra: None,
-        }))
+        })
     }
 
     /// The result's shape.
@@ -171,7 +191,7 @@ impl Plan {
     /// # Errors
     /// [`WrongBuffers`], where the inputs are not what was planned for.
     pub fn run(&self, inputs: &[Input<'_>]) -> Result<Tensor, WrongBuffers> {
-        let inner = &*self.0;
+        let inner = &self.0;
         inner.check(inputs)?;
         let mut values = zeros(inner.dtype, inner.count);
         inner.compute(inputs, Output::from(&mut values), true);
@@ -184,7 +204,7 @@ impl Plan {
     /// # Errors
     /// [`WrongBuffers`], where the buffers are not what was planned for.
     pub fn run_into(&self, inputs: &[Input<'_>], output: Output<'_>) -> Result<(), WrongBuffers> {
-        let inner = &*self.0;
+        let inner = &self.0;
         inner.check(inputs)?;
         if output.dtype() != inner.dtype || output.len() != inner.count {
             return Err(WrongBuffers::Output {
@@ -195,16 +215,11 @@ impl Plan {
         inner.compute(inputs, output, false);
         Ok(())
     }
-
-    /// What an answer has besides a tensor.
-    pub(crate) fn extra(&self) -> Option<&Extra> {
-        self.0.extra.as_deref()
-    }
 }
 
 impl Inner {
     /// Works out a request that is accepted, whose (underlying) result has so many elements.
-    fn work_out(&mut self, request: &Request, lowered: Lowered, underlying: usize) {
+    fn work_out(&mut self, request: &Request, lowered: &Lowered, underlying: usize) {
         let operands = request.operands();
         for operand in operands {
             self.buffers.push((operand.dtype(), reach(operand)));
@@ -214,14 +229,14 @@ impl Inner {
             self.dtype = operands[*wrt].dtype();
         }
         let is_empty = underlying == 0 || self.count == 0;
-        if !is_empty && self.single(request, &lowered).or_else(|| self.pair(request, &lowered)).is_none() {
-            self.general(request, &lowered, underlying);
+        if !is_empty && self.single(request, lowered).or_else(|| self.pair(request, lowered)).is_none() {
+            self.general(request, lowered, underlying);
         }
-        self.shape = match request.operation() {
-            Operation::Gradient { wrt, .. } => operands[*wrt].shape().lengths().into(),
-            _ => lowered.shape,
-        };
-        self.extra = lowered.extra;
+        // One by one: the list that has just been made is not copied faster.
+        self.shape.extend(match request.operation() {
+            Operation::Gradient { wrt, .. } => operands[*wrt].shape().lengths().iter().copied(),
+            _ => lowered.shape.iter().copied(),
+        });
     }
 
     /// Fills in the tiling of one call over one tile, where that is what is asked for.
@@ -316,7 +331,7 @@ impl Inner {
         target: Option<&'a [u32]>,
     ) {
         let readers = graph.readers(root);
-        let mut operands: SmallVec<[Lying<'_>; 4]> = SmallVec::new();
+        let mut operands: SmallVec<[Lying<'_>; OPERANDS]> = SmallVec::new();
         for (value, _) in graph.values.iter().zip(&readers).filter(|&(_, &readers)| readers != 0) {
             if let Kind::Operand(place) = value.kind {
                 self.used.push(place);
@@ -432,14 +447,14 @@ impl Inner {
 }
 
 /// The values of a request's operands, as a plan takes them.
-pub(crate) fn inputs(request: &Request) -> SmallVec<[Input<'_>; 4]> {
+pub(crate) fn inputs(request: &Request) -> SmallVec<[Input<'_>; OPERANDS]> {
     request.operands().iter().map(|operand| Input::from(operand.values())).collect()
 }
 
 /// For each slow function of an expression the loops that move it.
 fn dear(graph: &Graph, tiling: &Tiling, access_of: impl Fn(u32) -> u32) -> SmallVec<[u64; 4]> {
     let mut dear = SmallVec::new();
-    let mut varies: SmallVec<[u64; 16]> = SmallVec::new();
+    let mut varies: SmallVec<[u64; VALUES]> = SmallVec::new();
     for value in &graph.values {
         varies.push(match value.kind {
             Kind::Operand(place) => {

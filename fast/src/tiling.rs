@@ -5,7 +5,7 @@
 //! gathered it is, is decided once per plan. Tiles are taken in the result's order, or in panels: some rows of tiles
 //! column by column, so that what a column has in common is still at hand in the next row.
 
-use crate::few::filled;
+use crate::few::{CELLS, LOOPS, OPERANDS, filled};
 use crate::lower::STRETCHED;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -69,7 +69,7 @@ pub(crate) struct Access {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tiling {
     /// How often each loop goes round, outermost first.
-    pub(crate) loops: SmallVec<[usize; 3]>,
+    pub(crate) loops: SmallVec<[usize; LOOPS]>,
     /// The elements of a tile.
     pub(crate) full: usize,
     /// The elements of the last tile of the innermost loop.
@@ -79,11 +79,11 @@ pub(crate) struct Tiling {
     /// How many rounds of the last loop but one are taken together, tile by tile of the innermost one: an operand
     /// that lies across the result finds its cache lines again. 0 where tiles are taken in order.
     pub(crate) panel: usize,
-    pub(crate) accesses: SmallVec<[Access; 3]>,
+    pub(crate) accesses: SmallVec<[Access; OPERANDS]>,
     /// For each loop, what one step of it adds to the position of each access.
-    steps: SmallVec<[i64; 6]>,
+    steps: SmallVec<[i64; CELLS]>,
     /// Lengths and strides of the accesses within a tile, outermost first, merged as far as they go.
-    patterns: SmallVec<[(usize, i64); 4]>,
+    patterns: SmallVec<[(usize, i64); CELLS]>,
 }
 
 impl Tiling {
@@ -144,9 +144,9 @@ const PANEL: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Axes {
     operands: usize,
-    lengths: SmallVec<[usize; 4]>,
+    lengths: SmallVec<[usize; LOOPS]>,
     /// For each axis the stride of each operand.
-    strides: SmallVec<[i64; 12]>,
+    strides: SmallVec<[i64; CELLS]>,
 }
 
 impl Axes {
@@ -158,7 +158,7 @@ impl Axes {
         let count = operands.len();
         let mut axes = Axes { operands: count, lengths: SmallVec::new(), strides: SmallVec::new() };
         // The stride that each row-major operand has on its next axis.
-        let mut dense: SmallVec<[i64; 4]> = filled(1, count);
+        let mut dense: SmallVec<[i64; OPERANDS]> = filled(1, count);
         for (at, &length) in lengths.iter().enumerate().rev().filter(|&(_, &length)| length != 1) {
             for (operand, dense) in operands.iter().zip(&mut dense) {
                 axes.strides.push(operand.stride(operand.map[at], length, dense));

@@ -9,7 +9,10 @@ mod theano;
 mod types;
 mod xla;
 
-use crate::few::filled;
+pub(crate) use theano::flags;
+pub(crate) use xla::intermediate;
+
+use crate::few::{CELLS, filled};
 use broadcheck_spec::{DType, Operand, Operation, Refusal, RefusalKind, Request, Rules, Shape};
 use smallvec::SmallVec;
 
@@ -23,7 +26,7 @@ pub(crate) const STRETCHED: u32 = u32::MAX;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Maps {
     rank: usize,
-    axes: SmallVec<[u32; 12]>,
+    axes: SmallVec<[u32; CELLS]>,
 }
 
 impl Maps {
@@ -72,17 +75,6 @@ pub(crate) struct Lowered {
     pub(crate) shape: Lengths,
     /// One map per operand.
     pub(crate) maps: Maps,
-    /// What only some rule sets have.
-    pub(crate) extra: Option<Box<Extra>>,
-}
-
-/// What an answer has besides a tensor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Extra {
-    /// theano: the flags of the result (clause THEANO-4).
-    Flags(Vec<bool>),
-    /// xla: what the in-dim step makes of the lower operand (clause XLA-8).
-    Intermediate(Intermediate),
 }
 
 /// The lower operand after the in-dim step.

@@ -1,8 +1,9 @@
 //! The rule set `theano`: clauses THEANO-1 to THEANO-4.
 
-use super::{Extra, Lengths, Lowered, Shapes};
-use broadcheck_spec::{Refusal, RefusalKind, Request};
-use smallvec::smallvec;
+use super::{Lengths, Lowered, Shapes};
+use crate::few::filled;
+use broadcheck_spec::{Operand, Refusal, RefusalKind, Request};
+use smallvec::SmallVec;
 
 pub(super) fn lower(request: &Request, into: &mut Lowered) -> Result<(), Refusal> {
     let operands = request.operands();
@@ -15,12 +16,9 @@ pub(super) fn lower(request: &Request, into: &mut Lowered) -> Result<(), Refusal
         }
     }
     let rank = Shapes(request).highest_rank();
-    let mut result: Lengths = smallvec![1; rank];
-    let mut flags = vec![true; rank];
+    let mut result: Lengths = filled(1, rank);
+    let mut flags: SmallVec<[bool; 8]> = filled(true, rank);
     let mut wrong: Option<(usize, usize, usize)> = None;
-    let fixed = |operand: &broadcheck_spec::Operand, own: usize| {
-        !operand.broadcastable().is_some_and(|flags| flags[own])
-    };
     for operand in operands {
         let lead = rank - operand.rank();
         for (own, &length) in operand.shape().iter().enumerate() {
@@ -44,6 +42,23 @@ pub(super) fn lower(request: &Request, into: &mut Lowered) -> Result<(), Refusal
         into.maps.push(rank, |axis| axis.checked_sub(lead).filter(|&own| fixed(operand, own)));
     }
     into.shape = result;
-    into.extra = Some(Box::new(Extra::Flags(flags)));
     Ok(())
+}
+
+/// Whether an axis of an operand is not flagged broadcastable.
+fn fixed(operand: &Operand, own: usize) -> bool {
+    !operand.broadcastable().is_some_and(|flags| flags[own])
+}
+
+/// The flags of the result of a request that is accepted (clause THEANO-4).
+pub(crate) fn flags(request: &Request) -> Vec<bool> {
+    let rank = Shapes(request).highest_rank();
+    let mut flags = vec![true; rank];
+    for operand in request.operands() {
+        let lead = rank - operand.rank();
+        for own in (0..operand.rank()).filter(|&own| fixed(operand, own)) {
+            flags[lead + own] = false;
+        }
+    }
+    flags
 }

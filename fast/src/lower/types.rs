@@ -1,6 +1,5 @@
 //! Which function takes which dtype, and what can be differentiated: clauses G-3, V-2 and GRAD-3.
 
-use crate::few::filled;
 use broadcheck_spec::{DType, Function, Node, Operation, Refusal, RefusalKind, Request};
 use smallvec::SmallVec;
 
@@ -9,8 +8,8 @@ use smallvec::SmallVec;
 pub(super) fn check(request: &Request) -> Result<DType, Refusal> {
     let operands = request.operands();
     let Some(expression) = request.operation().expression() else { return Ok(operands[0].dtype()) };
-    let mut dtypes: SmallVec<[DType; 32]> = filled(DType::Bool, expression.nodes().len());
-    for (at, node) in expression.nodes().iter().enumerate() {
+    let mut dtypes: SmallVec<[DType; 32]> = SmallVec::new();
+    for node in expression.nodes() {
         let dtype = match node {
             Node::Operand(place) => operands[*place].dtype(),
             Node::Call(call) => {
@@ -22,7 +21,7 @@ pub(super) fn check(request: &Request) -> Result<DType, Refusal> {
                 result(call.function(), &arguments[..places.len()])?
             }
         };
-        dtypes[at] = dtype;
+        dtypes.push(dtype);
     }
     let root = dtypes[dtypes.len() - 1];
     if let Operation::Gradient { wrt, .. } = request.operation() {

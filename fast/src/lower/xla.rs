@@ -1,8 +1,8 @@
 //! The rule set `xla`: clauses XLA-1 to XLA-8. The lower operand is laid on named axes of the higher one, then
 //! lengths of 1 are stretched on both sides.
 
-use super::{Extra, Intermediate, Lengths, Lowered, Maps, Shapes, common, mismatch};
-use broadcheck_spec::{Refusal, RefusalKind};
+use super::{Intermediate, Lengths, Lowered, Maps, Shapes, common, mismatch};
+use broadcheck_spec::{Refusal, RefusalKind, Request, Rules};
 
 pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64], into: &mut Lowered) -> Result<(), Refusal> {
     let left = shapes.of(0);
@@ -21,10 +21,8 @@ pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64], into: &mut Lowered)
 
     // Both are read under the result: the higher one axis by axis, the lower one on the named axes.
     let mut result: Lengths = high.into();
-    let mut intermediate: Lengths = high.into();
     for (own, &at) in named.iter().enumerate() {
         result[at] = common(low[own], high[at]).ok_or_else(|| mismatch(at, high[at], low[own]))?;
-        intermediate[at] = low[own];
     }
     let placed = |at: usize| named.iter().position(|&named| named == at);
     for operand in 0..2 {
@@ -34,12 +32,29 @@ pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64], into: &mut Lowered)
             into.maps.push(high.len(), |at| (high[at] == result[at]).then_some(at));
         }
     }
-    let mut maps = Maps::default();
-    maps.push(high.len(), placed);
     into.shape = result;
-    into.extra =
-        Some(Box::new(Extra::Intermediate(Intermediate { operand: lower, shape: intermediate, maps })));
     Ok(())
+}
+
+/// What the in-dim step makes of the lower operand of a request that is accepted, where the ranks differ (clause XLA-8).
+pub(crate) fn intermediate(request: &Request) -> Option<Intermediate> {
+    let (Rules::Xla { broadcast_dimensions }, [left, right]) = (request.rules(), request.operands()) else {
+        return None;
+    };
+    let (left, right) = (left.shape().lengths(), right.shape().lengths());
+    if left.len() == right.len() {
+        return None;
+    }
+    let operand = usize::from(left.len() > right.len());
+    let (low, high) = if operand == 0 { (left, right) } else { (right, left) };
+    let named = in_dim(low.len(), high.len(), broadcast_dimensions.as_deref().unwrap_or(&[])).ok()?;
+    let mut shape: Lengths = high.into();
+    for (&at, &length) in named.iter().zip(low) {
+        shape[at] = length;
+    }
+    let mut maps = Maps::default();
+    maps.push(high.len(), |at| named.iter().position(|&named| named == at));
+    Some(Intermediate { operand, shape, maps })
 }
 
 /// Clause XLA-1: degenerate dimensions alone.

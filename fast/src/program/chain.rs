@@ -3,7 +3,7 @@
 
 use super::graph::{Graph, Kind};
 use crate::arch::ChainOp;
-use crate::few::filled;
+use crate::few::{VALUES, filled};
 use crate::tiling::{Kind as Lies, Tiling};
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
@@ -12,15 +12,15 @@ use smallvec::SmallVec;
 pub(super) struct Chain {
     /// The value that the last link gives.
     pub(super) end: u32,
-    pub(super) arguments: SmallVec<[u32; 8]>,
-    pub(super) ops: SmallVec<[ChainOp; 8]>,
+    pub(super) arguments: SmallVec<[u32; VALUES]>,
+    pub(super) ops: SmallVec<[ChainOp; VALUES]>,
 }
 
 /// What the graph looks like from the root.
 pub(super) struct Chains {
     /// For each value its last reader, where a chain reads at its end; itself for the root; [`NOBODY`] for a value
     /// that is not needed, or that lives inside a chain.
-    pub(super) last_use: SmallVec<[u32; 8]>,
+    pub(super) last_use: SmallVec<[u32; VALUES]>,
     pub(super) chains: SmallVec<[Chain; 1]>,
 }
 
@@ -74,8 +74,13 @@ pub(super) fn find(
 }
 
 /// The facts of the values up to `root`.
-fn facts(graph: &Graph, root: u32, tiling: &Tiling, access_of: impl Fn(u32) -> u32) -> SmallVec<[Facts; 8]> {
-    let mut facts: SmallVec<[Facts; 8]> = SmallVec::new();
+fn facts(
+    graph: &Graph,
+    root: u32,
+    tiling: &Tiling,
+    access_of: impl Fn(u32) -> u32,
+) -> SmallVec<[Facts; VALUES]> {
+    let mut facts: SmallVec<[Facts; VALUES]> = SmallVec::new();
     for value in &graph.values[..=root as usize] {
         let (scalar, varies) = match value.kind {
             // An operand that nobody needs has no access, and nobody asks for its facts.
@@ -132,8 +137,8 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
         let same = fact.stationary == whole.stationary && fact.scalar == whole.scalar;
         (readers[value as usize] == 1 && same).then(|| link(graph, value)).flatten()
     };
-    let mut arguments: SmallVec<[u32; 8]> = SmallVec::new();
-    let mut ops: SmallVec<[ChainOp; 8]> = SmallVec::new();
+    let mut arguments: SmallVec<[u32; VALUES]> = SmallVec::new();
+    let mut ops: SmallVec<[ChainOp; VALUES]> = SmallVec::new();
     // From the end to the start.
     loop {
         let next = match (inside(a), b) {

@@ -1,7 +1,7 @@
 //! The values of an expression: each is an operand, a constant or a function of earlier values, and no two are
 //! the same (common subexpressions are found as they are made).
 
-use crate::few::filled;
+use crate::few::{VALUES, filled};
 use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ const FEW: usize = 24;
 /// Values in an order in which arguments come first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
-    pub(crate) values: SmallVec<[Value; 8]>,
+    pub(crate) values: SmallVec<[Value; VALUES]>,
     /// Where each value stands, once there are many.
     places: Option<HashMap<Value, u32>>,
 }
@@ -42,8 +42,8 @@ impl Graph {
         &mut self,
         expression: &Expression,
         dtype_of: impl Fn(usize) -> DType,
-    ) -> SmallVec<[u32; 8]> {
-        let mut values: SmallVec<[u32; 8]> = SmallVec::new();
+    ) -> SmallVec<[u32; VALUES]> {
+        let mut values: SmallVec<[u32; VALUES]> = SmallVec::new();
         for node in expression.nodes() {
             let value = match node {
                 Node::Operand(place) => self.operand(*place, dtype_of(*place)),
@@ -61,8 +61,8 @@ impl Graph {
 
     /// How often each value is an argument of those that `root` needs, itself among them; 0 for one that it does
     /// not need.
-    pub(crate) fn readers(&self, root: u32) -> SmallVec<[u32; 8]> {
-        let mut readers: SmallVec<[u32; 8]> = filled(0, root as usize + 1);
+    pub(crate) fn readers(&self, root: u32) -> SmallVec<[u32; VALUES]> {
+        let mut readers: SmallVec<[u32; VALUES]> = filled(0, root as usize + 1);
         readers[root as usize] = 1;
         for at in (0..=root as usize).rev() {
             if let (1.., Kind::Call { function, arguments }) = (readers[at], self.values[at].kind) {

@@ -4,7 +4,7 @@
 use super::chain::{Chain, Chains, NOBODY, find};
 use super::graph::{Graph, Kind, is_comparison};
 use crate::arch::{ChainOp, Pairing, Repeat};
-use crate::few::filled;
+use crate::few::{STEPS, VALUES, filled};
 use crate::scratch::{BANKS, BankOf};
 use crate::tiling::{Kind as Lies, Tiling};
 use broadcheck_spec::{DType, Function};
@@ -84,9 +84,9 @@ pub(crate) struct Step {
 /// A linear program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
-    pub(crate) steps: SmallVec<[Step; 3]>,
+    pub(crate) steps: SmallVec<[Step; STEPS]>,
     /// The links of its chains.
-    pub(crate) links: SmallVec<[(ChainOp, Option<Source>); 4]>,
+    pub(crate) links: SmallVec<[(ChainOp, Option<Source>); STEPS]>,
     /// How many vector and scalar registers each bank needs.
     pub(crate) needs: [(u32, u32); BANKS],
     /// The bytes per element of a tile that live at once in registers.
@@ -188,7 +188,7 @@ struct Placed {
 struct Scheduler<'a> {
     tiling: &'a Tiling,
     program: &'a mut Program,
-    free: SmallVec<[(BankOf, u32); 8]>,
+    free: SmallVec<[(BankOf, u32); VALUES]>,
     live: usize,
 }
 
@@ -223,7 +223,7 @@ pub(crate) fn schedule(
         return;
     }
     let Chains { last_use, chains } = find(graph, (root, readers), stream, tiling, &access_of);
-    let mut placed: SmallVec<[Option<Placed>; 8]> = filled(None, root as usize + 1);
+    let mut placed: SmallVec<[Option<Placed>; VALUES]> = filled(None, root as usize + 1);
     for (at, value) in (0u32..=root).zip(&graph.values) {
         if last_use[at as usize] == NOBODY {
             continue;

@@ -1,0 +1,196 @@
+//! Planning over few operands of few axes allocates nothing, under any rule set and at any level, and running a plan again
+//! allocates nothing either.
+#![allow(unsafe_code, reason = "an allocator that counts")]
+
+use broadcheck_fast::{Level, Output, Plan};
+use broadcheck_spec::Function::*;
+use broadcheck_spec::half::{bf16, f16};
+use broadcheck_spec::{Data, Element, Expression, Function, Operand, Operation, Request, Rules, Shape};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// How often this thread has asked for memory.
+    static ASKED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The system's allocator, with a count.
+struct Counting;
+
+// SAFETY: everything is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ASKED.with(|asked| asked.set(asked.get() + 1));
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often `body` asks for memory, and what it gives.
+fn allocations<R>(body: impl FnOnce() -> R) -> (usize, R) {
+    let before = ASKED.with(Cell::get);
+    let result = body();
+    (ASKED.with(Cell::get) - before, result)
+}
+
+fn x(place: usize) -> Expression {
+    Expression::operand(place)
+}
+
+fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {
+    Expression::call(function, arguments).unwrap()
+}
+
+fn elementwise(expression: Expression) -> Operation {
+    Operation::Elementwise { expression }
+}
+
+fn operand<T: Element>(place: usize, shape: &[usize], value: T) -> Operand
+where
+    Data: From<Vec<T>>,
+{
+    Operand::dense(format!("x{place}"), shape, vec![value; shape.iter().product()]).unwrap()
+}
+
+fn operands<T: Element>(shapes: &[&[usize]], value: T) -> Vec<Operand>
+where
+    Data: From<Vec<T>>,
+{
+    shapes.iter().enumerate().map(|(place, shape)| operand(place, shape, value)).collect()
+}
+
+/// Plans a request, and runs the plan twice into one output: only the first run may ask for memory, for registers.
+fn check(request: &Request) {
+    for level in Level::available() {
+        let (planning, plan) = allocations(|| Plan::with_level(request, level));
+        let plan = plan.unwrap();
+        assert_eq!(planning, 0, "planning {request:?}");
+        let inputs: Vec<_> = request.operands().iter().map(|operand| operand.values().into()).collect();
+        let mut values = plan.run(&inputs).unwrap().values().clone();
+        let (running, done) = allocations(|| plan.run_into(&inputs, Output::from(&mut values)));
+        done.unwrap();
+        assert_eq!(running, 0, "running {request:?}");
+    }
+}
+
+/// Expressions of two, three and four operands.
+fn expressions() -> Vec<(usize, Expression)> {
+    let sum = |count| (1..count).fold(x(0), |sum, place| call(Add, [sum, x(place)]));
+    let affine = call(Add, [call(Multiply, [call(Subtract, [x(0), x(1)]), x(2)]), x(3)]);
+    let clamped = call(Minimum, [call(Maximum, [x(0), x(1)]), x(2)]);
+    let chosen = call(Select, [call(Less, [x(0), x(1)]), x(0), x(2)]);
+    let logistic = call(Add, [x(1), call(Exp, [call(Negate, [x(0)])])]);
+    let mixed = call(Add, [call(Tanh, [call(Multiply, [x(0), x(1)])]), call(Maximum, [x(2), x(1)])]);
+    vec![
+        (2, sum(2)),
+        (2, call(Maximum, [x(0), x(1)])),
+        (2, call(Power, [x(0), x(1)])),
+        (2, call(Equal, [x(1), x(0)])),
+        (2, call(Multiply, [x(0), call(Add, [x(0), x(1)])])),
+        (2, call(Exp, [call(Multiply, [x(0), x(1)])])),
+        (2, call(Divide, [x(0), logistic])),
+        (3, sum(3)),
+        (3, clamped),
+        (3, chosen),
+        (3, mixed),
+        (4, sum(4)),
+        (4, affine),
+    ]
+}
+
+/// Each with a matrix's, a row's, a column's and a scalar's axes in turn, of ranks 0 to 4, in one tile and in many.
+fn shapes(count: usize) -> Vec<Vec<Vec<usize>>> {
+    let wholes: [&[usize]; 7] = [&[], &[7], &[3000], &[2, 3], &[130, 40], &[2, 3, 5], &[70, 2, 90]];
+    let deep: [&[usize]; 2] = [&[2, 3, 2, 3], &[3, 2, 70, 9]];
+    let wholes = wholes.into_iter().chain(deep.into_iter().filter(|_| count < 4));
+    let mut all = Vec::new();
+    for whole in wholes {
+        for kept in [0b1111, 0b0101, 0b1010, 0b0001, 0b1000] {
+            let narrow = |place: usize| {
+                let kept = if place == 0 { 0b1111 } else { kept >> (place - 1) };
+                let length =
+                    |(axis, &length): (usize, &usize)| if kept >> axis & 1 == 1 { length } else { 1 };
+                whole.iter().enumerate().map(length).collect::<Vec<usize>>()
+            };
+            all.push((0..count).map(narrow).collect());
+        }
+    }
+    all
+}
+
+#[test]
+fn elementwise_over_few_operands_of_few_axes() {
+    for (count, expression) in expressions() {
+        for shapes in shapes(count) {
+            let shapes: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
+            let operation = || elementwise(expression.clone());
+            check(&Request::new(Rules::Numpy, operation(), operands(&shapes, 1.5f64)).unwrap());
+            check(&Request::new(Rules::Numpy, operation(), operands(&shapes, 1.5f32)).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_dtype() {
+    fn of<T: Element + Default>()
+    where
+        Data: From<Vec<T>>,
+    {
+        for shapes in shapes(2) {
+            let shapes: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
+            let operation = elementwise(call(Equal, [x(0), x(1)]));
+            check(&Request::new(Rules::Numpy, operation, operands(&shapes, T::default())).unwrap());
+        }
+    }
+    of::<f64>();
+    of::<f32>();
+    of::<f16>();
+    of::<bf16>();
+    of::<i64>();
+    of::<u16>();
+    of::<i8>();
+    of::<bool>();
+}
+
+#[test]
+fn every_rule_set() {
+    let sum = || elementwise(call(Add, [x(0), x(1)]));
+    let numbers = |shapes: &[&[usize]]| operands(shapes, 3i32);
+    check(&Request::new(Rules::None, sum(), numbers(&[&[2, 3], &[2, 3]])).unwrap());
+    let pdpd = Rules::Pdpd { axis: Some(1) };
+    check(&Request::new(pdpd, sum(), numbers(&[&[2, 3, 4, 5], &[3, 4]])).unwrap());
+    let xla = Rules::Xla { broadcast_dimensions: Some(vec![1, 3]) };
+    check(&Request::new(xla, sum(), numbers(&[&[2, 3, 4, 5], &[3, 5]])).unwrap());
+    let xla = Rules::Xla { broadcast_dimensions: None };
+    check(&Request::new(xla, sum(), numbers(&[&[2, 3, 4, 5], &[2, 1, 4, 1]])).unwrap());
+    let flagged = |operand: Operand, flags: &[bool]| operand.with_broadcastable(flags.to_vec()).unwrap();
+    let theano = numbers(&[&[2, 3, 4, 5], &[1, 4, 1]]);
+    let [a, b] = <[Operand; 2]>::try_from(theano).unwrap();
+    let theano = vec![flagged(a, &[false; 4]), flagged(b, &[true, false, true])];
+    check(&Request::new(Rules::Theano, sum(), theano).unwrap());
+    for rules in [Rules::Numpy, Rules::Bidirectional] {
+        let target = Operation::Broadcast { target_shape: Shape::from([2, 3, 4, 5]) };
+        check(&Request::new(rules, target, numbers(&[&[3, 1, 5]])).unwrap());
+    }
+}
+
+#[test]
+fn gradients() {
+    for expression in [call(Multiply, [x(0), x(1)]), call(Exp, [call(Multiply, [x(0), x(1)])])] {
+        for shapes in shapes(2) {
+            let shapes: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
+            for wrt in 0..2 {
+                let operation = Operation::Gradient { expression: expression.clone(), wrt };
+                check(&Request::new(Rules::Numpy, operation, operands(&shapes, 1.5f64)).unwrap());
+            }
+        }
+    }
+}
