@@ -76,6 +76,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// The place of the tile's row in its panel, and the number of those rows; 0 and 0 where there are no panels.
+    pub(crate) fn in_panel(&self) -> (usize, usize) {
+        (self.row, self.rows)
+    }
+
     /// How many tiles of the innermost loop are left that are as long as this one; 1 in panels.
     pub(crate) fn alike(&self) -> usize {
         let (Some(&at), Some(&rounds)) = (self.index.last(), self.tiling.loops.last()) else { return 1 };

@@ -1,17 +1,19 @@
 //! Running a program over a range of tiles.
 
 use crate::Level;
-use crate::arch::{ChainOp, Link, Pairing, Repeat, Scalars, Table, fence};
+use crate::arch::{ChainOp, GRID_LINE, LANES, Lie, Link, Pairing, Repeat, Scalars, Table, fence};
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
 use crate::fill::{fill, gather_sum};
+use crate::grid::Lay;
 use crate::math;
-use crate::program::{Half, Narrow, Program, Source, Step, Target, Work};
-use crate::scratch::{BankOf, Lane, Scratch};
-use crate::tiling::{Kind, Tiling};
+use crate::program::{Half, Narrow, Program, Source, Step, Target, Work, bank_of};
+use crate::scratch::{BankOf, Lane, MAX_BLOCK, Scratch};
+use crate::tiling::{Kind, PANEL, Tiling};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Function};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A bank's type for a generic call.
@@ -192,6 +194,9 @@ impl Tile<'_, '_> {
         };
         match step.work {
             Work::Load { access, dtype } => self.load(access, dtype, step.target, count),
+            Work::Across { access, dtype, first, step } => {
+                by_bank!(bank_of(dtype), T => self.across::<T>(access as usize, first as usize, step, count));
+            }
             Work::Constant { bits, bank } => self.constant(f64::from_bits(bits), bank, step.target),
             Work::Call { function, bank, arguments, narrow } => match function {
                 Function::Select => by_bank!(bank, T => self.select::<T>(arguments, step.target, count)),
@@ -223,6 +228,16 @@ impl Tile<'_, '_> {
                 BankOf::F64 => self.pair::<f64>(pairing, whole, (part, repeat), count),
                 _ => self.pair::<f32>(pairing, whole, (part, repeat), count),
             },
+            Work::Grid { pairing, bank, whole, part, lays, rows, width } => {
+                let (rows, width) = (rows as usize, width as usize);
+                let rows = if rows == 0 { count / width } else { rows };
+                match bank {
+                    BankOf::F64 => {
+                        self.grid::<f64>(pairing, [(whole, lays[0]), (part, lays[1])], (rows, width));
+                    }
+                    _ => self.grid::<f32>(pairing, [(whole, lays[0]), (part, lays[1])], (rows, width)),
+                }
+            }
             Work::Spread { source, bank } => {
                 by_bank!(bank, T => self.spread::<T>(source, step.target, count));
             }
@@ -239,6 +254,10 @@ impl Tile<'_, '_> {
     fn read<T: Lane>(&self, source: Source, count: usize) -> &[T] {
         match source {
             Source::Vector(register) => &T::bank(self.scratch).vector(register as usize)[..count],
+            Source::Panel(first) => {
+                let (row, _) = self.cursor.in_panel();
+                &T::bank(self.scratch).vector(first as usize + row)[..count]
+            }
             Source::Scalar(register) => {
                 std::slice::from_ref(&T::bank(self.scratch).scalars[register as usize])
             }
@@ -268,6 +287,8 @@ impl Tile<'_, '_> {
                 body(self, &mut T::output(&mut output)[self.place.clone()]);
                 self.output = output;
             }
+            // What is added up is written nowhere.
+            Target::Sum(_) => {}
         }
     }
 
@@ -286,7 +307,7 @@ impl Tile<'_, '_> {
                 let (source, start, pattern) = tile.lying::<bf16>(at);
                 fill(source, start, pattern, out, |value| f32::from_bits(u32::from(value.to_bits()) << 16));
             }),
-            _ => by_bank!(crate::program::bank_of(dtype), T => self.write::<T>(target, count, |tile, out| {
+            _ => by_bank!(bank_of(dtype), T => self.write::<T>(target, count, |tile, out| {
                 let (source, start, pattern) = tile.lying::<T>(at);
                 if let [(_, 1), (times, 0)] = *pattern {
                     let source = &source[start..start + out.len() / times];
@@ -295,6 +316,22 @@ impl Tile<'_, '_> {
                     fill(source, start, pattern, out, |value| value);
                 }
             })),
+        }
+    }
+
+    /// All rows of a panel at its first one.
+    fn across<T: Lane>(&mut self, access: usize, first: usize, step: usize, count: usize) {
+        let (0, rows) = self.cursor.in_panel() else { return };
+        let mut blocks: SmallVec<[_; PANEL]> =
+            (first..first + rows).map(|register| T::bank_mut(self.scratch).take(register)).collect();
+        {
+            let (source, start, _) = self.lying::<T>(access);
+            let rows = blocks.iter_mut().map(|block| &mut block.0[..count]);
+            let mut rows: SmallVec<[&mut [T]; PANEL]> = rows.collect();
+            T::kernels(self.run.table).across.run(&source[start..], step, &mut rows);
+        }
+        for (register, block) in (first..).zip(blocks) {
+            T::bank_mut(self.scratch).put(register, block);
         }
     }
 
@@ -357,30 +394,59 @@ impl Tile<'_, '_> {
         Link { op, values: &T::input(operand)[start..end], step, scalar }
     }
 
+    /// The links of a chain with their arguments, in one of two places.
+    #[inline(always)]
+    fn links<'l, 's: 'l, T: Lane>(
+        &'s self,
+        links: &Range<u32>,
+        count: usize,
+        few: &'l mut [Link<'s, T>; FEW_LINKS],
+        many: &'l mut Vec<Link<'s, T>>,
+    ) -> &'l mut [Link<'s, T>] {
+        let links = &self.run.program.links[links.start as usize..links.end as usize];
+        let given = match few.get_mut(..links.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(links.len(), no_link());
+                &mut many[..]
+            }
+        };
+        for (given, &(op, source)) in given.iter_mut().zip(links) {
+            *given = self.link(op, source, count);
+        }
+        given
+    }
+
     fn chain<T: Lane>(&mut self, first: Source, links: Range<u32>, target: Target, count: usize) {
         let run = self.run;
+        if let Target::Sum(access) = target {
+            return self.chain_sum::<T>(first, &links, access as usize, count);
+        }
         let rows = if target == Target::Output { self.rows } else { 1 };
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
-            let links = &run.program.links[links.start as usize..links.end as usize];
-            let none = Link { op: ChainOp::Add, values: &[], step: 0, scalar: true };
-            let (mut few, mut many) = ([none; FEW_LINKS], Vec::new());
-            let given = match few.get_mut(..links.len()) {
-                Some(few) => few,
-                None => {
-                    many.resize(links.len(), none);
-                    &mut many[..]
-                }
-            };
-            for (given, &(op, source)) in given.iter_mut().zip(links) {
-                *given = tile.link(op, source, count);
-            }
+            let (mut few, mut many) = ([no_link(); FEW_LINKS], Vec::new());
+            let given = tile.links(&links, count, &mut few, &mut many);
             if let Some(parts) = T::kernels(run.table).float() {
                 let past = run.stream && target == Target::Output;
                 let chain = if past { parts.chain_past } else { parts.chain };
                 chain.run(tile.link(ChainOp::Add, Some(first), count), given, rows, out);
             }
         });
+    }
+
+    /// A chain added up into one element of the gradient.
+    fn chain_sum<T: Lane>(&mut self, first: Source, links: &Range<u32>, access: usize, count: usize) {
+        let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
+        if let Some(parts) = T::kernels(self.run.table).float() {
+            let (mut few, mut many) = ([no_link(); FEW_LINKS], Vec::new());
+            let given = self.links(links, count, &mut few, &mut many);
+            let mut lanes = [T::default(); LANES];
+            parts.chain_sum.run(self.link(ChainOp::Add, Some(first), count), given, count, &mut lanes);
+            let place = self.cursor.position(access);
+            parts.add_to.run(&mut T::output(&mut output)[place..=place], &[parts.sum.run(&lanes)]);
+        }
+        self.output = output;
     }
 
     fn pair<T: Lane>(&mut self, pairing: Pairing, whole: u32, (part, repeat): (u32, Repeat), count: usize) {
@@ -393,6 +459,37 @@ impl Tile<'_, '_> {
                 parts.paired.run(pairing, a, b, repeat, run.stream, out);
             }
         });
+    }
+
+    /// Rows that are whole lines go into the result as they are made; where it is stored past the caches and they are none,
+    /// they are made in a register first.
+    fn grid<T: Lane>(&mut self, pairing: Pairing, lays: [(u32, Lay); 2], (rows, width): (usize, usize)) {
+        let run = self.run;
+        let Some(parts) = T::kernels(run.table).float() else { return };
+        let mut block = T::bank_mut(self.scratch).take(0);
+        self.write::<T>(Target::Output, self.place.len(), |tile, out| {
+            let lie = |(access, lay): (u32, Lay)| {
+                let (source, start, _) = tile.lying::<T>(access as usize);
+                let steps = lay.steps.map(|step| step as usize);
+                Lie { values: &source[start..], steps, scalar: lay.scalar }
+            };
+            let [a, b] = lays.map(lie);
+            let lines = out.as_ptr().align_offset(GRID_LINE) == 0
+                && (width * size_of::<T>()).is_multiple_of(GRID_LINE);
+            if lines || !run.stream {
+                return parts.grid.run(pairing, (a, b), (rows, width), run.stream, out);
+            }
+            let most = MAX_BLOCK / width;
+            for (at, out) in out.chunks_mut(rows * width).enumerate() {
+                for (row, out) in (0..).step_by(most).zip(out.chunks_mut(most * width)) {
+                    let (a, b) = (a.from(at, row), b.from(at, row));
+                    let made = &mut block.0[..out.len()];
+                    parts.grid.run(pairing, (a, b), (out.len() / width, width), false, made);
+                    T::kernels(run.table).stream.run(made, out);
+                }
+            }
+        });
+        T::bank_mut(self.scratch).put(0, block);
     }
 
     fn compare<T: Lane>(&mut self, function: Function, arguments: [Source; 3], target: Target, count: usize) {
@@ -497,7 +594,7 @@ impl Tile<'_, '_> {
                     out.convert_from_f32_slice(values);
                 }
             }
-            _ => by_bank!(crate::program::bank_of(dtype), T => {
+            _ => by_bank!(bank_of(dtype), T => {
                 let out = &mut T::output(&mut output)[place];
                 let values = self.read::<T>(source, count);
                 if source.is_scalar() {
@@ -536,6 +633,11 @@ impl Tile<'_, '_> {
         }
         self.output = output;
     }
+}
+
+/// Nothing yet.
+fn no_link<'a, T>() -> Link<'a, T> {
+    Link { op: ChainOp::Add, values: &[], step: 0, scalar: true }
 }
 
 /// Which of two arguments are scalars, for the choice of a kernel; two scalars are vectors of one.

@@ -13,7 +13,7 @@
 //! | expression, gradient, registers | `program` |
 //! | gathering into registers, adding into gradients | `fill` |
 //! | a tile | `execute` |
-//! | one call alone, in short | `single` |
+//! | one call alone, in short; over short rows | `single`, `grid` |
 //! | threads | `parallel` |
 //! | kernels and SIMD levels | `arch` |
 //! | exp, log, tanh and power within 1 ULP | [`math`] |
@@ -29,6 +29,7 @@ mod error;
 mod execute;
 mod few;
 mod fill;
+mod grid;
 mod level;
 mod lower;
 pub mod math;

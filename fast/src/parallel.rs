@@ -97,7 +97,11 @@ where
         run_here(run, bound(which)..bound(which + 1), Output::from(&mut own[..]));
         own
     };
-    let all: Vec<Vec<T>> = (0..PARTS).into_par_iter().map(part).collect();
+    // One thread alone does them here: to wake it from its pool takes longer than some of them.
+    let all: Vec<Vec<T>> = match rayon::current_num_threads() {
+        1 => (0..PARTS).map(part).collect(),
+        _ => (0..PARTS).into_par_iter().map(part).collect(),
+    };
     for own in all {
         for (sum, value) in sums.iter_mut().zip(own) {
             *sum += value;

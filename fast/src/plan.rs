@@ -7,8 +7,9 @@
 //! lengths of those slices first.
 //!
 //! Memory besides the result: per thread, registers of 1024 elements, as many as values of the expression live at
-//! once (of which a tile touches 20 KiB or less, so long as 64 elements of each fit into that); for a long gradient
-//! of up to 65536 elements eight copies of it; for a gradient of halves its sums in f32.
+//! once (of which a tile touches 20 KiB or less, so long as 64 elements of each fit into that), sixteen for each operand
+//! that lies across the result; for a long gradient of up to 65536 elements eight copies of it; for a gradient of halves
+//! its sums in f32.
 
 use crate::Level;
 use crate::arch::{Table, table};
@@ -16,9 +17,10 @@ use crate::buffers::{Input, Output, zeros};
 use crate::error::{NoPlan, WrongBuffers};
 use crate::execute::Run;
 use crate::few::{OPERANDS, VALUES};
+use crate::grid::grid;
 use crate::lower::{Lengths, Lowered, count, lower};
 use crate::parallel;
-use crate::program::{Goal, Graph, Kind, Program, Root, Step, Target, gradient, is_slow, schedule};
+use crate::program::{Goal, Graph, Kind, Program, Root, Step, Target, bank_of, gradient, is_slow, schedule};
 use crate::scratch::MAX_BLOCK;
 use crate::single;
 use crate::tiling::{Axes, Lying, Tiling};
@@ -264,8 +266,8 @@ impl Inner {
         Some(())
     }
 
-    /// Fills in the tiling and the one step of a call of two operands, where one is repeated under a short inner axis, or
-    /// the result is stored past the caches.
+    /// Fills in the tiling and the one step of a call of two operands, where one is repeated under a short inner axis, the
+    /// result is stored past the caches, or its rows are short.
     fn pair(&mut self, request: &Request, lowered: &Lowered) -> Option<()> {
         let Operation::Elementwise { expression } = request.operation() else { return None };
         let (function, [Node::Operand(a), Node::Operand(b)]) = single::call(expression, request.operands())?
@@ -281,7 +283,13 @@ impl Inner {
             single::is_worth(&work, self.level, stream).then_some(work)
         };
         let work = attempt(WIDEST_BLOCK, WIDEST_BLOCK);
-        let Some(work) = work.or_else(|| if stream { attempt(MAX_BLOCK, WIDE_BLOCK) } else { None }) else {
+        let work = work.or_else(|| if stream { attempt(MAX_BLOCK, WIDE_BLOCK) } else { None });
+        let Some(work) = work.or_else(|| {
+            let (work, block) = grid(function, self.dtype, &axes, WIDEST_BLOCK)?;
+            self.tiling.cut(&axes, |place| operands[place].offset, block, block);
+            self.program.needs[bank_of(self.dtype) as usize].0 = 1;
+            Some(work)
+        }) else {
             self.tiling = Tiling::default();
             return None;
         };

@@ -131,13 +131,7 @@ pub(crate) fn pair(function: Function, dtype: DType, tiling: &Tiling, stream: bo
         [(_, 0), (period @ 2..=MOST, 1)] => Repeat::All(period),
         _ => return None,
     };
-    let pairing = match (function, part) {
-        (Function::Add, _) => Pairing::Add,
-        (Function::Multiply, _) => Pairing::Multiply,
-        (Function::Subtract, 1) => Pairing::Subtract,
-        (Function::Subtract, _) => Pairing::SubtractFrom,
-        _ => return None,
-    };
+    let pairing = Pairing::of(function, part)?;
     let bank = match dtype {
         DType::F64 => BankOf::F64,
         DType::F32 => BankOf::F32,

@@ -137,7 +137,7 @@ impl Tiling {
 const NEAR: u64 = 8;
 
 /// The rows that are taken together: a line or two of an operand that lies across.
-const PANEL: usize = 16;
+pub(crate) const PANEL: usize = crate::arch::ROWS;
 
 /// The axes of a result, innermost first: those of length 1 dropped, neighbours merged where every operand steps
 /// through them evenly.
@@ -172,6 +172,11 @@ impl Axes {
             }
         }
         axes
+    }
+
+    /// The length of an axis, counted from the innermost one, and the stride of each operand.
+    pub(crate) fn axis(&self, at: usize) -> Option<(usize, &[i64])> {
+        Some((*self.lengths.get(at)?, self.strides(at)))
     }
 
     /// The length of the innermost axis.
@@ -311,6 +316,13 @@ impl Tiling {
             access.offset = access.offset.wrapping_add_signed(isize::try_from(step).unwrap_or(0) * skipped);
         }
         part
+    }
+
+    /// How far apart the columns of an access are, where the rows of a panel are neighbours in it.
+    pub(crate) fn column_step(&self, access: usize) -> Option<usize> {
+        let [(_, stride)] = *self.pattern(access) else { return None };
+        let down = self.loops.len().checked_sub(2)?;
+        (self.panel != 0 && self.steps(down)[access] == 1).then(|| usize::try_from(stride).ok())?
     }
 
     /// What one step of the innermost loop adds to the position of an access; 0 where there is none, or a step

@@ -68,6 +68,45 @@ fn random_requests_that_need_several_tiles() {
     assert!(counts.successes > 400 && counts.elements > 400_000, "{} {}", counts.successes, counts.elements);
 }
 
+/// One function over many short rows: of whole vectors or not, in one tile or several, with each operand's rows as they
+/// stand or of one value.
+#[test]
+fn short_rows_of_every_pattern() {
+    let engines = engines();
+    let mut counts = Counts::default();
+    for width in [8, 16, 17, 63] {
+        let shapes: [[&[usize]; 2]; 6] = [
+            [&[200, width], &[200, 1]],
+            [&[6, 1, 9, 1], &[1, 7, 1, width]],
+            [&[6, 1, 9, width], &[6, 7, 1, width]],
+            [&[4_099, 1], &[2, 1, width]],
+            [&[3, 1, 140, width], &[5, 140, 1]],
+            [&[2, 1, 5, 1, 3, 1], &[1, 7, 1, 11, 1, width]],
+        ];
+        for (which, [a, b]) in shapes.into_iter().enumerate() {
+            for (at, function) in [Function::Add, Function::Subtract, Function::Subtract, Function::Multiply]
+                .into_iter()
+                .enumerate()
+            {
+                let operand =
+                    |name, shape| if at + which < 4 { single(name, shape) } else { dense(name, shape, 0.5) };
+                let operands = [operand("a", a), operand("b", b)];
+                let order = if at < 2 { [0, 1] } else { [1, 0] };
+                let expression = Expression::call(function, order.map(Expression::operand)).unwrap();
+                let operation = Operation::Elementwise { expression };
+                let request = Request::new(Rules::Numpy, operation, operands.to_vec()).unwrap();
+                check(&request, &engines, 0, &mut counts);
+            }
+        }
+    }
+    assert_eq!(counts.successes, 4 * 6 * 4);
+}
+
+fn single(name: &str, shape: &[usize]) -> Operand {
+    let values: Vec<f32> = (0..Shape::from(shape).count().unwrap()).map(|at| at as f32 / 3.0).collect();
+    Operand::dense(name, shape, values).unwrap()
+}
+
 fn dense(name: &str, shape: &[usize], first: f64) -> Operand {
     let count = Shape::from(shape).count().unwrap();
     let values: Vec<f64> = (0..count).map(|at| first + at as f64).collect();

@@ -263,6 +263,43 @@ fn an_operand_that_lies_across_is_read_as_its_copy_is() {
     }
 }
 
+/// Wherever the result begins: on a line's boundary, where rows of whole lines are stored as they are made, or beside one.
+#[test]
+fn short_rows_are_stored_past_the_caches_without_a_change() {
+    let sum = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    for width in [16, 17] {
+        let (a, b): (Vec<f64>, Vec<f64>) = (
+            (0..70 * 97).map(f64::from).collect(),
+            (0..11 * width).map(|at| f64::from(at) / 512.0).collect(),
+        );
+        let width = b.len() / 11;
+        let operands = vec![
+            Operand::dense("a", [70, 1, 97, 1], a.clone()).unwrap(),
+            Operand::dense("b", [1, 11, 1, width], b.clone()).unwrap(),
+        ];
+        let operation = Operation::Elementwise { expression: sum.clone() };
+        let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+        // 9.1 MiB, or more.
+        let count = 70 * 11 * 97 * width;
+        let mut buffer = vec![0.0; count + 9];
+        let line = buffer.as_ptr().align_offset(64);
+        for level in Level::available() {
+            let plan = Plan::with_level(&request, level).unwrap();
+            for start in [line, line + 1] {
+                buffer.fill(-1.0);
+                let inputs = [Input::from(&a[..]), Input::from(&b[..])];
+                plan.run_into(&inputs, Output::from(&mut buffer[start..start + count])).unwrap();
+                let value = |at: usize| {
+                    a[at / (97 * width * 11) * 97 + at / width % 97]
+                        + b[at / (97 * width) % 11 * width + at % width]
+                };
+                assert!((0..count).all(|at| buffer[start + at] == value(at)), "{level} from {start}");
+                assert!(buffer[start + count..].iter().all(|&value| value == -1.0), "nothing beside it");
+            }
+        }
+    }
+}
+
 #[test]
 fn large_results_are_stored_past_the_caches_without_a_change() {
     let x = Expression::operand;

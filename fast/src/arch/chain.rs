@@ -5,10 +5,13 @@
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
+/// How many partial sums a sum has. It is part of the result: the same on every level.
+pub(crate) const LANES: usize = 64;
+
 /// How far ahead operands are asked for, in bytes: by a chain that computes much, and by one that is stored past the
 /// caches, whose operands come from memory.
 const AHEAD: usize = 2048;
-const FAR_AHEAD: usize = 4096;
+const FAR_AHEAD: usize = 1024;
 
 /// What a link does with the value so far, `a`, and its argument, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,6 +253,84 @@ unsafe fn group<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
 ) {
     // SAFETY: the caller's: all offsets are inside.
     unsafe {
+        let a = compute::<V, U, SORT, PAST>(first, links, at);
+        for (k, a) in a.into_iter().enumerate() {
+            let to = out.as_mut_ptr().add(at + k * V::WIDTH);
+            if PAST { a.stream(to) } else { a.store(to) }
+        }
+    }
+}
+
+/// The chain over `count` places, added up in lanes: a place goes to the lane that it is by the number of lanes, so that
+/// the order of each lane's sum is that of the places on every level.
+///
+/// # Safety
+/// The instructions of `V` are there; `U` of it are no more than the lanes, and divide them.
+#[inline(always)]
+pub(super) unsafe fn sum<V: Vector, S: Vector<Element = V::Element>, const U: usize>(
+    first: Link<'_, V::Element>,
+    links: &[Link<'_, V::Element>],
+    count: usize,
+    lanes: &mut [V::Element; LANES],
+) {
+    let enough =
+        |link: &Link<'_, V::Element>| link.values.len() >= if link.scalar { 1 } else { count.max(1) };
+    assert!(
+        enough(&first) && links.iter().all(|link| link.op.is_unary() || enough(link)),
+        "a chain's arguments are as long as what is added up"
+    );
+    let mut at = 0;
+    // SAFETY: the instructions of `V` are there by this function's contract, and the places of a group by the
+    // assertion; groups of `U`, of one vector and of one element begin at lanes from which they fit.
+    unsafe {
+        while at + U * V::WIDTH <= count {
+            add_up::<V, U>(first, links, at, lanes);
+            at += U * V::WIDTH;
+        }
+        while at + V::WIDTH <= count {
+            add_up::<V, 1>(first, links, at, lanes);
+            at += V::WIDTH;
+        }
+        while at < count {
+            add_up::<S, 1>(first, links, at, lanes);
+            at += 1;
+        }
+    }
+}
+
+/// `U` vectors of the chain from place `at` on, added to their lanes.
+///
+/// # Safety
+/// As [`group`]'s, for the arguments; from `at` by the number of lanes on there are `U * V::WIDTH` lanes.
+#[inline(always)]
+unsafe fn add_up<V: Vector, const U: usize>(
+    first: Link<'_, V::Element>,
+    links: &[Link<'_, V::Element>],
+    at: usize,
+    lanes: &mut [V::Element; LANES],
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let a = compute::<V, U, FUNCTIONS, false>(first, links, at);
+        for (k, a) in a.into_iter().enumerate() {
+            let lane = lanes.as_mut_ptr().add(at % LANES + k * V::WIDTH);
+            V::load(lane).add(a).store(lane);
+        }
+    }
+}
+
+/// What `U` vectors of the chain from place `at` on come to.
+///
+/// # Safety
+/// As [`group`]'s, for the arguments.
+#[inline(always)]
+unsafe fn compute<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
+    first: Link<'_, V::Element>,
+    links: &[Link<'_, V::Element>],
+    at: usize,
+) -> [V; U] {
+    // SAFETY: the caller's: all offsets are inside.
+    unsafe {
         if PAST || SORT == FUNCTIONS {
             fetch::<V, U>(&first, at, if PAST { FAR_AHEAD } else { AHEAD });
             for link in links {
@@ -294,10 +375,7 @@ unsafe fn group<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
                 _ => {}
             }
         }
-        for (k, a) in a.into_iter().enumerate() {
-            let to = out.as_mut_ptr().add(at + k * V::WIDTH);
-            if PAST { a.stream(to) } else { a.store(to) }
-        }
+        a
     }
 }
 

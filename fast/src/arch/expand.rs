@@ -1,6 +1,8 @@
 //! Operands under a short inner axis: a column, of which every element is read several times, and a row, which is read
 //! again and again. Compilers make single stores of such; with AVX-512 each vector of the result takes one permutation.
 
+use broadcheck_spec::Function;
+
 /// A function of a value and one that is repeated, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pairing {
@@ -12,6 +14,19 @@ pub(crate) enum Pairing {
     SubtractFrom,
     /// `a * b`
     Multiply,
+}
+
+impl Pairing {
+    /// A function of two arguments, of which the repeated one is the first or the second, 0 or 1.
+    pub(crate) fn of(function: Function, repeated: u32) -> Option<Pairing> {
+        match (function, repeated) {
+            (Function::Add, _) => Some(Pairing::Add),
+            (Function::Multiply, _) => Some(Pairing::Multiply),
+            (Function::Subtract, 1) => Some(Pairing::Subtract),
+            (Function::Subtract, _) => Some(Pairing::SubtractFrom),
+            _ => None,
+        }
+    }
 }
 
 /// Which values a result's elements take of the repeated argument.

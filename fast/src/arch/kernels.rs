@@ -1,16 +1,15 @@
 //! The loops, written once and compiled for every level.
 
-use super::chain::{self, ARITHMETIC, FUNCTIONS, Link, SUMS, Sort};
+use super::across;
+use super::chain::{self, ARITHMETIC, FUNCTIONS, LANES, Link, SUMS, Sort};
 use super::expand;
+use super::grid::{self, Lie};
 use super::ops::*;
 use super::stream;
 use super::table::{FloatParts, Kernels, LogicParts, Table};
 use super::vector::Vector;
 use super::{Binary, Kernel, Pairing, Repeat, Select};
 use crate::Level;
-
-/// How many partial sums a sum has. It is part of the result: the same on every level.
-const LANES: usize = 64;
 
 /// Adds the upper half of some lanes to the lower one, again and again, in steps of known length.
 macro_rules! halve {
@@ -22,7 +21,7 @@ macro_rules! halve {
 }
 
 macro_rules! level {
-    ($name:ident, $level:ident, $stream:path, $expand:path, ($pair_f64:path, $pair_f32:path), $double:ty, $single:ty $(, $features:literal)?) => {
+    ($name:ident, $level:ident, $stream:path, $expand:path, $across:path, ($pair_f64:path, $pair_f32:path), $double:ty, $single:ty $(, $features:literal)?) => {
         pub(super) mod $name {
             use super::*;
 
@@ -181,6 +180,34 @@ macro_rules! level {
                 }
             }
 
+            $(#[target_feature(enable = $features)])?
+            fn chain_sum_f64(first: Link<'_, f64>, links: &[Link<'_, f64>], count: usize, lanes: &mut [f64; LANES]) {
+                type Wide = $double;
+                // SAFETY: the vectors are this level's, and so are this function's instructions; few of them make a power
+                // of two of lanes, 32 at most.
+                unsafe { chain::sum::<Wide, f64, { Wide::FEW }>(first, links, count, lanes) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn chain_sum_f32(first: Link<'_, f32>, links: &[Link<'_, f32>], count: usize, lanes: &mut [f32; LANES]) {
+                type Wide = $single;
+                // SAFETY: the vectors are this level's, and so are this function's instructions; few of them make a power
+                // of two of lanes, 64 at most.
+                unsafe { chain::sum::<Wide, f32, { Wide::FEW }>(first, links, count, lanes) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn grid_f64(pairing: Pairing, a: Lie<'_, f64>, b: Lie<'_, f64>, rows: (usize, usize), past: bool, out: &mut [f64]) {
+                // SAFETY: the vectors are this level's, and so are this function's instructions.
+                unsafe { grid::run::<$double>(pairing, a, b, rows, past, out) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn grid_f32(pairing: Pairing, a: Lie<'_, f32>, b: Lie<'_, f32>, rows: (usize, usize), past: bool, out: &mut [f32]) {
+                // SAFETY: the vectors are this level's, and so are this function's instructions.
+                unsafe { grid::run::<$single>(pairing, a, b, rows, past, out) }
+            }
+
             /// For levels whose vectors are not worth permuting.
             $(#[target_feature(enable = $features)])?
             #[allow(dead_code, reason = "not of use to every level")]
@@ -227,6 +254,7 @@ macro_rules! level {
                         greater_equal: Some(two::<$type, bool, GreaterEqual>()),
                         select: selects::<$type>(),
                         stream: Kernel($stream),
+                        across: Kernel($across),
                         expand: Kernel($expand),
                         float: $float,
                         logic: None,
@@ -235,7 +263,7 @@ macro_rules! level {
             }
 
             macro_rules! float {
-                ($type:ty, $chain:ident, $paired:path) => {
+                ($type:ty, $chain:ident, $chain_sum:ident, $grid:ident, $paired:path) => {
                     numbers!($type, Some(FloatParts {
                         paired: Kernel($paired),
                         divide: two::<$type, $type, Divide>(),
@@ -245,14 +273,16 @@ macro_rules! level {
                         add_rows: Kernel(add_rows::<$type, Add>),
                         chain: Kernel($chain::<false>),
                         chain_past: Kernel($chain::<true>),
+                        chain_sum: Kernel($chain_sum),
+                        grid: Kernel($grid),
                     }))
                 };
             }
 
             pub(in super::super) static TABLE: Table = Table {
                 level: Level::$level,
-                f64: float!(f64, chain_f64, $pair_f64),
-                f32: float!(f32, chain_f32, $pair_f32),
+                f64: float!(f64, chain_f64, chain_sum_f64, grid_f64, $pair_f64),
+                f32: float!(f32, chain_f32, chain_sum_f32, grid_f32, $pair_f32),
                 i64: numbers!(i64, None),
                 i32: numbers!(i32, None),
                 i16: numbers!(i16, None),
@@ -277,6 +307,7 @@ macro_rules! level {
                     greater_equal: None,
                     select: selects::<bool>(),
                     stream: Kernel($stream),
+                        across: Kernel($across),
                         expand: Kernel($expand),
                     float: None,
                     logic: Some(LogicParts {
@@ -296,17 +327,28 @@ macro_rules! level {
 use std::arch::x86_64::{__m128, __m128d, __m256, __m256d, __m512, __m512d};
 
 #[cfg(not(target_arch = "x86_64"))]
-level!(portable, Portable, stream::plain, expand::plain, (paired, paired), f64, f32);
+level!(portable, Portable, stream::plain, expand::plain, across::plain, (paired, paired), f64, f32);
 #[cfg(target_arch = "x86_64")]
-level!(portable, Portable, stream::plain, expand::plain, (paired, paired), __m128d, __m128);
+level!(portable, Portable, stream::plain, expand::plain, across::plain, (paired, paired), __m128d, __m128);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, Avx2, stream::copy, expand::plain, (paired, paired), __m256d, __m256, "avx2,f16c");
+level!(
+    avx2,
+    Avx2,
+    stream::copy,
+    expand::plain,
+    across::squares,
+    (paired, paired),
+    __m256d,
+    __m256,
+    "avx2,f16c"
+);
 #[cfg(target_arch = "x86_64")]
 level!(
     avx512,
     Avx512,
     stream::copy,
     expand::avx512,
+    across::squares,
     (expand::pair_f64, expand::pair_f32),
     __m512d,
     __m512,

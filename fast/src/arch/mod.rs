@@ -7,8 +7,10 @@
 //! alone, which asks the machine.
 #![allow(unsafe_code, reason = "the one place where kernels of a level are called")]
 
+mod across;
 mod chain;
 mod expand;
+mod grid;
 mod kernels;
 mod ops;
 mod stream;
@@ -20,8 +22,10 @@ mod tests;
 
 use crate::math::{double, single};
 
-pub(crate) use chain::{ChainOp, Link};
+pub(crate) use across::ROWS;
+pub(crate) use chain::{ChainOp, LANES, Link};
 pub(crate) use expand::{MOST, Pairing, Repeat};
+pub(crate) use grid::{LINE as GRID_LINE, Lie};
 pub(crate) use stream::fence;
 pub(crate) use table::{FloatParts, Kernels, Scalars, Table, table};
 
@@ -41,10 +45,16 @@ pub(crate) type InPlace<T> = Kernel<unsafe fn(&mut [T])>;
 pub(crate) type Sum<T> = Kernel<unsafe fn(&[T]) -> T>;
 /// Each element several times.
 pub(crate) type Expand<T> = Kernel<unsafe fn(&[T], usize, &mut [T])>;
+/// Rows whose elements of one column are neighbours, columns being some steps apart.
+pub(crate) type Across<T> = Kernel<unsafe fn(&[T], usize, &mut [&mut [T]])>;
 /// `out = f(a, b)` with `b` repeated; past the caches where that is asked, and the level can.
 pub(crate) type Paired<T> = Kernel<unsafe fn(Pairing, &[T], &[T], Repeat, bool, &mut [T])>;
 /// A chain from a first argument through links, over a number of rows.
 pub(crate) type Chain<T> = Kernel<unsafe fn(Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T])>;
+/// A chain over a number of places, added to lanes.
+pub(crate) type ChainSum<T> = Kernel<unsafe fn(Link<'_, T>, &[Link<'_, T>], usize, &mut [T; LANES])>;
+/// `out = f(a, b)` over rows of some number and width, again and again; past the caches where that is asked.
+pub(crate) type Grid<T> = Kernel<unsafe fn(Pairing, Lie<'_, T>, Lie<'_, T>, (usize, usize), bool, &mut [T])>;
 /// `a += b`, element by element.
 pub(crate) type AddTo<T> = Kernel<unsafe fn(&mut [T], &[T])>;
 
@@ -97,6 +107,14 @@ impl<T> Expand<T> {
     }
 }
 
+impl<T> Across<T> {
+    #[inline]
+    pub(crate) fn run(self, from: &[T], step: usize, rows: &mut [&mut [T]]) {
+        // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
+        unsafe { (self.0)(from, step, rows) }
+    }
+}
+
 impl<T> Paired<T> {
     #[inline]
     pub(crate) fn run(self, pairing: Pairing, a: &[T], b: &[T], repeat: Repeat, past: bool, out: &mut [T]) {
@@ -110,6 +128,29 @@ impl<T> Chain<T> {
     pub(crate) fn run(self, first: Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]) {
         // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
         unsafe { (self.0)(first, links, rows, out) }
+    }
+}
+
+impl<T> ChainSum<T> {
+    #[inline]
+    pub(crate) fn run(self, first: Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T; LANES]) {
+        // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
+        unsafe { (self.0)(first, links, count, lanes) }
+    }
+}
+
+impl<T> Grid<T> {
+    #[inline]
+    pub(crate) fn run(
+        self,
+        pairing: Pairing,
+        (a, b): (Lie<'_, T>, Lie<'_, T>),
+        rows: (usize, usize),
+        past: bool,
+        out: &mut [T],
+    ) {
+        // SAFETY: as in `Unary::run`; lengths and boundaries are checked by the kernel.
+        unsafe { (self.0)(pairing, a, b, rows, past, out) }
     }
 }
 

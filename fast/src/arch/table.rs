@@ -1,6 +1,6 @@
 //! The table of a level's kernels, and its choice.
 
-use super::{AddTo, Binary, Chain, Expand, InPlace, Paired, Select, Sum, Unary};
+use super::{Across, AddTo, Binary, Chain, ChainSum, Expand, Grid, InPlace, Paired, Select, Sum, Unary};
 use crate::Level;
 use broadcheck_spec::Function;
 
@@ -33,6 +33,8 @@ pub(crate) struct Kernels<T: 'static> {
     pub(super) select: [Select<T>; 4],
     /// Each element several times.
     pub(crate) expand: Expand<T>,
+    /// Rows of what lies across.
+    pub(crate) across: Across<T>,
     /// A copy past the caches.
     pub(crate) stream: Unary<T>,
     pub(super) float: Option<FloatParts<T>>,
@@ -59,6 +61,10 @@ pub(crate) struct FloatParts<T: 'static> {
     pub(crate) chain: Chain<T>,
     /// The same, stored past the caches.
     pub(crate) chain_past: Chain<T>,
+    /// A chain added up.
+    pub(crate) chain_sum: ChainSum<T>,
+    /// A function of two over rows, in which each of them lies as it does.
+    pub(crate) grid: Grid<T>,
 }
 
 impl<T> Kernels<T> {

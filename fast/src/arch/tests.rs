@@ -2,7 +2,7 @@
 //! over in silence.
 
 use super::ops::{round_to_bf16, round_to_f16};
-use super::{ChainOp, Link, Scalars, Table, table};
+use super::{ChainOp, LANES, Lie, Link, Pairing, Scalars, Table, table};
 use crate::Level;
 use broadcheck_spec::Function;
 use broadcheck_spec::half::{bf16, f16};
@@ -226,6 +226,83 @@ fn a_chain_does_not_read_past_its_last_row() {
 }
 
 #[test]
+fn a_chain_is_added_up_as_its_values_are() {
+    let values: Vec<f64> = (0..700).map(|at| f64::from(at % 89) / 41.0 - 1.0).collect();
+    let link = |op, scalar| Link { op, values: &values[3..], step: 0, scalar };
+    for table in tables() {
+        let parts = table.f64.float().unwrap();
+        for (scalar, last) in [(true, ChainOp::Multiply), (false, ChainOp::Exp), (false, ChainOp::Subtract)] {
+            let first = link(ChainOp::Add, scalar);
+            let mut links = [link(ChainOp::Multiply, false), link(ChainOp::Exp, true), link(last, !scalar)];
+            for count in [0, 1, 7, 8, 63, 64, 65, 100, 127, 128, 300, 697] {
+                let (mut lanes, mut stored) = ([0.0; LANES], vec![0.0; count]);
+                parts.chain_sum.run(first, &links, count, &mut lanes);
+                parts.chain.run(first, &mut links, 1, &mut stored);
+                let (found, want) = (parts.sum.run(&lanes), parts.sum.run(&stored));
+                assert_eq!(found.to_bits(), want.to_bits(), "{} of {count}", table.level);
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "as long as what is added up")]
+fn a_chain_that_is_added_up_does_not_read_past_its_arguments() {
+    let link = Link { op: ChainOp::Add, values: &[1.0; 8][..], step: 0, scalar: false };
+    let chain = table(Level::Portable).f64.float().unwrap().chain_sum;
+    chain.run(link, &[link], 9, &mut [0.0; LANES]);
+}
+
+#[test]
+fn grids_are_functions_of_their_rows() {
+    type Function = fn(f64, f64) -> f64;
+    let functions: [(Pairing, Function); 4] = [
+        (Pairing::Add, |a, b| a + b),
+        (Pairing::Subtract, |a, b| a - b),
+        (Pairing::SubtractFrom, |a, b| b - a),
+        (Pairing::Multiply, |a, b| a * b),
+    ];
+    let values: Vec<f64> = (0..700).map(|at| f64::from(at) / 7.0).collect();
+    // On a line's boundary.
+    let mut buffer = vec![0.0; 2_000];
+    let line = buffer.as_ptr().align_offset(64);
+    for table in tables() {
+        let grid = table.f64.float().unwrap().grid;
+        for (blocks, rows, width) in [(1, 1, 8), (3, 5, 8), (2, 3, 16), (1, 7, 9), (4, 2, 31), (2, 2, 40)] {
+            let count = blocks * rows * width;
+            for (which, &(pairing, function)) in functions.iter().enumerate() {
+                for (a, b, scalar) in [([0, width], [3, 1], true), ([70, 0], [0, 11], false)] {
+                    let lie = |steps, scalar| Lie { values: &values[which..], steps, scalar };
+                    let past = width % 8 == 0;
+                    let start = if past { line } else { line + 1 };
+                    buffer.fill(-1.0);
+                    let out = &mut buffer[start..start + count];
+                    grid.run(pairing, (lie(a, false), lie(b, scalar)), (rows, width), past, out);
+                    super::fence();
+                    let want = |place: usize| {
+                        let (block, row, at) = (place / width / rows, place / width % rows, place % width);
+                        let [x, y] = [a, b].map(|steps| which + block * steps[0] + row * steps[1]);
+                        function(values[x + at], values[if scalar { y } else { y + at }])
+                    };
+                    let found = &buffer[start..start + count];
+                    assert!((0..count).all(|at| same(found[at], want(at))), "{} {pairing:?}", table.level);
+                    assert!(buffer[start + count..].iter().all(|&value| value == -1.0), "nothing beside it");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "as long as the output asks")]
+fn a_grid_does_not_read_past_its_last_row() {
+    let lie = |steps, scalar| Lie { values: &[1.0; 40][..], steps, scalar };
+    let grid = table(Level::Portable).f64.float().unwrap().grid;
+    let arguments = (lie([17, 8], false), lie([0, 0], true));
+    grid.run(Pairing::Add, arguments, (2, 8), false, &mut [0.0; 64][..48]);
+}
+
+#[test]
 fn streamed_copies_are_copies() {
     for table in tables() {
         for (start, count) in [(0, 0), (0, 1), (1, 5), (3, 63), (0, 64), (5, 200), (63, 777)] {
@@ -295,6 +372,43 @@ fn halves_are_rounded_as_the_crate_half_does() {
         let shifted = f32::from_bits(u32::from(bits) << 16);
         assert!(shifted.to_bits() == wide.to_f32().to_bits() || shifted.is_nan());
     }
+}
+
+#[test]
+fn what_lies_across_is_turned() {
+    fn check<T: Copy + PartialEq + std::fmt::Debug>(
+        table: &Table,
+        kernel: super::Across<T>,
+        from: &[T],
+        none: T,
+    ) {
+        for height in [1, 3, 4, 7, 8, 12, 16] {
+            for (count, step) in [(0, 5), (1, 20), (3, 16), (4, 17), (9, 23), (16, 40), (29, 21)] {
+                let mut out = vec![none; height * (count + 1)];
+                let mut rows: Vec<&mut [T]> =
+                    out.chunks_mut(count + 1).map(|row| &mut row[..count]).collect();
+                let reach = if count == 0 { 0 } else { (count - 1) * step + height };
+                kernel.run(&from[..reach], step, &mut rows);
+                for (row, out) in out.chunks(count + 1).enumerate() {
+                    assert_eq!(out[count], none, "nothing is written beside it");
+                    let want: Vec<T> = (0..count).map(|at| from[at * step + row]).collect();
+                    assert_eq!(out[..count], want, "{} {height} by {count}", table.level);
+                }
+            }
+        }
+    }
+    for table in tables() {
+        check(table, table.f64.across, &(0..700).map(f64::from).collect::<Vec<_>>(), -1.0);
+        check(table, table.u32.across, &(0..700).collect::<Vec<_>>(), 1_000);
+        check(table, table.i16.across, &(0..700).collect::<Vec<_>>(), -1);
+    }
+}
+
+#[test]
+#[should_panic(expected = "as many columns")]
+fn rows_are_not_taken_of_columns_that_are_not_there() {
+    let (mut one, mut other) = ([0.0; 3], [0.0; 3]);
+    table(Level::Portable).f64.across.run(&[1.0; 9], 4, &mut [&mut one, &mut other]);
 }
 
 #[test]

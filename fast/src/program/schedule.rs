@@ -5,8 +5,9 @@ use super::chain::{Chain, Chains, NOBODY, find};
 use super::graph::{Graph, Kind, is_comparison};
 use crate::arch::{ChainOp, Pairing, Repeat};
 use crate::few::{STEPS, VALUES, filled};
+use crate::grid::Lay;
 use crate::scratch::{BANKS, BankOf};
-use crate::tiling::{Kind as Lies, Tiling};
+use crate::tiling::{Kind as Lies, PANEL, Tiling};
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
 
@@ -24,6 +25,8 @@ pub(crate) type Narrow = Option<Half>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Vector(u32),
+    /// For each row of a panel a register, from this one on.
+    Panel(u32),
     Scalar(u32),
     /// An operand where it stands.
     Operand {
@@ -45,6 +48,8 @@ pub(crate) enum Target {
     Scalar(u32),
     /// The result's own memory.
     Output,
+    /// Added up, into the element of the gradient that this access names.
+    Sum(u32),
 }
 
 /// What a step does.
@@ -52,6 +57,8 @@ pub(crate) enum Target {
 pub(crate) enum Work {
     /// Brings an operand into a register: gathered, or converted from a half.
     Load { access: u32, dtype: DType },
+    /// Brings the rows of a panel of an operand that lies across into as many registers from one on; columns are `step` apart.
+    Across { access: u32, dtype: DType, first: u32, step: usize },
     /// A number.
     Constant { bits: u64, bank: BankOf },
     /// A function of arguments in a bank (for `select` the branches'), rounded to a half where that is asked.
@@ -60,6 +67,9 @@ pub(crate) enum Work {
     Chain { bank: BankOf, first: Source, start: u32, end: u32 },
     /// A function of an operand that lies as the result does and one that is repeated in it, into the result.
     Pair { pairing: Pairing, bank: BankOf, whole: u32, part: u32, repeat: Repeat },
+    /// A function of two operands over blocks of so many rows (if it is not 0, and so many are left) of such a width, into the
+    /// result. `whole` is the operand whose rows stand as they are.
+    Grid { pairing: Pairing, bank: BankOf, whole: u32, part: u32, lays: [Lay; 2], rows: u32, width: u32 },
     /// A scalar as a vector.
     Spread { source: Source, bank: BankOf },
     /// A register, or an operand of the same type, into the result.
@@ -214,7 +224,7 @@ pub(crate) fn schedule(
     let mut scheduler = Scheduler { tiling, program, free: SmallVec::new(), live: 0 };
     if let (Kind::Operand(operand), Goal::Store(dtype)) = (graph.values[root as usize].kind, goal) {
         let access = access_of(operand);
-        if stream && half(dtype).is_none() {
+        if (stream || tiling.panel != 0) && half(dtype).is_none() {
             let loaded = scheduler.load(access, dtype);
             scheduler.finish(loaded, goal);
         } else {
@@ -234,8 +244,12 @@ pub(crate) fn schedule(
             Kind::Call { function, arguments } => {
                 let stored = at == root && matches!(goal, Goal::Store(_));
                 let direct = stored && !stream;
+                let end = match goal {
+                    Goal::Store(_) => Target::Output,
+                    Goal::Sum(access) => Target::Sum(access),
+                };
                 if let Some(chain) = chains.iter().find(|chain| chain.end == at) {
-                    let made = scheduler.chain(&placed, chain, value.dtype, stored);
+                    let made = scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(end));
                     for (which, &argument) in chain.arguments.iter().enumerate() {
                         let again = chain.arguments[..which].contains(&argument);
                         if last_use[argument as usize] == at && !again {
@@ -287,6 +301,16 @@ impl Scheduler<'_> {
         }
     }
 
+    /// The first of as many registers as a panel has rows. One of them at a time is in use.
+    fn panel(&mut self, bank: BankOf) -> u32 {
+        self.live += bytes(bank);
+        self.program.live = self.program.live.max(self.live);
+        let need = &mut self.program.needs[bank as usize].0;
+        let rows = u32::try_from(PANEL).unwrap_or(u32::MAX);
+        *need += rows;
+        *need - rows
+    }
+
     fn scalar(&mut self, bank: BankOf) -> u32 {
         let need = &mut self.program.needs[bank as usize].1;
         *need += 1;
@@ -316,6 +340,13 @@ impl Scheduler<'_> {
     fn load(&mut self, access: u32, dtype: DType) -> Placed {
         let lies = &self.tiling.accesses[access as usize];
         let (bank, varies) = (bank_of(dtype), lies.varies);
+        if half(dtype).is_none()
+            && let Some(step) = self.tiling.column_step(access as usize)
+        {
+            let first = self.panel(bank);
+            self.push(Work::Across { access, dtype, first, step }, Target::Vector(first), varies, false);
+            return Placed { source: Source::Panel(first), varies, bank };
+        }
         let splat = lies.kind == Lies::Splat;
         let stationary = self.tiling.is_stationary(varies);
         let (target, source) = if splat {
@@ -363,13 +394,19 @@ impl Scheduler<'_> {
         let source = match target {
             Target::Scalar(register) => Source::Scalar(register),
             Target::Vector(register) => Source::Vector(register),
-            Target::Output => WRITTEN,
+            Target::Output | Target::Sum(_) => WRITTEN,
         };
         Placed { source, varies, bank }
     }
 
-    /// A chain of placed arguments.
-    fn chain(&mut self, placed: &[Option<Placed>], chain: &Chain, dtype: DType, direct: bool) -> Placed {
+    /// A chain of placed arguments, that of the root into `end`, where that is possible.
+    fn chain(
+        &mut self,
+        placed: &[Option<Placed>],
+        chain: &Chain,
+        dtype: DType,
+        end: Option<Target>,
+    ) -> Placed {
         let bank = bank_of(dtype);
         let start = self.program.links.len();
         let mut varies = 0;
@@ -388,8 +425,8 @@ impl Scheduler<'_> {
         let (target, source) = if scalar {
             let register = self.scalar(bank);
             (Target::Scalar(register), Source::Scalar(register))
-        } else if direct && !stationary {
-            (Target::Output, WRITTEN)
+        } else if let Some(end) = end.filter(|&end| !stationary && self.is_one_place(end)) {
+            (end, WRITTEN)
         } else {
             let register = self.vector(bank, stationary);
             (Target::Vector(register), Source::Vector(register))
@@ -398,6 +435,14 @@ impl Scheduler<'_> {
         let work = Work::Chain { bank, first, start: place(start), end: place(self.program.links.len()) };
         self.push(work, target, varies, stationary);
         Placed { source, varies, bank }
+    }
+
+    /// Whether a tile goes to a target in the order of its elements: into the result, or into one element of a gradient.
+    fn is_one_place(&self, end: Target) -> bool {
+        match end {
+            Target::Sum(access) => self.tiling.accesses[access as usize].kind == Lies::Splat,
+            _ => true,
+        }
     }
 
     fn finish(&mut self, root: Placed, goal: Goal) {
@@ -409,7 +454,7 @@ impl Scheduler<'_> {
             self.push(work, Target::Vector(register), u64::MAX, false);
         }
         let work = match goal {
-            Goal::Store(_) if source == WRITTEN => return,
+            _ if source == WRITTEN => return,
             Goal::Store(dtype) => Work::Store { source, dtype },
             Goal::Sum(access) => Work::Sum { source, bank, access },
         };
