@@ -33,19 +33,32 @@ fn the_largest_file_is_read_to_its_last_byte() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("limits-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join("f.yaml");
-    for (more, right) in [(0, true), (1, false)] {
+    for (more, right) in [(0, true), (1, false), (2, false)] {
         let text = of_length(MAX_FILE_BYTES + more);
         fs::write(&path, &text).expect("a file");
         for found in [load_str(&text, "f.yaml"), load_path(&path)] {
             let told = found.as_ref().err().map(ToString::to_string).unwrap_or_default();
             assert_eq!(found.is_ok(), right, "{told}");
-            assert!(
-                right || told.contains("found 8388609 bytes or more, expected at most 8388608"),
-                "{told}"
-            );
+            let expected =
+                format!("found {} bytes or more, expected at most {MAX_FILE_BYTES}", MAX_FILE_BYTES + more);
+            assert!(right || told.contains(&expected), "{told}");
         }
     }
     fs::remove_dir_all(&folder).expect("the folder");
+}
+
+#[test]
+fn of_a_directory_the_case_files_are_read_and_a_foreign_byte_is_placed() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("directory-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("f.yaml"), GOOD).expect("a file");
+    fs::write(folder.join("notes.txt"), "no case file").expect("a file");
+    let found = load_path(&folder).map(|file| file.cases.len());
+    fs::write(folder.join("g.yml"), b"format: 1\n# \xff\n").expect("a file");
+    let told = load_path(&folder).expect_err("no UTF-8").to_string();
+    fs::remove_dir_all(&folder).expect("the folder");
+    assert_eq!(found, Ok(1));
+    assert!(told.ends_with("g.yml:2: found the byte 0xff, expected UTF-8"), "{told}");
 }
 
 #[test]
