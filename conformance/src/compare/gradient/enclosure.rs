@@ -241,3 +241,6 @@ fn negative_base(a: Moving, b: Moving, precision: Precision) -> Option<Moving> {
     let size = binary(Function::Power, unary(Function::Negate, a, precision)?, b, precision)?;
     if exponent % 2.0 == 0.0 { Some(size) } else { unary(Function::Negate, size, precision) }
 }
+
+#[cfg(test)]
+mod tests;

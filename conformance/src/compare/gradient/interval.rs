@@ -124,4 +124,39 @@ mod tests {
         assert_eq!(a.times(Interval::ZERO), Interval::ZERO);
         assert!(!Interval::around([f64::NAN, 1.0]).is_finite());
     }
+
+    #[test]
+    fn what_is_known_of_an_interval() {
+        let of = |low: f64, high: f64| Interval { low, high };
+        for (interval, holds) in [
+            (of(-1.0, 1.0), true),
+            (of(0.0, 1.0), true),
+            (of(-1.0, 0.0), true),
+            (of(1.0, 2.0), false),
+            (of(-2.0, -1.0), false),
+        ] {
+            assert_eq!(interval.holds_zero(), holds, "{interval:?}");
+        }
+        assert_eq!((of(-3.0, 2.0).size(), of(-2.0, 3.0).size(), Interval::ZERO.size()), (3.0, 3.0, 0.0));
+        assert!(!of(f64::NEG_INFINITY, 1.0).is_finite() && !of(1.0, f64::INFINITY).is_finite());
+        assert!(of(-1.0, 1.0).is_finite() && !Interval::UNKNOWN.is_finite());
+        assert_eq!(of(1.0, 2.0).negated(), of(-2.0, -1.0));
+        assert_eq!(Interval::around([f64::NAN, 1.0, 2.0]).low.to_bits(), Interval::UNKNOWN.low.to_bits());
+        assert_eq!(Interval::ZERO.over(of(1.0, 2.0)), Some(Interval::ZERO));
+        assert_eq!(Interval::ZERO.times(of(1.0, 2.0)), Interval::ZERO);
+    }
+
+    #[test]
+    fn what_is_widened_is_wider_on_both_sides_and_by_no_more() {
+        let wider = Interval { low: 1.0, high: 2.0 }.widened(0.5);
+        assert!(wider.low < 0.5 && wider.low > 0.499_999 && wider.high > 2.5 && wider.high < 2.500_001);
+        // 8 ULP of the value, and the smallest normal number where it is 0.
+        let exp = Interval::ONE.rising(f64::exp);
+        let room = 8.0 * f64::EPSILON * 1f64.exp();
+        for side in [1f64.exp() - exp.low, exp.high - 1f64.exp()] {
+            assert!(side > 0.9 * room && side < 1.1 * room, "{side} of {room}");
+        }
+        let zero = Interval::ZERO.rising(|value| value);
+        assert_eq!(zero, Interval { low: -f64::MIN_POSITIVE, high: f64::MIN_POSITIVE });
+    }
 }
