@@ -12,6 +12,7 @@ use crate::tiling::{Kind, Tiling};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Function};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A bank's type for a generic call.
@@ -128,8 +129,8 @@ macro_rules! by_dtype {
     };
 }
 
-/// A chain of so many links is run without an allocation.
-const FEW_LINKS: usize = 12;
+/// The links of a chain with their arguments: so many are run without an allocation.
+pub(crate) type Links<'a, T> = SmallVec<[Link<'a, T>; 12]>;
 
 /// A program with what it runs on.
 pub(crate) struct Run<'a> {
@@ -363,22 +364,14 @@ impl Tile<'_, '_> {
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
             let links = &run.program.links[links.start as usize..links.end as usize];
-            let none = Link { op: ChainOp::Add, values: &[], step: 0, scalar: true };
-            let (mut few, mut many) = ([none; FEW_LINKS], Vec::new());
-            let given = match few.get_mut(..links.len()) {
-                Some(few) => few,
-                None => {
-                    many.resize(links.len(), none);
-                    &mut many[..]
-                }
-            };
-            for (given, &(op, source)) in given.iter_mut().zip(links) {
-                *given = tile.link(op, source, count);
+            let mut given: Links<'_, T> = SmallVec::new();
+            for &(op, source) in links {
+                given.push(tile.link(op, source, count));
             }
             if let Some(parts) = T::kernels(run.table).float() {
                 let past = run.stream && target == Target::Output;
                 let chain = if past { parts.chain_past } else { parts.chain };
-                chain.run(tile.link(ChainOp::Add, Some(first), count), given, rows, out);
+                chain.run(tile.link(ChainOp::Add, Some(first), count), &mut given, rows, out);
             }
         });
     }
