@@ -130,8 +130,8 @@ macro_rules! by_dtype {
     };
 }
 
-/// A chain of so many links is run without an allocation.
-const FEW_LINKS: usize = 12;
+/// The links of a chain with their arguments: so many are run without an allocation.
+pub(crate) type Links<'a, T> = SmallVec<[Link<'a, T>; 12]>;
 
 /// A program with what it runs on.
 pub(crate) struct Run<'a> {
@@ -394,25 +394,12 @@ impl Tile<'_, '_> {
         Link { op, values: &T::input(operand)[start..end], step, scalar }
     }
 
-    /// The links of a chain with their arguments, in one of two places.
+    /// The links of a chain with their arguments.
     #[inline(always)]
-    fn links<'l, 's: 'l, T: Lane>(
-        &'s self,
-        links: &Range<u32>,
-        count: usize,
-        few: &'l mut [Link<'s, T>; FEW_LINKS],
-        many: &'l mut Vec<Link<'s, T>>,
-    ) -> &'l mut [Link<'s, T>] {
-        let links = &self.run.program.links[links.start as usize..links.end as usize];
-        let given = match few.get_mut(..links.len()) {
-            Some(few) => few,
-            None => {
-                many.resize(links.len(), no_link());
-                &mut many[..]
-            }
-        };
-        for (given, &(op, source)) in given.iter_mut().zip(links) {
-            *given = self.link(op, source, count);
+    fn links<T: Lane>(&self, links: &Range<u32>, count: usize) -> Links<'_, T> {
+        let mut given = Links::new();
+        for &(op, source) in &self.run.program.links[links.start as usize..links.end as usize] {
+            given.push(self.link(op, source, count));
         }
         given
     }
@@ -425,12 +412,11 @@ impl Tile<'_, '_> {
         let rows = if target == Target::Output { self.rows } else { 1 };
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
-            let (mut few, mut many) = ([no_link(); FEW_LINKS], Vec::new());
-            let given = tile.links(&links, count, &mut few, &mut many);
+            let mut given = tile.links::<T>(&links, count);
             if let Some(parts) = T::kernels(run.table).float() {
                 let past = run.stream && target == Target::Output;
                 let chain = if past { parts.chain_past } else { parts.chain };
-                chain.run(tile.link(ChainOp::Add, Some(first), count), given, rows, out);
+                chain.run(tile.link(ChainOp::Add, Some(first), count), &mut given, rows, out);
             }
         });
     }
@@ -439,10 +425,9 @@ impl Tile<'_, '_> {
     fn chain_sum<T: Lane>(&mut self, first: Source, links: &Range<u32>, access: usize, count: usize) {
         let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
         if let Some(parts) = T::kernels(self.run.table).float() {
-            let (mut few, mut many) = ([no_link(); FEW_LINKS], Vec::new());
-            let given = self.links(links, count, &mut few, &mut many);
+            let given = self.links::<T>(links, count);
             let mut lanes = [T::default(); LANES];
-            parts.chain_sum.run(self.link(ChainOp::Add, Some(first), count), given, count, &mut lanes);
+            parts.chain_sum.run(self.link(ChainOp::Add, Some(first), count), &given, count, &mut lanes);
             let place = self.cursor.position(access);
             parts.add_to.run(&mut T::output(&mut output)[place..=place], &[parts.sum.run(&lanes)]);
         }
@@ -633,11 +618,6 @@ impl Tile<'_, '_> {
         }
         self.output = output;
     }
-}
-
-/// Nothing yet.
-fn no_link<'a, T>() -> Link<'a, T> {
-    Link { op: ChainOp::Add, values: &[], step: 0, scalar: true }
 }
 
 /// Which of two arguments are scalars, for the choice of a kernel; two scalars are vectors of one.

@@ -39,8 +39,8 @@ const STREAM_BYTES: usize = 8 << 20;
 /// The elements of a tile that needs no register, where a single axis is cut.
 const WIDE_BLOCK: usize = 8 << 10;
 
-/// The shortest row that a chain takes as it stands, rather than many of them gathered.
-const SHORTEST_ROW: usize = 64;
+/// The bytes of the shortest row that a chain takes as it stands, rather than many of them gathered: a group's part of one.
+const SHORTEST_ROW: usize = 256;
 
 /// The elements of a tile that needs no register and is added into a gradient, or whose call is one step.
 const WIDEST_BLOCK: usize = 32 << 10;
@@ -393,7 +393,8 @@ impl Inner {
         }
         // Where a chain takes rows as they stand, nothing is gathered for it.
         let row = axes.innermost();
-        if gathers && (SHORTEST_ROW..full).contains(&row) && !attempt(row, row).3 {
+        let shortest = SHORTEST_ROW / size_of_dtype(self.dtype);
+        if gathers && (shortest..full).contains(&row) && !attempt(row, row).3 {
             attempt(full, full);
         }
     }
@@ -437,6 +438,12 @@ impl Inner {
             used: &self.used,
             stream: self.stream,
         };
+        if self.tiling.tiles == 1
+            && !self.stream
+            && let Some(chain) = single::whole_chain(&self.program)
+        {
+            return single::run_chain(&run, chain, output);
+        }
         match output {
             Output::F16(values) if self.is_gradient => {
                 let mut sums = vec![0.0f32; values.len()];

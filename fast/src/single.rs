@@ -1,16 +1,18 @@
 //! One call of different operands over one tile, which is what most small requests are: it needs no program, no registers
-//! and no cursor, so that planning it takes little more than deciding whether its operands go together. And one call over
-//! many tiles of which an operand is repeated under a short inner axis: it is one step, which brings nothing together.
+//! and no cursor, so that planning it takes little more than deciding whether its operands go together. One chain over one
+//! tile, which reads its operands where they stand: of a program it has the links alone. And one call over many tiles of which an operand is repeated under a short inner axis: it is one step, which brings nothing together.
 
 use crate::Level;
-use crate::arch::{MOST, Pairing, Repeat, Scalars, Table};
+use crate::arch::{ChainOp, Link, MOST, Pairing, Repeat, Scalars, Table};
 use crate::buffers::{Input, Output, Stored};
-use crate::execute::by_bank;
+use crate::execute::{Links, Run, by_bank};
 use crate::fill::fill;
-use crate::program::{Work, bank_of, is_comparison, is_slow};
+use crate::program::{Program, Source, Step, Target, Work, bank_of, is_comparison, is_slow};
 use crate::scratch::{BankOf, Lane, MAX_BLOCK};
 use crate::tiling::{Kind, Tiling};
 use broadcheck_spec::{DType, Expression, Function, Node, Operand};
+use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The most elements of a tile into which an operand is gathered without registers.
 const FEW: usize = 64;
@@ -114,6 +116,52 @@ fn gathered<'a, T: Copy>(tiling: &Tiling, access: usize, source: &[T], places: &
     let places = &mut places[..tiling.full];
     fill(source, tiling.accesses[access].offset, tiling.pattern(access), places, |value| value);
     places
+}
+
+/// The chain that a program is, where it is nothing else: its bank, its first argument and its links.
+#[inline]
+pub(crate) fn whole_chain(program: &Program) -> Option<(BankOf, Source, Range<usize>)> {
+    match program.steps[..] {
+        [Step { work: Work::Chain { bank, first, start, end }, target: Target::Output, .. }] => {
+            Some((bank, first, start as usize..end as usize))
+        }
+        _ => None,
+    }
+}
+
+/// Computes such a chain over a tiling of one tile.
+pub(crate) fn run_chain(
+    run: &Run<'_>,
+    (bank, first, links): (BankOf, Source, Range<usize>),
+    output: Output<'_>,
+) {
+    match bank {
+        BankOf::F64 => chain::<f64>(run, first, links, output),
+        _ => chain::<f32>(run, first, links, output),
+    }
+}
+
+fn chain<T: Lane>(run: &Run<'_>, first: Source, links: Range<usize>, mut output: Output<'_>) {
+    let first = link::<T>(run, ChainOp::Add, Some(first));
+    let mut given: Links<'_, T> = SmallVec::new();
+    for &(op, source) in &run.program.links[links] {
+        given.push(link(run, op, source));
+    }
+    if let Some(parts) = T::kernels(run.table).float() {
+        parts.chain.run(first, &mut given, 1, T::output(&mut output));
+    }
+}
+
+/// A link with its argument, which is an operand where it has one: no step has written to a register.
+#[inline(always)]
+fn link<'a, T: Lane>(run: &Run<'a>, op: ChainOp, source: Option<Source>) -> Link<'a, T> {
+    let Some(Source::Operand { access, scalar }) = source else {
+        return Link { op, values: &[], step: 0, scalar: true };
+    };
+    let start = run.tiling.accesses[access as usize].offset;
+    let count = if scalar { 1 } else { run.tiling.last };
+    let operand = &run.inputs[run.used[access as usize] as usize];
+    Link { op, values: &T::input(operand)[start..start + count], step: 0, scalar }
 }
 
 /// The step that is a call of two operands, where one of them lies as the result does and the other is repeated under a

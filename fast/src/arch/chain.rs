@@ -64,10 +64,12 @@ impl<T> Link<'_, T> {
         self.values.len() >= (rows - 1).saturating_mul(self.step).saturating_add(last)
     }
 
-    /// On to the next row.
+    /// On by so many rows, after which there is another.
     #[inline(always)]
-    fn advance(&mut self) {
-        self.values = &self.values[self.step..];
+    fn advance(&mut self, rows: usize) {
+        if self.step != 0 {
+            self.values = &self.values[rows * self.step..];
+        }
     }
 }
 
@@ -91,6 +93,9 @@ impl Sort {
         }
     }
 }
+
+/// The rows that are taken at once where each gives a part of a group.
+const TOGETHER: usize = 4;
 
 /// [`Sort`], as constants of the code that is compiled for it.
 pub(super) const SUMS: u8 = Sort::Sums as u8;
@@ -123,6 +128,18 @@ pub(super) unsafe fn run<
         && links.iter().all(|link| link.op.is_unary() || link.is_enough(rows, width));
     assert!(enough && rows * width == out.len(), "a chain's arguments are as long as its output");
     let mut rest = out;
+    let is_short = (MANY / TOGETHER * V::WIDTH..=2 * MANY * V::WIDTH).contains(&width);
+    while !PAST && SORT != FUNCTIONS && is_short && rest.len() >= TOGETHER * width {
+        let (out, others) = rest.split_at_mut(TOGETHER * width);
+        // SAFETY: as below, for each of the rows.
+        unsafe { several::<V, MANY, SORT>(first, links, width, out) };
+        if others.is_empty() {
+            return;
+        }
+        rest = others;
+        first.advance(TOGETHER);
+        links.iter_mut().for_each(|link| link.advance(TOGETHER));
+    }
     loop {
         let (out, others) = rest.split_at_mut(width);
         // SAFETY: the instructions of `V` are there by this function's contract, and the values of a row by the
@@ -132,8 +149,33 @@ pub(super) unsafe fn run<
             return;
         }
         rest = others;
-        first.advance();
-        links.iter_mut().filter(|link| link.step != 0).for_each(Link::advance);
+        first.advance(1);
+        links.iter_mut().for_each(|link| link.advance(1));
+    }
+}
+
+/// The chain over several rows: a part of each makes a group, so that what a link costs beside its arithmetic is paid once
+/// for all of them. The last group overlaps the one before.
+///
+/// # Safety
+/// The instructions of `V` are there. `out` has [`TOGETHER`] rows of `width` places, which is as many as a group takes of each or
+/// more, and for each row every argument has so many elements; a scalar has one.
+#[inline(always)]
+unsafe fn several<V: Vector, const MANY: usize, const SORT: u8>(
+    first: Link<'_, V::Element>,
+    links: &[Link<'_, V::Element>],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    let step = MANY / TOGETHER * V::WIDTH;
+    let (mut at, last) = (0, width - step);
+    loop {
+        // SAFETY: this function's contract; `at` is at most `last`.
+        unsafe { group::<V, MANY, TOGETHER, SORT, false>(first, links, at, out) };
+        if at == last {
+            return;
+        }
+        at = (at + step).min(last);
     }
 }
 
@@ -159,11 +201,9 @@ unsafe fn row<
     let scalars = if first.scalar { links.iter().take_while(|link| link.scalar).count() } else { 0 };
     let (folded, links) = links.split_at(scalars);
     let mut head = [first.values[0]];
-    for link in folded {
-        let before = head;
-        let first = Link { values: &before, ..first };
+    if !folded.is_empty() {
         // SAFETY: the instructions of `S` are among those of `V`; each scalar has one element, and `head` one place.
-        unsafe { group::<S, 1, SORT, false>(first, &[*link], 0, &mut head) };
+        unsafe { group::<S, 1, 1, SORT, false>(first, folded, 0, &mut head) };
     }
     let first = if first.scalar { Link { values: &head, ..first } } else { first };
     let mut at = 0;
@@ -172,21 +212,21 @@ unsafe fn row<
     // so inside every argument. Groups that are stored past the caches start at `boundary`, and go on by whole vectors.
     unsafe {
         while PAST && at < boundary.min(count) {
-            group::<S, 1, SORT, false>(first, links, at, out);
+            group::<S, 1, 1, SORT, false>(first, links, at, out);
             at += 1;
         }
         // Past the caches few at once: stores in long bursts wait for one another. Functions take longer than their stores.
         let bursts = PAST && SORT != FUNCTIONS;
         while bursts && links.len() <= 2 && at + 2 * V::WIDTH <= count {
-            group::<V, 2, SORT, PAST>(first, links, at, out);
+            group::<V, 2, 1, SORT, PAST>(first, links, at, out);
             at += 2 * V::WIDTH;
         }
         while bursts && at + 4 * V::WIDTH <= count {
-            group::<V, 4, SORT, PAST>(first, links, at, out);
+            group::<V, 4, 1, SORT, PAST>(first, links, at, out);
             at += 4 * V::WIDTH;
         }
         while at + MANY * V::WIDTH <= count {
-            group::<V, MANY, SORT, PAST>(first, links, at, out);
+            group::<V, MANY, 1, SORT, PAST>(first, links, at, out);
             at += MANY * V::WIDTH;
         }
         if MANY > 8 && rest::<V, MANY, 8, SORT, PAST>(first, links, &mut at, out) {
@@ -199,14 +239,14 @@ unsafe fn row<
             return;
         }
         while at + V::WIDTH <= count {
-            group::<V, 1, SORT, PAST>(first, links, at, out);
+            group::<V, 1, 1, SORT, PAST>(first, links, at, out);
             at += V::WIDTH;
         }
         if !PAST && at < count && count >= V::WIDTH {
-            return group::<V, 1, SORT, PAST>(first, links, count - V::WIDTH, out);
+            return group::<V, 1, 1, SORT, PAST>(first, links, count - V::WIDTH, out);
         }
         while at < count {
-            group::<S, 1, SORT, false>(first, links, at, out);
+            group::<S, 1, 1, SORT, false>(first, links, at, out);
             at += 1;
         }
     }
@@ -228,24 +268,24 @@ unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const SORT: u8, con
     // SAFETY: both groups lie inside `out`.
     unsafe {
         if !PAST && count - *at > HALF * V::WIDTH && count >= U * V::WIDTH {
-            group::<V, U, SORT, PAST>(first, links, count - U * V::WIDTH, out);
+            group::<V, U, 1, SORT, PAST>(first, links, count - U * V::WIDTH, out);
             return true;
         }
         if HALF > 1 && count - *at >= HALF * V::WIDTH {
-            group::<V, HALF, SORT, PAST>(first, links, *at, out);
+            group::<V, HALF, 1, SORT, PAST>(first, links, *at, out);
             *at += HALF * V::WIDTH;
         }
     }
     *at == count
 }
 
-/// `U` vectors of the chain from place `at` on.
+/// `U` vectors of the chain, as many from place `at` of each of `ROWS` rows on.
 ///
 /// # Safety
-/// The instructions of `V` are there; from `at` on `out` has `U * V::WIDTH` places, and every argument that is no
-/// scalar as many elements; a scalar has one. With `PAST`, `out[at]` stands on a boundary of the vector's size.
+/// The instructions of `V` are there; from `at` on each row of `out` has `U / ROWS * V::WIDTH` places, and every argument that
+/// is no scalar as many elements for it; a scalar has one. With `PAST`, `out[at]` stands on a boundary of the vector's size.
 #[inline(always)]
-unsafe fn group<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
+unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const SORT: u8, const PAST: bool>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     at: usize,
@@ -253,9 +293,11 @@ unsafe fn group<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
 ) {
     // SAFETY: the caller's: all offsets are inside.
     unsafe {
-        let a = compute::<V, U, SORT, PAST>(first, links, at);
+        let a = compute::<V, U, ROWS, SORT, PAST>(first, links, at);
+        let width = out.len() / ROWS;
         for (k, a) in a.into_iter().enumerate() {
-            let to = out.as_mut_ptr().add(at + k * V::WIDTH);
+            let (row, k) = (k / (U / ROWS), k % (U / ROWS));
+            let to = out.as_mut_ptr().add(row * width + at + k * V::WIDTH);
             if PAST { a.stream(to) } else { a.store(to) }
         }
     }
@@ -311,7 +353,7 @@ unsafe fn add_up<V: Vector, const U: usize>(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        let a = compute::<V, U, FUNCTIONS, false>(first, links, at);
+        let a = compute::<V, U, 1, FUNCTIONS, false>(first, links, at);
         for (k, a) in a.into_iter().enumerate() {
             let lane = lanes.as_mut_ptr().add(at % LANES + k * V::WIDTH);
             V::load(lane).add(a).store(lane);
@@ -319,12 +361,12 @@ unsafe fn add_up<V: Vector, const U: usize>(
     }
 }
 
-/// What `U` vectors of the chain from place `at` on come to.
+/// What `U` vectors of the chain come to, as many from place `at` of each of `ROWS` rows on.
 ///
 /// # Safety
 /// As [`group`]'s, for the arguments.
 #[inline(always)]
-unsafe fn compute<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
+unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const SORT: u8, const PAST: bool>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     at: usize,
@@ -337,9 +379,9 @@ unsafe fn compute<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
                 fetch::<V, U>(link, at, if PAST { FAR_AHEAD } else { AHEAD });
             }
         }
-        let mut a = read::<V, U>(&first, at);
+        let mut a = read::<V, U, ROWS>(&first, at);
         let mut rest = links;
-        if SORT == SUMS && U <= 8 {
+        if SORT == SUMS && U <= 8 && ROWS == 1 && V::WIDTH > 1 {
             // Three at once: one branch for three links, which is worth it where few vectors share the branch.
             let (threes, left) = links.as_chunks::<3>();
             rest = left;
@@ -356,21 +398,42 @@ unsafe fn compute<V: Vector, const U: usize, const SORT: u8, const PAST: bool>(
                 }
             }
         }
-        for link in rest {
+        while SORT == SUMS && !rest.is_empty() {
+            // A loop for each kind of argument: of two branches the compiler would make one, with all arguments in registers.
+            while let [link, others @ ..] = rest
+                && !link.scalar
+            {
+                fold::<V, U, ROWS, false>(&mut a, link, at, V::add);
+                rest = others;
+            }
+            while let [link, others @ ..] = rest
+                && link.scalar
+            {
+                fold::<V, U, ROWS, true>(&mut a, link, at, V::add);
+                rest = others;
+            }
+        }
+        for link in if SORT == SUMS { &[] } else { rest } {
             // One jump for an operation and what its argument is.
-            match (if SORT == SUMS { ChainOp::Add } else { link.op }, link.scalar) {
-                (ChainOp::Add, false) => fold::<V, U, false>(&mut a, link, at, V::add),
-                (ChainOp::Add, true) => fold::<V, U, true>(&mut a, link, at, V::add),
-                (ChainOp::Subtract, false) => fold::<V, U, false>(&mut a, link, at, V::subtract),
-                (ChainOp::Subtract, true) => fold::<V, U, true>(&mut a, link, at, V::subtract),
-                (ChainOp::SubtractFrom, false) => fold::<V, U, false>(&mut a, link, at, |a, b| b.subtract(a)),
-                (ChainOp::SubtractFrom, true) => fold::<V, U, true>(&mut a, link, at, |a, b| b.subtract(a)),
-                (ChainOp::Multiply, false) => fold::<V, U, false>(&mut a, link, at, V::multiply),
-                (ChainOp::Multiply, true) => fold::<V, U, true>(&mut a, link, at, V::multiply),
-                (ChainOp::Divide, false) => fold::<V, U, false>(&mut a, link, at, V::divide),
-                (ChainOp::Divide, true) => fold::<V, U, true>(&mut a, link, at, V::divide),
-                (ChainOp::DivideInto, false) => fold::<V, U, false>(&mut a, link, at, |a, b| b.divide(a)),
-                (ChainOp::DivideInto, true) => fold::<V, U, true>(&mut a, link, at, |a, b| b.divide(a)),
+            match (link.op, link.scalar) {
+                (ChainOp::Add, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::add),
+                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::add),
+                (ChainOp::Subtract, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::subtract),
+                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::subtract),
+                (ChainOp::SubtractFrom, false) => {
+                    fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.subtract(a));
+                }
+                (ChainOp::SubtractFrom, true) => {
+                    fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.subtract(a));
+                }
+                (ChainOp::Multiply, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::multiply),
+                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::multiply),
+                (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::divide),
+                (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::divide),
+                (ChainOp::DivideInto, false) => {
+                    fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.divide(a));
+                }
+                (ChainOp::DivideInto, true) => fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.divide(a)),
                 (op, _) if SORT == FUNCTIONS => function(&mut a, op),
                 _ => {}
             }
@@ -403,20 +466,30 @@ fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize, ahea
     }
 }
 
-/// `U` vectors of an argument from place `at` on.
+/// `U` vectors of an argument, from place `at` of each row on.
 ///
 /// # Safety
 /// As [`group`]'s.
 #[inline(always)]
-unsafe fn read<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) -> [V; U] {
+unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
+    link: &Link<'_, V::Element>,
+    at: usize,
+) -> [V; U] {
     let from = link.values.as_ptr();
     // SAFETY: the caller's: all offsets are inside.
     unsafe {
-        if link.scalar {
-            [V::splat(*from); U]
-        } else {
-            std::array::from_fn(|k| V::load(from.add(at + k * V::WIDTH)))
+        let mut a = [V::splat(*from); U];
+        if !link.scalar {
+            for (k, a) in a.iter_mut().enumerate() {
+                let (row, k) = (k / (U / ROWS), k % (U / ROWS));
+                *a = V::load(from.add(row * link.step + at + k * V::WIDTH));
+            }
+        } else if ROWS > 1 {
+            for (k, a) in a.iter_mut().enumerate() {
+                *a = V::splat(*from.add(k / (U / ROWS) * link.step));
+            }
         }
+        a
     }
 }
 
@@ -425,7 +498,7 @@ unsafe fn read<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize
 /// # Safety
 /// As [`group`]'s.
 #[inline(always)]
-unsafe fn fold<V: Vector, const U: usize, const SCALAR: bool>(
+unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     at: usize,
@@ -434,9 +507,10 @@ unsafe fn fold<V: Vector, const U: usize, const SCALAR: bool>(
     let from = link.values.as_ptr();
     // SAFETY: the caller's: all offsets are inside.
     unsafe {
-        let one = V::splat(*from);
         for (k, a) in a.iter_mut().enumerate() {
-            *a = op(*a, if SCALAR { one } else { V::load(from.add(at + k * V::WIDTH)) });
+            let (row, k) = (k / (U / ROWS), k % (U / ROWS));
+            let from = from.add(row * link.step);
+            *a = op(*a, if SCALAR { V::splat(*from) } else { V::load(from.add(at + k * V::WIDTH)) });
         }
     }
 }

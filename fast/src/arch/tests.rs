@@ -174,11 +174,13 @@ fn check_chain(
 fn chains_fold_from_the_left() {
     let all = floats();
     for table in tables() {
-        for width in [1, 2, 8, 31, 64, 100, 200, 300] {
+        for width in [1, 2, 8, 31, 32, 33, 64, 100, 200, 300] {
             for pattern in 0..64usize {
                 let op = |k: usize| if pattern % 3 == 0 { ChainOp::Add } else { BINARY[(k + pattern) % 6] };
-                check_chain(table, &all, pattern, op, 1, width);
-                check_chain(table, &all, pattern, op, 3, width);
+                // Four rows are taken at once.
+                for rows in [1, 3, 4, 9] {
+                    check_chain(table, &all, pattern, op, rows, width);
+                }
             }
         }
     }
