@@ -557,3 +557,86 @@ fn a_level_that_is_not_there_is_never_another_level() {
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("BROADCHECK_SIMD: found `sse9`, expected"));
 }
+
+/// Every file below a directory, by its path from there.
+fn files_below(directory: &Path) -> Vec<String> {
+    let mut open = vec![directory.to_path_buf()];
+    let mut files = Vec::new();
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                files.push(path.strip_prefix(directory).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// A harness that takes the greater of 0 and 1, where there is a Python to run it.
+fn maximum() -> Option<String> {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        println!("LEFT OUT: there is no python3");
+        assert!(std::env::var_os("CI").is_none(), "python3 is needed in CI");
+        return None;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_harnesses/maximum.py");
+    Some(format!("python3 '{}'", script.display()))
+}
+
+#[test]
+fn exhaust_writes_a_case_for_each_sort_of_difference() {
+    let Some(harness) = maximum() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("cases");
+    let small = ["exhaust", "--max-rank", "1", "--max-dim", "2", "--rules", "numpy", "--impl", "reference"];
+    let arguments = |rest: &[&str]| -> Vec<String> {
+        small.iter().chain(rest).map(|&argument| argument.to_owned()).collect()
+    };
+    let judged = arguments(&["--impl", &harness, "--out", out.to_str().unwrap()]);
+    let judged: Vec<&str> = judged.iter().map(String::as_str).collect();
+    let ran = ends(1, &judged);
+    assert!(ran.out.contains("\nDISAGREEMENT  ") && ran.out.contains("\n  written: "), "{}", ran.out);
+    // Both orders of (0) and (1) are one sort, and its case is smaller than either.
+    let files = files_below(&out);
+    assert_eq!(files.len(), 1, "{files:?}");
+    let suite = broadcheck::spec::Suite::from_paths(std::slice::from_ref(&out)).unwrap();
+    let shapes: Vec<Vec<usize>> =
+        suite.cases[0].request.operands().iter().map(|operand| operand.shape().to_vec()).collect();
+    assert!(shapes.contains(&vec![0]) && shapes.contains(&vec![1]), "{shapes:?}");
+    // The case fails for the harness alone; and a second run leaves it as it is.
+    let cases = out.to_str().unwrap();
+    ends(0, &["check", "--cases", cases, "--impl", "reference"]);
+    ends(1, &["check", "--cases", cases, "--impl", &harness]);
+    assert!(ends(1, &judged).out.contains("already there, left as it is"));
+    // A directory that cannot be is told before the work.
+    let file = write(directory.path(), "file", "mine");
+    let wrong = arguments(&["--out", &file]);
+    complains("expected a directory for cases", &wrong.iter().map(String::as_str).collect::<Vec<_>>());
+    complains("expected a directory for cases", &["fuzz", "--requests", "10", "--out", &file]);
+}
+
+#[test]
+fn fuzz_tells_what_is_known_from_what_is_new() {
+    let Some(harness) = maximum() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let known = |implementation: &str| {
+        let entry = "case: numpy/reported/onnx-6294\n    reason: takes the greater length\n    url: https://example.org";
+        let text = format!("implementation: {implementation}\nknown:\n  - {entry}\n");
+        write(directory.path(), &format!("{implementation}.yaml"), &text)
+    };
+    let search = ["fuzz", "--right", &harness, "--requests", "300", "--jobs", "1"];
+    let with = |file: &str, status: i32| ends(status, &[&search[..], &["--known", file]].concat()).out;
+    let new = ends(1, &search).out;
+    assert!(new.contains("\nDISAGREEMENT  ") && new.contains("\nFAILED, 1 disagreement: "), "{new}");
+    let told = with(&known("maximum"), 0);
+    assert!(told.contains("\nKNOWN  ") && told.contains("\nok: "), "{told}");
+    assert!(told.contains("as the case numpy/reported/onnx-6294, which is known to fail"), "{told}");
+    // A file about another implementation excuses nothing.
+    assert!(with(&known("minimum"), 1).contains("\nFAILED, 1 disagreement: "));
+    let gone = directory.path().join("gone.yaml");
+    complains("gone.yaml", &[&search[..], &["--known", gone.to_str().unwrap()]].concat());
+}

@@ -2,15 +2,17 @@
 
 use super::exhausted::write_cases;
 use super::implementations::{find, parse_jobs, wanted, with_jobs};
+use super::proposing::make_directory;
+use super::time::parse_time;
 use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, columns, interrupt, print_and_end};
 use broadcheck::Implementation;
 use broadcheck::exhaustive::{Bounds, ExhaustReport, Progress, exhaust};
-use broadcheck::harness::Options;
 use broadcheck::report::plural;
 use broadcheck::spec::RuleSet;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Check every pair of shapes up to a rank and a length, with all attributes
 ///
@@ -22,6 +24,7 @@ Examples:
   broadcheck exhaust                            the default bounds
   broadcheck exhaust --max-rank 4 --max-dim 3
   broadcheck exhaust --rules xla --max-rank 3 --max-dim 5
+  broadcheck exhaust --impl reference --impl 'python3 my_harness.py' --max-rank 2 --max-dim 2 --out findings/
 
 Exit status: 0 all held, 1 something differs, 2 the command line was wrong, 130 interrupted.")]
 pub(super) struct Args {
@@ -33,8 +36,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     max_dim: Option<usize>,
 
-    /// An implementation: reference, fast or ndarray. May be repeated; without it, all of them
-    #[arg(long = "impl", value_name = "NAME")]
+    /// An implementation: reference, fast or ndarray, adapter:NAME, or a command. May be repeated; without it, all
+    /// that are built in
+    #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
 
     /// Only these rule sets, and the relations among them
@@ -48,6 +52,10 @@ pub(super) struct Args {
     /// A directory for cases: one for each sort of difference, made as small as it goes
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// How long a command may take for one answer
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
+    timeout: Duration,
 }
 
 pub(super) fn run(args: &Args) -> Ended {
@@ -55,7 +63,8 @@ pub(super) fn run(args: &Args) -> Ended {
     let bounds =
         Bounds::new(args.max_rank.unwrap_or(usual.max_rank), args.max_dim.unwrap_or(usual.max_length))?;
     let bounds = if args.rules.is_empty() { bounds } else { bounds.with_rules(&args.rules) };
-    let implementations = find(&wanted(&args.implementations), Options::default().time_limit)?;
+    make_directory(args.out.as_deref())?;
+    let implementations = find(&wanted(&args.implementations), args.timeout)?;
     let implementations: Vec<&dyn Implementation> =
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
     interrupt::listen()?;

@@ -1,7 +1,7 @@
 //! `broadcheck fuzz`: random requests to two implementations, for as long as one likes.
 
 use super::implementations::{add_known, find, parse_jobs};
-use super::proposing::{Found, proposal, report_found};
+use super::proposing::{Found, make_directory, proposal, report_found};
 use super::time::parse_time;
 use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, interrupt, print_and_end};
 use broadcheck::Implementation;
@@ -140,6 +140,7 @@ fn parse_left_out(text: &str) -> Result<LeftOut, String> {
 }
 
 pub(super) fn run(args: &Args) -> Ended {
+    make_directory(args.out.as_deref())?;
     let side = |name: &String, option: &str| {
         find(&[name.as_str()], args.timeout).map_err(|stop| match stop {
             Stop::Input(message) => Stop::Input(message.replacen("--impl", option, 1)),

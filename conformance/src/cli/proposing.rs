@@ -1,8 +1,18 @@
 //! What a command says of a disagreement that was shrunk, and where its case goes.
 
+use super::Stop;
 use broadcheck::report::describe_request;
 use broadcheck::shrink::{Shrunk, Sides, Written, propose, write_case};
 use std::path::Path;
+
+/// Makes the directory for cases before the search begins: one that cannot be made is a mistake of the command line,
+/// and told at once instead of after hours.
+pub(super) fn make_directory(out: Option<&Path>) -> Result<(), Stop> {
+    let Some(out) = out else { return Ok(()) };
+    std::fs::create_dir_all(out).map_err(|error| {
+        Stop::Input(format!("--out {}: {error}, expected a directory for cases", out.display()))
+    })
+}
 
 /// What became of the case of a finding.
 pub(super) enum Proposed {
