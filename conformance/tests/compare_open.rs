@@ -35,7 +35,10 @@ fn scalar(data: impl Into<Data>) -> Tensor {
 
 /// Whether an answer passes where the interpreter's own answer is expected.
 fn passes(request: &Request, answer: impl Into<Data>) -> bool {
-    let Outcome::Success(success) = Reference::new().run(request) else { panic!("accepted") };
+    let success = match Reference::new().run(request) {
+        Outcome::Success(success) => success,
+        other => panic!("{other:?}"),
+    };
     passes_against(request, ExpectedResult::from(success.tensor), answer)
 }
 
@@ -290,10 +293,61 @@ fn the_derivative_of_a_maximum_is_open_where_the_winner_is() {
     assert!(!gradient_passes(maximum(), &[2.0, f64::NAN], 0.0), "NaN for both where one is");
     // A number or not: where it is one, it is 0 and equals o2.
     let root = call(Function::Multiply, [call(Function::Sqrt, [near_zero()]), op(2)]);
-    assert!(gradient_passes(call(Function::Maximum, [root, op(2)]), &[2.0, edge, 0.0], 42.0));
+    for answer in [42.0, f64::INFINITY, f64::NAN] {
+        assert!(gradient_passes(call(Function::Maximum, [root.clone(), op(2)]), &[2.0, edge, 0.0], answer));
+    }
     // What is open and not differentiated leaves nothing open: o1 wins or loses on its own.
     let beside = call(Function::Multiply, [op(0), call(Function::Abs, [call(Function::Exp, [op(1)])])]);
     assert!(!gradient_passes(beside, &[2.0, 0.5], 3.0));
+    let near_zero = call(Function::Subtract, [call(Function::Log, [op(1)]), op(2)]);
+    let beside = call(Function::Multiply, [op(0), call(Function::Abs, [near_zero])]);
+    assert!(!gradient_passes(beside, &[1.0, 2.0, edge], f64::INFINITY));
+}
+
+#[test]
+fn an_open_branch_admits_what_is_not_finite() {
+    // By hand: times infinity, the derivative is infinite on one side of the branch, and 0 or the other infinity on the other.
+    let infinite = |branch: Expression, values: &[f64], answer: f64| {
+        let values: Vec<f64> = values.iter().copied().chain([f64::INFINITY]).collect();
+        let factor = op(values.len() - 1);
+        gradient_passes(call(Function::Multiply, [branch, factor]), &values, answer)
+    };
+    let edge = 2f64.ln();
+    let abs = || call(Function::Abs, [near_zero()]);
+    let maximum = || call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);
+    let minimum = || call(Function::Minimum, [op(1), call(Function::Log, [op(0)])]);
+    for branch in [abs(), maximum(), minimum()] {
+        for answer in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0] {
+            assert!(infinite(branch.clone(), &[2.0, edge], answer), "{answer}");
+        }
+    }
+    for (branch, below, above) in [
+        (abs(), f64::INFINITY, f64::NEG_INFINITY),
+        (maximum(), f64::INFINITY, 0.0),
+        (minimum(), 0.0, f64::INFINITY),
+    ] {
+        // The logarithm is above 0 and below 1.
+        for (edge, right, wrong) in [(0.0, below, above), (1.0, above, below)] {
+            assert!(infinite(branch.clone(), &[2.0, edge], right), "{right} at {edge}");
+            assert!(!infinite(branch.clone(), &[2.0, edge], wrong), "{wrong} at {edge}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_another_operand_leaves_open_admits_what_is_not_finite() {
+    // o0 times infinity where log o1 is above o2, else o2: by o0, infinite or 0.
+    let condition = || call(Function::Greater, [call(Function::Log, [op(1)]), op(2)]);
+    let chosen = || call(Function::Multiply, [call(Function::Select, [condition(), op(0), op(2)]), op(3)]);
+    let passes = |edge: f64, answer: f64| gradient_passes(chosen(), &[1.0, 2.0, edge, f64::INFINITY], answer);
+    assert!(passes(2f64.ln(), f64::INFINITY) && passes(2f64.ln(), 0.0));
+    assert!(passes(0.0, f64::INFINITY) && !passes(0.0, 0.0));
+    assert!(passes(1.0, 0.0) && !passes(1.0, f64::INFINITY));
+    // What is not differentiated may be as open as it is: o0 is no part of the choice.
+    let beside = call(Function::Select, [condition(), op(2), op(3)]);
+    let beside = call(Function::Multiply, [op(0), call(Function::Negate, [beside])]);
+    let finite = |answer: f64| gradient_passes(beside.clone(), &[1.0, 2.0, 0.0, 5.0], answer);
+    assert!(finite(0.0) && !finite(f64::INFINITY) && !finite(-5.0));
 }
 
 #[test]
@@ -308,12 +362,32 @@ fn an_open_branch_opens_its_own_element_and_no_other() {
     let right = [0.25, 0.25, 0.0, 0.1];
     let expected =
         Expectation::Result(ExpectedResult::from(Tensor::new([2, 2], right.to_vec()).expect("four")));
-    for place in 0..4 {
+    for (place, by) in (0..4).flat_map(|place| [(place, 7.0), (place, f64::INFINITY)]) {
         let mut wrong = right;
-        wrong[place] += 7.0;
+        wrong[place] += by;
         let answer = Outcome::Success(Success::from(Tensor::new([2, 2], wrong.to_vec()).expect("four")));
         let verdict = judge(&request, &expected, &answer, Latitude::ANY);
         assert_eq!(verdict == Verdict::Passed, place % 2 == 1, "element {place}: {verdict:?}");
+    }
+}
+
+#[test]
+fn an_inner_ulp_widens_its_own_element_and_no_other() {
+    // By hand, of power(a, exp(a)) by a: at 3.625 one ULP of exp(a), 37.5, moves the power by 37.5 log(3.625) = 48 of its
+    // own, and 8 are followed to either side. At 1, where log is 0, it moves nothing but the factor exp(a): 200 are too many.
+    let a = Operand::dense("a", [2, 2], vec![1.0, 1.0, 1.0, 3.625]).expect("an operand");
+    let expression = call(Function::Power, [op(0), call(Function::Exp, [op(0)])]);
+    let request =
+        Request::new(Rules::Numpy, Operation::Gradient { expression, wrt: 0 }, vec![a]).expect("a request");
+    let Outcome::Success(success) = Reference::new().run(&request) else { panic!("accepted") };
+    let right: Vec<f64> = success.tensor.values().iter().filter_map(Scalar::as_f64).collect();
+    let expected = Expectation::Result(ExpectedResult::from(success.tensor));
+    for place in 0..4 {
+        let mut other = right.clone();
+        other[place] *= 1.0 + 200.0 * f64::EPSILON;
+        let answer = Outcome::Success(Success::from(Tensor::new([2, 2], other).expect("four")));
+        let verdict = judge(&request, &expected, &answer, Latitude::ANY);
+        assert_eq!(verdict == Verdict::Passed, place == 3, "element {place}: {verdict:?}");
     }
 }
 

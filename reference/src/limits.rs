@@ -116,3 +116,95 @@ impl Sums {
         beyond == [true, true] || (beyond != [false, false] && sum.abs() <= limits.computed_largest)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: f64 = f32::MAX as f64;
+    const NORMAL: f64 = f32::MIN_POSITIVE as f64;
+
+    /// 2 to a power, by its bits.
+    fn two_to(exponent: i64) -> f64 {
+        let bits = if exponent < -1022 { 1 << (1074 + exponent) } else { (1023 + exponent) << 52 };
+        f64::from_bits(bits.unsigned_abs())
+    }
+
+    #[test]
+    fn limits_are_those_of_the_dtype_and_of_what_is_computed_in() {
+        for (dtype, epsilon, smallest, computed) in [
+            (DType::F64, -52, -1074, [two_to(-1074), f64::MIN_POSITIVE, f64::MAX]),
+            (DType::F32, -23, -149, [two_to(-149), NORMAL, MAX]),
+            (DType::F16, -10, -24, [two_to(-149), NORMAL, MAX]),
+            (DType::Bf16, -7, -133, [two_to(-149), NORMAL, MAX]),
+        ] {
+            let limits = Limits::of(dtype);
+            assert_eq!((limits.epsilon, limits.smallest), (two_to(epsilon), two_to(smallest)), "{dtype}");
+            let found = [limits.computed_smallest, limits.computed_normal, limits.computed_largest];
+            assert_eq!(found, computed, "{dtype}");
+        }
+    }
+
+    #[test]
+    fn factors_are_kept_apart_by_their_size() {
+        let of = |growth: f64, decay: f64| Factors { growth, decay };
+        for (value, factors) in [
+            (2.0, of(2.0, 1.0)),
+            (-2.0, of(2.0, 1.0)),
+            (-0.5, of(1.0, 0.5)),
+            (1.0, Factors::NONE),
+            (0.0, Factors::NONE),
+        ] {
+            assert_eq!(Factors::of(value), factors, "{value}");
+        }
+        assert_eq!(of(2.0, 0.5).times(of(3.0, 0.25)), of(6.0, 0.125));
+    }
+
+    #[test]
+    fn a_product_underflows_below_the_normal_numbers_and_overflows_beyond_the_largest() {
+        let limits = Limits::of(DType::F32);
+        let of = |growth: f64, decay: f64| Factors { growth, decay };
+        assert_eq!(of(8.0, NORMAL).underflow(limits), 0.0);
+        assert_eq!(of(8.0, NORMAL.next_down()).underflow(limits), two_to(-146));
+        let beyond = MAX.next_up();
+        for (factors, product, overflows) in [
+            (of(MAX, 0.5), 1.0, false),
+            (of(beyond, 0.5), 1.0, true),
+            (of(beyond, 0.5), -MAX, true),
+            (of(beyond, 0.5), beyond, false),
+            (of(beyond, NORMAL), beyond, false),
+            (of(beyond, NORMAL.next_down()), beyond, true),
+        ] {
+            assert_eq!(factors.overflow(product, limits), overflows, "{factors:?} to {product}");
+        }
+    }
+
+    #[test]
+    fn a_sum_overflows_where_a_part_of_it_does_and_it_does_not() {
+        let overflows = |values: &[f64], sum: f64| {
+            let mut sums = Sums::default();
+            values.iter().for_each(|&value| sums.add(value));
+            sums.overflow(sum, Limits::of(DType::F32))
+        };
+        let beyond = MAX.next_up();
+        for (values, sum, expected) in [
+            (&[MAX][..], MAX, false),
+            (&[-MAX], -MAX, false),
+            (&[beyond, -1.0], MAX, true),
+            (&[-beyond, 1.0], -MAX, true),
+            (&[beyond, -1.0], beyond, false),
+            (&[beyond, -beyond], beyond, true),
+            (&[MAX, MAX, -MAX], MAX, true),
+            (&[-MAX, -MAX, MAX], -MAX, true),
+            (&[MAX, -MAX], 0.0, false),
+            (&[f64::INFINITY], f64::INFINITY, false),
+            (&[f64::INFINITY, -beyond], f64::INFINITY, true),
+            (&[f64::NEG_INFINITY, beyond], f64::NEG_INFINITY, true),
+            (&[f64::INFINITY, f64::NEG_INFINITY], f64::NAN, false),
+            (&[f64::NAN, beyond, -beyond], f64::NAN, false),
+            (&[f64::NAN, 1.0, beyond, -beyond], 0.0, false),
+        ] {
+            assert_eq!(overflows(values, sum), expected, "{values:?}");
+        }
+    }
+}

@@ -68,6 +68,17 @@ fn power() {
     check(Function::Power, &[-0.0, 2.0], &[-0.0, 0.0]);
     check(Function::Power, &[0.0, -1.0], &[-INF, -INF]);
     check(Function::Power, &[-2.0, 2.0], &[-4.0, NAN]);
+    // y - 1 is odd where y is even, and y - 1 no longer there in f64.
+    let even = 2f64.powi(54);
+    check(Function::Power, &[-1.0, even], &[-even, NAN]);
+    check(Function::Power, &[1.0, even], &[even, 0.0]);
+    check(Function::Power, &[-1.0, -even], &[even, NAN]);
+    // No negative number has a power by what is not whole, though y - 1 rounds to -1.
+    check(Function::Power, &[-2.0, 1e-300], &[NAN, NAN]);
+    check(Function::Power, &[2.0, 1e-300], &[5e-301, 2f64.ln()]);
+    check(Function::Power, &[-INF, 0.5], &[0.0, NAN]);
+    check(Function::Power, &[-0.0, 0.5], &[INF, 0.0]);
+    check(Function::Power, &[-2.0, INF], &[INF, NAN]);
 }
 
 #[test]
@@ -240,6 +251,51 @@ fn what_f32_cannot_hold_on_the_way_widens_the_bound() {
     let operands = [1.0, 2f64.powi(100), 2f64.powi(100), 2f64.powi(-100)];
     let wide = one(times(times(times(op(0), op(1)), op(2)), op(3)), 0, &operands);
     assert_eq!((wide.underflow, wide.overflow), (0.0, false));
+}
+
+/// Whether two numbers are the same but for a few roundings.
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-14 * expected, "{found} is {expected}");
+}
+
+#[test]
+fn the_exponent_of_a_power_widens_the_bound() {
+    let power = |base: Expression, exponent: usize| call(Function::Power, [base, op(exponent)]);
+    // |y - 1| |log |x|| |t|, by hand: of 4^3 and its negative, 2 log 4 times 48; of 1/4 to 1/2, log 4 / 2 times 1.
+    near(one(power(op(0), 1), 0, &[4.0, 3.0]).amplified, 96.0 * 4f64.ln());
+    near(one(power(op(0), 1), 0, &[-4.0, 3.0]).amplified, 96.0 * 4f64.ln());
+    near(one(power(op(0), 1), 0, &[0.25, 0.5]).amplified, 0.5 * 4f64.ln());
+    assert_eq!(one(power(op(0), 1), 0, &[4.0, 1.0]).amplified, 0.0);
+    assert_eq!(one(power(op(0), 1), 0, &[0.0, 2.0]).amplified, 0.0, "log 0 is not there");
+    assert_eq!(one(power(op(0), 1), 1, &[4.0, 3.0]).amplified, 0.0, "by the exponent there is none");
+    // Two powers on a path, (a^2)^3 by a is 6 a^5: 2 log 16 of the outer, log 4 of the inner.
+    let twice = one(power(power(op(0), 1), 2), 0, &[4.0, 2.0, 3.0]);
+    near(twice.amplified, 6144.0 * 5.0 * 4f64.ln());
+    near(twice.bound(DType::F64, 2).unwrap(), (17.0 * 6144.0 + twice.amplified) * f64::EPSILON);
+    // Two indices that read the element.
+    let operands = vec![dense("a", &[1], vec![4.0]), dense("b", &[2], vec![3.0, 2.0])];
+    let request = gradient_of(Rules::Numpy, of_operands(Function::Power), 0, operands);
+    near(gradient(&request).unwrap().1[0].amplified, (96.0 + 8.0) * 4f64.ln());
+}
+
+#[test]
+fn the_factors_of_a_derivative_underflow_one_by_one() {
+    // a^b by b at a = 2^-140 and b = 1: 2^-140 is below the normal numbers of f32, log a is 140 log 2.
+    let power = call(Function::Power, [op(1), op(0)]);
+    near(single(power, &[1.0, 2f32.powi(-140)]).underflow, 2f64.powi(-149) * 140.0 * 2f64.ln());
+    // Two contributions, each of 2^-200 times 2^100 on the way: the room of both.
+    let [large, small] = [2f32.powi(100), 2f32.powi(-100)];
+    let times = |left, right| call(Function::Multiply, [left, right]);
+    let operands = vec![
+        dense("a", &[1], vec![1f32]),
+        dense("b", &[2], vec![small, small]),
+        dense("c", &[1], vec![small]),
+        dense("d", &[1], vec![large]),
+    ];
+    let product = times(times(times(op(0), op(1)), op(2)), op(3));
+    let found = gradient(&gradient_of(Rules::Numpy, product, 0, operands)).unwrap().1[0];
+    assert_eq!(found.underflow, 2.0 * 2f64.powi(-149) * 2f64.powi(100));
 }
 
 #[test]
