@@ -4,19 +4,34 @@
 use smallvec::{Array, SmallVec};
 
 /// So many operands have their places in a plan.
-pub(crate) const OPERANDS: usize = 5;
+///
+/// A plan is moved when it is made, so that every place in it takes time, used or not: there are as many as two operands
+/// of rank 4 and three of rank 3 ask for. What is made on the way and not moved has more.
+pub(crate) const OPERANDS: usize = 3;
 
-/// So many loops over tiles, which is as many as a result has axes.
-pub(crate) const LOOPS: usize = 4;
+/// So many loops over tiles stand in a plan.
+pub(crate) const LOOPS: usize = 3;
 
-/// So many operands times axes: four operands of rank 3, or three of rank 4.
+/// So many steps of those loops, one for each operand and loop.
+pub(crate) const MOVES: usize = 6;
+
+/// So many pieces of what operands look like in a tile.
+pub(crate) const PIECES: usize = 8;
+
+/// So many steps of a program.
+pub(crate) const STEPS: usize = 4;
+
+/// So many links of its chains.
+pub(crate) const LINKS: usize = 4;
+
+/// So many operands times axes, on the way to a plan: four operands of rank 3, or three of rank 4.
 pub(crate) const CELLS: usize = 12;
 
-/// So many values of an expression, its operands among them.
-pub(crate) const VALUES: usize = 8;
+/// So many axes, on the way to a plan.
+pub(crate) const AXES: usize = 4;
 
-/// So many steps of a program, and links of its chains.
-pub(crate) const STEPS: usize = 6;
+/// So many values of an expression, its operands among them, on the way to a plan.
+pub(crate) const VALUES: usize = 8;
 
 /// A list of `count` times the same value.
 #[inline]

@@ -339,7 +339,7 @@ impl Inner {
         target: Option<&'a [u32]>,
     ) {
         let readers = graph.readers(root);
-        let mut operands: SmallVec<[Lying<'_>; OPERANDS]> = SmallVec::new();
+        let mut operands: SmallVec<[Lying<'_>; VALUES]> = SmallVec::new();
         for (value, _) in graph.values.iter().zip(&readers).filter(|&(_, &readers)| readers != 0) {
             if let Kind::Operand(place) = value.kind {
                 self.used.push(place);

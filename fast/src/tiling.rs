@@ -5,7 +5,7 @@
 //! gathered it is, is decided once per plan. Tiles are taken in the result's order, or in panels: some rows of tiles
 //! column by column, so that what a column has in common is still at hand in the next row.
 
-use crate::few::{CELLS, LOOPS, OPERANDS, filled};
+use crate::few::{AXES, CELLS, LOOPS, MOVES, OPERANDS, PIECES, VALUES, filled};
 use crate::lower::STRETCHED;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -81,9 +81,9 @@ pub(crate) struct Tiling {
     pub(crate) panel: usize,
     pub(crate) accesses: SmallVec<[Access; OPERANDS]>,
     /// For each loop, what one step of it adds to the position of each access.
-    steps: SmallVec<[i64; CELLS]>,
+    steps: SmallVec<[i64; MOVES]>,
     /// Lengths and strides of the accesses within a tile, outermost first, merged as far as they go.
-    patterns: SmallVec<[(usize, i64); CELLS]>,
+    patterns: SmallVec<[(usize, i64); PIECES]>,
 }
 
 impl Tiling {
@@ -144,7 +144,7 @@ pub(crate) const PANEL: usize = crate::arch::ROWS;
 #[derive(Debug)]
 pub(crate) struct Axes {
     operands: usize,
-    lengths: SmallVec<[usize; LOOPS]>,
+    lengths: SmallVec<[usize; AXES]>,
     /// For each axis the stride of each operand.
     strides: SmallVec<[i64; CELLS]>,
 }
@@ -158,7 +158,7 @@ impl Axes {
         let count = operands.len();
         let mut axes = Axes { operands: count, lengths: SmallVec::new(), strides: SmallVec::new() };
         // The stride that each row-major operand has on its next axis.
-        let mut dense: SmallVec<[i64; OPERANDS]> = filled(1, count);
+        let mut dense: SmallVec<[i64; VALUES]> = filled(1, count);
         for (at, &length) in lengths.iter().enumerate().rev().filter(|&(_, &length)| length != 1) {
             for (operand, dense) in operands.iter().zip(&mut dense) {
                 axes.strides.push(operand.stride(operand.map[at], length, dense));

@@ -4,7 +4,7 @@
 use super::chain::{Chain, Chains, NOBODY, find};
 use super::graph::{Graph, Kind, is_comparison};
 use crate::arch::{ChainOp, Pairing, Repeat};
-use crate::few::{STEPS, VALUES, filled};
+use crate::few::{LINKS, STEPS, VALUES, filled};
 use crate::grid::Lay;
 use crate::scratch::{BANKS, BankOf};
 use crate::tiling::{Kind as Lies, PANEL, Tiling};
@@ -96,7 +96,7 @@ pub(crate) struct Step {
 pub(crate) struct Program {
     pub(crate) steps: SmallVec<[Step; STEPS]>,
     /// The links of its chains.
-    pub(crate) links: SmallVec<[(ChainOp, Option<Source>); STEPS]>,
+    pub(crate) links: SmallVec<[(ChainOp, Option<Source>); LINKS]>,
     /// How many vector and scalar registers each bank needs.
     pub(crate) needs: [(u32, u32); BANKS],
     /// The bytes per element of a tile that live at once in registers.
