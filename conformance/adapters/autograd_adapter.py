@@ -3,14 +3,9 @@ import protocol
 import autograd
 import autograd.numpy as anp
 from importlib.metadata import version
+from numpy_interface import functions
 
-FUNCTIONS = {
-    "add": anp.add, "subtract": anp.subtract, "multiply": anp.multiply, "divide": anp.divide, "maximum": anp.maximum,
-    "minimum": anp.minimum, "power": anp.power, "equal": anp.equal, "not_equal": anp.not_equal, "less": anp.less,
-    "less_equal": anp.less_equal, "greater": anp.greater, "greater_equal": anp.greater_equal,
-    "logical_and": anp.logical_and, "logical_or": anp.logical_or, "negate": anp.negative, "abs": anp.abs,
-    "sqrt": anp.sqrt, "exp": anp.exp, "log": anp.log, "tanh": anp.tanh, "logical_not": anp.logical_not, "select": anp.where,
-}
+FUNCTIONS = functions(anp)
 
 
 class Autograd:

@@ -4,14 +4,9 @@ import math
 
 import protocol
 import numpy as np
+from numpy_interface import functions
 
-FUNCTIONS = {
-    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide, "maximum": np.maximum,
-    "minimum": np.minimum, "power": np.power, "equal": np.equal, "not_equal": np.not_equal, "less": np.less,
-    "less_equal": np.less_equal, "greater": np.greater, "greater_equal": np.greater_equal,
-    "logical_and": np.logical_and, "logical_or": np.logical_or, "negate": np.negative, "abs": np.abs, "sqrt": np.sqrt,
-    "exp": np.exp, "log": np.log, "tanh": np.tanh, "logical_not": np.logical_not, "select": np.where,
-}
+FUNCTIONS = functions(np)
 KINDS = [
     (r"operands could not be broadcast together|shape mismatch", "dimension_mismatch"),
     (r"input operand has more dimensions than allowed", "rank_mismatch"),

@@ -5,8 +5,11 @@ Two traps. The start axis of pdpd is the attribute `auto_broadcast.auto_broadcas
 complaint and ignored, so that every node is asked whether it took its axis. And where a request leaves the axis out -1 is
 passed, as the document says, because the operation's own default is 0.
 
-The model is compiled with the precision hint f32, without which the plugin computes in bf16 on some processors.
+The model is compiled with the precision hint f32, without which the plugin computes in bf16 on some processors. Nearly all
+of a request's time goes into that, so that a model is kept for the next request that differs in its values alone.
 """
+import collections
+
 import protocol
 import numpy as np
 import openvino as ov
@@ -25,6 +28,8 @@ AXIS = "auto_broadcast.auto_broadcast_axis"
 FACTORY = NodeFactory("opset1")
 CORE = ov.Core()
 CONFIG = {"INFERENCE_PRECISION_HINT": "f32"}
+# So many pairs of shapes are what the sweep over three operands comes back to; a model takes half a megabyte.
+KEPT = 1000
 
 
 def node(function, inputs, attributes):
@@ -75,6 +80,22 @@ def graph(request, inputs):
     return pdpd(request.expression, inputs, names, -1 if request.axis is None else request.axis)[0]
 
 
+def compiled(request):
+    """The request's model for its own shapes and dtypes, whatever the values."""
+    with protocol.asking(RuntimeError, OverflowError, unless="did not take the axis"):
+        inputs = {o.name: opset1.parameter(list(o.shape), protocol.dtype(o.dtype)) for o in request.operands}
+        model = ov.Model([graph(request, inputs)], list(inputs.values()))
+    # What follows is no refusal any more: the graph has been accepted.
+    protocol.limit([length or 1 for length in model.output(0).get_shape()])
+    return CORE.compile_model(model, "CPU", CONFIG)
+
+
+def all_but_values(request):
+    """Everything of a request that its model is made of."""
+    operands = [(operand.name, operand.dtype, operand.shape) for operand in request.operands]
+    return repr((request.rules, request.operation, request.expression, request.target_shape, request.axis, operands))
+
+
 class OpenVINO:
     name, version = "openvino", ov.__version__.split("-")[0]
     rules = ["none", "numpy", "pdpd", "bidirectional"]
@@ -84,14 +105,22 @@ class OpenVINO:
     # It ends its process on some requests: one at a time, no other is lost with that one.
     window = 1
 
+    def __init__(self):
+        self.models = collections.OrderedDict()
+
     def run(self, request):
-        with protocol.asking(RuntimeError, OverflowError, unless="did not take the axis"):
-            inputs = {o.name: opset1.parameter(list(o.shape), protocol.dtype(o.dtype)) for o in request.operands}
-            model = ov.Model([graph(request, inputs)], list(inputs.values()))
-        # What follows is no refusal any more: the graph has been accepted.
-        protocol.limit([length or 1 for length in model.output(0).get_shape()])
-        compiled = CORE.compile_model(model, "CPU", CONFIG)
-        return np.array(compiled([operand.dense() for operand in request.operands])[0])
+        model = self.model(request)
+        return np.array(model([operand.dense() for operand in request.operands])[0])
+
+    def model(self, request):
+        """The model as it was compiled for an earlier request, or made now. What is refused is asked each time."""
+        key = all_but_values(request)
+        if key not in self.models:
+            self.models[key] = compiled(request)
+        self.models.move_to_end(key)
+        if len(self.models) > KEPT:
+            self.models.popitem(last=False)
+        return self.models[key]
 
 
 protocol.serve(OpenVINO())

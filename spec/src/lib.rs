@@ -245,7 +245,7 @@
 //! A file that ends in `.json` holds the same structure and is loaded by the same code. What JSON has no number for is a
 //! string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53, among `values` as in `shape`, `target_shape`,
 //! `strides`, `offset`, `axis` and `broadcast_dimensions`, where YAML has plain integers only; readers take the string and
-//! the number. Exponents and escapes are JSON's. [`json::file_to_json`] writes it.
+//! the number. Exponents and escapes are JSON's. [`json::file_to_json`] writes it, and `broadcheck export` all of the suite's.
 //!
 //! ```
 //! use broadcheck_spec::{Suite, json};
@@ -288,6 +288,7 @@ mod expression;
 mod function;
 mod implementation;
 pub mod json;
+mod kit;
 mod lint;
 mod literal;
 mod load;
@@ -312,6 +313,7 @@ pub use expression::{Call, Expression, Node, WrongArity};
 pub use function::{Exactness, Function, UnknownFunction};
 pub use half;
 pub use implementation::{Capabilities, DEFAULT_MAX_ELEMENTS, Implementation};
+pub use kit::{LICENCES, SCHEMAS, SEMANTICS};
 pub use load::{CaseFile, FORMAT, MAX_FILE_BYTES, load_path, load_str};
 pub use operand::Operand;
 pub use outcome::{Outcome, Refusal, RefusalKind, Success, UnknownRefusalKind};

@@ -6,11 +6,13 @@ mod diverge;
 mod exhaust;
 mod exhausted;
 mod explain;
+mod export;
 mod faults;
 mod fuzz;
 mod implementations;
 mod interrupt;
 mod judging;
+mod kit;
 mod list;
 mod proposing;
 mod reproduce;
@@ -61,6 +63,7 @@ enum Command {
     Fuzz(fuzz::Args),
     Reproduce(reproduce::Args),
     Validate(validate::Args),
+    Export(export::Args),
     Seeds(seeds::Args),
     Serve(serve::Args),
     Smoke(smoke::Args),
@@ -115,6 +118,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Seeds(args) => seeds::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Smoke(args) => smoke::run(&args),
