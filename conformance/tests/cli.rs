@@ -621,7 +621,8 @@ fn a_manifest_names_every_file_with_its_hash() {
     let suite = broadcheck::spec::Suite::builtin().unwrap();
     assert_eq!(manifest["cases"]["total"], suite.cases.len());
     assert_eq!(manifest["cases_of_sweeps"], 4072);
-    assert_eq!(manifest["relations"]["numpy/relations/grouping"], 64_000);
+    assert_eq!(manifest["sweeps_by_name"]["numpy/relations/grouping"], 64_000);
+    assert_eq!(manifest["sweeps_by_name"]["theano/long/tails"], 650);
     let total: u64 = files.iter().filter_map(|file| file["cases"].as_u64()).sum();
     assert_eq!(total, suite.cases.len() as u64 + 4072);
     // The hash as another program makes it.
@@ -668,7 +669,7 @@ fn a_manifest_leads_to_no_place_outside() {
     let outside = write(directory.path(), "mine", "");
     // The hash is that of no bytes.
     let manifest = r#"{"kit":"broadcheck-cases","version":"0","format":1,"licence":"","cases":{},"cases_of_sweeps":0,
-        "relations":{},"files":[{"path":"../mine","sha256":
+        "sweeps_by_name":{},"files":[{"path":"../mine","sha256":
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}]}"#;
     write(&kit, "manifest.json", manifest);
     ends(0, &["export", "--out", kit.to_str().unwrap()]);

@@ -9,8 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 /// Write the cases into a directory, to be copied into another project: as JSON and YAML, with schemas and licences
 ///
-/// DIR/json and DIR/yaml hold the same cases. Sweeps whose cases have expected values are written out as such, in
-/// `sweeps` below them; those that compare answers with each other stay names, which `broadcheck check` knows.
+/// DIR/json and DIR/yaml hold the same cases. Sweeps of patterns are written out as cases, in `sweeps` below them; those
+/// that compare answers with each other, and those of long runs, stay names, which `broadcheck check` knows.
 /// DIR/manifest.json says how many cases there are, and the SHA-256 of every file.
 #[derive(clap::Args)]
 #[command(after_help = "\

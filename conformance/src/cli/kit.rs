@@ -1,11 +1,11 @@
-//! What `broadcheck export` writes: the cases as YAML and as JSON, the sweeps that have expected values as cases, the
+//! What `broadcheck export` writes: the cases as YAML and as JSON, the sweeps of patterns as cases, the
 //! schemas, the clauses, the licences, and a manifest with the number of cases and the hash of every file.
 
 use broadcheck::report::plural;
 use broadcheck::spec::{
     Case, CaseFile, FILES, FORMAT, LICENCES, LoadErrors, SCHEMAS, SEMANTICS, Sweep, json, load_str, write,
 };
-use broadcheck::sweeps::{Expansion, expand};
+use broadcheck::sweeps::{Expansion, expand, is_compact};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -61,10 +61,10 @@ pub(super) struct Manifest {
     licence: String,
     /// How many cases, under each rule set and in all.
     cases: BTreeMap<String, usize>,
-    /// How many more the sweeps expand to that have expected values.
+    /// How many more the sweeps expand to that are written out.
     cases_of_sweeps: usize,
-    /// The sweeps that compare answers with each other, and have no expected values to write: name and instances.
-    relations: BTreeMap<String, u64>,
+    /// The sweeps that are not: id and number of cases. They compare answers with each other, or are too long.
+    sweeps_by_name: BTreeMap<String, u64>,
     pub(super) files: Vec<Entry>,
 }
 
@@ -95,9 +95,9 @@ impl Manifest {
     pub(super) fn summary(&self) -> String {
         let cases = plural(self.cases["total"], "case");
         let swept = plural(self.cases_of_sweeps, "case");
-        let left = plural(self.relations.len(), "sweep");
+        let left = plural(self.sweeps_by_name.len(), "sweep");
         let files = plural(self.files.len() + 1, "file");
-        format!("{files}: {cases}, {swept} of sweeps, and {left} without expected values, by name\n")
+        format!("{files}: {cases}, {swept} of sweeps, and {left} by name\n")
     }
 }
 
@@ -154,10 +154,10 @@ fn authored() -> Result<Vec<Authored>, String> {
     FILES.iter().map(read).collect::<Result<_, _>>().map_err(|errors| errors.to_string())
 }
 
-/// The sweeps whose cases have expected values, with these.
+/// The sweeps that are written out, with their cases.
 fn expanded(authored: &[Authored]) -> Result<Vec<(&Sweep, Vec<Case>)>, String> {
     let mut found = Vec::new();
-    for sweep in authored.iter().flat_map(|file| &file.read.sweeps) {
+    for sweep in authored.iter().flat_map(|file| &file.read.sweeps).filter(|sweep| is_compact(sweep)) {
         let expansion = expand(sweep).map_err(|error| format!("{}: {error}", sweep.id))?;
         if let Expansion::Cases(cases) = expansion {
             found.push((sweep, cases));
@@ -216,7 +216,7 @@ fn manifest(authored: &[Authored], expanded: &[(&Sweep, Vec<Case>)], files: &[Fi
     }
     let is_expanded = |sweep: &&Sweep| expanded.iter().any(|(known, _)| known.id == sweep.id);
     let sweeps = authored.iter().flat_map(|file| &file.read.sweeps);
-    let relations = sweeps.filter(|sweep| !is_expanded(sweep));
+    let by_name = sweeps.filter(|sweep| !is_expanded(sweep));
     let entry = |file: &File| Entry { path: file.path.clone(), sha256: hash(&file.text), cases: file.cases };
     Manifest {
         kit: KIT.into(),
@@ -225,7 +225,7 @@ fn manifest(authored: &[Authored], expanded: &[(&Sweep, Vec<Case>)], files: &[Fi
         licence: env!("CARGO_PKG_LICENSE").into(),
         cases,
         cases_of_sweeps: expanded.iter().map(|(_, cases)| cases.len()).sum(),
-        relations: relations.map(|sweep| (sweep.id.clone(), sweep.expected_cases)).collect(),
+        sweeps_by_name: by_name.map(|sweep| (sweep.id.clone(), sweep.expected_cases)).collect(),
         files: files.iter().map(entry).collect(),
     }
 }

@@ -73,6 +73,12 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
     })
 }
 
+/// Whether the cases of a sweep are few and short enough to be written into files: those of patterns are. Long runs would
+/// take gigabytes, and relations have no expected values.
+pub fn is_compact(sweep: &Sweep) -> bool {
+    patterns::rules_of(&sweep.sweep).is_some()
+}
+
 fn checked(sweep: &Sweep) -> Result<Family, String> {
     let (family, rules, count) = family(sweep)?;
     if count > u128::from(MAX_CASES) {
