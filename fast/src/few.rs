@@ -5,8 +5,8 @@ use smallvec::{Array, SmallVec};
 
 /// So many operands have their places in a plan.
 ///
-/// A plan is moved when it is made, so that every place in it takes time, used or not: there are as many as two operands
-/// of rank 4 and three of rank 3 ask for. What is made on the way and not moved has more.
+/// A plan is moved when it is made, so that every place in it takes time, used or not: there are as many as three operands
+/// of rank 3 ask for. What is made on the way and not moved has more.
 pub(crate) const OPERANDS: usize = 3;
 
 /// So many loops over tiles stand in a plan.
@@ -19,7 +19,7 @@ pub(crate) const MOVES: usize = 6;
 pub(crate) const PIECES: usize = 8;
 
 /// So many steps of a program.
-pub(crate) const STEPS: usize = 4;
+pub(crate) const STEPS: usize = 3;
 
 /// So many links of its chains.
 pub(crate) const LINKS: usize = 4;

@@ -6,6 +6,8 @@
 //! slices, cut with a check from an operand, a register or the result, and the few that use pointers compare the
 //! lengths of those slices first.
 //!
+//! Planning allocates nothing for up to three operands of up to three axes and a program of up to three steps.
+//!
 //! Memory besides the result: per thread, registers of 1024 elements, as many as values of the expression live at
 //! once (of which a tile touches 20 KiB or less, so long as 64 elements of each fit into that), sixteen for each operand
 //! that lies across the result; for a long gradient of up to 65536 elements eight copies of it; for a gradient of halves
