@@ -193,6 +193,14 @@
 //! # Ok::<(), broadcheck_spec::LoadErrors>(())
 //! ```
 //!
+//! What the shipped families are, for whoever expands them elsewhere (`broadcheck export` writes the first out):
+//!
+//! | family | its cases |
+//! |---|---|
+//! | `numpy-patterns`, `theano-patterns` with `operands: k`, `length: n` | k vectors, each of n elements or of one (which theano's flag allows to stretch), not all of one. Element j of operand i, both from 0, is (j + 1) · 10^i; the expression is the sum from left to right. |
+//! | `RULES-long`, also with `-views`, `-dtypes`, `-gradients` or `-broadcasts`, with `from`, `to` | for each length n from one to the other, vectors of n elements, and matrices of n rows of three or of three rows of n, against a row, a column, a scalar, or each other, as the rule set has it. Element j of the first operand is j mod 4093 + 1, of the second (j mod 2039 + 1) · 4096; the expression is the difference, for pdpd the sum. |
+//! | any other name, with `max_rank`, `max_length` | a relation between two answers, over all shapes of at most so many axes with lengths from 0 to the longest; the title says what must hold. |
+//!
 //! ## Literals
 //!
 //! | dtype | written | errors |

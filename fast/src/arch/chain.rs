@@ -129,7 +129,7 @@ pub(super) unsafe fn run<
     assert!(enough && rows * width == out.len(), "a chain's arguments are as long as its output");
     let mut rest = out;
     let is_short = (MANY / TOGETHER * V::WIDTH..=2 * MANY * V::WIDTH).contains(&width);
-    while !PAST && SORT != FUNCTIONS && is_short && rest.len() >= TOGETHER * width {
+    while !PAST && SORT != FUNCTIONS && V::WIDTH > 1 && is_short && rest.len() >= TOGETHER * width {
         let (out, others) = rest.split_at_mut(TOGETHER * width);
         // SAFETY: as below, for each of the rows.
         unsafe { several::<V, MANY, SORT>(first, links, width, out) };

@@ -263,7 +263,7 @@ macro_rules! level {
             }
 
             macro_rules! float {
-                ($type:ty, $chain:ident, $chain_sum:ident, $grid:ident, $paired:path) => {
+                ($type:ty, $wide:ty, $chain:ident, $chain_sum:ident, $grid:ident, $paired:path) => {
                     numbers!($type, Some(FloatParts {
                         paired: Kernel($paired),
                         divide: two::<$type, $type, Divide>(),
@@ -272,7 +272,7 @@ macro_rules! level {
                         add_to: Kernel(add_to::<$type, Add>),
                         add_rows: Kernel(add_rows::<$type, Add>),
                         chain: Kernel($chain::<false>),
-                        chain_past: Kernel($chain::<true>),
+                        chain_past: Kernel($chain::<{ <$wide as Vector>::STREAMS }>),
                         chain_sum: Kernel($chain_sum),
                         grid: Kernel($grid),
                     }))
@@ -281,8 +281,8 @@ macro_rules! level {
 
             pub(in super::super) static TABLE: Table = Table {
                 level: Level::$level,
-                f64: float!(f64, chain_f64, chain_sum_f64, grid_f64, $pair_f64),
-                f32: float!(f32, chain_f32, chain_sum_f32, grid_f32, $pair_f32),
+                f64: float!(f64, $double, chain_f64, chain_sum_f64, grid_f64, $pair_f64),
+                f32: float!(f32, $single, chain_f32, chain_sum_f32, grid_f32, $pair_f32),
                 i64: numbers!(i64, None),
                 i32: numbers!(i32, None),
                 i16: numbers!(i16, None),

@@ -15,6 +15,8 @@ pub(crate) trait Vector: Copy {
     const MANY: usize;
     /// How many are worked on at once where a function takes registers of its own: 2 or 4.
     const FEW: usize;
+    /// Whether there are stores past the caches.
+    const STREAMS: bool;
 
     /// # Safety
     /// The level's instructions are there, and `WIDTH` elements.
@@ -98,6 +100,7 @@ macro_rules! single {
             const WIDTH: usize = 1;
             const MANY: usize = 8;
             const FEW: usize = 4;
+            const STREAMS: bool = false;
             #[inline(always)]
             unsafe fn load(from: *const $type) -> $type {
                 // SAFETY: the caller's: one element stands there.
@@ -187,6 +190,7 @@ macro_rules! vectors {
             const WIDTH: usize = $width;
             const MANY: usize = $many;
             const FEW: usize = $few;
+            const STREAMS: bool = true;
             #[inline(always)]
             unsafe fn load(from: *const $type) -> Self {
                 // SAFETY: the caller's: the instructions are there, and so many elements. No alignment is asked.
