@@ -118,7 +118,7 @@ fn a_wrong_command_line_is_2() {
 
 #[test]
 fn the_suite_holds_and_is_a_table() {
-    let ran = ends(0, &["check", "--rules", "numpy,xla"]);
+    let ran = ends(0, &["check", "--rules", "numpy,xla", "--sample-sweeps", "100"]);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert!(lines[0].starts_with(concat!("broadcheck ", env!("CARGO_PKG_VERSION"), ": ")), "{}", lines[0]);
     let row = |name: &str| -> Vec<usize> {
@@ -167,7 +167,7 @@ fn zero_passed_is_1() {
     assert!(ran.out.lines().last().unwrap().starts_with("FAILED: "), "{}", ran.out);
     // Asked for by name beside another that passes, it must pass something, too; as one of all it need not.
     ends(1, &["check", "--impl", "reference", "--impl", "ndarray", "--rules", "xla"]);
-    ends(0, &["check", "--rules", "xla"]);
+    ends(0, &["check", "--rules", "xla", "--sample-sweeps", "100"]);
 }
 
 #[test]

@@ -242,7 +242,7 @@ mod command {
             "--right",
             &harness,
             "--requests",
-            "30",
+            "12",
             "--jobs",
             "1",
             "--timeout",

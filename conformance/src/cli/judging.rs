@@ -124,11 +124,7 @@ impl Rerun {
         // `cargo run` says so in the environment of what it runs.
         let under_cargo =
             std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
-        let program = match (under_cargo, cfg!(debug_assertions)) {
-            (false, _) => "broadcheck",
-            (true, true) => "cargo run --",
-            (true, false) => "cargo run --release --",
-        };
+        let program = if under_cargo { "cargo run --release --" } else { "broadcheck" };
         let option = |path: &PathBuf| format!(" --cases {}", quoted(&path.to_string_lossy()));
         let options = cases.iter().map(option).collect();
         Rerun { program, options }
