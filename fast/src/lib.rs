@@ -21,7 +21,9 @@
 //! [`Fast`] answers requests; a [`Plan`] is made once and run many times, into memory of the caller's if that is
 //! wanted.
 
-mod arch;
+// Public for `tests/kernels.rs` alone: unit tests would have every kernel compiled a second time.
+#[doc(hidden)]
+pub mod arch;
 mod buffers;
 mod cursor;
 mod engine;

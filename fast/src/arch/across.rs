@@ -2,7 +2,7 @@
 //! turned in registers, so that each line of memory is read once for all rows.
 
 /// The most rows that are taken at once.
-pub(crate) const ROWS: usize = 16;
+pub const ROWS: usize = 16;
 
 /// How many columns `rows` have, where `from` has an element of each for every row; columns begin `step` apart.
 fn columns<T>(from: &[T], step: usize, rows: &[&mut [T]]) -> usize {

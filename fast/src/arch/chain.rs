@@ -6,7 +6,7 @@ use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
 /// How many partial sums a sum has. It is part of the result: the same on every level.
-pub(crate) const LANES: usize = 64;
+pub const LANES: usize = 64;
 
 /// How far ahead operands are asked for, in bytes: by a chain that computes much, and by one that is stored past the
 /// caches, whose operands come from memory.
@@ -15,7 +15,7 @@ const FAR_AHEAD: usize = 1024;
 
 /// What a link does with the value so far, `a`, and its argument, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ChainOp {
+pub enum ChainOp {
     /// `a + b`
     Add,
     /// `a - b`
@@ -40,7 +40,7 @@ pub(crate) enum ChainOp {
 
 impl ChainOp {
     /// Whether there is no `b`.
-    pub(crate) fn is_unary(self) -> bool {
+    pub fn is_unary(self) -> bool {
         matches!(self, ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt | ChainOp::Exp)
     }
 }
@@ -48,13 +48,13 @@ impl ChainOp {
 /// An argument of a chain: for each row of the output as many values as it has places, or one; none for a function of
 /// one.
 #[derive(Clone, Copy)]
-pub(crate) struct Link<'a, T> {
-    pub(crate) op: ChainOp,
+pub struct Link<'a, T> {
+    pub op: ChainOp,
     /// From the first row's values to the last row's.
-    pub(crate) values: &'a [T],
+    pub values: &'a [T],
     /// How far apart the values of successive rows begin.
-    pub(crate) step: usize,
-    pub(crate) scalar: bool,
+    pub step: usize,
+    pub scalar: bool,
 }
 
 impl<T> Link<'_, T> {

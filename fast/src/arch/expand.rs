@@ -5,7 +5,7 @@ use broadcheck_spec::Function;
 
 /// A function of a value and one that is repeated, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pairing {
+pub enum Pairing {
     /// `a + b`
     Add,
     /// `a - b`
@@ -18,7 +18,7 @@ pub(crate) enum Pairing {
 
 impl Pairing {
     /// A function of two arguments, of which the repeated one is the first or the second, 0 or 1.
-    pub(crate) fn of(function: Function, repeated: u32) -> Option<Pairing> {
+    pub fn of(function: Function, repeated: u32) -> Option<Pairing> {
         match (function, repeated) {
             (Function::Add, _) => Some(Pairing::Add),
             (Function::Multiply, _) => Some(Pairing::Multiply),
@@ -31,7 +31,7 @@ impl Pairing {
 
 /// Which values a result's elements take of the repeated argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repeat {
+pub enum Repeat {
     /// Each value so many times: once where it lies as the result does.
     Each(usize),
     /// So many values, over and over.
@@ -40,7 +40,7 @@ pub(crate) enum Repeat {
 
 impl Repeat {
     /// How many values it takes for so many elements, of which the first takes the first.
-    pub(crate) fn values(self, count: usize) -> usize {
+    pub fn values(self, count: usize) -> usize {
         match self {
             Repeat::Each(times) => count.div_ceil(times.max(1)),
             Repeat::All(period) => period,
@@ -95,7 +95,7 @@ pub(super) fn plain<T: Copy>(from: &[T], times: usize, out: &mut [T]) {
 const MOST_EXPANDED: usize = 16;
 
 /// The longest axis under which [`Pairing`]s are taken.
-pub(crate) const MOST: usize = 4;
+pub const MOST: usize = 4;
 
 /// Each element `times` times.
 #[cfg(target_arch = "x86_64")]

@@ -6,22 +6,22 @@ use super::vector::Vector;
 
 /// Rows are at least so many bytes, and those that are stored past the caches a multiple of it, from such a boundary on:
 /// a line, which is no less than a vector of any level.
-pub(crate) const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// An argument under a grid: blocks of rows, one after the other.
 #[derive(Clone, Copy)]
-pub(crate) struct Lie<'a, T> {
+pub struct Lie<'a, T> {
     /// From the first block's first value on.
-    pub(crate) values: &'a [T],
+    pub values: &'a [T],
     /// How far apart the values of successive blocks begin, and those of successive rows.
-    pub(crate) steps: [usize; 2],
+    pub steps: [usize; 2],
     /// Whether a row has one value.
-    pub(crate) scalar: bool,
+    pub scalar: bool,
 }
 
 impl<'a, T> Lie<'a, T> {
     /// The rows of one block from some row on.
-    pub(crate) fn from(self, block: usize, row: usize) -> Self {
+    pub fn from(self, block: usize, row: usize) -> Self {
         let values = &self.values[block * self.steps[0] + row * self.steps[1]..];
         Lie { values, ..self }
     }

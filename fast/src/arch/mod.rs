@@ -17,50 +17,48 @@ mod stream;
 mod table;
 pub(crate) mod vector;
 
-#[cfg(test)]
-mod tests;
-
 use crate::math::{double, single};
 
-pub(crate) use across::ROWS;
-pub(crate) use chain::{ChainOp, LANES, Link};
-pub(crate) use expand::{MOST, Pairing, Repeat};
-pub(crate) use grid::{LINE as GRID_LINE, Lie};
-pub(crate) use stream::fence;
-pub(crate) use table::{FloatParts, Kernels, Scalars, Table, table};
+pub use across::ROWS;
+pub use chain::{ChainOp, LANES, Link};
+pub use expand::{MOST, Pairing, Repeat};
+pub use grid::{LINE as GRID_LINE, Lie};
+pub use ops::{round_to_bf16, round_to_f16};
+pub use stream::fence;
+pub use table::{FloatParts, Kernels, Scalars, Table, table};
 
 /// A kernel of some level, with the function's type as a plain pointer.
 #[derive(Clone, Copy)]
-pub(crate) struct Kernel<F>(F);
+pub struct Kernel<F>(F);
 
 /// `out = f(a)`, element by element.
-pub(crate) type Unary<T> = Kernel<unsafe fn(&[T], &mut [T])>;
+pub type Unary<T> = Kernel<unsafe fn(&[T], &mut [T])>;
 /// `out = f(a, b)`, element by element.
-pub(crate) type Binary<T, R> = Kernel<unsafe fn(&[T], &[T], &mut [R])>;
+pub type Binary<T, R> = Kernel<unsafe fn(&[T], &[T], &mut [R])>;
 /// `out = if c then a else b`, element by element.
-pub(crate) type Select<T> = Kernel<unsafe fn(&[bool], &[T], &[T], &mut [T])>;
+pub type Select<T> = Kernel<unsafe fn(&[bool], &[T], &[T], &mut [T])>;
 /// `a = f(a)`, element by element.
-pub(crate) type InPlace<T> = Kernel<unsafe fn(&mut [T])>;
+pub type InPlace<T> = Kernel<unsafe fn(&mut [T])>;
 /// The sum of the elements.
-pub(crate) type Sum<T> = Kernel<unsafe fn(&[T]) -> T>;
+pub type Sum<T> = Kernel<unsafe fn(&[T]) -> T>;
 /// Each element several times.
-pub(crate) type Expand<T> = Kernel<unsafe fn(&[T], usize, &mut [T])>;
+pub type Expand<T> = Kernel<unsafe fn(&[T], usize, &mut [T])>;
 /// Rows whose elements of one column are neighbours, columns being some steps apart.
-pub(crate) type Across<T> = Kernel<unsafe fn(&[T], usize, &mut [&mut [T]])>;
+pub type Across<T> = Kernel<unsafe fn(&[T], usize, &mut [&mut [T]])>;
 /// `out = f(a, b)` with `b` repeated; past the caches where that is asked, and the level can.
-pub(crate) type Paired<T> = Kernel<unsafe fn(Pairing, &[T], &[T], Repeat, bool, &mut [T])>;
+pub type Paired<T> = Kernel<unsafe fn(Pairing, &[T], &[T], Repeat, bool, &mut [T])>;
 /// A chain from a first argument through links, over a number of rows.
-pub(crate) type Chain<T> = Kernel<unsafe fn(Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T])>;
+pub type Chain<T> = Kernel<unsafe fn(Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T])>;
 /// A chain over a number of places, added to lanes.
-pub(crate) type ChainSum<T> = Kernel<unsafe fn(Link<'_, T>, &[Link<'_, T>], usize, &mut [T; LANES])>;
+pub type ChainSum<T> = Kernel<unsafe fn(Link<'_, T>, &[Link<'_, T>], usize, &mut [T; LANES])>;
 /// `out = f(a, b)` over rows of some number and width, again and again; past the caches where that is asked.
-pub(crate) type Grid<T> = Kernel<unsafe fn(Pairing, Lie<'_, T>, Lie<'_, T>, (usize, usize), bool, &mut [T])>;
+pub type Grid<T> = Kernel<unsafe fn(Pairing, Lie<'_, T>, Lie<'_, T>, (usize, usize), bool, &mut [T])>;
 /// `a += b`, element by element.
-pub(crate) type AddTo<T> = Kernel<unsafe fn(&mut [T], &[T])>;
+pub type AddTo<T> = Kernel<unsafe fn(&mut [T], &[T])>;
 
 impl<T> Unary<T> {
     #[inline]
-    pub(crate) fn run(self, a: &[T], out: &mut [T]) {
+    pub fn run(self, a: &[T], out: &mut [T]) {
         // SAFETY: kernels stand in tables alone, and `table` hands out a level's table only where the machine has
         // the level's instructions. Kernels have no other precondition: they are safe functions.
         unsafe { (self.0)(a, out) }
@@ -69,7 +67,7 @@ impl<T> Unary<T> {
 
 impl<T, R> Binary<T, R> {
     #[inline]
-    pub(crate) fn run(self, a: &[T], b: &[T], out: &mut [R]) {
+    pub fn run(self, a: &[T], b: &[T], out: &mut [R]) {
         // SAFETY: as in `Unary::run`.
         unsafe { (self.0)(a, b, out) }
     }
@@ -77,7 +75,7 @@ impl<T, R> Binary<T, R> {
 
 impl<T> Select<T> {
     #[inline]
-    pub(crate) fn run(self, c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+    pub fn run(self, c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
         // SAFETY: as in `Unary::run`.
         unsafe { (self.0)(c, a, b, out) }
     }
@@ -85,7 +83,7 @@ impl<T> Select<T> {
 
 impl<T> InPlace<T> {
     #[inline]
-    pub(crate) fn run(self, a: &mut [T]) {
+    pub fn run(self, a: &mut [T]) {
         // SAFETY: as in `Unary::run`.
         unsafe { (self.0)(a) }
     }
@@ -93,7 +91,7 @@ impl<T> InPlace<T> {
 
 impl<T> Sum<T> {
     #[inline]
-    pub(crate) fn run(self, a: &[T]) -> T {
+    pub fn run(self, a: &[T]) -> T {
         // SAFETY: as in `Unary::run`.
         unsafe { (self.0)(a) }
     }
@@ -101,7 +99,7 @@ impl<T> Sum<T> {
 
 impl<T> Expand<T> {
     #[inline]
-    pub(crate) fn run(self, from: &[T], times: usize, out: &mut [T]) {
+    pub fn run(self, from: &[T], times: usize, out: &mut [T]) {
         // SAFETY: as in `Unary::run`.
         unsafe { (self.0)(from, times, out) }
     }
@@ -109,7 +107,7 @@ impl<T> Expand<T> {
 
 impl<T> Across<T> {
     #[inline]
-    pub(crate) fn run(self, from: &[T], step: usize, rows: &mut [&mut [T]]) {
+    pub fn run(self, from: &[T], step: usize, rows: &mut [&mut [T]]) {
         // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
         unsafe { (self.0)(from, step, rows) }
     }
@@ -117,7 +115,7 @@ impl<T> Across<T> {
 
 impl<T> Paired<T> {
     #[inline]
-    pub(crate) fn run(self, pairing: Pairing, a: &[T], b: &[T], repeat: Repeat, past: bool, out: &mut [T]) {
+    pub fn run(self, pairing: Pairing, a: &[T], b: &[T], repeat: Repeat, past: bool, out: &mut [T]) {
         // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
         unsafe { (self.0)(pairing, a, b, repeat, past, out) }
     }
@@ -125,7 +123,7 @@ impl<T> Paired<T> {
 
 impl<T> Chain<T> {
     #[inline]
-    pub(crate) fn run(self, first: Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]) {
+    pub fn run(self, first: Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]) {
         // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
         unsafe { (self.0)(first, links, rows, out) }
     }
@@ -133,7 +131,7 @@ impl<T> Chain<T> {
 
 impl<T> ChainSum<T> {
     #[inline]
-    pub(crate) fn run(self, first: Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T; LANES]) {
+    pub fn run(self, first: Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T; LANES]) {
         // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
         unsafe { (self.0)(first, links, count, lanes) }
     }
@@ -141,7 +139,7 @@ impl<T> ChainSum<T> {
 
 impl<T> Grid<T> {
     #[inline]
-    pub(crate) fn run(
+    pub fn run(
         self,
         pairing: Pairing,
         (a, b): (Lie<'_, T>, Lie<'_, T>),
@@ -156,7 +154,7 @@ impl<T> Grid<T> {
 
 impl<T> AddTo<T> {
     #[inline]
-    pub(crate) fn run(self, a: &mut [T], b: &[T]) {
+    pub fn run(self, a: &mut [T], b: &[T]) {
         // SAFETY: as in `Unary::run`.
         unsafe { (self.0)(a, b) }
     }

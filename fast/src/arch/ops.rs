@@ -102,7 +102,7 @@ op1!(Not bool, |a| !a);
 
 /// An f32 rounded to the values of an f16, ties to even, and held as f32.
 #[inline(always)]
-pub(super) fn round_to_f16(value: f32) -> f32 {
+pub fn round_to_f16(value: f32) -> f32 {
     let bits = value.to_bits();
     let sign = bits & 0x8000_0000;
     let size = bits & 0x7fff_ffff;
@@ -118,7 +118,7 @@ pub(super) fn round_to_f16(value: f32) -> f32 {
 
 /// An f32 rounded to the values of a bf16, ties to even, and held as f32.
 #[inline(always)]
-pub(super) fn round_to_bf16(value: f32) -> f32 {
+pub fn round_to_bf16(value: f32) -> f32 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff).wrapping_add((bits >> 16) & 1) & 0xffff_0000;
     f32::from_bits(if value.is_nan() { 0x7fc0_0000 } else { rounded })

@@ -47,7 +47,7 @@ pub(super) unsafe fn copy<T: Copy>(from: &[T], to: &mut [T]) {
 }
 
 /// Makes streamed stores visible in order with what follows.
-pub(crate) fn fence() {
+pub fn fence() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 has SSE, and the instruction has no other precondition.
     unsafe {

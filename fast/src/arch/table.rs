@@ -6,7 +6,7 @@ use broadcheck_spec::Function;
 
 /// Which arguments of a function of two are one value for the whole tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scalars {
+pub enum Scalars {
     Neither,
     Second,
     First,
@@ -16,7 +16,7 @@ pub(crate) enum Scalars {
 pub(crate) type Three<T, R> = [Binary<T, R>; 3];
 
 /// The kernels of one element type. What is absent is not defined for the type (clause V-2).
-pub(crate) struct Kernels<T: 'static> {
+pub struct Kernels<T: 'static> {
     pub(super) add: Option<Three<T, T>>,
     pub(super) subtract: Option<Three<T, T>>,
     pub(super) multiply: Option<Three<T, T>>,
@@ -32,11 +32,11 @@ pub(crate) struct Kernels<T: 'static> {
     pub(super) greater_equal: Option<Three<T, bool>>,
     pub(super) select: [Select<T>; 4],
     /// Each element several times.
-    pub(crate) expand: Expand<T>,
+    pub expand: Expand<T>,
     /// Rows of what lies across.
-    pub(crate) across: Across<T>,
+    pub across: Across<T>,
     /// A copy past the caches.
-    pub(crate) stream: Unary<T>,
+    pub stream: Unary<T>,
     pub(super) float: Option<FloatParts<T>>,
     pub(super) logic: Option<LogicParts<T>>,
 }
@@ -49,27 +49,27 @@ pub(crate) struct LogicParts<T: 'static> {
 }
 
 /// What floats alone have.
-pub(crate) struct FloatParts<T: 'static> {
+pub struct FloatParts<T: 'static> {
     pub(super) divide: Three<T, T>,
     pub(super) sqrt: Unary<T>,
-    pub(crate) sum: Sum<T>,
-    pub(crate) add_to: AddTo<T>,
+    pub sum: Sum<T>,
+    pub add_to: AddTo<T>,
     /// Rows added to one.
-    pub(crate) add_rows: AddTo<T>,
+    pub add_rows: AddTo<T>,
     /// A function of two of which one is repeated under a short inner axis.
-    pub(crate) paired: Paired<T>,
-    pub(crate) chain: Chain<T>,
+    pub paired: Paired<T>,
+    pub chain: Chain<T>,
     /// The same, stored past the caches.
-    pub(crate) chain_past: Chain<T>,
+    pub chain_past: Chain<T>,
     /// A chain added up.
-    pub(crate) chain_sum: ChainSum<T>,
+    pub chain_sum: ChainSum<T>,
     /// A function of two over rows, in which each of them lies as it does.
-    pub(crate) grid: Grid<T>,
+    pub grid: Grid<T>,
 }
 
 impl<T> Kernels<T> {
     /// The kernel of a function of one.
-    pub(crate) fn unary(&self, function: Function) -> Option<Unary<T>> {
+    pub fn unary(&self, function: Function) -> Option<Unary<T>> {
         match function {
             Function::Negate => self.negate,
             Function::Abs => self.abs,
@@ -80,7 +80,7 @@ impl<T> Kernels<T> {
     }
 
     /// The kernel of a function of two that gives the type of its arguments.
-    pub(crate) fn binary(&self, function: Function, scalars: Scalars) -> Option<Binary<T, T>> {
+    pub fn binary(&self, function: Function, scalars: Scalars) -> Option<Binary<T, T>> {
         let three = match function {
             Function::Add => self.add.as_ref(),
             Function::Subtract => self.subtract.as_ref(),
@@ -96,7 +96,7 @@ impl<T> Kernels<T> {
     }
 
     /// The kernel of a comparison.
-    pub(crate) fn comparison(&self, function: Function, scalars: Scalars) -> Option<Binary<T, bool>> {
+    pub fn comparison(&self, function: Function, scalars: Scalars) -> Option<Binary<T, bool>> {
         let three = match function {
             Function::Equal => Some(&self.equal),
             Function::NotEqual => Some(&self.not_equal),
@@ -110,36 +110,36 @@ impl<T> Kernels<T> {
     }
 
     /// The kernel of `select` with a vector as condition.
-    pub(crate) fn select(&self, then_scalar: bool, else_scalar: bool) -> Select<T> {
+    pub fn select(&self, then_scalar: bool, else_scalar: bool) -> Select<T> {
         self.select[usize::from(else_scalar) + 2 * usize::from(then_scalar)]
     }
 
     /// What floats alone have.
-    pub(crate) fn float(&self) -> Option<&FloatParts<T>> {
+    pub fn float(&self) -> Option<&FloatParts<T>> {
         self.float.as_ref()
     }
 }
 
 /// All kernels of a level.
-pub(crate) struct Table {
-    pub(crate) level: Level,
-    pub(crate) f64: Kernels<f64>,
-    pub(crate) f32: Kernels<f32>,
-    pub(crate) i64: Kernels<i64>,
-    pub(crate) i32: Kernels<i32>,
-    pub(crate) i16: Kernels<i16>,
-    pub(crate) i8: Kernels<i8>,
-    pub(crate) u64: Kernels<u64>,
-    pub(crate) u32: Kernels<u32>,
-    pub(crate) u16: Kernels<u16>,
-    pub(crate) u8: Kernels<u8>,
-    pub(crate) bool: Kernels<bool>,
-    pub(crate) narrow_f16: InPlace<f32>,
-    pub(crate) narrow_bf16: InPlace<f32>,
+pub struct Table {
+    pub level: Level,
+    pub f64: Kernels<f64>,
+    pub f32: Kernels<f32>,
+    pub i64: Kernels<i64>,
+    pub i32: Kernels<i32>,
+    pub i16: Kernels<i16>,
+    pub i8: Kernels<i8>,
+    pub u64: Kernels<u64>,
+    pub u32: Kernels<u32>,
+    pub u16: Kernels<u16>,
+    pub u8: Kernels<u8>,
+    pub bool: Kernels<bool>,
+    pub narrow_f16: InPlace<f32>,
+    pub narrow_bf16: InPlace<f32>,
 }
 
 /// The kernels of a level, where the machine has it; otherwise those that every machine has.
-pub(crate) fn table(level: Level) -> &'static Table {
+pub fn table(level: Level) -> &'static Table {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if level.is_available() => &super::kernels::avx512::TABLE,

@@ -1,9 +1,11 @@
-//! Every level that the machine has against plain arithmetic, by bits; levels that it lacks are named, not passed
-//! over in silence.
+//! The kernels of every level that the machine has against plain arithmetic, by bits; levels that it lacks are named,
+//! not passed over in silence.
 
-use super::ops::{round_to_bf16, round_to_f16};
-use super::{ChainOp, LANES, Lie, Link, Pairing, Scalars, Table, table};
-use crate::Level;
+use broadcheck_fast::arch::{
+    Across, ChainOp, Expand, LANES, Lie, Link, Pairing, Scalars, Table, fence, round_to_bf16, round_to_f16,
+    table,
+};
+use broadcheck_fast::{Level, math};
 use broadcheck_spec::Function;
 use broadcheck_spec::half::{bf16, f16};
 
@@ -110,7 +112,7 @@ fn linked(op: ChainOp, a: f64, b: f64) -> f64 {
         ChainOp::Negate => -a,
         ChainOp::Abs => a.abs(),
         ChainOp::Sqrt => a.sqrt(),
-        ChainOp::Exp => crate::math::exp_f64_scalar(a),
+        ChainOp::Exp => math::exp_f64_scalar(a),
     }
 }
 
@@ -160,7 +162,7 @@ fn check_chain(
         let mut out = vec![7.0; count + 1];
         let start = pattern % 2;
         chain.run(argument(0), &mut links.clone(), rows, &mut out[start..start + count]);
-        super::fence();
+        fence();
         for at in 0..count {
             let (row, place) = (at / width, at % width);
             let (found, want) = (out[start + at], want(row, place));
@@ -280,7 +282,7 @@ fn grids_are_functions_of_their_rows() {
                     buffer.fill(-1.0);
                     let out = &mut buffer[start..start + count];
                     grid.run(pairing, (lie(a, false), lie(b, scalar)), (rows, width), past, out);
-                    super::fence();
+                    fence();
                     let want = |place: usize| {
                         let (block, row, at) = (place / width / rows, place / width % rows, place % width);
                         let [x, y] = [a, b].map(|steps| which + block * steps[0] + row * steps[1]);
@@ -311,7 +313,7 @@ fn streamed_copies_are_copies() {
             let from: Vec<u8> = (0..=255).cycle().take(count).collect();
             let mut to = vec![9u8; 1000];
             table.u8.stream.run(&from, &mut to[start..start + count]);
-            super::fence();
+            fence();
             assert_eq!(to[start..start + count], from, "{}", table.level);
             assert!(to[..start].iter().chain(&to[start + count..]).all(|&byte| byte == 9));
         }
@@ -378,12 +380,7 @@ fn halves_are_rounded_as_the_crate_half_does() {
 
 #[test]
 fn what_lies_across_is_turned() {
-    fn check<T: Copy + PartialEq + std::fmt::Debug>(
-        table: &Table,
-        kernel: super::Across<T>,
-        from: &[T],
-        none: T,
-    ) {
+    fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernel: Across<T>, from: &[T], none: T) {
         for height in [1, 3, 4, 7, 8, 12, 16] {
             for (count, step) in [(0, 5), (1, 20), (3, 16), (4, 17), (9, 23), (16, 40), (29, 21)] {
                 let mut out = vec![none; height * (count + 1)];
@@ -415,12 +412,7 @@ fn rows_are_not_taken_of_columns_that_are_not_there() {
 
 #[test]
 fn expansion_repeats_each_element() {
-    fn check<T: Copy + PartialEq + std::fmt::Debug>(
-        table: &Table,
-        kernel: super::Expand<T>,
-        from: &[T],
-        zero: T,
-    ) {
+    fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernel: Expand<T>, from: &[T], zero: T) {
         for times in 1..20 {
             for count in [0, 1, 7, 8, 16, 17, 33, 50] {
                 let mut out = vec![zero; count * times + 1];
@@ -428,6 +420,11 @@ fn expansion_repeats_each_element() {
                 let want: Vec<T> = from[..count].iter().flat_map(|&value| vec![value; times]).collect();
                 assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
                 assert_eq!(out[count * times], zero, "nothing is written beside it");
+                // More elements than the output has room for.
+                let mut out = vec![zero; 50 * times];
+                kernel.run(from, times, &mut out[..count * times]);
+                assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
+                assert!(out[count * times..].iter().all(|&value| value == zero), "nothing beside it");
             }
         }
     }
