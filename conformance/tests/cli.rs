@@ -118,7 +118,7 @@ fn a_wrong_command_line_is_2() {
 
 #[test]
 fn the_suite_holds_and_is_a_table() {
-    let ran = ends(0, &["check", "--rules", "numpy,xla", "--sample-sweeps", "100"]);
+    let ran = ends(0, &["check", "--rules", "numpy,xla", "--filter", "*/zero/*"]);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert!(lines[0].starts_with(concat!("broadcheck ", env!("CARGO_PKG_VERSION"), ": ")), "{}", lines[0]);
     let row = |name: &str| -> Vec<usize> {
@@ -128,7 +128,7 @@ fn the_suite_holds_and_is_a_table() {
     let (numpy, xla, total) = (row("numpy"), row("xla"), row("total"));
     let width = 3 * NAMES.len();
     assert_eq!(numpy.len(), width);
-    assert!(numpy[0] > 100 && numpy[1] == 0 && xla[0] > 50 && xla[width - 3] == 0, "{}", ran.out);
+    assert!(numpy[0] > 30 && numpy[1] == 0 && xla[0] > 30 && xla[width - 3] == 0, "{}", ran.out);
     assert!((0..width).all(|column| total[column] == numpy[column] + xla[column]), "{}", ran.out);
     assert!(lines.last().unwrap().starts_with("ok: "), "{}", ran.out);
     assert!(!ran.out.contains('\u{1b}'), "no colour outside of a terminal");
@@ -161,13 +161,13 @@ fn a_filter_is_an_id_a_beginning_or_a_glob() {
 
 #[test]
 fn zero_passed_is_1() {
-    let ran = ends(1, &["check", "--impl", "ndarray", "--rules", "xla"]);
+    let ran = ends(1, &["check", "--impl", "ndarray", "--filter", "xla/examples"]);
     assert!(ran.out.contains("ndarray 0.17"), "{}", ran.out);
     assert!(ran.out.contains("passed nothing"), "{}", ran.out);
     assert!(ran.out.lines().last().unwrap().starts_with("FAILED: "), "{}", ran.out);
     // Asked for by name beside another that passes, it must pass something, too; as one of all it need not.
-    ends(1, &["check", "--impl", "reference", "--impl", "ndarray", "--rules", "xla"]);
-    ends(0, &["check", "--rules", "xla", "--sample-sweeps", "100"]);
+    ends(1, &["check", "--impl", "reference", "--impl", "ndarray", "--filter", "xla/examples"]);
+    ends(0, &["check", "--filter", "xla/examples"]);
 }
 
 #[test]
@@ -638,7 +638,7 @@ fn an_export_replaces_its_own_files_and_no_others() {
     let directory = tempfile::tempdir().unwrap();
     let kit = directory.path();
     let out = kit.to_str().unwrap();
-    ends(0, &["export", "--out", out]);
+    ends(0, &["export", "--format", "json", "--out", out]);
     // What is part of it still is replaced, what is not goes.
     ends(0, &["export", "--format", "yaml", "--out", out]);
     assert!(!files_below(kit).iter().any(|path| path.starts_with("json/")));
@@ -646,7 +646,7 @@ fn an_export_replaces_its_own_files_and_no_others() {
     let sweeps = kit.join("yaml/sweeps.yaml");
     fs::write(&sweeps, "mine").unwrap();
     let before = fs::read(kit.join("manifest.json")).unwrap();
-    complains("yaml/sweeps.yaml", &["export", "--out", out]);
+    complains("yaml/sweeps.yaml", &["export", "--format", "yaml", "--out", out]);
     complains("changed since", &["export", "--format", "json", "--out", out]);
     assert_eq!(fs::read_to_string(&sweeps).unwrap(), "mine");
     assert_eq!(fs::read(kit.join("manifest.json")).unwrap(), before);

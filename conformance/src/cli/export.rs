@@ -36,8 +36,8 @@ pub(super) fn run(args: &Args) -> Ended {
     let mut formats = args.format.clone();
     formats.sort();
     formats.dedup();
-    let (manifest, files) = kit(&formats)?;
     let earlier = earlier(&args.out)?;
+    let (manifest, files) = kit(&formats)?;
     let stale = stale(&args.out, &earlier, &files)?;
     for file in &files {
         make_parent(&args.out.join(&file.path))?;

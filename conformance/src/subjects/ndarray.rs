@@ -203,17 +203,13 @@ arrays! {
 /// An argument of a function: a view of an operand, or an earlier result.
 type Argument<'a, T> = CowArray<'a, T, IxDyn>;
 
-/// Runs a Rust function over one array.
-fn map<T: Copy, R: Copy>(array: &Argument<'_, T>, function: impl Fn(T) -> R) -> ArrayD<R> {
+/// Runs a Rust function over one array. By its address: ndarray's loops are compiled once for each pair of types.
+fn map<T: Copy, R: Copy>(array: &Argument<'_, T>, function: fn(T) -> R) -> ArrayD<R> {
     array.mapv(function)
 }
 
 /// Runs a Rust function over two arrays of one shape.
-fn zip<T: Copy, R: Copy>(
-    a: &Argument<'_, T>,
-    b: &Argument<'_, T>,
-    function: impl Fn(T, T) -> R,
-) -> ArrayD<R> {
+fn zip<T: Copy, R: Copy>(a: &Argument<'_, T>, b: &Argument<'_, T>, function: fn(T, T) -> R) -> ArrayD<R> {
     Zip::from(a).and(b).map_collect(|&a, &b| function(a, b))
 }
 
