@@ -582,6 +582,17 @@ fn one_implementation_s_outcome_can_be_demanded_of_another() {
     let outcome = Reference::new().run(&matrix_plus_row());
     let demanded = expectation_of(&outcome).expect("answered");
     assert_eq!(judge(&matrix_plus_row(), &demanded, &outcome, Latitude::ANY), Verdict::Passed);
+    // What it says beside the values is demanded, too.
+    let Outcome::Success(success) = &outcome else { panic!("{outcome:?}") };
+    let more = Success {
+        intermediate: Some(success.tensor.clone()),
+        broadcastable: Some(vec![true, false]),
+        ..success.clone()
+    };
+    let Some(Expectation::Result(demanded)) = expectation_of(&Outcome::Success(more.clone())) else {
+        panic!("a result")
+    };
+    assert_eq!((demanded.intermediate, demanded.broadcastable), (more.intermediate, more.broadcastable));
     let refusal = Outcome::Refusal(Refusal::new(RefusalKind::DimensionMismatch, "").at_axis(1));
     let demanded = expectation_of(&refusal).expect("refused");
     assert_eq!(judge(&matrix_plus_row(), &demanded, &refusal, Latitude::ANY), Verdict::Passed);

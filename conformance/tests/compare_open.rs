@@ -284,6 +284,16 @@ fn the_derivative_of_abs_is_open_where_the_sign_is() {
 }
 
 #[test]
+fn the_derivative_of_a_root_of_abs_is_open_where_the_sign_is() {
+    // By hand: at a distance d from 0 the derivative is 1/4 of 1/√d, of either sign, and at 0 itself it is no number.
+    let root = || call(Function::Sqrt, [call(Function::Abs, [near_zero()])]);
+    for answer in [0.25e8, -0.25e8, f64::NAN] {
+        assert!(gradient_passes(root(), &[2.0, 2f64.ln()], answer), "{answer}");
+    }
+    assert!(!gradient_passes(root(), &[2.0, 0.0], f64::NAN));
+}
+
+#[test]
 fn the_derivative_of_a_maximum_is_open_where_the_winner_is() {
     let maximum = || call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);
     let edge = 2f64.ln();
@@ -295,6 +305,15 @@ fn the_derivative_of_a_maximum_is_open_where_the_winner_is() {
     let root = call(Function::Multiply, [call(Function::Sqrt, [near_zero()]), op(2)]);
     for answer in [42.0, f64::INFINITY, f64::NAN] {
         assert!(gradient_passes(call(Function::Maximum, [root.clone(), op(2)]), &[2.0, edge, 0.0], answer));
+    }
+    // The same of another operand: o0 is 0, and meets 0 or NaN. By hand, half of 1 or NaN.
+    let near_zero = call(Function::Subtract, [call(Function::Log, [op(1)]), op(2)]);
+    let root = call(Function::Multiply, [call(Function::Sqrt, [near_zero]), op(3)]);
+    for arguments in [[op(0), root.clone()], [root, op(0)]] {
+        for answer in [0.5, f64::NAN] {
+            let maximum = call(Function::Maximum, arguments.clone());
+            assert!(gradient_passes(maximum, &[0.0, 2.0, edge, 0.0], answer), "{answer}");
+        }
     }
     // What is open and not differentiated leaves nothing open: o1 wins or loses on its own.
     let beside = call(Function::Multiply, [op(0), call(Function::Abs, [call(Function::Exp, [op(1)])])]);

@@ -108,6 +108,14 @@ fn a_plan_takes_the_buffers_that_it_was_made_for() {
     let output = plan.run_into(&[Input::from(&a[..]), Input::from(&b[..])], Output::from(&mut out[..]));
     let expected = (DType::F32, 6);
     assert_eq!(output, Err(WrongBuffers::Output { found: (DType::F32, 7), expected }));
+    for (wrong, told) in [
+        (short.unwrap_err(), "operand 0 with 5 values: expected at least 6"),
+        (single.unwrap_err(), "1 operands: expected 2"),
+        (wide.unwrap_err(), "operand 1 of f64: expected f32"),
+        (output.unwrap_err(), "an output of 7 f32: expected 6 f32"),
+    ] {
+        assert_eq!(wrong.to_string(), told);
+    }
 }
 
 #[test]
@@ -154,6 +162,22 @@ fn levels_are_values() {
     }
     assert_eq!(Fast::new().name(), "fast");
     assert!(Level::Portable.is_available() && Fast::new().level().is_available());
+}
+
+/// Begins itself anew, with the variable set: a process has one environment for all of its tests.
+#[test]
+fn the_variable_names_a_level() {
+    const EXPECTED: &str = "BROADCHECK_TEST_EXPECTS";
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        let told = Level::requested().map(|level| level.map_or("none", Level::name));
+        return assert_eq!(told.unwrap_or("no level"), expected);
+    }
+    for (variable, expected) in [("portable", "portable"), ("", "none"), ("sse9", "no level")] {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", "the_variable_names_a_level"]);
+        let output = again.env("BROADCHECK_SIMD", variable).env(EXPECTED, expected).output().unwrap();
+        assert!(output.status.success(), "{variable}: {}", String::from_utf8_lossy(&output.stdout));
+    }
 }
 
 #[test]
@@ -230,7 +254,9 @@ fn a_large_gradient_is_summed_by_regions() {
 fn an_operand_that_lies_across_is_read_as_its_copy_is() {
     let x = Expression::operand;
     let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
-    for (batch, rows, columns) in [(1, 37, 3_001), (3, 16, 1_500), (2, 5, 9_000), (1, 211, 1_024)] {
+    // Of the fourth a share of a thread begins with the last row of a batch, and ends within the next one.
+    let shapes = [(1, 37, 3_001), (3, 16, 1_500), (2, 5, 9_000), (5, 12, 15_500), (1, 211, 1_024)];
+    for (batch, rows, columns) in shapes {
         let count = batch * rows * columns;
         let across: Vec<f32> = (0..count).map(|at| (at * 7 % 8191) as f32 / 64.0).collect();
         let mut copied = Vec::with_capacity(count);

@@ -260,6 +260,24 @@ fn near(found: f64, expected: f64) {
 }
 
 #[test]
+fn the_bound_adds_up_rounding_underflow_and_the_smallest_number() {
+    // Powers of two, of which each part is seen: f16 has a spacing of 2^-10 at 1 and the smallest subnormal 2^-24.
+    let element = GradientElement {
+        value: Scalar::F16(f16::ONE),
+        terms: 8,
+        magnitude: 2f64.powi(-12),
+        amplified: 2f64.powi(-9),
+        underflow: 2f64.powi(-26),
+        overflow: false,
+    };
+    let rounding = (24.0 * 2f64.powi(-12) + 2f64.powi(-9)) * 2f64.powi(-10);
+    assert_eq!(element.bound(DType::F16, 2), Some(rounding + 2f64.powi(-26) + 2f64.powi(-24)));
+    let nothing = GradientElement { magnitude: 0.0, amplified: 0.0, underflow: 0.0, ..element };
+    assert_eq!(nothing.bound(DType::F16, 2), Some(2f64.powi(-24)), "a result may be rounded to a subnormal");
+    assert_eq!(GradientElement { overflow: true, ..element }.bound(DType::F16, 2), None);
+}
+
+#[test]
 fn the_exponent_of_a_power_widens_the_bound() {
     let power = |base: Expression, exponent: usize| call(Function::Power, [base, op(exponent)]);
     // |y - 1| |log |x|| |t|, by hand: of 4^3 and its negative, 2 log 4 times 48; of 1/4 to 1/2, log 4 / 2 times 1.

@@ -98,6 +98,11 @@ fn expectations() {
         &refusal("kind: flag_violation, operand: 2"),
         "f.yaml:14:46: case numpy/x: refusal.operand: found 2, expected a place from 0 to 1",
     );
+    refused(
+        result,
+        &refusal("kind: flag_violation, operand: true"),
+        "f.yaml:14:46: case numpy/x: refusal.operand: found boolean `true`, expected an operand's name, or its place in the list, from 0",
+    );
 }
 
 #[test]
