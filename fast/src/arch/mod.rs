@@ -3,7 +3,7 @@
 //!
 //! The only unsafe code of the crate stands in this directory, and beside the loops of `math`. A kernel of a level
 //! is an ordinary safe function whose body may use that level's instructions; what is unsafe is to call it on a
-//! machine that lacks them. So a [`Kernel`] is called through a method, and a table is handed out by [`table`]
+//! machine that lacks them. So a [`Kernel`] is called through a method, and a table is handed out by [`table()`]
 //! alone, which asks the machine.
 #![allow(unsafe_code, reason = "the one place where kernels of a level are called")]
 
