@@ -108,6 +108,14 @@ fn a_plan_takes_the_buffers_that_it_was_made_for() {
     let output = plan.run_into(&[Input::from(&a[..]), Input::from(&b[..])], Output::from(&mut out[..]));
     let expected = (DType::F32, 6);
     assert_eq!(output, Err(WrongBuffers::Output { found: (DType::F32, 7), expected }));
+    // A plan of many tiles looks at its output as well.
+    let long = Operand::dense("a", [70_000], vec![1.0f32; 70_000]).unwrap();
+    let sum = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(0)]).unwrap();
+    let operation = Operation::Elementwise { expression: sum };
+    let plan = Plan::new(&Request::new(Rules::Numpy, operation, vec![long]).unwrap()).unwrap();
+    let many = plan.run_into(&[Input::from(&[1.0f32; 70_000][..])], Output::from(&mut out[..]));
+    let expected = (DType::F32, 70_000);
+    assert_eq!(many, Err(WrongBuffers::Output { found: (DType::F32, 7), expected }));
     for (wrong, told) in [
         (short.unwrap_err(), "operand 0 with 5 values: expected at least 6"),
         (single.unwrap_err(), "1 operands: expected 2"),

@@ -131,12 +131,10 @@ fn is_branch_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
     }
 }
 
-/// Whether more than one of these is possible: one is larger, the other, neither, NaN.
+/// Whether more than one of these is possible: one is larger, the other, neither. Where one may be NaN, so may the
+/// result, which [`may_be_undefined`] tells.
 fn is_winner_open(a: &Floats, b: &Floats) -> bool {
-    let numbers = !a.ranges.is_empty() && !b.ranges.is_empty();
-    let nan = a.nan || b.nan;
-    (nan && numbers)
-        || [Function::Less, Function::Greater].iter().any(|&order| compared(order, a, b).is_open())
+    [Function::Less, Function::Greater].iter().any(|&order| compared(order, a, b).is_open())
 }
 
 /// Whether more than one of these is possible: negative, zero, positive, NaN.
