@@ -117,7 +117,7 @@ fn a_wrong_command_line_is_2() {
 }
 
 #[test]
-fn the_suite_holds_and_is_a_table() {
+fn what_holds_is_a_table() {
     let ran = ends(0, &["check", "--rules", "numpy,xla", "--filter", "*/zero/*"]);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert!(lines[0].starts_with(concat!("broadcheck ", env!("CARGO_PKG_VERSION"), ": ")), "{}", lines[0]);

@@ -72,7 +72,7 @@ fn cases(directory: &Path) -> String {
 fn the_suite_through_serve_is_the_suite_in_process() {
     let suite = Suite::builtin().expect("the shipped suite");
     // The second is there for what it skips, of which a part will do.
-    for (name, step) in [("reference", 1), ("ndarray", 3)] {
+    for (name, step, fewest) in [("reference", 1, 300), ("ndarray", 3, 150)] {
         let all: Vec<_> = suite.cases.iter().step_by(step).collect();
         let inside = builtin(name).expect("built in");
         let outside =
@@ -86,7 +86,7 @@ fn the_suite_through_serve_is_the_suite_in_process() {
             assert_eq!(one.outcome, other.outcome, "{}", case.id);
             passed += usize::from(other.status == Status::Passed);
         }
-        assert!(passed > 150, "{name}: {passed} passed");
+        assert!(passed > fewest, "{name}: {passed} passed");
     }
 }
 
