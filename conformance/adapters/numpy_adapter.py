@@ -1,10 +1,7 @@
 """NumPy: its ufuncs under the rule set `numpy`, and `numpy.broadcast_to`. Operands are real views."""
-import itertools
-import math
-
 import protocol
 import numpy as np
-from numpy_interface import functions
+from numpy_interface import functions, skip_large
 
 FUNCTIONS = functions(np)
 KINDS = [
@@ -31,19 +28,6 @@ class NumPy:
             if request.unused():  # they take part in the common shape all the same
                 result = np.broadcast_to(result, np.broadcast_shapes(*(array.shape for array in arrays.values())))
             return result
-
-
-def skip_large(arrays):
-    """Skips what NumPy would allocate and this machine may not hold, on the way too: NumPy takes two operands at a time. What
-    NumPy refuses by its size is NumPy's to say."""
-    shapes = [array.shape for array in arrays]
-    for some in [shapes, *itertools.combinations(shapes, 2)]:
-        try:
-            shape = np.broadcast_shapes(*some)
-        except (ValueError, RuntimeError):
-            continue
-        if math.prod(shape) < 2**59:
-            protocol.limit(shape)
 
 
 protocol.serve(NumPy())

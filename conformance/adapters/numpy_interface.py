@@ -2,6 +2,9 @@
 
 It imports none of them: they give their module of functions, and how it makes an array and a gradient.
 """
+import itertools
+import math
+
 import protocol
 import numpy as np
 
@@ -12,6 +15,19 @@ NAMES = {"negate": "negative", "select": "where"}
 def functions(module):
     """The protocol's functions in a module that has them under NumPy's names."""
     return {name: getattr(module, NAMES.get(name, name)) for name in protocol.FUNCTIONS}
+
+
+def skip_large(arrays):
+    """Skips what a system would allocate and this machine may not hold, on the way too: NumPy takes two operands at a time.
+    What is refused by its size is the system's to say."""
+    shapes = [array.shape for array in arrays]
+    for some in [shapes, *itertools.combinations(shapes, 2)]:
+        try:
+            shape = np.broadcast_shapes(*some)
+        except (ValueError, RuntimeError):
+            continue
+        if math.prod(shape) < 2**59:
+            protocol.limit(shape)
 
 
 class Differentiable:

@@ -9,6 +9,7 @@ The model is compiled with the precision hint f32, without which the plugin comp
 of a request's time goes into that, so that a model is kept for the next request that differs in its values alone.
 """
 import collections
+import functools
 
 import protocol
 import numpy as np
@@ -23,13 +24,17 @@ OPERATIONS = {
     "logical_or": "LogicalOr", "negate": "Negative", "abs": "Abs", "sqrt": "Sqrt", "exp": "Exp", "log": "Log",
     "tanh": "Tanh", "logical_not": "LogicalNot", "select": "Select",
 }
+# A call as it is written down.
+CALLS = {name: functools.partial(lambda *call: call, name) for name in OPERATIONS}
 UNARY = {"negate", "abs", "sqrt", "exp", "log", "tanh", "logical_not"}
 AXIS = "auto_broadcast.auto_broadcast_axis"
 FACTORY = NodeFactory("opset1")
 CORE = ov.Core()
-CONFIG = {"INFERENCE_PRECISION_HINT": "f32"}
-# So many pairs of shapes are what the sweep over three operands comes back to; a model takes half a megabyte.
-KEPT = 1000
+# One thread, and bound to no processor: by default each process binds its threads to the same first ones, and two of them,
+# as `check` runs, wait for one another.
+CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False}
+# The sweeps over orders of operands come back to so many pairs of shapes; a model takes half a megabyte.
+KEPT = 2500
 
 
 def node(function, inputs, attributes):
@@ -91,9 +96,11 @@ def compiled(request):
 
 
 def all_but_values(request):
-    """Everything of a request that its model is made of."""
-    operands = [(operand.name, operand.dtype, operand.shape) for operand in request.operands]
-    return repr((request.rules, request.operation, request.expression, request.target_shape, request.axis, operands))
+    """Everything of a request that its model is made of. Operands are known by their places, whatever their names."""
+    places = {operand.name: place for place, operand in enumerate(request.operands)}
+    expression = request.expression and protocol.evaluate(request.expression, places, CALLS)
+    operands = [(operand.dtype, operand.shape) for operand in request.operands]
+    return repr((request.rules, request.operation, expression, request.target_shape, request.axis, operands))
 
 
 class OpenVINO:

@@ -120,13 +120,17 @@ class Operand:
         strides = [0 if length == 1 else stride * buffer.itemsize for length, stride in zip(self.shape, strides)]
         return np.lib.stride_tricks.as_strided(buffer[self._offset:], self.shape, strides, writeable=False)
 
-    def dense(self):
-        """The operand as a contiguous array of its own."""
+    def view(self):
+        """The operand as a NumPy array, for a system to which it is handed over so; a view stays one."""
         limit(self.shape)
         try:
-            return np.array(self.array(), order="C")
+            return self.array()
         except ValueError as error:
             raise Skipped(f"NumPy, by which it would be handed over, cannot make the operand: {error}") from error
+
+    def dense(self):
+        """The operand as a contiguous array of its own, for a system to which it is handed over so."""
+        return np.array(self.view(), order="C")
 
 
 class Request:

@@ -156,6 +156,28 @@ pub(super) static FAMILIES: &[Family] = &[
             }),
         ],
     },
+    // Rows that are neighbours in memory, more of them than are turned at once, and a few over.
+    Family {
+        name: "numpy-long-across",
+        rules: RuleSet::Numpy,
+        arrangements: &[
+            ("f64", |n| {
+                let view = lying(&b(&[n, 17]), &[17, n], &[1, 17], 0);
+                difference(Rules::Numpy, [a(&[17, n]), view], &[17, n], |p| p, move |p| p % n * 17 + p / n)
+            }),
+            ("f64-in-two-batches", |n| {
+                let batch = i64::try_from(17 * n).expect("as long as a family's longest");
+                let view = lying(&b(&[2, n, 17]), &[2, 17, n], &[batch, 1, 17], 0);
+                let place = move |p| p / (17 * n) * (17 * n) + p % n * 17 + p / n % 17;
+                difference(Rules::Numpy, [a(&[17, 1]), view], &[2, 17, n], move |p| p / n % 17, place)
+            }),
+            ("f32", |n| across(n, |p| f32::from(residue(p, 4093)), |k| f32::from(residue(k, 2039)) * 4096.0)),
+            ("i16", |n| {
+                let at_most = |j, modulus| i16::try_from(residue(j, modulus)).unwrap_or(0);
+                across(n, move |p| at_most(p, 16_381), move |k| at_most(k, 16_381) - 16_384)
+            }),
+        ],
+    },
     Family {
         name: "numpy-long-dtypes",
         rules: RuleSet::Numpy,
@@ -410,6 +432,21 @@ where
     elementwise(Rules::Numpy, fold(Function::Subtract, 2), vec![a, b], &[n, 3], values)
 }
 
+/// a - b in another dtype, a being (n) and b (17, n), of which the 17 elements of a column are neighbours in memory.
+fn across<T: Element + Copy + Sub<Output = T>>(
+    n: usize,
+    a: impl Fn(usize) -> T,
+    b: impl Fn(usize) -> T,
+) -> Asked
+where
+    Data: From<Vec<T>>,
+{
+    let values = from(17 * n, |p| a(p % n) - b(p % n * 17 + p / n));
+    let a = Operand::dense("a", [n], from(n, a)).expect("one value per element");
+    let b = Operand::view("b", [17, n], from(17 * n, b), Some(vec![1, 17]), 0).expect("a view inside");
+    elementwise(Rules::Numpy, fold(Function::Subtract, 2), vec![a, b], &[17, n], values)
+}
+
 /// The gradient of the sum of a · b by b, where a is as large as the result and its element p meets element `place(p)`
 /// of b: there the elements of a are added up, which are p mod 1009 + 1.
 fn gradient(rules: Rules, [large, small]: [&[usize]; 2], place: impl Fn(usize) -> usize) -> Asked {
@@ -455,6 +492,10 @@ mod tests {
         // a is 1 to 6, and b's column by column 1, 4, 2, 5, 3, 6 times 4096.
         let transposed = [-4095.0, -16382.0, -8189.0, -20476.0, -12283.0, -24570.0];
         assert_eq!(asked("numpy-long-views", "transposed", 2).1, tensor(&[3, 2], &transposed));
+        // a is 0 and 1; b's first row is its first and its eighteenth value, 0 and 17 times 4096, and so on.
+        let across = asked("numpy-long-across", "f32", 2).1;
+        let Data::F32(values) = across.values() else { panic!("f32") };
+        assert_eq!(values[..4], [0.0, 1.0 - 17.0 * 4096.0, -4096.0, 1.0 - 18.0 * 4096.0]);
         // 1 + 4, 2 + 5, 3 + 6.
         assert_eq!(asked("numpy-long-gradients", "by-row", 2).1, tensor(&[3], &[5.0, 7.0, 9.0]));
         assert_eq!(asked("numpy-long", "select", 4).1, tensor(&[4], &[1.0, 2.0, 4096.0, 4096.0]));
