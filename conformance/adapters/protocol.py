@@ -40,6 +40,9 @@ VERSION = 1
 # A larger result is skipped before it is made.
 MAX_ELEMENTS = 1 << 28
 
+# Operands are handed over by NumPy, whose arrays have at most so many axes.
+NUMPY_RANK = 64
+
 _DTYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16,
     "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
@@ -240,7 +243,8 @@ def _answer(system, request):
 def _declaration(system):
     fields = ["name", "version", "rules", "operations", "functions", "dtypes"]
     fields += [field for field in ("max_rank", "max_elements", "window") if hasattr(system, field)]
-    return {"version": VERSION, "implementation": {"language": "python", **{field: getattr(system, field) for field in fields}}}
+    declared = {"language": "python", "max_rank": NUMPY_RANK, **{field: getattr(system, field) for field in fields}}
+    return {"version": VERSION, "implementation": declared}
 
 
 def serve(system):

@@ -25,7 +25,6 @@ class TensorFlow:
     operations = ["elementwise", "broadcast", "gradient"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
-    max_rank = 254
 
     def run(self, request):
         if request.unused():

@@ -3,8 +3,9 @@
 
 mod versions;
 
+use crate::globs::matcher;
 use crate::suite::{Judged, Status};
-use globset::{Glob, GlobMatcher};
+use globset::GlobSet;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::collections::HashSet;
@@ -34,7 +35,7 @@ pub struct Entry {
     pub url: String,
     /// Whether it passes now and then, by chance: it is then no failure that it does.
     pub sometimes: bool,
-    matcher: GlobMatcher,
+    matcher: GlobSet,
 }
 
 /// What a file is.
@@ -140,7 +141,7 @@ fn entry(
     if !seen.insert(case.clone()) {
         return Err(complaint("found a second entry, expected one"));
     }
-    let glob = Glob::new(&case).map_err(|error| complaint(&format!("found no glob ({})", error.kind())))?;
+    let matcher = matcher(&case).map_err(|what| complaint(&what))?;
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     let reason = reason.ok_or_else(|| complaint("found no reason, expected why it fails"))?;
     let url = url.ok_or_else(|| complaint("found no `url`, expected where that is written"))?;
@@ -148,8 +149,7 @@ fn entry(
     if rest.is_none_or(str::is_empty) || url.contains(char::is_whitespace) {
         return Err(complaint(&format!("found the url `{url}`, expected one such as \"https://...\"")));
     }
-    let (matcher, reason, url) = (glob.compile_matcher(), reason.trim().into(), url.into());
-    Ok(Entry { matcher, reason, url, case, sometimes: false })
+    Ok(Entry { matcher, reason: reason.trim().into(), url: url.into(), case, sometimes: false })
 }
 
 impl Known {

@@ -22,10 +22,12 @@ pub mod explain;
 pub mod faults;
 pub mod fuzzing;
 pub mod generate;
+pub mod globs;
 #[cfg(feature = "harness")]
 pub mod harness;
 pub mod known;
 pub mod oracle;
+pub mod pad;
 pub mod relations;
 #[cfg(any(feature = "cli", feature = "testing", test))]
 pub mod report;

@@ -6,21 +6,30 @@
   const shown = document.getElementById("_shown");
   const fields = ["rules", "clause", "impl", "status", "text"];
   const columns = document.head.appendChild(document.createElement("style"));
-  const bodies = Array.from(document.querySelectorAll(".matrix tbody[data-rules]"));
   const sections = Array.from(document.querySelectorAll("section[data-rules]"), (section) => ({
     element: section,
     rules: section.dataset.rules,
+    rows: document.querySelector('.matrix [data-rules="' + section.dataset.rules + '"]'),
     clauses: Array.from(section.querySelectorAll("details.clause"), (clause) => ({
       element: clause,
       clause: clause.dataset.clause,
+      row: document.querySelector('.matrix [data-rules="' + section.dataset.rules + '"] [data-clause="'
+        + clause.dataset.clause + '"]'),
+      list: clause.querySelector(".cases"),
       count: clause.querySelector("summary > .faint"),
       cases: Array.from(clause.querySelectorAll("details.case"), (one) => ({
         element: one,
         letters: one.dataset.s,
+        marks: one.querySelector("summary > .marks"),
+        counts: Array.from(one.querySelectorAll("summary > .marks > *")),
         text: one.firstElementChild.textContent.toLowerCase(),
       })),
     })),
   }));
+  // What comes first in a listing, the worst first.
+  const FAILURES = "feu";
+  // The implementation whose signs the cases show, in whose order they stand; empty for all.
+  let judge = "";
   // So many cases are opened to view at once where a filter leaves no more.
   const FEW = 80;
 
@@ -31,14 +40,51 @@
     return wanted;
   }
 
+  // The letters of its status: of one implementation, or of all.
+  function lettersOf(one, impl) {
+    return impl === "" ? one.letters : one.letters.charAt(Number(impl));
+  }
+
   function matches(one, wanted) {
-    const letters = wanted.impl === "" ? one.letters : one.letters.charAt(Number(wanted.impl));
+    const letters = lettersOf(one, wanted.impl);
     const judged = Array.from(letters).some((letter) => wanted.status.includes(letter));
     return (wanted.status === "" || judged) && (wanted.text === "" || one.text.includes(wanted.text));
   }
 
+  function urgency(one) {
+    const place = Array.from(FAILURES).findIndex((letter) => lettersOf(one, judge).includes(letter));
+    return place === -1 ? FAILURES.length : place;
+  }
+
+  // The sign and word of one implementation, as the list of statuses has them; without one, the counts over all.
+  function showMarks(one) {
+    if (judge === "") {
+      one.marks.replaceChildren(...one.counts);
+      return;
+    }
+    const letter = lettersOf(one, judge);
+    const option = Array.from(form.elements.status.options).find((other) => other.value === letter);
+    const mark = document.createElement("span");
+    mark.className = option ? letter : "faint";
+    mark.textContent = option ? option.textContent : "not judged";
+    one.marks.replaceChildren(mark);
+  }
+
+  function judgeBy(impl) {
+    if (impl === judge) return;
+    judge = impl;
+    for (const section of sections) {
+      for (const clause of section.clauses) {
+        clause.cases.forEach(showMarks);
+        const sorted = clause.cases.slice().sort((one, other) => urgency(one) - urgency(other));
+        clause.list.append(...sorted.map((one) => one.element));
+      }
+    }
+  }
+
   function apply() {
     const wanted = asked();
+    judgeBy(wanted.impl);
     const any = fields.some((field) => wanted[field] !== "");
     let visible = 0;
     let all = 0;
@@ -56,23 +102,18 @@
         all += clause.cases.length;
         inSection += inClause;
         clause.element.hidden = inClause === 0;
+        clause.row.hidden = inClause === 0;
         const total = clause.cases.length;
         clause.count.textContent = inClause === total ? "(" + total + ")" : "(" + inClause + " of " + total + ")";
       }
       visible += inSection;
       section.element.hidden = inSection === 0;
+      section.rows.hidden = inSection === 0;
     }
     for (const section of sections) {
       for (const clause of section.clauses) {
         if (!clause.element.hidden && any && visible <= FEW) clause.element.open = true;
       }
-    }
-    for (const body of bodies) {
-      body.hidden = wanted.rules !== "" && wanted.rules !== body.dataset.rules;
-      for (const row of body.querySelectorAll("tr[data-clause]")) {
-        row.hidden = wanted.clause !== "" && wanted.clause !== row.dataset.clause;
-      }
-      if (wanted.clause !== "" && !body.querySelector("tr[data-clause]:not([hidden])")) body.hidden = true;
     }
     columns.textContent = wanted.impl === "" ? ""
       : ".matrix tr > :nth-child(n+2):not(:nth-child(" + (Number(wanted.impl) + 2) + ")) { display: none; }";
@@ -137,7 +178,7 @@
   form.addEventListener("reset", () => setTimeout(changed));
   window.addEventListener("hashchange", follow);
 
-  // A cell of the matrix shows its cases: the rule set, the clause and the implementation.
+  // A count of the matrix shows its cases: the rule set, the clause, the implementation and the status.
   document.querySelector(".matrix").addEventListener("click", (event) => {
     const link = event.target.closest("td a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -147,6 +188,7 @@
       rules: link.closest("tbody").dataset.rules,
       clause: row.dataset.clause,
       impl: String(link.closest("td").cellIndex - 1),
+      status: link.dataset.status,
     });
     changed();
     const target = document.getElementById(link.getAttribute("href").slice(1));

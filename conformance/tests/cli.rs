@@ -110,8 +110,20 @@ fn a_wrong_command_line_is_2() {
         &["check", "--impl", "tensorflow"],
     );
     complains("expected a number of threads", &["check", "--jobs", "0"]);
+    complains(
+        "--seed <N>: found `abc`, expected a whole number from 0 to 2^64-1",
+        &["fuzz", "--seed", "abc"],
+    );
+    complains(
+        "--axis <N>: found `x`, expected a whole number such as 1 or -1",
+        &["explain", "--axis", "x", "3"],
+    );
+    complains(
+        "--sample-sweeps <N>: found `1.5`, expected a whole number from 1 to 2^64-1",
+        &["check", "--sample-sweeps", "1.5"],
+    );
     complains("several formats", &["check", "--format", "json,text"]);
-    complains("--filter [", &["check", "--filter", "["]);
+    complains("--filter: found no glob (", &["check", "--filter", "["]);
     complains("found no such clause", &["list", "--clause", "XLA-99"]);
     complains("found no such example", &["list", "--example", "X99"]);
 }
@@ -525,6 +537,59 @@ fn exhaust_counts_its_checks() {
     complains("expected at most", &["exhaust", "--max-rank", "30"]);
 }
 
+#[test]
+fn exhaust_says_who_was_asked_nothing() {
+    let small = ["exhaust", "--max-rank", "1", "--max-dim", "1", "--rules", "xla"];
+    let line = "\nndarray was asked nothing: it declares nothing of what is within the bounds\n";
+    let named = ends(1, &[&small[..], &["--impl", "reference", "--impl", "ndarray"]].concat()).out;
+    assert!(named.contains(line) && named.lines().last().unwrap().starts_with("FAILED: "), "{named}");
+    // As with `check`, one that nobody named may be silent; it is said all the same.
+    let all = ends(0, &small).out;
+    assert!(all.contains(line) && !all.contains("fast was asked nothing"), "{all}");
+}
+
+#[test]
+fn no_width_is_too_large() {
+    let shape = ["1"; 60_000].join("x");
+    ends(0, &["explain", &shape, "3"]);
+}
+
+/// Whatever stands in a file's name, in a case or on the command line: a terminal is sent none of its codes.
+#[cfg(unix)]
+#[test]
+fn no_code_reaches_a_terminal_raw() {
+    const EVIL: &str = "\u{1b}[31mEVIL\u{7}\u{202e}";
+    let directory = tempfile::tempdir().unwrap();
+    let title = r#"title: "\e[31mEVIL\a\u202e""#;
+    let cases = case_file("0").replace("title: A row is added to a matrix.", title);
+    let cases = write(directory.path(), &format!("{EVIL}.yaml"), &cases);
+    let wrong = write(directory.path(), &format!("{EVIL}-wrong.yaml"), "format: 2\n");
+    let known = format!("implementation: \"{}\"\nknown: []\n", r"\e[31mEVIL\a\u202e");
+    let known = write(directory.path(), "known.yaml", &known);
+    for (status, args) in [
+        (1, &["check", "--cases", &cases, "--impl", "reference"][..]),
+        (1, &["check", "--cases", &cases, "--impl", "reference", "--format", "json"]),
+        (2, &["check", "--impl", "reference", "--known", &known]),
+        (0, &["list", "--cases", &cases]),
+        (0, &["list", "--cases", &cases, "--format", "json"]),
+        (0, &["show", "--cases", &cases, "numpy/mine/sum"]),
+        (2, &["validate", &wrong]),
+        (2, &["check", "--rules", EVIL]),
+        (2, &["smoke", "--impl", EVIL]),
+    ] {
+        let mut command = command(args);
+        // Otherwise the stream would take the codes out by itself.
+        let output = command.env("CLICOLOR_FORCE", "1").output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+        for text in [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()) {
+            assert!(
+                !text.contains("\u{1b}[31mEVIL") && !text.contains(['\u{7}', '\u{202e}']),
+                "{args:?}: {text}"
+            );
+        }
+    }
+}
+
 /// The interrupt key while it works: the report so far, and 130.
 #[cfg(unix)]
 #[test]
@@ -718,6 +783,34 @@ fn exhaust_writes_a_case_for_each_sort_of_difference() {
     complains("expected a directory for cases", &["fuzz", "--requests", "10", "--out", &file]);
 }
 
+/// Nor what a harness says: its name, its version and its messages. The colours that are ours stay.
+#[test]
+fn no_code_of_a_harness_reaches_a_terminal_raw() {
+    let Some(maximum) = maximum() else { return };
+    let harness = maximum.replace("maximum.py", "codes.py");
+    let directory = tempfile::tempdir().unwrap();
+    let known = write(directory.path(), "known.yaml", "implementation: numpy\nknown: []\n");
+    for (status, args) in [
+        (1, &["smoke", "--impl", &harness][..]),
+        (1, &["fuzz", "--right", &harness, "--requests", "20", "--jobs", "1"]),
+        (1, &["exhaust", "--max-rank", "1", "--max-dim", "1", "--impl", "reference", "--impl", &harness]),
+        (1, &["check", "--filter", "numpy/zero", "--impl", &harness]),
+        (2, &["check", "--impl", &harness, "--known", &known]),
+    ] {
+        let output = command(args).env("CLICOLOR_FORCE", "1").output().unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(output.status.code(), Some(status), "{args:?}\n{out}\n{err}");
+        let all = out + &err;
+        assert!(all.contains("EVIL"), "{args:?}: {all}");
+        assert!(!all.contains("\u{1b}[31mEVIL") && !all.contains(['\u{7}', '\u{202e}']), "{args:?}: {all}");
+        assert!(args[0] != "smoke" || all.contains("\u{1b}[1m\u{1b}[31mWRONG"), "{all}");
+        // A case that is printed can be read.
+        if args[0] == "fuzz" {
+            assert!(all.contains(r"\u001B[31mEVIL\u0007\u202E"), "{all}");
+        }
+    }
+}
+
 #[test]
 fn fuzz_tells_what_is_known_from_what_is_new() {
     let Some(harness) = maximum() else { return };
@@ -738,4 +831,52 @@ fn fuzz_tells_what_is_known_from_what_is_new() {
     assert!(with(&known("minimum"), 1).contains("\nFAILED, 1 disagreement: "));
     let gone = directory.path().join("gone.yaml");
     complains("gone.yaml", &[&search[..], &["--known", gone.to_str().unwrap()]].concat());
+}
+
+#[test]
+fn globs_that_cannot_be_compiled_are_2() {
+    let nested = "{a,".repeat(200) + "b" + &"}".repeat(200);
+    complains("found braces 200 deep, expected at most 10", &["check", "--filter", &nested]);
+    complains("found braces 200 deep, expected at most 10", &["faults", "--filter", &nested]);
+    complains("found a glob of 2000 bytes", &["list", "--filter", &"a?".repeat(1000)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_report_goes_where_a_link_leads() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let directory = tempfile::tempdir().expect("a directory");
+    let (target, link) = (directory.path().join("target"), directory.path().join("link"));
+    fs::write(&target, "").expect("a file");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).expect("a mode");
+    symlink(&target, &link).expect("a link");
+    let out = link.to_str().expect("UTF-8");
+    let check =
+        ["check", "--impl", "reference", "--filter", "none/shapes/scalars", "--format", "json", "--out"];
+    ends(0, &[&check[..], &[out]].concat());
+    assert!(link.is_symlink());
+    assert!(fs::read_to_string(&target).expect("a report").contains("none/shapes/scalars"));
+    assert_eq!(target.metadata().expect("a file").permissions().mode() & 0o777, 0o600);
+    let dangling = directory.path().join("dangling");
+    symlink(directory.path().join("nothing"), &dangling).expect("a link");
+    complains(
+        "a symbolic link that leads nowhere",
+        &[&check[..], &[dangling.to_str().expect("UTF-8")]].concat(),
+    );
+    assert!(dangling.is_symlink());
+}
+
+#[test]
+fn a_draft_that_cannot_be_written_is_told_before_the_run() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let missing = directory.path().join("missing").join("known.yaml");
+    let check = ["check", "--impl", "reference", "--write-known", missing.to_str().expect("UTF-8")];
+    let ran = ends(2, &check);
+    assert!(ran.err.contains("does not exist") && ran.out.is_empty(), "{} {}", ran.err, ran.out);
+    let report = directory.path().join("same");
+    let report = report.to_str().expect("UTF-8");
+    complains(
+        "found the file of a report, expected another",
+        &["check", "--impl", "reference", "--format", "json", "--out", report, "--write-known", report],
+    );
 }

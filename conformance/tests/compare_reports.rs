@@ -164,6 +164,42 @@ fn nothing_holds_by_silence() {
 }
 
 #[test]
+fn what_is_gone_does_not_hold() {
+    let old = report("mine", "1.0", &[("a", "passed", ""), ("b", "passed", ""), ("c", "failed", "wrong")]);
+    let (status, value, text, _) = compared(&old, &report("mine", "1.0", &[]));
+    assert_eq!((status, &value["held"]), (1, &json!(false)));
+    assert!(text.contains("mine: nothing is left to compare: no case is in both"), "{text}");
+    assert!(text.ends_with("\nBROKEN: 0 broken, 3 gone, 0 as before\n"), "{text}");
+    let none = report("mine", "1.0", &[]);
+    assert_eq!(compared(&none, &none).0, 1);
+
+    // Of what was right, not a single case may go; of what was wrong, any.
+    let without = |lacking: usize| {
+        let mut new = old.clone();
+        new["implementations"][0]["cases"].as_array_mut().unwrap().remove(lacking);
+        new
+    };
+    let (status, _, text, _) = compared(&old, &without(0));
+    assert_eq!(status, 1);
+    assert!(text.contains("1 case no longer answered although right before"), "{text}");
+    assert_eq!(compared(&old, &without(2)).0, 0);
+    // Another version of the suite may have dropped it.
+    let mut later = without(0);
+    later["suite"]["version"] = "0.2.0".into();
+    assert_eq!(compared(&old, &later).0, 0);
+}
+
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = report("mine", "1.0", &[("a", "passed", "")]);
+    let marked = directory.path().join("marked.json");
+    fs::write(&marked, format!("\u{feff}{report}")).unwrap();
+    let (status, _, err) = compare(&marked, &marked, "text");
+    assert_eq!(status, 0, "{err}");
+}
+
+#[test]
 fn a_terminal_is_sent_no_code_of_a_file() {
     let old = report("mi\u{1b}[31mne", "1.0", &[("a", "passed", "")]);
     let new = report("mi\u{1b}[31mne", "1.0", &[("a", "failed", "\u{1b}]0;owned\u{7}")]);
@@ -185,7 +221,10 @@ fn wrong_input_is_told_with_its_file() {
         assert!(err.contains("bad.json") && err.contains(words), "{content}: {err}");
     };
     complains("", "found an empty file, expected a report written by `broadcheck check --format json`");
-    complains("not JSON", "at line 1 column 2, expected a report");
+    complains(
+        "not JSON",
+        "found text that is not JSON (expected ident at line 1 column 2), expected a report",
+    );
     complains("[1]", "expected a report");
     complains("{}", "missing field `suite`");
     complains("{\"suite\":{\"version\":\"1\"},\"implementations\":[]}", "found no implementation");

@@ -138,6 +138,13 @@ fn one_that_dies_only_with_several_in_flight_is_told_so() {
 }
 
 #[test]
+fn one_that_dies_after_an_answer_harms_the_next_and_is_told_so() {
+    let message = one_error(&process("dies_after.sh", Options::default()), 6);
+    let how = "with 1 request unanswered after the one before it was answered, the process ended with exit status 3";
+    assert_eq!(message, format!("not reproduced alone: {how}"));
+}
+
+#[test]
 fn what_is_beyond_its_limits_is_not_sent() {
     let process = process("small.sh", Options::default());
     let skipped = |shape: &[usize]| {
@@ -182,7 +189,14 @@ fn an_answer_comes_once() {
 #[test]
 fn json_is_json() {
     let message = one_error(&process("invalid_json.sh", Options::default()), 5);
-    assert_parts(&message, &["no valid answer: found expected value", "expected a JSON object", "[NaN]"]);
+    let why = "no valid answer: found text that is not JSON (expected value at line 1 column ";
+    assert_parts(&message, &[why, "), expected a JSON object in one line", "[NaN]"]);
+}
+
+#[test]
+fn a_number_is_a_number() {
+    let message = one_error(&process("list_as_seq.sh", Options::default()), 5);
+    assert_parts(&message, &["no valid answer: found sequence, expected a whole number as seq"]);
 }
 
 #[test]
@@ -233,6 +247,16 @@ fn what_cannot_be_started_is_said_to_be_so() {
         &of("misspelt.sh", Options::default()),
         &["implementation.dtypes: found \"float64\", expected names among f64 f32"],
     );
+    assert_parts(
+        &of("twice.sh", Options::default()),
+        &[
+            "the answer to `start` is not valid: found duplicate field `rules` at line 1",
+            "expected a JSON object",
+        ],
+    );
+    let many = of("many_misspelt.sh", Options::default());
+    assert_parts(&many, &["functions: found \"nonesuch\", expected names among add ", "; and 4091 more\n"]);
+    assert!(many.len() < 3000, "{} bytes", many.len());
     let impatient = Options { start_limit: Duration::from_millis(300), ..Options::default() };
     assert_eq!(of("silent.sh", impatient), "`start` was not answered: no answer within 0.3 s");
     assert_parts(
@@ -260,7 +284,8 @@ fn one_that_never_starts_again_fails_the_rest_and_ends() {
         let Outcome::Errored { message } = outcome else { panic!("the case {place}: {outcome:?}") };
         let part = match place {
             4 => "ended with exit status 3",
-            5..=7 => {
+            // The case 4 was tried again, too.
+            5..=6 => {
                 "it could not be started again: `start` was not answered: the process ended with exit status 9"
             }
             _ => "not tried again after 3 starts that failed",
@@ -306,6 +331,22 @@ fn what_it_started_is_ended_with_it() {
     let message = one_error(&process, 5);
     assert_parts(&message, &["the process ended with exit status 3"]);
     assert_ends(&id_in(&file));
+}
+
+#[test]
+fn one_that_leaves_its_group_is_ended() {
+    if !python() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("id");
+    let began = Instant::now();
+    let process = open(&command("leaves_group.py", &[&file]), quick()).expect("it starts");
+    assert_eq!(one_error(&process, 5), "no answer within 0.7 s");
+    assert_ends(&id_in(&directory.path().join("id.hangs")));
+    drop(process);
+    assert_ends(&id_in(&file));
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -260,6 +260,17 @@ fn smoke_says_what_is_wrong() {
 }
 
 #[test]
+fn smoke_tells_a_greeting_from_an_answer() {
+    let text = ends(2, &["smoke", "--impl", &bad("greets.sh", None)]);
+    assert_parts(&text, &["WRONG     it answers `start`", "the line: `bad 1.0, at your service`"]);
+    assert_parts(
+        &text,
+        &["something else was printed before the answer", "print the rest to standard error"],
+    );
+    assert!(!text.contains("flush stdout"), "{text}");
+}
+
+#[test]
 fn smoke_finds_a_buffer_that_is_not_flushed() {
     if !python() {
         return;

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 CONFORMANCE = pathlib.Path(__file__).resolve().parents[1]
-PUBLISHED = 'broadcheck = { version = "0.1",'
+BESIDE = 'broadcheck = { path = "../broadcheck/conformance",'
 
 
 def files_of(page):
@@ -33,9 +33,9 @@ def run(what, wanted, *command, **options):
 
 def try_crate(files, directory):
     """The crate's tests hold, and each of them is there by name."""
-    if PUBLISHED not in files["Cargo.toml"]:
-        sys.exit(f"FAILED  the page does not depend on {PUBLISHED}")
-    manifest = files["Cargo.toml"].replace(PUBLISHED, f"broadcheck = {{ path = {str(CONFORMANCE)!r},")
+    if BESIDE not in files["Cargo.toml"]:
+        sys.exit(f"FAILED  the page does not depend on {BESIDE}")
+    manifest = files["Cargo.toml"].replace(BESIDE, f"broadcheck = {{ path = {str(CONFORMANCE)!r},")
     for name, text in {**files, "Cargo.toml": manifest + "\n[workspace]\n"}.items():
         path = directory / name
         path.parent.mkdir(exist_ok=True)

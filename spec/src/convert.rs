@@ -13,6 +13,11 @@ use serde_yaml::Value;
 /// The keys of the five documents.
 pub const DOCUMENTS: [&str; 5] = ["xla-en", "xla-zh", "xla-id", "openvino", "aesara"];
 
+/// The longest id of a case or sweep, in characters: it stands in tables, in addresses and in file names.
+pub const MAX_ID: usize = 200;
+/// The longest title of a case or sweep, in characters.
+pub const MAX_TITLE: usize = 1000;
+
 /// One case or sweep that is being read.
 pub(crate) struct Reader<'a> {
     pub(crate) file: &'a str,
@@ -89,7 +94,7 @@ impl<'a> Reader<'a> {
             );
             return None;
         }
-        Some(id)
+        self.check_length("id", &id, MAX_ID).then_some(id)
     }
 
     fn check_title(&mut self, title: Option<String>) -> Option<String> {
@@ -98,7 +103,15 @@ impl<'a> Reader<'a> {
             self.error("title", "an empty title", "a sentence: what would go wrong, or what must hold");
             return None;
         }
-        Some(title)
+        self.check_length("title", &title, MAX_TITLE).then_some(title)
+    }
+
+    fn check_length(&mut self, field: &str, text: &str, most: usize) -> bool {
+        let length = text.chars().count();
+        if length > most {
+            self.error(field, format!("{length} characters"), format!("at most {most}"));
+        }
+        length <= most
     }
 
     fn check_clause(&mut self, clause: Option<String>) -> Option<String> {

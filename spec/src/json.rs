@@ -251,6 +251,7 @@ fn insert_refusal(
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct Answer {
     result: Option<AnswerResult>,
     refusal: Option<AnswerRefusal>,
@@ -259,6 +260,7 @@ struct Answer {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct AnswerResult {
     dtype: String,
     #[serde(deserialize_with = "wide::list")]
@@ -269,6 +271,7 @@ struct AnswerResult {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct AnswerIntermediate {
     #[serde(deserialize_with = "wide::list")]
     shape: Vec<Natural>,
@@ -276,6 +279,7 @@ struct AnswerIntermediate {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct AnswerRefusal {
     message: Option<String>,
     kind: Option<String>,
@@ -285,11 +289,13 @@ struct AnswerRefusal {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Skipped {
     reason: Option<String>,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Errored {
     message: Option<String>,
 }

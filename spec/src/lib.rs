@@ -59,7 +59,7 @@
 //!
 //! | field | |
 //! |---|---|
-//! | `name` | `[a-z][a-z0-9_]*`, unique in the request, no function's name |
+//! | `name` | `[a-z][a-z0-9_]*`, of at most [`MAX_OPERAND_NAME`] characters, unique in the request, no function's name |
 //! | `dtype` | see [below](#dtypes) |
 //! | `shape` | the lengths of the axes, outermost first, each 0 or more; `[]` is a scalar, with one value |
 //! | `values` | flat, row-major, one per element; of a view, the buffer |
@@ -245,7 +245,7 @@
 //! ```
 //!
 //! A file of more than [`MAX_FILE_BYTES`] is refused unread; so is what is empty or no regular file. A file may hold [`MAX_NODES`]
-//! values and nest [`MAX_DEPTH`] deep. Shapes are arithmetic: one that names more elements than there are values is an
+//! values and nest [`MAX_DEPTH`] deep; an id has at most [`MAX_ID`] characters, a title [`MAX_TITLE`]. Shapes are arithmetic: one that names more elements than there are values is an
 //! error, whatever it multiplies to.
 //!
 //! # The JSON twin
@@ -313,7 +313,7 @@ pub mod write;
 
 pub use assemble::MAX_EXPRESSION_DEPTH;
 pub use case::{Case, Expectation, ExpectedRefusal, ExpectedResult, Location, Origin, Source, Sweep};
-pub use convert::DOCUMENTS;
+pub use convert::{DOCUMENTS, MAX_ID, MAX_TITLE};
 pub use dtype::{DType, Scalar, UnknownDType};
 pub use error::{LoadError, LoadErrors};
 pub use expect::MAX_TOLERANCE_ULP;
@@ -322,8 +322,9 @@ pub use function::{Exactness, Function, UnknownFunction};
 pub use half;
 pub use implementation::{Capabilities, DEFAULT_MAX_ELEMENTS, Implementation};
 pub use kit::{LICENCES, SCHEMAS, SEMANTICS};
+pub use lint::hides;
 pub use load::{CaseFile, FORMAT, MAX_FILE_BYTES, load_path, load_str};
-pub use operand::Operand;
+pub use operand::{MAX_OPERAND_NAME, Operand};
 pub use outcome::{Outcome, Refusal, RefusalKind, Success, UnknownRefusalKind};
 pub use request::{Malformed, Operation, OperationKind, Request, RuleSet, Rules, UnknownRuleSet};
 pub use shape::{MAX_COUNT, Shape, ShapeError};

@@ -28,6 +28,27 @@ fn finding<T>(text: &str, expected: &str) -> Result<T, Finding> {
     Err(Finding { found: format!("`{}`", shortened(text)), expected: expected.into() })
 }
 
+/// Signs of no width, those that change the direction of writing, line ends that are no line feed, and what is no
+/// character, which neither XML nor YAML takes.
+pub fn hides(char: char) -> bool {
+    if u32::from(char) & 0xfffe == 0xfffe {
+        return true;
+    }
+    matches!(
+        char,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fdd0}'..='\u{fdef}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
 /// At most 60 characters of a text, for messages.
 pub(crate) fn shortened(text: &str) -> String {
     limited(text, 60)
@@ -38,7 +59,7 @@ pub(crate) fn message(text: &str) -> String {
     limited(text, 400)
 }
 
-/// The beginning of a text on one line; control characters are escaped, so that none reaches a terminal.
+/// The beginning of a text on one line; what does not show is escaped, so that none of it reaches a terminal.
 fn limited(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (place, char) in text.chars().enumerate() {
@@ -46,7 +67,7 @@ fn limited(text: &str, most: usize) -> String {
             out.push('…');
             break;
         }
-        if char.is_control() { out.extend(char.escape_default()) } else { out.push(char) }
+        if char.is_control() || hides(char) { out.extend(char.escape_default()) } else { out.push(char) }
     }
     out
 }

@@ -3,6 +3,9 @@
 use crate::request::Malformed;
 use crate::{DType, Data, Function, Shape};
 
+/// The longest name of an operand, in characters: names head the lines and columns of reports.
+pub const MAX_OPERAND_NAME: usize = 64;
+
 /// A named input of a request.
 ///
 /// Dense: `values` hold one value per element, row-major. A view: `values` are a buffer, and the element at
@@ -22,8 +25,8 @@ impl Operand {
     /// A dense operand.
     ///
     /// # Errors
-    /// [`Malformed`] for a name that is not `[a-z][a-z0-9_]*` or is a function's, or where there is not one
-    /// value per element.
+    /// [`Malformed`] for a name that is not `[a-z][a-z0-9_]*`, is longer than [`MAX_OPERAND_NAME`] or is a
+    /// function's, or where there is not one value per element.
     pub fn dense(
         name: impl Into<String>,
         shape: impl Into<Shape>,
@@ -141,6 +144,10 @@ fn check_name(name: &str) -> Result<(), Malformed> {
             "a name of the form [a-z][a-z0-9_]*",
         ));
     }
+    if name.len() > MAX_OPERAND_NAME {
+        let found = format!("a name of {} characters", name.len());
+        return Err(Malformed::new("operands.name", found, format!("at most {MAX_OPERAND_NAME}")));
+    }
     if name.parse::<Function>().is_ok() {
         return Err(Malformed::new("operands.name", format!("`{name}`"), "a name that is no function's"));
     }
@@ -203,6 +210,12 @@ mod tests {
         for bad in ["", "A", "0a", "_a", "a-b", "exp", "é"] {
             assert!(Operand::dense(bad, [1], vec![1i8]).is_err(), "{bad}");
         }
+        let named = |length| Operand::dense("a".repeat(length), [1], vec![1i8]);
+        assert!(named(MAX_OPERAND_NAME).is_ok());
+        assert_eq!(
+            named(MAX_OPERAND_NAME + 1).unwrap_err().to_string(),
+            "operands.name: found a name of 65 characters, expected at most 64"
+        );
     }
 
     #[test]

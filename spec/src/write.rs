@@ -183,8 +183,11 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            char if char.is_control() || matches!(char, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                write!(out, "\\u{:04X}", u32::from(char)).expect("writing to a string does not fail");
+            char if char.is_control() || lint::hides(char) => {
+                // Beyond four digits YAML has another escape.
+                let code = u32::from(char);
+                let escape = if code > 0xffff { format!("\\U{code:08X}") } else { format!("\\u{code:04X}") };
+                out.push_str(&escape);
             }
             char => out.push(char),
         }
@@ -209,5 +212,6 @@ mod tests {
             assert_eq!(scalar(text), format!("\"{text}\""));
         }
         assert_eq!(scalar("a\n\"b\"\\\u{85}"), "\"a\\n\\\"b\\\"\\\\\\u0085\"");
+        assert_eq!(scalar("a\u{202e}b\u{e0001}"), "\"a\\u202Eb\\U000E0001\"");
     }
 }

@@ -1,7 +1,7 @@
 //! The limits of the loader, at the last file that is read and the first that is not. Each is megabytes: what is wrong in
 //! few words stands in `malformed`.
 
-use broadcheck_spec::{MAX_FILE_BYTES, MAX_NODES, load_path, load_str};
+use broadcheck_spec::{MAX_FILE_BYTES, MAX_ID, MAX_NODES, MAX_OPERAND_NAME, MAX_TITLE, load_path, load_str};
 use std::fs;
 use std::path::Path;
 
@@ -68,6 +68,36 @@ fn quoted_texts_are_counted_with_the_indicators_each_once() {
     let limit = "more than 262144 of the characters";
     assert!(told(MAX_NODES - 1).contains(limit), "{}", told(MAX_NODES - 1));
     assert!(!told(MAX_NODES - 2).contains(limit), "{}", told(MAX_NODES - 2));
+}
+
+#[test]
+fn ids_titles_and_names_have_a_longest() {
+    let with = |from: &str, to: &str| told(&GOOD.replace(from, to));
+    let named = |length: usize| {
+        let name = "a".repeat(length);
+        with(
+            "expression: a\n    operands: [{name: a,",
+            &format!("expression: {name}\n    operands: [{{name: {name},"),
+        )
+    };
+    let (id, title) = (
+        |length| with("id: x", &format!("id: {}", "x".repeat(length))),
+        |length| with("title: T.", &format!("title: {}", "é".repeat(length))),
+    );
+    assert_eq!([id(MAX_ID), title(MAX_TITLE), named(MAX_OPERAND_NAME)], ["", "", ""]);
+    let long = id(MAX_ID + 1);
+    assert!(
+        long.starts_with("f.yaml:4:9: case xxx")
+            && long.ends_with(": id: found 201 characters, expected at most 200"),
+        "{long}"
+    );
+    let long = title(MAX_TITLE + 1);
+    assert_eq!(long, "f.yaml:5:12: case x: title: found 1001 characters, expected at most 1000");
+    let long = named(MAX_OPERAND_NAME + 1);
+    assert_eq!(
+        long,
+        "f.yaml:9:23: case x: operands[0].name: found a name of 65 characters, expected at most 64"
+    );
 }
 
 #[test]

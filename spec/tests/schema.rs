@@ -81,8 +81,10 @@ fn what_is_malformed_is_refused() {
         ("/cases", Some(json!([]))),
         ("/more", Some(json!(1))),
         ("/cases/0/id", Some(json!("Numpy/x"))),
+        ("/cases/0/id", Some(json!("x".repeat(201)))),
         ("/cases/0/id", None),
         ("/cases/0/title", Some(json!(""))),
+        ("/cases/0/title", Some(json!("x".repeat(1001)))),
         ("/cases/0/title", None),
         ("/cases/0/clause", Some(json!("NUMPY"))),
         ("/cases/0/clause", None),
@@ -113,6 +115,7 @@ fn what_is_malformed_is_refused() {
         ("/cases/0/expression", Some(json!(["add", "a", 1]))),
         ("/cases/0/operands/0/name", Some(json!("exp"))),
         ("/cases/0/operands/0/name", Some(json!("A"))),
+        ("/cases/0/operands/0/name", Some(json!("x".repeat(65)))),
         ("/cases/0/operands/0/name", Some(json!(true))),
         ("/cases/0/operands/0/dtype", Some(json!("float64"))),
         ("/cases/0/operands/0/shape/0", Some(json!(-1))),
@@ -146,6 +149,13 @@ fn what_is_malformed_is_refused() {
     assert_eq!(wide("/cases/0/operands/0/shape/0", json!("02")), (false, false));
     assert_eq!(wide("/cases/0/operands/0/shape/0", json!("-2")), (false, false));
     let requests = self::validator(include_str!("../schema/request.schema.json"));
+    for (length, right) in [(64, true), (65, false)] {
+        let name = "x".repeat(length);
+        let operand = json!({"name": name, "dtype": "f64", "shape": [], "values": [1]});
+        let request = json!({"rules": "numpy", "expression": name, "operands": [operand]});
+        assert_eq!(requests.is_valid(&request), right, "{length}");
+        assert_eq!(json::request_from_value(request).is_ok(), right, "{length}");
+    }
     let request = |offset: Value| {
         json!({"rules": "numpy", "expression": "a", "operands": [
             {"name": "a", "dtype": "f64", "shape": [0, "9223372036854775808"], "strides": ["-9007199254740993", 1], "offset": offset, "values": []},

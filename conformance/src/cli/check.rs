@@ -4,9 +4,11 @@ use super::implementations::{add_known, find, parse_jobs, wanted, with_jobs};
 use super::judging::{Judging, Rerun};
 use super::select::Selection;
 use super::time::parse_time;
-use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, complain, interrupt, print_and_end, width};
+use super::{
+    Ended, FAILED, HELD, INTERRUPTED, Stop, complain, interrupt, print, print_and_end, tell_and_end, width,
+};
 use broadcheck::known::Known;
-use broadcheck::report::output::{Destination, Format, need_directory};
+use broadcheck::report::output::{self, Destination, Format, need_directory};
 use broadcheck::report::{Report, Run, known_draft, text};
 use broadcheck::spec::Suite;
 use broadcheck::subjects::Subject;
@@ -115,7 +117,7 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let destination = args.out.as_ref().map(|out| Destination::new(&formats, &running, out)).transpose()?;
     if let Some(path) = &args.write_known {
-        may_draft(path, &running)?;
+        may_draft(path, &running, destination.as_ref())?;
     }
     interrupt::listen()?;
 
@@ -125,7 +127,7 @@ pub(super) fn run(args: &Args) -> Ended {
         known: &known,
         named: !args.implementations.is_empty(),
         sample: args.sample_sweeps,
-        rerun: Rerun::new(&args.selection.cases),
+        rerun: Rerun::new(&args.selection.cases, args.sample_sweeps),
     };
     let runs = with_jobs(args.jobs, || {
         let named = names.iter().zip(&implementations);
@@ -144,25 +146,27 @@ pub(super) fn run(args: &Args) -> Ended {
         (false, true) => HELD,
         (false, false) => FAILED,
     };
-    let drafted = match &args.write_known {
-        Some(path) => draft(path, &report.runs[0])?,
-        None => String::new(),
-    };
+    let drafted = args.write_known.as_ref().map_or(Ok(String::new()), |path| draft(path, &report.runs[0]));
+    let status = if drafted.is_ok() { status } else { super::WRONG_INPUT };
+    match &drafted {
+        Ok(text) => note(text),
+        Err(message) => complain(message),
+    }
     let Some(destination) = destination else {
         // The report alone goes to standard output: it may be read by a program.
-        note(&drafted);
         return print_and_end(&rendered(&report, &suite, formats[0]), status);
     };
     if let Err(message) = destination.write(&report, &suite) {
+        // What was found is not lost with the file.
+        print(&text::render(&report, width()))?;
         complain(&message);
         return Ok(super::WRONG_INPUT);
     }
-    note(&drafted);
     let mut text = report.closing() + "\n";
     for file in &destination.files {
         text += &format!("written: {}\n", file.path.display());
     }
-    print_and_end(&text, status)
+    tell_and_end(&text, status)
 }
 
 fn rendered(report: &Report, suite: &Suite, format: Format) -> String {
@@ -173,7 +177,7 @@ fn rendered(report: &Report, suite: &Suite, format: Format) -> String {
 }
 
 /// A draft is about one implementation, and takes the place of no file.
-fn may_draft(path: &Path, running: &[&str]) -> Result<(), Stop> {
+fn may_draft(path: &Path, running: &[&str], reports: Option<&Destination>) -> Result<(), Stop> {
     if running.len() != 1 {
         let count = running.len();
         return Err(Stop::Input(format!(
@@ -184,11 +188,19 @@ fn may_draft(path: &Path, running: &[&str]) -> Result<(), Stop> {
         let path = path.display();
         return Err(Stop::Input(format!("--write-known {path}: found a file, expected a name that is free")));
     }
-    Ok(())
+    let is_report = |reports: &Destination| reports.files.iter().any(|file| file.path == path);
+    if reports.is_some_and(is_report) {
+        let path = path.display();
+        return Err(Stop::Input(format!(
+            "--write-known {path}: found the file of a report, expected another"
+        )));
+    }
+    // A free name in a directory that there is: nothing is told apart here but what `draft` would find after the run.
+    output::may_write(path, |_| false).map_err(|message| Stop::Input(format!("--write-known {message}")))
 }
 
 /// Writes the draft; says what was written.
-fn draft(path: &Path, run: &Run) -> Result<String, Stop> {
+fn draft(path: &Path, run: &Run) -> Result<String, String> {
     let count = known_draft::count(run);
     if count == 0 {
         return Ok(format!(
@@ -196,7 +208,7 @@ fn draft(path: &Path, run: &Run) -> Result<String, Stop> {
             path.display()
         ));
     }
-    let failed = |error: std::io::Error| Stop::Input(format!("--write-known {}: {error}", path.display()));
+    let failed = |error: std::io::Error| format!("--write-known {}: {error}", path.display());
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
     file.write_all(known_draft::render(run).as_bytes()).map_err(failed)?;
     let entries = if count == 1 { "1 entry".into() } else { format!("{count} entries") };

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// Compare two reports in JSON: what an upgrade of an implementation broke, and what it mended
 ///
 /// Implementations are compared with those of the same name. Broken is what passed and no longer does: it fails, is
-/// listed as a known failure now, or is no longer answered at all.
+/// listed as a known failure now, or is no longer answered at all. A case that NEW lacks is gone, and that is no better,
+/// unless NEW is of another version of broadcheck, whose suite may lack it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -17,8 +18,8 @@ Example:
   broadcheck check --impl adapter:numpy --format json --out after.json
   broadcheck compare-reports before.json after.json
 
-Exit status: 0 nothing broke; 1 something did, an implementation is gone, or the new run was
-interrupted; 2 the input or the command line was wrong.")]
+Exit status: 0 nothing broke; 1 something did, what passed or an implementation is gone, there is nothing
+left to compare, or the new run was interrupted; 2 the input or the command line was wrong.")]
 pub(super) struct Args {
     /// The report from before, written by `check --format json`
     #[arg(value_name = "OLD")]

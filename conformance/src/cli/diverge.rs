@@ -1,6 +1,6 @@
 //! `broadcheck diverge`: where the rule sets disagree.
 
-use super::{Ended, HELD, columns, print};
+use super::{Ended, HELD, columns, print, tell};
 use anstyle::Style;
 use broadcheck::diverge::{Divergence, Variant, diverge};
 use broadcheck::relations::Extent;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Ended {
         None => print(&text)?,
         Some(out) => {
             output::write(out, &anstream::adapter::strip_str(&text).to_string(), is_ours)?;
-            print(&format!("written: {}\n", out.display()))?;
+            tell(&format!("written: {}\n", out.display()))?;
         }
     }
     Ok(HELD)

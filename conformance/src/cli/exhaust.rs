@@ -4,9 +4,10 @@ use super::exhausted::write_cases;
 use super::implementations::{find, parse_jobs, wanted, with_jobs};
 use super::proposing::make_directory;
 use super::time::parse_time;
-use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, columns, interrupt, print_and_end};
+use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, columns, interrupt, tell_and_end};
 use broadcheck::Implementation;
 use broadcheck::exhaustive::{Bounds, ExhaustReport, Progress, exhaust};
+use broadcheck::pad::padded_left;
 use broadcheck::report::plural;
 use broadcheck::spec::RuleSet;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -82,16 +83,25 @@ pub(super) fn run(args: &Args) -> Ended {
     let report = with_jobs(args.jobs, || exhaust(&bounds, &implementations, &progress))?;
     bar.finish_and_clear();
     let report = report.map_err(Stop::Input)?;
-    let status = match (report.complete, report.held()) {
+    let silent = silent(&report, &implementations);
+    // Nothing holds by silence, as with `check`: one that was named must have been asked something.
+    let held = report.held() && (silent.is_empty() || args.implementations.is_empty());
+    let status = match (report.complete, held) {
         (false, _) => INTERRUPTED,
         (true, true) => HELD,
         (true, false) => FAILED,
     };
     let cases = args.out.as_ref().map(|out| write_cases(&report, &implementations, out));
-    print_and_end(&(rendered(&report) + &cases.unwrap_or_default()), status)
+    tell_and_end(&(rendered(&report, &silent, held) + &cases.unwrap_or_default()), status)
 }
 
-fn rendered(report: &ExhaustReport) -> String {
+/// The names of the implementations that were asked nothing.
+fn silent<'a>(report: &ExhaustReport, implementations: &[&'a dyn Implementation]) -> Vec<&'a str> {
+    let names = implementations.iter().map(|implementation| implementation.name());
+    names.filter(|name| report.complete && report.asked_nothing(name)).collect()
+}
+
+fn rendered(report: &ExhaustReport, silent: &[&str], held: bool) -> String {
     let mut text = format!("{}\n\n{}", report.extent, table(report));
     let _ = write!(text, "\n{}", relations(report));
     for finding in &report.findings {
@@ -101,7 +111,11 @@ fn rendered(report: &ExhaustReport) -> String {
     if report.finding_count > kept {
         let _ = writeln!(text, "\nand {} more", report.finding_count - kept);
     }
-    let verdict = match (report.complete, report.held()) {
+    for name in silent {
+        let _ =
+            writeln!(text, "\n{name} was asked nothing: it declares nothing of what is within the bounds");
+    }
+    let verdict = match (report.complete, held) {
         (false, _) => "interrupted",
         (true, true) => "ok",
         (true, false) if report.checks == 0 => "FAILED, nothing was checked",
@@ -163,7 +177,7 @@ fn right_aligned(mut rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) ->
     for column in numbers {
         let width = rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
         for row in &mut rows {
-            row[column] = format!("{:>width$}", row[column]);
+            row[column] = padded_left(&row[column], width);
         }
     }
     rows

@@ -1,7 +1,7 @@
 //! `broadcheck export`: the cases with all that belongs to them, to be copied into another project.
 
 use super::kit::{File, Format, Manifest, hash, kit};
-use super::{Ended, HELD, Stop, print};
+use super::{Ended, HELD, Stop, tell};
 use broadcheck::report::output::{may_write, write};
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let place = args.out.join(Manifest::NAME);
     write(&place, &manifest.text(), |text| Manifest::read(text).is_some())?;
-    print(&format!("{}: {}", args.out.display(), manifest.summary()))?;
+    tell(&format!("{}: {}", args.out.display(), manifest.summary()))?;
     Ok(HELD)
 }
 

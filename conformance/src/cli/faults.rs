@@ -1,12 +1,12 @@
 //! `broadcheck faults`: what the suite and the generator would miss.
 
-use super::{Ended, FAILED, HELD, Stop, columns, print, print_and_end};
+use super::{Ended, FAILED, HELD, Stop, columns, print_and_end, tell};
 use broadcheck::faults::hunt::{LIMIT, SEED, by_size};
 use broadcheck::faults::table::{MARKER, Row, markdown, rows, summary};
 use broadcheck::faults::{CATALOGUE, Fault, INEXPRESSIBLE};
+use broadcheck::globs::matcher;
 use broadcheck::report::output;
 use broadcheck::spec::Suite;
-use globset::Glob;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let status = if rows.iter().all(Row::is_caught) { HELD } else { FAILED };
     let Some(out) = &args.out else { return print_and_end(&text, status) };
     output::write(out, &text, |content| args.format.is_ours(content))?;
-    print(&format!("written: {}\n", out.display()))?;
+    tell(&format!("written: {}\n", out.display()))?;
     Ok(status)
 }
 
@@ -94,8 +94,7 @@ pub(super) fn run(args: &Args) -> Ended {
 fn wanted(filter: Option<&str>) -> Result<Vec<&'static Fault>, Stop> {
     let Some(filter) = filter else { return Ok(CATALOGUE.clone()) };
     let found: Vec<&'static Fault> = if filter.contains(['*', '?', '[', '{']) {
-        let glob = Glob::new(filter).map_err(|error| Stop::Input(format!("--filter {filter}: {error}")))?;
-        let matcher = glob.compile_matcher();
+        let matcher = matcher(filter).map_err(|what| Stop::Input(format!("--filter: {what}")))?;
         CATALOGUE.iter().copied().filter(|fault| matcher.is_match(fault.id)).collect()
     } else {
         CATALOGUE.iter().copied().filter(|fault| fault.id.starts_with(filter)).collect()

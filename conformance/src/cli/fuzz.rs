@@ -3,7 +3,7 @@
 use super::implementations::{add_known, find, parse_jobs};
 use super::proposing::{Found, make_directory, proposal, report_found};
 use super::time::parse_time;
-use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, interrupt, print_and_end};
+use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, interrupt, tell_and_end};
 use broadcheck::Implementation;
 use broadcheck::fuzzing::{FuzzReport, Plan, common, fuzz};
 use broadcheck::generate::{MAX_ELEMENTS, Profile};
@@ -290,5 +290,5 @@ fn finish(args: &Args, report: &FuzzReport, plan: &Plan<'_>, recognised: &Recogn
         (true, 0) if report.counts.compared() > 0 => HELD,
         (true, _) => FAILED,
     };
-    print_and_end(&text, status)
+    tell_and_end(&text, status)
 }

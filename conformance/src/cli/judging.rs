@@ -80,7 +80,7 @@ impl Judging<'_> {
             expectation: lines(&|| describe_expectation(&case.request, &case.expectation)),
             sources: case.sources.iter().map(ToString::to_string).collect(),
             location: case.location.to_string(),
-            rerun: self.rerun.command(name, &case.id),
+            rerun: self.rerun.case(name, &case.id),
         }
     }
 
@@ -103,7 +103,7 @@ impl Judging<'_> {
             expectation: if failed { vec![expectation] } else { Vec::new() },
             sources: sweep.sources.iter().map(ToString::to_string).collect(),
             location: sweep.location.to_string(),
-            rerun: self.rerun.command(name, &sweep.id),
+            rerun: self.rerun.sweep(name, &sweep.id),
         }
     }
 }
@@ -117,20 +117,27 @@ fn is_interrupted(judged: &Judged) -> bool {
 pub(super) struct Rerun {
     program: &'static str,
     options: String,
+    /// What is said besides for a sweep.
+    sampled: String,
 }
 
 impl Rerun {
-    pub(super) fn new(cases: &[PathBuf]) -> Rerun {
+    pub(super) fn new(cases: &[PathBuf], sample: Option<u64>) -> Rerun {
         // `cargo run` says so in the environment of what it runs.
         let under_cargo =
             std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
         let program = if under_cargo { "cargo run --release --" } else { "broadcheck" };
         let option = |path: &PathBuf| format!(" --cases {}", quoted(&path.to_string_lossy()));
         let options = cases.iter().map(option).collect();
-        Rerun { program, options }
+        let sampled = sample.map_or_else(String::new, |sample| format!(" --sample-sweeps {sample}"));
+        Rerun { program, options, sampled }
     }
 
-    fn command(&self, implementation: &str, id: &str) -> String {
+    fn sweep(&self, implementation: &str, id: &str) -> String {
+        self.case(implementation, id) + &self.sampled
+    }
+
+    fn case(&self, implementation: &str, id: &str) -> String {
         format!(
             "{} check{} --impl {} --filter {}",
             self.program,

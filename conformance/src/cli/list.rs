@@ -2,6 +2,7 @@
 
 use super::select::{Selection, rules_of};
 use super::{Ended, HELD, Stop, columns, print};
+use broadcheck::report::clean::{visible, visible_in_json};
 use broadcheck::spec::{Case, RuleSet, Sweep, clauses, examples};
 use serde::Serialize;
 
@@ -89,11 +90,14 @@ pub(super) fn run(args: &Args) -> Ended {
         return Err(Stop::Input("found no case of this clause and example, expected at least one".into()));
     }
     let text = match args.format {
-        Format::Json => serde_json::to_string_pretty(&lines).expect("texts can be written as JSON") + "\n",
+        Format::Json => {
+            visible_in_json(&serde_json::to_string_pretty(&lines).expect("texts can be written as JSON"))
+                + "\n"
+        }
         Format::Text => {
             let row =
                 |line: &Line<'_>| vec![line.id.to_owned(), line.clause.to_owned(), line.title.to_owned()];
-            columns(&lines.iter().map(row).collect::<Vec<_>>())
+            visible(&columns(&lines.iter().map(row).collect::<Vec<_>>()))
         }
     };
     print(&text)?;

@@ -24,9 +24,13 @@ mod smoke;
 mod time;
 mod validate;
 
+use broadcheck::pad::padded;
+use broadcheck::report::clean::{visible, visible_but_colours};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
+use std::error::Error as _;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::num::ParseIntError;
 use std::process::ExitCode;
 
 /// All held.
@@ -93,8 +97,12 @@ impl From<String> for Stop {
 type Ended = Result<u8, Stop>;
 
 pub(crate) fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parsed() {
         Ok(cli) => cli,
+        Err(error) if wrong_number(&error).is_some() => {
+            complain(&wrong_number(&error).unwrap_or_default());
+            return ExitCode::from(WRONG_INPUT);
+        }
         Err(error) if negative_number(&error).is_some() => {
             let found = negative_number(&error).unwrap_or_default();
             complain(&format!("found `{found}`, expected lengths of 0 or more joined by `x`, as in `2x3`"));
@@ -138,6 +146,27 @@ pub(crate) fn main() -> ExitCode {
     })
 }
 
+/// The command line. An error quotes it, and a shell may have put a file's name there: it is quoted so that it shows.
+fn parsed() -> Result<Cli, clap::Error> {
+    Cli::try_parse().map_err(|error| {
+        let shown = std::env::args_os().map(|word| visible(&word.to_string_lossy()));
+        Cli::try_parse_from(shown).err().unwrap_or(error)
+    })
+}
+
+/// What is wrong with a number, where Rust says only that its digits are: what was found, and what is expected.
+fn wrong_number(error: &clap::Error) -> Option<String> {
+    error.source()?.downcast_ref::<ParseIntError>()?;
+    let (argument, found) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);
+    let argument = argument.to_string();
+    let expected = match argument.split(' ').next().unwrap_or_default() {
+        "--axis" => "a whole number such as 1 or -1, from -2^63 to 2^63-1",
+        "--requests" | "--sample-sweeps" => "a whole number from 1 to 2^64-1",
+        _ => "a whole number from 0 to 2^64-1",
+    };
+    Some(format!("{argument}: found `{found}`, expected {expected}"))
+}
+
 /// A shape with a negative length looks like an option: `-1x2`. The number that was taken for one.
 fn negative_number(error: &clap::Error) -> Option<String> {
     match error.get(ContextKind::InvalidArg) {
@@ -149,10 +178,20 @@ fn negative_number(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Writes to standard output, with colours where they belong.
+/// Writes to standard output what may quote a harness, a file or the command line: it reaches no terminal raw.
+fn tell(text: &str) -> Result<(), Stop> {
+    print(&visible(text))
+}
+
+/// [`tell`], as [`print_and_end`].
+fn tell_and_end(text: &str, status: u8) -> Ended {
+    print_and_end(&visible(text), status)
+}
+
+/// Writes to standard output a document that is safe to show, or a text with colours whose other parts are.
 fn print(text: &str) -> Result<(), Stop> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(visible_but_colours(text).as_bytes())?;
     Ok(out.flush()?)
 }
 
@@ -170,7 +209,7 @@ fn complain(message: &str) {
     let mut err = anstream::stderr().lock();
     let red = anstyle::AnsiColor::Red.on_default().bold();
     // Where standard error is closed, the exit status is all that is left.
-    let _ = writeln!(err, "{red}error:{red:#} {message}");
+    let _ = writeln!(err, "{red}error:{red:#} {}", visible(message));
 }
 
 /// How wide lines may be: the terminal's width, or what reads well in a file.
@@ -188,8 +227,7 @@ fn columns(rows: &[Vec<String>]) -> String {
         })
         .collect();
     let line = |row: &Vec<String>| {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| padded(cell, width)).collect();
         cells.join("  ").trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()

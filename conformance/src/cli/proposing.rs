@@ -33,7 +33,8 @@ pub(super) fn proposal(shrunk: &Shrunk, sides: &Sides, out: Option<&Path>) -> Pr
     match out.map(|directory| write_case(directory, &proposal)) {
         None => Proposed::Text(proposal.yaml),
         Some(Ok(written)) => Proposed::Written(written),
-        Some(Err(message)) => Proposed::Failed(message),
+        // What was found is not lost with the file.
+        Some(Err(message)) => Proposed::Failed(format!("{message}\n\n{}", proposal.yaml)),
     }
 }
 

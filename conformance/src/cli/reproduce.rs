@@ -1,7 +1,7 @@
 //! `broadcheck reproduce`: what a fuzzer left behind, as a case.
 
 use super::proposing::{Found, proposal, report_found};
-use super::{Ended, FAILED, HELD, Stop, interrupt, print_and_end};
+use super::{Ended, FAILED, HELD, Stop, interrupt, tell_and_end};
 use broadcheck::generate::decode;
 use broadcheck::oracle::{Judgement, TARGETS, target};
 use broadcheck::report::describe_request;
@@ -57,14 +57,14 @@ pub(super) fn run(args: &Args) -> Ended {
                 Judgement::Vacuous(reason) => format!("\nok: nothing to compare: {reason}\n"),
                 _ => "\nok: it holds\n".to_owned(),
             };
-            return print_and_end(&text, HELD);
+            return tell_and_end(&text, HELD);
         }
     };
     let shrunk = shrink(oracle.as_ref(), &request, found, &limits);
     let sides = Sides::builtin(&shrunk.disagreement, format!("the fuzz target {name}"));
     let proposed = proposal(&shrunk, &sides, args.out.as_deref());
     let text = report_found(&Found { shrunk: &shrunk, hits: None, known: None, proposed: &proposed });
-    print_and_end(&format!("{text}\nFAILED: {name} disagrees\n"), FAILED)
+    tell_and_end(&format!("{text}\nFAILED: {name} disagrees\n"), FAILED)
 }
 
 fn read(path: &PathBuf) -> Result<Vec<u8>, Stop> {

@@ -1,6 +1,6 @@
 //! `broadcheck seeds`: the cases as seeds of the fuzz targets.
 
-use super::{Ended, HELD, Stop, print};
+use super::{Ended, HELD, Stop, tell};
 use broadcheck::generate::seeds::write_all;
 use broadcheck::report::plural;
 use broadcheck::spec::Suite;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args) -> Ended {
         Stop::Input(format!("{}: {error}, expected a directory to write to", args.out.display()))
     })?;
     for (target, count) in counts {
-        print(&format!("{target:<14} {}\n", plural(count, "seed")))?;
+        tell(&format!("{target:<14} {}\n", plural(count, "seed")))?;
     }
     Ok(HELD)
 }

@@ -1,10 +1,11 @@
 //! Which cases and sweeps a command is about: `--cases`, `--rules`, `--filter`.
 
 use super::Stop;
+use broadcheck::globs::matcher;
 use broadcheck::report::plural;
 use broadcheck::spec::{Case, RuleSet, Suite, Sweep};
 use broadcheck::sweeps;
-use globset::{Glob, GlobMatcher};
+use globset::GlobSet;
 use std::path::PathBuf;
 
 /// Which part of which suite.
@@ -103,7 +104,7 @@ enum Filter {
     All,
     Id(String),
     Prefix(String),
-    Glob(GlobMatcher),
+    Glob(GlobSet),
 }
 
 impl Filter {
@@ -119,8 +120,7 @@ impl Filter {
         if !text.contains(['*', '?', '[', '{']) {
             return Ok(Filter::Prefix(text.into()));
         }
-        let glob = Glob::new(text).map_err(|error| Stop::Input(format!("--filter {text}: {error}")))?;
-        Ok(Filter::Glob(glob.compile_matcher()))
+        matcher(text).map(Filter::Glob).map_err(|what| Stop::Input(format!("--filter: {what}")))
     }
 
     fn matches(&self, id: &str) -> bool {

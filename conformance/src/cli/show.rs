@@ -5,6 +5,7 @@ use super::select::load;
 use super::{Ended, HELD, Stop, print, width};
 use anstyle::Style;
 use broadcheck::explain::Explanation;
+use broadcheck::report::clean::visible;
 use broadcheck::report::plural;
 use broadcheck::spec::{Case, Source, Suite, Sweep, write};
 use std::fmt::Write as _;
@@ -62,7 +63,7 @@ fn show_case(case: &Case) -> String {
         ("note", case.note.clone().unwrap_or_default()),
     ];
     let mut text = head(&case.id, &case.title, &fields);
-    let _ = write!(text, "\n{}", indented(&write::case_to_yaml(case)));
+    let _ = write!(text, "\n{}", indented(&visible(&write::case_to_yaml(case))));
     let _ = write!(text, "\n{}", painted(&Explanation::of_request(&case.request).draw(width())));
     text
 }
@@ -89,9 +90,11 @@ fn sources(sources: &[Source]) -> String {
 
 fn head(id: &str, title: &str, fields: &[(&str, String)]) -> String {
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-    let mut text = format!("{bold}{id}{bold:#}\n{title}\n\n");
+    let mut text = format!("{bold}{id}{bold:#}\n{}\n\n", visible(title));
     for (name, value) in fields {
-        for (place, line) in value.lines().flat_map(|line| wrapped(line, width().min(110) - 13)).enumerate() {
+        for (place, line) in
+            visible(value).lines().flat_map(|line| wrapped(line, width().min(110) - 13)).enumerate()
+        {
             let name = if place == 0 { name } else { "" };
             let _ = writeln!(text, "  {dim}{name:<9}{dim:#}  {line}");
         }

@@ -5,6 +5,7 @@ use super::{Ended, FAILED, HELD, Stop, WRONG_INPUT, interrupt, print, print_and_
 use anstyle::{AnsiColor, Style};
 use broadcheck::harness::Options;
 use broadcheck::harness::smoke::{Ending, Found, Step, Wrong, smoke};
+use broadcheck::report::clean::visible;
 use broadcheck::report::plural;
 use broadcheck::subjects::adapters;
 use std::fmt::Write as _;
@@ -75,7 +76,7 @@ fn shown(step: &Step) -> String {
         Found::Wrong(_) => (red, "WRONG"),
         Found::LeftOut(_) => (dim, "left out"),
     };
-    let mut text = format!("{style}{word:<8}{style:#}  {}\n", step.name);
+    let mut text = format!("{style}{word:<8}{style:#}  {}\n", visible(&step.name));
     match &step.found {
         Found::Held(words) => part(&mut text, "", words),
         Found::LeftOut(why) => part(&mut text, "", why),
@@ -91,7 +92,7 @@ fn shown(step: &Step) -> String {
 
 fn part(text: &mut String, name: &str, words: &str) {
     let width = if name.is_empty() { 0 } else { 10 };
-    for (place, line) in words.lines().enumerate() {
+    for (place, line) in visible(words).lines().enumerate() {
         let name = if place == 0 { name } else { "" };
         let _ = writeln!(text, "          {name:<width$}{line}");
     }

@@ -1,7 +1,7 @@
 //! `broadcheck validate`: lints case files.
 
 use super::select::sweep_errors;
-use super::{Ended, HELD, Stop, WRONG_INPUT, complain, print};
+use super::{Ended, HELD, Stop, WRONG_INPUT, complain, tell};
 use broadcheck::report::plural;
 use broadcheck::spec::Suite;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args) -> Ended {
                 return wrong(&errors.join("\n"), errors.len());
             }
             let cases = plural(suite.cases.len(), "case");
-            print(&format!("ok: {cases} and {}\n", plural(suite.sweeps.len(), "sweep")))?;
+            tell(&format!("ok: {cases} and {}\n", plural(suite.sweeps.len(), "sweep")))?;
             Ok(HELD)
         }
         Err(errors) => wrong(&errors.to_string(), errors.errors().len() + errors.more()),
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> Ended {
 }
 
 fn wrong(errors: &str, count: usize) -> Ended {
-    print(&format!("{errors}\n"))?;
+    tell(&format!("{errors}\n"))?;
     complain(&plural(count, "error"));
     Ok(WRONG_INPUT)
 }

@@ -35,6 +35,15 @@ impl ExhaustReport {
         self.complete && self.checks > 0 && self.finding_count == 0
     }
 
+    /// Whether nothing was asked of an implementation: it declares nothing of what is within the bounds.
+    pub fn asked_nothing(&self, name: &str) -> bool {
+        let of_family = |family: &FamilyCount| {
+            family.requests > 0 && family.implementations.iter().any(|one| one.implementation == name)
+        };
+        let of_relation = |one: &RelationCount| one.implementation == name && one.compared + one.vacuous > 0;
+        !self.families.iter().any(of_family) && !self.relations.iter().any(of_relation)
+    }
+
     /// The count of a rule set's requests, over its operations: requests, accepted, refused.
     pub fn of_rules(&self, rules: RuleSet) -> [u64; 3] {
         let families = self.families.iter().filter(|family| family.rules == rules);

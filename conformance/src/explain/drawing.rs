@@ -4,6 +4,7 @@
 use super::frame::Frame;
 use super::row::{Cell, Row, rows};
 use super::{Explanation, heading};
+use crate::pad::{padded, padded_left};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules};
 use std::fmt;
 
@@ -112,12 +113,16 @@ fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
             drawing.line([]);
         }
         if frame.rank > 0 {
-            let mut line = vec![(Mark::Heading, format!("  {:label_width$}", "axis"))];
-            line.extend((first..last).map(|axis| (Mark::Heading, format!("  {axis:>number_width$} "))));
+            let mut line = vec![(Mark::Heading, format!("  {}", padded("axis", label_width)))];
+            line.extend(
+                (first..last).map(|axis| {
+                    (Mark::Heading, format!("  {} ", padded_left(&axis.to_string(), number_width)))
+                }),
+            );
             drawing.line(line);
         }
         for row in rows {
-            let mut line = vec![(Mark::Plain, format!("  {:label_width$}", row.label))];
+            let mut line = vec![(Mark::Plain, format!("  {}", padded(&row.label, label_width)))];
             match &row.cells {
                 Some(cells) => line.extend(cells[first..last].iter().map(|cell| column(cell, number_width))),
                 None if first == 0 => {}
@@ -142,7 +147,7 @@ fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
 }
 
 fn column(cell: &Cell, number_width: usize) -> (Mark, String) {
-    (cell.mark, format!("  {:>number_width$}{:1}", cell.number, cell.mark.sign()))
+    (cell.mark, format!("  {}{:1}", padded_left(&cell.number, number_width), cell.mark.sign()))
 }
 
 /// The signs that occur, explained.

@@ -1,13 +1,39 @@
 //! A line of an implementation, as the answer to a request.
 
 use super::lines::excerpt;
+use super::strict::complaint;
 use broadcheck_spec::{Outcome, Request, json};
-use serde::Deserialize;
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, Visitor};
+use std::fmt;
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
+#[serde(expecting = "a JSON object in one line")]
 struct Numbered {
-    seq: Option<Value>,
+    seq: Option<Seq>,
+}
+
+/// A number of a request. Anything else is refused where it begins: a list in its place may be as long as a line,
+/// and would take many times as much memory.
+struct Seq(u64);
+
+impl<'de> Deserialize<'de> for Seq {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Seq, D::Error> {
+        reader.deserialize_u64(SeqVisitor)
+    }
+}
+
+struct SeqVisitor;
+
+impl Visitor<'_> for SeqVisitor {
+    type Value = Seq;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number as seq")
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Seq, E> {
+        Ok(Seq(number))
+    }
 }
 
 /// The outcome that a line holds.
@@ -17,12 +43,49 @@ struct Numbered {
 pub(super) fn read(request: &Request, seq: u64, line: &[u8]) -> Result<Outcome, String> {
     let invalid = |why: String| format!("no valid answer: {why}\nthe line: {}", excerpt(line));
     let text = std::str::from_utf8(line).map_err(|error| invalid(format!("{error}, expected UTF-8")))?;
-    let numbered: Numbered = serde_json::from_str(text)
-        .map_err(|error| invalid(format!("found {error}, expected a JSON object in one line")))?;
+    if text.trim_start().starts_with('[') {
+        // Which would be read as the fields of an object in their order.
+        return Err(invalid("found a list, expected a JSON object in one line".into()));
+    }
+    let numbered: Numbered = serde_json::from_str(text).map_err(|error| invalid(complaint(&error)))?;
     match numbered.seq {
-        Some(found) if found.as_u64() == Some(seq) => {}
-        Some(found) => return Err(invalid(format!("found seq {found}, expected seq {seq}"))),
+        Some(Seq(found)) if found == seq => {}
+        Some(Seq(found)) => return Err(invalid(format!("found seq {found}, expected seq {seq}"))),
         None => return Err(invalid(format!("found no seq, expected seq {seq}"))),
     }
     json::outcome_from_str(request, text).map_err(|error| invalid(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_spec::{Expression, Operand, Operation, Rules};
+
+    fn refused(line: &str) -> String {
+        let operation = Operation::Elementwise { expression: Expression::operand(0) };
+        let operand = Operand::dense("a", [1], vec![5]).unwrap();
+        let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();
+        let message = read(&request, 5, line.as_bytes()).unwrap_err();
+        message.split_once("\nthe line: ").unwrap().0.to_owned()
+    }
+
+    #[test]
+    fn a_seq_is_the_number_of_its_request() {
+        for (line, found) in [
+            ("{}", "no seq, expected seq 5"),
+            (r#"{"seq":null}"#, "no seq, expected seq 5"),
+            (r#"{"seq":6}"#, "seq 6, expected seq 5"),
+            (r#"{"seq":18446744073709551615}"#, "seq 18446744073709551615, expected seq 5"),
+            (r#"{"seq":5.0}"#, "floating point `5.0`, expected a whole number as seq at line 1 column 10"),
+            (r#"{"seq":"5"}"#, "string \"5\", expected a whole number as seq at line 1 column 10"),
+            (r#"{"seq":-5}"#, "integer `-5`, expected a whole number as seq at line 1 column 9"),
+            ("[5]", "a list, expected a JSON object in one line"),
+            ("7", "integer `7`, expected a JSON object in one line at line 1 column 1"),
+        ] {
+            assert_eq!(refused(line), format!("no valid answer: found {found}"), "{line}");
+        }
+        // The rest of the list is not read, so that it need not even be JSON.
+        let list = refused(&format!("{{\"seq\":[{}?", "0,".repeat(1 << 20)));
+        assert!(list.contains("found sequence, expected a whole number as seq"), "{list}");
+    }
 }

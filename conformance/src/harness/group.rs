@@ -6,6 +6,9 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How long a process may take to be gone that was killed. One that the system cannot end is left to it.
+const DEATH: Duration = Duration::from_secs(2);
+
 /// Puts what the command starts into a process group of its own: the terminal's interrupt key does not reach it,
 /// and it can be ended with all its children.
 pub(super) fn apart(command: &mut Command) {
@@ -73,9 +76,12 @@ impl Group {
             return;
         }
         // Also where the process has ended by itself: what it started may still run.
-        kill(&mut self.child);
-        let _ = self.child.wait();
-        guard::forget(self.child.id());
+        kill_group(&self.child);
+        // It may have left its group.
+        let _ = self.child.kill();
+        if self.wait(DEATH).is_some() {
+            guard::forget(self.child.id());
+        }
     }
 }
 
@@ -86,7 +92,7 @@ impl Drop for Group {
 }
 
 #[cfg(unix)]
-fn kill(child: &mut Child) {
+fn kill_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // It is no error that all of them have ended.
@@ -95,9 +101,7 @@ fn kill(child: &mut Child) {
 }
 
 #[cfg(not(unix))]
-fn kill(child: &mut Child) {
-    let _ = child.kill();
-}
+fn kill_group(_: &Child) {}
 
 /// `ended with exit status 3`, `was killed by signal 11 (SIGSEGV)`.
 pub(super) fn describe(status: ExitStatus) -> String {

@@ -1,5 +1,6 @@
 //! No process that we start outlives us, however we end: a guard waits for the end of its standard input, which
-//! comes with ours, and then ends every process group that it was told of and not told to forget.
+//! comes with ours, and then ends every process group that it was told of and not told to forget, and the process that
+//! it is named after, which may have left it.
 //!
 //! It is a few lines of the system's own shell, because it must go on when we were killed and can do nothing.
 //! Where there is no shell, the groups are ended only by us.
@@ -19,7 +20,7 @@ while read -r sign group; do
     [ "$sign" = + ] && groups="$groups $group"
 done
 for group in $groups; do
-    kill -s KILL -- "-$group" 2>/dev/null
+    kill -s KILL -- "-$group" "$group" 2>/dev/null
 done
 "#;
 

@@ -19,6 +19,7 @@ mod session;
 pub mod smoke;
 mod start;
 mod stderr;
+mod strict;
 pub mod transcript;
 
 pub use process::{Process, open};

@@ -1,7 +1,7 @@
 //! A command that speaks the protocol, as an implementation: started, asked, ended and started again.
 
 use super::limits::elements;
-use super::schedule::{Question, Unanswered, ask};
+use super::schedule::{Before, Question, Unanswered, ask};
 use super::session::{Fault, Session};
 use super::start::Declared;
 use super::{INTERRUPTED, Options};
@@ -101,7 +101,7 @@ impl Process {
         queue: &mut VecDeque<usize>,
         outcomes: &mut [Option<Outcome>],
     ) {
-        let Unanswered { places, fault } = broken;
+        let Unanswered { places, before, fault } = broken;
         let errored = |message: String| Some(Outcome::Errored { message });
         match fault {
             Fault::Interrupted => {
@@ -109,7 +109,11 @@ impl Process {
                     outcomes[place] = errored(INTERRUPTED.into());
                 }
             }
-            Fault::Crashed(how) if places.len() > 1 => self.run_alone(questions, &places, &how, outcomes),
+            // The only request of a process was alone already.
+            Fault::Crashed(how) if places.len() > 1 || before != Before::Nothing => {
+                let ending = ending(places.len(), before, &how);
+                self.run_alone(questions, &places, &ending, outcomes);
+            }
             Fault::Crashed(how) | Fault::Broken(how) => {
                 outcomes[places[0]] = errored(how);
                 places[1..].iter().rev().for_each(|&place| queue.push_front(place));
@@ -117,21 +121,28 @@ impl Process {
         }
     }
 
-    /// Runs again what was unanswered when a process crashed, each in a fresh process.
+    /// Runs again what was unanswered when a process ended like this, each in a fresh process.
     fn run_alone(
         &self,
         questions: &[Question<'_>],
         places: &[usize],
-        how: &str,
+        ending: &str,
         outcomes: &mut [Option<Outcome>],
     ) {
+        let oldest = places[0];
         let mut crashed = false;
         for &place in places {
-            let asked = self.fresh().map_err(Fault::Broken).and_then(|mut idle| {
-                let mut queue = VecDeque::from([place]);
-                ask(&mut idle.session, questions, &mut queue, 1, &self.options, outcomes)
-                    .map_err(|unanswered| unanswered.fault)
-            });
+            let asked = match self.fresh() {
+                Ok(mut idle) => {
+                    let mut queue = VecDeque::from([place]);
+                    ask(&mut idle.session, questions, &mut queue, 1, &self.options, outcomes)
+                        .map_err(|unanswered| unanswered.fault)
+                }
+                Err(_) if self.options.interrupted() => Err(Fault::Interrupted),
+                // How the process had ended would not be told at all.
+                Err(why) if place == oldest => Err(Fault::Broken(format!("{ending}\n{why}"))),
+                Err(why) => Err(Fault::Broken(why)),
+            };
             let Err(fault) = asked else { continue };
             crashed |= matches!(fault, Fault::Crashed(_));
             let message = match fault {
@@ -140,10 +151,8 @@ impl Process {
             };
             outcomes[place] = Some(Outcome::Errored { message });
         }
-        let oldest = places[0];
         if !crashed && !matches!(outcomes[oldest], Some(Outcome::Errored { .. })) {
-            let count = places.len();
-            let message = format!("not reproduced alone: with {count} requests unanswered, {how}");
+            let message = format!("not reproduced alone: {ending}");
             outcomes[oldest] = Some(Outcome::Errored { message });
         }
     }
@@ -154,6 +163,18 @@ impl Process {
         capabilities.covers(request)?;
         elements(request, capabilities.max_rank, capabilities.max_elements)
     }
+}
+
+/// How a process ended with so many requests unanswered.
+fn ending(count: usize, before: Before, how: &str) -> String {
+    let requests = if count == 1 { "request" } else { "requests" };
+    let answered = match before {
+        Before::Nothing => "",
+        Before::Earlier => " after others were answered",
+        Before::Previous if count == 1 => " after the one before it was answered",
+        Before::Previous => " after the one before them was answered",
+    };
+    format!("with {count} {requests} unanswered{answered}, {how}")
 }
 
 impl Implementation for Process {

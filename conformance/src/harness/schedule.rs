@@ -15,7 +15,20 @@ struct Sent {
 /// Requests that a process was sent and did not answer, oldest first, and why.
 pub(super) struct Unanswered {
     pub(super) places: Vec<usize>,
+    pub(super) before: Before,
     pub(super) fault: Fault,
+}
+
+/// What a process had answered before it broke, and may have died of. How many they were is not said: that would
+/// differ from run to run where several processes share the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// Nothing: the oldest request is its first.
+    Nothing,
+    /// Something in an earlier batch.
+    Earlier,
+    /// The request that was sent before the oldest unanswered one.
+    Previous,
 }
 
 /// A request with the number of elements that its answer may hold.
@@ -36,6 +49,7 @@ pub(super) fn ask(
 ) -> Result<(), Unanswered> {
     let mut sent: VecDeque<Sent> = VecDeque::with_capacity(window);
     let mut since = Instant::now();
+    let mut before = if session.seq == 0 { Before::Nothing } else { Before::Earlier };
     loop {
         while sent.len() < window
             && let Some(place) = queue.pop_front()
@@ -54,10 +68,12 @@ pub(super) fn ask(
         match answered {
             Ok(outcome) => outcomes[place] = Some(outcome),
             Err(fault) => {
-                return Err(Unanswered { places: sent.iter().map(|sent| sent.place).collect(), fault });
+                let places = sent.iter().map(|sent| sent.place).collect();
+                return Err(Unanswered { places, before, fault });
             }
         }
         sent.pop_front();
+        before = Before::Previous;
         since = Instant::now();
     }
 }

@@ -1,8 +1,9 @@
 //! The other side: an implementation of ours that answers the protocol, as an oracle for others.
 
 use super::limits::elements;
-use super::lines::{Line, read_line, skip_line};
+use super::lines::{Line, read_line, shortened, skip_line};
 use super::start::{self, VERSION};
+use super::strict::complaint;
 use crate::suite::run_caught;
 use broadcheck_spec::{Implementation, Outcome, Request, json};
 use serde_json::{Value, json};
@@ -11,8 +12,12 @@ use std::io::{self, BufRead, ErrorKind, Write};
 /// The largest result that is written: a line of JSON holds it.
 const MAX_ELEMENTS: usize = 1 << 20;
 
-/// The longest line that is read.
-const MAX_LINE: usize = 256 << 20;
+/// The longest line that is read: four times what a case file holds, and an operand of [`MAX_ELEMENTS`] f64s of the
+/// longest kind. It is parsed as a whole, which takes up to forty times as much memory where it is all short numbers.
+const MAX_LINE: usize = 32 << 20;
+
+/// How much of a field is shown that is not as expected.
+const LONGEST: usize = 160;
 
 /// Answers every line of `input` with one of `output`, flushed, until `stop` or the end. A line that is no
 /// request is answered `errored`, with its `seq` where it has one.
@@ -44,7 +49,7 @@ fn answer_all(
             Line::End => return Ok(Ok(())),
             Line::TooLong => {
                 skip_line(input)?;
-                Reply::Answer(errored(None, &format!("a line of more than {MAX_LINE} bytes")))
+                Reply::Answer(errored(None, &too_long()))
             }
             Line::Whole | Line::Half if line.iter().all(u8::is_ascii_whitespace) => continue,
             Line::Whole | Line::Half => reply(implementation, &line),
@@ -64,6 +69,13 @@ fn answer_all(
     }
 }
 
+fn too_long() -> String {
+    format!(
+        "found a line of more than {MAX_LINE} bytes ({} MiB), expected one of at most that",
+        MAX_LINE >> 20
+    )
+}
+
 enum Reply {
     Answer(Value),
     /// An answer after which nothing more is said.
@@ -74,10 +86,7 @@ enum Reply {
 fn reply(implementation: &dyn Implementation, line: &[u8]) -> Reply {
     let mut message: Value = match serde_json::from_slice(line) {
         Ok(message) => message,
-        Err(error) => {
-            let why = format!("found {error}, expected a JSON object in one line");
-            return Reply::Answer(errored(None, &why));
-        }
+        Err(error) => return Reply::Answer(errored(None, &complaint(&error))),
     };
     let seq = message.get("seq").filter(|seq| seq.is_number()).cloned();
     match message.get("cmd").and_then(Value::as_str) {
@@ -87,7 +96,8 @@ fn reply(implementation: &dyn Implementation, line: &[u8]) -> Reply {
                 Reply::Answer(start::write(implementation, limit))
             }
             found => {
-                let found = found.map_or("no version".into(), |version| format!("version {version}"));
+                let found =
+                    found.map_or("no version".into(), |version| format!("version {}", brief(version)));
                 Reply::Refuse(format!("start: found {found} of the protocol, expected version {VERSION}"))
             }
         },
@@ -97,11 +107,15 @@ fn reply(implementation: &dyn Implementation, line: &[u8]) -> Reply {
         }
         Some("stop") => Reply::Stop,
         _ => {
-            let found = message.get("cmd").map_or("nothing".into(), Value::to_string);
+            let found = message.get("cmd").map_or("nothing".into(), brief);
             let why = format!("cmd: found {found}, expected \"start\", \"run\" or \"stop\"");
             Reply::Answer(errored(seq, &why))
         }
     }
+}
+
+fn brief(value: &Value) -> String {
+    shortened(value.to_string().as_bytes(), LONGEST)
 }
 
 fn run(implementation: &dyn Implementation, seq: Option<Value>, request: Option<Value>) -> Value {

@@ -1,5 +1,7 @@
 //! The answer to `start`: what an implementation says of itself.
 
+use super::lines::shortened;
+use super::strict::{Unique, complaint};
 use broadcheck_spec::{
     Capabilities, DEFAULT_MAX_ELEMENTS, DType, Function, Implementation, OperationKind, RuleSet,
 };
@@ -14,6 +16,12 @@ pub const WINDOW: usize = 16;
 /// The name among the operations that says that operands may be views.
 const STRIDED: &str = "strided";
 
+/// How many errors are said.
+const SHOWN: usize = 5;
+
+/// How much is shown of what is wrong.
+const LONGEST: usize = 160;
+
 /// What an implementation says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Declared {
@@ -27,24 +35,28 @@ pub(super) struct Declared {
 /// Reads the answer to `start`.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// What is wrong with it: the first few errors, each short, and how many more there are.
 pub(super) fn read(line: &[u8]) -> Result<Declared, Vec<String>> {
-    let answer: Value = serde_json::from_slice(line)
-        .map_err(|error| vec![format!("found {error}, expected a JSON object in one line")])?;
+    let Unique(answer) = serde_json::from_slice(line).map_err(|error| vec![complaint(&error)])?;
+    if !answer.is_object() {
+        return Err(vec!["found JSON that is no object, expected a JSON object in one line".into()]);
+    }
     match answer.get("version") {
         None => {}
         Some(version) if version.as_f64() == Some(1.0) => {}
         Some(other) => {
             return Err(vec![format!(
-                "it speaks version {other} of the protocol, expected version {VERSION}"
+                "it speaks version {} of the protocol, expected version {VERSION}",
+                brief(other)
             )]);
         }
     }
     if let Some(errored) = answer.get("errored") {
         let message = errored.get("message").and_then(Value::as_str).unwrap_or("without a message");
+        let message = shortened(message.as_bytes(), LONGEST);
         return Err(vec![format!("it answers `start` with an error: {message}")]);
     }
-    let mut reader = Reader { fields: Map::new(), errors: Vec::new() };
+    let mut reader = Reader { fields: Map::new(), errors: Vec::new(), more: 0 };
     if answer.get("version").is_none() {
         reader.errors.push(format!("version: found nothing, expected {VERSION}"));
     }
@@ -59,12 +71,21 @@ pub(super) fn read(line: &[u8]) -> Result<Declared, Vec<String>> {
         reader.fields.insert("window".into(), window.clone());
     }
     let declared = reader.declared();
+    if reader.more > 0 {
+        reader.errors.push(format!("and {} more", reader.more));
+    }
     if reader.errors.is_empty() { Ok(declared) } else { Err(reader.errors) }
+}
+
+fn brief(value: &Value) -> String {
+    shortened(value.to_string().as_bytes(), LONGEST)
 }
 
 struct Reader {
     fields: Map<String, Value>,
     errors: Vec<String>,
+    /// How many errors are not among them.
+    more: usize,
 }
 
 impl Reader {
@@ -94,14 +115,18 @@ impl Reader {
     }
 
     fn wrong(&mut self, field: &str, found: &str, expected: &str) {
-        self.errors.push(format!("implementation.{field}: found {found}, expected {expected}"));
+        if self.errors.len() < SHOWN {
+            self.errors.push(format!("implementation.{field}: found {found}, expected {expected}"));
+        } else {
+            self.more += 1;
+        }
     }
 
     fn text(&mut self, field: &str) -> String {
         match self.fields.get(field) {
             Some(Value::String(text)) if !text.trim().is_empty() => text.clone(),
             found => {
-                let found = found.map_or("nothing".into(), Value::to_string);
+                let found = found.map_or("nothing".into(), brief);
                 self.wrong(field, &found, "a text that is not empty");
                 String::new()
             }
@@ -113,7 +138,7 @@ impl Reader {
         match found.as_u64() {
             Some(number) if number >= least => Some(usize::try_from(number).unwrap_or(usize::MAX)),
             _ => {
-                let found = found.to_string();
+                let found = brief(found);
                 self.wrong(field, &found, &format!("an integer from {least}"));
                 None
             }
@@ -125,16 +150,17 @@ impl Reader {
         let items = match self.fields.get(field) {
             Some(Value::Array(items)) => items.clone(),
             found => {
-                let found = found.map_or("nothing".into(), Value::to_string);
+                let found = found.map_or("nothing".into(), brief);
                 self.wrong(field, &found, "a list of names");
                 return Vec::new();
             }
         };
         let mut names = Vec::new();
+        let expected = format!("names among {}", all_names(field));
         for item in items {
             match item.as_str().and_then(known) {
                 Some(name) => names.push(name),
-                None => self.wrong(field, &item.to_string(), &format!("names among {}", all_names(field))),
+                None => self.wrong(field, &brief(&item), &expected),
             }
         }
         names
@@ -206,13 +232,45 @@ mod tests {
     }
 
     #[test]
+    fn of_many_errors_the_first_are_said_and_each_is_short() {
+        let mut answer = write(&Reference::new(), 1);
+        answer["implementation"]["functions"] = vec!["x".repeat(5000); 100].into();
+        answer["implementation"]["name"] = vec!["y"; 5000].into();
+        let text = errors(&answer.to_string());
+        assert_eq!(text.matches("implementation.functions: found \"xxx").count(), 5, "{text}");
+        assert!(text.ends_with("; and 96 more"), "{text}");
+        assert!(text.len() < 5000, "{} bytes", text.len());
+        answer["version"] = "z".repeat(5000).into();
+        assert!(errors(&answer.to_string()).len() < 500);
+    }
+
+    #[test]
+    fn no_field_comes_twice() {
+        let line = write(&Reference::new(), 1).to_string();
+        for (field, twice) in [
+            ("version", line.replacen('{', "{\"version\":2,", 1)),
+            ("implementation", line.replacen('{', "{\"implementation\":{},", 1)),
+            ("rules", line.replace("\"rules\":", "\"rules\":[],\"rules\":")),
+        ] {
+            let text = errors(&twice);
+            assert!(text.starts_with(&format!("found duplicate field `{field}` at line 1")), "{text}");
+        }
+        assert!(read(line.replacen('{', "{\"took\":1,\"took\":2,", 1).as_bytes()).is_ok(), "an unknown one");
+    }
+
+    #[test]
     fn everything_that_is_wrong_is_said() {
         assert!(errors(r#"{"version":2}"#).contains("speaks version 2 of the protocol, expected version 1"));
-        assert!(errors("{").contains("expected a JSON object"));
+        assert!(errors("{").starts_with("found text that is not JSON (EOF while parsing"));
+        assert_eq!(errors("7"), "found JSON that is no object, expected a JSON object in one line");
         assert!(errors(r#"{"version":1,"errored":{"message":"no licence"}}"#).ends_with("error: no licence"));
         let text = errors(
-            r#"{"implementation":{"name":"x","rules":["numpi"],"operations":[],"functions":"add","dtypes":[7],"max_rank":-1}}"#,
+            r#"{"implementation":{"name":"x","rules":["numpi"],"operations":[],"dtypes":["f64"],"functions":[]}}"#,
         );
+        let text = text
+            + &errors(
+                r#"{"version":1,"implementation":{"name":"x","version":"1","rules":[],"operations":[],"functions":"add","dtypes":[7],"max_rank":-1}}"#,
+            );
         for part in [
             "version: found nothing, expected 1",
             "implementation.version: found nothing",

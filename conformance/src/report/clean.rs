@@ -2,6 +2,7 @@
 //! a terminal repaint what it showed before, or signs that turn a line's direction.
 
 use super::Report;
+use broadcheck_spec::hides;
 
 /// How many characters of a message are shown.
 const MAX_MESSAGE: usize = 4000;
@@ -17,6 +18,14 @@ impl Report {
             run.version = name(&run.version);
             for entry in &mut run.results {
                 entry.detail = message(&entry.detail);
+                let lines = entry.request.iter_mut().chain(&mut entry.expectation).chain(&mut entry.sources);
+                for text in lines.chain([&mut entry.title, &mut entry.location, &mut entry.rerun]) {
+                    *text = visible(text);
+                }
+            }
+            for leftover in &mut run.leftovers {
+                leftover.case = visible(&leftover.case);
+                leftover.reason = visible(&leftover.reason);
             }
         }
         self
@@ -34,7 +43,7 @@ fn message(text: &str) -> String {
 }
 
 /// The text with every sign that does not show written out, as `\u{1b}`.
-pub(super) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -48,25 +57,39 @@ pub(super) fn visible(text: &str) -> String {
     out
 }
 
-/// Signs of no width, those that change the direction of writing, line ends that are no line feed, and what is no
-/// character, which neither XML nor YAML takes.
-fn hides(char: char) -> bool {
-    if u32::from(char) & 0xfffe == 0xfffe {
-        return true;
+/// The same for a text with colours, whose parts from outside went through [`visible`] before they were put in:
+/// nothing but a colour is left of what a terminal obeys.
+pub fn visible_but_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('\u{1b}') {
+        let colour = colour_length(&rest[start..]);
+        out += &visible(&rest[..start]);
+        out += if colour > 0 { &rest[start..start + colour] } else { "\\u{1b}" };
+        rest = &rest[start + colour.max(1)..];
     }
-    matches!(
-        char,
-        '\u{ad}'
-            | '\u{61c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{fdd0}'..='\u{fdef}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
+    out + &visible(rest)
+}
+
+/// The length of the colour, `ESC [ 1 ; 31 m`, that a text begins with; 0 where it begins with none.
+fn colour_length(text: &str) -> usize {
+    let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let end = parameters.find(|char: char| !char.is_ascii_digit() && char != ';');
+    end.filter(|&end| parameters[end..].starts_with('m')).map_or(0, |end| end + 3)
+}
+
+/// The same for a document in JSON, which has an escape of its own for what does not show.
+pub fn visible_in_json(document: &str) -> String {
+    let mut out = String::with_capacity(document.len());
+    for char in document.chars() {
+        if char != '\n' && (char.is_control() || hides(char)) {
+            let mut units = [0; 2];
+            out.extend(char.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(char);
+        }
+    }
+    out
 }
 
 fn shortened(text: &str, most: usize) -> String {
@@ -87,6 +110,25 @@ mod tests {
         assert_eq!(message("\u{fffe}\u{1ffff}\u{fdd0}"), "\\u{fffe}\\u{1ffff}\\u{fdd0}");
         assert_eq!(message("größer ≤ 形 \u{1f600}"), "größer ≤ 形 \u{1f600}");
         assert_eq!(name("one\ntwo"), "one two");
+    }
+
+    #[test]
+    fn of_a_terminals_codes_colours_alone_are_kept() {
+        let shown = visible_but_colours("\u{1b}[1;31mred\u{1b}[0m \u{1b}[2J\u{1b}]0;t\u{7}\u{202e}\u{1b}");
+        let expected = "\u{1b}[1;31mred\u{1b}[0m \\u{1b}[2J\\u{1b}]0;t\\u{7}\\u{202e}\\u{1b}";
+        assert_eq!(shown, expected);
+        assert_eq!(visible_but_colours("\u{1b}[é\u{1b}[3"), "\\u{1b}[é\\u{1b}[3");
+    }
+
+    #[test]
+    fn json_stays_json() {
+        let text = "a\u{1b}\u{202e}\u{9b}\u{e0001}\nü";
+        let document = visible_in_json(&serde_json::to_string_pretty(&[text]).unwrap());
+        assert!(
+            document.chars().all(|char| char == '\n' || !char.is_control() && !hides(char)),
+            "{document}"
+        );
+        assert_eq!(serde_json::from_str::<Vec<String>>(&document).unwrap(), [text]);
     }
 
     #[test]

@@ -25,12 +25,14 @@ pub fn render(run: &Run) -> String {
          # Before an entry stays: is it the implementation that differs, or the case that is wrong? Say in `reason` why\n\
          # it fails, and in `url` where that is written: the system's document, its source or an issue. The file is\n\
          # refused until every url is filled in. One glob may take the place of several entries: \"numpy/zero/*\".\n\
+         # `versions` may end before a version: {{from: \"2.4\", before: \"2.5\"}}.\n\
          implementation: {}\n\
-         known:\n",
+         {}known:\n",
         run.title(),
         count(run),
         run.results.len(),
-        quoted(&run.name)
+        quoted(&run.name),
+        versions(&run.version)
     );
     if count(run) == 0 {
         text = text.replace("known:\n", "known: []\n");
@@ -45,6 +47,14 @@ pub fn render(run: &Run) -> String {
         );
     }
     text
+}
+
+/// The line that says from which version on; none where the version does not begin with a number.
+fn versions(version: &str) -> String {
+    match version.starts_with(|first: char| first.is_ascii_digit()) {
+        true => format!("versions: {{from: {}}}\n", quoted(version)),
+        false => String::new(),
+    }
 }
 
 /// What was found, in one line.

@@ -5,7 +5,7 @@
 #[cfg(feature = "cli")]
 pub mod badge;
 #[cfg(feature = "cli")]
-mod clean;
+pub mod clean;
 #[cfg(feature = "cli")]
 pub mod compare;
 #[cfg(feature = "cli")]

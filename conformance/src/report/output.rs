@@ -136,7 +136,18 @@ impl Destination {
 /// A sentence with the file.
 pub fn write(path: &Path, content: &str, is_ours: impl Fn(&str) -> bool) -> Result<(), String> {
     may_write(path, is_ours)?;
-    replace(path, content).map_err(|error| format!("{}: {error}", path.display()))
+    replace(&resolved(path)?, content).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Where a symbolic link leads, so that what it leads to is written and the link stays.
+fn resolved(path: &Path) -> Result<PathBuf, String> {
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
+    }
+    fs::canonicalize(path).map_err(|error| {
+        let name = path.display();
+        format!("{name}: found a symbolic link that leads nowhere ({error}), expected a file or none")
+    })
 }
 
 /// Whether a file is missing, empty, or one of ours.
@@ -147,7 +158,9 @@ pub fn may_write(path: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), Stri
     let name = path.display();
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return parent_exists(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return resolved(path).and_then(|path| parent_exists(&path));
+        }
         Err(error) => return Err(format!("{name}: {error}")),
     };
     if !metadata.is_file() {
@@ -175,9 +188,12 @@ fn parent_exists(path: &Path) -> Result<(), String> {
 
 /// Writes a new file beside the old one and puts it in its place.
 fn replace(path: &Path, content: &str) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let draft = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    // Not made of the file's own name, which may be as long as a name can be.
+    let draft = path.with_file_name(format!(".broadcheck.{}.tmp", std::process::id()));
     let written = fs::OpenOptions::new().write(true).create_new(true).open(&draft).and_then(|mut file| {
+        if let Ok(old) = fs::metadata(path) {
+            file.set_permissions(old.permissions())?;
+        }
         file.write_all(content.as_bytes())?;
         file.sync_all()?;
         fs::rename(&draft, path)

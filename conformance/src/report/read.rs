@@ -101,11 +101,15 @@ impl Recorded {
     /// # Errors
     /// What was found and what was expected.
     pub fn parse(text: &str) -> Result<Recorded, String> {
+        // As case files may begin with one: some editors and shells write it.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
             return Err(format!("found an empty file, expected {EXPECTED}"));
         }
-        let mut recorded: Recorded =
-            serde_json::from_str(text).map_err(|error| format!("found {error}, expected {EXPECTED}"))?;
+        let mut recorded: Recorded = serde_json::from_str(text).map_err(|error| {
+            let found = if error.is_data() { error.to_string() } else { not_json(&error) };
+            format!("found {found}, expected {EXPECTED}")
+        })?;
         if recorded.implementations.is_empty() {
             return Err(format!("found no implementation, expected {EXPECTED}"));
         }
@@ -133,4 +137,9 @@ impl Recorded {
             }
         }
     }
+}
+
+/// Without this the parser's `expected value` reads as what was found.
+fn not_json(error: &serde_json::Error) -> String {
+    format!("text that is not JSON ({error})")
 }

@@ -1,6 +1,7 @@
 //! Requests and expectations in words, for failure messages.
 
 use crate::compare::describe_refusal;
+use crate::pad::padded;
 use broadcheck_spec::{Data, Expectation, Operand, Operation, Request, Rules, Tensor};
 
 /// How many values of a tensor are written out.
@@ -34,7 +35,7 @@ fn rules(rules: &Rules) -> String {
 }
 
 fn describe_operand(operand: &Operand, width: usize) -> String {
-    let mut text = format!("{:width$}  {} {}", operand.name(), operand.dtype(), operand.shape());
+    let mut text = format!("{}  {} {}", padded(operand.name(), width), operand.dtype(), operand.shape());
     if let Some(flags) = operand.broadcastable() {
         text += &format!(" broadcastable {flags:?}");
     }

@@ -4,6 +4,7 @@
 
 use super::table::{Counts, Group};
 use super::{Entry, PRODUCT, Report, Run};
+use crate::pad::{padded, padded_left};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
 
@@ -90,7 +91,7 @@ fn inner_width(group: &Group) -> usize {
 fn block(text: &mut String, names: &[String], name_width: usize, groups: &[Group]) {
     let titles: Vec<String> = groups
         .iter()
-        .map(|group| format!("{GAP}{:>width$}", group.title, width = inner_width(group)))
+        .map(|group| format!("{GAP}{}", padded_left(&group.title, inner_width(group))))
         .collect();
     let _ = writeln!(text, "{BOLD}{:name_width$}{}{BOLD:#}", "", titles.concat());
     let mut line = format!("{:name_width$}", "rule set");
@@ -100,7 +101,7 @@ fn block(text: &mut String, names: &[String], name_width: usize, groups: &[Group
             .iter()
             .map(|header| format!("{header:>width$}", width = column_width(header)))
             .collect();
-        let _ = write!(line, "{GAP}{:>width$}", cells.join(" "), width = inner_width(group));
+        let _ = write!(line, "{GAP}{}", padded_left(&cells.join(" "), inner_width(group)));
     }
     let _ = writeln!(text, "{DIM}{line}{DIM:#}");
     for (row, name) in names.iter().enumerate() {
@@ -115,8 +116,7 @@ fn block(text: &mut String, names: &[String], name_width: usize, groups: &[Group
                 .map(|(header, &count)| cell(header, count, column_width(header)))
                 .collect();
             let columns: usize = group.headers.iter().map(|header| column_width(header) + 1).sum();
-            let _ =
-                write!(text, "{GAP}{:pad$}{}", "", cells.join(" "), pad = inner_width(group) + 1 - columns);
+            let _ = write!(text, "{GAP}{}{}", padded("", inner_width(group) + 1 - columns), cells.join(" "));
         }
         text.push('\n');
     }

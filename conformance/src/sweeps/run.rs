@@ -141,6 +141,9 @@ impl Tally {
             Judged::new(Status::Failed, format!("{found} cases were run, expected {asked}"))
         } else if skipped == asked && asked > 0 {
             Judged::new(Status::Skipped, skip.unwrap_or_else(|| "outside what it declares".into()))
+        } else if passed == 0 && left_out > 0 {
+            let nothing = "a larger one is needed: nothing was compared in any of them";
+            Judged::new(Status::Skipped, format!("a sample of {asked} of {cases} cases, and {nothing}"))
         } else if passed == 0 {
             Judged::new(Status::Failed, format!("nothing was compared in any of {asked} cases"))
         } else if left_out > 0 {

@@ -140,12 +140,102 @@ def check_filters(browser, url, report):
     expect("filter by text", shown(browser)[0], len(texts))
     browser.click("form button[type=reset]")
 
-    cell = "tbody[data-rules=numpy] tr[data-clause=G-2] td:nth-child(4) a"
+    cell = "tbody[data-rules=numpy] tr[data-clause=G-2] td:nth-child(2) a"
     browser.click(cell)
     of_cell = [case for case in reference if case["rules"] == "numpy" and case["clause"] == "G-2"]
     expect("a cell of the matrix opens its cases", shown(browser)[0], len(of_cell))
     expect("with the focus on them", browser.run("return document.activeElement.tagName"), "SUMMARY")
     expect("nothing in the console", browser.console(), [])
+
+
+ROWS = """
+return Array.from(document.querySelectorAll('.matrix tr[data-clause]')).filter((row) => row.checkVisibility())
+  .map((row) => row.closest('tbody').dataset.rules + ' ' + row.dataset.clause).sort()"""
+
+
+def clauses_of(cases):
+    return sorted({f"{case['rules'] or 'several'} {case['clause']}" for case in cases})
+
+
+def check_matrix(browser, url, report):
+    """The rows of the matrix follow every filter, and its heads stay in view."""
+    cases = {run["name"]: run["cases"] for run in report["implementations"]}
+    strange = next(name for name in cases if name.startswith("<script>"))
+    browser.open("about:blank")
+    browser.open(f"{url}#?status=f")
+    failed_ones = [case for run in cases.values() for case in run if case["status"] == "failed"]
+    expect("only rows with a hit stay under a status", browser.run(ROWS), clauses_of(failed_ones))
+    browser.open("about:blank")
+    browser.open(f"{url}#?text=scalar")
+    texts = [case for case in cases["reference"] if "scalar" in (case["id"] + case["title"]).lower()]
+    expect("and under a text", browser.run(ROWS), clauses_of(texts))
+    browser.click("form button[type=reset]")
+    browser.run("return new Promise((done) => setTimeout(done, 50))")
+    expect("all rows come back", browser.run(ROWS), clauses_of(cases["reference"]))
+
+    for width, height in (DESK, PHONE):
+        browser.screen(width, height)
+        heads = browser.run("""
+            const box = document.querySelector('.matrix').parentElement;
+            window.scrollTo(0, box.getBoundingClientRect().top + window.scrollY - 20);
+            box.scrollTop = 600;
+            if (box.scrollTop === 0) window.scrollBy(0, 600);
+            box.scrollLeft = 60;
+            const edge = box.getBoundingClientRect();
+            const last = document.querySelectorAll('.matrix tbody tr.set th');
+            const column = document.querySelector('.matrix thead th:nth-child(2)').getBoundingClientRect();
+            const row = last[last.length - 1].getBoundingClientRect();
+            return [column.top >= 0 && column.bottom < window.innerHeight, Math.abs(row.left - edge.left) < 3];""")
+        expect(f"column and row heads stay in view, {width} wide", heads, [True, True])
+    browser.screen(*DESK)
+
+    place = list(cases).index(strange)
+    counted = {}
+    for case in cases[strange]:
+        counted.setdefault((case["rules"], case["clause"]), []).append(case)
+    rules, clause = next(key for key, some in counted.items()
+                         if key[0] and {"failed", "skipped"} <= {case["status"] for case in some})
+    wrong = [case["id"] for case in counted[rules, clause] if case["status"] == "failed"]
+    browser.open("about:blank")
+    browser.open(url)
+    browser.click(f"tbody[data-rules={rules}] tr[data-clause={clause}] td:nth-child({place + 2}) .f")
+    expect("a click on what failed leads to it", shown(browser)[0], len(wrong))
+    expect("and to the status in the address", browser.run("return location.hash"),
+           f"#?rules={rules}&clause={clause}&impl={place}&status=f")
+    signs = """return [...new Set(Array.from(document.querySelectorAll('details.case:not([hidden]) > summary .marks'),
+                                             (marks) => marks.textContent))]"""
+    expect("each row has the sign of the implementation", browser.run(signs), ["✗ failed"])
+    browser.choose("status", "")
+    order = browser.run(f"""
+        return Array.from(document.querySelectorAll('section[data-rules="{rules}"] [data-clause="{clause}"] .case'),
+                          (one) => one.dataset.s.charAt({place}))""")
+    ranks = ["fe".find(letter) if letter in "fe" else 2 for letter in order]
+    expect("what failed and broke comes first", (len(order), ranks), (len(counted[rules, clause]), sorted(ranks)))
+    browser.click("form button[type=reset]")
+    browser.run("return new Promise((done) => setTimeout(done, 50))")
+    expect("the counts over all come back", "✗ failed" not in browser.run(signs))
+    browser.open("about:blank")
+    browser.open(url)
+    first = browser.run("""
+        return Array.from(document.querySelectorAll('details.clause'), (clause) =>
+          Array.from(clause.querySelectorAll('.case'), (one) => /[feu]/.test(one.dataset.s)))""")
+    expect("and so without a filter", all(sorted(some, reverse=True) == some for some in first))
+
+
+def check_prose(browser, url, selector):
+    """On a phone the columns of a drawing may scroll; all else of it wraps."""
+    browser.screen(*PHONE)
+    browser.open("about:blank")
+    browser.open(url)
+    browser.run("for (const one of document.querySelectorAll('details')) one.open = true")
+    cut = browser.run("""
+        return Array.from(document.querySelectorAll(arguments[0])).filter((pre) => {
+          const cut = pre.scrollWidth > pre.clientWidth + 1;
+          return cut && /^ *(accepted|refused): |^[A-Z]+-[0-9]+: |  [*] a 1 that/m.test(pre.textContent);
+        }).length""", selector)
+    expect("no prose of a drawing is cut on a phone", cut, 0)
+    expect("and the drawings are there", browser.run("return document.querySelectorAll('.drawing').length > 9"))
+    browser.screen(*DESK)
 
 
 def check_anchors(browser, url, case):
@@ -198,6 +288,12 @@ def check_map(browser, url, directory):
     browser.click("table tbody tr:nth-child(2) td:nth-child(6) a")
     expect("a cell of the map opens its pair",
            browser.run("return document.querySelector('details[open] .drawing').checkVisibility()"))
+    dead = browser.run("""
+        return Array.from(document.querySelectorAll('table td:not(.faint)')).filter((cell) => {
+          const link = cell.querySelector('a');
+          return !link || !document.getElementById(link.getAttribute('href').slice(1));
+        }).length""")
+    expect("every cell of the map leads to its pair", dead, 0)
     browser.picture(directory / "map.png")
     browser.screen(*PHONE)
     fits(browser, "the map on a phone")
@@ -227,6 +323,10 @@ def check_screens(browser, url, case, directory):
     browser.run("window.scrollTo(0, document.querySelector('.matrix').getBoundingClientRect().top - 20)")
     browser.picture(directory / "report-phone.png")
     browser.screen(*DESK)
+    browser.open("about:blank")
+    browser.open(f"{url}#?status=f")
+    browser.picture(directory / "failed.png")
+    browser.screen(*DESK)
 
 
 def main():
@@ -252,6 +352,8 @@ def main():
         browser.run("console.error('a deliberate error')")
         expect("an error in the console would be seen", len(browser.console()), 1)
         check_filters(browser, page.as_uri(), report)
+        check_matrix(browser, page.as_uri(), report)
+        check_prose(browser, page.as_uri(), "pre")
         check_anchors(browser, page.as_uri(), wrong)
         check_keyboard(browser, page.as_uri())
         check_safety(browser, page.as_uri(), directory)

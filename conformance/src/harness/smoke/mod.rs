@@ -147,7 +147,7 @@ impl Smoke<'_> {
                 Ok(declared)
             }
             Err(message) => {
-                let hint = late(session);
+                let hint = greeted(&mut session, &message).unwrap_or_else(|| late(session));
                 let sent = Some(r#"{"cmd":"start","version":1}"#.into());
                 Err(("it answers `start`", Wrong { sent, hint, ..Wrong::new(message, START_ANSWER) }))
             }
@@ -276,6 +276,23 @@ fn words_of(fault: Fault) -> String {
         Fault::Crashed(how) | Fault::Broken(how) => how,
         Fault::Interrupted => super::INTERRUPTED.into(),
     }
+}
+
+/// Whether the answer to `start` came after all, behind the line that was taken for it.
+fn greeted(session: &mut Session, message: &str) -> Option<String> {
+    if !message.contains("\nthe line: ") {
+        return None;
+    }
+    let patience = Options { interrupt: None, ..Options::default() };
+    let line = session.receive(Instant::now(), Duration::from_millis(500), &patience).ok()?;
+    let is_answer = serde_json::from_slice::<Value>(&line).is_ok_and(|value| value.is_object());
+    is_answer.then(|| {
+        format!(
+            "something else was printed before the answer, which is the line after it, {}: standard output is for \
+             answers alone, print the rest to standard error",
+            excerpt(&line)
+        )
+    })
 }
 
 /// Why nothing came: whether the answer was only held back.

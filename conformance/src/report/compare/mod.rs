@@ -2,7 +2,9 @@
 //!
 //! An answer is right (passed, listed as a known failure or not), wrong (failed, errored, known failure) or missing
 //! (skipped). Broken is what was right and no longer is; mended is what is right and was wrong or missing. What is
-//! wrong now and was missing before, and what is still wrong in another way, has changed.
+//! wrong now and was missing before, and what is still wrong in another way, has changed. What only the old report has
+//! is gone: nobody knows whether it is still right, so that nothing holds where it was. Another version of broadcheck
+//! may have dropped the case; then it is only counted.
 
 mod faces;
 
@@ -10,6 +12,7 @@ pub use faces::{json, markdown, text};
 
 use super::read::{Recorded, RecordedCase, RecordedRun};
 use crate::suite::Status;
+use crate::words::plural;
 use std::collections::{HashMap, HashSet};
 
 /// What became of a case.
@@ -123,10 +126,24 @@ impl Comparison {
         Ok(Comparison { runs, new_runs, gone_runs, suites, interrupted })
     }
 
-    /// Whether nothing broke: no case, and no implementation is gone or was left half-judged.
+    /// Whether nothing broke: no case, no case that was right and no implementation is gone or was left half-judged,
+    /// and something of each implementation was compared.
     pub fn held(&self) -> bool {
-        let broken = |run: &RunComparison| run.count(Change::Broken) > 0;
-        !self.runs.iter().any(broken) && self.gone_runs.is_empty() && !self.interrupted[1]
+        let broken = |run: &RunComparison| run.count(Change::Broken) > 0 || run.compared() == 0;
+        !self.runs.iter().any(broken)
+            && self.unanswered() == 0
+            && self.gone_runs.is_empty()
+            && !self.interrupted[1]
+    }
+
+    /// How many cases were right and are gone, although the suite has them still.
+    fn unanswered(&self) -> usize {
+        if self.suites[0] != self.suites[1] {
+            return 0;
+        }
+        let was_right = |one: &&CaseChange| one.old.as_ref().is_some_and(|(status, _)| is_right(*status));
+        let gone = self.runs.iter().flat_map(|run| &run.changes).filter(|one| one.change == Change::Gone);
+        gone.filter(was_right).count()
     }
 
     /// The closing line.
@@ -154,6 +171,15 @@ impl Comparison {
         for (interrupted, which) in self.interrupted.iter().zip(["OLD", "NEW"]) {
             if *interrupted {
                 remarks.push(format!("{which} was interrupted: cases that it lacks were not judged"));
+            }
+        }
+        for run in self.runs.iter().filter(|run| run.compared() == 0) {
+            remarks.push(format!("{}: nothing is left to compare: no case is in both", run.name));
+        }
+        match self.unanswered() {
+            0 => {}
+            count => {
+                remarks.push(format!("{} no longer answered although right before", plural(count, "case")));
             }
         }
         if self.suites[0] != self.suites[1] {
@@ -192,6 +218,11 @@ impl RunComparison {
     /// How many cases changed so.
     pub fn count(&self, change: Change) -> usize {
         self.changes.iter().filter(|one| one.change == change).count()
+    }
+
+    /// How many cases both reports have.
+    fn compared(&self) -> usize {
+        self.same + self.changes.iter().filter(|one| one.old.is_some() && one.new.is_some()).count()
     }
 
     /// `numpy 2.3.1 -> 2.4.6`.

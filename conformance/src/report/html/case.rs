@@ -1,7 +1,7 @@
 //! A case or sweep on the page: what it asks, and what became of it, told once for all implementations alike.
 
 use super::cell::{Cell, Sign};
-use crate::explain::{Explanation, Mark};
+use crate::explain::{Explanation, Mark, Span};
 use crate::report::{Entry, Run, describe_expectation, plural};
 use crate::suite::Status;
 use broadcheck_spec::{Case, Source, Suite, Sweep, write};
@@ -20,13 +20,20 @@ pub(super) struct CaseView<'a> {
     pub(super) origin: String,
     pub(super) sources: Vec<(String, bool)>,
     pub(super) note: &'a str,
-    pub(super) drawing: Vec<Piece>,
+    pub(super) drawing: Option<DrawingView>,
     /// The request as YAML; for a sweep, its name and bounds.
     pub(super) request: String,
     pub(super) expectation: String,
     pub(super) outcomes: Vec<OutcomeView<'a>>,
     /// The command that runs only this.
     pub(super) rerun: &'a str,
+}
+
+/// A drawing: what stands over its columns, the columns, and what is said below them.
+pub(super) struct DrawingView {
+    pub(super) title: Vec<Piece>,
+    pub(super) columns: Vec<Piece>,
+    pub(super) prose: Vec<Piece>,
 }
 
 /// A piece of a drawing with its class, empty for plain text.
@@ -62,7 +69,7 @@ impl<'a> CaseView<'a> {
             origin: String::new(),
             sources: Vec::new(),
             note: "",
-            drawing: Vec::new(),
+            drawing: None,
             request: String::new(),
             expectation: String::new(),
             outcomes: outcomes(runs, results),
@@ -80,7 +87,7 @@ impl<'a> CaseView<'a> {
             origin: case.origin.to_string(),
             sources: sources(&case.sources),
             note: case.note.as_deref().unwrap_or_default(),
-            drawing: drawing(&Explanation::of_request(&case.request)),
+            drawing: Some(drawing(&Explanation::of_request(&case.request))),
             request: write::request_to_yaml(&case.request),
             expectation: describe_expectation(&case.request, &case.expectation).join("\n"),
             ..self
@@ -105,14 +112,27 @@ fn sources(sources: &[Source]) -> Vec<(String, bool)> {
     sources.iter().map(ToString::to_string).map(|text| (text.clone(), follows(&text))).collect()
 }
 
-/// The drawing in pieces; neighbours of one class are one piece.
-pub(in crate::report) fn drawing(explanation: &Explanation) -> Vec<Piece> {
+/// The drawing. An empty line stands after its title, and the last one before the prose.
+pub(super) fn drawing(explanation: &Explanation) -> DrawingView {
+    let lines = explanation.draw(DRAWING_WIDTH).lines;
+    let is_empty = |line: &Vec<Span>| line.is_empty();
+    let first = lines.iter().position(is_empty).unwrap_or(0);
+    let last = lines.iter().rposition(is_empty).unwrap_or(0);
+    DrawingView {
+        title: pieces(&lines[..first]),
+        columns: pieces(lines.get(first + 1..last).unwrap_or_default()),
+        prose: pieces(lines.get(last + 1..).unwrap_or_default()),
+    }
+}
+
+/// The lines in pieces; neighbours of one class are one piece.
+fn pieces(lines: &[Vec<Span>]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut push = |class: &'static str, text: &str| match pieces.last_mut() {
         Some(last) if last.class == class => last.text += text,
         _ => pieces.push(Piece { class, text: text.to_owned() }),
     };
-    for line in explanation.draw(DRAWING_WIDTH).lines {
+    for line in lines {
         for span in line {
             push(class(span.mark), &span.text);
         }

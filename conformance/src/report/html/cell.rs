@@ -30,6 +30,12 @@ impl Sign {
     pub(super) fn of(status: Status) -> &'static Sign {
         SIGNS.iter().find(|sign| sign.status == status).expect("every status has its sign")
     }
+
+    /// The place in a listing: failures first, the worst first; all others alike.
+    pub(super) fn urgency(status: Status) -> usize {
+        let place = SIGNS.iter().position(|sign| sign.status == status && status.is_failure());
+        place.unwrap_or(SIGNS.len())
+    }
 }
 
 /// How many ended how, the worst first; what does not occur is left out.

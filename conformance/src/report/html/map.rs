@@ -2,7 +2,7 @@
 //! request that they judge differently, drawn under both.
 
 use super::STYLE;
-use super::case::{Piece, drawing};
+use super::case::{DrawingView, drawing};
 use crate::diverge::{Disagreement, Divergence, Variant};
 use crate::explain::Explanation;
 use crate::report::PRODUCT;
@@ -36,7 +36,7 @@ struct RowView {
 
 enum CellView {
     Itself,
-    Agree,
+    Agree { anchor: String },
     Differ { anchor: String, shapes: String, words: String },
 }
 
@@ -58,7 +58,7 @@ struct SideView {
     answer: String,
     accepted: bool,
     clause: &'static str,
-    drawing: Vec<Piece>,
+    drawing: DrawingView,
     request: String,
 }
 
@@ -94,7 +94,7 @@ fn row(set: Variant, sets: &[Variant], pairs: &[&Divergence]) -> RowView {
         match pairs.iter().find(of_both) {
             None => CellView::Itself,
             Some(pair) => match &pair.smallest {
-                None => CellView::Agree,
+                None => CellView::Agree { anchor: anchor(pair) },
                 Some(smallest) => {
                     let mut said = answers(smallest);
                     if pair.left != set {

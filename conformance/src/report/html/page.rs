@@ -140,8 +140,12 @@ fn set_view<'a>(set: Option<RuleSet>, rows: &[Row<'a>], report: &'a Report, suit
     ids.sort_by_key(|clause| place(clause));
     ids.dedup();
     let clause = |clause: &'a str| {
-        let rows: Vec<&Row<'a>> =
+        let mut rows: Vec<&Row<'a>> =
             of_set.iter().copied().filter(|(entry, _)| entry.clause == clause).collect();
+        // Otherwise in the order of the suite.
+        rows.sort_by_key(|(_, results)| {
+            results.iter().flatten().map(|entry| Sign::urgency(entry.status)).min()
+        });
         let case = |row: &&Row<'a>| CaseView::new(row.0, &report.runs, &row.1, suite);
         ClauseView {
             clause,

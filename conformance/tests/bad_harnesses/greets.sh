@@ -1,0 +1,6 @@
+#!/bin/sh
+# Greets before its answer to `start`.
+. "$(dirname "$0")/common.sh"
+
+echo "bad 1.0, at your service"
+serve

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Answers one case with a list in the place of its number.
+. "$(dirname "$0")/common.sh"
+answer() {
+    if [ "$value" = 5 ]; then
+        seq='[0,0,0]'
+    fi
+    honest
+}
+serve
