@@ -17,15 +17,14 @@ class Autograd:
     max_rank = 64
 
     def run(self, request):
+        if set(request.unused()) - {request.wrt}:
+            raise protocol.Skipped("a function has no operand that it does not use")
         for operand in request.operands:
             protocol.limit(operand.shape)
         arrays = {operand.name: operand.array() for operand in request.operands}
-        common = [array.shape for array in arrays.values()] if request.unused() else []
 
         def total(w):
-            value = protocol.evaluate(request.expression, {**arrays, request.wrt: w}, FUNCTIONS)
-            # Operands that the expression does not hold take part in the common shape all the same.
-            return anp.sum(anp.broadcast_to(value, anp.broadcast_shapes(*common)) if common else value)
+            return anp.sum(protocol.evaluate(request.expression, {**arrays, request.wrt: w}, FUNCTIONS))
 
         with protocol.asking(ValueError, TypeError, NotImplementedError):
             return autograd.grad(total)(arrays[request.wrt])
