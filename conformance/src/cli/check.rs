@@ -195,7 +195,7 @@ fn may_draft(path: &Path, running: &[&str], reports: Option<&Destination>) -> Re
             "--write-known {path}: found the file of a report, expected another"
         )));
     }
-    // A free name in a directory that there is: nothing is told apart here but what `draft` would find after the run.
+    // What `draft` would find only after the run: that the directory is missing.
     output::may_write(path, |_| false).map_err(|message| Stop::Input(format!("--write-known {message}")))
 }
 
