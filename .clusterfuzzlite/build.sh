@@ -23,7 +23,7 @@ cargo fuzz build --sanitizer "$sanitizer" --release --debug-assertions --target-
 
 # The command that writes the seeds is no fuzz target: it is built without instrumentation.
 seeds=$(mktemp -d)
-env -u RUSTFLAGS cargo run --quiet --release --target-dir "$build/command" -p broadcheck -- seeds --out "$seeds" >/dev/null
+env -u RUSTFLAGS cargo run --quiet --release --target-dir "$build/command" -p broadcheck-cli -- seeds --out "$seeds" >/dev/null
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 for target in $(cargo fuzz list); do

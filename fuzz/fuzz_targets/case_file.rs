@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use broadcheck::oracle::case_file;
+use broadcheck_search::oracle::case_file;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| broadcheck_fuzz::holds("case_file", case_file(bytes)));

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use broadcheck::generate::AnyRequest;
+use broadcheck_search::generate::AnyRequest;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|request: AnyRequest| broadcheck_fuzz::judge("gradient", &request));

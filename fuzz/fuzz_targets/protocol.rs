@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use broadcheck::oracle::protocol::protocol;
+use broadcheck_search::oracle::protocol::protocol;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| broadcheck_fuzz::holds("protocol", protocol(bytes)));

@@ -52,7 +52,7 @@ prepare() {
     mkdir -p "$state" "$logs" "$out/findings" || exit 2
     echo "$plan" >"$out/unfinished"
 
-    cargo build --release --quiet -p broadcheck || fail "the command does not build"
+    cargo build --release --quiet -p broadcheck-cli || fail "the command does not build"
     for target in "${targets[@]}"; do
         say "builds $target (sanitizer: $sanitizer)"
         "${cargo[@]}" fuzz build --sanitizer "$sanitizer" --target-dir "$out/build" "$target" \

@@ -1,7 +1,7 @@
 //! What the fuzz targets share: a finding is a panic, with everything about it in the message.
 
-use broadcheck::generate::AnyRequest;
-use broadcheck::oracle;
+use broadcheck_search::generate::AnyRequest;
+use broadcheck_search::oracle;
 
 /// Judges a request as the oracle of this name does.
 ///

@@ -8,7 +8,7 @@
 //! others, are caught and answered as refusals.
 
 use crate::{MAX_ELEMENTS, Stop, asking, derived_by, evaluate, leaves_out_an_operand, outcome, version_of};
-use broadcheck::spec::{
+use broadcheck_spec::{
     Capabilities, DType, Data, Element, Expression, Function, Implementation, Operand, Operation,
     OperationKind, Outcome, RefusalKind, Request, RuleSet, Tensor as Answer,
 };

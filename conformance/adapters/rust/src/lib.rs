@@ -1,11 +1,11 @@
 //! What the adapters in Rust share: the protocol over the standard streams, the walk through an expression, and what
 //! may come of a request.
 //!
-//! The messages themselves are those of `broadcheck::harness::serve`, which also skips what an adapter does not
+//! The messages themselves are those of `broadcheck_harness::serve`, which also skips what an adapter does not
 //! declare. Nothing here computes a rule: an adapter puts a request to its system as it stands, or skips it.
 
-use broadcheck::harness;
-use broadcheck::spec::{
+use broadcheck_harness as harness;
+use broadcheck_spec::{
     Expression, Function, Implementation, Node, Operation, Outcome, Refusal, RefusalKind, Request, Success,
     Tensor,
 };

@@ -1,7 +1,7 @@
 //! burn on its backend over ndarray, which it deprecated in 0.22 and still ships.
 
-use broadcheck::spec::DType;
 use broadcheck_adapters::{burn::Burn, serve};
+use broadcheck_spec::DType;
 use burn_tensor::Device;
 use std::process::ExitCode;
 

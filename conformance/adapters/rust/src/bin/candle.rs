@@ -6,12 +6,12 @@
 //! under `numpy` its arguments are brought by `broadcast_as` to the shape that candle's `broadcast_shape_binary_op`
 //! gives, as candle's own `broadcast_*` do. Logic it has none.
 
-use broadcheck::spec::{
-    Capabilities, DType, Data, Function, Implementation, Operand, Operation, OperationKind, Outcome,
-    RefusalKind, Request, RuleSet, Tensor as Answer,
-};
 use broadcheck_adapters::{
     Stop, derived_by, evaluate, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
+};
+use broadcheck_spec::{
+    Capabilities, DType, Data, Function, Implementation, Operand, Operation, OperationKind, Outcome,
+    RefusalKind, Request, RuleSet, Tensor as Answer,
 };
 use candle_core::{DType as Type, Device, Error, Shape, Tensor, Var};
 use std::process::ExitCode;
@@ -225,8 +225,8 @@ fn write(value: &Value) -> Result<Answer, Stop> {
         Ok(match tensor.dtype() {
             Type::F64 => Data::from(flat.to_vec1::<f64>()?),
             Type::F32 => flat.to_vec1::<f32>()?.into(),
-            Type::F16 => flat.to_vec1::<broadcheck::spec::half::f16>()?.into(),
-            Type::BF16 => flat.to_vec1::<broadcheck::spec::half::bf16>()?.into(),
+            Type::F16 => flat.to_vec1::<broadcheck_spec::half::f16>()?.into(),
+            Type::BF16 => flat.to_vec1::<broadcheck_spec::half::bf16>()?.into(),
             Type::I64 => flat.to_vec1::<i64>()?.into(),
             Type::I32 => flat.to_vec1::<i32>()?.into(),
             Type::I16 => flat.to_vec1::<i16>()?.into(),

@@ -4,12 +4,12 @@
 //! operation broadcasts by `tract_core::broadcast`. tract checks lengths in part when it wires and in part when it
 //! runs; its words say which error is a refusal. It has no gradients.
 
-use broadcheck::spec::{
-    Capabilities, DType, Data, Element, Function, Implementation, Operand, Operation, OperationKind, Outcome,
-    Request, RuleSet, Tensor as Answer,
-};
 use broadcheck_adapters::{
     MAX_ELEMENTS, Stop, evaluate, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
+};
+use broadcheck_spec::{
+    Capabilities, DType, Data, Element, Function, Implementation, Operand, Operation, OperationKind, Outcome,
+    Request, RuleSet, Tensor as Answer,
 };
 use std::process::ExitCode;
 use tract_core::broadcast::multi_broadcast;

@@ -1,0 +1,197 @@
+//! `broadcheck exhaust`: every pair of small shapes with all attributes, counted to the last check.
+
+use super::exhausted::write_cases;
+use super::implementations::{find, parse_jobs, wanted, with_jobs};
+use super::proposing::make_directory;
+use super::time::parse_time;
+use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, columns, interrupt, tell_and_end};
+use crate::report::plural;
+use broadcheck_judge::pad::padded_left;
+use broadcheck_search::exhaustive::{Bounds, ExhaustReport, Progress, exhaust};
+use broadcheck_spec::Implementation;
+use broadcheck_spec::RuleSet;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Check every pair of shapes up to a rank and a length, with all attributes
+///
+/// The first implementation is the one that the others are judged against: on refusal kinds, axes, shapes and
+/// values. Each of them is also checked against the relations between the rule sets.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck exhaust                            the default bounds
+  broadcheck exhaust --max-rank 4 --max-dim 3
+  broadcheck exhaust --rules xla --max-rank 3 --max-dim 5
+  broadcheck exhaust --impl reference --impl 'python3 my_harness.py' --max-rank 2 --max-dim 2 --out findings/
+
+Exit status: 0 all held, 1 something differs, 2 the command line was wrong, 130 interrupted.")]
+pub(super) struct Args {
+    /// The highest rank
+    #[arg(long, value_name = "N")]
+    max_rank: Option<usize>,
+
+    /// The greatest length of an axis; every length from 0 on is tried
+    #[arg(long, value_name = "N")]
+    max_dim: Option<usize>,
+
+    /// An implementation: reference, fast or ndarray, adapter:NAME, or a command. May be repeated; without it, all
+    /// that are built in
+    #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
+    implementations: Vec<String>,
+
+    /// Only these rule sets, and the relations among them
+    #[arg(long, value_name = "R", value_delimiter = ',')]
+    rules: Vec<RuleSet>,
+
+    /// How many threads work; as many as there are processors, unless said
+    #[arg(long, value_name = "N", value_parser = parse_jobs)]
+    jobs: Option<usize>,
+
+    /// A directory for cases: one for each sort of difference, made as small as it goes
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// How long a command may take for one answer
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
+    timeout: Duration,
+}
+
+pub(super) fn run(args: &Args) -> Ended {
+    let usual = Bounds::default().extent();
+    let bounds =
+        Bounds::new(args.max_rank.unwrap_or(usual.max_rank), args.max_dim.unwrap_or(usual.max_length))?;
+    let bounds = if args.rules.is_empty() { bounds } else { bounds.with_rules(&args.rules) };
+    make_directory(args.out.as_deref())?;
+    let implementations = find(&wanted(&args.implementations), args.timeout)?;
+    let implementations: Vec<&dyn Implementation> =
+        implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
+    interrupt::listen()?;
+
+    // Drawn on standard error, and only where that is a terminal.
+    let bar = ProgressBar::new(0);
+    let style =
+        ProgressStyle::with_template("{bar:40} {percent:>3}%  {human_pos} of {human_len}, {eta} to go");
+    bar.set_style(style.expect("the template is a valid one"));
+    let show = |done: u64, total: u64| {
+        bar.set_length(total);
+        bar.set_position(done);
+    };
+    let progress = Progress { report: &show, stop: interrupt::flag() };
+    let report = with_jobs(args.jobs, || exhaust(&bounds, &implementations, &progress))?;
+    bar.finish_and_clear();
+    let report = report.map_err(Stop::Input)?;
+    let silent = silent(&report, &implementations);
+    // Nothing holds by silence, as with `check`: one that was named must have been asked something.
+    let held = report.held() && (silent.is_empty() || args.implementations.is_empty());
+    let status = match (report.complete, held) {
+        (false, _) => INTERRUPTED,
+        (true, true) => HELD,
+        (true, false) => FAILED,
+    };
+    let cases = args.out.as_ref().map(|out| write_cases(&report, &implementations, out));
+    tell_and_end(&(rendered(&report, &silent, held) + &cases.unwrap_or_default()), status)
+}
+
+/// The names of the implementations that were asked nothing.
+fn silent<'a>(report: &ExhaustReport, implementations: &[&'a dyn Implementation]) -> Vec<&'a str> {
+    let names = implementations.iter().map(|implementation| implementation.name());
+    names.filter(|name| report.complete && report.asked_nothing(name)).collect()
+}
+
+fn rendered(report: &ExhaustReport, silent: &[&str], held: bool) -> String {
+    let mut text = format!("{}\n\n{}", report.extent, table(report));
+    let _ = write!(text, "\n{}", relations(report));
+    for finding in &report.findings {
+        let _ = write!(text, "\nDIFFERENCE  {finding}\n");
+    }
+    let kept = report.findings.len() as u64;
+    if report.finding_count > kept {
+        let _ = writeln!(text, "\nand {} more", report.finding_count - kept);
+    }
+    for name in silent {
+        let _ =
+            writeln!(text, "\n{name} was asked nothing: it declares nothing of what is within the bounds");
+    }
+    let verdict = match (report.complete, held) {
+        (false, _) => "interrupted",
+        (true, true) => "ok",
+        (true, false) if report.checks == 0 => "FAILED, nothing was checked",
+        (true, false) => "FAILED",
+    };
+    let _ = writeln!(
+        text,
+        "\n{verdict}: {} checks, {} answers, {}, {:.1} s",
+        grouped(report.checks),
+        grouped(report.answers),
+        plural(usize::try_from(report.finding_count).unwrap_or(usize::MAX), "difference"),
+        report.elapsed.as_secs_f64()
+    );
+    text
+}
+
+/// The requests of each rule set: how many, accepted, refused; and how many answers were judged against the
+/// first implementation's.
+fn table(report: &ExhaustReport) -> String {
+    let head = ["rule set", "operation", "requests", "accepted", "refused", "judged against the first"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for family in report.families.iter().filter(|family| family.requests > 0) {
+        let judged: Vec<String> = family
+            .implementations
+            .iter()
+            .skip(1)
+            .map(|count| format!("{} {}", count.implementation, grouped(count.compared)))
+            .collect();
+        rows.push(vec![
+            family.rules.to_string(),
+            family.operation.to_string(),
+            grouped(family.requests),
+            grouped(family.accepted),
+            grouped(family.refused),
+            if judged.is_empty() { "-".into() } else { judged.join(", ") },
+        ]);
+    }
+    columns(&right_aligned(rows, 2..5))
+}
+
+/// The relations of each implementation that were run.
+fn relations(report: &ExhaustReport) -> String {
+    let head = ["relation", "of", "compared", "nothing to compare", "violated"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for relation in report.relations.iter().filter(|relation| relation.skipped.is_none()) {
+        rows.push(vec![
+            relation.relation.into(),
+            relation.implementation.clone(),
+            grouped(relation.compared),
+            grouped(relation.vacuous),
+            grouped(relation.violated),
+        ]);
+    }
+    if rows.len() == 1 { String::new() } else { columns(&right_aligned(rows, 2..5)) }
+}
+
+/// The columns of numbers, padded on the left.
+fn right_aligned(mut rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Vec<Vec<String>> {
+    for column in numbers {
+        let width = rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        for row in &mut rows {
+            row[column] = padded_left(&row[column], width);
+        }
+    }
+    rows
+}
+
+/// 1234567 as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,219 @@
+//! `broadcheck explain`: why shapes go together or do not, drawn.
+
+use super::{Ended, HELD, Stop, columns, print, width};
+use crate::report::plural;
+use anstyle::{AnsiColor, Style};
+use broadcheck_judge::explain::{Drawing, Explanation, Mark, Question};
+use broadcheck_spec::{Malformed, RuleSet, Rules, Shape};
+use std::fmt::Write as _;
+
+/// Draw how shapes go together, axis by axis, or why they do not
+///
+/// Without --rules, every rule set is asked: a table, then a drawing for each. An attribute then goes to the rule
+/// set that has it. Under bidirectional, the second shape is the target.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck explain 2x3 3
+  broadcheck explain --rules numpy 2x1x5 4x1
+  broadcheck explain --rules pdpd --axis 1 2x3x4x5 3x4
+  broadcheck explain --rules xla --dims 1,2 1x2 4x3x1
+  broadcheck explain --rules theano --broadcastable t,f 1 10
+  broadcheck explain --rules bidirectional 3x1 2x1x6
+  broadcheck explain --rules numpy --target 2x3 3
+
+A shape is its lengths joined by x; a scalar is written '()', in quotes for the shell.")]
+pub(super) struct Args {
+    /// The rule set: none, numpy, pdpd, bidirectional, xla or theano; all of them where it is left out
+    #[arg(long, value_name = "R")]
+    rules: Option<RuleSet>,
+
+    /// pdpd: the axis of A on which B starts
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    axis: Option<i64>,
+
+    /// xla: the axis of the higher operand for each axis of the lower
+    #[arg(long, visible_alias = "broadcast-dimensions", value_name = "N,N...", allow_hyphen_values = true)]
+    dims: Option<String>,
+
+    /// theano: a flag t or f per axis, a word per operand; the word of a scalar is empty or ()
+    #[arg(long, value_name = "FLAGS,FLAGS...")]
+    broadcastable: Option<String>,
+
+    /// numpy and bidirectional: the shape that the one operand is brought to
+    #[arg(long, value_name = "SHAPE", value_parser = parse_shape)]
+    target: Option<Shape>,
+
+    /// The shapes of the operands, such as 2x3 3 '()'
+    #[arg(required = true, value_name = "SHAPE", value_parser = parse_shape)]
+    shapes: Vec<Shape>,
+}
+
+fn parse_shape(text: &str) -> Result<Shape, String> {
+    text.parse().map_err(|_| {
+        "expected lengths of 0 or more joined by `x`, as in `2x3` or `4`, or `()` for a scalar".to_owned()
+    })
+}
+
+pub(super) fn run(args: &Args) -> Ended {
+    let text = match args.rules {
+        Some(set) => {
+            let question = question(args, set)?;
+            painted(&Explanation::new(question).draw(width()))
+        }
+        None => side_by_side(args)?,
+    };
+    print(&text)?;
+    Ok(HELD)
+}
+
+/// The question to one rule set, with the attributes that were given.
+fn question(args: &Args, set: RuleSet) -> Result<Question, Stop> {
+    check_attributes(args, set)?;
+    let question = match (set, &args.target, &args.shapes[..]) {
+        (RuleSet::Bidirectional, None, [operand, target]) | (_, Some(target), [operand]) => {
+            Question::broadcast(set, operand.clone(), target.clone())
+        }
+        (RuleSet::Bidirectional, None, shapes) => {
+            let found = plural(shapes.len(), "shape");
+            Err(Malformed::new("bidirectional", found, "two: the operand's and the target"))
+        }
+        (_, Some(_), shapes) => Err(Malformed::new(
+            "--target",
+            format!("{} with a target", plural(shapes.len(), "operand")),
+            "exactly one",
+        )),
+        (_, None, shapes) => {
+            let rules = match set {
+                RuleSet::None => Rules::None,
+                RuleSet::Numpy => Rules::Numpy,
+                RuleSet::Pdpd => Rules::Pdpd { axis: args.axis },
+                RuleSet::Xla => Rules::Xla { broadcast_dimensions: dimensions(args)? },
+                RuleSet::Theano => Rules::Theano,
+                RuleSet::Bidirectional => Rules::Bidirectional,
+            };
+            let flags = if set == RuleSet::Theano { flags(args)? } else { vec![None; shapes.len()] };
+            Question::elementwise(rules, shapes.to_vec(), flags)
+        }
+    };
+    question.map_err(|malformed| Stop::Input(malformed.to_string()))
+}
+
+/// With a rule set, only its own attributes make sense.
+fn check_attributes(args: &Args, set: RuleSet) -> Result<(), Stop> {
+    if args.rules.is_none() {
+        return Ok(());
+    }
+    let attributes = [
+        ("--axis", args.axis.is_some(), RuleSet::Pdpd),
+        ("--dims", args.dims.is_some(), RuleSet::Xla),
+        ("--broadcastable", args.broadcastable.is_some(), RuleSet::Theano),
+    ];
+    match attributes.iter().find(|(_, given, owner)| *given && *owner != set) {
+        Some((name, _, owner)) => Err(Stop::Input(format!(
+            "{name}: found an attribute of {owner} under {set}, expected --rules {owner}"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn dimensions(args: &Args) -> Result<Option<Vec<i64>>, Stop> {
+    let Some(text) = &args.dims else { return Ok(None) };
+    let inner = text.trim();
+    let inner = inner.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(inner);
+    if inner.trim().is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let parsed: Result<Vec<i64>, _> = inner.split(',').map(|part| part.trim().parse()).collect();
+    let error = || {
+        Stop::Input(format!("--dims: found `{text}`, expected whole numbers joined by commas, as in `0,1`"))
+    };
+    parsed.map(Some).map_err(|_| error())
+}
+
+fn flags(args: &Args) -> Result<Vec<Option<Vec<bool>>>, Stop> {
+    let Some(text) = &args.broadcastable else { return Ok(vec![None; args.shapes.len()]) };
+    let word = |word: &str| {
+        let letters = if word == "()" { "" } else { word };
+        let flag = |letter: char| match letter {
+            't' | 'T' => Ok(true),
+            'f' | 'F' => Ok(false),
+            _ => Err(Stop::Input(format!(
+                "--broadcastable: found `{text}`, expected a letter t or f per axis and a comma between operands, as in `tf,f`"
+            ))),
+        };
+        letters.chars().map(flag).collect::<Result<Vec<bool>, Stop>>().map(Some)
+    };
+    text.split(',').map(|part| word(part.trim())).collect()
+}
+
+/// Every rule set that can be asked: a table, then the drawings.
+fn side_by_side(args: &Args) -> Result<String, Stop> {
+    let mut rows = vec![["rule set", "outcome", "result or refusal", "clause"].map(String::from).to_vec()];
+    let mut drawings = String::new();
+    for set in RuleSet::ALL {
+        if let Some(why) = not_asked(args, set) {
+            rows.push(vec![set.to_string(), "not asked".into(), why.into()]);
+            continue;
+        }
+        let explanation = Explanation::new(question(args, set)?);
+        let (outcome, what) = match &explanation.decision {
+            Ok(alignment) => ("accepted", alignment.shape.to_string()),
+            Err(refusal) => {
+                let kind = refusal.kind.map_or("refused", |kind| kind.name());
+                ("refused", refusal.axis.map_or_else(|| kind.into(), |axis| format!("{kind}, axis {axis}")))
+            }
+        };
+        rows.push(vec![set.to_string(), outcome.into(), what, explanation.clause.into()]);
+        let _ = write!(drawings, "\n{}", painted(&explanation.draw(width())));
+    }
+    let table = columns(&rows);
+    let (header, body) = table.split_once('\n').unwrap_or((&table, ""));
+    let bold = Style::new().bold();
+    let mut text = format!("{bold}{header}{bold:#}\n");
+    for (line, row) in body.lines().zip(&rows[1..]) {
+        let style = match row[1].as_str() {
+            "accepted" => style(Mark::Accepted),
+            "refused" => style(Mark::Refused),
+            _ => style(Mark::Missing),
+        };
+        let _ = writeln!(text, "{style}{line}{style:#}");
+    }
+    Ok(text + &drawings)
+}
+
+/// Why a rule set has nothing to say about the shapes: it has no such operation.
+fn not_asked(args: &Args, set: RuleSet) -> Option<&'static str> {
+    match (set, &args.target, args.shapes.len()) {
+        (RuleSet::Numpy | RuleSet::Bidirectional, Some(_), _) | (RuleSet::Bidirectional, None, 2) => None,
+        (RuleSet::Bidirectional, None, _) => Some("it takes one operand and a target"),
+        (_, Some(_), _) => Some("it has no target shape"),
+        _ => None,
+    }
+}
+
+/// A drawing with colours, which repeat what its signs say.
+pub(super) fn painted(drawing: &Drawing) -> String {
+    let mut text = String::new();
+    for line in &drawing.lines {
+        for (place, span) in line.iter().enumerate() {
+            let style = style(span.mark);
+            let span = if place + 1 == line.len() { span.text.trim_end() } else { &span.text };
+            let _ = write!(text, "{style}{span}{style:#}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn style(mark: Mark) -> Style {
+    match mark {
+        Mark::Plain => Style::new(),
+        Mark::Heading => Style::new().bold(),
+        Mark::Stretched => AnsiColor::Cyan.on_default(),
+        Mark::Missing => Style::new().dimmed(),
+        Mark::Offending => AnsiColor::Red.on_default().bold(),
+        Mark::Accepted => AnsiColor::Green.on_default(),
+        Mark::Refused => AnsiColor::Red.on_default(),
+    }
+}

@@ -1,0 +1,146 @@
+//! `broadcheck faults`: what the suite and the generator would miss.
+
+use super::{Ended, FAILED, HELD, Stop, columns, print_and_end, tell};
+use crate::report::output;
+use broadcheck::globs::matcher;
+use broadcheck_faults::hunt::{LIMIT, SEED, by_size};
+use broadcheck_faults::table::{MARKER, Row, markdown, rows, summary};
+use broadcheck_faults::{CATALOGUE, Fault, INEXPRESSIBLE};
+use broadcheck_spec::Suite;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Say which planted faults the suite catches, by which case, and how many random requests it takes
+///
+/// Each fault is one wrong decision in a small engine made for it: most are bugs that real libraries have shipped. A
+/// fault that survives shows what the suite, or the generator, would miss.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck faults
+  broadcheck faults --filter gradient
+  broadcheck faults --filter 'strides/*one*' --requests 1000
+  broadcheck faults --format markdown --out conformance/FAULTS.md
+
+The smallest case is that of the fewest elements, then operands. Requests are counted up to the first that tells the
+faulty engine from the reference.
+
+Exit status: 0 all are caught by both, 1 some survive, 2 the command line was wrong.")]
+pub(super) struct Args {
+    /// Only faults whose id begins with this, or as a glob matches it
+    #[arg(long, value_name = "GLOB")]
+    filter: Option<String>,
+
+    /// Of what the requests are drawn
+    #[arg(long, value_name = "N", default_value_t = SEED)]
+    seed: u64,
+
+    /// How many requests a fault may survive
+    #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..))]
+    requests: u64,
+
+    /// How the table is written
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+
+    /// The file for it; one that is no such table is never overwritten, with text no file is
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A line for each fault
+    Text,
+    /// For programs
+    Json,
+    /// The page FAULTS.md, with the reports
+    Markdown,
+}
+
+impl Format {
+    fn is_ours(self, content: &str) -> bool {
+        match self {
+            Format::Text => false,
+            Format::Json => {
+                serde_json::from_str(content).is_ok_and(|found: Value| found["faults"].is_array())
+            }
+            Format::Markdown => content.starts_with(MARKER),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Ended {
+    let faults = wanted(args.filter.as_deref())?;
+    if let Some(out) = &args.out {
+        output::may_write(out, |content| args.format.is_ours(content))?;
+    }
+    let suite =
+        Suite::builtin().map_err(|errors| Stop::Input(format!("the cases cannot be read\n{errors}")))?;
+    let rows = rows(&faults, &by_size(&suite.cases), args.seed, args.requests);
+    let text = match args.format {
+        Format::Text => listing(&rows, args),
+        Format::Json => format!("{:#}\n", as_json(&rows, args)),
+        Format::Markdown => markdown(&rows, args.seed, args.requests),
+    };
+    let status = if rows.iter().all(Row::is_caught) { HELD } else { FAILED };
+    let Some(out) = &args.out else { return print_and_end(&text, status) };
+    output::write(out, &text, |content| args.format.is_ours(content))?;
+    tell(&format!("written: {}\n", out.display()))?;
+    Ok(status)
+}
+
+/// The faults that are asked for: at least one.
+fn wanted(filter: Option<&str>) -> Result<Vec<&'static Fault>, Stop> {
+    let Some(filter) = filter else { return Ok(CATALOGUE.clone()) };
+    let found: Vec<&'static Fault> = if filter.contains(['*', '?', '[', '{']) {
+        let matcher = matcher(filter).map_err(|what| Stop::Input(format!("--filter: {what}")))?;
+        CATALOGUE.iter().copied().filter(|fault| matcher.is_match(fault.id)).collect()
+    } else {
+        CATALOGUE.iter().copied().filter(|fault| fault.id.starts_with(filter)).collect()
+    };
+    if filter.is_empty() || found.is_empty() {
+        let count = CATALOGUE.len();
+        return Err(Stop::Input(format!(
+            "--filter: found `{filter}`, expected what one of {count} faults' ids begins with"
+        )));
+    }
+    Ok(found)
+}
+
+fn listing(rows: &[Row<'_>], args: &Args) -> String {
+    let mut lines =
+        vec![["fault", "who had it", "smallest case", "cases", "requests"].map(String::from).to_vec()];
+    for row in rows {
+        let systems: Vec<&str> = row.fault.reports.iter().map(|report| report.system).collect();
+        lines.push(vec![
+            row.fault.id.into(),
+            if systems.is_empty() { "invented".into() } else { systems.join(", ") },
+            row.case.map_or_else(|| "NONE".into(), |case| case.id.clone()),
+            format!("{:>5}", row.cases),
+            row.requests.map_or_else(|| "    NONE".into(), |number| format!("{number:>8}")),
+        ]);
+    }
+    format!("{}\n{}\n", columns(&lines), summary(rows, args.seed, args.requests))
+}
+
+fn as_json(rows: &[Row<'_>], args: &Args) -> Value {
+    let fault = |row: &Row<'_>| {
+        json!({
+            "id": row.fault.id,
+            "class": row.fault.class.name(),
+            "title": row.fault.title,
+            "reports": row.fault.reports.iter().map(|report| json!({"system": report.system, "url": report.url})).collect::<Value>(),
+            "case": row.case.map(|case| &case.id),
+            "cases": row.cases,
+            "requests": row.requests,
+        })
+    };
+    let outside = |bug: &broadcheck_faults::Inexpressible| json!({"title": bug.title, "system": bug.report.system, "url": bug.report.url, "reason": bug.reason});
+    json!({
+        "seed": args.seed,
+        "limit": args.requests,
+        "faults": rows.iter().map(fault).collect::<Value>(),
+        "not_expressible": INEXPRESSIBLE.iter().map(outside).collect::<Value>(),
+    })
+}

@@ -1,0 +1,160 @@
+//! What `check` does for one implementation: runs what is selected and turns the results into report entries.
+
+use super::interrupt;
+use super::select::{Selected, rules_of};
+use crate::report::{Entry, Leftover, Run, describe_expectation, describe_request, plural};
+use broadcheck::known::Known;
+use broadcheck::parallel::over_ranges;
+use broadcheck::run::{Judged, Status, run_cases};
+use broadcheck::sweeps::{SweepReport, run_sample};
+use broadcheck_spec::Implementation;
+use broadcheck_spec::{Case, Suite, Sweep};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What is run, and what is known of it.
+pub(super) struct Judging<'a> {
+    pub(super) suite: &'a Suite,
+    pub(super) selected: &'a Selected<'a>,
+    pub(super) known: &'a [Known],
+    /// Whether the implementations were asked for by name.
+    pub(super) named: bool,
+    /// How many cases of a sweep are asked at most; `None` for all.
+    pub(super) sample: Option<u64>,
+    pub(super) rerun: Rerun,
+}
+
+impl Judging<'_> {
+    /// Runs everything that is selected against an implementation, which `--impl` calls by this name, until the
+    /// interrupt key is pressed.
+    pub(super) fn run(&self, implementation: &dyn Implementation, name: &str) -> Run {
+        let known = self.known.iter().find(|known| known.implementation == implementation.name());
+        let batch = |cases: &[&Case]| -> Vec<Entry> {
+            if interrupt::pressed() {
+                return Vec::new();
+            }
+            let judged = run_cases(implementation, cases, known);
+            let asked = cases.iter().zip(judged).filter(|(_, judged)| !is_interrupted(judged));
+            asked.map(|(case, judged)| self.case_entry(name, case, judged)).collect()
+        };
+        let (cases, size) = (&self.selected.cases, implementation.batch().max(1));
+        let batches =
+            |places: Range<usize>| -> Vec<Entry> { cases[places].chunks(size).flat_map(batch).collect() };
+        let mut results: Vec<Entry> = over_ranges(cases.len(), size, batches).into_iter().flatten().collect();
+        for sweep in &self.selected.sweeps {
+            if !interrupt::pressed() {
+                let report = run_sample(implementation, sweep, known, self.sample.unwrap_or(u64::MAX));
+                // Half a sweep says nothing.
+                if !interrupt::pressed() {
+                    results.push(self.sweep_entry(name, sweep, report));
+                }
+            }
+        }
+        let ids = || {
+            let cases = self.suite.cases.iter().map(|case| case.id.as_str());
+            cases.chain(self.suite.sweeps.iter().map(|sweep| sweep.id.as_str()))
+        };
+        let leftovers = known.map(|known| known.unmatched(ids())).unwrap_or_default();
+        let leftovers =
+            leftovers.iter().map(|entry| Leftover { case: entry.case.clone(), reason: entry.reason.clone() });
+        Run {
+            name: implementation.name().into(),
+            version: implementation.version().into(),
+            named: self.named,
+            results,
+            leftovers: leftovers.collect(),
+        }
+    }
+
+    fn case_entry(&self, name: &str, case: &Case, judged: Judged) -> Entry {
+        let failed = judged.status.is_failure();
+        let lines = |lines: &dyn Fn() -> Vec<String>| if failed { lines() } else { Vec::new() };
+        Entry {
+            id: case.id.clone(),
+            sweep: false,
+            rules: Some(case.request.rules().set()),
+            clause: case.clause.clone(),
+            title: case.title.clone(),
+            status: judged.status,
+            kind: judged.kind,
+            detail: judged.detail,
+            request: lines(&|| describe_request(&case.request)),
+            expectation: lines(&|| describe_expectation(&case.request, &case.expectation)),
+            sources: case.sources.iter().map(ToString::to_string).collect(),
+            location: case.location.to_string(),
+            rerun: self.rerun.case(name, &case.id),
+        }
+    }
+
+    fn sweep_entry(&self, name: &str, sweep: &Sweep, report: SweepReport) -> Entry {
+        let judged = report.judged;
+        let failed = judged.status.is_failure();
+        let bounds: Vec<String> = sweep.with.iter().map(|(name, bound)| format!("{name} {bound}")).collect();
+        let request = format!("sweep {} ({})", sweep.sweep, bounds.join(", "));
+        let expectation = format!("{}, all of which hold", plural(sweep.expected_cases, "case"));
+        Entry {
+            id: sweep.id.clone(),
+            sweep: true,
+            rules: rules_of(sweep),
+            clause: sweep.clause.clone(),
+            title: sweep.title.clone(),
+            status: judged.status,
+            kind: judged.kind,
+            detail: judged.detail,
+            request: if failed { vec![request] } else { Vec::new() },
+            expectation: if failed { vec![expectation] } else { Vec::new() },
+            sources: sweep.sources.iter().map(ToString::to_string).collect(),
+            location: sweep.location.to_string(),
+            rerun: self.rerun.sweep(name, &sweep.id),
+        }
+    }
+}
+
+/// Whether there is no answer because the interrupt key was pressed.
+fn is_interrupted(judged: &Judged) -> bool {
+    judged.status == Status::Errored && judged.detail == broadcheck_harness::INTERRUPTED
+}
+
+/// How a single case is judged again from the shell.
+pub(super) struct Rerun {
+    program: &'static str,
+    options: String,
+    /// What is said besides for a sweep.
+    sampled: String,
+}
+
+impl Rerun {
+    pub(super) fn new(cases: &[PathBuf], sample: Option<u64>) -> Rerun {
+        // `cargo run` says so in the environment of what it runs.
+        let under_cargo =
+            std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
+        let program = if under_cargo { "cargo run --release --" } else { "broadcheck" };
+        let option = |path: &PathBuf| format!(" --cases {}", quoted(&path.to_string_lossy()));
+        let options = cases.iter().map(option).collect();
+        let sampled = sample.map_or_else(String::new, |sample| format!(" --sample-sweeps {sample}"));
+        Rerun { program, options, sampled }
+    }
+
+    fn sweep(&self, implementation: &str, id: &str) -> String {
+        self.case(implementation, id) + &self.sampled
+    }
+
+    fn case(&self, implementation: &str, id: &str) -> String {
+        format!(
+            "{} check{} --impl {} --filter {}",
+            self.program,
+            self.options,
+            quoted(implementation),
+            quoted(id)
+        )
+    }
+}
+
+/// A word of a shell's command line.
+fn quoted(word: &str) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || "/-_.@".contains(char);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

@@ -1,0 +1,134 @@
+//! Which cases and sweeps a command is about: `--cases`, `--rules`, `--filter`.
+
+use super::Stop;
+use crate::report::plural;
+use broadcheck::globs::Glob;
+use broadcheck::globs::matcher;
+use broadcheck::sweeps;
+use broadcheck_spec::{Case, RuleSet, Suite, Sweep};
+use std::path::PathBuf;
+
+/// Which part of which suite.
+#[derive(clap::Args)]
+pub(super) struct Selection {
+    /// Case files, or directories of them, in place of the built-in suite
+    #[arg(long, value_name = "PATH")]
+    pub(super) cases: Vec<PathBuf>,
+
+    /// Only cases of this rule set: none, numpy, pdpd, bidirectional, xla or theano
+    #[arg(long, value_name = "R", value_delimiter = ',')]
+    pub(super) rules: Vec<RuleSet>,
+
+    /// Only cases whose id is, begins with, or as a glob matches this
+    ///
+    /// An id selects that case. Other text without any of `*?[{` selects every id that begins with it. A glob
+    /// matches the whole id: `*` any text, `/` included, `?` one character, `[a-c]` one of a set, `{x,y}` either.
+    #[arg(long, value_name = "GLOB")]
+    pub(super) filter: Option<String>,
+}
+
+/// The selected part.
+#[derive(Default)]
+pub(super) struct Selected<'a> {
+    pub(super) cases: Vec<&'a Case>,
+    pub(super) sweeps: Vec<&'a Sweep>,
+}
+
+impl Selection {
+    /// Loads the suite, or the files given instead.
+    pub(super) fn load(&self) -> Result<Suite, Stop> {
+        load(&self.cases)
+    }
+
+    /// The part that is selected. An empty one is an error: nothing passes silently.
+    pub(super) fn of<'a>(&self, suite: &'a Suite) -> Result<Selected<'a>, Stop> {
+        let filter = Filter::new(self.filter.as_deref(), suite)?;
+        let wanted = |rules: Option<RuleSet>, id: &str| {
+            let by_rules = self.rules.is_empty() || rules.is_some_and(|rules| self.rules.contains(&rules));
+            by_rules && filter.matches(id)
+        };
+        let cases =
+            suite.cases.iter().filter(|case| wanted(Some(case.request.rules().set()), &case.id)).collect();
+        let sweeps = suite.sweeps.iter().filter(|sweep| wanted(rules_of(sweep), &sweep.id)).collect();
+        let selected = Selected { cases, sweeps };
+        if selected.cases.is_empty() && selected.sweeps.is_empty() {
+            return Err(Stop::Input(self.nothing(suite)));
+        }
+        Ok(selected)
+    }
+
+    fn nothing(&self, suite: &Suite) -> String {
+        let all =
+            format!("{} and {}", plural(suite.cases.len(), "case"), plural(suite.sweeps.len(), "sweep"));
+        let mut asked = Vec::new();
+        if let Some(filter) = &self.filter {
+            asked.push(format!("--filter {filter}"));
+        }
+        asked.extend(self.rules.iter().map(|rules| format!("--rules {rules}")));
+        if asked.is_empty() {
+            return "found no case in the files given, expected at least one".into();
+        }
+        format!(
+            "{}: found nothing among {all}, expected at least one: see `broadcheck list`",
+            asked.join(" ")
+        )
+    }
+}
+
+/// Loads files and directories, or the built-in suite where none is given.
+pub(super) fn load(paths: &[PathBuf]) -> Result<Suite, Stop> {
+    let loaded = if paths.is_empty() { Suite::builtin() } else { Suite::from_paths(paths) };
+    let suite = loaded.map_err(|errors| Stop::Input(format!("the cases cannot be read\n{errors}")))?;
+    match sweep_errors(&suite)[..] {
+        [] => Ok(suite),
+        ref errors => Err(Stop::Input(format!("the cases cannot be read\n{}", errors.join("\n")))),
+    }
+}
+
+/// What the loader cannot know of sweeps: whether there is such a family, with such bounds and so many cases.
+pub(super) fn sweep_errors(suite: &Suite) -> Vec<String> {
+    let error = |sweep: &Sweep| {
+        let error = sweeps::validate(sweep).err()?;
+        Some(format!("{}: sweep {}: {error}", sweep.location, sweep.id))
+    };
+    suite.sweeps.iter().filter_map(error).collect()
+}
+
+/// The rule set that a sweep is about: the first part of its id, where that is one.
+pub(super) fn rules_of(sweep: &Sweep) -> Option<RuleSet> {
+    sweep.id.split('/').next()?.parse().ok()
+}
+
+/// What `--filter` says.
+enum Filter {
+    All,
+    Id(String),
+    Prefix(String),
+    Glob(Glob),
+}
+
+impl Filter {
+    fn new(text: Option<&str>, suite: &Suite) -> Result<Filter, Stop> {
+        let Some(text) = text else { return Ok(Filter::All) };
+        if text.is_empty() {
+            let expected = "expected an id, its beginning or a glob; without --filter every case is selected";
+            return Err(Stop::Input(format!("--filter: found an empty text, {expected}")));
+        }
+        if suite.get(text).is_some() || suite.get_sweep(text).is_some() {
+            return Ok(Filter::Id(text.into()));
+        }
+        if !text.contains(['*', '?', '[', '{']) {
+            return Ok(Filter::Prefix(text.into()));
+        }
+        matcher(text).map(Filter::Glob).map_err(|what| Stop::Input(format!("--filter: {what}")))
+    }
+
+    fn matches(&self, id: &str) -> bool {
+        match self {
+            Filter::All => true,
+            Filter::Id(text) => id == text,
+            Filter::Prefix(text) => id.starts_with(text.as_str()),
+            Filter::Glob(glob) => glob.is_match(id),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `broadcheck show`: cases in full, with their alignment drawn.
+
+use super::explain::painted;
+use super::select::load;
+use super::{Ended, HELD, Stop, print, width};
+use crate::report::clean::visible;
+use crate::report::plural;
+use anstyle::Style;
+use broadcheck_judge::explain::Explanation;
+use broadcheck_spec::{Case, Source, Suite, Sweep, write};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// How many ids are suggested for one that does not exist.
+const SUGGESTIONS: usize = 5;
+
+/// Show cases in full: where they come from, the case as YAML, and how its operands lie under the result
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  broadcheck show numpy/examples/right-aligned
+
+`broadcheck list` prints the ids.")]
+pub(super) struct Args {
+    /// Ids of cases or sweeps
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+
+    /// Case files, or directories of them, in place of the built-in suite
+    #[arg(long, value_name = "PATH")]
+    cases: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Ended {
+    let suite = load(&args.cases)?;
+    let texts: Vec<String> = args.ids.iter().map(|id| shown(&suite, id)).collect::<Result<_, Stop>>()?;
+    print(&texts.join("\n"))?;
+    Ok(HELD)
+}
+
+fn shown(suite: &Suite, id: &str) -> Result<String, Stop> {
+    if let Some(case) = suite.get(id) {
+        return Ok(show_case(case));
+    }
+    if let Some(sweep) = suite.get_sweep(id) {
+        return Ok(show_sweep(sweep));
+    }
+    let nearest = nearest(suite, id);
+    Err(Stop::Input(format!(
+        "show {id}: found no such case, expected an id such as\n  {}",
+        nearest.join("\n  ")
+    )))
+}
+
+fn show_case(case: &Case) -> String {
+    let examples = &case.examples;
+    let fields = [
+        ("clause", case.clause.clone()),
+        ("example", examples.join(", ")),
+        ("source", sources(&case.sources)),
+        ("origin", case.origin.to_string()),
+        ("stands in", case.location.to_string()),
+        ("note", case.note.clone().unwrap_or_default()),
+    ];
+    let mut text = head(&case.id, &case.title, &fields);
+    let _ = write!(text, "\n{}", indented(&visible(&write::case_to_yaml(case))));
+    let _ = write!(text, "\n{}", painted(&Explanation::of_request(&case.request).draw(width())));
+    text
+}
+
+fn show_sweep(sweep: &Sweep) -> String {
+    let bounds: Vec<String> = sweep.with.iter().map(|(name, bound)| format!("{name} {bound}")).collect();
+    let fields = [
+        ("clause", sweep.clause.clone()),
+        ("example", sweep.examples.join(", ")),
+        ("source", sources(&sweep.sources)),
+        ("stands in", sweep.location.to_string()),
+        ("note", sweep.note.clone().unwrap_or_default()),
+        (
+            "sweep",
+            format!("{} ({}): {}", sweep.sweep, bounds.join(", "), plural(sweep.expected_cases, "case")),
+        ),
+    ];
+    head(&sweep.id, &sweep.title, &fields)
+}
+
+fn sources(sources: &[Source]) -> String {
+    sources.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn head(id: &str, title: &str, fields: &[(&str, String)]) -> String {
+    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
+    let mut text = format!("{bold}{id}{bold:#}\n{}\n\n", visible(title));
+    for (name, value) in fields {
+        for (place, line) in
+            visible(value).lines().flat_map(|line| wrapped(line, width().min(110) - 13)).enumerate()
+        {
+            let name = if place == 0 { name } else { "" };
+            let _ = writeln!(text, "  {dim}{name:<9}{dim:#}  {line}");
+        }
+    }
+    text
+}
+
+/// A line broken at spaces so that its parts are at most this wide where that is possible.
+fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in line.split_whitespace() {
+        let last = lines.last_mut().expect("there is always a line");
+        if last.is_empty() {
+            last.push_str(word);
+        } else if last.chars().count() + 1 + word.chars().count() <= width {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// The ids most like one that does not exist: those that begin so first.
+fn nearest<'a>(suite: &'a Suite, id: &str) -> Vec<&'a str> {
+    let cases = suite.cases.iter().map(|case| case.id.as_str());
+    let mut ids: Vec<&str> = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())).collect();
+    ids.sort_by_key(|other| (!other.starts_with(id), strsim::levenshtein(id, other)));
+    ids.truncate(SUGGESTIONS);
+    ids
+}

@@ -1,0 +1,99 @@
+//! `broadcheck smoke`: tells the writer of a harness, step by step, what is wrong with it.
+
+use super::time::parse_time;
+use super::{Ended, FAILED, HELD, Stop, WRONG_INPUT, interrupt, print, print_and_end};
+use crate::report::clean::visible;
+use crate::report::plural;
+use anstyle::{AnsiColor, Style};
+use broadcheck_harness::Options;
+use broadcheck_harness::smoke::{Ending, Found, Step, Wrong, smoke};
+use broadcheck_search::subjects::adapters;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Try a command that speaks the protocol, step by step, and say what is wrong with it
+///
+/// Asks the simplest questions that show how a harness reads and writes: the start, a refusal, a scalar, a shape with
+/// a zero, minus zero, NaN, large integers, a long line, several requests at once, the end. Whether the broadcasting
+/// is right is for `broadcheck check` to say.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  broadcheck smoke --impl 'python3 my_harness.py'
+
+The command is split into words as a shell would, and run without one. conformance/PROTOCOL.md describes the messages.
+
+Exit status: 0 every step held, 1 some did not, 2 the command does not start or does not answer `start`.")]
+pub(super) struct Args {
+    /// The command, or adapter:NAME
+    #[arg(long = "impl", value_name = "COMMAND")]
+    implementation: String,
+
+    /// How long one answer may take
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
+    timeout: Duration,
+}
+
+pub(super) fn run(args: &Args) -> Ended {
+    let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(args.timeout) };
+    let command = &args.implementation;
+    let started = match command.strip_prefix(adapters::PREFIX) {
+        Some(name) => {
+            adapters::command(name).map_err(|message| Stop::Input(format!("--impl {command}: {message}")))?
+        }
+        None => command.clone(),
+    };
+    let (mut held, mut wrong, mut left_out) = (0, 0, 0);
+    let mut stop = None;
+    let ending = smoke(&started, &options, &mut |step| {
+        match step.found {
+            Found::Held(_) => held += 1,
+            Found::Wrong(_) => wrong += 1,
+            Found::LeftOut(_) => left_out += 1,
+        }
+        if let Err(error) = print(&shown(step)) {
+            stop.get_or_insert(error);
+        }
+    });
+    if let Some(stop) = stop {
+        return Err(stop);
+    }
+    let ending = ending.map_err(|message| Stop::Input(format!("--impl {command}: {message}")))?;
+    let (word, status) = match ending {
+        Ending::Held => ("ok", HELD),
+        Ending::Failed => ("not ok", FAILED),
+        Ending::NotStarted => ("cannot be started", WRONG_INPUT),
+    };
+    let held = plural(held, "step");
+    print_and_end(&format!("{word}: {held} held, {wrong} did not, {left_out} left out\n"), status)
+}
+
+fn shown(step: &Step) -> String {
+    let (green, red, dim) =
+        (AnsiColor::Green.on_default(), AnsiColor::Red.on_default().bold(), Style::new().dimmed());
+    let (style, word) = match step.found {
+        Found::Held(_) => (green, "ok"),
+        Found::Wrong(_) => (red, "WRONG"),
+        Found::LeftOut(_) => (dim, "left out"),
+    };
+    let mut text = format!("{style}{word:<8}{style:#}  {}\n", visible(&step.name));
+    match &step.found {
+        Found::Held(words) => part(&mut text, "", words),
+        Found::LeftOut(why) => part(&mut text, "", why),
+        Found::Wrong(Wrong { sent, found, expected, hint }) => {
+            part(&mut text, "sent", sent.as_deref().unwrap_or_default());
+            part(&mut text, "found", found);
+            part(&mut text, "expected", expected);
+            part(&mut text, "hint", hint);
+        }
+    }
+    text
+}
+
+fn part(text: &mut String, name: &str, words: &str) {
+    let width = if name.is_empty() { 0 } else { 10 };
+    for (place, line) in visible(words).lines().enumerate() {
+        let name = if place == 0 { name } else { "" };
+        let _ = writeln!(text, "          {name:<width$}{line}");
+    }
+}

@@ -1,0 +1,45 @@
+//! `broadcheck validate`: lints case files.
+
+use super::select::sweep_errors;
+use super::{Ended, HELD, Stop, WRONG_INPUT, complain, tell};
+use crate::report::plural;
+use broadcheck_spec::Suite;
+use std::path::PathBuf;
+
+/// Lint case files: every error with its file, line and column
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck validate my-cases/
+  broadcheck validate a.yaml b.yaml
+
+Ids must be unique over all files of one call. Exit status: 0 all are well-formed, 2 they are not.")]
+pub(super) struct Args {
+    /// Case files, or directories of them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Ended {
+    match Suite::from_paths(&args.paths) {
+        Ok(suite) if suite.cases.is_empty() && suite.sweeps.is_empty() => {
+            Err(Stop::Input("found no case in the files given, expected at least one".into()))
+        }
+        Ok(suite) => {
+            let errors = sweep_errors(&suite);
+            if !errors.is_empty() {
+                return wrong(&errors.join("\n"), errors.len());
+            }
+            let cases = plural(suite.cases.len(), "case");
+            tell(&format!("ok: {cases} and {}\n", plural(suite.sweeps.len(), "sweep")))?;
+            Ok(HELD)
+        }
+        Err(errors) => wrong(&errors.to_string(), errors.errors().len() + errors.more()),
+    }
+}
+
+fn wrong(errors: &str, count: usize) -> Ended {
+    tell(&format!("{errors}\n"))?;
+    complain(&plural(count, "error"));
+    Ok(WRONG_INPUT)
+}

@@ -1,0 +1,4 @@
+//! The command `broadcheck`, as a library for its own program and tests.
+
+pub mod command;
+pub mod report;

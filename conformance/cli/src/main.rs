@@ -1,0 +1,5 @@
+//! The command `broadcheck`: `broadcheck --help` lists what it does.
+
+fn main() -> std::process::ExitCode {
+    broadcheck_cli::command::main()
+}

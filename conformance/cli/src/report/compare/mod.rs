@@ -1,0 +1,284 @@
+//! Two reports compared: what an upgrade of an implementation broke, and what it mended.
+//!
+//! An answer is right (passed, listed as a known failure or not), wrong (failed, errored, known failure) or missing
+//! (skipped). Broken is what was right and no longer is; mended is what is right and was wrong or missing. What is
+//! wrong now and was missing before, and what is still wrong in another way, has changed. What only the old report has
+//! is gone: nobody knows whether it is still right, so that nothing holds where it was. Another version of broadcheck
+//! may have dropped the case; then it is only counted.
+
+mod faces;
+
+pub use faces::{json, markdown, text};
+
+use super::read::{Recorded, RecordedCase, RecordedRun};
+use broadcheck::run::Status;
+use broadcheck_judge::words::plural;
+use std::collections::{HashMap, HashSet};
+
+/// What became of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Change {
+    /// It was right and is no longer.
+    Broken,
+    /// It is right and was not.
+    Mended,
+    /// It was not right, is not now, and has another status or another difference.
+    Changed,
+    /// Only the new report has it.
+    New,
+    /// Only the old report has it.
+    Gone,
+}
+
+impl Change {
+    /// Every change, in the order of the faces.
+    pub const ALL: [Change; 5] = [Change::Broken, Change::Mended, Change::Changed, Change::New, Change::Gone];
+
+    /// The name in the faces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::Broken => "broken",
+            Change::Mended => "mended",
+            Change::Changed => "changed",
+            Change::New => "new",
+            Change::Gone => "gone",
+        }
+    }
+}
+
+/// Two reports, compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// The implementations of both reports, in the order of the new one.
+    pub runs: Vec<RunComparison>,
+    /// Names with versions that only the new report has.
+    pub new_runs: Vec<String>,
+    /// Names with versions that only the old report has.
+    pub gone_runs: Vec<String>,
+    /// The versions of broadcheck: old and new.
+    pub suites: [String; 2],
+    /// Whether the old and the new run were ended early: what they lack was not judged.
+    pub interrupted: [bool; 2],
+}
+
+/// An implementation that both reports have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunComparison {
+    /// Its name.
+    pub name: String,
+    /// Its versions: old and new.
+    pub versions: [String; 2],
+    /// What differs, by change, then in the order of the reports.
+    pub changes: Vec<CaseChange>,
+    /// How many cases are the same.
+    pub same: usize,
+}
+
+/// A case that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseChange {
+    /// How.
+    pub change: Change,
+    /// Its id.
+    pub id: String,
+    /// What must hold.
+    pub title: String,
+    /// How it ended in the old report, and why.
+    pub old: Option<(Status, String)>,
+    /// How it ended in the new report, and why.
+    pub new: Option<(Status, String)>,
+}
+
+impl Comparison {
+    /// Compares two reports.
+    ///
+    /// # Errors
+    /// A sentence, where no implementation is in both, or a name is twice in one.
+    pub fn of(old: &Recorded, new: &Recorded) -> Result<Comparison, String> {
+        for (which, report) in [("OLD", old), ("NEW", new)] {
+            let mut seen = HashSet::new();
+            if let Some(twice) = report.implementations.iter().find(|run| !seen.insert(&run.name)) {
+                return Err(format!("{which}: found two implementations `{}`, expected one", twice.name));
+            }
+        }
+        let by_name = |report: &Recorded, name: &str| -> Option<usize> {
+            report.implementations.iter().position(|run| run.name == name)
+        };
+        let mut runs = Vec::new();
+        let mut new_runs = Vec::new();
+        for run in &new.implementations {
+            match by_name(old, &run.name) {
+                Some(place) => runs.push(RunComparison::of(&old.implementations[place], run)),
+                None => new_runs.push(title(run)),
+            }
+        }
+        let gone = old.implementations.iter().filter(|run| by_name(new, &run.name).is_none());
+        let gone_runs: Vec<String> = gone.map(title).collect();
+        if runs.is_empty() {
+            return Err(format!(
+                "found {} in OLD and {} in NEW, expected an implementation that is in both",
+                gone_runs.join(", "),
+                new_runs.join(", ")
+            ));
+        }
+        let suites = [old, new].map(|report| report.suite.version.clone());
+        let interrupted = [old.interrupted, new.interrupted];
+        Ok(Comparison { runs, new_runs, gone_runs, suites, interrupted })
+    }
+
+    /// Whether nothing broke: no case, no case that was right and no implementation is gone or was left half-judged,
+    /// and something of each implementation was compared.
+    pub fn held(&self) -> bool {
+        let broken = |run: &RunComparison| run.count(Change::Broken) > 0 || run.compared() == 0;
+        !self.runs.iter().any(broken)
+            && self.unanswered() == 0
+            && self.gone_runs.is_empty()
+            && !self.interrupted[1]
+    }
+
+    /// How many cases were right and are gone, although the suite has them still.
+    fn unanswered(&self) -> usize {
+        if self.suites[0] != self.suites[1] {
+            return 0;
+        }
+        let was_right = |one: &&CaseChange| one.old.as_ref().is_some_and(|(status, _)| is_right(*status));
+        let gone = self.runs.iter().flat_map(|run| &run.changes).filter(|one| one.change == Change::Gone);
+        gone.filter(was_right).count()
+    }
+
+    /// The closing line.
+    pub fn closing(&self) -> String {
+        let total = |change: Change| self.runs.iter().map(|run| run.count(change)).sum::<usize>();
+        let same: usize = self.runs.iter().map(|run| run.same).sum();
+        let mut counts: Vec<String> = Change::ALL
+            .into_iter()
+            .filter(|&change| change == Change::Broken || total(change) > 0)
+            .map(|change| format!("{} {}", total(change), change.name()))
+            .collect();
+        counts.push(format!("{same} as before"));
+        for (runs, what) in [(&self.gone_runs, "gone"), (&self.new_runs, "new")] {
+            if !runs.is_empty() {
+                counts.push(format!("implementations {what}: {}", runs.join(", ")));
+            }
+        }
+        let verdict = if self.held() { "ok" } else { "BROKEN" };
+        format!("{verdict}: {}", counts.join(", "))
+    }
+
+    /// What a reader must know besides the cases.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for (interrupted, which) in self.interrupted.iter().zip(["OLD", "NEW"]) {
+            if *interrupted {
+                remarks.push(format!("{which} was interrupted: cases that it lacks were not judged"));
+            }
+        }
+        for run in self.runs.iter().filter(|run| run.compared() == 0) {
+            remarks.push(format!("{}: nothing is left to compare: no case is in both", run.name));
+        }
+        match self.unanswered() {
+            0 => {}
+            count => {
+                remarks.push(format!("{} no longer answered although right before", plural(count, "case")));
+            }
+        }
+        if self.suites[0] != self.suites[1] {
+            let [old, new] = &self.suites;
+            remarks.push(format!("the suites differ: broadcheck {old} and {new}"));
+        }
+        remarks
+    }
+}
+
+fn title(run: &RecordedRun) -> String {
+    format!("{} {}", run.name, run.version)
+}
+
+impl RunComparison {
+    fn of(old: &RecordedRun, new: &RecordedRun) -> RunComparison {
+        let before: HashMap<&str, &RecordedCase> =
+            old.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+        let after: HashSet<&str> = new.cases.iter().map(|case| case.id.as_str()).collect();
+        let mut changes = Vec::new();
+        let mut same = 0;
+        for case in &new.cases {
+            let earlier = before.get(case.id.as_str()).copied();
+            match change(earlier, case) {
+                Some(change) => changes.push(CaseChange::new(change, earlier, Some(case), case)),
+                None => same += 1,
+            }
+        }
+        let gone = old.cases.iter().filter(|case| !after.contains(case.id.as_str()));
+        changes.extend(gone.map(|case| CaseChange::new(Change::Gone, Some(case), None, case)));
+        changes.sort_by_key(|change| change.change);
+        let versions = [old, new].map(|run| run.version.clone());
+        RunComparison { name: new.name.clone(), versions, changes, same }
+    }
+
+    /// How many cases changed so.
+    pub fn count(&self, change: Change) -> usize {
+        self.changes.iter().filter(|one| one.change == change).count()
+    }
+
+    /// How many cases both reports have.
+    fn compared(&self) -> usize {
+        self.same + self.changes.iter().filter(|one| one.old.is_some() && one.new.is_some()).count()
+    }
+
+    /// `numpy 2.3.1 -> 2.4.6`.
+    pub fn title(&self) -> String {
+        let [old, new] = &self.versions;
+        if old == new {
+            format!("{} {new} (the same version)", self.name)
+        } else {
+            format!("{} {old} -> {new}", self.name)
+        }
+    }
+}
+
+impl CaseChange {
+    fn new(
+        change: Change,
+        old: Option<&RecordedCase>,
+        new: Option<&RecordedCase>,
+        either: &RecordedCase,
+    ) -> CaseChange {
+        let ended = |case: Option<&RecordedCase>| case.map(|case| (case.status, case.detail.clone()));
+        let (id, title) = (either.id.clone(), either.title.clone());
+        CaseChange { change, id, title, old: ended(old), new: ended(new) }
+    }
+
+    /// `passed -> failed`.
+    pub fn statuses(&self) -> String {
+        let words = |ended: &Option<(Status, String)>| ended.as_ref().map(|(status, _)| word(*status));
+        match (words(&self.old), words(&self.new)) {
+            (Some(old), Some(new)) if old == new => format!("{new}, otherwise"),
+            (Some(old), Some(new)) => format!("{old} -> {new}"),
+            (Some(one), None) | (None, Some(one)) => one.into(),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::KnownFailure => "known failure",
+        Status::UnexpectedPass => "passed, listed as known failure",
+        other => other.name(),
+    }
+}
+
+fn change(old: Option<&RecordedCase>, new: &RecordedCase) -> Option<Change> {
+    let Some(old) = old else { return Some(Change::New) };
+    match (is_right(old.status), is_right(new.status)) {
+        (true, true) => None,
+        (true, false) => Some(Change::Broken),
+        (false, true) => Some(Change::Mended),
+        (false, false) if old.status == new.status && old.detail == new.detail => None,
+        (false, false) => Some(Change::Changed),
+    }
+}
+
+fn is_right(status: Status) -> bool {
+    matches!(status, Status::Passed | Status::UnexpectedPass)
+}

@@ -1,0 +1,45 @@
+//! Where rule sets disagree, in words: what the text and the page share.
+
+use broadcheck_search::diverge::{Disagreement, Divergence, Variant};
+use broadcheck_spec::{Outcome, Shape};
+
+/// How many values of an answer are shown.
+const MAX_VALUES: usize = 6;
+
+/// The variant in a few letters: `pdpd axis 0`.
+pub fn short(variant: Variant) -> String {
+    match variant {
+        Variant::PdpdFromTheLeft => "pdpd axis 0".into(),
+        Variant::XlaSuffix => "xla suffix".into(),
+        Variant::TheanoOnesFlagged => "theano flagged".into(),
+        other => other.rules().to_string(),
+    }
+}
+
+/// `(2) and (2,1)`; `to` where the second is a target.
+pub fn shapes(divergence: &Divergence, smallest: &Disagreement) -> String {
+    let onto_target = [divergence.left, divergence.right].contains(&Variant::Bidirectional);
+    let word = if onto_target { "to" } else { "and" };
+    format!("{} {word} {}", smallest.shapes[0], smallest.shapes[1])
+}
+
+/// What both answered; where the shapes agree, the values differ and are told.
+pub fn answers(smallest: &Disagreement) -> [String; 2] {
+    let outcomes = [&smallest.left_outcome, &smallest.right_outcome];
+    let shape = |outcome: &Outcome| match outcome {
+        Outcome::Success(success) => Some(success.tensor.shape().clone()),
+        _ => None,
+    };
+    let same_shape: Option<Shape> = shape(outcomes[0]).filter(|one| shape(outcomes[1]).as_ref() == Some(one));
+    outcomes.map(|outcome| match outcome {
+        Outcome::Success(success) if same_shape.is_some() => {
+            let values = success.tensor.values();
+            let shown: Vec<String> = values.iter().take(MAX_VALUES).map(|value| value.to_string()).collect();
+            let more = if values.len() > MAX_VALUES { ", ..." } else { "" };
+            format!("{} [{}{more}]", success.tensor.shape(), shown.join(", "))
+        }
+        Outcome::Success(success) => success.tensor.shape().to_string(),
+        Outcome::Refusal(refusal) => refusal.kind.map_or("refused", |kind| kind.name()).to_owned(),
+        Outcome::Skipped { reason: what } | Outcome::Errored { message: what } => what.clone(),
+    })
+}

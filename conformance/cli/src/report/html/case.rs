@@ -1,0 +1,180 @@
+//! A case or sweep on the page: what it asks, and what became of it, told once for all implementations alike.
+
+use super::cell::{Cell, Sign};
+use crate::report::{Entry, Run, describe_expectation, plural};
+use broadcheck::run::Status;
+use broadcheck_judge::explain::{Explanation, Mark, Span};
+use broadcheck_spec::{Case, Source, Suite, Sweep, write};
+
+/// The drawing's width: more than a phone has, which scrolls it.
+const DRAWING_WIDTH: usize = 76;
+
+/// A case or sweep.
+pub(super) struct CaseView<'a> {
+    pub(super) id: &'a str,
+    pub(super) title: &'a str,
+    /// The letter of its status, one per implementation; a dot where it was not judged.
+    pub(super) letters: String,
+    pub(super) cell: Cell,
+    pub(super) location: &'a str,
+    pub(super) origin: String,
+    pub(super) sources: Vec<(String, bool)>,
+    pub(super) note: &'a str,
+    pub(super) drawing: Option<DrawingView>,
+    /// The request as YAML; for a sweep, its name and bounds.
+    pub(super) request: String,
+    pub(super) expectation: String,
+    pub(super) outcomes: Vec<OutcomeView<'a>>,
+    /// The command that runs only this.
+    pub(super) rerun: &'a str,
+}
+
+/// A drawing: what stands over its columns, the columns, and what is said below them.
+pub(super) struct DrawingView {
+    pub(super) title: Vec<Piece>,
+    pub(super) columns: Vec<Piece>,
+    pub(super) prose: Vec<Piece>,
+}
+
+/// A piece of a drawing with its class, empty for plain text.
+pub(super) struct Piece {
+    pub(super) class: &'static str,
+    pub(super) text: String,
+}
+
+/// An outcome, and all implementations with exactly that outcome.
+pub(super) struct OutcomeView<'a> {
+    pub(super) sign: &'static Sign,
+    pub(super) implementations: String,
+    pub(super) detail: &'a str,
+    /// The command that runs only this, for what did not pass.
+    pub(super) rerun: &'a str,
+}
+
+impl<'a> CaseView<'a> {
+    /// `results` has one place per run.
+    pub(super) fn new(
+        entry: &'a Entry,
+        runs: &'a [Run],
+        results: &[Option<&'a Entry>],
+        suite: &'a Suite,
+    ) -> CaseView<'a> {
+        let letter = |entry: &Option<&Entry>| entry.map_or('.', |entry| Sign::of(entry.status).letter);
+        let view = CaseView {
+            id: &entry.id,
+            title: &entry.title,
+            letters: results.iter().map(letter).collect(),
+            cell: Cell::of(&results.iter().copied().flatten()),
+            location: &entry.location,
+            origin: String::new(),
+            sources: Vec::new(),
+            note: "",
+            drawing: None,
+            request: String::new(),
+            expectation: String::new(),
+            outcomes: outcomes(runs, results),
+            rerun: &entry.rerun,
+        };
+        match (suite.get(&entry.id), suite.get_sweep(&entry.id)) {
+            (Some(case), _) => view.with_case(case),
+            (None, Some(sweep)) => view.with_sweep(sweep),
+            (None, None) => view,
+        }
+    }
+
+    fn with_case(self, case: &'a Case) -> CaseView<'a> {
+        CaseView {
+            origin: case.origin.to_string(),
+            sources: sources(&case.sources),
+            note: case.note.as_deref().unwrap_or_default(),
+            drawing: Some(drawing(&Explanation::of_request(&case.request))),
+            request: write::request_to_yaml(&case.request),
+            expectation: describe_expectation(&case.request, &case.expectation).join("\n"),
+            ..self
+        }
+    }
+
+    fn with_sweep(self, sweep: &'a Sweep) -> CaseView<'a> {
+        let bounds: Vec<String> = sweep.with.iter().map(|(name, bound)| format!("{name}: {bound}")).collect();
+        CaseView {
+            sources: sources(&sweep.sources),
+            note: sweep.note.as_deref().unwrap_or_default(),
+            request: format!("sweep: {}\nwith: {{{}}}\n", sweep.sweep, bounds.join(", ")),
+            expectation: format!("{}, all of which hold", plural(sweep.expected_cases, "case")),
+            ..self
+        }
+    }
+}
+
+/// The sources, each with whether it can be followed.
+fn sources(sources: &[Source]) -> Vec<(String, bool)> {
+    let follows = |text: &str| text.starts_with("https://") || text.starts_with("http://");
+    sources.iter().map(ToString::to_string).map(|text| (text.clone(), follows(&text))).collect()
+}
+
+/// The drawing. An empty line stands after its title, and the last one before the prose.
+pub(super) fn drawing(explanation: &Explanation) -> DrawingView {
+    let lines = explanation.draw(DRAWING_WIDTH).lines;
+    let is_empty = |line: &Vec<Span>| line.is_empty();
+    let first = lines.iter().position(is_empty).unwrap_or(0);
+    let last = lines.iter().rposition(is_empty).unwrap_or(0);
+    DrawingView {
+        title: pieces(&lines[..first]),
+        columns: pieces(lines.get(first + 1..last).unwrap_or_default()),
+        prose: pieces(lines.get(last + 1..).unwrap_or_default()),
+    }
+}
+
+/// The lines in pieces; neighbours of one class are one piece.
+fn pieces(lines: &[Vec<Span>]) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut push = |class: &'static str, text: &str| match pieces.last_mut() {
+        Some(last) if last.class == class => last.text += text,
+        _ => pieces.push(Piece { class, text: text.to_owned() }),
+    };
+    for line in lines {
+        for span in line {
+            push(class(span.mark), &span.text);
+        }
+        push("", "\n");
+    }
+    pieces
+}
+
+fn class(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Plain | Mark::Missing => "",
+        Mark::Heading => "h",
+        Mark::Stretched => "x",
+        Mark::Offending | Mark::Refused => "f",
+        Mark::Accepted => "p",
+    }
+}
+
+/// The outcomes, the worst first.
+fn outcomes<'a>(runs: &'a [Run], results: &[Option<&'a Entry>]) -> Vec<OutcomeView<'a>> {
+    let mut outcomes: Vec<OutcomeView<'a>> = Vec::new();
+    for (run, entry) in runs.iter().zip(results).filter_map(|(run, entry)| Some((run, (*entry)?))) {
+        let sign = Sign::of(entry.status);
+        let same = |other: &&mut OutcomeView<'_>| {
+            other.sign.status == entry.status && other.detail == entry.detail && other.rerun.is_empty()
+        };
+        match outcomes.iter_mut().find(same) {
+            Some(other) => other.implementations += &format!(", {}", run.title()),
+            None => outcomes.push(OutcomeView {
+                sign,
+                implementations: run.title(),
+                detail: &entry.detail,
+                rerun: match entry.status {
+                    Status::Passed | Status::Skipped => "",
+                    _ => &entry.rerun,
+                },
+            }),
+        }
+    }
+    let place = |outcome: &OutcomeView<'_>| {
+        super::cell::SIGNS.iter().position(|sign| sign.status == outcome.sign.status)
+    };
+    outcomes.sort_by_key(place);
+    outcomes
+}

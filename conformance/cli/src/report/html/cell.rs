@@ -1,0 +1,59 @@
+//! Statuses as they are shown: a sign, a word and a class for the colour; and the counts of a cell.
+
+use crate::report::Entry;
+use broadcheck::run::Status;
+
+/// How a status is shown.
+pub(super) struct Sign {
+    pub(super) status: Status,
+    /// The letter in the page's data and in the names of classes.
+    pub(super) letter: char,
+    pub(super) sign: char,
+    pub(super) word: &'static str,
+}
+
+const fn sign(status: Status, letter: char, sign: char, word: &'static str) -> Sign {
+    Sign { status, letter, sign, word }
+}
+
+/// Every status, the worst first.
+pub(super) const SIGNS: [Sign; 6] = [
+    sign(Status::Failed, 'f', '✗', "failed"),
+    sign(Status::Errored, 'e', '!', "errored"),
+    sign(Status::UnexpectedPass, 'u', '?', "passes, listed as known failure"),
+    sign(Status::KnownFailure, 'k', '≈', "known failure"),
+    sign(Status::Passed, 'p', '✓', "passed"),
+    sign(Status::Skipped, 's', '–', "skipped"),
+];
+
+impl Sign {
+    pub(super) fn of(status: Status) -> &'static Sign {
+        SIGNS.iter().find(|sign| sign.status == status).expect("every status has its sign")
+    }
+
+    /// The place in a listing: failures first, the worst first; all others alike.
+    pub(super) fn urgency(status: Status) -> usize {
+        let place = SIGNS.iter().position(|sign| sign.status == status && status.is_failure());
+        place.unwrap_or(SIGNS.len())
+    }
+}
+
+/// How many ended how, the worst first; what does not occur is left out.
+pub(super) struct Cell {
+    pub(super) counts: Vec<(&'static Sign, usize)>,
+}
+
+impl Cell {
+    pub(super) fn of<'a>(entries: &(impl Iterator<Item = &'a Entry> + Clone)) -> Cell {
+        let count = |sign: &Sign| entries.clone().filter(|entry| entry.status == sign.status).count();
+        let counts = SIGNS.iter().map(|sign| (sign, count(sign))).filter(|(_, count)| *count > 0);
+        Cell { counts: counts.collect() }
+    }
+
+    /// `3 failed, 9 passed`.
+    pub(super) fn words(&self) -> String {
+        let words: Vec<String> =
+            self.counts.iter().map(|(sign, count)| format!("{count} {}", sign.word)).collect();
+        if words.is_empty() { "not judged".into() } else { words.join(", ") }
+    }
+}

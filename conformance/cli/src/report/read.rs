@@ -1,0 +1,137 @@
+//! Reports in JSON read back: as much of them as a comparison needs. Fields that it does not know are passed over, so
+//! that it reads the reports of later versions.
+
+use super::clean;
+use broadcheck::run::Status;
+use serde::Deserialize;
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+
+/// The largest report that is read, in bytes.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// What a file must be.
+const EXPECTED: &str = "a report written by `broadcheck check --format json`";
+
+/// A report.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct Recorded {
+    /// What was run.
+    pub suite: RecordedSuite,
+    /// Whether the run was ended early.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// One per implementation.
+    pub implementations: Vec<RecordedRun>,
+}
+
+/// What was run.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct RecordedSuite {
+    /// The version of broadcheck.
+    pub version: String,
+}
+
+/// An implementation's part.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct RecordedRun {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The cases and sweeps.
+    pub cases: Vec<RecordedCase>,
+}
+
+/// A case or sweep.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct RecordedCase {
+    /// Its id.
+    pub id: String,
+    /// How it ended.
+    #[serde(deserialize_with = "status")]
+    pub status: Status,
+    /// Why; empty for a pass.
+    pub detail: String,
+    /// What must hold.
+    #[serde(default)]
+    pub title: String,
+}
+
+/// A status by its name in reports.
+fn status<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Status, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Status::ALL.into_iter().find(|status| status.name() == name).ok_or_else(|| {
+        let names = Status::ALL.map(Status::name).join(" ");
+        serde::de::Error::custom(format!("found the status `{name}`, expected one of {names}"))
+    })
+}
+
+impl Recorded {
+    /// Reads a report from a file.
+    ///
+    /// # Errors
+    /// A sentence with the file, what was found and what was expected.
+    pub fn load(path: &Path) -> Result<Recorded, String> {
+        let name = path.display();
+        let metadata = fs::metadata(path).map_err(|error| format!("{name}: {error}, expected {EXPECTED}"))?;
+        if !metadata.is_file() {
+            return Err(format!("{name}: found something that is no regular file, expected {EXPECTED}"));
+        }
+        let mut text = String::new();
+        let file = fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;
+        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| format!("{name}: {error}"))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(format!("{name}: found more than {MAX_BYTES} bytes, expected {EXPECTED}"));
+        }
+        Recorded::parse(&text).map_err(|error| format!("{name}: {error}"))
+    }
+
+    /// Reads the text of a report.
+    ///
+    /// # Errors
+    /// What was found and what was expected.
+    pub fn parse(text: &str) -> Result<Recorded, String> {
+        // As case files may begin with one: some editors and shells write it.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim().is_empty() {
+            return Err(format!("found an empty file, expected {EXPECTED}"));
+        }
+        let mut recorded: Recorded = serde_json::from_str(text).map_err(|error| {
+            let found = if error.is_data() { error.to_string() } else { not_json(&error) };
+            format!("found {found}, expected {EXPECTED}")
+        })?;
+        if recorded.implementations.is_empty() {
+            return Err(format!("found no implementation, expected {EXPECTED}"));
+        }
+        for run in &recorded.implementations {
+            let mut ids: Vec<&str> = run.cases.iter().map(|case| case.id.as_str()).collect();
+            ids.sort_unstable();
+            if let Some(twice) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(format!("{}: found the case `{}` twice, expected it once", run.name, twice[0]));
+            }
+        }
+        recorded.clean();
+        Ok(recorded)
+    }
+
+    /// A file may hold anything, too.
+    fn clean(&mut self) {
+        self.suite.version = clean::name(&self.suite.version);
+        for run in &mut self.implementations {
+            run.name = clean::name(&run.name);
+            run.version = clean::name(&run.version);
+            for case in &mut run.cases {
+                for text in [&mut case.id, &mut case.detail, &mut case.title] {
+                    *text = clean::visible(text);
+                }
+            }
+        }
+    }
+}
+
+/// Without this the parser's `expected value` reads as what was found.
+fn not_json(error: &serde_json::Error) -> String {
+    format!("text that is not JSON ({error})")
+}

@@ -1,0 +1,155 @@
+//! The report for a terminal: the table, the failures, worst first, a closing line.
+//!
+//! Colours are written always; the stream that it goes to takes them out where they do not belong.
+
+use super::table::{Counts, Group};
+use super::{Entry, PRODUCT, Report, Run};
+use anstyle::{AnsiColor, Style};
+use broadcheck_judge::pad::{padded, padded_left};
+use std::fmt::Write as _;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const NOTED: Style = AnsiColor::Yellow.on_default();
+
+/// Whether a text is a report of ours: it begins `broadcheck 1.2.3: `.
+pub fn is_report(text: &str) -> bool {
+    let version = text.strip_prefix("broadcheck ").and_then(|rest| rest.split_once(": "));
+    version.is_some_and(|(version, _)| {
+        version.starts_with(|first: char| first.is_ascii_digit()) && !version.contains(char::is_whitespace)
+    })
+}
+
+/// The whole report, its lines at most about `width` wide where that is possible.
+pub fn render(report: &Report, width: usize) -> String {
+    let mut text = format!("{PRODUCT}: {}\n\n", report.scope());
+    table(&mut text, &Counts::of(report), width);
+    let failures = report.failures();
+    for (run, entry) in &failures {
+        failure(&mut text, run, entry);
+    }
+    for run in &report.runs {
+        for leftover in &run.leftovers {
+            let label = paint(BAD, "FAILED");
+            let _ = writeln!(
+                text,
+                "\n{label}  the known failure `{}` of {} lists no case of the suite: {}",
+                leftover.case, run.name, leftover.reason
+            );
+        }
+    }
+    for run in report.silent() {
+        let _ = writeln!(text, "\n{}  {} passed nothing", paint(BAD, "FAILED"), run.title());
+    }
+    let style = if report.held() { GOOD } else { BAD };
+    let _ = writeln!(text, "\n{}", paint(style, &report.closing()));
+    text
+}
+
+fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// As many implementations side by side as the width takes.
+fn table(text: &mut String, counts: &Counts, width: usize) {
+    let name_width = counts.names.iter().map(String::len).max().unwrap_or(0).max("rule set".len());
+    let mut groups = &counts.groups[..];
+    while let Some(first) = groups.first() {
+        let mut total = name_width + group_width(first);
+        let mut taken = 1;
+        while taken < groups.len() && total + group_width(&groups[taken]) <= width {
+            total += group_width(&groups[taken]);
+            taken += 1;
+        }
+        let (now, later) = groups.split_at(taken);
+        block(text, &counts.names, name_width, now);
+        if !later.is_empty() {
+            text.push('\n');
+        }
+        groups = later;
+    }
+}
+
+const GAP: &str = "    ";
+
+fn column_width(header: &str) -> usize {
+    header.len().max(7)
+}
+
+/// A gap, then the columns with a space between them.
+fn group_width(group: &Group) -> usize {
+    GAP.len() + inner_width(group)
+}
+
+fn inner_width(group: &Group) -> usize {
+    let columns: usize = group.headers.iter().map(|header| column_width(header) + 1).sum();
+    (columns - 1).max(group.title.len())
+}
+
+fn block(text: &mut String, names: &[String], name_width: usize, groups: &[Group]) {
+    let titles: Vec<String> = groups
+        .iter()
+        .map(|group| format!("{GAP}{}", padded_left(&group.title, inner_width(group))))
+        .collect();
+    let _ = writeln!(text, "{BOLD}{:name_width$}{}{BOLD:#}", "", titles.concat());
+    let mut line = format!("{:name_width$}", "rule set");
+    for group in groups {
+        let cells: Vec<String> = group
+            .headers
+            .iter()
+            .map(|header| format!("{header:>width$}", width = column_width(header)))
+            .collect();
+        let _ = write!(line, "{GAP}{}", padded_left(&cells.join(" "), inner_width(group)));
+    }
+    let _ = writeln!(text, "{DIM}{line}{DIM:#}");
+    for (row, name) in names.iter().enumerate() {
+        let total = row + 1 == names.len();
+        let name = format!("{name:name_width$}");
+        text.push_str(&if total { paint(BOLD, &name) } else { name });
+        for group in groups {
+            let cells: Vec<String> = group
+                .headers
+                .iter()
+                .zip(&group.rows[row])
+                .map(|(header, &count)| cell(header, count, column_width(header)))
+                .collect();
+            let columns: usize = group.headers.iter().map(|header| column_width(header) + 1).sum();
+            let _ = write!(text, "{GAP}{}{}", padded("", inner_width(group) + 1 - columns), cells.join(" "));
+        }
+        text.push('\n');
+    }
+}
+
+fn cell(header: &str, count: usize, width: usize) -> String {
+    let text = format!("{count:>width$}");
+    match (header, count) {
+        (_, 0) => paint(DIM, &text),
+        ("passed", _) => paint(GOOD, &text),
+        ("failed" | "errored", _) => paint(BAD, &text),
+        ("known", _) => paint(NOTED, &text),
+        _ => text,
+    }
+}
+
+fn failure(text: &mut String, run: &Run, entry: &Entry) {
+    let label = if entry.status == broadcheck::run::Status::Errored { "ERRORED" } else { "FAILED" };
+    let _ = writeln!(text, "\n{}  {BOLD}{}{BOLD:#}  ({})", paint(BAD, label), entry.id, run.name);
+    field(text, "title", std::slice::from_ref(&entry.title));
+    field(text, "request", &entry.request);
+    field(text, "expectation", &entry.expectation);
+    let outcome: Vec<String> = entry.detail.lines().map(str::to_owned).collect();
+    field(text, "outcome", &outcome);
+    field(text, "clause", &[format!("{} of spec/SEMANTICS.md", entry.clause)]);
+    field(text, "source", &entry.sources);
+    field(text, "stands in", std::slice::from_ref(&entry.location));
+    field(text, "rerun", std::slice::from_ref(&entry.rerun));
+}
+
+fn field(text: &mut String, name: &str, lines: &[String]) {
+    for (place, line) in lines.iter().enumerate() {
+        let name = if place == 0 { name } else { "" };
+        let _ = writeln!(text, "  {DIM}{name:<11}{DIM:#}  {line}");
+    }
+}

@@ -1,0 +1,227 @@
+//! `adapter:NAME`: what is said where none is set up, how an adapter and what it is known to fail are found, and that
+//! every shipped one is whole. The systems themselves are not run here: they need the package index, or minutes to build.
+#![cfg(unix)]
+
+use broadcheck::known::Known;
+use broadcheck_search::subjects::adapters::DIRECTORY;
+use broadcheck_spec::Suite;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_broadcheck");
+
+/// Runs the command with this directory of adapters: exit status, standard output, standard error.
+fn run(adapters: &Path, args: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(PROGRAM);
+    command.args(args).env(DIRECTORY, adapters).stdin(Stdio::null());
+    let output = command.output().expect("the program starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().expect("no signal ended it"), text(output.stdout), text(output.stderr))
+}
+
+/// A directory of adapters, and `known` beside it. The adapter `mine` is not set up; `ours` is: its interpreter is the
+/// reference, which takes no notice of the script that it is given.
+struct Fixture {
+    root: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        let fixture = Fixture { root: tempfile::tempdir().unwrap() };
+        for directory in ["adapters/venvs/ours/bin", "known"] {
+            fs::create_dir_all(fixture.path(directory)).unwrap();
+        }
+        for file in ["protocol.py", "mine_adapter.py", "ours_adapter.py"] {
+            fixture.write(&format!("adapters/{file}"), "");
+        }
+        for file in ["requirements-mine.txt", "requirements-ours.txt", "venvs/ours/installed.txt"] {
+            fixture.write(&format!("adapters/{file}"), "numpy==1\n");
+        }
+        let python = fixture.path("adapters/venvs/ours/bin/python");
+        fs::write(&python, format!("#!/bin/sh\nexec '{PROGRAM}' serve --impl reference\n")).unwrap();
+        fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+        fixture
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.root.path().join(file)
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.path(file), text).unwrap();
+    }
+
+    fn know(&self, versions: &str, case: &str) {
+        let entry = format!("{{case: {case}, reason: no reason, url: 'https://example.org/1'}}");
+        let text = format!("implementation: reference\nversions: {versions}\nknown:\n  - {entry}\n");
+        self.write("known/reference.yaml", &text);
+    }
+
+    fn check(&self, args: &[&str]) -> (i32, String, String) {
+        let args = [&["check", "--impl", "adapter:ours", "--filter", "numpy/zero"], args].concat();
+        run(&self.path("adapters"), &args)
+    }
+}
+
+#[test]
+fn one_that_is_not_set_up_names_the_command_that_does_it() {
+    let fixture = Fixture::new();
+    let adapters = fixture.path("adapters");
+    for command in ["check", "exhaust", "smoke"] {
+        let (status, out, err) = run(&adapters, &[command, "--impl", "adapter:mine"]);
+        assert_eq!((status, out.as_str()), (2, ""), "{command}: {err}");
+        let setup = adapters.join("setup");
+        let expected =
+            format!("--impl adapter:mine: the adapter is not set up: run `{} mine`", setup.display());
+        assert!(err.contains(&expected), "{command}: {err}");
+    }
+}
+
+#[test]
+fn one_that_is_unknown_names_those_that_there_are() {
+    let (status, _, err) = run(&Fixture::new().path("adapters"), &["check", "--impl", "adapter:theirs"]);
+    assert_eq!(status, 2);
+    assert!(err.contains("there is no adapter `theirs`, expected one of mine, ours"), "{err}");
+}
+
+#[test]
+fn a_wrong_directory_is_an_error() {
+    let empty = tempfile::tempdir().unwrap();
+    let (status, _, err) = run(empty.path(), &["check", "--impl", "adapter:numpy"]);
+    assert_eq!(status, 2);
+    assert!(err.contains("BROADCHECK_ADAPTERS: found `") && err.contains("which holds protocol.py"), "{err}");
+}
+
+#[test]
+fn one_that_is_set_up_runs() {
+    let fixture = Fixture::new();
+    let (status, out, err) = fixture.check(&[]);
+    assert_eq!(status, 0, "{out}{err}");
+    assert!(err.contains("no file in conformance/known is about reference"), "{err}");
+}
+
+#[test]
+fn one_that_is_a_program_runs() {
+    let fixture = Fixture::new();
+    let adapters = fixture.path("adapters");
+    for directory in ["rust/src/bin", "rust/target/built/release"] {
+        fs::create_dir_all(adapters.join(directory)).unwrap();
+    }
+    for file in ["rust/src/bin/built.rs", "rust/Cargo.lock", "rust/target/built/installed.txt"] {
+        fs::write(adapters.join(file), "").unwrap();
+    }
+    let program = adapters.join("rust/target/built/release/built");
+    fs::copy(adapters.join("venvs/ours/bin/python"), &program).unwrap();
+    let check = ["check", "--impl", "adapter:built", "--filter", "numpy/zero"];
+    let (status, out, err) = run(&adapters, &check);
+    assert_eq!(status, 0, "{out}{err}");
+    fs::remove_file(adapters.join("rust/target/built/installed.txt")).unwrap();
+    let (status, _, err) = run(&adapters, &check);
+    assert_eq!(status, 2);
+    let setup = adapters.join("setup");
+    assert!(err.contains(&format!("the adapter is not set up: run `{} built`", setup.display())), "{err}");
+}
+
+#[test]
+fn what_is_known_of_its_version_is_found() {
+    let fixture = Fixture::new();
+    let listed = "numpy/zero/zero-with-zero-on-the-first-axis";
+    fixture.know("{from: \"0\"}", listed);
+    let (status, out, err) = fixture.check(&[]);
+    assert_eq!(status, 1, "a listed case that passes is a failure: {out}{err}");
+    assert!(out.contains("is listed as a known failure"), "{out}");
+    fixture.know("{from: \"99\"}", listed);
+    let (status, out, err) = fixture.check(&[]);
+    assert_eq!(status, 0, "{out}{err}");
+    assert!(err.contains("no file in conformance/known is about reference"), "{err}");
+}
+
+#[test]
+fn an_entry_about_no_case_is_a_failure_unless_other_cases_run() {
+    let fixture = Fixture::new();
+    fixture.know("{}", "numpy/no-such-case");
+    assert_eq!(fixture.check(&[]).0, 1);
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/cases/numpy-zero.yaml");
+    let (status, out, err) = fixture.check(&["--cases", cases.to_str().unwrap()]);
+    assert_eq!(status, 0, "{out}{err}");
+}
+
+/// The package whose version an adapter declares, where it has another name.
+fn package(adapter: &str) -> &str {
+    match adapter {
+        "xla" => "jaxlib",
+        "paddle" => "paddlepaddle",
+        "tensorflow" => "tensorflow_cpu",
+        other => other,
+    }
+}
+
+/// The crate whose version an adapter in Rust declares.
+fn crate_of(adapter: &str) -> &str {
+    match adapter {
+        "candle" => "candle-core",
+        "tract" => "tract-core",
+        "burn" | "burn-ndarray" => "burn-tensor",
+        other => panic!("{other} has no crate here"),
+    }
+}
+
+/// The file of what a shipped adapter is known to fail is about this version of it, and about cases that there are.
+fn assert_known(name: &str, version: &str) {
+    let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let suite = Suite::builtin().unwrap();
+    let cases = suite.cases.iter().map(|case| case.id.as_str());
+    let ids = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str()));
+    let known = Known::load(&here.join(format!("known/{name}.yaml"))).expect(name);
+    assert_eq!(known.implementation, name);
+    assert!(known.covers(version), "{name}: known/{name}.yaml is not about the version {version}");
+    let leftovers: Vec<&str> = known.unmatched(ids).iter().map(|entry| entry.case.as_str()).collect();
+    assert!(leftovers.is_empty(), "{name}: entries about no case: {leftovers:?}");
+}
+
+/// What the files of a directory with this ending are called without it.
+fn stems(directory: &str, ending: &str) -> Vec<String> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(directory);
+    let files =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    files.filter_map(|file| file.strip_suffix(ending).map(str::to_owned)).collect()
+}
+
+#[test]
+fn every_shipped_adapter_is_whole() {
+    let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let names = stems("adapters", "_adapter.py");
+    for name in &names {
+        let required =
+            fs::read_to_string(here.join(format!("adapters/requirements-{name}.txt"))).expect(name);
+        assert!(required.starts_with("# python: 3."), "{name}: {required}");
+        let pinned = required.lines().filter(|line| !line.starts_with('#'));
+        assert!(pinned.clone().all(|line| line.contains("==")), "{name}: {required}");
+        let version = pinned.filter_map(|line| line.split_once("=="));
+        let mut version = version.filter(|(found, _)| found.eq_ignore_ascii_case(package(name)));
+        let (_, version) = version.next_back().unwrap_or_else(|| panic!("{name}: {required}"));
+        assert_known(name, version);
+    }
+    assert!(names.len() >= 10, "{names:?}");
+}
+
+#[test]
+fn every_shipped_adapter_in_rust_is_whole() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters/rust");
+    let [manifest, lock] =
+        ["Cargo.toml", "Cargo.lock"].map(|file| fs::read_to_string(package.join(file)).unwrap());
+    let names = stems("adapters/rust/src/bin", ".rs");
+    for name in &names {
+        let system = crate_of(name);
+        let program = format!("name = \"{name}\"\nrequired-features = [\"{name}\"]\n");
+        assert!(manifest.contains(&program), "{name}: found no program behind the feature of its name");
+        let required = manifest.split(&format!("\n{system} = {{ version = \"=")).nth(1).expect(system);
+        let version = required.split('"').next().expect(system);
+        let locked = format!("name = \"{system}\"\nversion = \"{version}\"\n");
+        assert!(lock.contains(&locked), "{name}: Cargo.lock has another version than {version}");
+        assert_known(name, version);
+    }
+    assert!(names.len() >= 3, "{names:?}");
+}

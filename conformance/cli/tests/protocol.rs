@@ -1,0 +1,383 @@
+//! The protocol as its users meet it: the command as a harness and as a runner, the page, the schema.
+
+#![cfg(unix)]
+
+use broadcheck::run::{Status, run_cases};
+use broadcheck_harness::{Options, open, serve};
+use broadcheck_search::subjects::builtin;
+use broadcheck_spec::{Implementation, Suite, json};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_broadcheck");
+
+fn bad(name: &str, argument: Option<&Path>) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../harness/tests/bad_harnesses").join(name);
+    let program = if name.ends_with(".py") { "python3" } else { "sh" };
+    let argument = argument.map(|path| format!(" '{}'", path.display())).unwrap_or_default();
+    format!("{program} '{}'{argument}", file.display())
+}
+
+/// Whether there is a Python; without one, a test is left out loudly.
+fn python() -> bool {
+    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        println!("LEFT OUT: there is no python3");
+        assert!(std::env::var_os("CI").is_none(), "python3 is needed in CI");
+    }
+    found
+}
+
+fn broadcheck(arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[track_caller]
+fn ends(status: i32, arguments: &[&str]) -> String {
+    let output = broadcheck(arguments).output().expect("the program starts");
+    let text = text(&output);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}\n{text}");
+    text
+}
+
+fn text(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+#[track_caller]
+fn assert_parts(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "expected {part:?} in:\n{text}");
+    }
+}
+
+/// Twelve sums, as the bad harnesses expect them.
+fn cases(directory: &Path) -> String {
+    let case = |value: usize| {
+        format!(
+            "  - id: numpy/mine/sum-{value}\n    title: A sum.\n    clause: NUMPY-3\n    source: [{{url: \"https://numpy.org/doc/stable/user/basics.broadcasting.html\"}}]\n    origin: hand\n    expression: [add, a, b]\n    operands:\n      - {{name: a, dtype: i32, shape: [1], values: [{value}]}}\n      - {{name: b, dtype: i32, shape: [1], values: [0]}}\n    result: {{dtype: i32, shape: [1], values: [{value}]}}\n"
+        )
+    };
+    let file = directory.join("cases.yaml");
+    let text: String = (1..=12).map(case).collect();
+    std::fs::write(&file, format!("format: 1\nrules: numpy\ncases:\n{text}")).expect("written");
+    file.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn the_suite_through_serve_is_the_suite_in_process() {
+    let suite = Suite::builtin().expect("the shipped suite");
+    // The second is there for what it skips, of which a part will do.
+    for (name, step, fewest) in [("reference", 1, 300), ("ndarray", 3, 150)] {
+        let all: Vec<_> = suite.cases.iter().step_by(step).collect();
+        let inside = builtin(name).expect("built in");
+        let outside =
+            open(&format!("'{PROGRAM}' serve --impl {name}"), Options::default()).expect("it serves");
+        assert_eq!((outside.name(), outside.version()), (inside.name(), inside.version()));
+        let one = run_cases(inside.as_ref(), &all, None);
+        let other = run_cases(&outside, &all, None);
+        let mut passed = 0;
+        for ((case, one), other) in all.iter().zip(&one).zip(&other) {
+            assert_eq!(one.status, other.status, "{}: {}", case.id, other.detail);
+            assert_eq!(one.outcome, other.outcome, "{}", case.id);
+            passed += usize::from(other.status == Status::Passed);
+        }
+        assert!(passed > fewest, "{name}: {passed} passed");
+    }
+}
+
+fn served(lines: &str) -> (Result<(), String>, Vec<Value>) {
+    let mut output = Vec::new();
+    let reference = builtin("reference").expect("built in");
+    let ended = serve(reference.as_ref(), &mut lines.as_bytes(), &mut output);
+    let text = String::from_utf8(output).expect("UTF-8");
+    (ended, text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+}
+
+#[test]
+fn serve_answers_every_line_whatever_it_is() {
+    let deep =
+        format!("{{\"cmd\":\"run\",\"seq\":7,\"request\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let huge = r#"{"cmd":"run","seq":8,"request":{"rules":"bidirectional","operation":"broadcast","target_shape":[2000,2000],"operands":[{"name":"a","dtype":"f64","shape":[],"values":[1]}]}}"#;
+    let lines = [
+        "",
+        "  ",
+        "{",
+        "null",
+        "[]",
+        "7",
+        "\"start\"",
+        "{}",
+        r#"{"cmd":"dance","seq":3}"#,
+        r#"{"cmd":"run"}"#,
+        r#"{"cmd":"run","seq":4}"#,
+        r#"{"cmd":"run","seq":5,"request":{}}"#,
+        r#"{"cmd":"run","seq":"6","request":{}}"#,
+        &deep,
+        huge,
+        r#"{"cmd":"start","version":1}"#,
+        r#"{"cmd":"stop"}"#,
+        r#"{"cmd":"start","version":1}"#,
+    ];
+    let (ended, answers) = served(&lines.join("\n"));
+    assert_eq!(ended, Ok(()));
+    assert_eq!(answers.len(), 14, "{answers:?}");
+    let errors = answers.iter().filter(|answer| answer["errored"]["message"].is_string()).count();
+    assert_eq!(errors, 12, "{answers:?}");
+    let numbers: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("seq")).collect();
+    assert_eq!(numbers, [&json!(3), &json!(4), &json!(5), &json!(8)]);
+    assert_eq!(
+        answers[12]["skipped"]["reason"],
+        "a result of shape (2000,2000) has more than 1048576 elements"
+    );
+    assert_eq!(answers[13]["implementation"]["name"], "reference");
+
+    let (ended, answers) = served("{\"cmd\":\"start\",\"version\":2}\n{\"cmd\":\"start\",\"version\":1}\n");
+    let why = "start: found version 2 of the protocol, expected version 1";
+    assert_eq!(ended, Err(why.into()));
+    assert_eq!(answers, [json!({ "version": 1, "errored": { "message": why } })]);
+    assert_eq!(served("{\"cmd\":\"stop\"}").0, Ok(()), "half a line is a line");
+
+    let mut bytes: &[u8] = b"\xff\xfe\n\0\n";
+    let reference = builtin("reference").expect("built in");
+    assert_eq!(serve(reference.as_ref(), &mut bytes, &mut std::io::sink()), Ok(()));
+}
+
+#[test]
+fn every_message_is_as_the_schema_says() {
+    let parsed = |text| serde_json::from_str::<Value>(text).expect("JSON");
+    let schema = parsed(include_str!("../../../spec/schema/protocol.schema.json"));
+    let request = parsed(include_str!("../../../spec/schema/request.schema.json"));
+    jsonschema::meta::validate(&schema).unwrap_or_else(|error| panic!("{error}"));
+    let id = |schema: &Value| schema["$id"].as_str().expect("an id").to_owned();
+    let registry = jsonschema::Registry::new()
+        .add(id(&schema), &schema)
+        .and_then(|registry| registry.add(id(&request), &request))
+        .and_then(jsonschema::RegistryBuilder::prepare)
+        .expect("two schemas");
+    let of = |part: &str| {
+        let part = json!({ "$ref": format!("{}#/$defs/{part}", id(&schema)) });
+        jsonschema::options().with_registry(&registry).build(&part).expect("a schema")
+    };
+    let (sent, answered) = (of("sent"), of("answered"));
+
+    let suite = Suite::builtin().expect("the shipped suite");
+    let mut lines = vec![json!({ "cmd": "start", "version": 1 })];
+    lines.extend(suite.cases.iter().enumerate().map(|(place, case)| {
+        json!({ "cmd": "run", "seq": place + 1, "request": json::request_to_value(&case.request), "new": 1 })
+    }));
+    lines.push(json!({ "cmd": "stop" }));
+    let valid = |validator: &jsonschema::Validator, message: &Value| {
+        if let Err(error) = validator.validate(message) {
+            panic!("{error} in {message}");
+        }
+    };
+    lines.iter().for_each(|line| valid(&sent, line));
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let (_, answers) = served(&text.join("\n"));
+    assert_eq!(answers.len(), suite.cases.len() + 1);
+    answers.iter().for_each(|answer| valid(&answered, answer));
+
+    for text in [
+        r#"{"cmd":"start"}"#,
+        r#"{"cmd":"start","version":2}"#,
+        r#"{"cmd":"run","seq":0,"request":{}}"#,
+        r#"{"cmd":"run","seq":1,"request":{"rules":"numpi","operands":[]}}"#,
+        r#"{"cmd":"go"}"#,
+    ] {
+        assert!(!sent.is_valid(&parsed(text)), "{text}");
+    }
+    for text in [
+        r#"{"seq":1}"#,
+        r#"{"seq":0,"skipped":{}}"#,
+        r#"{"result":{"dtype":"f64","shape":[],"values":[1]}}"#,
+        r#"{"seq":1,"skipped":{},"errored":{}}"#,
+        r#"{"seq":1,"refusal":{"kind":"bad"}}"#,
+        r#"{"seq":1,"result":{"dtype":"f64","shape":[-1],"values":[]}}"#,
+        r#"{"seq":1,"result":{"dtype":"f64","shape":[1],"values":["NaN"]}}"#,
+        r#"{"version":1,"implementation":{"name":"x","version":"1"}}"#,
+        r#"{"version":1,"implementation":{"name":"","version":"1","rules":[],"operations":[],"functions":[],"dtypes":[]}}"#,
+    ] {
+        assert!(!answered.is_valid(&parsed(text)), "{text}");
+    }
+    // What the page shows is valid, too.
+    for line in include_str!("../../PROTOCOL.md").lines() {
+        if let Some(text) = line.strip_prefix("-> ") {
+            valid(&sent, &parsed(text));
+        } else if let Some(text) = line.strip_prefix("<- ") {
+            valid(&answered, &parsed(text));
+        }
+    }
+}
+
+/// The program on the page, in a file.
+fn page_program(directory: &Path) -> PathBuf {
+    let page = include_str!("../../PROTOCOL.md");
+    let (_, rest) = page.split_once("```python\n").expect("a program");
+    let (program, _) = rest.split_once("```").expect("its end");
+    let file = directory.join("harness.py");
+    std::fs::write(&file, program).expect("written");
+    file
+}
+
+#[test]
+fn the_program_on_the_page_works() {
+    if !python() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let command = format!("python3 '{}'", page_program(directory.path()).display());
+    let text = ends(0, &["smoke", "--impl", &command]);
+    assert_parts(&text, &["plain-python 3.", "ok        minus zero", "ok        truth values", "0 did not"]);
+    let text = ends(0, &["check", "--impl", &command, "--rules", "none"]);
+    assert_parts(&text, &["plain-python 3.", "ok: "]);
+}
+
+#[test]
+fn smoke_says_what_is_wrong() {
+    let text = ends(1, &["smoke", "--impl", &bad("good.sh", None)]);
+    assert_parts(
+        &text,
+        &["WRONG     a scalar", "\"shape\":[]", "hint      rank 0 is", "left out  minus zero"],
+    );
+    let text = ends(2, &["smoke", "--impl", &bad("dies_at_start.sh", None)]);
+    assert_parts(
+        &text,
+        &["WRONG     it answers `start`", "exit status 7", "a module is missing", "cannot be started"],
+    );
+    let text = ends(2, &["smoke", "--impl", "no-such-program"]);
+    assert_parts(&text, &["WRONG     it starts", "No such file"]);
+    assert_parts(&ends(2, &["smoke", "--impl", "sh '"]), &["missing closing quote"]);
+    let text = ends(1, &["smoke", "--impl", &bad("chatters_after_stop.sh", None)]);
+    assert_parts(&text, &["WRONG     it ends after `stop`", "found     the line `goodbye`"]);
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = ends(1, &["smoke", "--impl", &bad("ignores_stop.sh", Some(&directory.path().join("id")))]);
+    assert_parts(&text, &["WRONG     it ends after `stop`", "the process still runs 2 s after `stop`"]);
+}
+
+#[test]
+fn smoke_tells_a_greeting_from_an_answer() {
+    let text = ends(2, &["smoke", "--impl", &bad("greets.sh", None)]);
+    assert_parts(&text, &["WRONG     it answers `start`", "the line: `bad 1.0, at your service`"]);
+    assert_parts(
+        &text,
+        &["something else was printed before the answer", "print the rest to standard error"],
+    );
+    assert!(!text.contains("flush stdout"), "{text}");
+}
+
+#[test]
+fn smoke_finds_a_buffer_that_is_not_flushed() {
+    if !python() {
+        return;
+    }
+    // Its answer to `start` is held back, so the limit of a start has to pass.
+    let command = bad("never_flushes.py", None);
+    let began = Instant::now();
+    let options = Options { start_limit: Duration::from_millis(1500), ..Options::default() };
+    let mut hints = Vec::new();
+    let ending = broadcheck_harness::smoke::smoke(&command, &options, &mut |step| {
+        if let broadcheck_harness::smoke::Found::Wrong(wrong) = &step.found {
+            hints.push(wrong.hint.clone());
+        }
+    });
+    assert_eq!(ending, Ok(broadcheck_harness::smoke::Ending::NotStarted));
+    assert_eq!(hints.len(), 1);
+    assert_parts(&hints[0], &["came only when stdin was closed: flush stdout after every line"]);
+    assert!(began.elapsed() < Duration::from_secs(8));
+}
+
+#[test]
+fn check_judges_a_command_and_goes_on_after_a_crash() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let cases = cases(directory.path());
+    let check = |status, name: &str, more: &[&str]| {
+        let command = bad(name, None);
+        ends(status, &[&["check", "--cases", &cases, "--impl", &command], more].concat())
+    };
+    assert_parts(&check(0, "good.sh", &[]), &["bad 1.0", "12 passed"]);
+    assert_parts(&check(1, "wrong.sh", &[]), &["12 failed", "wrong values", "numpy/mine/sum-12"]);
+    let text = check(1, "exits.sh", &[]);
+    assert_parts(
+        &text,
+        &["11 passed", "1 errored", "numpy/mine/sum-5", "ended with exit status 3", "gave up"],
+    );
+    let rerun = "exits.sh'\\'''  --filter numpy/mine/sum-5".replace("  ", " ");
+    assert_parts(&text, &[&rerun]);
+    assert_parts(&check(1, "hangs.sh", &["--timeout", "1s"]), &["11 passed", "no answer within 1 s"]);
+    assert_parts(
+        &check(1, "lies.sh", &[]),
+        &["11 passed", "skipped inside what it declares: no i32 after all"],
+    );
+    assert_parts(
+        &check(2, "other_version.sh", &[]),
+        &["speaks version 2 of the protocol, expected version 1"],
+    );
+    assert_parts(&check(2, "good.sh", &["--timeout", "10"]), &["expected a time from 1ms to 24h"]);
+}
+
+/// `check` in a case that hangs, and the process id of the stubborn harness.
+fn hanging(directory: &Path) -> (Child, String) {
+    let (cases, file) = (cases(directory), directory.join("id"));
+    let command = bad("stubborn.sh", Some(&file));
+    let child = broadcheck(&["check", "--cases", &cases, "--impl", &command, "--timeout", "60s"]).spawn();
+    let began = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        if text.ends_with('\n') {
+            // Time to get to the case.
+            std::thread::sleep(Duration::from_millis(500));
+            return (child.expect("the program starts"), text.trim().to_owned());
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "no process wrote its id");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Wants a process to end; one that has ended and was not waited for has.
+#[track_caller]
+fn assert_ends(id: &str) {
+    let began = Instant::now();
+    loop {
+        let output = Command::new("ps").args(["-o", "stat=", "-p", id]).output().expect("ps runs");
+        let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if state.is_empty() || state.starts_with('Z') {
+            return;
+        }
+        assert!(began.elapsed() < Duration::from_secs(5), "the process {id} still runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(name: &str, child: &Child) {
+    let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+#[test]
+fn the_interrupt_key_ends_the_run_with_the_report_so_far() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (child, id) = hanging(directory.path());
+    let began = Instant::now();
+    signal("INT", &child);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    let text = text(&output);
+    assert_parts(&text, &["4 passed"]);
+    assert!(!text.contains("errored"), "{text}");
+    assert_ends(&id);
+}
+
+#[test]
+fn no_process_outlives_us_even_when_we_are_killed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (mut child, id) = hanging(directory.path());
+    signal("KILL", &child);
+    child.wait().expect("it ends");
+    assert_ends(&id);
+}

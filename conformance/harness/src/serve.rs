@@ -1,0 +1,157 @@
+//! The other side: an implementation of ours that answers the protocol, as an oracle for others.
+
+use super::limits::elements;
+use super::lines::{Line, read_line, shortened, skip_line};
+use super::start::{self, VERSION};
+use super::strict::complaint;
+use broadcheck::run::run_caught;
+use broadcheck_spec::{Implementation, Outcome, Request, json};
+use serde_json::{Value, json};
+use std::io::{self, BufRead, ErrorKind, Write};
+
+/// The largest result that is written: a line of JSON holds it.
+const MAX_ELEMENTS: usize = 1 << 20;
+
+/// The longest line that is read: four times what a case file holds, and an operand of [`MAX_ELEMENTS`] f64s of the
+/// longest kind. It is parsed as a whole, which takes up to forty times as much memory where it is all short numbers.
+const MAX_LINE: usize = 32 << 20;
+
+/// How much of a field is shown that is not as expected.
+const LONGEST: usize = 160;
+
+/// Answers every line of `input` with one of `output`, flushed, until `stop` or the end. A line that is no
+/// request is answered `errored`, with its `seq` where it has one.
+///
+/// # Errors
+/// A start in another version of the protocol, which has been answered, or a stream that breaks. That nobody
+/// reads any more is no error.
+pub fn serve(
+    implementation: &dyn Implementation,
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+) -> Result<(), String> {
+    match answer_all(implementation, input, output) {
+        Ok(ended) => ended,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn answer_all(
+    implementation: &dyn Implementation,
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+) -> io::Result<Result<(), String>> {
+    let mut line = Vec::new();
+    loop {
+        let ended = read_line(input, &mut line, || MAX_LINE, |_| {})?;
+        let reply = match ended {
+            Line::End => return Ok(Ok(())),
+            Line::TooLong => {
+                skip_line(input)?;
+                Reply::Answer(errored(None, &too_long()))
+            }
+            Line::Whole | Line::Half if line.iter().all(u8::is_ascii_whitespace) => continue,
+            Line::Whole | Line::Half => reply(implementation, &line),
+        };
+        let (message, last) = match reply {
+            Reply::Stop => return Ok(Ok(())),
+            Reply::Answer(message) => (message, None),
+            Reply::Refuse(why) => (json!({ "version": VERSION, "errored": { "message": why } }), Some(why)),
+        };
+        let mut text = message.to_string();
+        text.push('\n');
+        output.write_all(text.as_bytes())?;
+        output.flush()?;
+        if let Some(why) = last {
+            return Ok(Err(why));
+        }
+    }
+}
+
+fn too_long() -> String {
+    format!(
+        "found a line of more than {MAX_LINE} bytes ({} MiB), expected one of at most that",
+        MAX_LINE >> 20
+    )
+}
+
+enum Reply {
+    Answer(Value),
+    /// An answer after which nothing more is said.
+    Refuse(String),
+    Stop,
+}
+
+fn reply(implementation: &dyn Implementation, line: &[u8]) -> Reply {
+    let mut message: Value = match serde_json::from_slice(line) {
+        Ok(message) => message,
+        Err(error) => return Reply::Answer(errored(None, &complaint(&error))),
+    };
+    let seq = message.get("seq").filter(|seq| seq.is_number()).cloned();
+    match message.get("cmd").and_then(Value::as_str) {
+        Some("start") => match message.get("version") {
+            Some(version) if version.as_f64() == Some(1.0) => {
+                let limit = implementation.capabilities().max_elements.min(MAX_ELEMENTS);
+                Reply::Answer(start::write(implementation, limit))
+            }
+            found => {
+                let found =
+                    found.map_or("no version".into(), |version| format!("version {}", brief(version)));
+                Reply::Refuse(format!("start: found {found} of the protocol, expected version {VERSION}"))
+            }
+        },
+        Some("run") => {
+            let request = message.get_mut("request").map(Value::take);
+            Reply::Answer(run(implementation, seq, request))
+        }
+        Some("stop") => Reply::Stop,
+        _ => {
+            let found = message.get("cmd").map_or("nothing".into(), brief);
+            let why = format!("cmd: found {found}, expected \"start\", \"run\" or \"stop\"");
+            Reply::Answer(errored(seq, &why))
+        }
+    }
+}
+
+fn brief(value: &Value) -> String {
+    shortened(value.to_string().as_bytes(), LONGEST)
+}
+
+fn run(implementation: &dyn Implementation, seq: Option<Value>, request: Option<Value>) -> Value {
+    let Some(seq) = seq else { return errored(None, "seq: found no number, expected one") };
+    let Some(request) = request else {
+        return errored(Some(seq), "request: found nothing, expected an object");
+    };
+    match json::request_from_value(request) {
+        Err(malformed) => errored(Some(seq), &format!("request: {malformed}")),
+        Ok(request) => {
+            let outcome = outcome(implementation, &request);
+            let mut answer = json!({ "seq": seq });
+            if let (Value::Object(answer), Value::Object(fields)) =
+                (&mut answer, json::outcome_to_value(&request, &outcome))
+            {
+                answer.extend(fields);
+            }
+            answer
+        }
+    }
+}
+
+/// What is not declared, or larger than what is, is skipped before anything is allocated.
+fn outcome(implementation: &dyn Implementation, request: &Request) -> Outcome {
+    if let Err(reason) = implementation.capabilities().covers(request) {
+        return Outcome::Skipped { reason };
+    }
+    if let Err(reason) = elements(request, None, MAX_ELEMENTS) {
+        return Outcome::Skipped { reason };
+    }
+    run_caught(implementation, request)
+}
+
+fn errored(seq: Option<Value>, why: &str) -> Value {
+    match seq {
+        Some(seq) => json!({ "seq": seq, "errored": { "message": why } }),
+        None => json!({ "errored": { "message": why } }),
+    }
+}

@@ -1,0 +1,337 @@
+//! The smoke test of a harness: step by step, what it does wrong, for the person who is writing it.
+//!
+//! It says nothing about broadcasting: that is the suite's. It asks the simplest questions that show how a
+//! harness reads and writes, each with the answer that is expected and a hint.
+
+mod questions;
+
+use super::Options;
+use super::answer;
+use super::lines::{self, excerpt};
+use super::session::{Fault, Session, seconds};
+use super::start::Declared;
+use broadcheck_judge::compare::{Latitude, Verdict, expectation_of, judge};
+use broadcheck_reference::Reference;
+use broadcheck_spec::{Implementation, Request, json};
+use questions::{Question, questions, several};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// One step of the test.
+pub struct Step {
+    /// What is tried.
+    pub name: String,
+    /// What came of it.
+    pub found: Found,
+}
+
+/// What came of a step.
+pub enum Found {
+    /// It is as it should be; a few words where there is something to say.
+    Held(String),
+    /// It was not tried, and why.
+    LeftOut(String),
+    /// It is not as it should be.
+    Wrong(Wrong),
+}
+
+/// What is not as it should be.
+pub struct Wrong {
+    /// What was sent, where it was one line.
+    pub sent: Option<String>,
+    /// What came back.
+    pub found: String,
+    /// What should have come back.
+    pub expected: String,
+    /// Where to look; may be empty.
+    pub hint: String,
+}
+
+impl Wrong {
+    fn new(found: impl Into<String>, expected: impl Into<String>) -> Wrong {
+        Wrong { sent: None, found: found.into(), expected: expected.into(), hint: String::new() }
+    }
+}
+
+/// The ending of a test whose process was at least started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every step held that was tried.
+    Held,
+    /// Some did not.
+    Failed,
+    /// It cannot be asked anything: it does not start, or its answer to `start` is none.
+    NotStarted,
+}
+
+/// Runs all steps, and reports each when it is done.
+///
+/// # Errors
+/// A command that is none.
+pub fn smoke(command: &str, options: &Options, report: &mut dyn FnMut(&Step)) -> Result<Ending, String> {
+    let words = super::words(command)?;
+    Ok(Smoke { words, options, report, failed: false, session: None }.run())
+}
+
+struct Smoke<'a> {
+    words: Vec<String>,
+    options: &'a Options,
+    report: &'a mut dyn FnMut(&Step),
+    failed: bool,
+    /// The process; none after a step that broke it.
+    session: Option<Session>,
+}
+
+impl Smoke<'_> {
+    fn run(&mut self) -> Ending {
+        let declared = match self.start() {
+            Ok(declared) => declared,
+            Err((name, wrong)) => {
+                self.step(name, Found::Wrong(wrong));
+                return Ending::NotStarted;
+            }
+        };
+        self.step("it answers `start`", Found::Held(summary(&declared)));
+        for (place, Question { name, request, hint }) in
+            questions(&declared.capabilities).into_iter().enumerate()
+        {
+            if place == 1 && self.session.is_none() {
+                let why = "nothing can be shown before the simplest request is answered";
+                self.step("everything else", Found::LeftOut(why.into()));
+                return Ending::Failed;
+            }
+            let found = match request {
+                None => Found::LeftOut("nothing that it declares would show it".into()),
+                Some(request) => found(self.ask(&request, |message| message), hint),
+            };
+            self.step(&name, found);
+        }
+        let requests = several(&declared.capabilities, declared.window);
+        if let Some(request) = requests.first() {
+            let dress = |mut message: Value| {
+                message["comment"] = "a field that the protocol does not know".into();
+                message["request"]["comment"] = json!({ "nested": [1, 2] });
+                message
+            };
+            let asked = self.ask(request, dress);
+            self.step(
+                "fields that it does not know are ignored",
+                found(asked, "read only the fields that you need"),
+            );
+            let asked = self.window(&requests);
+            let hint =
+                "answer each line in the order in which it came, with its own seq, and flush every answer";
+            self.step(
+                &format!("{} requests at once are answered in order", requests.len()),
+                found(asked, hint),
+            );
+        }
+        let stopped = self.stop();
+        self.step("it ends after `stop`", stopped);
+        if self.failed { Ending::Failed } else { Ending::Held }
+    }
+
+    fn step(&mut self, name: &str, found: Found) {
+        self.failed |= matches!(found, Found::Wrong(_));
+        (self.report)(&Step { name: name.into(), found });
+    }
+
+    fn start(&mut self) -> Result<Declared, (&'static str, Wrong)> {
+        let launched = Session::launch(&self.words);
+        let mut session = launched.map_err(|error| {
+            ("it starts", Wrong::new(error, "a program that runs until it is told to stop"))
+        })?;
+        match session.start(self.options) {
+            Ok(declared) => {
+                self.session = Some(session);
+                Ok(declared)
+            }
+            Err(message) => {
+                let hint = greeted(&mut session, &message).unwrap_or_else(|| late(session));
+                let sent = Some(r#"{"cmd":"start","version":1}"#.into());
+                Err(("it answers `start`", Wrong { sent, hint, ..Wrong::new(message, START_ANSWER) }))
+            }
+        }
+    }
+
+    /// The process, or a fresh one where it broke.
+    fn take(&mut self) -> Result<Session, String> {
+        if let Some(mut session) = self.session.take()
+            && !session.is_gone()
+        {
+            return Ok(session);
+        }
+        Session::open(&self.words, self.options).map(|(session, _)| session)
+    }
+
+    /// Asks one request, in a message that may be dressed up, and judges the answer.
+    fn ask(&mut self, request: &Request, dress: impl FnOnce(Value) -> Value) -> Result<(), Wrong> {
+        let expected = expected(request);
+        let mut session = self.take().map_err(|message| Wrong::new(message, &expected))?;
+        session.seq += 1;
+        let seq = session.seq;
+        let request_value = json::request_to_value(request);
+        let message = dress(json!({ "cmd": "run", "seq": seq, "request": request_value }));
+        session.send(&message);
+        let sent = Some(shortened(&message));
+        let line = match session.receive(Instant::now(), self.options.time_limit, self.options) {
+            Ok(line) => line,
+            Err(fault) => {
+                let hint = if matches!(fault, Fault::Broken(_)) { late(session) } else { String::new() };
+                return Err(Wrong { sent, hint, ..Wrong::new(words_of(fault), expected) });
+            }
+        };
+        let judged = judged(request, seq, &line);
+        if !judged.as_ref().is_err_and(|found| found.breaks) {
+            self.session = Some(session);
+        }
+        judged.map_err(|found| Wrong { sent, ..Wrong::new(found.text, expected) })
+    }
+
+    /// Sends all requests before it reads the first answer.
+    fn window(&mut self, requests: &[Request]) -> Result<(), Wrong> {
+        let all = format!("{} answers, seq by seq", requests.len());
+        let mut session = self.take().map_err(|message| Wrong::new(message, &all))?;
+        let sent: Vec<u64> =
+            requests.iter().map(|request| session.ask(json::request_to_value(request), 0)).collect();
+        for (place, (request, &seq)) in requests.iter().zip(&sent).enumerate() {
+            let wrong = |found: String| Wrong::new(format!("after {place} answers: {found}"), &all);
+            let line = session
+                .receive(Instant::now(), self.options.time_limit, self.options)
+                .map_err(|fault| wrong(words_of(fault)))?;
+            judged(request, seq, &line).map_err(|found| wrong(found.text))?;
+        }
+        self.session = Some(session);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Found {
+        let limit = self.options.stop_limit;
+        let expected = format!("that it ends within {}, and says nothing more", seconds(limit));
+        let hint = "leave the reading loop at `stop`, and let no thread keep the process alive";
+        let mut session = match self.take() {
+            Ok(session) => session,
+            Err(message) => return Found::Wrong(Wrong::new(message, expected)),
+        };
+        match session.stop(limit) {
+            Err(message) => {
+                let sent = Some(r#"{"cmd":"stop"}"#.into());
+                Found::Wrong(Wrong { sent, hint: hint.into(), ..Wrong::new(message, expected) })
+            }
+            Ok(ended) => match session.receive(Instant::now(), Duration::from_millis(200), self.options) {
+                Ok(line) => Found::Wrong(Wrong::new(format!("the line {}", excerpt(&line)), expected)),
+                Err(_) => Found::Held(ended),
+            },
+        }
+    }
+}
+
+const START_ANSWER: &str = "one line such as {\"version\":1,\"implementation\":{\"name\":\"mine\",\"version\":\"1.0\",\
+\"rules\":[\"numpy\"],\"operations\":[\"elementwise\"],\"functions\":[\"add\"],\"dtypes\":[\"f64\"]}}";
+
+fn found(asked: Result<(), Wrong>, hint: &str) -> Found {
+    match asked {
+        Ok(()) => Found::Held(String::new()),
+        Err(mut wrong) => {
+            if wrong.hint.is_empty() {
+                wrong.hint = hint.into();
+            }
+            Found::Wrong(wrong)
+        }
+    }
+}
+
+/// What was found instead, and whether nothing more can be asked after it.
+struct Misfit {
+    text: String,
+    breaks: bool,
+}
+
+/// Judges a line against what the reference interpreter answers.
+fn judged(request: &Request, seq: u64, line: &[u8]) -> Result<(), Misfit> {
+    let outcome = answer::read(request, seq, line).map_err(|text| Misfit { text, breaks: true })?;
+    let text = match expectation_of(&Reference::new().run(request)) {
+        None => return Ok(()),
+        Some(expectation) => match judge(request, &expectation, &outcome, Latitude::ANY) {
+            Verdict::Passed => return Ok(()),
+            Verdict::Failed(difference) => difference.to_string(),
+            Verdict::Skipped(reason) => format!("skipped, although it declares such requests: {reason}"),
+            Verdict::Errored(message) => format!("errored: {message}"),
+        },
+    };
+    Err(Misfit { text: format!("{text}\nthe line: {}", excerpt(line)), breaks: false })
+}
+
+fn expected(request: &Request) -> String {
+    let outcome = Reference::new().run(request);
+    shortened(&json::outcome_to_value(request, &outcome))
+}
+
+fn shortened(value: &Value) -> String {
+    lines::shortened(value.to_string().as_bytes(), 600)
+}
+
+fn words_of(fault: Fault) -> String {
+    match fault {
+        Fault::Crashed(how) | Fault::Broken(how) => how,
+        Fault::Interrupted => super::INTERRUPTED.into(),
+    }
+}
+
+/// Whether the answer to `start` came after all, behind the line that was taken for it.
+fn greeted(session: &mut Session, message: &str) -> Option<String> {
+    if !message.contains("\nthe line: ") {
+        return None;
+    }
+    let patience = Options { interrupt: None, ..Options::default() };
+    let line = session.receive(Instant::now(), Duration::from_millis(500), &patience).ok()?;
+    let is_answer = serde_json::from_slice::<Value>(&line).is_ok_and(|value| value.is_object());
+    is_answer.then(|| {
+        format!(
+            "something else was printed before the answer, which is the line after it, {}: standard output is for \
+             answers alone, print the rest to standard error",
+            excerpt(&line)
+        )
+    })
+}
+
+/// Why nothing came: whether the answer was only held back.
+fn late(mut session: Session) -> String {
+    session.close_input();
+    let patience = Options { interrupt: None, ..Options::default() };
+    match session.receive(Instant::now(), Duration::from_secs(1), &patience) {
+        Ok(line) => format!(
+            "the answer {} came only when stdin was closed: flush stdout after every line, and answer a line before \
+             you read the next",
+            excerpt(&line)
+        ),
+        Err(Fault::Crashed(how)) if how.contains("half a line") => {
+            format!("end every answer with a line feed: when stdin was closed, {how}")
+        }
+        Err(_) => String::new(),
+    }
+}
+
+/// What the implementation says of itself, in lines.
+fn summary(declared: &Declared) -> String {
+    let Declared { name, version, language, capabilities, window } = declared;
+    let list = |names: Vec<&str>| if names.is_empty() { "none".into() } else { names.join(" ") };
+    let mut operations: Vec<&str> = capabilities.operations.iter().map(|kind| kind.name()).collect();
+    if capabilities.strided {
+        operations.push("strided");
+    }
+    let language = language.as_ref().map(|language| format!(" ({language})")).unwrap_or_default();
+    let limits = match capabilities.max_rank {
+        Some(rank) => format!("rank {rank}, "),
+        None => String::new(),
+    };
+    [
+        format!("{name} {version}{language}"),
+        format!("rules       {}", list(capabilities.rules.iter().map(|rules| rules.name()).collect())),
+        format!("operations  {}", list(operations)),
+        format!("functions   {}", list(capabilities.functions.iter().map(|f| f.name()).collect())),
+        format!("dtypes      {}", list(capabilities.dtypes.iter().map(|dtype| dtype.name()).collect())),
+        format!("up to       {limits}{} elements, window {window}", capabilities.max_elements),
+    ]
+    .join("\n")
+}

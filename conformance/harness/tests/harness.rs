@@ -1,0 +1,373 @@
+//! The harness against deliberately bad ones: each harms the case that it fails, and no other.
+//!
+//! The bad harnesses are scripts in `tests/bad_harnesses`; the case with the value 5 is the one that goes wrong.
+
+#![cfg(unix)]
+
+use broadcheck_harness::{Options, Process, open};
+use broadcheck_spec::{
+    Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Tensor,
+};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How many requests are asked.
+const COUNT: i32 = 12;
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_harnesses").join(name)
+}
+
+fn command(name: &str, arguments: &[&Path]) -> String {
+    let program = if name.ends_with(".py") { "python3" } else { "sh" };
+    let file = script(name);
+    assert!(file.exists(), "{}", file.display());
+    let words = std::iter::once(file.as_path()).chain(arguments.iter().copied());
+    words.fold(program.to_owned(), |text, word| format!("{text} '{}'", word.display()))
+}
+
+/// Whether there is a Python; without one, a test is left out loudly.
+fn python() -> bool {
+    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        println!("LEFT OUT: there is no python3");
+        assert!(std::env::var_os("CI").is_none(), "python3 is needed in CI");
+    }
+    found
+}
+
+fn requests() -> Vec<Request> {
+    let request = |value| {
+        let sum = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]);
+        let operation = Operation::Elementwise { expression: sum.expect("two arguments") };
+        let operand = |name, value| Operand::dense(name, [1], vec![value]).expect("one value");
+        Request::new(Rules::Numpy, operation, vec![operand("a", value), operand("b", 0)]).expect("a request")
+    };
+    (1..=COUNT).map(request).collect()
+}
+
+fn process(name: &str, options: Options) -> Process {
+    open(&command(name, &[]), options).unwrap_or_else(|message| panic!("{name}: {message}"))
+}
+
+fn outcomes(process: &Process) -> Vec<Outcome> {
+    let requests = requests();
+    process.run_many(&requests.iter().collect::<Vec<_>>())
+}
+
+fn right(value: i32) -> Outcome {
+    Outcome::Success(Tensor::new([1], vec![value]).expect("one value").into())
+}
+
+/// Asks everything: all answers are right but that to `value`, which is an error. Its message.
+fn one_error(process: &Process, value: i32) -> String {
+    let mut message = None;
+    for (place, outcome) in (1..=COUNT).zip(outcomes(process)) {
+        match outcome {
+            Outcome::Errored { message: found } if place == value => message = Some(found),
+            other if place != value => assert_eq!(other, right(place), "the case {place}"),
+            other => panic!("the case {place}: {other:?}"),
+        }
+    }
+    message.expect("an error")
+}
+
+fn quick() -> Options {
+    Options::within(Duration::from_millis(700))
+}
+
+#[track_caller]
+fn assert_parts(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "expected {part:?} in:\n{text}");
+    }
+}
+
+#[test]
+fn an_honest_one_is_right_and_lives_through_all() {
+    let process = process("good.sh", Options::default());
+    assert_eq!((process.name(), process.version(), process.window()), ("bad", "1.0", 16));
+    assert_eq!(process.language(), Some("sh"));
+    let all: Vec<Outcome> = (1..=COUNT).map(right).collect();
+    assert_eq!(outcomes(&process), all);
+    assert_eq!(outcomes(&process), all);
+}
+
+#[test]
+fn a_wrong_one_is_not_believed() {
+    let found = outcomes(&process("wrong.sh", Options::default()));
+    assert_eq!(found, (2..=COUNT + 1).map(right).collect::<Vec<_>>());
+}
+
+#[test]
+fn one_that_hangs_is_ended() {
+    let began = Instant::now();
+    let message = one_error(&process("hangs.sh", quick()), 5);
+    assert_eq!(message, "no answer within 0.7 s");
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+}
+
+#[test]
+fn one_that_ends_is_named_with_its_status_and_its_last_words() {
+    let message = one_error(&process("exits.sh", Options::default()), 5);
+    assert_eq!(message, "the process ended with exit status 3\nits stderr ends:\n  the library gave up");
+}
+
+#[test]
+fn one_that_is_killed_is_named_with_its_signal() {
+    let message = one_error(&process("crashes.sh", Options::default()), 5);
+    assert_parts(&message, &["the process was killed by signal 11 (SIGSEGV)"]);
+}
+
+#[test]
+fn one_that_dies_only_with_several_in_flight_is_told_so() {
+    if !python() {
+        return;
+    }
+    let asking = |window: &str| {
+        let command = command("dies_in_flight.py", &[Path::new(window)]);
+        open(&command, Options::default()).expect("it starts")
+    };
+    let message = one_error(&asking("16"), 1);
+    let how =
+        "not reproduced alone: with 12 requests unanswered, the process was killed by signal 6 (SIGABRT)";
+    assert_parts(&message, &[how]);
+    assert_eq!(outcomes(&asking("1")), (1..=COUNT).map(right).collect::<Vec<_>>(), "one by one");
+}
+
+#[test]
+fn one_that_dies_after_an_answer_harms_the_next_and_is_told_so() {
+    let message = one_error(&process("dies_after.sh", Options::default()), 6);
+    let how = "with 1 request unanswered after the one before it was answered, the process ended with exit status 3";
+    assert_eq!(message, format!("not reproduced alone: {how}"));
+}
+
+#[test]
+fn what_is_beyond_its_limits_is_not_sent() {
+    let process = process("small.sh", Options::default());
+    let skipped = |shape: &[usize]| {
+        let count = shape.iter().product();
+        let operand = Operand::dense("a", shape.to_vec(), vec![7; count]).expect("one value each");
+        let operation = Operation::Elementwise { expression: Expression::operand(0) };
+        match process.run(&Request::new(Rules::Numpy, operation, vec![operand]).expect("a request")) {
+            Outcome::Skipped { reason } => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(skipped(&[2]), "a result of shape (2) has more than 1 elements");
+    assert_eq!(skipped(&[1, 1]), "rank 2 is above the limit 1");
+    assert_eq!(outcomes(&process), (1..=COUNT).map(right).collect::<Vec<_>>());
+}
+
+#[test]
+fn one_that_floods_is_ended() {
+    // The answer is right the first time; the second time it is the next case's, and of a wrong number.
+    let message = one_error(&process("floods.sh", Options::default()), 6);
+    assert_parts(&message, &["no valid answer: found seq 5, expected seq 6\nthe line: `{\"seq\":5,"]);
+}
+
+#[test]
+fn a_line_without_end_is_bounded() {
+    let message = one_error(&process("endless_line.sh", Options::default()), 5);
+    assert_parts(&message, &["a line of more than 10", " bytes, which is longer than any answer"]);
+}
+
+#[test]
+fn answers_come_in_order() {
+    let message = one_error(&process("disorder.sh", Options::default()), 5);
+    assert_parts(&message, &["found seq 6, expected seq 5"]);
+}
+
+#[test]
+fn an_answer_comes_once() {
+    let message = one_error(&process("repeats.sh", Options::default()), 6);
+    assert_parts(&message, &["found seq 5, expected seq 6"]);
+}
+
+#[test]
+fn json_is_json() {
+    let message = one_error(&process("invalid_json.sh", Options::default()), 5);
+    let why = "no valid answer: found text that is not JSON (expected value at line 1 column ";
+    assert_parts(&message, &[why, "), expected a JSON object in one line", "[NaN]"]);
+}
+
+#[test]
+fn a_number_is_a_number() {
+    let message = one_error(&process("list_as_seq.sh", Options::default()), 5);
+    assert_parts(&message, &["no valid answer: found sequence, expected a whole number as seq"]);
+}
+
+#[test]
+fn half_a_line_is_no_answer() {
+    let message = one_error(&process("half_line.sh", Options::default()), 5);
+    assert_parts(
+        &message,
+        &["ended with exit status 0", "it had written half a line: `{\"seq\":", "\"resu`"],
+    );
+    let message = one_error(&process("half_line_and_hangs.sh", quick()), 5);
+    assert_parts(&message, &["no answer within 0.7 s: it wrote ", " bytes, and no line feed"]);
+}
+
+#[test]
+fn one_that_closes_its_output_is_ended() {
+    let message = one_error(&process("closes_stdout.sh", Options::default()), 5);
+    assert_eq!(message, "the process closed its stdout and did not end");
+}
+
+#[test]
+fn what_it_says_of_itself_is_believed() {
+    for (name, expected) in [
+        ("lies.sh", Outcome::Skipped { reason: "no i32 after all".into() }),
+        ("confesses.sh", Outcome::Errored { message: "out of luck".into() }),
+    ] {
+        let found = outcomes(&process(name, Options::default()));
+        assert_eq!(found[4], expected);
+        assert_eq!(found[5], right(6));
+    }
+}
+
+#[test]
+fn much_stderr_blocks_nobody_and_its_end_is_shown() {
+    let message = one_error(&process("much_stderr.sh", Options::default()), 5);
+    assert_parts(&message, &["exit status 3\nits stderr ends:\n  eee", "\n  these are the last words"]);
+    assert!(message.len() < 2000, "{} bytes", message.len());
+}
+
+#[test]
+fn what_cannot_be_started_is_said_to_be_so() {
+    let failed = |command: &str, options| open(command, options).err().expect("it cannot be used");
+    let of = |name, options| failed(&command(name, &[]), options);
+    assert_parts(
+        &of("other_version.sh", Options::default()),
+        &["it speaks version 2 of the protocol, expected version 1"],
+    );
+    assert_parts(
+        &of("misspelt.sh", Options::default()),
+        &["implementation.dtypes: found \"float64\", expected names among f64 f32"],
+    );
+    assert_parts(
+        &of("twice.sh", Options::default()),
+        &[
+            "the answer to `start` is not valid: found duplicate field `rules` at line 1",
+            "expected a JSON object",
+        ],
+    );
+    let many = of("many_misspelt.sh", Options::default());
+    assert_parts(&many, &["functions: found \"nonesuch\", expected names among add ", "; and 4091 more\n"]);
+    assert!(many.len() < 3000, "{} bytes", many.len());
+    let impatient = Options { start_limit: Duration::from_millis(300), ..Options::default() };
+    assert_eq!(of("silent.sh", impatient), "`start` was not answered: no answer within 0.3 s");
+    assert_parts(
+        &of("dies_at_start.sh", Options::default()),
+        &["`start` was not answered: the process ended with exit status 7", "a module is missing"],
+    );
+    assert_parts(
+        &failed("no-such-program --at all", Options::default()),
+        &["cannot be started: No such file"],
+    );
+    assert_parts(&failed("", Options::default()), &["the command is empty"]);
+    assert_parts(
+        &failed("sh 'unclosed", Options::default()),
+        &["the command has no words: missing closing quote"],
+    );
+}
+
+#[test]
+fn one_that_never_starts_again_fails_the_rest_and_ends() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let command = command("starts_once.sh", &[&directory.path().join("mark")]);
+    let found = outcomes(&open(&command, Options::default()).expect("it starts once"));
+    assert_eq!(found[3], right(4));
+    for (place, outcome) in found.iter().enumerate().skip(4) {
+        let Outcome::Errored { message } = outcome else { panic!("the case {place}: {outcome:?}") };
+        let part = match place {
+            4 => "ended with exit status 3",
+            // The case 4 was tried again, too.
+            5..=6 => {
+                "it could not be started again: `start` was not answered: the process ended with exit status 9"
+            }
+            _ => "not tried again after 3 starts that failed",
+        };
+        assert_parts(message, &[part]);
+    }
+}
+
+/// Whether a process runs; one that has ended and was not waited for does not.
+fn runs(id: &str) -> bool {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", id]).output().expect("ps runs");
+    let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+#[track_caller]
+fn assert_ends(id: &str) {
+    let began = Instant::now();
+    while runs(id) {
+        assert!(began.elapsed() < Duration::from_secs(5), "the process {id} still runs");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// The number that a process writes to a file.
+fn id_in(file: &Path) -> String {
+    let began = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        if text.ends_with('\n') {
+            return text.trim().to_owned();
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "no process wrote {}", file.display());
+        sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn what_it_started_is_ended_with_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("id");
+    let process = open(&command("grandchildren.sh", &[&file]), Options::default()).expect("it starts");
+    let message = one_error(&process, 5);
+    assert_parts(&message, &["the process ended with exit status 3"]);
+    assert_ends(&id_in(&file));
+}
+
+#[test]
+fn one_that_leaves_its_group_is_ended() {
+    if !python() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("id");
+    let began = Instant::now();
+    let process = open(&command("leaves_group.py", &[&file]), quick()).expect("it starts");
+    assert_eq!(one_error(&process, 5), "no answer within 0.7 s");
+    assert_ends(&id_in(&directory.path().join("id.hangs")));
+    drop(process);
+    assert_ends(&id_in(&file));
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[test]
+fn one_that_ignores_stop_is_ended() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("id");
+    let options = Options { stop_limit: Duration::from_millis(300), ..Options::default() };
+    let process = open(&command("ignores_stop.sh", &[&file]), options).expect("it starts");
+    let id = id_in(&file);
+    assert!(runs(&id));
+    let began = Instant::now();
+    drop(process);
+    assert!(began.elapsed() >= Duration::from_millis(300));
+    assert_ends(&id);
+}
+
+#[test]
+fn an_honest_one_is_given_time_to_stop_and_needs_none() {
+    let process = process("good.sh", Options { stop_limit: Duration::from_secs(20), ..Options::default() });
+    outcomes(&process);
+    let began = Instant::now();
+    drop(process);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}

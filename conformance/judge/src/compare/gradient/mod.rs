@@ -1,0 +1,146 @@
+//! Gradients are sums in any order: how far two right answers may lie apart (clause V-6).
+
+mod enclosure;
+mod interval;
+mod nested;
+
+use super::admissible::{Admissible, admissible_nodes, compared};
+use super::elements::Reading;
+use super::index_of;
+use super::ranges::{Floats, Piece};
+use broadcheck_reference::gradient;
+use broadcheck_spec::{Call, Expression, Function, Node, Scalar};
+pub use enclosure::{Precision, enclose};
+pub use interval::Interval;
+use nested::{Nested, Width};
+
+/// For each element of a gradient, in row-major order, how far an answer may be from the expected one.
+pub(super) struct Bounds<'a> {
+    elements: Vec<Bound>,
+    /// Where an inexact function's result goes into another function.
+    nested: Option<Nested<'a>>,
+}
+
+/// How one element is judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bound {
+    /// (n + 8f)·eps·Σ|t| plus what an underflow may have grown to and the smallest subnormal.
+    Within(f64),
+    /// Nothing is known of the element. An inexact function decides which branch the derivative follows, and both
+    /// are within its ULPs: as clause V-4b admits either branch forward, so does the gradient. Or an implementation
+    /// that computes in the dtype may overflow on the way.
+    Open,
+}
+
+impl<'a> Bounds<'a> {
+    /// `None` where there is nothing to bound: a request that is refused, or no float.
+    pub(super) fn of(
+        reading: Reading<'a>,
+        expression: &'a Expression,
+        wrt: usize,
+        ulp: u32,
+    ) -> Option<Bounds<'a>> {
+        let dtype = reading.request.operands()[wrt].dtype();
+        if !dtype.is_float() {
+            return None;
+        }
+        let functions = expression.calls().count();
+        let (_, found) = gradient(reading.request).ok()?;
+        let bounds = found.iter().map(|element| element.bound(dtype, functions));
+        let mut elements: Vec<Bound> = bounds.map(|bound| bound.map_or(Bound::Open, Bound::Within)).collect();
+        if !expression.is_exact() {
+            for place in open_elements(&reading, expression, wrt, ulp) {
+                elements[place] = Bound::Open;
+            }
+        }
+        let nested = Nested::of(reading, expression, wrt, Precision::of(dtype, ulp));
+        Some(Bounds { elements, nested })
+    }
+
+    /// `None` where the element is within its bound; else why it is wrong. -0 equals +0 here; what is not finite
+    /// is answered by the same.
+    pub(super) fn complaint(&self, place: usize, expected: Scalar, found: Scalar) -> Option<String> {
+        let bound = match self.elements.get(place) {
+            Some(Bound::Within(bound)) => *bound,
+            Some(Bound::Open) => return None,
+            None => 0.0,
+        };
+        let (want, got) = (expected.as_f64()?, found.as_f64()?);
+        if want == got || (want.is_nan() && got.is_nan()) {
+            return None;
+        }
+        if !want.is_finite() || !got.is_finite() {
+            return Some(format!("expected {expected}, got {found}"));
+        }
+        let error = (want - got).abs();
+        if error <= bound {
+            return None;
+        }
+        let bound = match self.nested.as_ref().map(|nested| nested.width(place)) {
+            Some(Width::Unknown) => return None,
+            Some(Width::Known(width)) => bound + width,
+            None => bound,
+        };
+        let within = error <= bound;
+        (!within).then(|| format!("expected {expected}, got {found}: off by {error:e}, allowed {bound:e}"))
+    }
+}
+
+/// The places of the elements to which an index contributes at which a branch is open.
+fn open_elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp: u32) -> Vec<usize> {
+    let shape = &reading.alignment.shape;
+    let operand_shape = reading.request.operands()[wrt].shape();
+    let mut holds: Vec<bool> = Vec::with_capacity(expression.nodes().len());
+    for node in expression.nodes() {
+        holds.push(match node {
+            Node::Operand(operand) => *operand == wrt,
+            Node::Call(call) => call.arguments().iter().any(|&place| holds[place]),
+        });
+    }
+    let mut open = Vec::new();
+    for place in 0..shape.count().unwrap_or(0) {
+        let index = index_of(place, shape);
+        let sets = admissible_nodes(expression, &reading.values_at(&index), ulp);
+        let undefined = sets.iter().zip(&holds).any(|(set, holds)| *holds && may_be_undefined(set));
+        if undefined || expression.calls().any(|call| is_branch_open(call, &holds, &sets)) {
+            let index = reading.operand_index(wrt, &index);
+            open.push(
+                index.iter().zip(operand_shape.iter()).fold(0, |place, (step, length)| place * length + step),
+            );
+        }
+    }
+    open
+}
+
+/// Whether a value on a path to w may be NaN or a number, as (-1)^y where y is an integer but for an ULP.
+fn may_be_undefined(set: &Admissible) -> bool {
+    matches!(set, Admissible::Floats(set) if set.nan && !set.ranges.is_empty())
+}
+
+/// Whether the derivative of a function of w has branches here, and it is open which is followed.
+fn is_branch_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
+    let arguments: Vec<&Admissible> = call.arguments().iter().map(|&place| &sets[place]).collect();
+    let differentiated = |places: &[usize]| places.iter().any(|&place| holds[place]);
+    match (call.function(), &arguments[..]) {
+        (Function::Select, [condition, ..]) => differentiated(&call.arguments()[1..]) && condition.is_open(),
+        (Function::Maximum | Function::Minimum, [Admissible::Floats(a), Admissible::Floats(b)]) => {
+            differentiated(call.arguments()) && is_winner_open(a, b)
+        }
+        (Function::Abs, [Admissible::Floats(set)]) => differentiated(call.arguments()) && is_sign_open(set),
+        _ => false,
+    }
+}
+
+/// Whether more than one of these is possible: one is larger, the other, neither. Where one may be NaN, so may the
+/// result, which [`may_be_undefined`] tells.
+fn is_winner_open(a: &Floats, b: &Floats) -> bool {
+    [Function::Less, Function::Greater].iter().any(|&order| compared(order, a, b).is_open())
+}
+
+/// Whether more than one of these is possible: negative, zero, positive, NaN.
+fn is_sign_open(set: &Floats) -> bool {
+    let sign = |piece: Piece| piece.ends(set.dtype)[0].as_f64().and_then(|value| value.partial_cmp(&0.0));
+    let mut signs = set.pieces(&[]).into_iter().map(sign);
+    let first = signs.next();
+    signs.any(|sign| Some(sign) != first)
+}

@@ -1,0 +1,263 @@
+//! The one place that judges an outcome against an expectation (clauses V-1 to V-6).
+//!
+//! Refusals are judged by kind, axis and operand; results by dtype, shape, then every element: by bits where
+//! the expression is exact, by the values that are honestly possible where it holds `exp log tanh power`
+//! (`admissible`), by the bound of clause V-6 for gradients.
+
+mod admissible;
+mod between;
+mod elements;
+mod gradient;
+#[cfg(test)]
+mod honest_tests;
+mod ranges;
+mod ulp;
+
+pub use between::{between, same, same_values};
+use broadcheck_spec::{
+    Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request, Shape, Success,
+    Tensor,
+};
+use elements::{Rule, elements};
+pub use gradient::{Interval, Precision, enclose};
+use std::fmt;
+
+/// The ULPs that an implementation is allowed at `exp log tanh power` unless it says otherwise (clause V-4).
+pub const DEFAULT_ULP: u32 = 4;
+
+/// The ULPs per inexact function, from the reference's value, within which an expected value must lie itself (clause
+/// V-4b). It is the correctly rounded value, or that of a real system of known quality, so that it gets less room
+/// than an answer; a case that is less sure of its value says so by its `tolerance`.
+pub const EXPECTED_ULP: u32 = 2;
+
+/// How much room the clauses leave to an implementation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latitude {
+    /// ULPs at `exp log tanh power` (clause V-4); a case's own `tolerance` goes before it.
+    pub ulp: u32,
+    /// Whether `maximum` and `minimum` may answer a zero of either sign (clause V-3).
+    pub any_zero_of_extremes: bool,
+}
+
+impl Latitude {
+    /// What the clauses leave to any implementation.
+    pub const ANY: Latitude = Latitude { ulp: DEFAULT_ULP, any_zero_of_extremes: true };
+
+    /// What an implementation asks for.
+    pub fn of(implementation: &dyn Implementation) -> Latitude {
+        Latitude { ulp: implementation.allowed_ulp(), any_zero_of_extremes: !implementation.orders_zeros() }
+    }
+}
+
+/// The judgement of one outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The outcome is the expected one.
+    Passed,
+    /// It is not.
+    Failed(Difference),
+    /// The implementation does not do such requests.
+    Skipped(String),
+    /// The implementation broke.
+    Errored(String),
+}
+
+/// How an outcome differs from the expected one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What sort of difference it is.
+    pub kind: DifferenceKind,
+    /// The difference in words, with the first wrong element where there is one.
+    pub detail: String,
+}
+
+/// The sorts of difference, worst first: silent wrong answers before loud ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DifferenceKind {
+    /// The shape is right and elements are wrong.
+    Values,
+    /// The result has another shape.
+    Shape,
+    /// The result has another dtype.
+    DType,
+    /// A result where a refusal is due.
+    WronglyAccepted,
+    /// A refusal where a result is due.
+    WronglyRefused,
+    /// A refusal of another kind, axis or operand.
+    Refusal,
+    /// The intermediate shape or values, or the result's flags.
+    Extra,
+}
+
+impl fmt::Display for DifferenceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            DifferenceKind::Values => "wrong values",
+            DifferenceKind::Shape => "wrong shape",
+            DifferenceKind::DType => "wrong dtype",
+            DifferenceKind::WronglyAccepted => "accepted, must be refused",
+            DifferenceKind::WronglyRefused => "refused, must be accepted",
+            DifferenceKind::Refusal => "wrong refusal",
+            DifferenceKind::Extra => "wrong intermediate or flags",
+        })
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.detail)
+    }
+}
+
+fn difference(kind: DifferenceKind, detail: impl Into<String>) -> Result<(), Difference> {
+    Err(Difference { kind, detail: detail.into() })
+}
+
+/// Judges an outcome.
+pub fn judge(request: &Request, expectation: &Expectation, outcome: &Outcome, latitude: Latitude) -> Verdict {
+    let judged = match (expectation, outcome) {
+        (_, Outcome::Skipped { reason }) => return Verdict::Skipped(reason.clone()),
+        (_, Outcome::Errored { message }) => return Verdict::Errored(message.clone()),
+        (Expectation::Result(expected), Outcome::Success(success)) => {
+            results(request, expected, success, latitude)
+        }
+        (Expectation::Refusal(expected), Outcome::Refusal(refusal)) => refusals(request, expected, refusal),
+        (Expectation::Result(expected), Outcome::Refusal(refusal)) => difference(
+            DifferenceKind::WronglyRefused,
+            format!(
+                "expected a result of shape {}, got {}",
+                expected.tensor.shape(),
+                describe(request, refusal)
+            ),
+        ),
+        (Expectation::Refusal(expected), Outcome::Success(success)) => difference(
+            DifferenceKind::WronglyAccepted,
+            format!(
+                "expected {}, got a result of shape {}",
+                describe_refusal(request, expected),
+                success.tensor.shape()
+            ),
+        ),
+    };
+    judged.map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// What one implementation's outcome demands of another's; `None` where it was skipped or broke.
+///
+/// The outcome is then an expected value, and checked as one ([`EXPECTED_ULP`]): for an implementation that is
+/// allowed more, set the result's `tolerance_ulp`.
+pub fn expectation_of(outcome: &Outcome) -> Option<Expectation> {
+    match outcome {
+        Outcome::Success(success) => Some(Expectation::Result(ExpectedResult {
+            intermediate: success.intermediate.clone(),
+            broadcastable: success.broadcastable.clone(),
+            ..ExpectedResult::from(success.tensor.clone())
+        })),
+        Outcome::Refusal(refusal) => Some(Expectation::Refusal(ExpectedRefusal {
+            kind: refusal.kind,
+            axis: refusal.axis,
+            operand: refusal.operand,
+        })),
+        Outcome::Skipped { .. } | Outcome::Errored { .. } => None,
+    }
+}
+
+/// A refusal without kind meets any expected refusal; with a kind, and axis and operand where it gives them,
+/// they must be the expected ones.
+fn refusals(request: &Request, expected: &ExpectedRefusal, refusal: &Refusal) -> Result<(), Difference> {
+    let (Some(expected_kind), Some(kind)) = (expected.kind, refusal.kind) else { return Ok(()) };
+    let other = |expected: Option<usize>, found: Option<usize>| {
+        expected.zip(found).is_some_and(|(expected, found)| expected != found)
+    };
+    if expected_kind == kind
+        && !other(expected.axis, refusal.axis)
+        && !other(expected.operand, refusal.operand)
+    {
+        return Ok(());
+    }
+    difference(
+        DifferenceKind::Refusal,
+        format!("expected {}, got {}", describe_refusal(request, expected), describe(request, refusal)),
+    )
+}
+
+/// A refusal that was answered, in words, with the operand's name and what was said for people.
+fn describe(request: &Request, refusal: &Refusal) -> String {
+    let mut text = match refusal.kind {
+        Some(_) => {
+            let Refusal { kind, axis, operand, .. } = *refusal;
+            describe_refusal(request, &ExpectedRefusal { kind, axis, operand })
+        }
+        None => "a refusal without kind".into(),
+    };
+    if !refusal.message.is_empty() {
+        text += &format!(": {}", refusal.message);
+    }
+    text
+}
+
+/// An expected refusal in words: `flag_violation of operand b at axis 0`.
+pub fn describe_refusal(request: &Request, expected: &ExpectedRefusal) -> String {
+    let mut text = expected.kind.map_or("a refusal of any kind", |kind| kind.name()).to_owned();
+    if let Some(operand) = expected.operand {
+        text += &format!(" of operand {}", request.names().get(operand).copied().unwrap_or("?"));
+    }
+    if let Some(axis) = expected.axis {
+        text += &format!(" at axis {axis}");
+    }
+    text
+}
+
+fn results(
+    request: &Request,
+    expected: &ExpectedResult,
+    success: &Success,
+    latitude: Latitude,
+) -> Result<(), Difference> {
+    same_frame("", &expected.tensor, &success.tensor)?;
+    let rule = Rule::of(request, expected, latitude);
+    elements(&expected.tensor, &success.tensor, &rule)?;
+    extras(expected, success)
+}
+
+/// The dtypes and shapes agree.
+fn same_frame(what: &str, expected: &Tensor, found: &Tensor) -> Result<(), Difference> {
+    if expected.dtype() != found.dtype() {
+        let detail = format!("{what}expected dtype {}, got {}", expected.dtype(), found.dtype());
+        return difference(DifferenceKind::DType, detail);
+    }
+    if expected.shape() != found.shape() {
+        let detail = format!("{what}expected shape {}, got {}", expected.shape(), found.shape());
+        return difference(DifferenceKind::Shape, detail);
+    }
+    Ok(())
+}
+
+/// The intermediate and the flags are judged only where both sides have them; both are exact.
+fn extras(expected: &ExpectedResult, success: &Success) -> Result<(), Difference> {
+    let extra = |difference: Difference| Difference { kind: DifferenceKind::Extra, ..difference };
+    if let (Some(expected), Some(found)) = (&expected.intermediate, &success.intermediate) {
+        same_frame("intermediate: ", expected, found).map_err(extra)?;
+        elements(expected, found, &Rule::Bits { any_zero_sign: false }).map_err(|error| {
+            extra(Difference { detail: format!("intermediate: {}", error.detail), ..error })
+        })?;
+    }
+    match (&expected.broadcastable, &success.broadcastable) {
+        (Some(expected), Some(found)) if expected != found => {
+            difference(DifferenceKind::Extra, format!("broadcastable: expected {expected:?}, got {found:?}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The index of the element at `place` in row-major order.
+pub fn index_of(place: usize, shape: &Shape) -> Vec<usize> {
+    let mut rest = place;
+    let mut index = vec![0; shape.rank()];
+    for (slot, &length) in index.iter_mut().zip(shape.iter()).rev() {
+        *slot = rest % length.max(1);
+        rest /= length.max(1);
+    }
+    index
+}

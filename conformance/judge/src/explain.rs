@@ -1,0 +1,206 @@
+//! Why shapes go together or do not: the decision of a rule set with its clause, and a drawing of the operands
+//! aligned under the result, axis by axis, as the documents draw them.
+//!
+//! ```
+//! use broadcheck_judge::explain::{Explanation, Question};
+//! use broadcheck_spec::{Rules, Shape};
+//!
+//! let shapes = vec![Shape::from([2, 1, 5]), Shape::from([4, 1])];
+//! let question = Question::elementwise(Rules::Numpy, shapes, vec![None, None]).unwrap();
+//! let explanation = Explanation::new(question);
+//! assert_eq!(explanation.clause, "NUMPY-3");
+//! assert!(explanation.draw(100).to_string().starts_with("numpy: (2,1,5) + (4,1) => (2,4,5)\n"));
+//! ```
+
+mod clause;
+mod drawing;
+mod frame;
+mod row;
+
+pub use clause::heading;
+pub use drawing::{Drawing, Mark, Span};
+
+use crate::words::plural;
+use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
+use broadcheck_spec::{
+    DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
+};
+
+/// Shapes and attributes, put to a rule set.
+#[derive(Clone, Debug)]
+pub struct Question {
+    rules: Rules,
+    shapes: Vec<Shape>,
+    /// What the operands are called in the drawing.
+    labels: Vec<String>,
+    flags: Vec<Option<Vec<bool>>>,
+    target: Option<Shape>,
+}
+
+impl Question {
+    /// Operands of an elementwise operation. `flags` are those of `theano`, one list per operand.
+    ///
+    /// # Errors
+    /// [`Malformed`] for what is no request: no operand, an attribute of another rule set or of a single
+    /// operand, flags that are not one per axis, `bidirectional`.
+    pub fn elementwise(
+        rules: Rules,
+        shapes: Vec<Shape>,
+        flags: Vec<Option<Vec<bool>>>,
+    ) -> Result<Question, Malformed> {
+        let set = rules.set();
+        if shapes.is_empty() {
+            return Err(Malformed::new("shapes", "no operand", "one or more"));
+        }
+        if set == RuleSet::Bidirectional {
+            let expected = "an operand and a target shape: it is not for elementwise operations";
+            return Err(Malformed::new("rules", "`bidirectional` for an elementwise operation", expected));
+        }
+        let attribute = match &rules {
+            Rules::Pdpd { axis: Some(_) } => Some("axis"),
+            Rules::Xla { broadcast_dimensions: Some(_) } => Some("broadcast_dimensions"),
+            _ => None,
+        };
+        if let (Some(attribute), [_]) = (attribute, &shapes[..]) {
+            let expected = "no such attribute: there is nothing to broadcast onto (clause G-5)";
+            return Err(Malformed::new(attribute, format!("`{attribute}` with a single operand"), expected));
+        }
+        check_flags(set, &shapes, &flags)?;
+        let labels = labels(set, shapes.len());
+        Ok(Question { rules, shapes, labels, flags, target: None })
+    }
+
+    /// An operand that is brought to a target shape.
+    ///
+    /// # Errors
+    /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
+    pub fn broadcast(set: RuleSet, operand: Shape, target: Shape) -> Result<Question, Malformed> {
+        let rules = match set {
+            RuleSet::Bidirectional => Rules::Bidirectional,
+            RuleSet::Numpy => Rules::Numpy,
+            _ => {
+                let found = format!("a target shape under the rule set `{set}`");
+                return Err(Malformed::new("target", found, "one under `bidirectional` or `numpy`"));
+            }
+        };
+        let labels = vec!["operand".into()];
+        Ok(Question { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
+    }
+
+    /// The rule set that is asked, with its attributes.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    fn decide(&self) -> Result<Alignment, Refusal> {
+        if let Some(target) = &self.target {
+            return broadcast_shape(self.rules.set(), &self.shapes[0], target);
+        }
+        let flags: Vec<Option<&[bool]>> = self.flags.iter().map(Option::as_deref).collect();
+        align_shapes(&self.rules, &self.shapes, &flags)
+    }
+}
+
+fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> Result<(), Malformed> {
+    if set != RuleSet::Theano && flags.iter().any(Option::is_some) {
+        let found = format!("flags under the rule set `{set}`");
+        return Err(Malformed::new("broadcastable", found, "flags only under `theano`"));
+    }
+    if flags.len() != shapes.len() {
+        let found =
+            format!("{} of flags for {}", plural(flags.len(), "list"), plural(shapes.len(), "operand"));
+        return Err(Malformed::new("broadcastable", found, "one list per operand"));
+    }
+    for (shape, flags) in shapes.iter().zip(flags) {
+        if let Some(flags) = flags.as_ref().filter(|flags| flags.len() != shape.rank()) {
+            let found = format!("{} for shape {shape}", plural(flags.len(), "flag"));
+            return Err(Malformed::new("broadcastable", found, format!("{}, one per axis", shape.rank())));
+        }
+    }
+    Ok(())
+}
+
+/// The documents' names of the operands: `lhs` and `rhs`, or `A`, `B`, `C`.
+fn labels(set: RuleSet, count: usize) -> Vec<String> {
+    if set == RuleSet::Xla && count == 2 {
+        return vec!["lhs".into(), "rhs".into()];
+    }
+    let letter =
+        |place: usize| u8::try_from(place).ok().filter(|&place| place < 26).map(|p| char::from(b'A' + p));
+    (0..count).map(|place| letter(place).map_or_else(|| format!("#{}", place + 1), String::from)).collect()
+}
+
+impl From<&Request> for Question {
+    fn from(request: &Request) -> Question {
+        let target = match request.operation() {
+            Operation::Broadcast { target_shape } => Some(target_shape.clone()),
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
+        };
+        let operands = request.operands();
+        Question {
+            rules: request.rules().clone(),
+            shapes: operands.iter().map(|operand| operand.shape().clone()).collect(),
+            labels: operands.iter().map(|operand| operand.name().to_owned()).collect(),
+            flags: operands.iter().map(|operand| operand.broadcastable().map(<[bool]>::to_vec)).collect(),
+            target,
+        }
+    }
+}
+
+/// A function is unsupported because of its dtypes, or because it has no derivative.
+fn type_clause(request: &Request) -> &'static str {
+    let dtypes: Vec<DType> = request.operands().iter().map(Operand::dtype).collect();
+    match request.operation().expression() {
+        Some(expression) if result_dtype(expression, &dtypes).is_ok() => "GRAD-3",
+        _ => "V-2",
+    }
+}
+
+/// A question with the rule set's decision.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// What was asked.
+    pub question: Question,
+    /// How the operands lie under the result, or why they do not.
+    pub decision: Result<Alignment, Refusal>,
+    /// The clause of SEMANTICS.md that decides.
+    pub clause: &'static str,
+}
+
+impl Explanation {
+    /// Asks the rule set.
+    pub fn new(question: Question) -> Explanation {
+        let decision = question.decide();
+        let clause = clause::deciding(&question, &decision);
+        Explanation { question, decision, clause }
+    }
+
+    /// Asks the rule set about a whole request: its types decide, too.
+    pub fn of_request(request: &Request) -> Explanation {
+        let question = Question::from(request);
+        let decision = align(request);
+        let clause = match &decision {
+            Err(refusal) if refusal.kind == Some(RefusalKind::UnsupportedFunction) => type_clause(request),
+            _ => clause::deciding(&question, &decision),
+        };
+        Explanation { question, decision, clause }
+    }
+
+    /// `(2,3) + (3) => (2,3)`, or with a target `(5) to (1) => (5)`.
+    pub fn equation(&self) -> String {
+        let shapes: Vec<String> = self.question.shapes.iter().map(ToString::to_string).collect();
+        let left = match &self.question.target {
+            Some(target) => format!("{} to {target}", shapes[0]),
+            None => shapes.join(" + "),
+        };
+        match &self.decision {
+            Ok(alignment) => format!("{left} => {}", alignment.shape),
+            Err(_) => format!("{left} => refused"),
+        }
+    }
+
+    /// The operands under the result, axis by axis, in lines of at most this width where that is possible.
+    pub fn draw(&self, width: usize) -> Drawing {
+        drawing::draw(self, width)
+    }
+}

@@ -1,0 +1,600 @@
+//! Every verdict that the judge can give, with its words; and every fault that it must catch.
+
+use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, expectation_of, judge};
+use broadcheck_reference::Reference;
+use broadcheck_spec::half::f16;
+use broadcheck_spec::{
+    Data, Expectation, ExpectedRefusal, ExpectedResult, Expression, Function, Implementation, Operand,
+    Operation, Outcome, Refusal, RefusalKind, Request, Rules, Success, Tensor,
+};
+
+fn operand(place: usize) -> Expression {
+    Expression::operand(place)
+}
+
+fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {
+    Expression::call(function, arguments).unwrap()
+}
+
+/// A request under numpy over operands a, b, c of these shapes and values.
+fn request(operation: Operation, operands: &[(&[usize], Data)]) -> Request {
+    let named = ["a", "b", "c"].iter().zip(operands);
+    let operands = named.map(|(name, (shape, data))| Operand::dense(*name, *shape, data.clone()).unwrap());
+    Request::new(Rules::Numpy, operation, operands.collect()).unwrap()
+}
+
+fn elementwise(expression: Expression, operands: &[(&[usize], Data)]) -> Request {
+    request(Operation::Elementwise { expression }, operands)
+}
+
+fn tensor(shape: &[usize], data: impl Into<Data>) -> Tensor {
+    Tensor::new(shape, data).unwrap()
+}
+
+fn expected(tensor: Tensor) -> Expectation {
+    Expectation::Result(ExpectedResult::from(tensor))
+}
+
+fn answered(tensor: Tensor) -> Outcome {
+    Outcome::Success(Success::from(tensor))
+}
+
+fn difference(verdict: Verdict) -> Difference {
+    match verdict {
+        Verdict::Failed(difference) => difference,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What the judge says of an answer where the request and the expected tensor do not matter further.
+fn complaint(request: &Request, want: Tensor, got: Tensor) -> String {
+    difference(judge(request, &expected(want), &answered(got), Latitude::ANY)).to_string()
+}
+
+fn matrix_plus_row() -> Request {
+    let a: Data = vec![1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0].into();
+    elementwise(
+        call(Function::Add, [operand(0), operand(1)]),
+        &[(&[2, 3], a), (&[3], vec![7.0f64, 8.0, 9.0].into())],
+    )
+}
+
+fn sum() -> Vec<f64> {
+    vec![8.0, 10.0, 12.0, 11.0, 13.0, 15.0]
+}
+
+#[test]
+fn a_wrong_element_is_named_with_its_bits_and_counted() {
+    let want = tensor(&[2, 3], sum());
+    let verdict = judge(&matrix_plus_row(), &expected(want.clone()), &answered(want.clone()), Latitude::ANY);
+    assert_eq!(verdict, Verdict::Passed);
+    let mut wrong = sum();
+    (wrong[1], wrong[5]) = (11.0, 16.0);
+    assert_eq!(
+        complaint(&matrix_plus_row(), want.clone(), tensor(&[2, 3], wrong)),
+        "wrong values: element (0,1): expected 10.0 (0x4024000000000000), got 11.0 (0x4026000000000000) \
+         (2 of 6 elements wrong)"
+    );
+    let mut next = sum();
+    next[0] = 8.0f64.next_up();
+    assert!(
+        complaint(&matrix_plus_row(), want, tensor(&[2, 3], next)).contains("(0x4020000000000001)"),
+        "one ULP"
+    );
+}
+
+#[test]
+fn transposed_values_are_caught() {
+    let bare = elementwise(operand(0), &[(&[2, 2], vec![1i32, 2, 3, 4].into())]);
+    assert_eq!(
+        complaint(&bare, tensor(&[2, 2], vec![1i32, 2, 3, 4]), tensor(&[2, 2], vec![1i32, 3, 2, 4])),
+        "wrong values: element (0,1): expected 2 (0x00000002), got 3 (0x00000003) (2 of 4 elements wrong)"
+    );
+}
+
+#[test]
+fn shape_and_dtype_come_before_values() {
+    let want = tensor(&[2, 3], sum());
+    assert_eq!(
+        complaint(&matrix_plus_row(), want.clone(), tensor(&[2, 4], vec![0.0f64; 8])),
+        "wrong shape: expected shape (2,3), got (2,4)"
+    );
+    assert_eq!(
+        complaint(&matrix_plus_row(), want.clone(), tensor(&[6], sum())),
+        "wrong shape: expected shape (2,3), got (6)"
+    );
+    let narrow: Vec<f32> = vec![8.0, 10.0, 12.0, 11.0, 13.0, 15.0];
+    assert_eq!(
+        complaint(&matrix_plus_row(), want, tensor(&[2, 3], narrow)),
+        "wrong dtype: expected dtype f64, got f32"
+    );
+    let empty = elementwise(operand(0), &[(&[0, 3], Vec::<i8>::new().into())]);
+    assert_eq!(
+        complaint(&empty, tensor(&[0, 3], Vec::<i8>::new()), tensor(&[3, 0], Vec::<i8>::new())),
+        "wrong shape: expected shape (0,3), got (3,0)"
+    );
+}
+
+#[test]
+fn every_dtype_is_told_in_its_own_bits() {
+    let scalar = |data: Data| tensor(&[], data);
+    let told = |want: Data, got: Data| {
+        complaint(&elementwise(operand(0), &[(&[], want.clone())]), scalar(want), scalar(got))
+    };
+    assert_eq!(
+        told(vec![f16::ONE].into(), vec![f16::NAN].into()),
+        "wrong values: element (): expected 1.0 (0x3c00), got .nan (0x7e00) (1 of 1 elements wrong)"
+    );
+    assert!(told(vec![1i8].into(), vec![-1i8].into()).contains("expected 1 (0x01), got -1 (0xff)"));
+    assert!(told(vec![true].into(), vec![false].into()).contains("expected true, got false (1 of 1"));
+    assert!(
+        told(vec![0.0f32].into(), vec![-0.0f32].into()).contains("0.0 (0x00000000), got -0.0 (0x80000000)")
+    );
+}
+
+#[test]
+fn nan_is_nan_whatever_its_payload() {
+    let bare = elementwise(operand(0), &[(&[1], vec![f64::NAN].into())]);
+    let other = f64::from_bits(f64::NAN.to_bits() | 1 | 1 << 63);
+    let want = expected(tensor(&[1], vec![f64::NAN]));
+    let verdict = |value: f64| judge(&bare, &want, &answered(tensor(&[1], vec![value])), Latitude::ANY);
+    assert_eq!(verdict(other), Verdict::Passed);
+    assert_eq!(difference(verdict(1.0)).kind, DifferenceKind::Values);
+}
+
+#[test]
+fn the_sign_of_zero_counts_unless_the_case_or_the_function_says_otherwise() {
+    let zeros = |function| {
+        let operands: [(&[usize], Data); 2] = [(&[], vec![0.0f64].into()), (&[], vec![-0.0f64].into())];
+        elementwise(call(function, [operand(0), operand(1)]), &operands)
+    };
+    let verdict = |function, any_zero_sign, latitude| {
+        let want = ExpectedResult { any_zero_sign, ..ExpectedResult::from(tensor(&[], vec![0.0f64])) };
+        judge(&zeros(function), &Expectation::Result(want), &answered(tensor(&[], vec![-0.0f64])), latitude)
+    };
+    let strict = Latitude { any_zero_of_extremes: false, ..Latitude::ANY };
+    assert_eq!(difference(verdict(Function::Add, false, Latitude::ANY)).kind, DifferenceKind::Values);
+    assert_eq!(verdict(Function::Add, true, strict), Verdict::Passed);
+    assert_eq!(verdict(Function::Maximum, false, Latitude::ANY), Verdict::Passed);
+    assert_eq!(difference(verdict(Function::Maximum, false, strict)).kind, DifferenceKind::Values);
+    assert_eq!(verdict(Function::Maximum, true, strict), Verdict::Passed);
+}
+
+#[test]
+fn refusals_are_judged_by_kind_axis_and_operand() {
+    let request = matrix_plus_row();
+    let flags = |operand, axis| {
+        Refusal::new(RefusalKind::FlagViolation, "length 2").of_operand(operand).at_axis(axis)
+    };
+    let due = ExpectedRefusal { kind: Some(RefusalKind::FlagViolation), axis: Some(0), operand: Some(1) };
+    let verdict = |expected: &ExpectedRefusal, refusal: Refusal| {
+        judge(&request, &Expectation::Refusal(expected.clone()), &Outcome::Refusal(refusal), Latitude::ANY)
+    };
+    assert_eq!(verdict(&due, flags(1, 0)), Verdict::Passed);
+    for wrong in [flags(0, 0), flags(1, 1), Refusal::new(RefusalKind::RankMismatch, "")] {
+        assert_eq!(difference(verdict(&due, wrong)).kind, DifferenceKind::Refusal);
+    }
+    assert_eq!(
+        difference(verdict(&due, flags(0, 1))).to_string(),
+        "wrong refusal: expected flag_violation of operand b at axis 0, got flag_violation of operand a at axis 1: \
+         length 2"
+    );
+    assert_eq!(
+        verdict(&due, Refusal::new(RefusalKind::FlagViolation, "")),
+        Verdict::Passed,
+        "no fields to judge"
+    );
+    assert_eq!(verdict(&due, Refusal::default()), Verdict::Passed, "no kind to judge");
+    let kind_only = ExpectedRefusal { kind: Some(RefusalKind::FlagViolation), ..ExpectedRefusal::default() };
+    assert_eq!(verdict(&kind_only, flags(0, 1)), Verdict::Passed, "no fields expected");
+    assert_eq!(verdict(&ExpectedRefusal::default(), flags(0, 1)), Verdict::Passed, "any kind");
+}
+
+#[test]
+fn what_is_wrongly_accepted_or_refused_is_said() {
+    let request = matrix_plus_row();
+    let refusal = Refusal::new(RefusalKind::DimensionMismatch, "lengths 2 and 3").at_axis(1);
+    let verdict =
+        judge(&request, &expected(tensor(&[2, 3], sum())), &Outcome::Refusal(refusal), Latitude::ANY);
+    assert_eq!(
+        difference(verdict).to_string(),
+        "refused, must be accepted: expected a result of shape (2,3), got dimension_mismatch at axis 1: lengths 2 \
+         and 3"
+    );
+    let due = ExpectedRefusal { kind: Some(RefusalKind::DimensionMismatch), axis: Some(1), operand: None };
+    let accepted = answered(tensor(&[2, 3], sum()));
+    assert_eq!(
+        difference(judge(&request, &Expectation::Refusal(due), &accepted, Latitude::ANY)).to_string(),
+        "accepted, must be refused: expected dimension_mismatch at axis 1, got a result of shape (2,3)"
+    );
+    let any = Expectation::Refusal(ExpectedRefusal::default());
+    assert!(
+        difference(judge(&request, &any, &accepted, Latitude::ANY)).detail.contains("a refusal of any kind")
+    );
+}
+
+#[test]
+fn intermediate_and_flags_are_judged_where_both_have_them() {
+    let request = elementwise(operand(0), &[(&[1], vec![5i32].into())]);
+    let result = tensor(&[1], vec![5i32]);
+    let step = tensor(&[1, 1], vec![5i32]);
+    let want = Expectation::Result(ExpectedResult {
+        intermediate: Some(step.clone()),
+        broadcastable: Some(vec![true]),
+        ..ExpectedResult::from(result.clone())
+    });
+    let verdict = |intermediate: Option<Tensor>, broadcastable: Option<Vec<bool>>| {
+        let success = Success { tensor: result.clone(), intermediate, broadcastable };
+        judge(&request, &want, &Outcome::Success(success), Latitude::ANY)
+    };
+    assert_eq!(verdict(None, None), Verdict::Passed);
+    assert_eq!(verdict(Some(step), Some(vec![true])), Verdict::Passed);
+    let told = |verdict| difference(verdict).to_string();
+    assert_eq!(
+        told(verdict(Some(tensor(&[1], vec![5i32])), None)),
+        "wrong intermediate or flags: intermediate: expected shape (1,1), got (1)"
+    );
+    assert!(
+        told(verdict(Some(tensor(&[1, 1], vec![6i32])), None))
+            .contains("intermediate: element (0,0): expected 5")
+    );
+    assert_eq!(
+        told(verdict(None, Some(vec![false]))),
+        "wrong intermediate or flags: broadcastable: expected [true], got [false]"
+    );
+    let more = Success { intermediate: Some(result.clone()), ..Success::from(result.clone()) };
+    assert_eq!(judge(&request, &expected(result), &Outcome::Success(more), Latitude::ANY), Verdict::Passed);
+}
+
+#[test]
+fn what_was_not_answered_is_no_pass() {
+    let (request, want) = (matrix_plus_row(), expected(tensor(&[2, 3], sum())));
+    let skipped = Outcome::Skipped { reason: "no f64".into() };
+    let errored = Outcome::Errored { message: "broke".into() };
+    assert_eq!(judge(&request, &want, &skipped, Latitude::ANY), Verdict::Skipped("no f64".into()));
+    assert_eq!(judge(&request, &want, &errored, Latitude::ANY), Verdict::Errored("broke".into()));
+    assert_eq!(expectation_of(&skipped), None);
+    assert_eq!(expectation_of(&errored), None);
+}
+
+/// The verdict on an answer to an expression with an inexact function, over scalars of f64.
+fn inexact(expression: Expression, operands: &[f64], want: impl Into<Data>, got: impl Into<Data>) -> Verdict {
+    let operands: Vec<(&[usize], Data)> =
+        operands.iter().map(|&value| (&[][..], vec![value].into())).collect();
+    let want = expected(tensor(&[], want));
+    judge(&elementwise(expression, &operands), &want, &answered(tensor(&[], got)), Latitude::ANY)
+}
+
+/// e, correctly rounded (2.71828182845904523536...), and its neighbours.
+fn e(steps: i64) -> Vec<f64> {
+    vec![f64::from_bits(0x4005_bf0a_8b14_5769u64.wrapping_add_signed(steps))]
+}
+
+/// log 3 (1.09861228866810969139...), correctly rounded, and its neighbours.
+fn log3(steps: i64) -> Vec<f64> {
+    vec![f64::from_bits(0x3ff1_93ea_7aad_030bu64.wrapping_add_signed(steps))]
+}
+
+#[test]
+fn four_ulps_are_allowed_at_an_inexact_function_and_no_fifth() {
+    let log = || call(Function::Log, [operand(0)]);
+    let exp = || call(Function::Exp, [operand(0)]);
+    for steps in [-4, -1, 0, 4] {
+        assert_eq!(inexact(log(), &[3.0], log3(0), log3(steps)), Verdict::Passed, "{steps}");
+        assert_eq!(inexact(exp(), &[1.0], e(0), e(steps)), Verdict::Passed, "{steps}");
+    }
+    for steps in [-7, -5, 5, 7] {
+        let verdict = inexact(log(), &[3.0], log3(0), log3(steps));
+        assert_eq!(difference(verdict).kind, DifferenceKind::Values, "{steps}");
+    }
+    for steps in [-7, 7] {
+        assert_eq!(
+            difference(inexact(exp(), &[1.0], e(0), e(steps))).kind,
+            DifferenceKind::Values,
+            "{steps}"
+        );
+    }
+    assert_eq!(
+        difference(inexact(log(), &[3.0], log3(0), log3(5))).detail,
+        format!(
+            "element (): expected 1.0986122886681098, got {:?}: 5 ULP apart, 4 ULP allowed per inexact function (1 \
+             of 1 elements wrong)",
+            log3(5)[0]
+        )
+    );
+    let one = vec![1.0f64];
+    let verdict = inexact(exp(), &[0.0], one, vec![1.0f64.next_up()]);
+    assert_eq!(difference(verdict).kind, DifferenceKind::Values, "exact at 0");
+    assert!(
+        difference(inexact(exp(), &[1.0], e(0), vec![f64::NAN])).detail.contains("got .nan: 4 ULP allowed")
+    );
+}
+
+#[test]
+fn a_case_may_say_its_own_tolerance_and_its_value_is_checked() {
+    let request = elementwise(call(Function::Log, [operand(0)]), &[(&[], vec![3.0f64].into())]);
+    let verdict = |tolerance_ulp, want, got, latitude| {
+        let want = ExpectedResult { tolerance_ulp, ..ExpectedResult::from(tensor(&[], log3(want))) };
+        judge(&request, &Expectation::Result(want), &answered(tensor(&[], log3(got))), latitude)
+    };
+    assert_eq!(verdict(Some(1), 0, 1, Latitude::ANY), Verdict::Passed);
+    assert!(matches!(verdict(Some(1), 0, 2, Latitude::ANY), Verdict::Failed(_)));
+    assert_eq!(verdict(Some(9), 0, 9, Latitude::ANY), Verdict::Passed);
+    let close = Latitude { ulp: 1, ..Latitude::ANY };
+    assert!(matches!(verdict(None, 0, 2, close), Verdict::Failed(_)));
+    for wrong in [-6, -3, 3, 6] {
+        for latitude in [Latitude::ANY, close] {
+            let told = difference(verdict(None, wrong, 0, latitude)).detail;
+            assert!(told.contains("which is itself not within 2 ULP"), "{wrong}: {told}");
+        }
+    }
+    for right in [-2, 2] {
+        assert_eq!(verdict(None, right, 0, close), Verdict::Passed, "{right}");
+    }
+    assert_eq!(verdict(Some(6), 6, 0, close), Verdict::Passed, "less sure, and says so");
+}
+
+/// Of exp in f64 the judge knows the centre to 1 ULP only: what is within 1 of the right value is within its 2, and
+/// what is 4 off never is.
+#[test]
+fn an_expected_exp_of_4_ulps_is_wrong() {
+    for (steps, right) in [(-4, false), (-1, true), (0, true), (1, true), (4, false)] {
+        let verdict = inexact(call(Function::Exp, [operand(0)]), &[1.0], e(steps), e(0));
+        assert_eq!(verdict == Verdict::Passed, right, "{steps}: {verdict:?}");
+    }
+}
+
+#[test]
+fn after_a_cancellation_the_ulps_are_those_of_the_terms() {
+    let log = |place| call(Function::Log, [operand(place)]);
+    let expression = call(Function::Subtract, [log(0), log(1)]);
+    let ulp = 2f64.powi(-52);
+    // By hand: each log 3 may be 4 ULP off, so that the difference may be 8, of either sign.
+    for steps in [0.0, -0.0, 3.0, 8.0, -8.0] {
+        let verdict = inexact(expression.clone(), &[3.0, 3.0], vec![0.0f64], vec![steps * ulp]);
+        assert_eq!(verdict, Verdict::Passed, "{steps}");
+    }
+    for steps in [9.0, -9.0] {
+        let verdict = inexact(expression.clone(), &[3.0, 3.0], vec![0.0f64], vec![steps * ulp]);
+        assert_eq!(difference(verdict).kind, DifferenceKind::Values, "{steps}");
+    }
+}
+
+#[test]
+fn a_zero_that_is_inexact_may_have_either_sign() {
+    let log = || call(Function::Log, [operand(0)]);
+    let zero = || vec![0.0f64];
+    assert_eq!(inexact(log(), &[1.0], zero(), vec![-0.0f64]), Verdict::Passed);
+    assert_eq!(inexact(log(), &[1.0], zero(), vec![-4.0 * f64::from_bits(1)]), Verdict::Passed);
+    assert!(matches!(inexact(log(), &[1.0], zero(), vec![5.0 * f64::from_bits(1)]), Verdict::Failed(_)));
+    let tanh = call(Function::Tanh, [operand(0)]);
+    assert!(matches!(inexact(tanh, &[0.0], zero(), vec![-0.0f64]), Verdict::Failed(_)), "exact at 0");
+}
+
+#[test]
+fn a_condition_within_the_ulps_admits_both_branches_and_another_does_not() {
+    let less = || call(Function::Less, [call(Function::Exp, [operand(0)]), operand(1)]);
+    let choice = || call(Function::Select, [less(), operand(0), operand(1)]);
+    for truth in [true, false] {
+        assert_eq!(inexact(less(), &[1.0, e(0)[0]], vec![false], vec![truth]), Verdict::Passed);
+    }
+    assert!(matches!(inexact(less(), &[1.0, 3.0], vec![true], vec![false]), Verdict::Failed(_)));
+    for branch in [1.0, e(2)[0]] {
+        assert_eq!(inexact(choice(), &[1.0, e(2)[0]], vec![1.0f64], vec![branch]), Verdict::Passed);
+    }
+    assert!(matches!(inexact(choice(), &[1.0, 3.0], vec![1.0f64], vec![3.0f64]), Verdict::Failed(_)));
+    assert!(matches!(inexact(choice(), &[1.0, e(2)[0]], vec![1.0f64], vec![2.0f64]), Verdict::Failed(_)));
+}
+
+/// The verdict on a gradient by `a`.
+fn gradient(expression: &Expression, operands: &[(&[usize], Data)], want: Tensor, got: Tensor) -> Verdict {
+    let operation = Operation::Gradient { expression: expression.clone(), wrt: 0 };
+    judge(&request(operation, operands), &expected(want), &answered(got), Latitude::ANY)
+}
+
+#[test]
+fn a_gradient_may_be_off_by_the_bound_and_not_by_a_term() {
+    // sum(a + b) by a, (1) against 10 elements: 10. The bound by hand: (10 + 8) * 2^-52 * 10 = 4.0e-14.
+    let add = call(Function::Add, [operand(0), operand(1)]);
+    let operands: [(&[usize], Data); 2] = [(&[1], vec![5.0f64].into()), (&[10], vec![1.0f64; 10].into())];
+    let verdict =
+        |value: f64| gradient(&add, &operands, tensor(&[1], vec![10.0f64]), tensor(&[1], vec![value]));
+    for right in [10.0, 10.0 + 3.9e-14, 10.0 - 3.9e-14] {
+        assert_eq!(verdict(right), Verdict::Passed, "{right}");
+    }
+    for wrong in [9.0, 11.0, 10.0 + 4.2e-14, 1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(difference(verdict(wrong)).kind, DifferenceKind::Values, "{wrong}");
+    }
+    let told = difference(verdict(9.0)).detail;
+    assert!(told.starts_with("element (0): expected 10.0, got 9.0: off by 1e0, allowed 3.99"), "{told}");
+}
+
+#[test]
+fn the_order_of_summation_is_free_and_no_term_may_be_lost() {
+    let term = |i: u32| f32::from(u16::try_from(i * 7919 % 1000 + 250).unwrap()) / 1000.0;
+    let terms: Vec<f32> = (0..1000).map(term).collect();
+    let multiply = call(Function::Multiply, [operand(0), operand(1)]);
+    let operands: [(&[usize], Data); 2] = [(&[], vec![2.0f32].into()), (&[1000], terms.clone().into())];
+    // By hand: the terms are 0.250, 0.251, ... 1.249 in some order; their decimals sum to 749.5.
+    let verdict =
+        |sum: f32| gradient(&multiply, &operands, tensor(&[], vec![749.5f32]), tensor(&[], vec![sum]));
+    let in_order: f32 = terms.iter().sum();
+    let backwards: f32 = terms.iter().rev().sum();
+    let in_parts: f32 = terms.chunks(32).map(|part| part.iter().sum::<f32>()).sum();
+    for sum in [in_order, backwards, in_parts] {
+        assert_eq!(verdict(sum), Verdict::Passed, "{sum}");
+    }
+    for lost in [0, 499, 999] {
+        let sum: f32 =
+            terms.iter().enumerate().filter(|&(place, _)| place != lost).map(|(_, term)| term).sum();
+        assert!(matches!(verdict(sum), Verdict::Failed(_)), "without term {lost}");
+    }
+}
+
+#[test]
+fn what_ulps_inside_make_of_a_gradient_is_allowed_and_no_more() {
+    // power(a, exp(a)) by a at 3.625, from two implementations that are each within an ULP of exp. The exponent is 38,
+    // and an ULP of it some 48 in the result.
+    let verdict = |exponent: Expression, want: f64, got: f64| {
+        let power = call(Function::Power, [operand(0), exponent]);
+        let operands: [(&[usize], Data); 1] = [(&[1], vec![3.625f64].into())];
+        gradient(&power, &operands, tensor(&[1], vec![want]), tensor(&[1], vec![got]))
+    };
+    let exp = || call(Function::Exp, [operand(0)]);
+    let (one, other) = (5.706288778747983e22, 5.706288778748036e22);
+    assert_eq!(verdict(exp(), one, other), Verdict::Passed);
+    assert!(matches!(verdict(exp(), one, 5.7062887e22), Verdict::Failed(_)));
+    assert!(matches!(verdict(exp(), one, f64::NAN), Verdict::Failed(_)));
+    // Nothing is inside: power(a, a), whose derivative is of the size of 200.
+    assert!(matches!(verdict(operand(0), 200.0, 200.000_000_001), Verdict::Failed(_)));
+}
+
+#[test]
+fn a_gradient_may_be_undefined_where_its_value_may() {
+    // power(-1, exp(log 3)): 3, or a neighbour of 3, of which -1 has no power.
+    let exponent = call(Function::Exp, [call(Function::Log, [operand(1)])]);
+    let power = call(Function::Power, [operand(0), exponent]);
+    let verdict = |base: f64, got: f64| {
+        let one = |value: f64| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+        gradient(&power, &[one(base), one(3.0)], tensor(&[1], vec![3.0f64]), tensor(&[1], vec![got]))
+    };
+    assert_eq!([verdict(-1.0, 3.0), verdict(-1.0, f64::NAN)], [Verdict::Passed, Verdict::Passed]);
+    assert!(matches!(verdict(1.0, f64::NAN), Verdict::Failed(_)));
+}
+
+#[test]
+fn the_rounding_of_an_exponent_is_allowed_and_no_more() {
+    // power(a, b) by a: b - 1 in f32 is off by up to 2^-22 at -4.8, which the size of log(a), 4.6, makes 1.2 e-6 of the
+    // whole, where the bound by the count is 9 * 2^-23 = 1.1e-6.
+    let power = call(Function::Power, [operand(0), operand(1)]);
+    let one = |value: f32| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+    let operands = [one(0.009_765_625), one(-3.808_281_7)];
+    let verdict = |got: f32| {
+        gradient(&power, &operands, tensor(&[1], vec![-17_652_957_184f32]), tensor(&[1], vec![got]))
+    };
+    assert_eq!(verdict(-17_652_977_664.0), Verdict::Passed);
+    assert!(matches!(verdict(-17_653_100_000.0), Verdict::Failed(_)));
+}
+
+#[test]
+fn an_inexact_factor_that_stands_still_is_followed() {
+    // exp(b) * a by a is exp(b), and (exp(b) - e) * a almost nothing: the ULPs of exp are all there is.
+    let verdict = |expression: &Expression, want: f64, got: f64| {
+        let one = |value: f64| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+        let operands = [one(2.0), one(1.0), one(e(0)[0])];
+        gradient(expression, &operands, tensor(&[1], vec![want]), tensor(&[1], vec![got]))
+    };
+    let exp = || call(Function::Exp, [operand(1)]);
+    let product = call(Function::Multiply, [exp(), operand(0)]);
+    assert_eq!(verdict(&product, e(0)[0], e(3)[0]), Verdict::Passed);
+    assert!(matches!(verdict(&product, e(0)[0], e(200)[0]), Verdict::Failed(_)));
+    let difference = call(Function::Subtract, [exp(), operand(2)]);
+    let cancelled = call(Function::Multiply, [difference, operand(0)]);
+    assert_eq!(verdict(&cancelled, 0.0, e(4)[0] - e(0)[0]), Verdict::Passed);
+    assert!(matches!(verdict(&cancelled, 0.0, e(200)[0] - e(0)[0]), Verdict::Failed(_)));
+}
+
+#[test]
+fn what_f32_cannot_hold_on_the_way_to_a_gradient_is_not_asked_of_it() {
+    // c * (a / b) by b at a = 1, b = c = 2^100 is -2^-100, by way of -2^-200.
+    let large = 2f32.powi(100);
+    let quotient = call(Function::Divide, [operand(1), operand(0)]);
+    let product = call(Function::Multiply, [operand(2), quotient]);
+    let one = |value: f32| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+    let verdict = |got: f32| {
+        let operands = [one(large), one(1.0), one(large)];
+        gradient(&product, &operands, tensor(&[1], vec![-large.recip()]), tensor(&[1], vec![got]))
+    };
+    assert_eq!([verdict(0.0), verdict(-large.recip())], [Verdict::Passed, Verdict::Passed]);
+    for wrong in [-1.0, 2f32.powi(-48), f32::NAN] {
+        assert!(matches!(verdict(wrong), Verdict::Failed(_)), "{wrong}");
+    }
+}
+
+#[test]
+fn a_gradient_of_halves_has_the_bound_of_halves() {
+    // Three terms of 1: (3 + 8) * 2^-10 * 3 = 0.0322.
+    let add = call(Function::Add, [operand(0), operand(1)]);
+    let half = |value: f32| f16::from_f32(value);
+    let operands: [(&[usize], Data); 2] = [(&[1], vec![f16::ONE].into()), (&[3], vec![f16::ONE; 3].into())];
+    let verdict =
+        |value| gradient(&add, &operands, tensor(&[1], vec![half(3.0)]), tensor(&[1], vec![half(value)]));
+    assert_eq!(verdict(3.03125), Verdict::Passed);
+    assert!(matches!(verdict(3.033_203), Verdict::Failed(_)));
+    assert!(matches!(verdict(2.0), Verdict::Failed(_)));
+}
+
+#[test]
+fn zeros_nan_and_infinities_of_gradients() {
+    let operands = |a: f64| -> [(&'static [usize], Data); 1] { [(&[1], vec![a].into())] };
+    let verdict = |function, a: f64, want: f64, got: f64| {
+        let one = |value: f64| tensor(&[1], vec![value]);
+        gradient(&call(function, [operand(0)]), &operands(a), one(want), one(got))
+    };
+    assert_eq!(verdict(Function::Abs, 0.0, 0.0, -0.0), Verdict::Passed);
+    // 1/(2 sqrt 0) is infinite, the derivative of abs at NaN is NaN: the same, and nothing else.
+    assert_eq!(verdict(Function::Sqrt, 0.0, f64::INFINITY, f64::INFINITY), Verdict::Passed);
+    assert_eq!(verdict(Function::Abs, f64::NAN, f64::NAN, f64::NAN), Verdict::Passed);
+    for (function, at, want, got) in [
+        (Function::Sqrt, 0.0, f64::INFINITY, f64::MAX),
+        (Function::Sqrt, 0.0, f64::INFINITY, f64::NEG_INFINITY),
+        (Function::Sqrt, 0.0, f64::INFINITY, f64::NAN),
+        (Function::Abs, f64::NAN, f64::NAN, 1.0),
+        (Function::Abs, f64::NAN, f64::NAN, f64::INFINITY),
+        (Function::Abs, 2.0, 1.0, f64::NAN),
+    ] {
+        assert!(matches!(verdict(function, at, want, got), Verdict::Failed(_)), "{want} {got}");
+    }
+}
+
+#[test]
+fn a_gradient_may_follow_either_branch_of_an_open_condition() {
+    let condition = call(Function::Less, [call(Function::Exp, [operand(1)]), operand(2)]);
+    let negative = call(Function::Negate, [operand(0)]);
+    let expression = call(Function::Select, [condition, operand(0), negative]);
+    let verdict = |limit: f64, value: f64| {
+        let one = |value: f64| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
+        let operands = [one(5.0), one(1.0), one(limit)];
+        gradient(&expression, &operands, tensor(&[1], vec![1.0f64]), tensor(&[1], vec![value]))
+    };
+    assert_eq!(verdict(e(2)[0], 1.0), Verdict::Passed);
+    assert_eq!(verdict(e(2)[0], -1.0), Verdict::Passed);
+    assert_eq!(verdict(3.0, 1.0), Verdict::Passed);
+    assert!(matches!(verdict(3.0, -1.0), Verdict::Failed(_)), "the condition is not open");
+}
+
+#[test]
+fn a_gradient_may_give_either_side_of_an_open_maximum() {
+    // By hand: the derivative of maximum(exp a, b) by a is e where exp a wins, half of it in a tie, else 0.
+    let expression = call(Function::Maximum, [call(Function::Exp, [operand(0)]), operand(1)]);
+    let verdict = |other: f64, value: f64| {
+        let operands: [(&[usize], Data); 2] = [(&[1], vec![1.0f64].into()), (&[1], vec![other].into())];
+        gradient(&expression, &operands, tensor(&[1], vec![0.0f64]), tensor(&[1], vec![value]))
+    };
+    for value in [0.0, e(0)[0], e(0)[0] / 2.0] {
+        assert_eq!(verdict(e(2)[0], value), Verdict::Passed, "{value}");
+    }
+    assert!(matches!(verdict(3.0, e(0)[0]), Verdict::Failed(_)));
+}
+
+#[test]
+fn one_implementation_s_outcome_can_be_demanded_of_another() {
+    let outcome = Reference::new().run(&matrix_plus_row());
+    let demanded = expectation_of(&outcome).expect("answered");
+    assert_eq!(judge(&matrix_plus_row(), &demanded, &outcome, Latitude::ANY), Verdict::Passed);
+    // What it says beside the values is demanded, too.
+    let Outcome::Success(success) = &outcome else { panic!("{outcome:?}") };
+    let more = Success {
+        intermediate: Some(success.tensor.clone()),
+        broadcastable: Some(vec![true, false]),
+        ..success.clone()
+    };
+    let Some(Expectation::Result(demanded)) = expectation_of(&Outcome::Success(more.clone())) else {
+        panic!("a result")
+    };
+    assert_eq!((demanded.intermediate, demanded.broadcastable), (more.intermediate, more.broadcastable));
+    let refusal = Outcome::Refusal(Refusal::new(RefusalKind::DimensionMismatch, "").at_axis(1));
+    let demanded = expectation_of(&refusal).expect("refused");
+    assert_eq!(judge(&matrix_plus_row(), &demanded, &refusal, Latitude::ANY), Verdict::Passed);
+    assert!(matches!(judge(&matrix_plus_row(), &demanded, &outcome, Latitude::ANY), Verdict::Failed(_)));
+}

@@ -1,0 +1,437 @@
+//! What an inexact function leaves open, and what it does not: conditions at the edge, integers that hang on them, zeros
+//! of either sign, and powers of negative numbers (clauses V-3, V-4, V-4b).
+
+use broadcheck_judge::compare::{DifferenceKind, Latitude, Verdict, between, judge, same};
+use broadcheck_reference::{Reference, apply};
+use broadcheck_spec::half::{bf16, f16};
+use broadcheck_spec::{
+    Capabilities, Data, Expectation, ExpectedResult, Expression, Function, Implementation, Operand,
+    Operation, Outcome, Refusal, RefusalKind, Request, Rules, Scalar, Success, Tensor,
+};
+
+fn op(place: usize) -> Expression {
+    Expression::operand(place)
+}
+
+fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {
+    Expression::call(function, arguments).expect("the right arity")
+}
+
+/// A request over scalars.
+fn scalars(operation: Operation, values: Vec<Data>) -> Request {
+    let operand =
+        |(place, data): (usize, Data)| Operand::dense(format!("o{place}"), [], data).expect("an operand");
+    Request::new(Rules::Numpy, operation, values.into_iter().enumerate().map(operand).collect())
+        .expect("a request")
+}
+
+fn elementwise(expression: Expression, values: Vec<Data>) -> Request {
+    scalars(Operation::Elementwise { expression }, values)
+}
+
+fn scalar(data: impl Into<Data>) -> Tensor {
+    Tensor::new([], data).expect("one value")
+}
+
+/// Whether an answer passes where the interpreter's own answer is expected.
+fn passes(request: &Request, answer: impl Into<Data>) -> bool {
+    let success = match Reference::new().run(request) {
+        Outcome::Success(success) => success,
+        other => panic!("{other:?}"),
+    };
+    passes_against(request, ExpectedResult::from(success.tensor), answer)
+}
+
+fn passes_against(request: &Request, expected: ExpectedResult, answer: impl Into<Data>) -> bool {
+    let answer = Outcome::Success(Success::from(scalar(answer)));
+    match judge(request, &Expectation::Result(expected), &answer, Latitude::ANY) {
+        Verdict::Passed => true,
+        Verdict::Failed(_) => false,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn f64s(values: &[f64]) -> Vec<Data> {
+    values.iter().map(|&value| vec![value].into()).collect()
+}
+
+fn i32s(values: &[i32]) -> Vec<Data> {
+    values.iter().map(|&value| vec![value].into()).collect()
+}
+
+#[test]
+fn zeros_of_either_sign_pass_where_the_case_says_so_and_nothing_else_does() {
+    let tanh = |x: f64| elementwise(call(Function::Tanh, [op(0)]), f64s(&[x]));
+    let any = |x: f64, answer: f64| {
+        let expected = ExpectedResult { any_zero_sign: true, ..ExpectedResult::from(scalar(vec![x.tanh()])) };
+        passes_against(&tanh(x), expected, vec![answer])
+    };
+    assert!(any(-0.0, -0.0) && any(-0.0, 0.0));
+    assert!(!any(-0.0, 1.0) && !any(-0.0, f64::NAN));
+    assert!(any(0.5, 0.5f64.tanh()) && !any(0.5, 0.0));
+    assert!(!passes(&tanh(-0.0), vec![0.0]), "by itself the sign is exact");
+}
+
+/// `exp(o0) > o1`, open where o1 is e and o0 is 1, and true where o1 is 2.
+fn above() -> Expression {
+    call(Function::Greater, [call(Function::Exp, [op(0)]), op(1)])
+}
+
+/// o2 or o3.
+fn choice(then: usize, other: usize) -> Expression {
+    call(Function::Select, [above(), op(then), op(other)])
+}
+
+const E: f64 = std::f64::consts::E;
+
+#[test]
+fn a_condition_that_is_decided_admits_one_branch() {
+    let request = |edge: f64| elementwise(choice(2, 3), f64s(&[1.0, edge, 10.0, 20.0]));
+    assert!(passes(&request(2.0), vec![10.0]) && !passes(&request(2.0), vec![20.0]));
+    assert!(passes(&request(3.0), vec![20.0]) && !passes(&request(3.0), vec![10.0]));
+    assert!(passes(&request(E), vec![10.0]) && passes(&request(E), vec![20.0]), "at the edge both");
+    assert!(!passes(&request(E), vec![15.0]));
+}
+
+#[test]
+fn equality_with_what_is_far_is_false() {
+    let equal =
+        |x: f64| elementwise(call(Function::Equal, [call(Function::Exp, [op(0)]), op(1)]), f64s(&[1.0, x]));
+    for far in [2.0, 3.0] {
+        assert!(passes(&equal(far), vec![false]) && !passes(&equal(far), vec![true]));
+    }
+    assert!(passes(&equal(E), vec![false]) && passes(&equal(E), vec![true]));
+}
+
+/// A sum of so many choices between a power of two and 0: each is open on its own where `edge` is e.
+fn sum_of_choices(count: usize, edge: f64) -> (Expression, Vec<Data>) {
+    let mut values = f64s(&[1.0, edge]);
+    values.extend(i32s(&[0]));
+    values.extend((0..count).map(|place| Data::from(vec![1i32 << place])));
+    let sum = (1..count).fold(choice(3, 2), |sum, place| call(Function::Add, [sum, choice(3 + place, 2)]));
+    (sum, values)
+}
+
+#[test]
+fn integers_that_hang_on_conditions_are_followed() {
+    let sum = |count: usize, edge: f64| {
+        let (expression, values) = sum_of_choices(count, edge);
+        elementwise(expression, values)
+    };
+    assert!(passes(&sum(2, 2.0), vec![3i32]) && !passes(&sum(2, 2.0), vec![2i32]), "nothing is open");
+    assert!((0..4).all(|answer| passes(&sum(2, E), vec![answer])) && !passes(&sum(2, E), vec![4i32]));
+    // 64 possibilities are followed, more are not.
+    assert!(passes(&sum(6, E), vec![63i32]) && !passes(&sum(6, E), vec![64i32]));
+    assert!(passes(&sum(7, E), vec![1000i32]), "too many to follow");
+}
+
+#[test]
+fn what_is_too_much_to_follow_still_compares_to_true_or_false() {
+    let (sum, mut values) = sum_of_choices(7, E);
+    let twice = elementwise(call(Function::Add, [sum.clone(), sum.clone()]), values.clone());
+    assert!(passes(&twice, vec![1000i32]), "a sum of anything is anything");
+    let place = values.len();
+    values.extend(i32s(&[5, 6, 7]));
+    let equal = call(Function::Equal, [sum, op(place)]);
+    let request = elementwise(call(Function::Select, [equal, op(place + 1), op(place + 2)]), values);
+    assert!(passes(&request, vec![6i32]) && passes(&request, vec![7i32]) && !passes(&request, vec![5i32]));
+}
+
+#[test]
+fn a_negative_number_to_a_power_that_is_not_whole_is_no_number() {
+    let power = call(Function::Power, [op(0), call(Function::Exp, [op(1)])]);
+    let request = elementwise(power, f64s(&[-2.0, 0.5]));
+    let value = 2f64.powf(0.5f64.exp());
+    assert!(
+        passes(&request, vec![f64::NAN]) && !passes(&request, vec![value]) && !passes(&request, vec![-value])
+    );
+}
+
+#[test]
+fn a_negative_number_to_a_power_near_a_whole_one_is_followed_closely() {
+    // By hand: log(e²) is within 4 ULP of 2, which makes at most 6 ULP of 4; the power itself may be off by 4, and by 1 of
+    // the interpreter's: 9 above 4 are possible, 12 are not.
+    let power = call(Function::Power, [op(0), call(Function::Log, [op(1)])]);
+    let request = elementwise(power, f64s(&[-2.0, 2f64.exp()]));
+    let four = |steps: u64| f64::from_bits(4f64.to_bits() + steps);
+    assert!(
+        passes(&request, vec![four(9)])
+            && passes(&request, vec![-four(9)])
+            && passes(&request, vec![f64::NAN])
+    );
+    assert!(!passes(&request, vec![four(12)]) && !passes(&request, vec![-four(12)]));
+}
+
+/// The interpreter, which says of itself that it gives zeros of either sign.
+struct Careless;
+
+impl Implementation for Careless {
+    fn name(&self) -> &'static str {
+        "careless"
+    }
+    fn version(&self) -> &'static str {
+        "0"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        static ALL: std::sync::LazyLock<Capabilities> = std::sync::LazyLock::new(Capabilities::all);
+        &ALL
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        Reference::new().run(request)
+    }
+}
+
+#[test]
+fn latitude_is_what_an_implementation_asks_for() {
+    let (strict, careless) = (Latitude::of(&Reference::new()), Latitude::of(&Careless));
+    assert_eq!(strict, Latitude { ulp: 1, any_zero_of_extremes: false });
+    assert_eq!(careless, Latitude { ulp: 4, any_zero_of_extremes: true });
+    assert_eq!(Latitude::of_both(&Reference::new(), &Careless), careless);
+    assert_eq!(Latitude::of_both(&Careless, &Reference::new()), careless);
+    assert_eq!(Latitude::of_both(&Reference::new(), &Reference::new()), strict);
+}
+
+#[test]
+fn gradients_of_extremes_of_zeros_are_compared() {
+    let a = Operand::dense("a", [2, 1], vec![0.0, 1.0]).expect("an operand");
+    let b = Operand::dense("b", [3], vec![-0.0, 0.0, 2.0]).expect("an operand");
+    let expression = call(Function::Maximum, [op(0), op(1)]);
+    let operation = Operation::Gradient { expression, wrt: 1 };
+    let request = Request::new(Rules::Numpy, operation, vec![a, b]).expect("a request");
+    let answer =
+        |values: Vec<f64>| Outcome::Success(Success::from(Tensor::new([3], values).expect("three values")));
+    // By hand: the zeros meet in two columns, half each; of the second row a wins twice, and b in the last column.
+    let right = answer(vec![0.5, 0.5, 2.0]);
+    assert_eq!(between(&request, &right, &Reference::new().run(&request), Latitude::ANY), Verdict::Passed);
+    let wrong = between(&request, &right, &answer(vec![1.5, 0.5, 2.0]), Latitude::ANY);
+    assert!(matches!(wrong, Verdict::Failed(_)), "{wrong:?}");
+}
+
+/// A number some steps above another one.
+fn above_by(value: f64, steps: u64) -> Outcome {
+    Outcome::Success(Success::from(scalar(vec![f64::from_bits(value.to_bits() + steps)])))
+}
+
+#[test]
+fn the_first_side_has_the_room_that_both_ask_for() {
+    let passes = |function: Function, argument: f64, steps: u64, ulp: u32| {
+        let request = elementwise(call(function, [op(0)]), f64s(&[argument]));
+        let value = match apply(function, &[Scalar::F64(argument)]) {
+            Scalar::F64(value) => value,
+            other => panic!("{other}"),
+        };
+        let latitude = Latitude { ulp, any_zero_of_extremes: false };
+        let (one, other) = (above_by(value, steps), above_by(value, 0));
+        between(&request, &one, &other, latitude) == Verdict::Passed
+    };
+    assert!(passes(Function::Exp, 1.0, 4, 4), "as wide as is asked for");
+    assert!(!passes(Function::Exp, 1.0, 3, 2), "an expected value's own 2 ULP, from the interpreter's value");
+    assert!(passes(Function::Log, 2.0, 2, 1), "never less than those");
+    assert!(!passes(Function::Log, 2.0, 3, 1));
+}
+
+#[test]
+fn refusals_are_the_same_by_kind_axis_and_operand() {
+    let refusal = |kind, axis, operand, message: &str| {
+        Outcome::Refusal(Refusal { kind: Some(kind), axis, operand, message: message.into() })
+    };
+    let one = refusal(RefusalKind::FlagViolation, Some(1), Some(0), "so");
+    assert!(same(&one, &refusal(RefusalKind::FlagViolation, Some(1), Some(0), "or so")));
+    assert!(!same(&one, &refusal(RefusalKind::NotBroadcastable, Some(1), Some(0), "so")));
+    assert!(!same(&one, &refusal(RefusalKind::FlagViolation, Some(2), Some(0), "so")));
+    assert!(!same(&one, &refusal(RefusalKind::FlagViolation, Some(1), Some(1), "so")));
+    assert!(!same(&one, &above_by(1.0, 0)));
+}
+
+#[test]
+fn results_are_the_same_by_shape_values_and_what_both_say_beside_them() {
+    let result = |shape: &[usize], intermediate: Option<f64>, flags: Option<bool>| {
+        Outcome::Success(Success {
+            tensor: Tensor::new(shape, vec![1.0]).expect("one value"),
+            intermediate: intermediate.map(|value| scalar(vec![value])),
+            broadcastable: flags.map(|flag| vec![flag]),
+        })
+    };
+    let one = result(&[1], Some(1.0), Some(true));
+    assert!(same(&one, &one) && same(&one, &result(&[1], None, None)));
+    assert!(!same(&one, &result(&[1, 1], Some(1.0), Some(true))));
+    assert!(!same(&one, &result(&[1], Some(2.0), Some(true))));
+    assert!(!same(&one, &result(&[1], Some(1.0), Some(false))));
+    let a = Operand::dense("a", [1], vec![1.0]).expect("an operand");
+    let request = Request::new(Rules::Theano, Operation::Elementwise { expression: op(0) }, vec![a])
+        .expect("a request");
+    let other = between(&request, &one, &result(&[1], None, Some(false)), Latitude::ANY);
+    assert!(matches!(&other, Verdict::Failed(found) if found.kind == DifferenceKind::Extra), "{other:?}");
+}
+
+/// Whether an answer to the gradient by o0 passes where the interpreter's is expected.
+fn gradient_passes(expression: Expression, values: &[f64], answer: f64) -> bool {
+    passes(&scalars(Operation::Gradient { expression, wrt: 0 }, f64s(values)), vec![answer])
+}
+
+/// `log(o0) - o1`: near 0 where o1 is the logarithm of o0, and then of either sign.
+fn near_zero() -> Expression {
+    call(Function::Subtract, [call(Function::Log, [op(0)]), op(1)])
+}
+
+#[test]
+fn the_derivative_of_abs_is_open_where_the_sign_is() {
+    let abs = || call(Function::Abs, [near_zero()]);
+    let edge = 2f64.ln();
+    assert!(gradient_passes(abs(), &[2.0, edge], 0.5) && gradient_passes(abs(), &[2.0, edge], -0.5));
+    assert!(gradient_passes(abs(), &[2.0, 0.0], 0.5) && !gradient_passes(abs(), &[2.0, 0.0], -0.5));
+    assert!(gradient_passes(abs(), &[2.0, 1.0], -0.5) && !gradient_passes(abs(), &[2.0, 1.0], 0.5));
+}
+
+#[test]
+fn the_derivative_of_a_root_of_abs_is_open_where_the_sign_is() {
+    // By hand: at a distance d from 0 the derivative is 1/4 of 1/√d, of either sign, and at 0 itself it is no number.
+    let root = || call(Function::Sqrt, [call(Function::Abs, [near_zero()])]);
+    for answer in [0.25e8, -0.25e8, f64::NAN] {
+        assert!(gradient_passes(root(), &[2.0, 2f64.ln()], answer), "{answer}");
+    }
+    assert!(!gradient_passes(root(), &[2.0, 0.0], f64::NAN));
+}
+
+#[test]
+fn the_derivative_of_a_maximum_is_open_where_the_winner_is() {
+    let maximum = || call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);
+    let edge = 2f64.ln();
+    assert!(gradient_passes(maximum(), &[2.0, edge], 0.5) && gradient_passes(maximum(), &[2.0, edge], 0.0));
+    assert!(gradient_passes(maximum(), &[2.0, 0.0], 0.5) && !gradient_passes(maximum(), &[2.0, 0.0], 0.0));
+    assert!(gradient_passes(maximum(), &[2.0, 1.0], 0.0) && !gradient_passes(maximum(), &[2.0, 1.0], 0.5));
+    assert!(!gradient_passes(maximum(), &[2.0, f64::NAN], 0.0), "NaN for both where one is");
+    // A number or not: where it is one, it is 0 and equals o2.
+    let root = call(Function::Multiply, [call(Function::Sqrt, [near_zero()]), op(2)]);
+    for answer in [42.0, f64::INFINITY, f64::NAN] {
+        assert!(gradient_passes(call(Function::Maximum, [root.clone(), op(2)]), &[2.0, edge, 0.0], answer));
+    }
+    // The same of another operand: o0 is 0, and meets 0 or NaN. By hand, half of 1 or NaN.
+    let near_zero = call(Function::Subtract, [call(Function::Log, [op(1)]), op(2)]);
+    let root = call(Function::Multiply, [call(Function::Sqrt, [near_zero]), op(3)]);
+    for arguments in [[op(0), root.clone()], [root, op(0)]] {
+        for answer in [0.5, f64::NAN] {
+            let maximum = call(Function::Maximum, arguments.clone());
+            assert!(gradient_passes(maximum, &[0.0, 2.0, edge, 0.0], answer), "{answer}");
+        }
+    }
+    // What is open and not differentiated leaves nothing open: o1 wins or loses on its own.
+    let beside = call(Function::Multiply, [op(0), call(Function::Abs, [call(Function::Exp, [op(1)])])]);
+    assert!(!gradient_passes(beside, &[2.0, 0.5], 3.0));
+    let near_zero = call(Function::Subtract, [call(Function::Log, [op(1)]), op(2)]);
+    let beside = call(Function::Multiply, [op(0), call(Function::Abs, [near_zero])]);
+    assert!(!gradient_passes(beside, &[1.0, 2.0, edge], f64::INFINITY));
+}
+
+#[test]
+fn an_open_branch_admits_what_is_not_finite() {
+    // By hand: times infinity, the derivative is infinite on one side of the branch, and 0 or the other infinity on the other.
+    let infinite = |branch: Expression, values: &[f64], answer: f64| {
+        let values: Vec<f64> = values.iter().copied().chain([f64::INFINITY]).collect();
+        let factor = op(values.len() - 1);
+        gradient_passes(call(Function::Multiply, [branch, factor]), &values, answer)
+    };
+    let edge = 2f64.ln();
+    let abs = || call(Function::Abs, [near_zero()]);
+    let maximum = || call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);
+    let minimum = || call(Function::Minimum, [op(1), call(Function::Log, [op(0)])]);
+    for branch in [abs(), maximum(), minimum()] {
+        for answer in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0] {
+            assert!(infinite(branch.clone(), &[2.0, edge], answer), "{answer}");
+        }
+    }
+    for (branch, below, above) in [
+        (abs(), f64::INFINITY, f64::NEG_INFINITY),
+        (maximum(), f64::INFINITY, 0.0),
+        (minimum(), 0.0, f64::INFINITY),
+    ] {
+        // The logarithm is above 0 and below 1.
+        for (edge, right, wrong) in [(0.0, below, above), (1.0, above, below)] {
+            assert!(infinite(branch.clone(), &[2.0, edge], right), "{right} at {edge}");
+            assert!(!infinite(branch.clone(), &[2.0, edge], wrong), "{wrong} at {edge}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_another_operand_leaves_open_admits_what_is_not_finite() {
+    // o0 times infinity where log o1 is above o2, else o2: by o0, infinite or 0.
+    let condition = || call(Function::Greater, [call(Function::Log, [op(1)]), op(2)]);
+    let chosen = || call(Function::Multiply, [call(Function::Select, [condition(), op(0), op(2)]), op(3)]);
+    let passes = |edge: f64, answer: f64| gradient_passes(chosen(), &[1.0, 2.0, edge, f64::INFINITY], answer);
+    assert!(passes(2f64.ln(), f64::INFINITY) && passes(2f64.ln(), 0.0));
+    assert!(passes(0.0, f64::INFINITY) && !passes(0.0, 0.0));
+    assert!(passes(1.0, 0.0) && !passes(1.0, f64::INFINITY));
+    // What is not differentiated may be as open as it is: o0 is no part of the choice.
+    let beside = call(Function::Select, [condition(), op(2), op(3)]);
+    let beside = call(Function::Multiply, [op(0), call(Function::Negate, [beside])]);
+    let finite = |answer: f64| gradient_passes(beside.clone(), &[1.0, 2.0, 0.0, 5.0], answer);
+    assert!(finite(0.0) && !finite(f64::INFINITY) && !finite(-5.0));
+}
+
+#[test]
+fn an_open_branch_opens_its_own_element_and_no_other() {
+    // By hand: of a, row by row, the last elements stand at the edge, where half of 1/a is expected; the first wins its
+    // place, 1/4, and the third loses it.
+    let a = Operand::dense("a", [2, 2], vec![4.0, 2.0, 1.0, 5.0]).expect("an operand");
+    let b = Operand::dense("b", [2, 1], vec![2f64.ln(), 5f64.ln()]).expect("an operand");
+    let expression = call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);
+    let request = Request::new(Rules::Numpy, Operation::Gradient { expression, wrt: 0 }, vec![a, b])
+        .expect("a request");
+    let right = [0.25, 0.25, 0.0, 0.1];
+    let expected =
+        Expectation::Result(ExpectedResult::from(Tensor::new([2, 2], right.to_vec()).expect("four")));
+    for (place, by) in (0..4).flat_map(|place| [(place, 7.0), (place, f64::INFINITY)]) {
+        let mut wrong = right;
+        wrong[place] += by;
+        let answer = Outcome::Success(Success::from(Tensor::new([2, 2], wrong.to_vec()).expect("four")));
+        let verdict = judge(&request, &expected, &answer, Latitude::ANY);
+        assert_eq!(verdict == Verdict::Passed, place % 2 == 1, "element {place}: {verdict:?}");
+    }
+}
+
+#[test]
+fn an_inner_ulp_widens_its_own_element_and_no_other() {
+    // By hand, of power(a, exp(a)) by a: at 3.625 one ULP of exp(a), 37.5, moves the power by 37.5 log(3.625) = 48 of its
+    // own, and 8 are followed to either side. At 1, where log is 0, it moves nothing but the factor exp(a): 200 are too many.
+    let a = Operand::dense("a", [2, 2], vec![1.0, 1.0, 1.0, 3.625]).expect("an operand");
+    let expression = call(Function::Power, [op(0), call(Function::Exp, [op(0)])]);
+    let request =
+        Request::new(Rules::Numpy, Operation::Gradient { expression, wrt: 0 }, vec![a]).expect("a request");
+    let Outcome::Success(success) = Reference::new().run(&request) else { panic!("accepted") };
+    let right: Vec<f64> = success.tensor.values().iter().filter_map(Scalar::as_f64).collect();
+    let expected = Expectation::Result(ExpectedResult::from(success.tensor));
+    for place in 0..4 {
+        let mut other = right.clone();
+        other[place] *= 1.0 + 200.0 * f64::EPSILON;
+        let answer = Outcome::Success(Success::from(Tensor::new([2, 2], other).expect("four")));
+        let verdict = judge(&request, &expected, &answer, Latitude::ANY);
+        assert_eq!(verdict == Verdict::Passed, place == 3, "element {place}: {verdict:?}");
+    }
+}
+
+#[test]
+fn the_bound_of_a_gradient_is_that_of_its_dtype() {
+    // By hand, of tanh at 0.5 in bf16: n = 2, f = 1, and |t| sums to 1 + tanh² = 1.2135: (2 + 8) · 2^-7 · 1.2135 = 0.0948.
+    let expression = || call(Function::Tanh, [op(0)]);
+    let gradient = |answer: f32| {
+        let operation = Operation::Gradient { expression: expression(), wrt: 0 };
+        let request = scalars(operation, vec![vec![bf16::from_f32(0.5)].into()]);
+        passes(&request, vec![bf16::from_f32(answer)])
+    };
+    assert!(gradient(0.7864) && gradient(0.7864 + 0.09) && gradient(0.7864 - 0.09));
+    assert!(!gradient(0.7864 + 0.1) && !gradient(0.7864 - 0.1));
+    // The smallest subnormal is allowed where the terms say nothing: 2^-133 of bf16, 2^-24 of f16.
+    let half = |answer: f16| {
+        let operation = Operation::Gradient { expression: call(Function::Multiply, [op(0), op(1)]), wrt: 0 };
+        let one = |x: f32| -> Data { vec![f16::from_f32(x)].into() };
+        passes(&scalars(operation, vec![one(1.0), one(0.0)]), vec![answer])
+    };
+    assert!(half(f16::from_bits(1)) && !half(f16::from_bits(2)));
+    let brain = |answer: bf16| {
+        let operation = Operation::Gradient { expression: call(Function::Multiply, [op(0), op(1)]), wrt: 0 };
+        let one = |x: f32| -> Data { vec![bf16::from_f32(x)].into() };
+        passes(&scalars(operation, vec![one(1.0), one(0.0)]), vec![answer])
+    };
+    assert!(brain(bf16::from_bits(1)) && !brain(bf16::from_bits(2)));
+}

@@ -1,0 +1,391 @@
+//! The drawings of `explain`, word for word: each was checked by reading it beside its document.
+
+use broadcheck_judge::explain::{Explanation, Question};
+use broadcheck_spec::{RuleSet, Rules, Shape};
+
+fn shapes(texts: &[&str]) -> Vec<Shape> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+fn drawn(question: Question) -> String {
+    Explanation::new(question).draw(100).to_string()
+}
+
+fn elementwise(rules: Rules, texts: &[&str]) -> String {
+    let shapes = shapes(texts);
+    let flags = vec![None; shapes.len()];
+    drawn(Question::elementwise(rules, shapes, flags).unwrap())
+}
+
+fn xla(dimensions: &[i64]) -> Rules {
+    Rules::Xla { broadcast_dimensions: Some(dimensions.to_vec()) }
+}
+
+#[track_caller]
+fn assert_drawn(found: &str, expected: &str) {
+    // The texts below begin on the line after the quote, so that their columns stand as they are printed.
+    let expected = expected.strip_prefix('\n').unwrap_or(expected);
+    assert!(found == expected, "found:\n{found}\nexpected:\n{expected}");
+}
+
+#[test]
+fn numpy_stretches_on_both_sides() {
+    assert_drawn(
+        &elementwise(Rules::Numpy, &["2x1x5", "4x1"]),
+        "
+numpy: (2,1,5) + (4,1) => (2,4,5)
+
+  axis    0   1   2
+  A       2   1*  5
+  B       .   4   1*
+  result  2   4   5
+
+  * a 1 that is stretched   . no axis there: repeated along it
+  accepted: the result is (2,4,5)
+  NUMPY-3: The common lengths are the result
+",
+    );
+}
+
+#[test]
+fn numpy_marks_every_length_that_clashes_and_no_other() {
+    assert_drawn(
+        &elementwise(Rules::Numpy, &["3x1x5", "4x4x5", "5"]),
+        "
+numpy: (3,1,5) + (4,4,5) + (5) => refused
+
+  axis  0   1   2
+  A     3!  1   5
+  B     4!  4   5
+  C     .   .   5
+
+  . no axis there   ! what does not go together
+  refused: dimension_mismatch at axis 0: lengths 3, 4 and 1: those other than 1 differ
+  NUMPY-2: On each axis all lengths other than 1 are equal
+",
+    );
+}
+
+#[test]
+fn scalars_have_no_axes() {
+    assert_drawn(
+        &elementwise(Rules::Numpy, &["()", "()"]),
+        "
+numpy: () + () => ()
+
+  A       ()
+  B       ()
+  result  ()
+
+  accepted: the result is ()
+  NUMPY-4: Rank 0 with rank 0 is rank 0
+",
+    );
+}
+
+#[test]
+fn none_wants_the_axis_that_is_missing() {
+    assert_drawn(
+        &elementwise(Rules::None, &["2x3", "3"]),
+        "
+none: (2,3) + (3) => refused
+
+  axis  0   1
+  A     2   3
+  B     -!  3
+
+  ! what does not go together
+  refused: rank_mismatch: ranks 2 and 1: none wants equal ranks, scalars included
+  NONE-1: The ranks are equal
+",
+    );
+}
+
+#[test]
+fn pdpd_places_b_at_its_axis_and_drops_its_trailing_ones() {
+    assert_drawn(
+        &elementwise(Rules::Pdpd { axis: Some(1) }, &["2x3x4x5", "3x1"]),
+        "
+pdpd, axis 1: (2,3,4,5) + (3,1) => (2,3,4,5)
+
+  axis    0   1   2   3
+  A       2   3   4   5
+  B       .   3   .   .   its trailing 1 is dropped (PDPD-3)
+  result  2   3   4   5
+
+  . no axis there: repeated along it
+  accepted: the result is (2,3,4,5)
+  PDPD-6: The result has A's shape
+",
+    );
+}
+
+#[test]
+fn pdpd_never_stretches_a() {
+    assert_drawn(
+        &elementwise(Rules::Pdpd { axis: Some(1) }, &["8x1x6x1", "7x1x5"]),
+        "
+pdpd, axis 1: (8,1,6,1) + (7,1,5) => refused
+
+  axis  0   1   2   3
+  A     8   1!  6   1
+  B     .   7!  1   5
+
+  . no axis there   ! what does not go together
+  refused: dimension_mismatch at axis 1: length 1 of A and 7 of B: only a 1 of B is stretched
+  PDPD-5: Each length of B is 1 or equals A's; A is never stretched
+",
+    );
+}
+
+#[test]
+fn pdpd_shows_how_far_b_reaches_beyond_a() {
+    assert_drawn(
+        &elementwise(Rules::Pdpd { axis: Some(3) }, &["2x3x4x5", "4x5"]),
+        "
+pdpd, axis 3: (2,3,4,5) + (4,5) => refused
+
+  axis  0   1   2   3   4
+  A     2   3   4   5   -!
+  B     .   .   .   4   5
+
+  . no axis there   ! what does not go together
+  refused: axis_out_of_range: axis 3 with 2 axes of B, trailing ones dropped: beyond the rank of A, which is 4
+  PDPD-4: B lies within A
+",
+    );
+}
+
+#[test]
+fn pdpd_says_of_ones_alone_that_they_are_dropped() {
+    let refused = |shapes: &[&str]| {
+        let text = elementwise(Rules::Pdpd { axis: None }, shapes);
+        assert!(text.contains("refused: operand_count"), "{text}");
+        assert!(!text.contains("dropped") && !text.contains("scalar"), "{text}");
+        text
+    };
+    assert!(refused(&["2x3", "3", "4"]).contains("\n  A     (2,3)\n  B     (3)\n  C     (4)\n"));
+    refused(&["2x3", "3", "4", "5"]);
+    // Nothing is dropped where there are more than two, ones or not.
+    refused(&["2x3", "1x1", "()"]);
+    let great = format!("{0}x{0}", i64::MAX);
+    let remark = "all ones, dropped (PDPD-3): a scalar";
+    let too_large = |b: &str| {
+        let text = elementwise(Rules::Pdpd { axis: None }, &[&great, b]);
+        assert!(text.contains("refused: too_large"), "{text}");
+        text
+    };
+    assert!(too_large("1x1").contains(&format!("\n  B     (1,1)  {remark}\n")));
+    assert!(too_large("()").contains("\n  B     ()\n"));
+}
+
+#[test]
+fn xla_says_nothing_of_dimensions_that_were_not_given() {
+    let text = elementwise(Rules::Xla { broadcast_dimensions: None }, &["2x3", "3", "4"]);
+    assert!(text.contains("refused: operand_count") && text.contains("\n  B     (3)\n"), "{text}");
+    let text = elementwise(Rules::Xla { broadcast_dimensions: None }, &["2x3", "3"]);
+    assert!(text.contains("(3)  ! on which axes? there are no broadcast_dimensions\n"), "{text}");
+    let text = elementwise(xla(&[2]), &["2x3", "3"]);
+    assert!(text.contains("(3)  ! its broadcast_dimensions place it nowhere\n"), "{text}");
+}
+
+#[test]
+fn bidirectional_stretches_operand_and_target() {
+    let question = Question::broadcast(RuleSet::Bidirectional, Shape::from([3, 1]), Shape::from([2, 1, 6]));
+    assert_drawn(
+        &drawn(question.unwrap()),
+        "
+bidirectional: (3,1) to (2,1,6) => (2,3,6)
+
+  axis     0   1   2
+  operand  .   3   1*
+  target   2   1*  6
+  result   2   3   6
+
+  * a 1 that is stretched   . no axis there: repeated along it
+  accepted: the result is (2,3,6)
+  BIDI-2: The result is the common shape, which need not be the target
+",
+    );
+}
+
+#[test]
+fn numpy_broadcast_to_wants_the_axes_in_the_target() {
+    let question = Question::broadcast(RuleSet::Numpy, Shape::from([2, 3]), Shape::from([3]));
+    assert_drawn(
+        &drawn(question.unwrap()),
+        "
+numpy: (2,3) to (3) => refused
+
+  axis     0   1
+  operand  2   3
+  target   -!  3
+
+  ! what does not go together
+  refused: rank_mismatch: ranks 2 and 1: the target's is lower
+  NUMPY-5: The operation `broadcast` goes in one direction
+",
+    );
+}
+
+#[test]
+fn xla_draws_both_steps() {
+    assert_drawn(
+        &elementwise(xla(&[1, 2]), &["1x2", "4x3x1"]),
+        "
+xla, broadcast_dimensions (1,2): (1,2) + (4,3,1) => (4,3,2)
+
+  axis              0   1   2
+  lhs               .   1   2
+  rhs               4   3   1*
+  lhs after step 1  4   1*  2   in-dim: (4,1,2)
+  result, step 2    4   3   2   degenerate: (4,3,2)
+
+  * a 1 that is stretched   . no axis there: repeated along it
+  accepted: the result is (4,3,2)
+  XLA-8: Two steps: in-dim, then degenerate
+",
+    );
+}
+
+#[test]
+fn xla_draws_a_matrix_with_a_gap_as_its_document_does() {
+    assert_drawn(
+        &elementwise(xla(&[0, 3]), &["2x3x4x5", "2x5"]),
+        "
+xla, broadcast_dimensions (0,3): (2,3,4,5) + (2,5) => (2,3,4,5)
+
+  axis              0   1   2   3
+  lhs               2   3   4   5
+  rhs               2   .   .   5
+  rhs after step 1  2   3   4   5   in-dim: (2,3,4,5)
+  result, step 2    2   3   4   5   degenerate: (2,3,4,5)
+
+  . no axis there: repeated along it
+  accepted: the result is (2,3,4,5)
+  XLA-8: Two steps: in-dim, then degenerate
+",
+    );
+}
+
+#[test]
+fn xla_cannot_place_an_operand_without_dimensions() {
+    assert_drawn(
+        &elementwise(Rules::Xla { broadcast_dimensions: None }, &["2x3", "3"]),
+        "
+xla: (2,3) + (3) => refused
+
+  axis  0   1
+  lhs   2   3
+  rhs   (3)  ! on which axes? there are no broadcast_dimensions
+
+  refused: rank_mismatch: ranks 1 and 2 without broadcast_dimensions
+  XLA-3: Different ranks need dimensions
+",
+    );
+}
+
+#[test]
+fn theano_draws_the_flags() {
+    let flags = vec![Some(vec![true, false]), None];
+    let question = Question::elementwise(Rules::Theano, shapes(&["1x4", "3x4"]), flags).unwrap();
+    assert_drawn(
+        &drawn(question),
+        "
+theano: (1,4) + (3,4) => (3,4)
+
+  axis     0    1
+  A       1T*  4F
+  B       3F   4F
+  result  3F   4F
+
+  T broadcastable, F not   * a 1 that is stretched
+  accepted: the result is (3,4)
+  THEANO-3: Axes flagged False are never stretched
+",
+    );
+}
+
+#[test]
+fn theano_marks_the_axis_that_breaks_its_promise() {
+    let flags = vec![None, Some(vec![true])];
+    let question = Question::elementwise(Rules::Theano, shapes(&["3x2", "2"]), flags).unwrap();
+    assert_drawn(
+        &drawn(question),
+        "
+theano: (3,2) + (2) => refused
+
+  axis   0    1
+  A     3F   2F
+  B      .   2T!
+
+  T broadcastable, F not   . no axis there   ! what does not go together
+  refused: flag_violation of B at axis 0: length 2 on an axis flagged broadcastable
+  THEANO-1: A flag True promises the length 1
+",
+    );
+}
+
+#[test]
+fn a_third_operand_is_refused_where_two_are_taken() {
+    assert_drawn(
+        &elementwise(Rules::Xla { broadcast_dimensions: None }, &["2", "2", "2"]),
+        "
+xla: (2) + (2) + (2) => refused
+
+  A     (2)
+  B     (2)
+  C     (2)
+
+  refused: operand_count: 3 operands: xla takes one or two
+  G-5: How many operands a rule set takes, and that all of them count
+",
+    );
+}
+
+#[test]
+fn high_ranks_and_great_lengths_are_drawn_in_blocks() {
+    let ones = vec!["1"; 64].join("x");
+    let great = format!("{}x7", i64::MAX / 8);
+    let text = elementwise(Rules::Numpy, &[&ones, &great]);
+    assert!(text.contains(&format!("{}", i64::MAX / 8)), "{text}");
+    let table: Vec<&str> = text.lines().skip(2).take_while(|line| !line.contains("no axis there")).collect();
+    assert!(table.iter().all(|line| line.chars().count() <= 100), "{text}");
+    let mut axes: Vec<usize> = Vec::new();
+    for line in table.iter().filter_map(|line| line.strip_prefix("  axis")) {
+        axes.extend(line.split_whitespace().map(|axis| axis.parse::<usize>().unwrap()));
+    }
+    assert_eq!(axes, (0..64).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_too_large_is_refused_and_still_drawn() {
+    let text = elementwise(Rules::Numpy, &[&format!("{}x1", i64::MAX), "2"]);
+    assert!(text.contains("refused: too_large"), "{text}");
+    assert!(
+        text.ends_with("  G-1: Lengths are not negative, and sizes are checked by arithmetic\n"),
+        "{text}"
+    );
+    assert!(
+        text.lines().any(|line| line.starts_with("  A") && line.contains(&i64::MAX.to_string())),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_no_question_is_malformed() {
+    let two = || shapes(&["2", "2"]);
+    let message = |question: Result<Question, broadcheck_spec::Malformed>| question.unwrap_err().to_string();
+    assert!(
+        message(Question::elementwise(Rules::Bidirectional, two(), vec![None; 2]))
+            .contains("not for elementwise")
+    );
+    assert!(message(Question::elementwise(Rules::Numpy, vec![], vec![])).contains("no operand"));
+    let flags = vec![Some(vec![true]), None];
+    assert!(message(Question::elementwise(Rules::Numpy, two(), flags)).contains("only under `theano`"));
+    let flags = vec![Some(vec![true, true]), None];
+    assert!(message(Question::elementwise(Rules::Theano, two(), flags)).contains("2 flags for shape (2)"));
+    assert!(message(Question::elementwise(xla(&[0]), shapes(&["2"]), vec![None])).contains("single operand"));
+    let target = Question::broadcast(RuleSet::Xla, Shape::scalar(), Shape::scalar());
+    assert!(message(target).contains("under `bidirectional` or `numpy`"));
+}

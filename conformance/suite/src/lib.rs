@@ -1,0 +1,22 @@
+//! The conformance suite for array broadcasting, as the tests of a tensor library.
+//!
+//! [`Tests`](testing::Tests) turns the suite into named tests under `cargo test`. The parts of it are public for the
+//! command `broadcheck` and the fuzzer:
+//!
+//! - [`run`] runs cases against an [`Implementation`];
+//! - [`sweeps`] expands and runs families that are too large to list;
+//! - [`relations`] holds what must hold between answers, whatever they are;
+//! - [`known`] reads files of known failures;
+//! - [`globs`] matches ids;
+//! - [`parallel`] spreads work over threads.
+
+pub mod globs;
+pub mod known;
+pub mod parallel;
+pub mod relations;
+pub mod run;
+pub mod sweeps;
+pub mod testing;
+
+pub use broadcheck_spec as spec;
+pub use broadcheck_spec::Implementation;

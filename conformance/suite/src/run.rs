@@ -1,0 +1,216 @@
+//! Runs the suite's cases against an implementation: in parallel, with a report that does not depend on the
+//! order in which they finish.
+
+use crate::known::Known;
+use crate::parallel::over_ranges;
+use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, judge};
+use broadcheck_reference::align;
+use broadcheck_spec::{Case, Expectation, Implementation, Operation, Outcome, Request, Shape};
+use std::cell::Cell;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+/// How a case ended for an implementation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// The outcome is the expected one.
+    Passed,
+    /// It is not, or the implementation skipped a case inside what it declares.
+    Failed,
+    /// Outside what the implementation declares: counted, never passed.
+    Skipped,
+    /// The implementation broke: counts as failed.
+    Errored,
+    /// It fails, and the known-failures file says so.
+    KnownFailure,
+    /// It passes although the known-failures file says that it fails: counts as failed.
+    UnexpectedPass,
+}
+
+impl Status {
+    /// Every status, in the order of reports.
+    pub const ALL: [Status; 6] = [
+        Status::Passed,
+        Status::Failed,
+        Status::Skipped,
+        Status::Errored,
+        Status::KnownFailure,
+        Status::UnexpectedPass,
+    ];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Passed => "passed",
+            Status::Failed => "failed",
+            Status::Skipped => "skipped",
+            Status::Errored => "errored",
+            Status::KnownFailure => "known_failure",
+            Status::UnexpectedPass => "unexpected_pass",
+        }
+    }
+
+    /// Whether a run with such a case fails as a whole.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Status::Failed | Status::Errored | Status::UnexpectedPass)
+    }
+}
+
+/// One case's result for one implementation.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// How it ended.
+    pub status: Status,
+    /// What sort of difference it is, where the outcome is a wrong one.
+    pub kind: Option<DifferenceKind>,
+    /// Why, in words; empty for a pass.
+    pub detail: String,
+    /// What the implementation answered; `None` where it was not asked.
+    pub outcome: Option<Outcome>,
+}
+
+impl Judged {
+    /// A case that ended like this, without an outcome.
+    pub fn new(status: Status, detail: impl Into<String>) -> Judged {
+        Judged { status, kind: None, detail: detail.into(), outcome: None }
+    }
+}
+
+/// Runs one case, and takes the known failures into account.
+pub fn run_case(implementation: &dyn Implementation, case: &Case, known: Option<&Known>) -> Judged {
+    let judged = match implementation.capabilities().covers(&case.request) {
+        Err(reason) => Judged::new(Status::Skipped, reason),
+        Ok(()) => judged(implementation, case, run_caught(implementation, &case.request)),
+    };
+    with_known(judged, case, known)
+}
+
+fn with_known(judged: Judged, case: &Case, known: Option<&Known>) -> Judged {
+    match known.and_then(|known| known.entry(&case.id)) {
+        Some(entry) => entry.applied_to(judged),
+        None => judged,
+    }
+}
+
+/// Runs every case; the reports stand in the order of the cases.
+pub fn run_cases(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
+    let batch = implementation.batch().max(1);
+    let run = |places: Range<usize>| -> Vec<Judged> {
+        cases[places].chunks(batch).flat_map(|cases| run_batch(implementation, cases, known)).collect()
+    };
+    over_ranges(cases.len(), batch, run).into_iter().flatten().collect()
+}
+
+/// Runs as many cases as the implementation likes to be given at a time.
+fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
+    let covered: Vec<&Case> = cases
+        .iter()
+        .copied()
+        .filter(|case| implementation.capabilities().covers(&case.request).is_ok())
+        .collect();
+    let requests: Vec<&Request> = covered.iter().map(|case| &case.request).collect();
+    let outcomes = match requests.len() {
+        0 | 1 => Vec::new(),
+        _ => quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(&requests))))
+            .unwrap_or_default(),
+    };
+    // One alone; or a panic, or not one outcome each: then it is asked one by one, to tell which.
+    if outcomes.len() != covered.len() {
+        return cases.iter().map(|case| run_case(implementation, case, known)).collect();
+    }
+    let mut outcomes = outcomes.into_iter();
+    let judge = |&case: &&Case| {
+        let judged = match implementation.capabilities().covers(&case.request) {
+            Err(reason) => Judged::new(Status::Skipped, reason),
+            Ok(()) => judged(implementation, case, outcomes.next().expect("one outcome each")),
+        };
+        with_known(judged, case, known)
+    };
+    cases.iter().map(judge).collect()
+}
+
+fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) -> Judged {
+    let (status, kind, detail) =
+        match judge(&case.request, &case.expectation, &outcome, Latitude::of(implementation)) {
+            Verdict::Passed => (Status::Passed, None, String::new()),
+            Verdict::Failed(Difference { kind, detail }) => {
+                (Status::Failed, Some(kind), format!("{kind}: {detail}"))
+            }
+            Verdict::Skipped(reason) if beyond_its_limit(implementation, case) => {
+                (Status::Skipped, None, reason)
+            }
+            Verdict::Skipped(reason) => {
+                (Status::Failed, None, format!("skipped inside what it declares: {reason}"))
+            }
+            Verdict::Errored(message) => (Status::Errored, None, message),
+        };
+    Judged { status, kind, detail, outcome: Some(outcome) }
+}
+
+/// Whether an accepted request takes more elements than the implementation says it makes (clause G-1): of the
+/// result, of the result underneath a gradient, of the intermediate. A skip never stands for a refusal.
+fn beyond_its_limit(implementation: &dyn Implementation, case: &Case) -> bool {
+    let Expectation::Result(expected) = &case.expectation else { return false };
+    let limit = implementation.capabilities().max_elements;
+    let beyond = |shape: &Shape| shape.count().is_none_or(|count| count > limit);
+    if beyond(expected.tensor.shape()) {
+        return true;
+    }
+    let Ok(alignment) = align(&case.request) else { return false };
+    let underneath =
+        matches!(case.request.operation(), Operation::Gradient { .. }) && beyond(&alignment.shape);
+    underneath || alignment.intermediate.as_ref().is_some_and(beyond)
+}
+
+/// Asks an implementation; a panic inside it is an outcome of its own, and leaves no message on stderr.
+pub fn run_caught(implementation: &dyn Implementation, request: &Request) -> Outcome {
+    let answer = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run(request))));
+    answer.unwrap_or_else(|panic| Outcome::Errored { message: format!("panicked: {}", panic_text(&*panic)) })
+}
+
+/// Asks an implementation several requests: together, where it likes that; a panic is then found by asking again,
+/// one by one.
+pub fn run_together(implementation: &dyn Implementation, requests: &[&Request]) -> Vec<Outcome> {
+    if implementation.batch() > 1 && requests.len() > 1 {
+        let answers = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(requests))));
+        if let Ok(outcomes) = answers
+            && outcomes.len() == requests.len()
+        {
+            return outcomes;
+        }
+    }
+    requests.iter().map(|request| run_caught(implementation, request)).collect()
+}
+
+thread_local! {
+    /// Whether panics of this thread are caught and reported as outcomes.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something of which panics on this thread are not written to stderr.
+fn quietly<T>(action: impl FnOnce() -> T) -> T {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = take_hook();
+        set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                loud(info);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    let result = action();
+    QUIET.set(before);
+    result
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    if let Some(text) = panic.downcast_ref::<String>() {
+        text
+    } else if let Some(text) = panic.downcast_ref::<&str>() {
+        text
+    } else {
+        "without a message"
+    }
+}

@@ -1,0 +1,221 @@
+//! Runs a sweep against an implementation: one line of the report for all its cases.
+
+use super::together::check_together;
+use super::{Expansion, expand};
+use crate::known::Known;
+use crate::parallel::over_ranges;
+use crate::relations::{Extent, Held, Instance, Relation};
+use crate::run::{Judged, Status, run_cases};
+use broadcheck_spec::{Case, Implementation, Sweep};
+use std::mem::take;
+use std::ops::Range;
+
+/// How many failures are described.
+const DESCRIBED: usize = 5;
+
+/// What became of a sweep's cases.
+#[derive(Clone, Debug)]
+pub struct SweepReport {
+    /// How many cases there are.
+    pub cases: u64,
+    /// Cases that were not asked, because a sample was.
+    pub left_out: u64,
+    /// Cases that passed. Of a relation: instances in which two answers were compared, and agreed.
+    pub passed: u64,
+    /// Cases that failed.
+    pub failed: u64,
+    /// Cases outside what the implementation declares.
+    pub skipped: u64,
+    /// Instances of a relation in which there was nothing to compare: never counted as passed.
+    pub vacuous: u64,
+    /// The first failures.
+    pub failures: Vec<SweepFailure>,
+    /// The sweep as one case: passed where some cases passed and none failed.
+    pub judged: Judged,
+}
+
+/// One failure inside a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepFailure {
+    /// The case's id, or the relation.
+    pub what: String,
+    /// Why it failed.
+    pub detail: String,
+}
+
+/// Runs every case of a sweep, in parallel, and takes the known failures into account: an entry lists the
+/// sweep's own id.
+pub fn run_sweep(implementation: &dyn Implementation, sweep: &Sweep, known: Option<&Known>) -> SweepReport {
+    run_sample(implementation, sweep, known, u64::MAX)
+}
+
+/// [`run_sweep`] for an implementation that takes long over each answer: of a sweep with more than `most` cases it asks
+/// about so many, spread over all of it, always the same.
+pub fn run_sample(
+    implementation: &dyn Implementation,
+    sweep: &Sweep,
+    known: Option<&Known>,
+    most: u64,
+) -> SweepReport {
+    let sample = Sample { one_in: sweep.expected_cases.div_ceil(most.max(1)).max(1) };
+    let mut report = match expand(sweep) {
+        Ok(Expansion::Cases(cases)) => run_all(implementation, &cases, sample),
+        Ok(Expansion::Relation { relation, extent }) => {
+            run_relation(implementation, relation, extent, sample)
+        }
+        Err(reason) => {
+            let mut report = Tally::default().report(0, None);
+            report.judged = Judged::new(Status::Failed, reason);
+            return report;
+        }
+    };
+    if let Some(entry) = known.and_then(|known| known.entry(&sweep.id)) {
+        report.judged = entry.applied_to(report.judged);
+    }
+    report
+}
+
+/// Which cases of a sweep are asked.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// 1: all of them.
+    one_in: u64,
+}
+
+impl Sample {
+    /// Whether the case at a place is asked. Places are scattered first: neighbours differ in one attribute, and every
+    /// so-manieth would always have the same.
+    fn takes(self, place: usize, within: u64) -> bool {
+        let place = (place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ within;
+        let scattered = (place ^ (place >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (scattered >> 32).is_multiple_of(self.one_in)
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    vacuous: u64,
+    left_out: u64,
+    failures: Vec<SweepFailure>,
+}
+
+impl Tally {
+    fn fail(&mut self, what: impl Into<String>, detail: impl Into<String>) {
+        self.failed += 1;
+        if self.failures.len() < DESCRIBED {
+            self.failures.push(SweepFailure { what: what.into(), detail: detail.into() });
+        }
+    }
+
+    fn judge(&mut self, relation: &Relation, held: Result<Held, String>) {
+        match held {
+            Ok(Held::Compared) => self.passed += 1,
+            Ok(Held::Vacuous) => self.vacuous += 1,
+            Err(violation) => self.fail(relation.name, violation),
+        }
+    }
+
+    /// `self` stands before `later` in the order of the cases: the first failures stay the first.
+    fn then(mut self, later: Tally) -> Tally {
+        self.passed += later.passed;
+        self.failed += later.failed;
+        self.skipped += later.skipped;
+        self.vacuous += later.vacuous;
+        self.left_out += later.left_out;
+        self.failures.extend(later.failures);
+        self.failures.truncate(DESCRIBED);
+        self
+    }
+
+    fn report(self, cases: u64, skip: Option<String>) -> SweepReport {
+        let Tally { passed, failed, skipped, vacuous, left_out, failures } = self;
+        let asked = cases.saturating_sub(left_out);
+        let judged = if failed > 0 {
+            let first: Vec<String> =
+                failures.iter().map(|failure| format!("{}: {}", failure.what, failure.detail)).collect();
+            Judged::new(Status::Failed, format!("{failed} of {asked} failed\n{}", first.join("\n")))
+        } else if passed + failed + skipped + vacuous != asked {
+            let found = passed + failed + skipped + vacuous;
+            Judged::new(Status::Failed, format!("{found} cases were run, expected {asked}"))
+        } else if skipped == asked && asked > 0 {
+            Judged::new(Status::Skipped, skip.unwrap_or_else(|| "outside what it declares".into()))
+        } else if passed == 0 && left_out > 0 {
+            let nothing = "a larger one is needed: nothing was compared in any of them";
+            Judged::new(Status::Skipped, format!("a sample of {asked} of {cases} cases, and {nothing}"))
+        } else if passed == 0 {
+            Judged::new(Status::Failed, format!("nothing was compared in any of {asked} cases"))
+        } else if left_out > 0 {
+            Judged::new(Status::Passed, format!("a sample: {asked} of {cases} cases"))
+        } else {
+            Judged::new(Status::Passed, "")
+        };
+        SweepReport { cases, left_out, passed, failed, skipped, vacuous, failures, judged }
+    }
+}
+
+fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) -> SweepReport {
+    let asked = cases.iter().enumerate().filter(|&(place, _)| sample.takes(place, 0));
+    let asked: Vec<&Case> = asked.map(|(_, case)| case).collect();
+    let judged = run_cases(implementation, &asked, None);
+    let mut tally = Tally { left_out: (cases.len() - asked.len()) as u64, ..Tally::default() };
+    let mut skip = None;
+    for (case, judged) in asked.into_iter().zip(judged) {
+        match judged.status {
+            Status::Passed => tally.passed += 1,
+            Status::Skipped => {
+                tally.skipped += 1;
+                skip.get_or_insert(judged.detail);
+            }
+            _ => tally.fail(&case.id, judged.detail),
+        }
+    }
+    tally.report(cases.len() as u64, skip)
+}
+
+fn run_relation(
+    implementation: &dyn Implementation,
+    relation: &'static Relation,
+    extent: Extent,
+    sample: Sample,
+) -> SweepReport {
+    let cases = u64::try_from(relation.count(&extent)).unwrap_or(u64::MAX);
+    if let Err(reason) = relation.covered_by(implementation.capabilities(), &extent) {
+        return Tally { skipped: cases, ..Tally::default() }.report(cases, Some(reason));
+    }
+    let shapes = extent.shapes();
+    // Where many requests are answered faster together, the instances of many pairs of shapes are checked together.
+    let batch = implementation.batch().max(1);
+    let check = |tally: &mut Tally, instances: &[Instance]| {
+        for held in check_together(implementation, relation, instances) {
+            tally.judge(relation, held);
+        }
+    };
+    let judge = |pairs: Range<usize>| {
+        let (mut tally, mut waiting) = <(Tally, Vec<Instance>)>::default();
+        for place in pairs {
+            let (first, second) = (place / shapes.len(), place % shapes.len());
+            let mut within = 0;
+            relation.each(&shapes, first, second, &mut |instance| {
+                within += 1;
+                if !sample.takes(place, within) {
+                    tally.left_out += 1;
+                    return;
+                }
+                if batch == 1 {
+                    return tally.judge(relation, relation.check(implementation, instance));
+                }
+                waiting.push(instance.clone());
+                if waiting.len() == batch {
+                    check(&mut tally, &take(&mut waiting));
+                }
+            });
+        }
+        check(&mut tally, &waiting);
+        tally
+    };
+    let tallies = over_ranges(shapes.len() * shapes.len(), batch, judge);
+    tallies.into_iter().fold(Tally::default(), Tally::then).report(cases, None)
+}

@@ -1,0 +1,272 @@
+//! Blocks and their tails, runs, chunks, and what is kept in registers between them.
+
+use super::report;
+use crate::engine::blocks::{BLOCK, CHUNK, Path, Piece, Source, Visit, pieces, step, unravel};
+use crate::{Class, Fault};
+
+fn path(stride: i64) -> Path {
+    match stride {
+        0 => Path::Splat,
+        1 => Path::Dense,
+        _ => Path::Strided,
+    }
+}
+
+/// The blocks of a run with another tail; a run of one block has none.
+fn with_tail(length: usize, tail: fn(Piece) -> Piece) -> Vec<Piece> {
+    let mut pieces = pieces(length);
+    if let [_, .., last] = &mut pieces[..]
+        && last.count < BLOCK
+    {
+        *last = tail(*last);
+    }
+    pieces
+}
+
+/// The pieces of a run with something done to those from a place on.
+fn from_place(length: usize, place: usize, change: fn(Piece) -> Piece) -> Vec<Piece> {
+    let changed = |piece: Piece| if piece.store >= place { change(piece) } else { piece };
+    pieces(length).into_iter().map(changed).collect()
+}
+
+/// Ends like an access outside a buffer, but without a word on standard error.
+fn crash_where_empty(sources: &[Source<'_>]) {
+    if sources.iter().any(|source| source.data.is_empty()) {
+        std::panic::resume_unwind(Box::new("read outside a buffer"));
+    }
+}
+
+pub(super) static FAULTS: &[Fault] = &[
+    Fault {
+        id: "blocks/tail-dropped",
+        class: Class::Blocks,
+        title: "What is left after the last whole block is not computed.",
+        reports: &[],
+        plant: |d| d.blocks.pieces = |length| with_tail(length, |tail| Piece { count: 0, ..tail }),
+    },
+    Fault {
+        id: "blocks/tail-read-from-the-start",
+        class: Class::Blocks,
+        title: "The tail is computed from the first elements of the run.",
+        reports: &[],
+        plant: |d| d.blocks.pieces = |length| with_tail(length, |tail| Piece { load: 0, ..tail }),
+    },
+    Fault {
+        id: "blocks/tail-overlaps",
+        class: Class::Blocks,
+        title: "The last block is moved back to be whole where it is written, but not where it is read.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces = |length| {
+                with_tail(length, |tail| Piece {
+                    store: tail.store + tail.count - BLOCK,
+                    count: BLOCK,
+                    ..tail
+                })
+            };
+        },
+    },
+    Fault {
+        id: "blocks/tail-one-short",
+        class: Class::Blocks,
+        title: "The last element of a tail of odd length is not computed.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces = |length| with_tail(length, |tail| Piece { count: tail.count & !1, ..tail });
+        },
+    },
+    Fault {
+        id: "blocks/last-whole-block-dropped",
+        class: Class::Blocks,
+        title: "A run of exactly several blocks lacks its last.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces = |length| {
+                let mut pieces = pieces(length);
+                if pieces.len() > 1 && length.is_multiple_of(BLOCK) {
+                    pieces.pop();
+                }
+                pieces
+            };
+        },
+    },
+    Fault {
+        id: "blocks/stale-tail",
+        class: Class::Blocks,
+        title: "In the tail a strided operand keeps what the block before it had.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.loads = |visit| match visit.path {
+                Path::Splat => visit.block == 0,
+                Path::Dense => true,
+                Path::Strided => visit.block == 0 || visit.piece.count == BLOCK,
+            };
+        },
+    },
+    Fault {
+        id: "blocks/rest-after-256-dropped",
+        class: Class::Blocks,
+        title: "What a run has after its last whole 256 elements is not computed.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces = |length| {
+                let whole = if length > 256 { length / 256 * 256 } else { length };
+                from_place(length, whole, |piece| Piece { count: 0, ..piece })
+            };
+        },
+    },
+    Fault {
+        id: "blocks/second-1024-reads-the-first",
+        class: Class::Blocks,
+        title: "After 1024 elements of a run, what was loaded for the first of them is read again.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces =
+                |length| from_place(length, 1024, |piece| Piece { load: piece.load % 1024, ..piece });
+        },
+    },
+    Fault {
+        id: "blocks/rest-after-1024-dropped",
+        class: Class::Blocks,
+        title: "What a run has after its last whole 1024 elements is not computed.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.pieces = |length| {
+                let whole = if length > 1024 { length / 1024 * 1024 } else { length };
+                from_place(length, whole, |piece| Piece { count: 0, ..piece })
+            };
+        },
+    },
+    Fault {
+        id: "blocks/splat-kept-between-runs",
+        class: Class::Blocks,
+        title: "An operand that stands still along the inner loop is read once for all runs.",
+        reports: &[],
+        plant: |d| d.blocks.loads = |visit| visit.path != Path::Splat || (visit.block == 0 && visit.run == 0),
+    },
+    Fault {
+        id: "blocks/splat-kept-within-a-chunk",
+        class: Class::Blocks,
+        title: "An operand that stands still along the inner loop is read once for each chunk of runs.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.loads =
+                |visit| visit.path != Path::Splat || (visit.block == 0 && visit.run.is_multiple_of(CHUNK));
+        },
+    },
+    Fault {
+        id: "blocks/row-kept-between-runs",
+        class: Class::Blocks,
+        title: "A run of one block is taken for the same row again, and read once for each chunk.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.loads = |Visit { path, run, block, piece }| match path {
+                Path::Splat => block == 0,
+                Path::Strided => true,
+                Path::Dense => block > 0 || piece.count < BLOCK || run.is_multiple_of(CHUNK),
+            };
+        },
+    },
+    Fault {
+        id: "blocks/splat-read-as-dense",
+        class: Class::Blocks,
+        title: "The loop for dense operands is run for one that stands still.",
+        reports: &[],
+        plant: |d| d.blocks.path = |stride| if stride == 0 { Path::Dense } else { path(stride) },
+    },
+    Fault {
+        id: "blocks/strided-read-as-dense",
+        class: Class::Blocks,
+        title: "The loop for dense operands is run for one with a step above 1.",
+        reports: &[],
+        plant: |d| d.blocks.path = |stride| if stride > 1 { Path::Dense } else { path(stride) },
+    },
+    Fault {
+        id: "blocks/reversed-read-as-dense",
+        class: Class::Blocks,
+        title: "The loop for dense operands is run for one with a step of -1.",
+        reports: &[],
+        plant: |d| d.blocks.path = |stride| if stride == -1 { Path::Dense } else { path(stride) },
+    },
+    Fault {
+        id: "blocks/no-carry",
+        class: Class::Blocks,
+        title: "At the end of an axis the index goes back to its start, and the axis above does not go on.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.step = |index, lengths| {
+                let last = index.len().saturating_sub(1);
+                step(&mut index[last..], &lengths[last..]);
+            };
+        },
+    },
+    Fault {
+        id: "blocks/carry-over-one-axis",
+        class: Class::Blocks,
+        title: "The index is carried over one axis, not over two.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.step = |index, lengths| {
+                let last = index.len().saturating_sub(2);
+                step(&mut index[last..], &lengths[last..]);
+            };
+        },
+    },
+    Fault {
+        id: "blocks/chunk-index-column-major",
+        class: Class::Blocks,
+        title: "The index at which a chunk begins is reckoned with the first axis running fastest.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.unravel = |run, lengths| {
+                let reversed: Vec<usize> = lengths.iter().rev().copied().collect();
+                unravel(run, &reversed).into_iter().rev().collect()
+            };
+        },
+    },
+    Fault {
+        id: "blocks/chunk-begins-late",
+        class: Class::Blocks,
+        title: "Every chunk but the first begins one run late.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.runs = |chunk, runs| {
+                let late = usize::from(chunk > 0);
+                (chunk * CHUNK + late).min(runs)..runs.min((chunk + 1) * CHUNK)
+            };
+        },
+    },
+    Fault {
+        id: "blocks/last-chunk-dropped",
+        class: Class::Blocks,
+        title: "Runs that are left after the last whole chunk are not computed.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.runs = |chunk, runs| {
+                let whole = runs < CHUNK || (chunk + 1) * CHUNK <= runs;
+                chunk * CHUNK..if whole { runs.min((chunk + 1) * CHUNK) } else { chunk * CHUNK }
+            };
+        },
+    },
+    Fault {
+        id: "blocks/condition-of-the-first-lane",
+        class: Class::Blocks,
+        title: "select decides for a whole block by the condition of its first element.",
+        reports: &[],
+        plant: |d| d.evaluate.condition = |_| 0,
+    },
+    Fault {
+        id: "blocks/empty-read-ahead",
+        class: Class::Blocks,
+        title: "The first element is read before it is known that there is one, and the process ends.",
+        reports: &[report("onnx", "https://github.com/onnx/onnx/issues/6294")],
+        plant: |d| d.blocks.prepares = crash_where_empty,
+    },
+    Fault {
+        id: "blocks/place-in-eight-bits",
+        class: Class::Blocks,
+        title: "A place in a buffer is kept in too few bits, and wraps.",
+        reports: &[report("mlx", "https://github.com/ml-explore/mlx/issues/124")],
+        plant: |d| d.blocks.place = |place| place & 0xff,
+    },
+];

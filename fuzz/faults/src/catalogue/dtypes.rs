@@ -1,0 +1,148 @@
+//! Dtypes: what goes together, what is defined, in what is computed.
+
+use crate::engine::types::{defined, gives_bool};
+use crate::{Class, Fault};
+use broadcheck_spec::{DType, Function};
+
+pub(super) static FAULTS: &[Fault] = &[
+    Fault {
+        id: "dtypes/promoted",
+        class: Class::Dtypes,
+        title: "Operands of two dtypes are promoted to the wider.",
+        reports: &[],
+        plant: |d| d.types.together = |_, _| true,
+    },
+    Fault {
+        id: "dtypes/integers-promoted",
+        class: Class::Dtypes,
+        title: "Integers of two widths go together.",
+        reports: &[],
+        plant: |d| d.types.together = |a, b| a == b || (a.is_integer() && b.is_integer()),
+    },
+    Fault {
+        id: "dtypes/number-as-condition",
+        class: Class::Dtypes,
+        title: "select takes a number for a condition.",
+        reports: &[],
+        plant: |d| d.types.condition = |_| true,
+    },
+    Fault {
+        id: "dtypes/integers-divided",
+        class: Class::Dtypes,
+        title: "divide of integers is not refused.",
+        reports: &[],
+        plant: |d| {
+            d.types.defined = |function, dtype| {
+                defined(function, dtype) || (function == Function::Divide && dtype.is_integer())
+            };
+            // What a system answers there is its own affair.
+            d.evaluate.apply = |function, values| match function {
+                Function::Divide if values[0].dtype().is_integer() => values[0],
+                _ => broadcheck_reference::apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/negate-unsigned-refused",
+        class: Class::Dtypes,
+        title: "negate of an unsigned integer is refused instead of wrapping.",
+        reports: &[],
+        plant: |d| {
+            d.types.defined = |function, dtype| {
+                let unsigned = matches!(dtype, DType::U64 | DType::U32 | DType::U16 | DType::U8);
+                defined(function, dtype) && !(function == Function::Negate && unsigned)
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/bool-not-compared",
+        class: Class::Dtypes,
+        title: "equal of truth values is refused.",
+        reports: &[],
+        plant: |d| {
+            d.types.defined = |function, dtype| {
+                let equal = matches!(function, Function::Equal | Function::NotEqual);
+                defined(function, dtype) && !(equal && dtype == DType::Bool)
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/comparison-keeps-the-dtype",
+        class: Class::Dtypes,
+        title: "A comparison gives 0 and 1 of its arguments' dtype.",
+        reports: &[],
+        plant: |d| {
+            d.types.answer = |_, dtype| dtype;
+            d.types.together = |a, b| a == b || a == DType::Bool || b == DType::Bool;
+            d.types.condition = |_| true;
+            d.types.defined = |function, dtype| defined(function, dtype) || gives_bool(function);
+        },
+    },
+    Fault {
+        id: "dtypes/types-after-shapes",
+        class: Class::Dtypes,
+        title: "Shapes are refused before dtypes.",
+        reports: &[],
+        plant: |d| d.types.before_shapes = false,
+    },
+    Fault {
+        id: "dtypes/gradient-of-integers",
+        class: Class::Dtypes,
+        title: "A gradient by an integer is not refused.",
+        reports: &[],
+        plant: |d| d.types.continuous = |dtype| dtype != DType::Bool,
+    },
+    Fault {
+        id: "dtypes/halves-not-rounded-between",
+        class: Class::Dtypes,
+        title: "A fused expression of f16 or bf16 is computed in f32 and rounded once, at its end.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.computed_in = |dtype| match dtype {
+                DType::F16 | DType::Bf16 => DType::F32,
+                other => other,
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/singles-in-doubles",
+        class: Class::Dtypes,
+        title: "A fused expression of f32 is computed in f64 and rounded once, at its end.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.computed_in = |dtype| if dtype == DType::F32 { DType::F64 } else { dtype };
+        },
+    },
+    Fault {
+        id: "dtypes/integers-through-doubles",
+        class: Class::Dtypes,
+        title: "Integers of 64 bits go through an f64 and lose what is beyond 2^53.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.computed_in = |dtype| match dtype {
+                DType::I64 | DType::U64 => DType::F64,
+                other => other,
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/small-integers-wrap-late",
+        class: Class::Dtypes,
+        title: "Integers of 8 and 16 bits are computed in 32, and wrap only where they are stored.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.computed_in = |dtype| match dtype {
+                DType::I8 | DType::I16 => DType::I32,
+                DType::U8 | DType::U16 => DType::U32,
+                other => other,
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/unsigned-as-signed",
+        class: Class::Dtypes,
+        title: "Unsigned integers of 64 bits are computed as signed: large ones compare as negative.",
+        reports: &[],
+        plant: |d| d.evaluate.computed_in = |dtype| if dtype == DType::U64 { DType::I64 } else { dtype },
+    },
+];

@@ -1,0 +1,285 @@
+//! Gradients: the sum to an operand's shape, and the chain rule.
+
+use super::report;
+use crate::engine::adjoint::{Partials, Spread, partials};
+use crate::engine::blocks::BLOCK;
+use crate::engine::strides::row_major;
+use crate::{Class, Fault};
+use broadcheck_spec::{Function, Operand};
+
+/// Axes of the result that w does not have.
+fn lacking(spread: &Spread<'_>) -> Vec<usize> {
+    (0..spread.result.len()).filter(|&axis| spread.own(axis).is_none()).collect()
+}
+
+/// Axes of the result that w has with length 1.
+fn ones(spread: &Spread<'_>) -> Vec<usize> {
+    let one = |axis: &usize| spread.own(*axis).is_some_and(|own| spread.lengths[own] == 1);
+    (0..spread.result.len()).filter(one).collect()
+}
+
+/// The elements in the order in which those of w lie in its buffer, where w is a view that is a permutation.
+fn in_memory_order(values: Vec<f64>, operand: &Operand) -> Vec<f64> {
+    let Some(strides) = operand.strides() else { return values };
+    let mut axes: Vec<usize> = (0..strides.len()).collect();
+    axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
+    let lengths: Vec<usize> = axes.iter().map(|&axis| operand.shape()[axis]).collect();
+    let dense = row_major(operand.shape());
+    let place = |number: usize| {
+        let index = crate::engine::blocks::unravel(number, &lengths);
+        let steps = axes.iter().zip(index).map(|(&axis, at)| dense[axis] * at as i64);
+        usize::try_from(steps.sum::<i64>()).unwrap_or(0)
+    };
+    (0..values.len()).map(|number| values[place(number)]).collect()
+}
+
+fn with(function: Function, arguments: &[f64], r: f64, of: Function, other: Partials) -> Partials {
+    if function == of { other } else { partials(function, arguments, r) }
+}
+
+fn is_tie(function: Function, arguments: &[f64]) -> bool {
+    matches!(function, Function::Maximum | Function::Minimum)
+        && arguments[0].partial_cmp(&arguments[1]) == Some(std::cmp::Ordering::Equal)
+}
+
+pub(super) static FAULTS: &[Fault] = &[
+    Fault {
+        id: "gradient/keeps-the-broadcast-shape",
+        class: Class::Gradient,
+        title: "The gradient has the shape of the result, not that of the operand.",
+        reports: &[
+            report("burn", "https://github.com/tracel-ai/burn/issues/181"),
+            report("tt-metal", "https://github.com/tenstorrent/tt-metal/issues/40008"),
+        ],
+        plant: |d| {
+            d.adjoint.summed = |_| Vec::new();
+            d.adjoint.removed = |_| Vec::new();
+        },
+    },
+    Fault {
+        id: "gradient/stretched-axis-not-summed",
+        class: Class::Gradient,
+        title: "The gradient is summed over axes that the operand lacks, not over those on which its 1 was stretched.",
+        reports: &[
+            report("nd4j", "https://github.com/deeplearning4j/nd4j/issues/2424"),
+            report("aesara", "https://github.com/aesara-devs/aesara/issues/1089"),
+        ],
+        plant: |d| d.adjoint.summed = lacking,
+    },
+    Fault {
+        id: "gradient/missing-axis-not-summed",
+        class: Class::Gradient,
+        title: "The gradient is summed over stretched axes, not over those that the operand lacks.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.summed = ones;
+            d.adjoint.removed = |_| Vec::new();
+        },
+    },
+    Fault {
+        id: "gradient/axes-not-shifted",
+        class: Class::Gradient,
+        title: "Stretched axes are counted in the operand, although the result has more axes on the left.",
+        reports: &[report("Odyssey", "https://github.com/HomericIntelligence/Odyssey/pull/2080")],
+        plant: |d| {
+            d.adjoint.summed = |spread| {
+                let own = (0..spread.lengths.len()).filter(|&axis| spread.lengths[axis] == 1);
+                let mut axes: Vec<usize> = lacking(spread).into_iter().chain(own).collect();
+                axes.sort_unstable();
+                axes.dedup();
+                axes.retain(|&axis| axis < spread.result.len());
+                axes
+            };
+        },
+    },
+    Fault {
+        id: "gradient/leading-ones-stay",
+        class: Class::Gradient,
+        title: "Axes that the operand lacks stay in its gradient where their length is 1.",
+        reports: &[report("oneflow", "https://github.com/Oneflow-Inc/oneflow/pull/8379")],
+        plant: |d| {
+            d.adjoint.removed =
+                |spread| lacking(spread).into_iter().filter(|&axis| spread.result[axis] != 1).collect();
+        },
+    },
+    Fault {
+        id: "gradient/one-axis-only",
+        class: Class::Gradient,
+        title: "Of several stretched axes the gradient is summed over the first; of the others the first element is taken.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.summed = |spread| {
+                let mut axes = ones(spread);
+                axes.truncate(1);
+                axes.extend(lacking(spread));
+                axes.sort_unstable();
+                axes
+            };
+        },
+    },
+    Fault {
+        id: "gradient/first-instead-of-sum",
+        class: Class::Gradient,
+        title: "Where a sum is due the first contribution is taken.",
+        reports: &[report("tvm", "https://github.com/apache/tvm/pull/2465")],
+        plant: |d| d.adjoint.sum = |values| values.first().copied().unwrap_or(0.0),
+    },
+    Fault {
+        id: "gradient/last-instead-of-sum",
+        class: Class::Gradient,
+        title: "Contributions are written over each other instead of added.",
+        reports: &[],
+        plant: |d| d.adjoint.sum = |values| values.last().copied().unwrap_or(0.0),
+    },
+    Fault {
+        id: "gradient/averaged",
+        class: Class::Gradient,
+        title: "The gradient by a broadcast operand is averaged.",
+        reports: &[],
+        plant: |d| {
+            #[allow(clippy::cast_precision_loss, reason = "no sum has 2^53 contributions")]
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+            d.adjoint.sum = mean;
+        },
+    },
+    Fault {
+        id: "gradient/first-times-count",
+        class: Class::Gradient,
+        title: "The first contribution is multiplied by their number, as if all were alike.",
+        reports: &[],
+        plant: |d| {
+            #[allow(clippy::cast_precision_loss, reason = "no sum has 2^53 contributions")]
+            let product = |values: &[f64]| values.first().map_or(0.0, |first| first * values.len() as f64);
+            d.adjoint.sum = product;
+        },
+    },
+    Fault {
+        id: "gradient/sum-without-tail",
+        class: Class::Gradient,
+        title: "Sums are taken in whole blocks, and what is left is not added.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.sum = |values| match values.len() {
+                0..BLOCK => values.iter().sum(),
+                count => values[..count - count % BLOCK].iter().sum(),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/empty-sum-is-nan",
+        class: Class::Gradient,
+        title: "A sum of no contributions is NaN.",
+        reports: &[],
+        plant: |d| d.adjoint.sum = |values| if values.is_empty() { f64::NAN } else { values.iter().sum() },
+    },
+    Fault {
+        id: "gradient/one-occurrence",
+        class: Class::Gradient,
+        title: "Of several uses of an operand the last alone counts.",
+        reports: &[],
+        plant: |d| d.adjoint.occurrences = |_, next| next,
+    },
+    Fault {
+        id: "gradient/in-memory-order",
+        class: Class::Gradient,
+        title: "The gradient by a transposed view comes in the order of the buffer.",
+        reports: &[],
+        plant: |d| d.adjoint.ordered = in_memory_order,
+    },
+    Fault {
+        id: "gradient/sign-of-the-subtrahend",
+        class: Class::Gradient,
+        title: "The gradient by what is subtracted lacks its minus.",
+        reports: &[report("mxnet", "https://github.com/apache/mxnet/pull/5216")],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| with(f, x, r, Function::Subtract, [Some(1.0), Some(1.0), None]);
+        },
+    },
+    Fault {
+        id: "gradient/product-by-the-factor-itself",
+        class: Class::Gradient,
+        title: "The gradient by a factor is that factor, not the other.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match (f, x) {
+                (Function::Multiply, &[a, b]) => [Some(a), Some(b), None],
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/quotient-without-the-square",
+        class: Class::Gradient,
+        title: "The gradient by a divisor is that of the quotient's negative.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match (f, x) {
+                (Function::Divide, &[_, b]) => [Some(1.0 / b), Some(-r), None],
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/tie-goes-to-both",
+        class: Class::Gradient,
+        title: "Where the arguments of maximum or minimum are equal each gets all.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials =
+                |f, x, r| if is_tie(f, x) { [Some(1.0), Some(1.0), None] } else { partials(f, x, r) };
+        },
+    },
+    Fault {
+        id: "gradient/tie-goes-to-the-first",
+        class: Class::Gradient,
+        title: "Where the arguments of maximum or minimum are equal the first gets all.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials =
+                |f, x, r| if is_tie(f, x) { [Some(1.0), None, None] } else { partials(f, x, r) };
+        },
+    },
+    Fault {
+        id: "gradient/branch-not-taken-times-zero",
+        class: Class::Gradient,
+        title: "The branch that select does not take is multiplied by 0, and an infinity there becomes NaN.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match f {
+                Function::Select => partials(f, x, r).map(|partial| partial.or(Some(0.0))),
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/power-at-zero",
+        class: Class::Gradient,
+        title: "The gradient of a power to the 0 is 0 times infinity.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match (f, x) {
+                (Function::Power, &[a, b]) => [Some(b * a.powf(b - 1.0)), Some(r * a.ln()), None],
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/abs-at-zero",
+        class: Class::Gradient,
+        title: "The gradient of abs at 0 is 1.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match f {
+                Function::Abs => [Some(if x[0].is_nan() { x[0] } else { 1f64.copysign(x[0]) }), None, None],
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/of-comparisons",
+        class: Class::Gradient,
+        title: "A comparison on the way to the operand gives 0 instead of a refusal.",
+        reports: &[],
+        plant: |d| d.types.differentiable = |_| true,
+    },
+];

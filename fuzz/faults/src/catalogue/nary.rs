@@ -1,0 +1,98 @@
+//! More than two operands, and operands that are read more than once or not at all.
+
+use crate::engine::strides::stretched;
+use crate::{Class, Fault};
+use broadcheck_spec::RuleSet;
+
+pub(super) static FAULTS: &[Fault] = &[
+    Fault {
+        id: "nary/two-at-most",
+        class: Class::Nary,
+        title: "numpy takes two operands at most.",
+        reports: &[],
+        plant: |d| {
+            d.shapes.operand_count = |set, count| match set {
+                RuleSet::Bidirectional => count == 1,
+                RuleSet::None | RuleSet::Theano => true,
+                _ => count <= 2,
+            };
+        },
+    },
+    Fault {
+        id: "nary/each-against-the-first",
+        class: Class::Nary,
+        title: "Each operand is compared with the first alone: (1), (2), (3) are accepted.",
+        reports: &[],
+        plant: |d| {
+            d.shapes.all = |lengths, common| {
+                let together = lengths.iter().map(|&length| common(lengths[0], length));
+                together.collect::<Option<Vec<usize>>>()?.into_iter().find(|&length| length != 1).or(Some(1))
+            };
+        },
+    },
+    Fault {
+        id: "nary/each-against-the-one-before",
+        class: Class::Nary,
+        title: "Each operand is compared with the one before it: (2), (1), (3) are accepted.",
+        reports: &[],
+        plant: |d| {
+            d.shapes.all = |lengths, common| {
+                lengths.windows(2).try_for_each(|pair| common(pair[0], pair[1]).map(|_| ()))?;
+                lengths.iter().copied().find(|&length| length != 1).or(Some(1))
+            };
+        },
+    },
+    Fault {
+        id: "nary/length-of-the-last-pair",
+        class: Class::Nary,
+        title: "The result has the common length of the last two operands.",
+        reports: &[],
+        plant: |d| {
+            d.shapes.all = |lengths, common| {
+                lengths.iter().try_fold(1, |so_far, &length| common(so_far, length))?;
+                let last = &lengths[lengths.len().saturating_sub(2)..];
+                last.iter().try_fold(1, |so_far, &length| common(so_far, length))
+            };
+        },
+    },
+    Fault {
+        id: "nary/unread-takes-no-part",
+        class: Class::Nary,
+        title: "An operand that the expression does not read takes no part in the common shape.",
+        reports: &[],
+        plant: |d| d.shapes.takes_part = |read| read,
+    },
+    Fault {
+        id: "nary/third-not-stretched",
+        class: Class::Nary,
+        title: "From the third operand on a 1 is walked along as if it were long.",
+        reports: &[],
+        plant: |d| {
+            d.strides.over_result = |readings, operand| match operand {
+                0 | 1 => stretched(&readings[operand]),
+                _ => readings[operand].strides.clone(),
+            };
+        },
+    },
+    Fault {
+        id: "nary/eight-registers",
+        class: Class::Nary,
+        title: "There are eight registers, and the ninth operand is read into the first.",
+        reports: &[],
+        plant: |d| d.blocks.register = |operand| operand % 8,
+    },
+    Fault {
+        id: "nary/collapse-looks-at-two",
+        class: Class::Nary,
+        title: "Axes are collapsed by the strides of the first two operands alone.",
+        reports: &[],
+        plant: |d| d.collapse.merges = |even| even.iter().take(2).all(|&even| even),
+    },
+    Fault {
+        id: "nary/name-used-twice",
+        class: Class::Nary,
+        title: "A function writes over the register of its first operand, which is stale where the name is used again.",
+        reports: &[],
+        plant: |d| d.evaluate.overwrites = |_| true,
+    },
+];

@@ -1,0 +1,218 @@
+//! What a function makes of values, at the edges: infinities, zeros, NaN, the ends of the integers.
+
+use crate::engine::convert::as_f64;
+use crate::{Class, Fault};
+use broadcheck_reference::apply;
+use broadcheck_spec::half::{bf16, f16};
+use broadcheck_spec::{Function, Scalar};
+
+fn is_nan(value: Scalar) -> bool {
+    value.as_f64().is_some_and(f64::is_nan)
+}
+
+/// The integer of the same dtype nearest to one that may lie outside.
+fn saturated(value: i128, like: Scalar) -> Scalar {
+    macro_rules! saturated {
+        ($($variant:ident $type:ty),*) => {
+            match like {
+                $(Scalar::$variant(_) => {
+                    let bounded = value.clamp(<$type>::MIN.into(), <$type>::MAX.into());
+                    Scalar::$variant(<$type>::try_from(bounded).unwrap_or_default())
+                })*
+                other => other,
+            }
+        };
+    }
+    saturated!(I64 i64, I32 i32, I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8)
+}
+
+fn saturating(function: Function, values: &[Scalar]) -> Scalar {
+    let integers: Option<Vec<i128>> = values.iter().map(|value| value.as_i128()).collect();
+    match (function, integers.as_deref()) {
+        (Function::Add, Some(&[a, b])) => saturated(a + b, values[0]),
+        (Function::Subtract, Some(&[a, b])) => saturated(a - b, values[0]),
+        (Function::Multiply, Some(&[a, b])) => saturated(a.saturating_mul(b), values[0]),
+        (Function::Negate, Some(&[a])) => saturated(-a, values[0]),
+        _ => apply(function, values),
+    }
+}
+
+/// A subnormal as the zero of its sign.
+fn flushed(value: Scalar) -> Scalar {
+    match value {
+        Scalar::F64(v) if v.is_subnormal() => Scalar::F64(0f64.copysign(v)),
+        Scalar::F32(v) if v.is_subnormal() => Scalar::F32(0f32.copysign(v)),
+        Scalar::F16(v) if v.to_f64() != 0.0 && v.to_f64().abs() < f16::MIN_POSITIVE.to_f64() => {
+            Scalar::F16(if v.is_sign_negative() { f16::NEG_ZERO } else { f16::ZERO })
+        }
+        Scalar::Bf16(v) if v.to_f64() != 0.0 && v.to_f64().abs() < bf16::MIN_POSITIVE.to_f64() => {
+            Scalar::Bf16(if v.is_sign_negative() { bf16::NEG_ZERO } else { bf16::ZERO })
+        }
+        other => other,
+    }
+}
+
+/// select as arithmetic: what is not taken is multiplied by 0.
+fn blended(function: Function, values: &[Scalar]) -> Scalar {
+    if let (Function::Select, [Scalar::Bool(condition), then, otherwise]) = (function, values)
+        && let (Scalar::F64(then), Scalar::F64(otherwise)) = (then, otherwise)
+    {
+        let taken = f64::from(u8::from(*condition));
+        return Scalar::F64(taken * then + (1.0 - taken) * otherwise);
+    }
+    apply(function, values)
+}
+
+pub(super) static FAULTS: &[Fault] = &[
+    Fault {
+        id: "dtypes/integers-saturate",
+        class: Class::Dtypes,
+        title: "Integers stop at their ends instead of wrapping.",
+        reports: &[],
+        plant: |d| d.evaluate.apply = saturating,
+    },
+    Fault {
+        id: "dtypes/absolute-minimum",
+        class: Class::Dtypes,
+        title: "abs of the least integer is the greatest.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values[0].as_i128()) {
+                (Function::Abs, Some(value)) => saturated(value.abs(), values[0]),
+                _ => apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/nan-loses",
+        class: Class::Dtypes,
+        title: "maximum and minimum answer the other argument where one is NaN.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values) {
+                (Function::Maximum | Function::Minimum, &[a, b]) if is_nan(a) => b,
+                (Function::Maximum | Function::Minimum, &[a, b]) if is_nan(b) => a,
+                _ => apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/nan-if-first",
+        class: Class::Dtypes,
+        title: "maximum is a > b ? a : b, and answers b where a is NaN.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values) {
+                (Function::Maximum | Function::Minimum, &[a, b]) if is_nan(a) && !is_nan(b) => b,
+                _ => apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/nan-equals-itself",
+        class: Class::Dtypes,
+        title: "NaN equals NaN.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values) {
+                (Function::Equal, &[a, b]) if is_nan(a) && is_nan(b) => Scalar::Bool(true),
+                _ => apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/not-equal-is-less-or-greater",
+        class: Class::Dtypes,
+        title: "not_equal is less or greater, which NaN is not.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values) {
+                (Function::NotEqual, &[a, b]) if is_nan(a) || is_nan(b) => Scalar::Bool(false),
+                _ => apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/zeros-unordered",
+        class: Class::Dtypes,
+        title: "Of two zeros maximum and minimum answer the first.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values) {
+                (Function::Maximum | Function::Minimum, &[a, b]) if as_f64(a) == 0.0 && as_f64(b) == 0.0 => a,
+                _ => apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/negate-subtracts",
+        class: Class::Dtypes,
+        title: "negate is 0 - x, which makes +0 of +0.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values) {
+                (Function::Negate, &[x]) if x.as_f64() == Some(0.0) => apply(Function::Abs, values),
+                _ => apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/subnormals-flushed",
+        class: Class::Dtypes,
+        title: "A subnormal answer is flushed to zero.",
+        reports: &[],
+        plant: |d| d.evaluate.apply = |function, values| flushed(apply(function, values)),
+    },
+    Fault {
+        id: "dtypes/divide-by-reciprocal",
+        class: Class::Dtypes,
+        title: "divide multiplies by the reciprocal, and rounds twice.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values) {
+                (Function::Divide, &[Scalar::F64(a), Scalar::F64(b)]) => Scalar::F64(a * (1.0 / b)),
+                (Function::Divide, &[Scalar::F32(a), Scalar::F32(b)]) => Scalar::F32(a * (1.0 / b)),
+                _ => apply(function, values),
+            };
+        },
+    },
+    Fault {
+        id: "dtypes/multiply-add-contracted",
+        class: Class::Dtypes,
+        title: "A product and the sum that takes it are rounded once.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.contracts = |outer, inner| outer == Function::Add && inner == Function::Multiply;
+        },
+    },
+    Fault {
+        id: "dtypes/select-blends",
+        class: Class::Dtypes,
+        title: "select multiplies the branch that it does not take by 0, and an infinity there becomes NaN.",
+        reports: &[],
+        plant: |d| d.evaluate.apply = blended,
+    },
+    Fault {
+        id: "dtypes/bfloat-truncated",
+        class: Class::Dtypes,
+        title: "A bf16 is the upper half of an f32, without rounding.",
+        reports: &[],
+        plant: |d| {
+            d.evaluate.apply = |function, values| match (function, values) {
+                (Function::Add, &[Scalar::Bf16(a), Scalar::Bf16(b)]) => truncated(a.to_f32() + b.to_f32()),
+                (Function::Subtract, &[Scalar::Bf16(a), Scalar::Bf16(b)]) => {
+                    truncated(a.to_f32() - b.to_f32())
+                }
+                (Function::Multiply, &[Scalar::Bf16(a), Scalar::Bf16(b)]) => {
+                    truncated(a.to_f32() * b.to_f32())
+                }
+                _ => apply(function, values),
+            };
+        },
+    },
+];
+
+#[allow(clippy::cast_possible_truncation, reason = "the upper half has 16 bits")]
+fn truncated(value: f32) -> Scalar {
+    Scalar::Bf16(if value.is_nan() { bf16::NAN } else { bf16::from_bits((value.to_bits() >> 16) as u16) })
+}

@@ -1,0 +1,180 @@
+//! Gradients: the chain rule at every index of the result, then the sum to the shape of w.
+
+use super::convert::as_f64;
+use super::evaluate::Values;
+use super::{Aligned, within_limit};
+use broadcheck_spec::{Expression, Function, Node, Operand};
+
+/// The derivatives of a function by each of its arguments; `None` where nothing goes that way.
+pub(crate) type Partials = [Option<f64>; 3];
+
+/// How w lies under the result.
+pub(crate) struct Spread<'a> {
+    pub(crate) result: &'a [usize],
+    pub(crate) lengths: &'a [usize],
+    /// The axis of the result for each of w's.
+    pub(crate) axes: &'a [Option<usize>],
+}
+
+impl Spread<'_> {
+    /// The axis of w that lies on an axis of the result.
+    pub(crate) fn own(&self, axis: usize) -> Option<usize> {
+        self.axes.iter().position(|&place| place == Some(axis))
+    }
+}
+
+/// What is decided about gradients.
+#[derive(Clone)]
+pub(crate) struct Adjoint {
+    /// GRAD-3: the derivatives of a function, from its arguments and its answer.
+    pub(crate) partials: fn(Function, &[f64], f64) -> Partials,
+    /// What arrives at one index, from several occurrences of w: so far, and the next.
+    pub(crate) occurrences: fn(f64, f64) -> f64,
+    /// GRAD-1: the axes of the result that are summed over.
+    pub(crate) summed: fn(&Spread<'_>) -> Vec<usize>,
+    /// The axes that are then taken away.
+    pub(crate) removed: fn(&Spread<'_>) -> Vec<usize>,
+    /// The sum along an axis.
+    pub(crate) sum: fn(&[f64]) -> f64,
+    /// The elements in the order of w's own, of a gradient that is whole.
+    pub(crate) ordered: fn(Vec<f64>, &Operand) -> Vec<f64>,
+}
+
+impl Default for Adjoint {
+    fn default() -> Adjoint {
+        Adjoint {
+            partials,
+            occurrences: |so_far, next| so_far + next,
+            summed: |spread| {
+                let sums = |axis: &usize| spread.own(*axis).is_none_or(|own| spread.lengths[own] == 1);
+                (0..spread.result.len()).filter(sums).collect()
+            },
+            removed: |spread| (0..spread.result.len()).filter(|&axis| spread.own(axis).is_none()).collect(),
+            sum: |values| values.iter().sum(),
+            ordered: |values, _| values,
+        }
+    }
+}
+
+/// a^(b-1), where b - 1 may have no place among the floats: r is a^b.
+fn power_of_one_less(a: f64, b: f64, r: f64) -> f64 {
+    let no_ones = 2.0 / f64::EPSILON;
+    if a < 0.0 && r.is_nan() {
+        f64::NAN
+    } else if b.is_finite() && b.abs() >= no_ones {
+        a.abs().powf(b) * 1f64.copysign(a)
+    } else {
+        a.powf(b - 1.0)
+    }
+}
+
+/// GRAD-3, as it is written there.
+pub(crate) fn partials(function: Function, arguments: &[f64], r: f64) -> Partials {
+    use Function as F;
+    let (a, b) = (arguments[0], arguments.get(1).copied().unwrap_or(0.0));
+    let one = |value| [Some(value), None, None];
+    let two = |by_a, by_b| [Some(by_a), Some(by_b), None];
+    match function {
+        F::Add => two(1.0, 1.0),
+        F::Subtract => two(1.0, -1.0),
+        F::Multiply => two(b, a),
+        F::Divide => two(1.0 / b, -r / b),
+        F::Power => {
+            let by_a = if b == 0.0 { 0.0 } else { b * power_of_one_less(a, b, r) };
+            let by_b = if a == 0.0 && b >= 0.0 { 0.0 } else { r * a.ln() };
+            two(by_a, by_b)
+        }
+        F::Maximum | F::Minimum if a.is_nan() || b.is_nan() => two(f64::NAN, f64::NAN),
+        F::Maximum | F::Minimum if a.partial_cmp(&b) == Some(std::cmp::Ordering::Equal) => two(0.5, 0.5),
+        F::Maximum | F::Minimum if (a > b) == (function == F::Maximum) => one(1.0),
+        F::Maximum | F::Minimum => [None, Some(1.0), None],
+        F::Select if a != 0.0 => [None, Some(1.0), None],
+        F::Select => [None, None, Some(1.0)],
+        F::Negate => one(-1.0),
+        F::Exp => one(r),
+        F::Log => one(1.0 / a),
+        F::Sqrt => one(1.0 / (2.0 * r)),
+        F::Tanh => one(1.0 - r * r),
+        F::Abs if a == 0.0 || a.is_nan() => one(a.abs()),
+        F::Abs => one(a.signum()),
+        // Comparisons and logic have none.
+        _ => [None; 3],
+    }
+}
+
+impl Adjoint {
+    /// What arrives at w at one lane of a block.
+    pub(super) fn lane(&self, expression: &Expression, wrt: usize, values: &Values, lane: usize) -> f64 {
+        let nodes = expression.nodes();
+        let value = |node: usize| as_f64(values.registers[values.place[node]][lane]);
+        let mut arriving: Vec<Option<f64>> = vec![None; nodes.len()];
+        arriving[nodes.len() - 1] = Some(1.0);
+        let mut total = 0.0;
+        for (place, node) in nodes.iter().enumerate().rev() {
+            let Some(adjoint) = arriving[place] else { continue };
+            match node {
+                Node::Operand(operand) if *operand == wrt => total = (self.occurrences)(total, adjoint),
+                Node::Operand(_) => {}
+                Node::Call(call) => {
+                    let arguments: Vec<f64> =
+                        call.arguments().iter().map(|&argument| value(argument)).collect();
+                    let partials = (self.partials)(call.function(), &arguments, value(place));
+                    for (&argument, partial) in call.arguments().iter().zip(partials) {
+                        arriving[argument] = partial.map(|partial| adjoint * partial);
+                    }
+                }
+            }
+        }
+        total
+    }
+
+    /// What arrived at every index, summed to the shape of w.
+    pub(super) fn sum_to_shape(
+        &self,
+        arrived: Vec<f64>,
+        operand: &Operand,
+        aligned: &Aligned,
+        wrt: usize,
+    ) -> (Vec<usize>, Vec<f64>) {
+        let axes = &aligned.axes[wrt];
+        let spread = Spread { result: &aligned.shape, lengths: operand.shape(), axes };
+        let (mut shape, mut values) = (aligned.shape.clone(), arrived);
+        let is_empty = shape.contains(&0);
+        for axis in (self.summed)(&spread) {
+            // Without contributions there is nothing to walk, however long the other axes are.
+            if !is_empty {
+                values = self.sum_axis(&values, &shape, axis);
+            }
+            shape[axis] = 1;
+        }
+        if is_empty && within_limit(&shape) {
+            values = vec![(self.sum)(&[]); shape.iter().product()];
+        }
+        let removed = (self.removed)(&spread);
+        let kept = |(axis, length): (usize, usize)| (!removed.contains(&axis)).then_some(length);
+        let mut shape: Vec<usize> = shape.into_iter().enumerate().filter_map(kept).collect();
+        // Axes of w that lie on none of the result, all of length 1 (clause PDPD-3).
+        for (axis, place) in axes.iter().enumerate() {
+            if place.is_none() && shape.len() >= axis {
+                shape.insert(axis, 1);
+            }
+        }
+        if shape == operand.shape().lengths() {
+            values = (self.ordered)(values, operand);
+        }
+        (shape, values)
+    }
+
+    fn sum_axis(&self, values: &[f64], shape: &[usize], axis: usize) -> Vec<f64> {
+        let (before, length) = (shape[..axis].iter().product::<usize>(), shape[axis]);
+        let after: usize = shape[axis + 1..].iter().product();
+        let mut sums = Vec::with_capacity(before * after);
+        for outer in 0..before {
+            for inner in 0..after {
+                let along = (0..length).map(|place| values[(outer * length + place) * after + inner]);
+                sums.push((self.sum)(&along.collect::<Vec<f64>>()));
+            }
+        }
+        sums
+    }
+}

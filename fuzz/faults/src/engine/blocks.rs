@@ -1,0 +1,187 @@
+//! The loop nest walked: runs of the innermost loop, in blocks with a tail, each operand gathered into a register.
+
+use super::collapse::Plan;
+use super::convert::{convert, zero};
+use broadcheck_spec::{DType, Data, Scalar};
+
+/// Elements of a block: so few that small shapes have several, and a tail.
+pub(crate) const BLOCK: usize = 4;
+/// Runs of the innermost loop that are begun anew by arithmetic, as a thread of its own would; between them the
+/// index is counted on.
+pub(crate) const CHUNK: usize = 4;
+
+/// The values of a block.
+pub(crate) type Register = [Scalar; BLOCK];
+
+/// A block of a run: where it is read, where it is written, how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) load: usize,
+    pub(crate) store: usize,
+    pub(crate) count: usize,
+}
+
+/// How an operand is gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Path {
+    /// One element for all.
+    Splat,
+    /// Elements side by side.
+    Dense,
+    /// Elements a step apart.
+    Strided,
+}
+
+/// Where in the nest a register is to be filled.
+#[derive(Clone, Copy)]
+pub(crate) struct Visit {
+    pub(crate) path: Path,
+    /// The number of the run, from 0.
+    pub(crate) run: usize,
+    /// The number of the block in its run, from 0.
+    pub(crate) block: usize,
+    pub(crate) piece: Piece,
+}
+
+/// What is decided about walking.
+#[derive(Clone)]
+pub(crate) struct Blocks {
+    /// The index of a run among these outer lengths.
+    pub(crate) unravel: fn(usize, &[usize]) -> Vec<usize>,
+    /// The index after this one.
+    pub(crate) step: fn(&mut [usize], &[usize]),
+    /// The runs of a chunk, by its number, where there are so many.
+    pub(crate) runs: fn(usize, usize) -> std::ops::Range<usize>,
+    /// The blocks of a run of this length.
+    pub(crate) pieces: fn(usize) -> Vec<Piece>,
+    /// How elements with this step are gathered.
+    pub(crate) path: fn(i64) -> Path,
+    /// Whether a register is filled here; where not, it keeps what it has.
+    pub(crate) loads: fn(Visit) -> bool,
+    /// What is done before the loops are entered, if they are at all: nothing, but by a fault.
+    pub(crate) prepares: fn(&[Source<'_>]),
+    /// The register of the operand at this place.
+    pub(crate) register: fn(usize) -> usize,
+    /// The place in a buffer, as it is kept.
+    pub(crate) place: fn(i64) -> i64,
+}
+
+impl Default for Blocks {
+    fn default() -> Blocks {
+        Blocks {
+            unravel,
+            step,
+            runs: |chunk, runs| chunk * CHUNK..runs.min((chunk + 1) * CHUNK),
+            pieces,
+            path: |stride| match stride {
+                0 => Path::Splat,
+                1 => Path::Dense,
+                _ => Path::Strided,
+            },
+            loads: |visit| visit.path != Path::Splat || visit.block == 0,
+            prepares: |_| (),
+            register: |operand| operand,
+            place: |place| place,
+        }
+    }
+}
+
+/// The last axis runs fastest.
+pub(crate) fn unravel(run: usize, lengths: &[usize]) -> Vec<usize> {
+    let mut rest = run;
+    let mut index = vec![0; lengths.len()];
+    for (slot, &length) in index.iter_mut().zip(lengths).rev() {
+        *slot = rest % length.max(1);
+        rest /= length.max(1);
+    }
+    index
+}
+
+/// One more on the last axis, carried to the left.
+pub(crate) fn step(index: &mut [usize], lengths: &[usize]) {
+    for (slot, &length) in index.iter_mut().zip(lengths).rev() {
+        *slot += 1;
+        if *slot < length {
+            return;
+        }
+        *slot = 0;
+    }
+}
+
+/// Whole blocks, then what is left.
+pub(crate) fn pieces(length: usize) -> Vec<Piece> {
+    let piece = |at| Piece { load: at, store: at, count: BLOCK.min(length - at) };
+    (0..length).step_by(BLOCK).map(piece).collect()
+}
+
+/// What is read: the operands' buffers, each with the dtype that its values are computed in.
+pub(crate) struct Source<'a> {
+    pub(crate) data: &'a Data,
+    pub(crate) dtype: DType,
+}
+
+impl Blocks {
+    /// Walks the nest: `consume` is given the place in the result, the number of elements, and the registers.
+    pub(super) fn walk(
+        &self,
+        plan: &Plan,
+        sources: &[Source<'_>],
+        mut consume: impl FnMut(usize, usize, &mut [Register]),
+    ) {
+        (self.prepares)(sources);
+        if plan.axes.iter().any(|axis| axis.length == 0) {
+            return;
+        }
+        let (outer, inner) = match plan.axes.split_last() {
+            Some((inner, outer)) => (outer, Some(inner)),
+            None => (&plan.axes[..], None),
+        };
+        let length = inner.map_or(1, |inner| inner.length);
+        let lengths: Vec<usize> = outer.iter().map(|axis| axis.length).collect();
+        let runs: usize = lengths.iter().product();
+        let pieces = (self.pieces)(length);
+        let mut registers: Vec<Register> = sources.iter().map(|source| [zero(source.dtype); BLOCK]).collect();
+        for chunk in 0..runs.div_ceil(CHUNK) {
+            let range = (self.runs)(chunk, runs);
+            let mut index = (self.unravel)(range.start, &lengths);
+            for run in range {
+                for (block, &piece) in pieces.iter().enumerate() {
+                    for (operand, source) in sources.iter().enumerate() {
+                        let step = inner.map_or(0, |inner| inner.strides[operand]);
+                        let visit = Visit { path: (self.path)(step), run, block, piece };
+                        if (self.loads)(visit) {
+                            let steps =
+                                outer.iter().zip(&index).map(|(axis, &at)| axis.strides[operand] * at as i64);
+                            let base = plan.offsets[operand] + steps.sum::<i64>();
+                            self.gather(&mut registers[(self.register)(operand)], source, base, step, visit);
+                        }
+                    }
+                    consume(run * length + piece.store, piece.count, &mut registers);
+                }
+                (self.step)(&mut index, &lengths);
+            }
+        }
+    }
+
+    fn gather(&self, register: &mut Register, source: &Source<'_>, base: i64, step: i64, visit: Visit) {
+        let step = match visit.path {
+            Path::Splat => 0,
+            Path::Dense => 1,
+            Path::Strided => step,
+        };
+        for (lane, slot) in register.iter_mut().enumerate() {
+            if lane < visit.piece.count || visit.path == Path::Splat {
+                let place = base + step * (visit.piece.load + lane) as i64;
+                *slot = self.read(source, place);
+            }
+        }
+    }
+
+    /// An element. One that a fault looks for outside the buffer is some other: what a real system would read there
+    /// is no more right, and harder to tell apart than a crash.
+    fn read(&self, source: &Source<'_>, place: i64) -> Scalar {
+        let length = i64::try_from(source.data.len()).unwrap_or(i64::MAX).max(1);
+        let place = usize::try_from((self.place)(place).rem_euclid(length)).unwrap_or(0);
+        source.data.get(place).map_or(zero(source.dtype), |value| convert(value, source.dtype))
+    }
+}

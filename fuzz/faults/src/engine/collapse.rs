@@ -1,0 +1,74 @@
+//! Fewer and longer loops: axes of length 1 go, and neighbours along which every operand walks on evenly are one.
+
+/// A loop of the nest.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub(crate) length: usize,
+    /// The step of each operand.
+    pub(crate) strides: Vec<i64>,
+}
+
+/// The loop nest, outermost first; the result is written from end to end.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) axes: Vec<Axis>,
+    /// Where each operand begins.
+    pub(crate) offsets: Vec<i64>,
+}
+
+/// What is decided about collapsing.
+#[derive(Clone)]
+pub(crate) struct Collapse {
+    /// Whether a loop can go.
+    pub(crate) drops: fn(&Axis) -> bool,
+    /// Whether one operand, at this place, walks on evenly from the inner loop to the outer.
+    pub(crate) even: fn(&Axis, &Axis, usize) -> bool,
+    /// Whether two loops are one, from what holds for each operand.
+    pub(crate) merges: fn(&[bool]) -> bool,
+    /// The two as one.
+    pub(crate) joined: fn(&Axis, &Axis) -> Axis,
+}
+
+impl Default for Collapse {
+    fn default() -> Collapse {
+        Collapse {
+            drops: |axis| axis.length == 1,
+            even,
+            merges: |operands| operands.iter().all(|&even| even),
+            joined,
+        }
+    }
+}
+
+/// The outer step is as far as the inner loop walks.
+pub(crate) fn even(outer: &Axis, inner: &Axis, operand: usize) -> bool {
+    let walked = i128::from(inner.strides[operand]) * inner.length as i128;
+    i128::from(outer.strides[operand]) == walked
+}
+
+/// The inner steps over both lengths.
+pub(crate) fn joined(outer: &Axis, inner: &Axis) -> Axis {
+    Axis { length: outer.length * inner.length, strides: inner.strides.clone() }
+}
+
+impl Collapse {
+    pub(super) fn collapsed(&self, plan: Plan) -> Plan {
+        let operands = plan.offsets.len();
+        let mut axes: Vec<Axis> = Vec::with_capacity(plan.axes.len());
+        for inner in plan.axes.into_iter().filter(|axis| !(self.drops)(axis)) {
+            let merged = axes.last().filter(|outer| {
+                let even: Vec<bool> =
+                    (0..operands).map(|operand| (self.even)(outer, &inner, operand)).collect();
+                (self.merges)(&even)
+            });
+            match merged.map(|outer| (self.joined)(outer, &inner)) {
+                Some(both) => {
+                    axes.pop();
+                    axes.push(both);
+                }
+                None => axes.push(inner),
+            }
+        }
+        Plan { axes, offsets: plan.offsets }
+    }
+}

@@ -1,0 +1,173 @@
+//! The expression over a block: a function at a time, each into a register, and each rounding as if it were stored.
+
+use super::blocks::{BLOCK, Register};
+use super::convert::{convert, zero};
+use broadcheck_reference::apply;
+use broadcheck_spec::{Call, DType, Expression, Function, Node, Scalar};
+
+/// What stands at the arguments of a function.
+pub(crate) struct Site<'a> {
+    /// For each argument that is an operand, its rank.
+    pub(crate) ranks: &'a [Option<usize>],
+    /// For each argument that is an operand, its place in the list.
+    pub(crate) operands: &'a [Option<usize>],
+    /// For each argument that is an operand, whether it does not move along the innermost loop.
+    pub(crate) splats: &'a [Option<bool>],
+}
+
+/// What is decided about evaluating.
+#[derive(Clone)]
+pub(crate) struct Evaluate {
+    /// The dtype in which values of a dtype are computed.
+    pub(crate) computed_in: fn(DType) -> DType,
+    /// Whether the two arguments are taken in the other order.
+    pub(crate) exchanged: fn(&Site<'_>) -> bool,
+    /// Whether a function may write over its first argument: that is given whether it is an operand's register.
+    pub(crate) overwrites: fn(bool) -> bool,
+    /// Whether a function takes in that of its first argument, to round once for both.
+    pub(crate) contracts: fn(Function, Function) -> bool,
+    /// The lane whose condition decides for this one.
+    pub(crate) condition: fn(usize) -> usize,
+    /// A function on values.
+    pub(crate) apply: fn(Function, &[Scalar]) -> Scalar,
+    /// A value as it is stored in the result of a dtype.
+    pub(crate) stored: fn(Scalar, DType) -> Scalar,
+}
+
+impl Default for Evaluate {
+    fn default() -> Evaluate {
+        Evaluate {
+            computed_in: |dtype| dtype,
+            exchanged: |_| false,
+            // Each function's answer is read once.
+            overwrites: |is_operand| !is_operand,
+            contracts: |_, _| false,
+            condition: |lane| lane,
+            apply,
+            stored: convert,
+        }
+    }
+}
+
+/// What is known of an operand where the expression is evaluated.
+#[derive(Clone, Copy)]
+pub(super) struct Input {
+    pub(super) rank: usize,
+    pub(super) splat: bool,
+    pub(super) register: usize,
+}
+
+/// The values of the nodes of an expression over a block: their registers, and which node stands where.
+pub(super) struct Values {
+    pub(super) registers: Vec<Register>,
+    pub(super) place: Vec<usize>,
+}
+
+impl Evaluate {
+    /// Evaluates a block of `count` elements. With `keep`, every node's values are still there at the end.
+    pub(super) fn block(
+        &self,
+        expression: &Expression,
+        inputs: &[Input],
+        registers: &[Register],
+        count: usize,
+        keep: bool,
+    ) -> Values {
+        let nodes = expression.nodes();
+        let mut values = Values { registers: registers.to_vec(), place: Vec::with_capacity(nodes.len()) };
+        for node in nodes {
+            let place = match node {
+                Node::Operand(operand) => inputs[*operand].register,
+                Node::Call(call) => self.call(call, nodes, inputs, count, keep, &mut values),
+            };
+            values.place.push(place);
+        }
+        values
+    }
+
+    fn call(
+        &self,
+        call: &Call,
+        nodes: &[Node],
+        inputs: &[Input],
+        count: usize,
+        keep: bool,
+        values: &mut Values,
+    ) -> usize {
+        let operands: Vec<Option<usize>> = call
+            .arguments()
+            .iter()
+            .map(|&place| if let Node::Operand(operand) = nodes[place] { Some(operand) } else { None })
+            .collect();
+        let ranks: Vec<_> =
+            operands.iter().map(|operand| operand.map(|operand| inputs[operand].rank)).collect();
+        let splats: Vec<_> =
+            operands.iter().map(|operand| operand.map(|operand| inputs[operand].splat)).collect();
+        let site = Site { ranks: &ranks, operands: &operands, splats: &splats };
+        let mut from: Vec<usize> = call.arguments().iter().map(|&place| values.place[place]).collect();
+        if from.len() == 2 && (self.exchanged)(&site) {
+            from.swap(0, 1);
+        }
+        let product =
+            self.product(call, nodes).map(|factors| factors.map(|operand| inputs[operand].register));
+        let mut answer = [zero(DType::Bool); BLOCK];
+        for (lane, slot) in answer.iter_mut().enumerate().take(count) {
+            let mut arguments: Vec<Scalar> =
+                from.iter().map(|&place| values.registers[place][lane]).collect();
+            if call.function() == Function::Select {
+                arguments[0] = values.registers[from[0]][(self.condition)(lane)];
+            }
+            let product = product.map(|[a, b]| [values.registers[a][lane], values.registers[b][lane]]);
+            *slot = match product.and_then(|product| contracted(product, arguments[1])) {
+                Some(value) => value,
+                None => (self.apply)(call.function(), &alike(call.function(), arguments)),
+            };
+        }
+        let same_dtype = values.registers[from[0]][0].dtype() == answer[0].dtype();
+        if !keep && same_dtype && (self.overwrites)(operands[0].is_some()) {
+            values.registers[from[0]] = answer;
+            return from[0];
+        }
+        values.registers.push(answer);
+        values.registers.len() - 1
+    }
+
+    /// The factors, where the first argument is a product of operands that this function takes in.
+    fn product(&self, call: &Call, nodes: &[Node]) -> Option<[usize; 2]> {
+        let Node::Call(inner) = nodes[call.arguments()[0]] else { return None };
+        if !(self.contracts)(call.function(), inner.function()) {
+            return None;
+        }
+        match *inner.arguments() {
+            [a, b] => match (nodes[a], nodes[b]) {
+                (Node::Operand(a), Node::Operand(b)) => Some([a, b]),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// a · b + c, rounded once.
+fn contracted(product: [Scalar; 2], addend: Scalar) -> Option<Scalar> {
+    match (product, addend) {
+        ([Scalar::F64(a), Scalar::F64(b)], Scalar::F64(c)) => Some(Scalar::F64(a.mul_add(b, c))),
+        ([Scalar::F32(a), Scalar::F32(b)], Scalar::F32(c)) => Some(Scalar::F32(a.mul_add(b, c))),
+        _ => None,
+    }
+}
+
+/// The arguments in one dtype: as they are, but where a fault has let several in.
+fn alike(function: Function, mut arguments: Vec<Scalar>) -> Vec<Scalar> {
+    let first = usize::from(function == Function::Select);
+    let dtype = arguments[first..].iter().map(|value| value.dtype()).reduce(super::convert::wider);
+    if let Some(dtype) = dtype {
+        for argument in &mut arguments[first..] {
+            *argument = convert(*argument, dtype);
+        }
+    }
+    if first == 1 {
+        arguments[0] = convert(arguments[0], DType::Bool);
+    }
+    arguments
+}

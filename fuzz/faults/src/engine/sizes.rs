@@ -1,0 +1,57 @@
+//! How many elements there are, by arithmetic alone (clause G-1).
+
+use super::Aligned;
+use broadcheck_spec::{Operation, Refusal, RefusalKind, Request, Shape};
+
+/// What is decided about sizes.
+#[derive(Clone)]
+pub(crate) struct Sizes {
+    /// The count that the bound holds for; `None` beyond what can be counted.
+    pub(crate) count: fn(&[usize]) -> Option<u64>,
+    /// The bound.
+    pub(crate) bound: u64,
+    /// Whether sizes are decided last (clause G-6).
+    pub(crate) last: bool,
+    /// Whether the result underneath a gradient is counted, too.
+    pub(crate) underneath: bool,
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        Sizes {
+            count: |lengths| {
+                let others = lengths.iter().filter(|&&length| length != 0);
+                others.map(|&length| length as u64).try_fold(1, u64::checked_mul)
+            },
+            bound: i64::MAX as u64,
+            last: true,
+            underneath: true,
+        }
+    }
+}
+
+impl Sizes {
+    /// What is known before the operands are aligned.
+    pub(super) fn check_given(&self, request: &Request, shapes: &[Vec<usize>]) -> Result<(), Refusal> {
+        shapes.iter().try_for_each(|shape| self.check(shape))?;
+        match request.operation() {
+            Operation::Broadcast { target_shape } => self.check(target_shape),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is known after.
+    pub(super) fn check_result(&self, request: &Request, aligned: &Aligned) -> Result<(), Refusal> {
+        match request.operation() {
+            Operation::Gradient { .. } if !self.underneath => Ok(()),
+            _ => self.check(&aligned.shape),
+        }
+    }
+
+    fn check(&self, lengths: &[usize]) -> Result<(), Refusal> {
+        match (self.count)(lengths) {
+            Some(count) if count <= self.bound => Ok(()),
+            _ => Err(Refusal::new(RefusalKind::TooLarge, format!("shape {}", Shape::from(lengths)))),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! From aligned operands to strides over the result: 0 where an operand is stretched.
+
+use super::Aligned;
+use super::collapse::{Axis, Plan};
+use broadcheck_spec::Operand;
+
+/// An operand as it is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    /// The lengths of its axes.
+    pub(crate) lengths: Vec<usize>,
+    /// The lengths of the result on its axes; its own where it lies on none.
+    pub(crate) common: Vec<usize>,
+    /// The steps in its buffer.
+    pub(crate) strides: Vec<i64>,
+    /// Where it begins in its buffer.
+    pub(crate) offset: i64,
+    /// Whether it is a view.
+    pub(crate) view: bool,
+}
+
+/// What is decided about strides.
+#[derive(Clone)]
+pub(crate) struct Strides {
+    /// The strides of a dense operand, from its lengths and those of the result on its axes.
+    pub(crate) dense: fn(&[usize], &[usize]) -> Vec<i64>,
+    /// The strides and the offset of a view.
+    pub(crate) view: fn(&Operand, &[i64]) -> (Vec<i64>, i64),
+    /// The strides over the result of the operand at this place.
+    pub(crate) over_result: fn(&[Reading], usize) -> Vec<i64>,
+    /// Whether all operands can be read from end to end, one as the other, for a result of this shape.
+    pub(crate) flat: fn(&[Reading], &[usize]) -> bool,
+}
+
+impl Default for Strides {
+    fn default() -> Strides {
+        Strides {
+            dense: |lengths, _| row_major(lengths),
+            view: |operand, strides| (strides.to_vec(), position(operand.offset())),
+            over_result: |readings, operand| stretched(&readings[operand]),
+            flat: |readings, shape| {
+                let flat =
+                    |reading: &Reading| reading.lengths == shape && reading.strides == row_major(shape);
+                readings.iter().all(flat)
+            },
+        }
+    }
+}
+
+/// The steps of a dense tensor, the last axis running fastest.
+pub(crate) fn row_major(lengths: &[usize]) -> Vec<i64> {
+    let mut step = 1i64;
+    let mut strides = vec![0; lengths.len()];
+    for (stride, &length) in strides.iter_mut().zip(lengths).rev() {
+        *stride = step;
+        step = step.wrapping_mul(position(length.max(1)));
+    }
+    strides
+}
+
+/// No step along what is stretched.
+pub(crate) fn stretched(reading: &Reading) -> Vec<i64> {
+    let step = |(&length, &stride): (&usize, &i64)| if length == 1 { 0 } else { stride };
+    reading.lengths.iter().zip(&reading.strides).map(step).collect()
+}
+
+/// A place in a buffer; no buffer is as long as an i64 can count.
+pub(crate) fn position(place: usize) -> i64 {
+    i64::try_from(place).unwrap_or(i64::MAX)
+}
+
+impl Strides {
+    /// How operands are read for a result: the whole loop nest, not yet collapsed.
+    pub(super) fn lower(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> Plan {
+        let readings: Vec<Reading> = operands
+            .iter()
+            .zip(shapes.iter().zip(&aligned.axes))
+            .map(|(operand, (lengths, axes))| self.reading(operand, lengths, axes, &aligned.shape))
+            .collect();
+        let offsets = readings.iter().map(|reading| reading.offset).collect();
+        if (self.flat)(&readings, &aligned.shape) {
+            let axis = Axis { length: aligned.shape.iter().product(), strides: vec![1; operands.len()] };
+            return Plan { axes: vec![axis], offsets };
+        }
+        let mut nest: Vec<Axis> =
+            aligned.shape.iter().map(|&length| Axis { length, strides: vec![0; operands.len()] }).collect();
+        for (operand, axes) in aligned.axes.iter().enumerate() {
+            for (step, axis) in (self.over_result)(&readings, operand).into_iter().zip(axes) {
+                if let Some(axis) = *axis {
+                    nest[axis].strides[operand] += step;
+                }
+            }
+        }
+        Plan { axes: nest, offsets }
+    }
+
+    fn reading(
+        &self,
+        operand: &Operand,
+        lengths: &[usize],
+        axes: &[Option<usize>],
+        shape: &[usize],
+    ) -> Reading {
+        let common: Vec<usize> = lengths
+            .iter()
+            .zip(axes)
+            .map(|(&length, axis)| axis.and_then(|axis| shape.get(axis).copied()).unwrap_or(length))
+            .collect();
+        let (strides, offset) = match operand.strides() {
+            Some(strides) => (self.view)(operand, strides),
+            None => ((self.dense)(lengths, &common), 0),
+        };
+        Reading { lengths: lengths.to_vec(), common, strides, offset, view: operand.strides().is_some() }
+    }
+}

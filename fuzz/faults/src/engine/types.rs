@@ -1,0 +1,119 @@
+//! The first decision: which function takes which dtypes, and what can be differentiated (clauses G-3, V-2, GRAD-3).
+
+use super::convert::wider;
+use broadcheck_spec::{DType, Function, Node, Operation, Refusal, RefusalKind, Request};
+
+/// What is decided about dtypes.
+#[derive(Clone)]
+pub(crate) struct Types {
+    /// G-3: whether arguments of these dtypes go together.
+    pub(crate) together: fn(DType, DType) -> bool,
+    /// G-3: whether this is a condition.
+    pub(crate) condition: fn(DType) -> bool,
+    /// V-2: whether the function is defined for this dtype.
+    pub(crate) defined: fn(Function, DType) -> bool,
+    /// The dtype of the function's answer.
+    pub(crate) answer: fn(Function, DType) -> DType,
+    /// GRAD-3: whether the function may stand on a path that holds w.
+    pub(crate) differentiable: fn(Function) -> bool,
+    /// GRAD-3: whether the gradient is asked for by a dtype that has one.
+    pub(crate) continuous: fn(DType) -> bool,
+    /// G-6: whether types are decided before the rule set's clauses.
+    pub(crate) before_shapes: bool,
+}
+
+impl Default for Types {
+    fn default() -> Types {
+        Types {
+            together: |a, b| a == b,
+            condition: |dtype| dtype == DType::Bool,
+            defined,
+            answer: |function, dtype| if gives_bool(function) { DType::Bool } else { dtype },
+            differentiable: |function| !gives_bool(function),
+            continuous: DType::is_float,
+            before_shapes: true,
+        }
+    }
+}
+
+/// V-2: what each function is defined for.
+pub(crate) fn defined(function: Function, dtype: DType) -> bool {
+    use Function as F;
+    match function {
+        F::Equal | F::NotEqual | F::Select => true,
+        F::LogicalAnd | F::LogicalOr | F::LogicalNot => dtype == DType::Bool,
+        F::Divide | F::Power | F::Sqrt | F::Exp | F::Log | F::Tanh => dtype.is_float(),
+        _ => dtype != DType::Bool,
+    }
+}
+
+/// Whether a function compares or reckons with truth values.
+pub(crate) fn gives_bool(function: Function) -> bool {
+    use Function as F;
+    let compares =
+        matches!(function, F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual);
+    compares || matches!(function, F::LogicalAnd | F::LogicalOr | F::LogicalNot)
+}
+
+impl Types {
+    /// The dtype of the result, or of the result underneath a gradient.
+    pub(super) fn check(&self, request: &Request) -> Result<DType, Refusal> {
+        let operands = request.operands();
+        let Some(expression) = request.operation().expression() else { return Ok(operands[0].dtype()) };
+        let mut dtypes: Vec<DType> = Vec::with_capacity(expression.nodes().len());
+        for node in expression.nodes() {
+            let dtype = match node {
+                Node::Operand(operand) => operands[*operand].dtype(),
+                Node::Call(call) => {
+                    let arguments: Vec<DType> = call.arguments().iter().map(|&place| dtypes[place]).collect();
+                    self.call(call.function(), &arguments)?
+                }
+            };
+            dtypes.push(dtype);
+        }
+        let root = dtypes[dtypes.len() - 1];
+        if let Operation::Gradient { wrt, .. } = request.operation() {
+            self.check_gradient(request, root, *wrt)?;
+        }
+        Ok(root)
+    }
+
+    fn call(&self, function: Function, arguments: &[DType]) -> Result<DType, Refusal> {
+        let alike = if function == Function::Select { &arguments[1..] } else { arguments };
+        let condition = function != Function::Select || (self.condition)(arguments[0]);
+        if !condition || alike.iter().any(|&dtype| !(self.together)(alike[0], dtype)) {
+            return Err(Refusal::new(RefusalKind::DTypeMismatch, format!("{function} of several dtypes")));
+        }
+        let dtype = alike.iter().copied().fold(alike[0], wider);
+        if !(self.defined)(function, dtype) {
+            return Err(unsupported(format!("{function} of {dtype}")));
+        }
+        Ok((self.answer)(function, dtype))
+    }
+
+    fn check_gradient(&self, request: &Request, root: DType, wrt: usize) -> Result<(), Refusal> {
+        if !(self.continuous)(root) || !(self.continuous)(request.operands()[wrt].dtype()) {
+            return Err(unsupported("a gradient of what is no float".into()));
+        }
+        let nodes = request.operation().expression().map_or(&[][..], |expression| expression.nodes());
+        let mut holds: Vec<bool> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let held = match node {
+                Node::Operand(operand) => *operand == wrt,
+                Node::Call(call) => call.arguments().iter().any(|&place| holds[place]),
+            };
+            if let Node::Call(call) = node
+                && held
+                && !(self.differentiable)(call.function())
+            {
+                return Err(unsupported(format!("{} has no derivative", call.function())));
+            }
+            holds.push(held);
+        }
+        Ok(())
+    }
+}
+
+fn unsupported(message: String) -> Refusal {
+    Refusal::new(RefusalKind::UnsupportedFunction, message)
+}

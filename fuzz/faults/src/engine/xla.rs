@@ -1,0 +1,132 @@
+//! How two operands lie under the result where the axes are named (rule set `xla`).
+
+use super::Aligned;
+use super::shapes::{Common, common, lengths_on};
+use broadcheck_spec::{Refusal, RefusalKind};
+
+/// The intermediate shape, from the higher operand's, the lower's lengths and their axes.
+pub(crate) type Intermediate = fn(&[usize], &[usize], &[usize]) -> Vec<usize>;
+
+/// What is decided about `xla`.
+#[derive(Clone)]
+pub(crate) struct Xla {
+    /// XLA-1: whether these dimensions do at equal ranks.
+    pub(crate) identity: fn(&[i64], usize) -> bool,
+    /// XLA-2, XLA-3: the dimensions where none are given, for a lower and a higher rank.
+    pub(crate) absent: fn(usize, usize) -> Option<Vec<i64>>,
+    /// XLA-4: whether so many dimensions do for the lower rank.
+    pub(crate) count: fn(usize, usize) -> bool,
+    /// XLA-5: the axis that a dimension names in the higher rank.
+    pub(crate) axis: fn(i64, usize) -> Option<usize>,
+    /// XLA-6: whether one axis may stand before another.
+    pub(crate) increasing: fn(usize, usize) -> bool,
+    /// XLA-7: the common length in the in-dim step.
+    pub(crate) in_dim: Common,
+    /// XLA-8: the axes that the lower operand lies on, from the named ones and the higher rank.
+    pub(crate) lies_on: fn(Vec<usize>, usize) -> Vec<usize>,
+    /// XLA-8: the shape after the in-dim step.
+    pub(crate) intermediate: Intermediate,
+    /// XLA-1, XLA-8: the common length in the degenerate step.
+    pub(crate) degenerate: Common,
+}
+
+impl Default for Xla {
+    fn default() -> Xla {
+        Xla {
+            identity: |dimensions, rank| {
+                dimensions.is_empty() || dimensions.iter().copied().eq((0i64..).take(rank))
+            },
+            absent: |lower, _| (lower == 0).then(Vec::new),
+            count: |found, lower| found == lower,
+            axis: |dimension, higher| usize::try_from(dimension).ok().filter(|&axis| axis < higher),
+            increasing: |before, after| before < after,
+            in_dim: common,
+            lies_on: |named, _| named,
+            intermediate,
+            degenerate: common,
+        }
+    }
+}
+
+/// XLA-8: the lower operand's lengths on their axes, the higher operand's elsewhere.
+pub(crate) fn intermediate(higher: &[usize], lower: &[usize], axes: &[usize]) -> Vec<usize> {
+    let mut shape = higher.to_vec();
+    for (&length, &axis) in lower.iter().zip(axes) {
+        shape[axis] = length;
+    }
+    shape
+}
+
+impl Xla {
+    pub(super) fn align(
+        &self,
+        shapes: &[Vec<usize>],
+        dimensions: Option<&[i64]>,
+    ) -> Result<Aligned, Refusal> {
+        let (lhs, rhs) = (&shapes[0], &shapes[1]);
+        let dimensions = dimensions.unwrap_or(&[]);
+        if lhs.len() == rhs.len() {
+            if !(self.identity)(dimensions, lhs.len()) {
+                return refuse(RefusalKind::BroadcastDimensionsNotIdentity);
+            }
+            let axes = (0..lhs.len()).map(Some).collect::<Vec<_>>();
+            return self.degenerate_step(shapes, vec![axes.clone(), axes], lhs.len());
+        }
+        let lhs_is_lower = lhs.len() < rhs.len();
+        let (lower, higher) = if lhs_is_lower { (lhs, rhs) } else { (rhs, lhs) };
+        let named = self.named(lower, higher, dimensions)?;
+        let intermediate = (self.intermediate)(higher, lower, &named);
+        let of_lower: Vec<Option<usize>> = named.iter().copied().map(Some).collect();
+        let of_higher: Vec<Option<usize>> = (0..higher.len()).map(Some).collect();
+        let axes = if lhs_is_lower { vec![of_lower, of_higher] } else { vec![of_higher, of_lower] };
+        let aligned = self.degenerate_step(shapes, axes, higher.len())?;
+        Ok(Aligned { intermediate: Some(intermediate), ..aligned })
+    }
+
+    fn named(&self, lower: &[usize], higher: &[usize], dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
+        let absent = if dimensions.is_empty() { (self.absent)(lower.len(), higher.len()) } else { None };
+        if dimensions.is_empty() && absent.is_none() {
+            return refuse(RefusalKind::RankMismatch);
+        }
+        let dimensions = absent.as_deref().unwrap_or(dimensions);
+        if !(self.count)(dimensions.len(), lower.len()) {
+            return refuse(RefusalKind::BroadcastDimensionsCount);
+        }
+        let axes = dimensions.iter().map(|&dimension| (self.axis)(dimension, higher.len()));
+        let Some(named) = axes.collect::<Option<Vec<usize>>>() else {
+            return refuse(RefusalKind::BroadcastDimensionOutOfRange);
+        };
+        if named.windows(2).any(|pair| !(self.increasing)(pair[0], pair[1])) {
+            return refuse(RefusalKind::BroadcastDimensionsNotIncreasing);
+        }
+        for (&length, &axis) in lower.iter().zip(&named) {
+            if (self.in_dim)(length, higher[axis]).is_none() {
+                let refusal = Refusal::new(RefusalKind::DimensionMismatch, "the in-dim step");
+                return Err(refusal.at_axis(axis));
+            }
+        }
+        Ok((self.lies_on)(named, higher.len()))
+    }
+
+    fn degenerate_step(
+        &self,
+        shapes: &[Vec<usize>],
+        axes: Vec<Vec<Option<usize>>>,
+        rank: usize,
+    ) -> Result<Aligned, Refusal> {
+        let mut shape = Vec::with_capacity(rank);
+        for axis in 0..rank {
+            let lengths = lengths_on(axis, shapes, &axes);
+            let Some(common) = (self.degenerate)(lengths[0], lengths[1]) else {
+                let refusal = Refusal::new(RefusalKind::DimensionMismatch, "the degenerate step");
+                return Err(refusal.at_axis(axis));
+            };
+            shape.push(common);
+        }
+        Ok(Aligned::new(shape, axes))
+    }
+}
+
+fn refuse<T>(kind: RefusalKind) -> Result<T, Refusal> {
+    Err(Refusal::new(kind, "these dimensions do not go"))
+}

@@ -1,0 +1,205 @@
+//! Planted faults: one for each kind of bug that real libraries have shipped, and more, to say what the suite and the
+//! fuzzer would miss.
+//!
+//! Each fault changes one decision in a small strided engine made for it (`engine`): a stride, an alignment, the tail of
+//! a block, an axis that a gradient is summed over. The catalogue names its report, where there is one. [`hunt`] says
+//! which case of the suite catches a fault, and how many requests the generator needs; [`table`] prints it.
+//!
+//! ```
+//! use broadcheck_faults::{CATALOGUE, Faulty};
+//! use broadcheck_spec::Implementation;
+//!
+//! let fault = CATALOGUE.iter().find(|fault| fault.id == "lengths/maximum").unwrap();
+//! assert_eq!(Faulty::new(fault).name(), "lengths/maximum");
+//! ```
+
+mod catalogue;
+mod engine;
+pub mod hunt;
+pub mod table;
+
+pub use catalogue::{CATALOGUE, INEXPRESSIBLE, Inexpressible};
+
+use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
+use engine::{Decisions, MAX_ELEMENTS};
+use std::fmt;
+use std::sync::LazyLock;
+
+/// What a fault is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// The common length of two: 0, 1, the maximum.
+    Lengths,
+    /// Which axis of the result an operand's axis lies on.
+    Alignment,
+    /// An attribute that names axes.
+    Axis,
+    /// Which operand is the first argument.
+    OperandOrder,
+    /// One-way against two-way.
+    Direction,
+    /// More than two operands.
+    Nary,
+    /// Steps in a buffer, of dense operands and of views.
+    Strides,
+    /// Axes made one, or taken away.
+    Collapse,
+    /// Blocks, tails, runs, and what is kept between them.
+    Blocks,
+    /// Gradients.
+    Gradient,
+    /// The flags of `theano`.
+    Flags,
+    /// Dtypes and what a function makes of values.
+    Dtypes,
+    /// Element counts.
+    Sizes,
+    /// The answer to a refused request.
+    Refusal,
+}
+
+impl Class {
+    /// Every class, in the order of the catalogue.
+    pub const ALL: [Class; 14] = [
+        Class::Lengths,
+        Class::Alignment,
+        Class::Axis,
+        Class::OperandOrder,
+        Class::Direction,
+        Class::Nary,
+        Class::Strides,
+        Class::Collapse,
+        Class::Blocks,
+        Class::Gradient,
+        Class::Flags,
+        Class::Dtypes,
+        Class::Sizes,
+        Class::Refusal,
+    ];
+
+    /// The name, with which the ids of its faults begin.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Lengths => "lengths",
+            Class::Alignment => "alignment",
+            Class::Axis => "axis",
+            Class::OperandOrder => "operand-order",
+            Class::Direction => "direction",
+            Class::Nary => "nary",
+            Class::Strides => "strides",
+            Class::Collapse => "collapse",
+            Class::Blocks => "blocks",
+            Class::Gradient => "gradient",
+            Class::Flags => "flags",
+            Class::Dtypes => "dtypes",
+            Class::Sizes => "sizes",
+            Class::Refusal => "refusal",
+        }
+    }
+
+    /// Whether its faults change how operands are laid, walked or summed, rather than what is said in the end.
+    pub fn is_inside(self) -> bool {
+        matches!(
+            self,
+            Class::Alignment
+                | Class::Axis
+                | Class::OperandOrder
+                | Class::Nary
+                | Class::Strides
+                | Class::Collapse
+                | Class::Blocks
+                | Class::Gradient
+        )
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A public report of a bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The system that had it.
+    pub system: &'static str,
+    /// Where it is told.
+    pub url: &'static str,
+}
+
+/// A fault: one decision that is wrong.
+pub struct Fault {
+    /// Its class and what is wrong, `[a-z0-9/-]`, for good.
+    pub id: &'static str,
+    /// What it is about.
+    pub class: Class,
+    /// What goes wrong, in a sentence.
+    pub title: &'static str,
+    /// The reports of this bug; none where it was invented.
+    pub reports: &'static [Report],
+    plant: fn(&mut Decisions),
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fault").field("id", &self.id).field("title", &self.title).finish_non_exhaustive()
+    }
+}
+
+impl Fault {
+    /// The fault of this id.
+    pub fn named(id: &str) -> Option<&'static Fault> {
+        CATALOGUE.iter().find(|fault| fault.id == id).copied()
+    }
+}
+
+static CAPABILITIES: LazyLock<Capabilities> =
+    LazyLock::new(|| Capabilities { max_elements: MAX_ELEMENTS, ..Capabilities::all() });
+
+/// The small engine, with one fault or none.
+pub struct Faulty {
+    name: &'static str,
+    decisions: Decisions,
+}
+
+impl Faulty {
+    /// With this fault.
+    pub fn new(fault: &Fault) -> Faulty {
+        let mut decisions = Decisions::default();
+        (fault.plant)(&mut decisions);
+        Faulty { name: fault.id, decisions }
+    }
+
+    /// Without a fault: it must pass everything, or what the faults show is not theirs.
+    pub fn sound() -> Faulty {
+        Faulty { name: "sound", decisions: Decisions::default() }
+    }
+}
+
+impl Implementation for Faulty {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn run(&self, request: &Request) -> Outcome {
+        self.decisions.answer(request)
+    }
+
+    /// Functions are the reference's.
+    fn allowed_ulp(&self) -> u32 {
+        1
+    }
+
+    fn orders_zeros(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,74 @@
+//! The planted faults: without one the engine is right; each is caught by the cases alone, and by the generator alone.
+
+use broadcheck::run::{Status, run_cases};
+use broadcheck_faults::hunt::{LIMIT, SEED, by_size, first_case, first_requests, requests};
+use broadcheck_faults::{CATALOGUE, Class, Fault, Faulty, INEXPRESSIBLE};
+use broadcheck_spec::{Case, Suite};
+use std::collections::BTreeSet;
+
+fn suite() -> Suite {
+    Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn without_a_fault_the_engine_passes_every_case() {
+    let suite = suite();
+    let cases: Vec<&Case> = suite.cases.iter().collect();
+    let judged = run_cases(&Faulty::sound(), &cases, None);
+    let failed: Vec<String> = cases
+        .iter()
+        .zip(&judged)
+        .filter(|(_, judged)| judged.status != Status::Passed)
+        .map(|(case, judged)| format!("{}: {}", case.id, judged.detail))
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn without_a_fault_no_request_tells_the_engine_from_the_reference() {
+    assert_eq!(first_requests(&[Faulty::sound()], SEED, LIMIT), [None]);
+}
+
+#[test]
+fn every_fault_is_caught_by_the_cases_alone() {
+    let suite = suite();
+    let cases = by_size(&suite.cases);
+    let survivors: Vec<&str> =
+        CATALOGUE.iter().filter(|fault| first_case(fault, &cases).is_none()).map(|fault| fault.id).collect();
+    assert!(survivors.is_empty(), "no case catches {survivors:#?}");
+}
+
+#[test]
+fn every_fault_is_caught_by_the_generator_alone() {
+    let found = requests(&CATALOGUE, SEED, LIMIT);
+    let survivors: Vec<&str> =
+        CATALOGUE.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(fault, _)| fault.id).collect();
+    assert!(survivors.is_empty(), "none of {LIMIT} requests catches {survivors:#?}");
+}
+
+#[test]
+fn the_catalogue_is_well_made() {
+    let ids: BTreeSet<&str> = CATALOGUE.iter().map(|fault| fault.id).collect();
+    assert_eq!(ids.len(), CATALOGUE.len(), "ids are unique");
+    for fault in CATALOGUE.iter() {
+        assert!(fault.id.starts_with(&format!("{}/", fault.class)), "{}", fault.id);
+        assert!(fault.title.ends_with('.'), "{}", fault.id);
+        assert!(fault.reports.iter().all(|report| report.url.starts_with("https://")), "{}", fault.id);
+        assert!(Fault::named(fault.id).is_some_and(|found| found.id == fault.id));
+    }
+    assert!(CATALOGUE.len() >= 75, "{} faults", CATALOGUE.len());
+    let inside = CATALOGUE.iter().filter(|fault| fault.class.is_inside()).count();
+    assert!(inside * 2 >= CATALOGUE.len(), "{inside} of {} are inside", CATALOGUE.len());
+    for class in Class::ALL {
+        assert!(CATALOGUE.iter().any(|fault| fault.class == class), "no fault of {class}");
+    }
+}
+
+#[test]
+fn a_report_is_in_the_catalogue_or_told_to_be_inexpressible() {
+    let caught: BTreeSet<&str> =
+        CATALOGUE.iter().flat_map(|fault| fault.reports).map(|report| report.url).collect();
+    for bug in INEXPRESSIBLE {
+        assert!(!caught.contains(bug.report.url), "{} is both", bug.report.url);
+    }
+}

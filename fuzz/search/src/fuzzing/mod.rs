@@ -1,0 +1,314 @@
+//! Random requests to two implementations, for a time or a number of them: what `broadcheck fuzz` runs.
+//!
+//! Request number i of a seed is always the same one, whatever thread draws it, so that a finding is named by its seed
+//! and its number. Disagreements are told apart by their signatures; the first few of each sort are shrunk, and what
+//! is the same small request in the end is one finding, with a count.
+
+mod findings;
+mod report;
+
+pub use findings::Found;
+pub use report::FuzzReport;
+
+use crate::generate::{Profile, Seeded, Statistics, request};
+use crate::oracle::{Asked, Differential, Judgement, Oracle, Repeated};
+use broadcheck_reference::Reference;
+use broadcheck_spec::{Capabilities, Implementation, Request};
+use findings::Findings;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Of this many requests one is asked twice of each side.
+const REPEATED: u64 = 64;
+
+/// How many requests a thread takes at a time, where implementations are asked one by one.
+const CHUNK: u64 = 64;
+
+/// How many reasons are kept why requests were not compared.
+const MOST_REASONS: usize = 64;
+
+/// What is run.
+pub struct Plan<'a> {
+    /// The side that the other is judged by.
+    pub left: &'a dyn Implementation,
+    /// The side that is judged.
+    pub right: &'a dyn Implementation,
+    /// What is drawn: no more than both sides declare ([`common`]).
+    pub profile: Profile,
+    /// Of what the requests are drawn.
+    pub seed: u64,
+    /// How many requests; as many as there is time for, where none is said.
+    pub requests: Option<u64>,
+    /// How long, without the time that shrinking takes; for ever, where none is said and no number of requests.
+    pub time: Option<Duration>,
+    /// How many threads work.
+    pub jobs: usize,
+    /// Whether a side may skip what it declares.
+    pub skips: bool,
+    /// Whether what is drawn is counted.
+    pub statistics: bool,
+    /// How many requests may be asked to shrink a finding, and for how long.
+    pub shrinking: (usize, Duration),
+    /// Set to end the run early: the report is then of what was done so far.
+    pub stop: &'a AtomicBool,
+}
+
+impl Plan<'_> {
+    /// What judges the requests: of the dtypes that are drawn, and no others.
+    pub fn oracle(&self) -> Differential<'_> {
+        Differential::new(self.left, self.right).allowing_skips(self.skips).only(self.profile.dtypes())
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Requests that were drawn.
+    pub requests: u64,
+    /// Those that both sides accept.
+    pub accepted: u64,
+    /// Those that both sides refuse.
+    pub refused: u64,
+    /// Those on which there was nothing to compare.
+    pub vacuous: u64,
+    /// Those on which the sides disagree.
+    pub disagreeing: u64,
+    /// Those that were asked twice.
+    pub repeated: u64,
+    /// The distinct disagreements.
+    pub distinct: u64,
+}
+
+/// What both of two implementations declare.
+///
+/// # Errors
+/// A sentence, where they have no rule set, operation or dtype in common.
+pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities, String> {
+    fn both<T: Copy + PartialEq>(left: &[T], right: &[T]) -> Vec<T> {
+        left.iter().copied().filter(|item| right.contains(item)).collect()
+    }
+    let common = Capabilities {
+        rules: both(&left.rules, &right.rules),
+        operations: both(&left.operations, &right.operations),
+        strided: left.strided && right.strided,
+        functions: both(&left.functions, &right.functions),
+        dtypes: both(&left.dtypes, &right.dtypes),
+        max_rank: left.max_rank.into_iter().chain(right.max_rank).min(),
+        max_elements: left.max_elements.min(right.max_elements),
+    };
+    for (what, none) in [
+        ("rule set", common.rules.is_empty()),
+        ("operation", common.operations.is_empty()),
+        ("dtype", common.dtypes.is_empty()),
+    ] {
+        if none {
+            return Err(format!("the two sides have no {what} in common"));
+        }
+    }
+    Ok(common)
+}
+
+/// A reason without its numbers, by which it is the same for many requests, and not too long.
+fn general(reason: &str) -> String {
+    let mut text = String::new();
+    for char in reason.lines().next().unwrap_or_default().chars().take(160) {
+        match char {
+            '0'..='9' if text.ends_with('#') => {}
+            '0'..='9' => text.push('#'),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// The request of this number.
+pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
+    // Two odd factors keep the streams of neighbouring seeds and numbers apart.
+    let mixed = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    request(&mut Seeded::new(mixed), profile)
+}
+
+/// Runs a plan. `progress` is called now and then, from the calling thread.
+pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> FuzzReport {
+    let run = Run {
+        plan,
+        oracle: plan.oracle(),
+        again: [Repeated::new(plan.right), Repeated::new(plan.left)],
+        began: Instant::now(),
+        next: AtomicU64::new(0),
+        counts: Mutex::new(Counts::default()),
+        findings: Findings::new(plan),
+        reasons: Mutex::default(),
+        statistics: Mutex::new(Statistics::default()),
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(|| run.work())).collect();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            thread::sleep(Duration::from_millis(if run.began.elapsed().as_secs() > 0 { 100 } else { 5 }));
+            progress(&run.counted(), run.asking());
+        }
+    });
+    let counts = run.counted();
+    let (elapsed, shrinking) = (run.asking(), run.findings.shrinking());
+    let reasons = run.reasons.into_inner().unwrap_or_default();
+    let statistics = run.statistics.into_inner().ok().filter(|_| plan.statistics);
+    FuzzReport {
+        counts,
+        findings: run.findings.into_found(),
+        statistics,
+        reasons,
+        elapsed,
+        shrinking,
+        complete: !plan.stop.load(Ordering::Relaxed),
+    }
+}
+
+/// A run: what its threads share.
+struct Run<'a> {
+    plan: &'a Plan<'a>,
+    oracle: Differential<'a>,
+    again: [Repeated<'a>; 2],
+    began: Instant,
+    next: AtomicU64,
+    counts: Mutex<Counts>,
+    findings: Findings<'a>,
+    reasons: Mutex<BTreeMap<String, u64>>,
+    statistics: Mutex<Statistics>,
+}
+
+impl Run<'_> {
+    fn counted(&self) -> Counts {
+        let counts = *self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Counts { distinct: self.findings.distinct(), ..counts }
+    }
+
+    fn ended(&self) -> bool {
+        self.plan.stop.load(Ordering::Relaxed) || self.plan.time.is_some_and(|time| self.asking() >= time)
+    }
+
+    /// How long the run has been asking: the time that each thread took for shrinking is not counted.
+    fn asking(&self) -> Duration {
+        let threads = u32::try_from(self.plan.jobs.max(1)).unwrap_or(u32::MAX);
+        self.began.elapsed().saturating_sub(self.findings.shrinking() / threads)
+    }
+
+    /// Counts why a request was not compared.
+    fn add_reason(&self, reason: &str) {
+        let mut reasons = self.reasons.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let reason = general(reason);
+        if reasons.len() < MOST_REASONS || reasons.contains_key(&reason) {
+            *reasons.entry(reason).or_default() += 1;
+        }
+    }
+
+    fn work(&self) {
+        let batch = (self.oracle.batch() as u64).max(CHUNK);
+        while !self.ended() {
+            let start = self.next.fetch_add(batch, Ordering::Relaxed);
+            let end = self.plan.requests.map_or(start.saturating_add(batch), |all| all.min(start + batch));
+            if start >= end {
+                return;
+            }
+            let counts =
+                if self.oracle.batch() > 1 { self.together(start, end) } else { self.one_by_one(start, end) };
+            self.add(&counts);
+        }
+    }
+
+    fn add(&self, more: &Counts) {
+        let mut counts = self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        counts.requests += more.requests;
+        counts.accepted += more.accepted;
+        counts.refused += more.refused;
+        counts.vacuous += more.vacuous;
+        counts.disagreeing += more.disagreeing;
+        counts.repeated += more.repeated;
+    }
+
+    fn one_by_one(&self, start: u64, end: u64) -> Counts {
+        let mut counts = Counts::default();
+        for number in start..end {
+            let request = drawn(self.plan.seed, number, &self.plan.profile);
+            self.count(number, &request, self.oracle.judge(&request), &self.oracle, &mut counts);
+            if number % REPEATED == 0 {
+                for oracle in &self.again {
+                    self.count_again(number, &request, oracle.judge(&request), oracle, &mut counts);
+                }
+            }
+            self.note(&request);
+            if self.plan.stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        counts
+    }
+
+    fn together(&self, start: u64, end: u64) -> Counts {
+        let mut counts = Counts::default();
+        let requests: Vec<Request> =
+            (start..end).map(|number| drawn(self.plan.seed, number, &self.plan.profile)).collect();
+        let all: Vec<&Request> = requests.iter().collect();
+        for ((number, request), judgement) in (start..end).zip(&all).zip(self.oracle.judge_many(&all)) {
+            self.count(number, request, judgement, &self.oracle, &mut counts);
+            self.note(request);
+        }
+        let numbered: Vec<(u64, &Request)> =
+            (start..end).zip(all).filter(|(number, _)| number % REPEATED == 0).collect();
+        let some: Vec<&Request> = numbered.iter().map(|(_, request)| *request).collect();
+        for oracle in &self.again {
+            for (&(number, request), judgement) in numbered.iter().zip(oracle.judge_many(&some)) {
+                self.count_again(number, request, judgement, oracle, &mut counts);
+            }
+        }
+        counts
+    }
+
+    fn count(
+        &self,
+        number: u64,
+        request: &Request,
+        judged: Judgement,
+        oracle: &dyn Oracle,
+        counts: &mut Counts,
+    ) {
+        counts.requests += 1;
+        match judged {
+            Judgement::Held(Asked::Accepted) => counts.accepted += 1,
+            Judgement::Held(Asked::Refused) => counts.refused += 1,
+            Judgement::Vacuous(reason) => {
+                counts.vacuous += 1;
+                self.add_reason(&reason);
+            }
+            Judgement::Disagreement(found) => {
+                counts.disagreeing += 1;
+                self.findings.add(number, request, *found, oracle);
+            }
+        }
+    }
+
+    fn count_again(
+        &self,
+        number: u64,
+        request: &Request,
+        judged: Judgement,
+        oracle: &dyn Oracle,
+        counts: &mut Counts,
+    ) {
+        counts.repeated += 1;
+        if let Judgement::Disagreement(found) = judged {
+            self.findings.add(number, request, *found, oracle);
+        }
+    }
+
+    /// Counts what was drawn. What became of it the reference says, again: the sides' outcomes are gone.
+    fn note(&self, request: &Request) {
+        if self.plan.statistics {
+            let outcome = broadcheck::run::run_caught(&Reference, request);
+            let mut statistics = self.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            statistics.add(request, &outcome);
+        }
+    }
+}

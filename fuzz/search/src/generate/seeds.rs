@@ -1,0 +1,110 @@
+//! The cases as seeds of the fuzz targets' corpora.
+
+use super::bytes::encode;
+use crate::oracle;
+use broadcheck_spec::{CaseFile, Suite, json, write};
+use std::path::Path;
+use std::{fs, io};
+
+/// An input to begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seed {
+    /// The case's id as a file's name.
+    pub name: String,
+    /// The input.
+    pub bytes: Vec<u8>,
+}
+
+/// The fuzz targets.
+pub const TARGETS: [&str; 6] =
+    ["differential", "numpy_ndarray", "relations", "gradient", "case_file", "protocol"];
+
+/// The targets' seeds from these cases: every case that says something to the target. None for an unknown target.
+pub fn seeds(target: &str, suite: &Suite) -> Vec<Seed> {
+    match target {
+        "case_file" => case_files(suite),
+        "protocol" => outputs(),
+        _ => requests(target, suite),
+    }
+}
+
+/// Writes the seeds of every target below a directory, one directory each, and says how many there are. A seed that is
+/// there already is left alone; nothing is written over.
+///
+/// # Errors
+/// What cannot be written.
+pub fn write_all(suite: &Suite, directory: &Path) -> io::Result<Vec<(&'static str, usize)>> {
+    let mut counts = Vec::with_capacity(TARGETS.len());
+    for target in TARGETS {
+        let below = directory.join(target);
+        fs::create_dir_all(&below)?;
+        let seeds = seeds(target, suite);
+        for seed in &seeds {
+            // Another content is another name: a case that was changed is another seed.
+            let path = below.join(format!("{}-{:08x}", seed.name, checksum(&seed.bytes)));
+            if !path.exists() {
+                fs::write(path, &seed.bytes)?;
+            }
+        }
+        counts.push((target, seeds.len()));
+    }
+    Ok(counts)
+}
+
+/// FNV-1a.
+fn checksum(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |sum, &byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+fn file_name(id: &str) -> String {
+    id.replace('/', "-")
+}
+
+fn requests(target: &str, suite: &Suite) -> Vec<Seed> {
+    let Some(oracle) = oracle::target(target) else { return Vec::new() };
+    let judged = suite
+        .cases
+        .iter()
+        .filter(|case| !matches!(oracle.judge(&case.request), oracle::Judgement::Vacuous(_)));
+    judged.map(|case| Seed { name: file_name(&case.id), bytes: encode(&case.request) }).collect()
+}
+
+/// Each case as a file, every eighth as JSON; and the sweeps.
+fn case_files(suite: &Suite) -> Vec<Seed> {
+    let mut seeds = Vec::with_capacity(suite.cases.len() + 1);
+    for (place, case) in suite.cases.iter().enumerate() {
+        let name = file_name(&case.id);
+        let bytes = write::case_to_yaml(case).into_bytes();
+        seeds.push(Seed { name: name.clone(), bytes });
+        if place % 8 == 0 {
+            let file = CaseFile { cases: vec![case.clone()], sweeps: Vec::new() };
+            seeds.push(Seed {
+                name: name + "-json",
+                bytes: json::file_to_json(&file).to_string().into_bytes(),
+            });
+        }
+    }
+    let sweeps = CaseFile { cases: Vec::new(), sweeps: suite.sweeps.clone() };
+    seeds.push(Seed {
+        name: "sweeps-json".into(),
+        bytes: json::file_to_json(&sweeps).to_string().into_bytes(),
+    });
+    seeds
+}
+
+fn outputs() -> Vec<Seed> {
+    let implementations = crate::subjects::all();
+    let implementations: Vec<&dyn broadcheck_spec::Implementation> = implementations
+        .iter()
+        .map(|implementation| &**implementation as &dyn broadcheck_spec::Implementation)
+        .collect();
+    let mut seeds = Vec::new();
+    for (implementation, output) in implementations.iter().zip(oracle::protocol::honest(&implementations)) {
+        let name = file_name(implementation.name());
+        // An output that ends in the middle of a line.
+        let half = output[..output.len() / 2].to_vec();
+        seeds.push(Seed { name: name.clone(), bytes: output });
+        seeds.push(Seed { name: name + "-half", bytes: half });
+    }
+    seeds
+}

@@ -1,0 +1,281 @@
+//! Two implementations over the same request.
+
+use super::signature::{Breakage, Kind, Side, Signature};
+use super::{Asked, Disagreement, Judgement, Oracle, subjects};
+use broadcheck::run::{run_caught, run_together};
+use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, between};
+use broadcheck_reference::align;
+use broadcheck_spec::{
+    Capabilities, DType, Implementation, Operand, Operation, Outcome, Refusal, Request, Shape,
+};
+
+/// Two implementations give the same outcome, for every operation.
+///
+/// What either does not declare is not compared; what it declares and skips is a disagreement, and so is a panic.
+pub fn differential(left: &dyn Implementation, right: &dyn Implementation, request: &Request) -> Judgement {
+    Differential::new(left, right).judge(request)
+}
+
+/// The rule set `numpy` of the reference against the crate `ndarray`.
+pub fn numpy_ndarray(request: &Request) -> Judgement {
+    differential(&subjects().reference, &subjects().ndarray, request)
+}
+
+/// [`differential`] as an oracle.
+pub struct Differential<'a> {
+    left: &'a dyn Implementation,
+    right: &'a dyn Implementation,
+    latitude: Latitude,
+    skips: bool,
+    dtypes: Option<&'a [DType]>,
+}
+
+impl<'a> Differential<'a> {
+    /// The left implementation's outcomes are what the right one's are judged by.
+    pub fn new(left: &'a dyn Implementation, right: &'a dyn Implementation) -> Differential<'a> {
+        Differential { left, right, latitude: Latitude::of_both(left, right), skips: false, dtypes: None }
+    }
+
+    /// Leaves out requests with operands of other dtypes, so that what is shrunk keeps to these: where a system computes
+    /// one dtype by another, each request would end in what is known of that.
+    #[must_use]
+    pub fn only(self, dtypes: &'a [DType]) -> Differential<'a> {
+        Differential { dtypes: Some(dtypes), ..self }
+    }
+
+    /// Whether a side may skip what it declares: there is then nothing to compare.
+    #[must_use]
+    pub fn allowing_skips(self, skips: bool) -> Differential<'a> {
+        Differential { skips, ..self }
+    }
+
+    /// Why there is nothing to compare, if so.
+    fn beyond(&self, request: &Request) -> Option<String> {
+        let left_out = |dtype: &DType| self.dtypes.is_some_and(|dtypes| !dtypes.contains(dtype));
+        if let Some(other) = request.operands().iter().map(Operand::dtype).find(left_out) {
+            return Some(format!("{other} is left out"));
+        }
+        [self.left, self.right].into_iter().find_map(|side| {
+            let reason = side.capabilities().covers(request).err()?;
+            Some(format!("{}: {reason}", side.name()))
+        })
+    }
+
+    fn compare(&self, request: &Request, left: Outcome, right: Outcome) -> Judgement {
+        let sides = [(Side::Left, self.left, &left), (Side::Right, self.right, &right)];
+        let broken = sides.into_iter().find_map(|(side, implementation, outcome)| {
+            breakage(outcome).map(|(breakage, message)| (side, implementation, breakage, message.to_owned()))
+        });
+        if let Some((side, implementation, breakage, message)) = broken {
+            if is_interrupted(&message) {
+                return Judgement::Vacuous(message);
+            }
+            let detail = format!("{} {breakage}: {message}", implementation.name());
+            let skipped = breakage == Breakage::Skipped;
+            if skipped && beyond_its_limits(implementation.capabilities(), request) {
+                return Judgement::Vacuous(format!(
+                    "beyond the limits of {}: {message}",
+                    implementation.name()
+                ));
+            }
+            if skipped && self.skips {
+                return Judgement::Vacuous(detail);
+            }
+            return self.disagreement(request, Kind::Broke(side, breakage), detail, left, right);
+        }
+        let verdict = between(request, &left, &right, self.latitude);
+        let (kind, detail) = match verdict {
+            Verdict::Passed if matches!(left, Outcome::Refusal(_)) => return Judgement::Held(Asked::Refused),
+            Verdict::Passed => return Judgement::Held(Asked::Accepted),
+            Verdict::Failed(difference) => (kind(&difference, &left, &right), difference.to_string()),
+            Verdict::Skipped(message) | Verdict::Errored(message) => {
+                (Kind::Broke(Side::Right, Breakage::Errored), message)
+            }
+        };
+        self.disagreement(request, kind, detail, left, right)
+    }
+
+    fn disagreement(
+        &self,
+        request: &Request,
+        kind: Kind,
+        detail: String,
+        left: Outcome,
+        right: Outcome,
+    ) -> Judgement {
+        let signature = Signature::new(self.name(), request, kind);
+        let (left, right) = (Some(left), Some(right));
+        Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
+    }
+}
+
+impl Oracle for Differential<'_> {
+    fn name(&self) -> String {
+        format!("{}-{}", self.left.name(), self.right.name())
+    }
+
+    fn judge(&self, request: &Request) -> Judgement {
+        if let Some(reason) = self.beyond(request) {
+            return Judgement::Vacuous(reason);
+        }
+        let left = run_caught(self.left, request);
+        self.compare(request, left, run_caught(self.right, request))
+    }
+
+    fn batch(&self) -> usize {
+        self.left.batch().max(self.right.batch())
+    }
+
+    fn judge_many(&self, requests: &[&Request]) -> Vec<Judgement> {
+        let beyond: Vec<Option<String>> = requests.iter().map(|request| self.beyond(request)).collect();
+        let asked: Vec<&Request> =
+            requests.iter().zip(&beyond).filter(|(_, beyond)| beyond.is_none()).map(|(r, _)| *r).collect();
+        let mut left = run_together(self.left, &asked).into_iter();
+        let mut right = run_together(self.right, &asked).into_iter();
+        let mut judge = |request: &Request| match (left.next(), right.next()) {
+            (Some(left), Some(right)) => self.compare(request, left, right),
+            _ => Judgement::Vacuous("it was not answered".into()),
+        };
+        let judged = |(&request, beyond): (&&Request, Option<String>)| {
+            beyond.map_or_else(|| judge(request), Judgement::Vacuous)
+        };
+        requests.iter().zip(beyond).map(judged).collect()
+    }
+}
+
+/// How an implementation that gave no answer failed to, with what it said.
+pub(super) fn breakage(outcome: &Outcome) -> Option<(Breakage, &str)> {
+    match outcome {
+        Outcome::Success(_) | Outcome::Refusal(_) => None,
+        Outcome::Skipped { reason } => Some((Breakage::Skipped, reason)),
+        Outcome::Errored { message } => Some((Breakage::of_message(message), message)),
+    }
+}
+
+/// Whether there is no answer because the interrupt key was pressed.
+pub(super) fn is_interrupted(message: &str) -> bool {
+    message == "interrupted"
+}
+
+/// Whether an accepted request takes more than an implementation says it makes (clause G-1): elements of the
+/// result, of the result underneath a gradient, of the intermediate; or axes. A skip never stands for a refusal.
+pub(super) fn beyond_its_limits(capabilities: &Capabilities, request: &Request) -> bool {
+    let Ok(alignment) = align(request) else { return false };
+    let gradient = match request.operation() {
+        Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape()),
+        _ => None,
+    };
+    let beyond = |shape: &Shape| {
+        shape.count().is_none_or(|count| count > capabilities.max_elements)
+            || capabilities.max_rank.is_some_and(|limit| shape.rank() > limit)
+    };
+    [Some(&alignment.shape), alignment.intermediate.as_ref(), gradient].into_iter().flatten().any(beyond)
+}
+
+/// How two outcomes differ, with which side accepts and which kinds of refusal there are.
+fn kind(difference: &Difference, left: &Outcome, right: &Outcome) -> Kind {
+    let refusal = |outcome: &Outcome| match outcome {
+        Outcome::Refusal(Refusal { kind, .. }) => *kind,
+        _ => None,
+    };
+    match difference.kind {
+        DifferenceKind::Values => Kind::Values,
+        DifferenceKind::Shape => Kind::Shape,
+        DifferenceKind::DType => Kind::DType,
+        DifferenceKind::Extra => Kind::Extra,
+        DifferenceKind::Refusal => Kind::Refusal(refusal(left), refusal(right)),
+        DifferenceKind::WronglyRefused => Kind::Acceptance { accepts: Side::Left, refusal: refusal(right) },
+        DifferenceKind::WronglyAccepted => Kind::Acceptance { accepts: Side::Right, refusal: refusal(left) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_reference::Reference;
+    use broadcheck_spec::{Expression, Function, Rules};
+
+    /// The reference with another answer.
+    struct Other(fn(&Request) -> Outcome);
+
+    impl Implementation for Other {
+        fn name(&self) -> &'static str {
+            "other"
+        }
+        fn version(&self) -> &'static str {
+            "1"
+        }
+        fn capabilities(&self) -> &Capabilities {
+            Reference.capabilities()
+        }
+        fn run(&self, request: &Request) -> Outcome {
+            (self.0)(request)
+        }
+    }
+
+    fn sum(shapes: [&[usize]; 2]) -> Request {
+        let operand = |name, shape: &[usize]| {
+            let values: Vec<f64> = (0..shape.iter().product()).map(|place: usize| place as f64).collect();
+            Operand::dense(name, shape, values).unwrap()
+        };
+        let expression =
+            Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
+        let operands = vec![operand("a", shapes[0]), operand("b", shapes[1])];
+        Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+    }
+
+    fn judged(answer: fn(&Request) -> Outcome, shapes: [&[usize]; 2]) -> Option<Kind> {
+        let judgement = differential(&Reference, &Other(answer), &sum(shapes));
+        judgement.disagreement().map(|disagreement| disagreement.signature.kind)
+    }
+
+    #[test]
+    fn what_agrees_is_held() {
+        let same = |request: &Request| Reference.run(request);
+        let held = |shapes| differential(&Reference, &Other(same), &sum(shapes));
+        assert_eq!(held([&[2, 1], &[3]]), Judgement::Held(Asked::Accepted));
+        assert_eq!(held([&[2], &[3]]), Judgement::Held(Asked::Refused));
+    }
+
+    #[test]
+    fn every_sort_of_difference_has_its_kind() {
+        let refuse: fn(&Request) -> Outcome = |_| Outcome::Refusal(Refusal::default());
+        let accepts = Kind::Acceptance { accepts: Side::Left, refusal: None };
+        assert_eq!(judged(refuse, [&[2], &[2]]), Some(accepts));
+        assert_eq!(judged(refuse, [&[2], &[3]]), None, "a refusal without kind meets any");
+        let panics: fn(&Request) -> Outcome = |_| panic!("on purpose");
+        assert_eq!(judged(panics, [&[2], &[2]]), Some(Kind::Broke(Side::Right, Breakage::Panicked)));
+        let skips: fn(&Request) -> Outcome = |_| Outcome::Skipped { reason: "tired".into() };
+        assert_eq!(judged(skips, [&[2], &[2]]), Some(Kind::Broke(Side::Right, Breakage::Skipped)));
+        let plain: fn(&Request) -> Outcome = |_| Reference.run(&sum([&[2], &[2]]));
+        assert_eq!(judged(plain, [&[2], &[1]]), Some(Kind::Values));
+        assert_eq!(judged(plain, [&[1, 2], &[1]]), Some(Kind::Shape));
+        let accepts = Kind::Acceptance {
+            accepts: Side::Right,
+            refusal: Some(broadcheck_spec::RefusalKind::DimensionMismatch),
+        };
+        assert_eq!(judged(plain, [&[3], &[2]]), Some(accepts));
+    }
+
+    #[test]
+    fn requests_of_dtypes_that_are_left_out_are_not_asked() {
+        let other = Other(|_| panic!("asked"));
+        let judged = |dtypes: &[DType]| {
+            Differential::new(&Reference, &other).only(dtypes).judge(&sum([&[2], &[2]])).disagreement()
+        };
+        assert!(judged(&[DType::F32]).is_none());
+        assert!(judged(&[DType::F32, DType::F64]).is_some());
+    }
+
+    #[test]
+    fn many_are_judged_as_one_by_one() {
+        let plain: fn(&Request) -> Outcome = |_| Reference.run(&sum([&[2], &[2]]));
+        let other = Other(plain);
+        let oracle = Differential::new(&Reference, &other);
+        let requests = [sum([&[2], &[2]]), sum([&[3], &[1]]), sum([&[2], &[3]])];
+        let together = oracle.judge_many(&requests.iter().collect::<Vec<_>>());
+        let alone: Vec<Judgement> = requests.iter().map(|request| oracle.judge(request)).collect();
+        assert_eq!(together, alone);
+        assert_eq!(together[0], Judgement::Held(Asked::Accepted));
+    }
+}

@@ -1,0 +1,155 @@
+//! A gradient against central differences of the same implementation's results, within what the enclosure of the
+//! derivative and the rounding of the results leave open.
+
+use super::{Checked, Complaint};
+use crate::oracle::Asked;
+use crate::oracle::remade::{dense, elements, flagged};
+use broadcheck::run::run_caught;
+use broadcheck_judge::compare::{Interval, Precision, enclose, index_of};
+use broadcheck_reference::{Alignment, align, read};
+use broadcheck_spec::{
+    DType, Data, Expression, Implementation, Operand, Operation, Outcome, Request, Scalar, Shape, Tensor,
+};
+
+/// Larger results are left to the other oracles: each element costs two evaluations of the whole.
+const MOST_ELEMENTS: usize = 4096;
+
+/// How far an operand's element is moved to either side, as a part of its size: as much as rounding and the bend of
+/// the function cost alike.
+const STEP: f64 = 1.0 / (1u64 << 24) as f64;
+
+pub(super) fn check(implementation: &dyn Implementation, request: &Request) -> Checked {
+    let Operation::Gradient { expression, wrt } = request.operation() else { return None };
+    let w = &request.operands()[*wrt];
+    let alignment = align(request).ok()?;
+    if w.dtype() != DType::F64 || alignment.shape.count()? > MOST_ELEMENTS {
+        return None;
+    }
+    let forward = Request::new(
+        request.rules().clone(),
+        Operation::Elementwise { expression: expression.clone() },
+        request.operands().to_vec(),
+    );
+    let forward = forward.ok()?;
+    for asked in [request, &forward] {
+        implementation.capabilities().covers(asked).ok()?;
+    }
+    let Outcome::Success(gradient) = run_caught(implementation, request) else { return None };
+    if gradient.tensor.shape() != w.shape() {
+        return None;
+    }
+    let bounds = broadcheck_reference::gradient(request).ok()?.1;
+    let functions = expression.calls().count();
+    let count = w.shape().count()?;
+    let mut chosen = vec![0, count / 2, count.saturating_sub(1)];
+    chosen.dedup();
+    let mut compared = false;
+    for place in chosen.into_iter().filter(|&place| place < count) {
+        let found = gradient.tensor.values().get(place).and_then(Scalar::as_f64)?;
+        let Some(rounding) = bounds[place].bound(DType::F64, functions) else { continue };
+        let moved = Moved { implementation, forward: &forward, expression, wrt: *wrt, alignment: &alignment };
+        let Some(quotient) = moved.quotient(place) else { continue };
+        let allowed = quotient.allowed + rounding + f64::MIN_POSITIVE;
+        // What is as wide as itself could be anything.
+        if !found.is_finite() || allowed > quotient.value.abs().max(1e-6) / 2.0 {
+            continue;
+        }
+        compared = true;
+        let error = (found - quotient.value).abs();
+        if error > allowed {
+            let index = Shape::from(index_of(place, w.shape()));
+            let detail = format!(
+                "element {index} of the gradient by {}: {found}, the central difference {}: {error:e} apart, allowed {allowed:e}",
+                w.name(),
+                quotient.value
+            );
+            let outcome = Outcome::Success(gradient);
+            return Some(Err(Complaint { name: "central-difference", detail, outcome }));
+        }
+    }
+    compared.then_some(Ok(Asked::Accepted))
+}
+
+/// The forward request with one element of w moved.
+struct Moved<'a> {
+    implementation: &'a dyn Implementation,
+    forward: &'a Request,
+    expression: &'a Expression,
+    wrt: usize,
+    alignment: &'a Alignment,
+}
+
+/// A difference quotient, and how far the gradient may be from it.
+struct Quotient {
+    value: f64,
+    allowed: f64,
+}
+
+impl Moved<'_> {
+    fn quotient(&self, place: usize) -> Option<Quotient> {
+        let w = &self.forward.operands()[self.wrt];
+        let at = elements(w)?.get(place)?.as_f64().filter(|value| value.is_finite())?;
+        let step = at.abs().max(1.0 / 1024.0) * STEP;
+        let (low, high) = (at - step, at + step);
+        let [below, above] = [self.results(place, low)?, self.results(place, high)?];
+        let range = Interval { low, high };
+        let precision = Precision::of(DType::F64, self.implementation.allowed_ulp());
+        let (mut derivative, mut error, mut rise, mut sizes, mut terms) =
+            (Interval::ZERO, 0.0, 0.0, 0.0, 0.0);
+        for result_place in self.reading(place) {
+            let index = index_of(result_place, &self.alignment.shape);
+            let values = self.values_at(&index);
+            let root = enclose(self.expression, self.wrt, range, &values, precision)?;
+            derivative = derivative.plus(root.derivative);
+            error += 2.0 * root.error;
+            let value = |tensor: &Tensor| tensor.values().get(result_place).and_then(Scalar::as_f64);
+            let difference = value(&above)? - value(&below)?;
+            rise += difference;
+            sizes += difference.abs();
+            terms += 1.0;
+        }
+        let run = high - low;
+        let summing = (terms + 2.0) * f64::EPSILON * sizes;
+        let allowed = derivative.width() + (error + summing) / run + derivative.size() * 4.0 * f64::EPSILON;
+        let quotient = Quotient { value: rise / run, allowed };
+        (quotient.value.is_finite() && allowed.is_finite()).then_some(quotient)
+    }
+
+    /// The results where the element has this value.
+    fn results(&self, place: usize, value: f64) -> Option<Tensor> {
+        let mut operands = self.forward.operands().to_vec();
+        let w = dense(&operands[self.wrt])?;
+        let Data::F64(mut values) = w.values().clone() else { return None };
+        *values.get_mut(place)? = value;
+        let made = Operand::dense(w.name(), w.shape().clone(), values).ok()?;
+        operands[self.wrt] = flagged(made, w.broadcastable().map(<[bool]>::to_vec))?;
+        let (rules, operation) = (self.forward.rules().clone(), self.forward.operation().clone());
+        let request = Request::new(rules, operation, operands).ok()?;
+        match run_caught(self.implementation, &request) {
+            Outcome::Success(success) if *success.tensor.shape() == self.alignment.shape => {
+                Some(success.tensor)
+            }
+            _ => None,
+        }
+    }
+
+    /// The places of the result at which the element is read.
+    fn reading(&self, place: usize) -> Vec<usize> {
+        let shape = self.forward.operands()[self.wrt].shape();
+        let reads = |result: &usize| {
+            let index = index_of(*result, &self.alignment.shape);
+            let index = self.alignment.operand_index(self.wrt, shape, &index);
+            index.iter().zip(shape.iter()).fold(0, |at, (step, length)| at * length + step) == place
+        };
+        (0..self.alignment.shape.count().unwrap_or(0)).filter(reads).collect()
+    }
+
+    fn values_at(&self, index: &[usize]) -> Vec<Scalar> {
+        let operands = self.forward.operands().iter().enumerate();
+        operands
+            .map(|(place, operand)| {
+                read(operand, &self.alignment.operand_index(place, operand.shape(), index))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,136 @@
+//! Oracles: what can be said of the answers to any request, without an expected value.
+//!
+//! An oracle takes a request and says that all held, that there was nothing to compare, or what disagrees. The
+//! fuzz targets, the tests, `broadcheck fuzz` and the shrinker all ask the same ones.
+//!
+//! | oracle | what it says |
+//! |---|---|
+//! | [`differential`] | two implementations give the same outcome, by the clauses V-1 to V-6 |
+//! | [`numpy_ndarray`] | the reference's rule set `numpy` is what the crate `ndarray` does |
+//! | [`relations`] | what must not matter does not: the order of operands, views, unit axes, stages, the rule set's name |
+//! | [`gradient`] | gradients are the adjoint of broadcasting, and what central differences say |
+//! | [`repeated`] | the same request gives the same outcome twice |
+//!
+//! A panic inside an implementation is an outcome like any other, and a disagreement.
+
+mod case_file;
+mod differential;
+mod gradient;
+mod pattern;
+pub mod protocol;
+mod relations;
+pub(crate) mod remade;
+mod repeated;
+mod signature;
+
+pub use case_file::{Loaded, case_file};
+pub use differential::{Differential, differential, numpy_ndarray};
+pub use gradient::{Gradient, gradient};
+pub use pattern::Pattern;
+pub use relations::{Relations, relations};
+pub use repeated::{Repeated, repeated};
+pub use signature::{Breakage, Kind, Side, Signature};
+
+use crate::subjects::Ndarray;
+use broadcheck_fast::Fast;
+use broadcheck_reference::Reference;
+use broadcheck_spec::{Outcome, Request};
+use std::sync::LazyLock;
+
+/// What an oracle makes of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judgement {
+    /// Outcomes were compared, and all held.
+    Held(Asked),
+    /// There was nothing to compare, and why.
+    Vacuous(String),
+    /// Something disagrees.
+    Disagreement(Box<Disagreement>),
+}
+
+impl Judgement {
+    /// The disagreement, if it is one.
+    pub fn disagreement(self) -> Option<Disagreement> {
+        match self {
+            Judgement::Disagreement(disagreement) => Some(*disagreement),
+            Judgement::Held(_) | Judgement::Vacuous(_) => None,
+        }
+    }
+
+    fn broke(signature: Signature, detail: impl Into<String>) -> Judgement {
+        let detail = detail.into();
+        Judgement::Disagreement(Box::new(Disagreement { signature, detail, left: None, right: None }))
+    }
+}
+
+/// How the request that held was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// With a result.
+    Accepted,
+    /// With a refusal.
+    Refused,
+}
+
+/// Two outcomes that should agree and do not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disagreement {
+    /// What sort of disagreement it is: two of the same signature are taken for one defect.
+    pub signature: Signature,
+    /// The difference in words.
+    pub detail: String,
+    /// What the left side answered, where two outcomes were compared.
+    pub left: Option<Outcome>,
+    /// What the right side answered.
+    pub right: Option<Outcome>,
+}
+
+/// Something that judges requests.
+pub trait Oracle: Sync {
+    /// The name in signatures: `reference-fast`, `relations-fast`.
+    fn name(&self) -> String;
+
+    /// Judges one request.
+    fn judge(&self, request: &Request) -> Judgement;
+
+    /// How many requests it likes to be given at a time.
+    fn batch(&self) -> usize {
+        1
+    }
+
+    /// Judges several requests, with one judgement each, in order.
+    fn judge_many(&self, requests: &[&Request]) -> Vec<Judgement> {
+        requests.iter().map(|request| self.judge(request)).collect()
+    }
+}
+
+/// The targets that judge requests, by the names that `cargo fuzz` and `broadcheck reproduce` use.
+pub const TARGETS: [&str; 4] = ["differential", "numpy_ndarray", "relations", "gradient"];
+
+/// The built-in implementations that the targets ask.
+struct Subjects {
+    reference: Reference,
+    fast: Fast,
+    ndarray: Ndarray,
+}
+
+fn subjects() -> &'static Subjects {
+    static SUBJECTS: LazyLock<Subjects> = LazyLock::new(|| Subjects {
+        reference: Reference::new(),
+        fast: Fast::new(),
+        ndarray: Ndarray::new(),
+    });
+    &SUBJECTS
+}
+
+/// The oracle of a target: over the built-in implementations.
+pub fn target(name: &str) -> Option<Box<dyn Oracle>> {
+    let Subjects { reference, fast, ndarray } = subjects();
+    Some(match name {
+        "differential" => Box::new(Differential::new(reference, fast)),
+        "numpy_ndarray" => Box::new(Differential::new(reference, ndarray)),
+        "relations" => Box::new(Relations::new(fast)),
+        "gradient" => Box::new(Gradient::new(fast)),
+        _ => return None,
+    })
+}

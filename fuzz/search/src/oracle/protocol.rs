@@ -1,0 +1,112 @@
+//! Any bytes as the output of an implementation: every line is an answer or is complained of, in bounded memory, and
+//! what was answered comes back from what is written of it.
+
+use broadcheck_harness::transcript::{self, Told};
+use broadcheck_spec::{Outcome, Request, json};
+use std::sync::LazyLock;
+
+/// How long a line of the output may be.
+const MAX_LINE: usize = 4 << 10;
+
+/// How long a complaint about one line may be.
+const MAX_COMPLAINT: usize = 16 << 10;
+
+/// What an output was taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Whether `start` was answered.
+    pub started: bool,
+    /// How many requests were.
+    pub answers: usize,
+}
+
+/// The requests that an output is taken to answer, in this order: results of several dtypes, an intermediate, flags, a
+/// refusal.
+pub fn asked() -> &'static [Request] {
+    static ASKED: LazyLock<Vec<Request>> = LazyLock::new(|| {
+        let read = |text: &&str| json::request_from_str(text).expect("a request of ours");
+        QUESTIONS.iter().map(read).collect()
+    });
+    &ASKED
+}
+
+const QUESTIONS: [&str; 7] = [
+    r#"{"rules":"numpy","expression":["add","a","b"],"operands":[{"name":"a","dtype":"f64","shape":[2],"values":[1,2]},{"name":"b","dtype":"f64","shape":[1],"values":[3]}]}"#,
+    r#"{"rules":"xla","expression":["subtract","a","b"],"broadcast_dimensions":[0],"operands":[{"name":"a","dtype":"i64","shape":[2,1],"values":["9223372036854775807",2]},{"name":"b","dtype":"i64","shape":[2],"values":[3,-4]}]}"#,
+    r#"{"rules":"theano","expression":["less","a","b"],"operands":[{"name":"a","dtype":"f16","shape":[1],"broadcastable":[true],"values":[1.5]},{"name":"b","dtype":"f16","shape":[2],"values":["nan","-0.0"]}]}"#,
+    r#"{"rules":"pdpd","axis":1,"expression":["multiply","a","b"],"operands":[{"name":"a","dtype":"u64","shape":[],"values":[1]},{"name":"b","dtype":"u64","shape":[],"values":[2]}]}"#,
+    r#"{"rules":"numpy","operation":"gradient","wrt":"a","expression":["exp","a"],"operands":[{"name":"a","dtype":"f32","shape":[1,2],"values":["inf",0.5]}]}"#,
+    r#"{"rules":"bidirectional","operation":"broadcast","target_shape":[0,1],"operands":[{"name":"a","dtype":"bool","shape":[1,1],"values":[true]}]}"#,
+    r#"{"rules":"theano","expression":"a","operands":[{"name":"a","dtype":"bf16","shape":[2],"broadcastable":[true],"values":[1,2]}]}"#,
+];
+
+/// Reads bytes as the lines that answer `start` and then [`asked`].
+///
+/// # Errors
+/// What of it does not hold.
+pub fn protocol(bytes: &[u8]) -> Result<Heard, String> {
+    let transcript = transcript::read(bytes, asked(), MAX_LINE);
+    if let Some(fault) = transcript.fault.filter(|fault| fault.is_empty() || fault.len() > MAX_COMPLAINT) {
+        return Err(format!("a complaint of {} bytes", fault.len()));
+    }
+    if let Some(told) = &transcript.told {
+        retold(told)?;
+    }
+    asked().iter().zip(&transcript.outcomes).try_for_each(|(request, outcome)| answered(request, outcome))?;
+    Ok(Heard { started: transcript.told.is_some(), answers: transcript.outcomes.len() })
+}
+
+/// What an implementation says of itself comes back from what is written of it.
+fn retold(told: &Told) -> Result<(), String> {
+    let line = format!("{}\n", transcript::told(told));
+    let again = transcript::read(line.as_bytes(), &[], usize::MAX);
+    if again.told.as_ref() == Some(told) {
+        return Ok(());
+    }
+    Err(format!("{told:?} is written {line} and read {again:?}"))
+}
+
+/// An outcome is no larger than its line, and comes back from what is written of it.
+fn answered(request: &Request, outcome: &Outcome) -> Result<(), String> {
+    if let Outcome::Success(success) = outcome {
+        let values = success.tensor.values().len();
+        if values > MAX_LINE || success.tensor.shape().count() != Some(values) {
+            return Err(format!("{values} values of shape {}", success.tensor.shape()));
+        }
+    }
+    let line = json::outcome_to_value(request, outcome).to_string();
+    match json::outcome_from_str(request, &line) {
+        Ok(again) if again == *outcome => Ok(()),
+        again => Err(format!("{outcome:?} is written {line} and read {again:?}")),
+    }
+}
+
+/// Outputs that answer everything, one per implementation.
+pub fn honest(implementations: &[&dyn broadcheck_spec::Implementation]) -> Vec<Vec<u8>> {
+    let output = |implementation: &&dyn broadcheck_spec::Implementation| {
+        let mut lines = vec![transcript::told(*implementation)];
+        for (place, request) in asked().iter().enumerate() {
+            let mut line = json::outcome_to_value(request, &implementation.run(request));
+            line["seq"] = (place + 1).into();
+            lines.push(line);
+        }
+        lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect()
+    };
+    implementations.iter().map(output).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_reference::Reference;
+
+    #[test]
+    fn an_honest_output_is_heard_whole() {
+        let output = honest(&[&Reference::new()]).remove(0);
+        assert_eq!(protocol(&output), Ok(Heard { started: true, answers: QUESTIONS.len() }));
+        let half = &output[..output.len() / 2];
+        assert!(matches!(protocol(half), Ok(Heard { started: true, answers }) if answers < QUESTIONS.len()));
+        assert_eq!(protocol(b"\xff\n{}"), Ok(Heard { started: false, answers: 0 }));
+        assert_eq!(protocol(&vec![b'x'; 2 * MAX_LINE]), Ok(Heard { started: false, answers: 0 }));
+    }
+}

@@ -1,0 +1,112 @@
+//! One implementation over the same request again: an answer that hangs on threads, on memory that was never
+//! written, or on what was asked before differs from itself.
+
+use super::differential::is_interrupted;
+use super::signature::{Kind, Signature};
+use super::{Asked, Disagreement, Judgement, Oracle};
+use broadcheck::run::{run_caught, run_together};
+use broadcheck_judge::compare::same;
+use broadcheck_spec::{Implementation, Outcome, Request};
+
+/// The same request gives the same outcome twice, to the bit.
+pub fn repeated(implementation: &dyn Implementation, request: &Request) -> Judgement {
+    Repeated::new(implementation).judge(request)
+}
+
+/// [`repeated`] as an oracle.
+pub struct Repeated<'a> {
+    implementation: &'a dyn Implementation,
+}
+
+impl<'a> Repeated<'a> {
+    /// Asks this implementation.
+    pub fn new(implementation: &'a dyn Implementation) -> Repeated<'a> {
+        Repeated { implementation }
+    }
+
+    fn compare(&self, request: &Request, first: Outcome, second: Outcome) -> Judgement {
+        match (&first, &second) {
+            (Outcome::Success(_), _) if same(&first, &second) => return Judgement::Held(Asked::Accepted),
+            (Outcome::Refusal(_), _) if same(&first, &second) => return Judgement::Held(Asked::Refused),
+            // What breaks both times is for the other oracles.
+            (Outcome::Skipped { .. }, Outcome::Skipped { .. })
+            | (Outcome::Errored { .. }, Outcome::Errored { .. }) => {
+                return Judgement::Vacuous("it is not answered".into());
+            }
+            (_, Outcome::Errored { message }) if is_interrupted(message) => {
+                return Judgement::Vacuous(message.clone());
+            }
+            _ => {}
+        }
+        let detail = format!("{} answers the same request in two ways", self.implementation.name());
+        let signature = Signature::new(self.name(), request, Kind::Unsteady);
+        let (left, right) = (Some(first), Some(second));
+        Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
+    }
+}
+
+impl Oracle for Repeated<'_> {
+    fn name(&self) -> String {
+        format!("repeated-{}", self.implementation.name())
+    }
+
+    fn judge(&self, request: &Request) -> Judgement {
+        if let Err(reason) = self.implementation.capabilities().covers(request) {
+            return Judgement::Vacuous(reason);
+        }
+        let first = run_caught(self.implementation, request);
+        self.compare(request, first, run_caught(self.implementation, request))
+    }
+
+    fn batch(&self) -> usize {
+        self.implementation.batch()
+    }
+
+    fn judge_many(&self, requests: &[&Request]) -> Vec<Judgement> {
+        if self.implementation.batch() <= 1 {
+            return requests.iter().map(|request| self.judge(request)).collect();
+        }
+        let first = run_together(self.implementation, requests);
+        let second = run_together(self.implementation, requests);
+        let outcomes = first.into_iter().zip(second);
+        requests.iter().zip(outcomes).map(|(request, (one, two))| self.compare(request, one, two)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_reference::Reference;
+    use broadcheck_spec::{Capabilities, Expression, Operand, Operation, Rules, Tensor};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Answers how often it was asked.
+    struct Counting(AtomicU32);
+
+    impl Implementation for Counting {
+        fn name(&self) -> &'static str {
+            "counting"
+        }
+        fn version(&self) -> &'static str {
+            "1"
+        }
+        fn capabilities(&self) -> &Capabilities {
+            Reference.capabilities()
+        }
+        fn run(&self, _: &Request) -> Outcome {
+            let asked = f64::from(self.0.fetch_add(1, Ordering::Relaxed));
+            Outcome::Success(Tensor::new([1], vec![asked]).unwrap().into())
+        }
+    }
+
+    #[test]
+    fn an_answer_that_changes_is_unsteady() {
+        let operation = Operation::Elementwise { expression: Expression::operand(0) };
+        let operand = Operand::dense("a", [1], vec![1.0]).unwrap();
+        let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();
+        assert_eq!(repeated(&Reference, &request), Judgement::Held(Asked::Accepted));
+        let found = repeated(&Counting(AtomicU32::new(0)), &request).disagreement().unwrap();
+        assert_eq!(found.signature.kind, Kind::Unsteady);
+        assert_eq!(found.signature.slug(), "numpy/repeated-counting/unsteady/plain-f64");
+    }
+}

@@ -1,0 +1,258 @@
+//! A shrunk request as a case that somebody can look at, decide and keep.
+//!
+//! The request is certain; what it must give is not. Where the reference answers and one of the two sides agrees with
+//! it, its answer is proposed, with an origin that says so: it is to be confirmed from the clause before the case joins
+//! the suite, for no expected value of the suite comes from our own engines. Where the reference itself is in question,
+//! or agrees with nobody, the file holds one case for each answer, and a person keeps one of them.
+
+use super::Shrunk;
+use crate::exhaustive::describe_request;
+use crate::oracle::{Disagreement, Kind, Side};
+use crate::subjects::builtin;
+use broadcheck::run::run_caught;
+use broadcheck_judge::compare::{DEFAULT_ULP, EXPECTED_ULP, Latitude, Verdict, between, expectation_of};
+use broadcheck_judge::explain::Explanation;
+use broadcheck_reference::Reference;
+use broadcheck_spec::{
+    Case, Expectation, Function, Implementation, Location, MAX_TOLERANCE_ULP, Operand, Operation, Origin,
+    Outcome, Request, RuleSet, Rules, clauses, load_str, write,
+};
+
+/// Who disagreed, for the words of the case.
+#[derive(Clone, Debug)]
+pub struct Sides {
+    /// The left side's name and version.
+    pub left: String,
+    /// The right side's.
+    pub right: String,
+    /// What both are allowed.
+    pub latitude: Latitude,
+    /// How the disagreement was found, as what can be done again.
+    pub found_by: String,
+}
+
+impl Sides {
+    /// Two implementations.
+    pub fn of(left: &dyn Implementation, right: &dyn Implementation, found_by: impl Into<String>) -> Sides {
+        let title = |side: &dyn Implementation| format!("{} {}", side.name(), side.version());
+        let latitude = Latitude::of_both(left, right);
+        Sides { left: title(left), right: title(right), latitude, found_by: found_by.into() }
+    }
+}
+
+impl Sides {
+    /// The sides of a disagreement between the built-in implementations, as its oracle names them: `reference` and
+    /// `fast` of `reference-fast`, `fast` twice of `relations-fast`.
+    pub fn builtin(found: &Disagreement, found_by: impl Into<String>) -> Sides {
+        let oracle = found.signature.oracle.as_str();
+        let (left, right) = match oracle.split_once('-') {
+            Some(("relations" | "gradient" | "repeated", subject)) => (subject, subject),
+            Some(sides) => sides,
+            None => (oracle, oracle),
+        };
+        let title = |name: &str| {
+            builtin(name).map_or_else(|| name.to_owned(), |subject| format!("{name} {}", subject.version()))
+        };
+        let latitude = match (builtin(left), builtin(right)) {
+            (Some(left), Some(right)) => Latitude::of_both(left.as_ref(), right.as_ref()),
+            _ => Latitude::ANY,
+        };
+        Sides { left: title(left), right: title(right), latitude, found_by: found_by.into() }
+    }
+}
+
+/// A case file that is proposed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The id of its case, or what the ids of its cases begin with.
+    pub id: String,
+    /// The file's text. It loads.
+    pub yaml: String,
+    /// Whether an answer is proposed; where not, there is a case for each.
+    pub decided: bool,
+}
+
+/// Proposes a case file.
+///
+/// # Errors
+/// Why there is none: nobody answers, or the request is too large to be written as a case.
+pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
+    let request = &shrunk.request;
+    let signature = &shrunk.disagreement.signature;
+    let id = signature.slug();
+    let candidates = candidates(shrunk, sides);
+    let [first, ..] = &candidates[..] else {
+        return Err("nobody answers it, so that there is nothing to expect".into());
+    };
+    let decided = candidates.len() == 1;
+    let note = note(shrunk, sides, &candidates);
+    let title = title(shrunk, sides);
+    let case = |candidate: &Candidate| -> Option<Case> {
+        Some(Case {
+            id: if decided { id.clone() } else { format!("{id}/as-{}", candidate.tag) },
+            title: title.clone(),
+            clause: clause(request, &first.outcome, &signature.kind).into(),
+            examples: Vec::new(),
+            sources: Vec::new(),
+            origin: Origin::System(candidate.origin.clone()),
+            request: request.clone(),
+            expectation: expectation(request, &candidate.outcome, sides.latitude)?,
+            note: Some(note.clone()),
+            location: Location::default(),
+        })
+    };
+    let cases: Option<Vec<Case>> = candidates.iter().map(case).collect();
+    let cases = cases.ok_or("its answer is none that a case can expect")?;
+    let mut yaml =
+        String::from("# A case that broadcheck proposes. Read the note before it joins a suite.\n");
+    for (place, case) in cases.iter().enumerate() {
+        let text = write::case_to_yaml(case);
+        let body = text.split_once("cases:\n").map_or("", |(_, body)| body);
+        yaml += if place == 0 { &text } else { body };
+    }
+    let loaded =
+        load_str(&yaml, "case.yaml").map_err(|errors| format!("it cannot be written as a case: {errors}"))?;
+    if loaded.cases.iter().any(|case| case.request != *request) {
+        return Err("it cannot be written as a case: what is written loads as another request".into());
+    }
+    Ok(Proposal { id, yaml, decided })
+}
+
+/// An answer that could be the right one.
+struct Candidate {
+    /// What the id says of it.
+    tag: &'static str,
+    origin: String,
+    outcome: Outcome,
+}
+
+fn candidates(shrunk: &Shrunk, sides: &Sides) -> Vec<Candidate> {
+    let (request, found) = (&shrunk.request, &shrunk.disagreement);
+    let answers = |outcome: &Outcome| matches!(outcome, Outcome::Success(_) | Outcome::Refusal(_));
+    let reference = run_caught(&Reference, request);
+    let agrees = |outcome: &Option<Outcome>| {
+        outcome.as_ref().is_some_and(|outcome| {
+            between(
+                request,
+                &reference,
+                outcome,
+                Latitude { ulp: sides.latitude.ulp.max(DEFAULT_ULP), ..sides.latitude },
+            ) == Verdict::Passed
+        })
+    };
+    // An oracle over the reference alone puts the reference in question.
+    let in_question = ["relations-", "gradient-", "repeated-"]
+        .iter()
+        .any(|oracle| found.signature.oracle == format!("{oracle}{}", Reference.name()));
+    let compared = found.left.is_some() && found.right.is_some();
+    if answers(&reference) && !in_question && (!compared || agrees(&found.left) || agrees(&found.right)) {
+        let origin = format!("broadcheck reference {}, to be confirmed", Reference.version());
+        return vec![Candidate { tag: "reference", origin, outcome: reference }];
+    }
+    let side = |tag, title: &str, outcome: &Option<Outcome>| {
+        let outcome = outcome.clone().filter(&answers)?;
+        Some(Candidate { tag, origin: format!("{title}, undecided"), outcome })
+    };
+    let left = side("left", &sides.left, &found.left);
+    let right = side("right", &sides.right, &found.right);
+    left.into_iter().chain(right).collect()
+}
+
+fn expectation(request: &Request, outcome: &Outcome, latitude: Latitude) -> Option<Expectation> {
+    let mut expectation = expectation_of(outcome)?;
+    let inexact = request.operation().expression().is_some_and(|expression| !expression.is_exact());
+    let gradient = matches!(request.operation(), Operation::Gradient { .. });
+    if let Expectation::Result(expected) = &mut expectation
+        && inexact
+        && !gradient
+        && latitude.ulp > EXPECTED_ULP
+    {
+        expected.tolerance_ulp = Some(latitude.ulp.min(MAX_TOLERANCE_ULP));
+    }
+    Some(expectation)
+}
+
+/// The clause that decides: of the refusal, of the values, or of the shapes.
+fn clause(request: &Request, outcome: &Outcome, kind: &Kind) -> &'static str {
+    let of_shapes = Explanation::of_request(request).clause;
+    if matches!(outcome, Outcome::Refusal(_)) {
+        return known_clause(of_shapes);
+    }
+    let halves = |operand: &Operand| matches!(operand.dtype().name(), "f16" | "bf16");
+    match (kind, request.operation()) {
+        (Kind::Extra, _) if request.rules().set() == RuleSet::Theano => "THEANO-4",
+        (Kind::Extra, _) => "XLA-8",
+        (_, Operation::Gradient { .. }) => "GRAD-1",
+        (Kind::Values, Operation::Elementwise { expression }) if is_plain(request) => {
+            let holds =
+                |wanted: &[Function]| expression.calls().any(|call| wanted.contains(&call.function()));
+            if !expression.is_exact() {
+                "V-4b"
+            } else if holds(&[Function::Maximum, Function::Minimum]) {
+                "V-3"
+            } else if request.operands().iter().any(halves) {
+                "V-5"
+            } else {
+                "V-1"
+            }
+        }
+        _ => known_clause(of_shapes),
+    }
+}
+
+fn known_clause(clause: &'static str) -> &'static str {
+    clauses::get(clause).map_or("G-4", |clause| clause.id)
+}
+
+/// Whether nothing is broadcast.
+fn is_plain(request: &Request) -> bool {
+    let operands = request.operands();
+    operands.windows(2).all(|pair| pair[0].shape() == pair[1].shape())
+        && !matches!(request.rules(), Rules::Bidirectional)
+}
+
+/// What goes wrong, in a sentence.
+fn title(shrunk: &Shrunk, sides: &Sides) -> String {
+    let (left, right) = (name(&sides.left), name(&sides.right));
+    let asked = describe_request(&shrunk.request);
+    match &shrunk.disagreement.signature.kind {
+        Kind::Values => format!("{left} and {right} give different values: {asked}."),
+        Kind::Shape => format!("{left} and {right} give different shapes: {asked}."),
+        Kind::DType => format!("{left} and {right} give different dtypes: {asked}."),
+        Kind::Acceptance { accepts: Side::Left, .. } => {
+            format!("{left} accepts what {right} refuses: {asked}.")
+        }
+        Kind::Acceptance { accepts: Side::Right, .. } => {
+            format!("{right} accepts what {left} refuses: {asked}.")
+        }
+        Kind::Refusal(..) => format!("{left} and {right} refuse for different reasons: {asked}."),
+        Kind::Extra => format!("{left} and {right} give different intermediates or flags: {asked}."),
+        Kind::Broke(Side::Left, breakage) => format!("{left} {breakage}: {asked}."),
+        Kind::Broke(Side::Right, breakage) => format!("{right} {breakage}: {asked}."),
+        Kind::Unsteady => format!("{right} gives different answers to the same request: {asked}."),
+        Kind::Relation(relation) => format!("{right} does not keep the relation {relation}: {asked}."),
+    }
+}
+
+/// `reference` of `reference 0.1.0`.
+fn name(title: &str) -> &str {
+    title.rsplit_once(' ').map_or(title, |(name, _)| name)
+}
+
+fn note(shrunk: &Shrunk, sides: &Sides, candidates: &[Candidate]) -> String {
+    let detail = &shrunk.disagreement.detail;
+    let mut text = format!("Found by {}. {} against {}: {detail}. ", sides.found_by, sides.left, sides.right);
+    text += match candidates {
+        [one] if one.tag == "reference" => {
+            "The expectation is the answer of the reference: confirm it from the clause, and say in the origin by what."
+        }
+        [_] => "The expectation is the only answer there is: decide by the clause whether it is right.",
+        _ => "There is a case for each answer: decide by the clause which is right, and delete the other.",
+    };
+    if !shrunk.reproduced {
+        text += " It was seen once, and not again when it was asked for.";
+    } else if !shrunk.minimal {
+        text += " The search for a smaller request was cut short.";
+    }
+    text
+}

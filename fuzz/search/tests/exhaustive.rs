@@ -1,0 +1,225 @@
+//! The exhaustive run over small bounds: it holds, it counts what combinatorics says, and it catches planted
+//! faults, by comparing answers and by relations alone.
+
+mod faulty;
+
+use broadcheck::relations::{Extent, RELATIONS};
+use broadcheck_reference::Reference;
+use broadcheck_search::exhaustive::{Bounds, ExhaustReport, Finding, Progress, exhaust};
+use broadcheck_search::subjects::Ndarray;
+use broadcheck_spec::{Implementation, RuleSet};
+use faulty::{FAULTS, Faulty};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+fn run(max_rank: usize, max_length: usize, implementations: &[&dyn Implementation]) -> ExhaustReport {
+    let bounds = Bounds::new(max_rank, max_length).unwrap();
+    exhaust(&bounds, implementations, &Progress::silent()).unwrap()
+}
+
+fn findings(report: &ExhaustReport) -> String {
+    let lines: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+/// Σ over the ranks of two shapes of (the number of such pairs' choices), written out anew: nothing here is the
+/// library's arithmetic.
+fn sum(max_rank: u32, of: impl Fn(u32, u32) -> u64) -> u64 {
+    (0..=max_rank).map(|a| (0..=max_rank).map(|b| of(a, b)).sum::<u64>()).sum()
+}
+
+fn binomial(n: u32, k: u32) -> u64 {
+    (0..u64::from(k)).fold(1, |product, step| product * (u64::from(n) - step) / (step + 1))
+}
+
+#[test]
+fn the_reference_and_ndarray_hold_over_all_small_shapes() {
+    let (reference, ndarray) = (Reference::new(), Ndarray::new());
+    for (max_rank, max_length) in [(0, 0), (1, 4), (2, 3), (3, 1)] {
+        let report = run(max_rank, max_length, &[&reference, &ndarray]);
+        assert!(report.held(), "{}", findings(&report));
+        for relation in RELATIONS {
+            let mut counts = report.relations.iter().filter(|count| count.relation == relation.name);
+            let count = counts.find(|count| count.implementation == "reference").expect("every relation");
+            let instances = u128::from(count.compared + count.vacuous);
+            assert_eq!(instances, relation.count(&Extent::new(max_rank, max_length)), "{}", relation.name);
+            assert!(count.skipped.is_none() && count.violated == 0);
+            assert!(count.compared > 0 || max_rank == 0, "{} compares nothing", relation.name);
+        }
+    }
+}
+
+#[test]
+fn requests_are_as_many_as_combinatorics_says() {
+    let reference = Reference::new();
+    for (rank, length) in [(2u32, 3u64), (3, 1)] {
+        let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();
+        let report = exhaust(&bounds, &[&reference], &Progress::silent()).unwrap();
+        // (length + 1)^rank shapes of a rank.
+        let pairs = |a: u32, b: u32| (length + 1).pow(a + b);
+        let requests = |rules| report.of_rules(rules)[0];
+        assert_eq!(requests(RuleSet::None), sum(rank, pairs));
+        assert_eq!(requests(RuleSet::Numpy), 2 * sum(rank, pairs));
+        assert_eq!(requests(RuleSet::Bidirectional), sum(rank, pairs));
+        assert_eq!(requests(RuleSet::Pdpd), 10 * sum(rank, pairs));
+        // Every pattern of a flag per axis, and no flags.
+        assert_eq!(requests(RuleSet::Theano), sum(rank, |a, b| pairs(a, b) * (2u64.pow(a + b) + 1)));
+        // Absent, and lists of 0 to lower + 1 numbers out of the higher + 2 from -1 to the higher rank.
+        let lists = |a: u32, b: u32| {
+            1 + (0..=a.min(b) + 1).map(|count| u64::from(a.max(b) + 2).pow(count)).sum::<u64>()
+        };
+        assert_eq!(requests(RuleSet::Xla), sum(rank, |a, b| pairs(a, b) * lists(a, b)));
+        let answers: u64 = RuleSet::ALL.iter().map(|&rules| report.of_rules(rules)[0]).sum();
+        assert_eq!(report.answers, answers);
+    }
+}
+
+/// How many requests each rule set accepts, counted axis by axis: the rules in a second wording, as arithmetic.
+#[test]
+fn accepted_requests_are_as_many_as_combinatorics_says() {
+    let reference = Reference::new();
+    for (rank, length) in [(2u32, 3u64), (3, 1), (3, 2)] {
+        let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();
+        let bounds = bounds.with_rules(&RuleSet::ALL);
+        let report = exhaust(&bounds, &[&reference], &Progress::silent()).unwrap();
+        for &rules in &RuleSet::ALL {
+            let [requests, accepted, refused] = report.of_rules(rules);
+            assert_eq!(requests, accepted + refused, "{rules}");
+        }
+        let accepted = |rules| report.of_rules(rules)[1];
+        // `all` lengths of an axis; `both` pairs of lengths, equal or one of them 1; `onto` where only the
+        // first may be 1 against another.
+        let (all, both, onto) = (length + 1, 3 * length + 1, 2 * length + 1);
+        let (low, gap) = (|a: u32, b: u32| a.min(b), |a: u32, b: u32| a.abs_diff(b));
+        let numpy = |a, b| both.pow(low(a, b)) * all.pow(gap(a, b));
+        let broadcast = |x: u32, t: u32| if x <= t { onto.pow(x) * all.pow(t - x) } else { 0 };
+        assert_eq!(accepted(RuleSet::None), sum(rank, |a, b| if a == b { all.pow(a) } else { 0 }));
+        assert_eq!(accepted(RuleSet::Numpy), sum(rank, |a, b| numpy(a, b) + broadcast(a, b)));
+        assert_eq!(accepted(RuleSet::Bidirectional), sum(rank, numpy));
+        // Per common axis: equal and unflagged, or one flagged 1 against any, or both flagged; per further axis
+        // any length unflagged, or a flagged 1. Without flags: equal lengths.
+        let theano =
+            |a: u32, b: u32| (3 * all + 1).pow(low(a, b)) * (all + 1).pow(gap(a, b)) + all.pow(a.max(b));
+        assert_eq!(accepted(RuleSet::Theano), sum(rank, theano));
+        // Equal ranks: absent, empty, identity. A scalar: absent, empty. Else the increasing lists.
+        let xla = |a: u32, b: u32| match (low(a, b), gap(a, b)) {
+            (0, gap) => 2 * all.pow(gap),
+            (low, 0) => 3 * both.pow(low),
+            (low, gap) => binomial(low + gap, low) * both.pow(low) * all.pow(gap),
+        };
+        assert_eq!(accepted(RuleSet::Xla), sum(rank, xla));
+        // B trimmed to rank t ends in a length other than 1, which A has as well; the others are 1 or A's. Absent
+        // and -1 always leave room; of 0 to 5, those up to rank(A) - t.
+        let pdpd = |a: u32, b: u32| {
+            if b > a {
+                return 0;
+            }
+            let trimmed = |t: u32| if t == 0 { 1 } else { onto.pow(t - 1) * length };
+            let axes = |t: u32| 2 + u64::from((a - t).min(5)) + 1;
+            (0..=b).map(|t| trimmed(t) * all.pow(a - t) * axes(t)).sum()
+        };
+        assert_eq!(accepted(RuleSet::Pdpd), sum(rank, pdpd));
+    }
+}
+
+#[test]
+fn planted_faults_are_caught_by_comparing_answers() {
+    let reference = Reference::new();
+    for fault in FAULTS {
+        let faulty = Faulty::new(fault);
+        let report = run(2, 2, &[&reference, &faulty]);
+        assert!(!report.held(), "{}", fault.name);
+        let answers = report.families.iter().map(|family| {
+            assert_eq!(family.implementations[0].findings, 0, "the reference is not to blame");
+            family.implementations[1].findings
+        });
+        assert_eq!(answers.sum::<u64>() > 0, fault.differs, "{}: {}", fault.name, findings(&report));
+    }
+}
+
+#[test]
+fn planted_faults_are_caught_by_relations_alone() {
+    for fault in FAULTS {
+        let faulty = Faulty::new(fault);
+        let report = run(2, 2, &[&faulty]);
+        let violated =
+            |name: &str| report.relations.iter().any(|count| count.relation == name && count.violated > 0);
+        let missed: Vec<_> = fault.violates.iter().filter(|name| !violated(name)).collect();
+        let all: Vec<_> =
+            report.relations.iter().filter(|count| count.violated > 0).map(|count| count.relation).collect();
+        assert!(missed.is_empty(), "{}: not {missed:?}, but {all:?}", fault.name);
+        assert_eq!(report.held(), fault.violates.is_empty(), "{}: {all:?}", fault.name);
+    }
+}
+
+#[test]
+fn a_finding_says_what_was_asked_and_what_differs() {
+    let (reference, fault) =
+        (Reference::new(), FAULTS.iter().find(|fault| fault.name == "none takes a scalar"));
+    let faulty = Faulty::new(fault.unwrap());
+    let report = run(1, 1, &[&reference, &faulty]);
+    // A scalar against (0) and against (1), in both orders.
+    assert_eq!(report.finding_count, 4);
+    let Finding::Difference { request, .. } = &report.findings[0] else { panic!("{}", findings(&report)) };
+    assert_eq!(request.rules().set(), RuleSet::None);
+    let text = report.findings[0].to_string();
+    assert!(
+        text.starts_with("none takes a scalar against reference: none [subtract, a, b] a () b (0): accepted"),
+        "{text}"
+    );
+}
+
+#[test]
+fn findings_do_not_depend_on_the_threads() {
+    let reference = Reference::new();
+    let faulty = Faulty::new(&FAULTS[0]);
+    let in_threads = |count: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
+        let bounds = Bounds::new(2, 2).unwrap().keeping(7);
+        pool.install(|| exhaust(&bounds, &[&reference, &faulty], &Progress::silent()).unwrap())
+    };
+    let (one, three) = (in_threads(1), in_threads(3));
+    assert_eq!(one.findings.len(), 7);
+    assert!(one.finding_count > 7);
+    assert_eq!(one.findings, three.findings);
+    assert_eq!((one.finding_count, one.checks), (three.finding_count, three.checks));
+    assert_eq!((one.families, one.relations), (three.families, three.relations));
+}
+
+#[test]
+fn progress_comes_to_its_end_and_a_stop_is_no_pass() {
+    let reference = Reference::new();
+    let bounds = Bounds::new(1, 2).unwrap();
+    let highest = AtomicU64::new(0);
+    let (never, at_once) = (AtomicBool::new(false), AtomicBool::new(true));
+    let report = |done: u64, total: u64| {
+        assert!(done <= total && u128::from(total) == bounds.work());
+        highest.fetch_max(done, Ordering::Relaxed);
+    };
+    let whole = exhaust(&bounds, &[&reference], &Progress { report: &report, stop: &never }).unwrap();
+    assert!(whole.complete && whole.held());
+    assert_eq!(u128::from(highest.into_inner()), bounds.work());
+    let none = exhaust(&bounds, &[&reference], &Progress { report: &|_, _| (), stop: &at_once }).unwrap();
+    assert!(!none.complete && !none.held() && none.checks == 0);
+}
+
+#[test]
+fn nothing_to_check_is_no_pass() {
+    let ndarray = Ndarray::new();
+    let bounds = Bounds::new(1, 1).unwrap().with_rules(&[RuleSet::Xla]);
+    let report = exhaust(&bounds, &[&ndarray], &Progress::silent()).unwrap();
+    assert!(report.complete && report.checks == 0 && !report.held());
+    assert!(exhaust(&bounds, &[], &Progress::silent()).is_err());
+}
+
+#[test]
+fn rule_sets_can_be_chosen() {
+    let (reference, ndarray) = (Reference::new(), Ndarray::new());
+    let bounds = Bounds::new(2, 2).unwrap().with_rules(&[RuleSet::Numpy]);
+    let report = exhaust(&bounds, &[&reference, &ndarray], &Progress::silent()).unwrap();
+    assert!(report.held(), "{}", findings(&report));
+    assert!(report.families.iter().all(|family| family.rules == RuleSet::Numpy));
+    // 13 shapes: both operations of every pair, judged for ndarray.
+    let compared: u64 = report.families.iter().map(|family| family.implementations[1].compared).sum();
+    assert_eq!(compared, 2 * 13 * 13);
+    assert!(report.relations.iter().all(|count| count.relation.starts_with("numpy-")));
+}

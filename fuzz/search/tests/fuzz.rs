@@ -1,0 +1,152 @@
+//! A run of the fuzzer: it counts, it finds each planted fault once, it survives implementations that break, and it
+//! reports the same for the same seed.
+
+mod faulty;
+
+use broadcheck_reference::Reference;
+use broadcheck_search::fuzzing::{FuzzReport, Plan, common, drawn, fuzz};
+use broadcheck_search::generate::{Profile, encode};
+use broadcheck_search::oracle::{Breakage, Kind, Side, target};
+use broadcheck_spec::{Capabilities, Implementation, Outcome, Request, RuleSet};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+fn plan<'a>(left: &'a dyn Implementation, right: &'a dyn Implementation, stop: &'a AtomicBool) -> Plan<'a> {
+    let both = common(left.capabilities(), right.capabilities()).expect("they have something in common");
+    Plan {
+        left,
+        right,
+        profile: Profile::within(&both).with_large(0),
+        seed: 5,
+        requests: Some(2_000),
+        time: None,
+        jobs: 1,
+        skips: false,
+        statistics: false,
+        shrinking: (2_000, Duration::from_secs(30)),
+        stop,
+    }
+}
+
+fn run(plan: &Plan<'_>) -> FuzzReport {
+    fuzz(plan, &mut |_, _| ())
+}
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn what_agrees_is_counted_and_nothing_is_found() {
+    let reference = Reference::new();
+    let report = run(&Plan { statistics: true, jobs: 2, ..plan(&reference, &reference, &GO_ON) });
+    assert!(report.findings.is_empty() && report.complete);
+    let counts = report.counts;
+    assert_eq!((counts.requests, counts.disagreeing), (2_000, 0));
+    assert_eq!(counts.accepted + counts.refused + counts.vacuous, 2_000);
+    assert!(counts.accepted > 800 && counts.refused > 200 && counts.repeated >= 60, "{counts:?}");
+    assert_eq!(report.statistics.map(|statistics| statistics.requests()), Some(2_000));
+}
+
+#[test]
+fn a_fault_is_found_and_one_defect_is_few_findings() {
+    let fault = faulty::FAULTS.iter().find(|fault| fault.name == "pdpd ignores axis").unwrap();
+    let (reference, faulty) = (Reference::new(), faulty::Faulty::new(fault));
+    let report = run(&plan(&reference, &faulty, &GO_ON));
+    assert!(report.counts.disagreeing > 10 && !report.findings.is_empty());
+    assert!(report.findings.len() as u64 <= report.counts.disagreeing / 2, "{}", report.findings.len());
+    for found in &report.findings {
+        assert_eq!(found.shrunk.request.rules().set(), RuleSet::Pdpd);
+        assert!(found.shrunk.reproduced);
+    }
+    // The same for the same seed.
+    let again = run(&plan(&reference, &faulty, &GO_ON));
+    let signatures = |report: &FuzzReport| -> Vec<(String, u64, u64)> {
+        let one = |found: &broadcheck_search::fuzzing::Found| {
+            (found.shrunk.disagreement.signature.to_string(), found.number, found.hits)
+        };
+        report.findings.iter().map(one).collect()
+    };
+    assert_eq!(signatures(&report), signatures(&again));
+}
+
+/// An implementation that skips what it declares.
+struct Idle;
+
+impl Implementation for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+    fn version(&self) -> &'static str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        static ALL: std::sync::LazyLock<Capabilities> = std::sync::LazyLock::new(Capabilities::all);
+        &ALL
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        Outcome::Skipped { reason: format!("tired of {} operands", request.operands().len()) }
+    }
+}
+
+#[test]
+fn what_is_skipped_is_a_finding_unless_that_is_allowed() {
+    let reference = Reference::new();
+    let strict = Plan { requests: Some(50), ..plan(&reference, &Idle, &GO_ON) };
+    let report = run(&strict);
+    assert!(report.counts.disagreeing > 40 && !report.findings.is_empty(), "{:?}", report.counts);
+    let report = run(&Plan { skips: true, ..strict });
+    assert_eq!((report.counts.vacuous, report.findings.len()), (50, 0));
+    assert_eq!(report.counts.compared(), 0);
+    assert_eq!(report.reasons.get("idle skipped what it declares: tired of # operands"), Some(&50));
+}
+
+#[test]
+fn a_run_ends_by_time_and_by_the_interrupt_key() {
+    let reference = Reference::new();
+    let time = Some(Duration::from_millis(200));
+    let report = run(&Plan { requests: None, time, ..plan(&reference, &reference, &GO_ON) });
+    assert!(report.complete && report.counts.requests > 0);
+    assert!(report.elapsed < Duration::from_secs(20));
+    static STOPPED: AtomicBool = AtomicBool::new(true);
+    let report = run(&plan(&reference, &reference, &STOPPED));
+    assert!(!report.complete && report.counts.requests < 2_000);
+}
+
+#[test]
+fn a_request_has_a_number() {
+    let profile = Profile::all();
+    assert_eq!(drawn(7, 11, &profile), drawn(7, 11, &profile));
+    assert_ne!(drawn(7, 11, &profile), drawn(7, 12, &profile));
+    assert_ne!(drawn(7, 11, &profile), drawn(8, 11, &profile));
+}
+
+#[test]
+fn sides_need_something_in_common() {
+    let all = Capabilities::all();
+    let none = Capabilities { rules: vec![RuleSet::None], max_rank: Some(3), ..all.clone() };
+    let xla = Capabilities { rules: vec![RuleSet::Xla], strided: false, ..all.clone() };
+    assert!(common(&none, &xla).unwrap_err().contains("no rule set in common"));
+    let both = common(&all, &none).unwrap();
+    assert_eq!((both.rules, both.max_rank), (vec![RuleSet::None], Some(3)));
+    assert!(!common(&xla, &all).unwrap().strided);
+}
+
+#[test]
+fn kinds_of_breakage_are_told_apart() {
+    let crashed = Kind::Broke(Side::Right, Breakage::Crashed);
+    assert_ne!(crashed, Kind::Broke(Side::Right, Breakage::TimedOut));
+    assert_eq!(crashed.to_string(), "right crashed");
+}
+
+#[test]
+fn every_target_takes_any_bytes() {
+    let profile = Profile::all().with_large(0);
+    for name in broadcheck_search::oracle::TARGETS {
+        let oracle = target(name).unwrap();
+        for number in 0..50 {
+            let request = drawn(1, number, &profile);
+            let decoded = broadcheck_search::generate::decode(&encode(&request));
+            assert!(oracle.judge(&decoded).disagreement().is_none(), "{name}: request {number}");
+        }
+    }
+    assert!(target("case_file").is_none());
+}

@@ -1,0 +1,259 @@
+//! What the generator draws: nothing is missing, everything is well-formed, and bytes lead back to requests.
+
+use broadcheck_reference::Reference;
+use broadcheck_search::generate::{Profile, Seeded, Statistics, bytes, decode, encode, request};
+use broadcheck_search::subjects::Ndarray;
+use broadcheck_spec::Implementation;
+use broadcheck_spec::{
+    Capabilities, DType, Data, Function, Operand, OperationKind, Outcome, RefusalKind, Request, RuleSet,
+    Scalar, Suite, write,
+};
+
+/// The requests of a seed.
+fn drawn(seed: u64, count: usize, profile: &Profile) -> impl Iterator<Item = Request> {
+    let mut choices = Seeded::new(seed);
+    (0..count).map(move |_| request(&mut choices, profile))
+}
+
+/// Inputs as a fuzzer makes them: of any length, all bits at random.
+fn inputs(seed: u64, count: usize) -> impl Iterator<Item = Vec<u8>> {
+    use broadcheck_search::generate::Choices;
+    let mut choices = Seeded::new(seed);
+    (0..count).map(move |_| {
+        let length = choices.index(400);
+        (0..length).map(|_| choices.bits().to_le_bytes()[0]).collect()
+    })
+}
+
+fn counted(requests: impl Iterator<Item = Request>) -> Statistics {
+    let reference = Reference::new();
+    let mut statistics = Statistics::default();
+    for request in requests {
+        statistics.add(&request, &reference.run(&request));
+    }
+    statistics
+}
+
+/// Every count of every topic is at least `share` of all requests, but for those named, which have a share of their own.
+#[track_caller]
+fn floor(statistics: &Statistics, share: f64, own: &[(&str, &str, f64)]) {
+    let requests = statistics.requests() as f64;
+    let mut missing = Vec::new();
+    for topic in statistics.topics() {
+        for (name, count) in statistics.counts(topic) {
+            let named = own.iter().find(|(other, what, _)| (*other, *what) == (topic, name));
+            let share = named.map_or(share, |(_, _, share)| *share);
+            if (count as f64) < share * requests {
+                missing.push(format!("{topic}: {name} {count}, expected {}", share * requests));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}\nof\n{statistics}", missing.join("\n"));
+}
+
+/// What no request is, or hardly any: too large for a test, or beyond what is drawn.
+const RARE: [(&str, &str, f64); 10] = [
+    ("refused (sample)", "near miss", 0.001),
+    ("refused (sample)", "far off", 0.0003),
+    ("outcome", "errored", 0.0),
+    ("refusal", "without kind", 0.0),
+    ("rank", "more", 0.0),
+    ("operands", "more", 0.0),
+    ("length", "about a block", 0.0002),
+    ("elements of the accepted", "1025 to 8192", 0.0003),
+    ("elements of the accepted", "8193 to 65535", 0.0),
+    ("elements of the accepted", "more", 0.0),
+];
+
+#[test]
+fn a_seed_leaves_nothing_out() {
+    let statistics = counted(drawn(1, 20_000, &Profile::all()));
+    println!("{statistics}");
+    floor(&statistics, 0.002, &RARE);
+    let share = |topic, name| statistics.count(topic, name) as f64 / statistics.requests() as f64;
+    assert!(share("outcome", "accepted") > 0.6, "most are accepted");
+    let [near, far] = ["near miss", "far off"].map(|name| statistics.count("refused (sample)", name));
+    assert!(near > 3 * far, "near misses dominate: {near} against {far}");
+}
+
+#[test]
+fn random_bytes_leave_nothing_out() {
+    let statistics = counted(inputs(2, 10_000).map(|bytes| decode(&bytes)));
+    println!("{statistics}");
+    floor(&statistics, 0.001, &RARE);
+}
+
+#[test]
+fn every_case_is_a_seed() {
+    let mut beyond = Vec::new();
+    for case in Suite::builtin().unwrap().cases {
+        let operands = case.request.operands();
+        let rank = operands.iter().map(Operand::rank).max().unwrap_or(0);
+        if operands.len() > bytes::MAX_OPERANDS || rank > bytes::MAX_RANK {
+            beyond.push(case.id);
+            continue;
+        }
+        assert!(same(&decode(&encode(&case.request)), &case.request), "{}", case.id);
+    }
+    // What one byte cannot say.
+    assert_eq!(beyond, ["numpy/nary/65-operands", "theano/nary/65-operands", "numpy/align/rank-65"]);
+}
+
+/// Equal to the bit: unlike `==`, which takes any NaN for any other.
+fn same(one: &Request, other: &Request) -> bool {
+    let bits = |values: &Data| values.iter().map(Scalar::to_bits).collect::<Vec<_>>();
+    let all = |request: &Request| {
+        request.operands().iter().map(|operand| bits(operand.values())).collect::<Vec<_>>()
+    };
+    one == other && all(one) == all(other)
+}
+
+#[test]
+fn what_is_drawn_comes_back_from_its_bytes() {
+    let profile = Profile::all().with_max_elements(256);
+    for request in drawn(3, 5_000, &profile) {
+        let encoded = encode(&request);
+        let again = decode(&encoded);
+        assert!(
+            same(&again, &request),
+            "{}\nfrom\n{}",
+            write::request_to_yaml(&again),
+            write::request_to_yaml(&request)
+        );
+    }
+}
+
+#[test]
+fn any_bytes_are_a_request_and_the_same_one_each_time() {
+    for input in inputs(4, 1_500) {
+        let request = decode(&input);
+        let (again, used) = bytes::decode_prefix(&input);
+        assert!(same(&request, &again) && used <= input.len());
+        assert!(same(&request, &decode(&input[..used])), "what follows does not matter");
+        if input.first().is_some_and(|first| first % 2 == 0) {
+            assert!(same(&decode(&encode(&request)), &request), "what is literal keeps within the bounds");
+        }
+    }
+}
+
+#[test]
+fn a_profile_stays_within_capabilities() {
+    let ndarray = Ndarray::new();
+    let narrow = Capabilities {
+        rules: vec![RuleSet::Numpy, RuleSet::Xla, RuleSet::Theano],
+        operations: vec![OperationKind::Elementwise],
+        strided: false,
+        functions: vec![Function::Add, Function::Less],
+        dtypes: vec![DType::I8, DType::F32],
+        max_rank: Some(3),
+        max_elements: 100,
+    };
+    let none =
+        Capabilities { functions: vec![], dtypes: vec![DType::Bool], max_rank: Some(0), ..narrow.clone() };
+    for (at, able) in [ndarray.capabilities(), &narrow, &none, &Capabilities::all()].into_iter().enumerate() {
+        for request in drawn(at as u64, 3_000, &Profile::within(able)) {
+            assert_eq!(able.covers(&request), Ok(()), "{}", write::request_to_yaml(&request));
+        }
+    }
+}
+
+#[test]
+fn a_profile_of_accepted_requests_draws_them_alone() {
+    let profile = Profile::all().with_refused(0);
+    let reference = Reference::new();
+    for request in drawn(5, 5_000, &profile) {
+        let outcome = reference.run(&request);
+        assert!(matches!(outcome, Outcome::Success(_)), "{outcome:?}\n{}", write::request_to_yaml(&request));
+    }
+}
+
+#[test]
+fn a_profile_leaves_out_what_it_is_told() {
+    use RefusalKind as K;
+    let left_out = [K::DTypeMismatch, K::UnsupportedFunction, K::TooLarge, K::OperandCount];
+    // Of few elements: counters beyond 65504 are infinite in f16.
+    let profile = Profile::all().with_large(0).with_max_elements(256);
+    let profile = profile.without_refusals(&left_out).with_unused(false).with_plain_values(true);
+    let reference = Reference::new();
+    let mut refused = 0;
+    for request in drawn(8, 5_000, &profile) {
+        let text = || write::request_to_yaml(&request);
+        if let Outcome::Refusal(refusal) = reference.run(&request) {
+            assert!(refusal.kind.is_none_or(|kind| !left_out.contains(&kind)), "{refusal:?}\n{}", text());
+            refused += 1;
+        }
+        if let Some(expression) = request.operation().expression() {
+            let unused = (0..request.operands().len()).find(|&place| !expression.reads(place));
+            assert_eq!(unused, None, "{}", text());
+        }
+        for operand in request.operands() {
+            let corner = |value: Scalar| {
+                value.as_f64().is_some_and(|value| !value.is_finite() || value.is_subnormal() || value <= 0.0)
+            };
+            assert!(!operand.values().iter().any(corner), "{}", text());
+        }
+    }
+    assert!(refused > 800, "{refused}");
+    let none = Profile::all().with_rules(&[RuleSet::Bidirectional]).without_refusals(K::ALL);
+    for request in drawn(9, 500, &none) {
+        assert!(matches!(reference.run(&request), Outcome::Success(_)));
+    }
+}
+
+#[test]
+fn each_refusal_kind_can_be_drawn_under_each_rule_set_that_has_it() {
+    use RefusalKind as K;
+    let of = |set| counted(drawn(6, 6_000, &Profile::all().with_rules(&[set]).with_refused(16)));
+    let types = [K::DTypeMismatch, K::UnsupportedFunction];
+    for (set, kinds) in [
+        (RuleSet::None, &[K::RankMismatch, K::DimensionMismatch, K::TooLarge][..]),
+        (RuleSet::Numpy, &[K::RankMismatch, K::DimensionMismatch, K::TooLarge]),
+        (
+            RuleSet::Pdpd,
+            &[K::RankMismatch, K::DimensionMismatch, K::AxisOutOfRange, K::OperandCount, K::TooLarge],
+        ),
+        (RuleSet::Bidirectional, &[K::DimensionMismatch, K::TooLarge]),
+        (
+            RuleSet::Xla,
+            &[
+                K::RankMismatch,
+                K::DimensionMismatch,
+                K::BroadcastDimensionsCount,
+                K::BroadcastDimensionOutOfRange,
+                K::BroadcastDimensionsNotIncreasing,
+                K::BroadcastDimensionsNotIdentity,
+                K::OperandCount,
+                K::TooLarge,
+            ],
+        ),
+        (RuleSet::Theano, &[K::FlagViolation, K::NotBroadcastable, K::TooLarge]),
+    ] {
+        let statistics = of(set);
+        let types = if set == RuleSet::Bidirectional { &[][..] } else { &types };
+        for kind in kinds.iter().chain(types) {
+            let count = statistics.count("refusal", kind.name());
+            assert!(count >= 60, "{set}: {kind} {count}\n{statistics}");
+        }
+        let refused = statistics.count("outcome", "refused");
+        assert!(refused * 10 > statistics.requests() * 8, "{set}: {refused} of {}", statistics.requests());
+    }
+}
+
+#[test]
+fn large_requests_cross_the_size_from_which_threads_share() {
+    let statistics = counted(drawn(7, 20, &Profile::all().with_large(40_000).with_refused(0)));
+    assert!(statistics.count("elements of the accepted", "more") >= 4, "{statistics}");
+}
+
+#[test]
+fn counts_add_up() {
+    let profile = Profile::all();
+    let (one, other) = (counted(drawn(8, 300, &profile)), counted(drawn(9, 200, &profile)));
+    let mut both = one.clone();
+    both.merge(&other);
+    assert_eq!(both.requests(), 500);
+    for topic in both.topics() {
+        let sums = one.counts(topic).zip(other.counts(topic)).map(|((name, a), (_, b))| (name, a + b));
+        assert!(both.counts(topic).eq(sums), "{topic}");
+    }
+}

@@ -1,0 +1,97 @@
+//! Every seed and every regression input of the fuzz targets, through the same oracles, without libFuzzer.
+
+use broadcheck_search::generate::decode;
+use broadcheck_search::generate::seeds::{Seed, TARGETS, seeds};
+use broadcheck_search::oracle::{self, case_file, protocol::protocol};
+use broadcheck_spec::{Suite, write};
+use std::path::Path;
+
+/// What a target says of an input.
+fn judge(target: &str, input: &[u8]) -> Result<(), String> {
+    match target {
+        "case_file" => case_file(input).map(|_| ()),
+        "protocol" => protocol(input).map(|_| ()),
+        _ => {
+            let request = decode(input);
+            let judgement = oracle::target(target).expect("a target").judge(&request);
+            let describe = |found: oracle::Disagreement| {
+                format!("{}: {}\n{}", found.signature, found.detail, write::request_to_yaml(&request))
+            };
+            judgement.disagreement().map_or(Ok(()), |found| Err(describe(found)))
+        }
+    }
+}
+
+/// The inputs that once were findings.
+fn regressions(target: &str) -> Vec<Seed> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions").join(target);
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(directory).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        all.push(Seed { name, bytes: std::fs::read(path).unwrap() });
+    }
+    all
+}
+
+#[track_caller]
+fn replay(target: &str, least: usize) {
+    let suite = Suite::builtin().unwrap();
+    let seeds = seeds(target, &suite);
+    assert!(seeds.len() >= least, "{} seeds", seeds.len());
+    let mut failed = Vec::new();
+    for Seed { name, bytes } in seeds.iter().chain(&regressions(target)) {
+        if let Err(finding) = judge(target, bytes) {
+            failed.push(format!("{name}: {finding}"));
+        }
+    }
+    assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn differential_holds() {
+    replay("differential", 1_000);
+}
+
+#[test]
+fn numpy_ndarray_holds() {
+    replay("numpy_ndarray", 200);
+}
+
+#[test]
+fn relations_hold() {
+    replay("relations", 500);
+}
+
+#[test]
+fn gradient_holds() {
+    replay("gradient", 50);
+}
+
+#[test]
+fn case_file_holds() {
+    replay("case_file", 1_000);
+}
+
+#[test]
+fn protocol_holds() {
+    replay("protocol", 4);
+}
+
+#[test]
+fn every_target_is_replayed_and_built() {
+    let manifest = include_str!("../../Cargo.toml");
+    let built: Vec<&str> =
+        manifest.lines().filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")).collect();
+    let files: Vec<String> = TARGETS.iter().map(|target| format!("{target}.rs\"")).collect();
+    assert_eq!(built, files);
+}
+
+#[test]
+fn regressions_belong_to_targets() {
+    let regressions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions");
+    for entry in std::fs::read_dir(regressions).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        assert!(TARGETS.contains(&name.as_str()) || name == "README.md", "`{name}` is no target");
+    }
+}

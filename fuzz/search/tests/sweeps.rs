@@ -1,0 +1,382 @@
+//! The shipped sweeps: all there, valid, passed by the reference, failed by planted faults; and what is refused.
+
+mod faulty;
+
+use broadcheck::relations::RELATIONS;
+use broadcheck::run::Status;
+use broadcheck::sweeps::{Expansion, SweepReport, expand, names, run_sample, run_sweep, validate};
+use broadcheck_reference::Reference;
+use broadcheck_search::subjects::Ndarray;
+use broadcheck_spec::{
+    Capabilities, DType, Data, Implementation, Outcome, Request, Sweep, Tensor, load_path,
+};
+use faulty::{FAULTS, Faulty};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn shipped() -> Vec<Sweep> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/cases/sweeps.yaml");
+    load_path(&path).unwrap_or_else(|errors| panic!("{errors}")).sweeps
+}
+
+fn sweep(id: &str, name: &str, with: &[(&str, u64)], cases: u64) -> Sweep {
+    Sweep {
+        id: id.into(),
+        title: "It holds.".into(),
+        clause: "NUMPY-2".into(),
+        examples: vec![],
+        sources: vec![],
+        sweep: name.into(),
+        with: with.iter().map(|&(key, value)| (key.to_owned(), value)).collect::<BTreeMap<_, _>>(),
+        expected_cases: cases,
+        note: None,
+        location: Default::default(),
+    }
+}
+
+#[test]
+fn every_family_is_shipped_and_valid() {
+    let shipped = shipped();
+    for sweep in &shipped {
+        assert_eq!(validate(sweep), Ok(()), "{}", sweep.id);
+    }
+    for relation in RELATIONS {
+        assert!(shipped.iter().any(|sweep| sweep.sweep == relation.name), "{}", relation.name);
+    }
+    for rules in ["numpy", "theano"] {
+        let name = format!("{rules}-patterns");
+        let counts: Vec<u64> =
+            shipped.iter().filter(|sweep| sweep.sweep == name).map(|sweep| sweep.expected_cases).collect();
+        assert_eq!(counts, [1, 3, 7, 15, 31, 63, 127, 255, 511, 1023], "{rules}");
+    }
+    let families: Vec<&str> = names().filter(|name| name.contains("-long")).collect();
+    assert_eq!(families.len(), 13);
+    for family in families {
+        let asking = |length: u64| {
+            let holds = |sweep: &&Sweep| {
+                sweep.sweep == family && (sweep.with["from"]..=sweep.with["to"]).contains(&length)
+            };
+            shipped.iter().filter(holds).count()
+        };
+        // Every tail of a vector, both sides of what blocks and buffers are made of, and a place beyond 16 bits, which
+        // 17 rows reach at 8191.
+        let lengths = (1..=130).chain([1023, 1024, 1025, 8191, 8192, 8193]);
+        let mut lengths = lengths.chain((family != "numpy-long-across").then_some(65_537));
+        assert_eq!(lengths.find(|&length| asking(length) != 1), None, "{family}");
+    }
+}
+
+/// The reference with other abilities, or with one place of every long result spoilt.
+struct Changed {
+    inner: Reference,
+    capabilities: Capabilities,
+    spoilt: Option<usize>,
+}
+
+impl Changed {
+    fn new() -> Changed {
+        Changed { inner: Reference::new(), capabilities: Capabilities::all(), spoilt: None }
+    }
+}
+
+impl Implementation for Changed {
+    fn name(&self) -> &str {
+        "changed"
+    }
+    fn version(&self) -> &str {
+        "0"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        let mut outcome = self.inner.run(request);
+        if let (Outcome::Success(success), Some(place)) = (&mut outcome, self.spoilt) {
+            let (shape, values) = success.tensor.clone().into_parts();
+            let mut scalars: Vec<_> = values.iter().collect();
+            if let Some([.., before, at]) = scalars.get_mut(..=place) {
+                *at = *before;
+            }
+            let values = Data::from_scalars(values.dtype(), scalars).unwrap();
+            success.tensor = Tensor::new(shape, values).unwrap();
+        }
+        outcome
+    }
+}
+
+#[test]
+fn long_runs_fail_where_one_far_place_is_wrong() {
+    // The shorter ones: the longer are made in the same way, and take seconds.
+    let is_long = |sweep: &&Sweep| sweep.sweep.contains("-long") && sweep.with["to"] < 2000;
+    for sweep in shipped().iter().filter(is_long) {
+        let place = usize::try_from(sweep.with["from"]).unwrap().max(2) - 1;
+        let report = run_sweep(&Changed { spoilt: Some(place), ..Changed::new() }, sweep, None);
+        assert_eq!(report.judged.status, Status::Failed, "{}", sweep.id);
+        // Some arrangements have short results, other dtypes, or neighbours that are alike.
+        assert!(3 * report.failed > report.cases, "{}: {} of {}", sweep.id, report.failed, report.cases);
+    }
+}
+
+#[test]
+fn an_implementation_of_one_dtype_is_asked_what_it_has() {
+    let sweep = shipped().into_iter().find(|sweep| sweep.id == "numpy/long-dtypes/around-1024").unwrap();
+    let mut implementation = Changed::new();
+    let all = run_sweep(&implementation, &sweep, None);
+    implementation.capabilities.dtypes = vec![DType::F32];
+    let few = run_sweep(&implementation, &sweep, None);
+    assert_eq!((all.passed, all.skipped, few.passed, few.skipped), (15, 0, 3, 12));
+    assert_eq!(few.judged.status, Status::Passed);
+}
+
+#[test]
+fn patterns_expand_to_cases_of_their_own() {
+    for sweep in shipped().iter().filter(|sweep| sweep.sweep.ends_with("-patterns")) {
+        let Ok(Expansion::Cases(cases)) = expand(sweep) else { panic!("{}", sweep.id) };
+        assert_eq!(cases.len() as u64, sweep.expected_cases);
+        let mut ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), cases.len(), "{}", sweep.id);
+        assert!(ids.iter().all(|id| id.starts_with(&sweep.id)));
+    }
+}
+
+#[test]
+fn the_reference_passes_every_case_of_the_sweeps() {
+    let reference = Reference::new();
+    // The suite's own tests ask the longest runs as well.
+    for sweep in shipped().into_iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000)) {
+        let report = run_sweep(&reference, &sweep, None);
+        assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
+        assert_eq!(report.cases, sweep.expected_cases);
+        assert_eq!(report.passed + report.vacuous, report.cases, "{}", sweep.id);
+    }
+}
+
+#[test]
+fn a_sample_is_spread_over_the_whole_sweep_and_says_so() {
+    let reference = Reference::new();
+    for sweep in shipped().into_iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000)) {
+        let report = run_sample(&reference, &sweep, None, 400);
+        assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
+        let asked = report.passed + report.vacuous;
+        assert_eq!(asked + report.left_out, sweep.expected_cases);
+        if sweep.expected_cases <= 400 {
+            assert_eq!((report.left_out, report.judged.detail.as_str()), (0, ""));
+        } else {
+            assert!((150..=480).contains(&asked), "{}: {asked}", sweep.id);
+            assert!(report.judged.detail.starts_with("a sample: "), "{}", report.judged.detail);
+        }
+    }
+}
+
+#[test]
+fn a_sample_sees_most_planted_faults() {
+    let shipped = shipped();
+    let is_seen = |fault: &&&'static faulty::Fault| {
+        let faulty = Faulty::new(fault);
+        fault.violates.iter().any(|name| {
+            let sweep = shipped.iter().find(|sweep| sweep.sweep == *name).unwrap();
+            run_sample(&faulty, sweep, None, 400).failed > 0
+        })
+    };
+    let planted: Vec<&'static faulty::Fault> =
+        FAULTS.iter().filter(|fault| !fault.violates.is_empty()).collect();
+    let seen = planted.iter().filter(is_seen).count();
+    assert!(10 * seen >= 9 * planted.len(), "{seen} of {}", planted.len());
+}
+
+#[test]
+fn what_is_not_declared_is_skipped_and_not_passed() {
+    let ndarray = Ndarray::new();
+    let status = |id: &str| {
+        let sweep = shipped().into_iter().find(|sweep| sweep.id == id).unwrap();
+        let report = run_sweep(&ndarray, &sweep, None);
+        (report.judged.status, report.passed, report.skipped, report.judged.detail)
+    };
+    assert_eq!(status("numpy/patterns/two-operands"), (Status::Passed, 3, 0, String::new()));
+    assert_eq!(status("numpy/relations/order-of-operands").0, Status::Passed);
+    assert_eq!(status("theano/patterns/two-operands"), (Status::Skipped, 0, 3, "no rule set theano".into()));
+    assert_eq!(status("xla/relations/views"), (Status::Skipped, 0, 15_329, "no rule set xla".into()));
+}
+
+#[test]
+fn planted_faults_fail_the_sweeps_that_they_violate() {
+    let shipped = shipped();
+    for fault in FAULTS {
+        let faulty = Faulty::new(fault);
+        for name in fault.violates {
+            let mut sweep = shipped.iter().find(|sweep| sweep.sweep == *name).unwrap().clone();
+            // Rank 2 and length 2 are enough to see it.
+            sweep.with = [("max_rank".to_owned(), 2), ("max_length".to_owned(), 2)].into();
+            let extent = broadcheck::relations::Extent::new(2, 2);
+            let relation = broadcheck::relations::Relation::named(name).unwrap();
+            sweep.expected_cases = u64::try_from(relation.count(&extent)).unwrap();
+            let report = run_sweep(&faulty, &sweep, None);
+            assert_eq!(report.judged.status, Status::Failed, "{}: {name}", fault.name);
+            assert!(report.failed > 0 && !report.failures.is_empty());
+            assert_eq!(report.passed + report.failed + report.vacuous, report.cases);
+        }
+    }
+}
+
+/// An implementation that likes to be asked many requests at a time, and counts how it is asked.
+struct Together<'a> {
+    inner: &'a dyn Implementation,
+    batch: usize,
+    /// How many requests each call of `run_many` had.
+    calls: Mutex<Vec<usize>>,
+    alone: AtomicUsize,
+    /// Whether `run_many` panics.
+    panics: bool,
+}
+
+impl<'a> Together<'a> {
+    fn new(inner: &'a dyn Implementation, batch: usize) -> Together<'a> {
+        Together { inner, batch, calls: Mutex::default(), alone: AtomicUsize::new(0), panics: false }
+    }
+}
+
+impl Implementation for Together<'_> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn version(&self) -> &str {
+        self.inner.version()
+    }
+    fn capabilities(&self) -> &Capabilities {
+        self.inner.capabilities()
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        self.alone.fetch_add(1, Ordering::Relaxed);
+        self.inner.run(request)
+    }
+    fn batch(&self) -> usize {
+        self.batch
+    }
+    fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
+        assert!(!self.panics, "asked too much");
+        self.calls.lock().unwrap().push(requests.len());
+        requests.iter().map(|request| self.inner.run(request)).collect()
+    }
+}
+
+/// The sweeps of relations within rank and length 2, and small patterns.
+fn small_sweeps() -> Vec<Sweep> {
+    let extent = broadcheck::relations::Extent::new(2, 2);
+    let small = |relation: &broadcheck::relations::Relation| {
+        let count = u64::try_from(relation.count(&extent)).unwrap();
+        let id = format!("{}/small", relation.rules[0]);
+        sweep(&id, relation.name, &[("max_rank", 2), ("max_length", 2)], count)
+    };
+    let patterns = sweep("numpy/patterns/x", "numpy-patterns", &[("operands", 6), ("length", 3)], 63);
+    RELATIONS.iter().map(small).chain([patterns]).collect()
+}
+
+#[test]
+fn many_requests_at_a_time_give_the_same_report() {
+    let same = |inner: &dyn Implementation, together: &Together<'_>, sweep: &Sweep| {
+        let (one, other) = (run_sweep(inner, sweep, None), run_sweep(together, sweep, None));
+        let counts = |report: &SweepReport| {
+            (report.cases, report.passed, report.failed, report.skipped, report.vacuous)
+        };
+        assert_eq!(counts(&one), counts(&other), "{}", sweep.sweep);
+        assert_eq!(one.failures, other.failures, "{}", sweep.sweep);
+        assert_eq!(one.judged.status, other.judged.status);
+        assert_eq!(one.judged.detail, other.judged.detail);
+    };
+    let reference = Reference::new();
+    for sweep in small_sweeps() {
+        let together = Together::new(&reference, 16);
+        same(&reference, &together, &sweep);
+        let calls = together.calls.into_inner().unwrap();
+        assert_eq!(together.alone.into_inner(), 0, "{}", sweep.sweep);
+        assert!(calls.iter().all(|&requests| requests <= 16), "{}: {calls:?}", sweep.sweep);
+        let requests: usize = calls.iter().sum();
+        assert!(calls.len() * 4 < requests, "{}: {requests} in {} calls", sweep.sweep, calls.len());
+        // A panic of all is not the failure of each.
+        let panics = Together { panics: true, ..Together::new(&reference, 16) };
+        same(&reference, &panics, &sweep);
+        assert_eq!(panics.alone.into_inner(), requests, "{}", sweep.sweep);
+    }
+    for fault in FAULTS.iter().step_by(3) {
+        let faulty = Faulty::new(fault);
+        for sweep in small_sweeps() {
+            same(&faulty, &Together::new(&faulty, 7), &sweep);
+        }
+    }
+}
+
+#[test]
+fn patterns_fail_where_operands_are_read_at_the_wrong_element() {
+    struct FirstElement(Reference);
+    impl Implementation for FirstElement {
+        fn name(&self) -> &str {
+            "reads the first element only"
+        }
+        fn version(&self) -> &str {
+            "0"
+        }
+        fn capabilities(&self) -> &broadcheck_spec::Capabilities {
+            self.0.capabilities()
+        }
+        fn run(&self, request: &broadcheck_spec::Request) -> broadcheck_spec::Outcome {
+            use broadcheck_spec::{Operand, Request};
+            let frozen = |operand: &Operand| {
+                let strides = Some(vec![0; operand.rank()]);
+                Operand::view(operand.name(), operand.shape().clone(), operand.values().clone(), strides, 0)
+                    .unwrap()
+            };
+            let operands = request.operands().iter().map(frozen).collect();
+            self.0.run(&Request::new(request.rules().clone(), request.operation().clone(), operands).unwrap())
+        }
+    }
+    let report = run_sweep(
+        &FirstElement(Reference::new()),
+        &sweep("numpy/patterns/x", "numpy-patterns", &[("operands", 4), ("length", 3)], 15),
+        None,
+    );
+    assert_eq!((report.judged.status, report.failed, report.passed), (Status::Failed, 15, 0));
+    assert_eq!(report.failures[0].what, "numpy/patterns/x/0001");
+    assert!(report.failures[0].detail.contains("expected 2111.0"), "{}", report.failures[0].detail);
+}
+
+#[test]
+fn bad_sweeps_are_refused_before_anything_is_expanded() {
+    let rank = |max_rank, max_length| [("max_rank", max_rank), ("max_length", max_length)];
+    let error = |sweep: &Sweep| {
+        let error = validate(sweep).expect_err("a bad sweep");
+        let report = run_sweep(&Reference::new(), sweep, None);
+        assert_eq!((report.judged.status, report.passed), (Status::Failed, 0), "{error}");
+        assert_eq!(report.judged.detail, error);
+        assert_eq!(expand(sweep).err(), Some(error.clone()));
+        error
+    };
+    let unknown = error(&sweep("numpy/a", "numpy-relations", &rank(2, 2), 9));
+    assert!(
+        unknown.starts_with("sweep: found `numpy-relations`, expected one of numpy-patterns "),
+        "{unknown}"
+    );
+    let keys = error(&sweep("none/a", "none-is-numpy", &[("max_rank", 2)], 169));
+    assert_eq!(keys, "with: found {max_rank}, expected {max_rank, max_length}");
+    let more_keys = [("max_rank", 2), ("max_length", 2), ("seed", 1)];
+    assert!(
+        error(&sweep("none/a", "none-is-numpy", &more_keys, 169))
+            .starts_with("with: found {max_length, max_rank, seed}")
+    );
+    let count = error(&sweep("none/a", "none-is-numpy", &rank(2, 2), 168));
+    assert_eq!(count, "expect: found 168 cases, expected 169, as many as these bounds have");
+    let large = error(&sweep("xla/a", "xla-order-of-operands", &rank(4, 3), 1));
+    assert!(large.ends_with("expected at most 2000000"), "{large}");
+    assert!(error(&sweep("none/a", "none-is-numpy", &rank(u64::MAX, u64::MAX), 1)).contains("at most"));
+    assert!(error(&sweep("none/a", "none-is-numpy", &rank(60, 0), 1)).contains("expect: "));
+    let patterns = [("operands", 64), ("length", 3)];
+    assert_eq!(
+        error(&sweep("numpy/a", "numpy-patterns", &patterns, 1)),
+        "with.operands: found 64, expected 1 to 10"
+    );
+    let id = error(&sweep("numpy/a", "none-is-numpy", &rank(2, 2), 169));
+    assert_eq!(id, "id: found `numpy/a`, expected one that begins with `none/`");
+}
