@@ -48,7 +48,7 @@ Exit status: 0 all held, 1 something failed, 2 the input or the command line was
 
 /// The conformance suite for array broadcasting: does it do what NumPy, OpenVINO, Paddle, XLA and Theano say?
 #[derive(Parser)]
-#[command(version, propagate_version = true, after_help = EXIT_STATUS, max_term_width = 110)]
+#[command(name = "broadcheck", version, propagate_version = true, after_help = EXIT_STATUS, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
