@@ -3,22 +3,18 @@
 mod faulty;
 
 use broadcheck::relations::RELATIONS;
-use broadcheck::spec::{
-    Capabilities, DType, Data, Implementation, Outcome, Request, Sweep, Tensor, load_path,
-};
+use broadcheck::spec::{Capabilities, DType, Data, Implementation, Outcome, Request, Suite, Sweep, Tensor};
 use broadcheck::subjects::Ndarray;
 use broadcheck::suite::Status;
 use broadcheck::sweeps::{Expansion, SweepReport, expand, names, run_sample, run_sweep, validate};
 use broadcheck_reference::Reference;
 use faulty::{FAULTS, Faulty};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn shipped() -> Vec<Sweep> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/cases/sweeps.yaml");
-    load_path(&path).unwrap_or_else(|errors| panic!("{errors}")).sweeps
+    Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")).sweeps
 }
 
 fn sweep(id: &str, name: &str, with: &[(&str, u64)], cases: u64) -> Sweep {
