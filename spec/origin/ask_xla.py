@@ -295,7 +295,7 @@ def main():
         with open(path, encoding="utf-8") as file:
             text = file.read()
         document = yaml.safe_load(text)
-        for case in document["cases"]:
+        for case in document.get("cases") or []:
             if case.get("rules", document.get("rules")) != "xla":
                 continue
             try:

@@ -122,7 +122,7 @@ def main(system, rules, ask):
     for path in sys.argv[1:]:
         with open(path, encoding="utf-8") as file:
             document = yaml.safe_load(file)
-        for case in document.get("cases", []):
+        for case in document.get("cases") or []:
             case.setdefault("rules", document.get("rules"))
             if case["rules"] not in rules or case.get("result") == "ask":
                 continue

@@ -14,11 +14,11 @@ pub struct Example {
     pub id: String,
     /// The document, or `xla` for the three texts together.
     pub document: String,
-    /// Where it stands, by the document's key.
+    /// Its lines, by the document's key.
     pub lines: BTreeMap<String, String>,
     /// What it says.
     pub text: String,
-    /// What must hold it.
+    /// What must encode it.
     pub covered_by: Coverage,
 }
 
@@ -44,9 +44,15 @@ pub struct Document {
     pub key: String,
     /// Its title.
     pub title: String,
-    /// What it is, and how its lines are counted.
+    /// What it is.
     pub description: String,
-    /// The number of its lines, counted so.
+    /// Who published it, or `not recorded`.
+    pub publisher: String,
+    /// Where it was published, or `not recorded`, perhaps with the address of a related text.
+    pub address: String,
+    /// The SHA-256 of the text that was used, in hexadecimal.
+    pub sha256: String,
+    /// The number of its lines, counted as SEMANTICS.md explains.
     pub length: u32,
 }
 

@@ -7,8 +7,19 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("request.schema.json", include_str!("../schema/request.schema.json")),
 ];
 
-/// The clauses, `spec/SEMANTICS.md`.
-pub const SEMANTICS: &str = include_str!("../SEMANTICS.md");
+/// The name and the text of every page of the specification: the entry page, then the pages with the clauses, in order.
+pub const SEMANTICS: &[(&str, &str)] = &[
+    ("SEMANTICS.md", include_str!("../SEMANTICS.md")),
+    ("semantics/general.md", include_str!("../semantics/general.md")),
+    ("semantics/none.md", include_str!("../semantics/none.md")),
+    ("semantics/numpy.md", include_str!("../semantics/numpy.md")),
+    ("semantics/pdpd.md", include_str!("../semantics/pdpd.md")),
+    ("semantics/bidirectional.md", include_str!("../semantics/bidirectional.md")),
+    ("semantics/xla.md", include_str!("../semantics/xla.md")),
+    ("semantics/theano.md", include_str!("../semantics/theano.md")),
+    ("semantics/gradient.md", include_str!("../semantics/gradient.md")),
+    ("semantics/values.md", include_str!("../semantics/values.md")),
+];
 
 /// The names and the texts of the licences, of which a reader may choose.
 pub const LICENCES: &[(&str, &str)] =

@@ -143,7 +143,7 @@
 //! | `title` | required | what would go wrong, or what must hold, in a sentence |
 //! | `clause` | required | the clause of SEMANTICS.md that it tests ([`clauses`]) |
 //! | `example` | | the documents' examples that it encodes, by id ([`examples`]) |
-//! | `source` | | a list of `{document: KEY, lines: "20-29, 61-71"}` (keys: [`DOCUMENTS`]; lines in quotes, ascending, within the document) and `{url: "https://…"}` |
+//! | `source` | | a list of `{document: KEY, lines: "20-29, 61-71"}` (keys: [`DOCUMENTS`]; lines in quotes, ascending, within the document) and `{url: "https://…"}`; absent where the clause alone is the source |
 //! | `origin` | required | of the expected values: `document`, `hand`, or `"system: NumPy 2.4.6"`; never the code under test |
 //! | `rules` | required, here or at the top | the rule set |
 //! | `operation` | | `elementwise` where absent |

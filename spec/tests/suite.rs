@@ -98,16 +98,17 @@ fn every_clause_has_accepting_and_refusing_cases() {
     none("clauses without cases", &missing);
 }
 
-#[test]
-fn the_clauses_are_those_of_the_page() {
-    let page: Vec<&str> = include_str!("../SEMANTICS.md")
-        .lines()
-        .filter_map(|line| line.strip_prefix("### "))
-        .filter_map(|heading| heading.split_once(':'))
-        .map(|(id, _)| id)
-        .collect();
-    let list: Vec<&str> = clauses::ALL.iter().map(|clause| clause.id).collect();
-    assert_eq!(list, page);
+/// Whether the clause says, under **Documents**, that it or a part of it is not in the documents.
+fn partly_undocumented(clause: &str) -> bool {
+    let heading = format!("\n## {clause}: ");
+    let (_, from) = broadcheck_spec::SEMANTICS
+        .iter()
+        .find_map(|(_, page)| page.split_once(&heading))
+        .unwrap_or_else(|| panic!("no page has a clause {clause}"));
+    let text = from.split("\n## ").next().expect("a split has a first part");
+    let documents = text.split("\n\n").find(|paragraph| paragraph.starts_with("**Documents.**"));
+    let words: Vec<&str> = documents.expect("a clause names its documents").split_whitespace().collect();
+    words.join(" ").to_lowercase().contains("not in the documents")
 }
 
 #[test]
@@ -119,8 +120,9 @@ fn every_case_names_its_rule_set_and_its_source() {
         if case.id.split('/').next() != Some(rules) {
             missing.push(format!("{} {}: the id does not begin with {rules}/", case.location, case.id));
         }
-        if case.sources.is_empty() {
-            missing.push(format!("{} {}: no source", case.location, case.id));
+        if case.sources.is_empty() && !partly_undocumented(&case.clause) {
+            let clause = &case.clause;
+            missing.push(format!("{} {}: no source, though {clause} is documented", case.location, case.id));
         }
         if case.origin == Origin::Document
             && !case.sources.iter().any(|source| matches!(source, broadcheck_spec::Source::Document { .. }))

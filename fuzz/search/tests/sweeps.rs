@@ -7,18 +7,14 @@ use broadcheck::run::Status;
 use broadcheck::sweeps::{Expansion, SweepReport, expand, names, run_sample, run_sweep, validate};
 use broadcheck_reference::Reference;
 use broadcheck_search::subjects::Ndarray;
-use broadcheck_spec::{
-    Capabilities, DType, Data, Implementation, Outcome, Request, Sweep, Tensor, load_path,
-};
+use broadcheck_spec::{Capabilities, DType, Data, Implementation, Outcome, Request, Suite, Sweep, Tensor};
 use faulty::{FAULTS, Faulty};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn shipped() -> Vec<Sweep> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/cases/sweeps.yaml");
-    load_path(&path).unwrap_or_else(|errors| panic!("{errors}")).sweeps
+    Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")).sweeps
 }
 
 fn sweep(id: &str, name: &str, with: &[(&str, u64)], cases: u64) -> Sweep {

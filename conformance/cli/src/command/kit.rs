@@ -116,7 +116,7 @@ pub(super) fn hash(text: &str) -> String {
 pub(super) fn kit(formats: &[Format]) -> Result<(Manifest, Vec<File>), String> {
     let authored = authored()?;
     let expanded = expanded(&authored)?;
-    let mut files = vec![File::new("SEMANTICS.md", SEMANTICS)];
+    let mut files: Vec<File> = SEMANTICS.iter().map(|&(name, text)| File::new(name, text)).collect();
     files.extend(LICENCES.iter().map(|&(name, text)| File::new(name, text)));
     files.extend(SCHEMAS.iter().map(|&(name, text)| File::new(format!("schema/{name}"), text)));
     for &format in formats {

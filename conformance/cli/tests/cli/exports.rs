@@ -69,10 +69,10 @@ fn an_export_replaces_its_own_files_and_no_others() {
     ends(0, &["export", "--format", "yaml", "--out", out]);
     assert!(!files_below(kit).iter().any(|path| path.starts_with("json/")));
     // A changed file stays, and so does everything else.
-    let sweeps = kit.join("yaml/sweeps.yaml");
+    let sweeps = kit.join("yaml/numpy-sweeps.yaml");
     fs::write(&sweeps, "mine").unwrap();
     let before = fs::read(kit.join("manifest.json")).unwrap();
-    complains("yaml/sweeps.yaml", &["export", "--format", "yaml", "--out", out]);
+    complains("yaml/numpy-sweeps.yaml", &["export", "--format", "yaml", "--out", out]);
     complains("changed since", &["export", "--format", "json", "--out", out]);
     assert_eq!(fs::read_to_string(&sweeps).unwrap(), "mine");
     assert_eq!(fs::read(kit.join("manifest.json")).unwrap(), before);

@@ -2,43 +2,11 @@
 
 use super::Question;
 use broadcheck_reference::Alignment;
-use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape};
+use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape, clauses};
 
-/// The clauses that can decide, with their headings in SEMANTICS.md.
-const HEADINGS: [(&str, &str); 28] = [
-    ("G-1", "Lengths are not negative, and sizes are checked by arithmetic"),
-    ("G-3", "The operands of one function have one dtype"),
-    ("G-5", "How many operands a rule set takes, and that all of them count"),
-    ("NONE-1", "The ranks are equal"),
-    ("NONE-2", "All lengths are equal"),
-    ("NUMPY-2", "On each axis all lengths other than 1 are equal"),
-    ("NUMPY-3", "The common lengths are the result"),
-    ("NUMPY-4", "Rank 0 with rank 0 is rank 0"),
-    ("NUMPY-5", "The operation `broadcast` goes in one direction"),
-    ("PDPD-1", "B's rank is at most A's"),
-    ("PDPD-2", "`axis` is -1 or not negative; -1 aligns at the right"),
-    ("PDPD-4", "B lies within A"),
-    ("PDPD-5", "Each length of B is 1 or equals A's; A is never stretched"),
-    ("PDPD-6", "The result has A's shape"),
-    ("BIDI-1", "Aligned at the right and compatible in both directions"),
-    ("BIDI-2", "The result is the common shape, which need not be the target"),
-    ("XLA-1", "Equal ranks: no dimensions or the identity, and every axis compatible"),
-    ("XLA-2", "A scalar goes with anything, without dimensions"),
-    ("XLA-3", "Different ranks need dimensions"),
-    ("XLA-4", "As many dimensions as the lower rank"),
-    ("XLA-5", "Each dimension exists in the higher operand"),
-    ("XLA-6", "Dimensions increase strictly"),
-    ("XLA-7", "On each named axis the lengths are compatible"),
-    ("XLA-8", "Two steps: in-dim, then degenerate"),
-    ("THEANO-1", "A flag True promises the length 1"),
-    ("THEANO-3", "Axes flagged False are never stretched"),
-    ("GRAD-3", "Which expressions have derivatives, and which formulas"),
-    ("V-2", "Which function is defined for which dtype"),
-];
-
-/// The heading in SEMANTICS.md of a clause that can decide.
+/// The heading of a clause.
 pub fn heading(clause: &str) -> Option<&'static str> {
-    HEADINGS.iter().find(|(id, _)| *id == clause).map(|(_, heading)| *heading)
+    clauses::get(clause).map(|clause| clause.heading)
 }
 
 /// The clause that decides: the one that refuses, or for an accepted question the one that says the result.
@@ -104,18 +72,4 @@ fn refusing(question: &Question, refusal: &Refusal) -> &'static str {
 
 pub(super) fn equal_ranks(shapes: &[Shape]) -> bool {
     shapes.windows(2).all(|pair| pair[0].rank() == pair[1].rank())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::HEADINGS;
-
-    #[test]
-    fn the_headings_are_those_of_the_page() {
-        let page =
-            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/SEMANTICS.md")).unwrap();
-        for (id, heading) in HEADINGS {
-            assert!(page.contains(&format!("\n### {id}: {heading}\n")), "### {id}: {heading}");
-        }
-    }
 }
