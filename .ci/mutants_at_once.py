@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Catches most mutants of cargo-mutants without building each: all of them stand in one program, and $MUTANT says which is alive.
+"""Catches most mutants of cargo-mutants without building each: all of them are in one program, and $MUTANT selects one.
 
     mutants_at_once.py --first TEST CRATE OUT -- [ARGUMENT of cargo test ...]  < the list of cargo-mutants in JSON
 
-CRATE is the directory of the crate. Each function with mutants gets a body that chooses among its mutants' bodies and its own. A
-mutant that does not compile is taken out again, and so is what cannot be written so (a `const fn`, a function within a function).
+CRATE is the directory of the crate. Each function with mutants gets a body that chooses among its mutants' bodies and its own.
+Mutants that do not compile are left out, and so are those in a `const fn` or in a function within a function.
 
-Only what a test has noticed is told: the names go to OUT/mutants.out/caught.txt, where `cargo mutants --iterate` takes them from. All
-others, survivors or not built, are left to it. What was caught by the first program alone stands in OUT/caught-by-the-first.txt.
-A run that was interrupted goes on from OUT/at-once.jsonl.
+The names of the mutants that a test catches go to OUT/mutants.out/caught.txt, where `cargo mutants --iterate` finds them. It tests
+all others. OUT/caught-by-the-first.txt lists those that the first program caught. An interrupted run continues from
+OUT/at-once.jsonl.
 """
 import argparse
 import collections
@@ -34,7 +34,7 @@ mod mutant_switch {
 
 
 class File:
-    """A source file whose functions are to choose among bodies."""
+    """A source file whose functions choose among bodies."""
 
     def __init__(self, path):
         self.path = path
@@ -44,11 +44,11 @@ class File:
             self.lines.append(self.lines[-1] + len(line))
 
     def span(self, span):
-        """From and to, as offsets."""
+        """Start and end, as offsets."""
         return tuple(self.lines[span[end]["line"] - 1] + span[end]["column"] - 1 for end in ("start", "end"))
 
     def functions(self, mutants):
-        """(start, end) of each function that is not in another one, with its mutants."""
+        """(start, end) of each function that is not inside another one, with its mutants."""
         found = collections.defaultdict(list)
         for mutant in mutants:
             found[self.span(mutant["function"]["span"])].append(mutant)
@@ -56,7 +56,7 @@ class File:
         return sorted((at, of) for at, of in found.items() if at not in inner)
 
     def body(self, start, end):
-        """Where the function's body begins; `None` for a `const fn`, which cannot ask for the mutant."""
+        """Where the function's body begins; `None` for a `const fn`, which cannot read the selected mutant."""
         depth, at = 0, start
         while depth or self.text[at] != "{":
             depth += (self.text[at] in "([") - (self.text[at] in ")]")
@@ -66,7 +66,7 @@ class File:
         return None if "const fn" in self.text[start:at] else at
 
     def choosing(self, mutants):
-        """The text with all these mutants; for each its first and last line. A function's own body counts for all of its mutants."""
+        """The text with all these mutants, and the lines of each. A function's own body counts for all of its mutants."""
         text, places, done = "", [], 0
         for (start, end), of in self.functions(mutants):
             body = self.body(start, end)
@@ -86,7 +86,7 @@ class File:
 
 
 def write(tree, crate, paths, mutants):
-    """Writes the files anew with these mutants; for each, which lines are whose."""
+    """Writes the files with these mutants; for each file, the lines of each mutant."""
     files = {path: [] for path in paths}
     for mutant in mutants:
         files[mutant["file"]].append(mutant)
@@ -101,7 +101,7 @@ def write(tree, crate, paths, mutants):
 
 
 def cargo(tree, arguments):
-    """What it said where it failed, else nothing; its errors as (file, line); the test programs as (name, path)."""
+    """Its message if it failed; its errors as (file, line); the test programs as (name, path)."""
     command = ["cargo", *arguments, "--quiet", "--message-format=json"]
     run = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
     errors, programs = [], []
@@ -116,9 +116,9 @@ def cargo(tree, arguments):
 
 
 def build(tree, crate, mutants, arguments):
-    """The mutants that compile, and the test programs that hold them."""
+    """The mutants that compile, and the test programs that contain them."""
     wanted = [mutant for mutant in mutants if mutant["function"]]
-    # To check is cheaper, and finds nearly all that does not compile.
+    # `cargo check` is cheaper, and finds nearly all mutants that do not compile.
     steps = [["check"], ["test", "--no-run"]]
     while True:
         places = write(tree, crate, {mutant["file"] for mutant in mutants}, wanted)
@@ -150,7 +150,7 @@ def alive(tree, crate, program, mutant):
 
 
 def ask(tree, crate, mutants, programs, first, out):
-    """Runs the programs on every mutant, the short ones first, until one notices it; the name of that one by the mutant's."""
+    """Runs the programs on every mutant, the fastest first, until one catches it: from the mutant's name to that program's."""
     journal = out / "at-once.jsonl"
     known = {}
     if journal.exists():
@@ -174,7 +174,7 @@ def ask(tree, crate, mutants, programs, first, out):
 
 
 def copy(tree):
-    """The files of the work tree that git does not ignore, with their times: cargo builds anew what changed, and no more."""
+    """The files that git does not ignore, with their times, so that cargo rebuilds only what has changed."""
     listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     shutil.rmtree(tree, ignore_errors=True)
     for name in subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
@@ -187,15 +187,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("crate", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--first", required=True, help="the test program that is asked first")
-    # What stands behind `--` is cargo's.
+    parser.add_argument("--first", required=True, help="the test program to run first")
+    # The arguments after `--` are cargo's.
     split = sys.argv.index("--")
     options = parser.parse_args(sys.argv[1:split])
     mutants = [dict(mutant, id=place) for place, mutant in enumerate(json.load(sys.stdin))]
     tree = options.out.resolve() / "tree"
     copy(tree)
     mutants, programs = build(tree, options.crate, mutants, sys.argv[split + 1 :])
-    print(f"{len(mutants)} mutants in one program, asked by {' '.join(name for name, _ in programs)}", flush=True)
+    print(f"{len(mutants)} mutants in one program, tested by {' '.join(name for name, _ in programs)}", flush=True)
     known = ask(tree, options.crate, mutants, programs, options.first, options.out)
     caught = [name for name, by in known.items() if by]
     first = [name for name, by in known.items() if by == options.first]

@@ -1,4 +1,4 @@
-"""Aesara: a flag True is a static length of 1, a flag False an unknown length, which it stretches at run time if it is 1."""
+"""Aesara. The flag True is a static length of 1; False is an unknown length, which Aesara stretches at run time if it is 1."""
 import os
 
 os.environ.setdefault("AESARA_FLAGS", "cxx=")

@@ -1,4 +1,4 @@
-"""autograd: its gradients of NumPy functions, under the rule set `numpy`. What goes forward is NumPy's, and is not declared."""
+"""autograd: its gradients of NumPy functions, under the rule set `numpy`. Forward evaluation is NumPy's and is not declared."""
 import protocol
 import autograd
 import autograd.numpy as anp
@@ -18,7 +18,7 @@ class Autograd:
 
     def run(self, request):
         if set(request.unused()) - {request.wrt}:
-            raise protocol.Skipped("a function has no operand that it does not use")
+            raise protocol.Skipped("a function takes no operand that it does not use")
         for operand in request.operands:
             protocol.limit(operand.shape)
         arrays = {operand.name: operand.array() for operand in request.operands}
@@ -26,7 +26,7 @@ class Autograd:
         def total(w):
             return anp.sum(protocol.evaluate(request.expression, {**arrays, request.wrt: w}, FUNCTIONS))
 
-        with protocol.asking(ValueError, TypeError, NotImplementedError):
+        with protocol.refusals(ValueError, TypeError, NotImplementedError):
             return autograd.grad(total)(arrays[request.wrt])
 
 

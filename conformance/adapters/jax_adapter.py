@@ -10,8 +10,8 @@ jax.config.update("jax_platforms", "cpu")
 KINDS = [
     (r"Incompatible shapes for broadcasting|got incompatible shapes for broadcasting", "dimension_mismatch"),
 ]
-# After so many requests JAX forgets what it compiled, which otherwise fills the memory.
-FORGET = 500
+# After this many requests JAX drops its compiled functions, which would otherwise fill the memory.
+CLEAR_EVERY = 500
 
 
 class Jax(Differentiable):
@@ -20,11 +20,11 @@ class Jax(Differentiable):
 
     def __init__(self):
         super().__init__(jnp, lambda operand: jnp.asarray(operand.dense()), jax.grad, KINDS)
-        self.asked = 0
+        self.requests = 0
 
     def run(self, request):
-        self.asked += 1
-        if self.asked % FORGET == 0:
+        self.requests += 1
+        if self.requests % CLEAR_EVERY == 0:
             jax.clear_caches()
         return super().run(request)
 

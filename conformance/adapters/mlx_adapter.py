@@ -1,4 +1,4 @@
-"""MLX on its CPU device: its functions under the rule set `numpy`, `mx.broadcast_to`, and gradients by `mx.grad`."""
+"""MLX on its CPU device: its functions under the rule set `numpy`, `mx.broadcast_to`, and gradients with `mx.grad`."""
 import protocol
 import mlx.core as mx
 from numpy_interface import Differentiable

@@ -1,7 +1,8 @@
-"""Numba: the whole expression as one function that `numba.njit` compiles, in NumPy's names; the loop and its broadcasting are
-Numba's own. Operands are real views.
+"""Numba: the whole expression as one function that `numba.njit` compiles, with NumPy's names. The loop and its broadcasting
+are Numba's own. Operands are real views.
 
-It compiles for dtypes, ranks and layouts, and not for lengths: a function is kept for the next request with its expression.
+Numba compiles for dtypes, ranks and layouts, but not for lengths, so a function is kept for later requests with the same
+expression.
 """
 import functools
 
@@ -13,20 +14,20 @@ from numba.np.numpy_support import as_dtype
 from numpy_interface import NAMES, skip_large
 
 
-def spelled(expression):
-    """The expression in Python. Names are prefixed, for some are keywords, or names of functions."""
+def source_of(expression):
+    """The expression in Python. Names are prefixed, because some are keywords or names of functions."""
     if isinstance(expression, str):
         return "v_" + expression
     function, *arguments = expression
-    return f"np.{NAMES.get(function, function)}({', '.join(map(spelled, arguments))})"
+    return f"np.{NAMES.get(function, function)}({', '.join(map(source_of, arguments))})"
 
 
 @functools.cache
 def compiled(source, names):
     """`source` as a function of these names. Numba compiles it when it is called."""
     scope = {"np": np}
-    exec(f"def asked({', '.join(names)}):\n    return {source}", scope)
-    return numba.njit(scope["asked"])
+    exec(f"def request({', '.join(names)}):\n    return {source}", scope)
+    return numba.njit(scope["request"])
 
 
 class Numba:
@@ -38,7 +39,7 @@ class Numba:
 
     def run(self, request):
         if request.unused():
-            raise protocol.Skipped("a function in Numba has no result that an argument takes part in by its shape alone")
+            raise protocol.Skipped("in Numba an argument that a function does not use does not affect its result")
         for shape in [operand.shape for operand in request.operands] + [request.target_shape or []]:
             protocol.limit(shape)
         arguments = {"v_" + operand.name: operand.view() for operand in request.operands}
@@ -46,16 +47,16 @@ class Numba:
             source = f"np.broadcast_to({', '.join(arguments)}, shape)"
             arguments["shape"] = tuple(request.target_shape)
         else:
-            source = spelled(request.expression)
+            source = source_of(request.expression)
             skip_large(arguments.values())
         function = compiled(source, tuple(arguments))
-        with protocol.asking(ValueError, TypingError):
+        with protocol.refusals(ValueError, TypingError):
             result = function(*arguments.values())
         return result if isinstance(result, np.ndarray) else np.array(result, dtype=dtype(function, arguments.values()))
 
 
 def dtype(function, arguments):
-    """The dtype of a result without axes, which Numba gives back as a number of Python's that has lost it."""
+    """The dtype of a result without axes, which Numba returns as a Python number that has lost it."""
     types = tuple(map(numba.typeof, arguments))
     return as_dtype(function.overloads[types].signature.return_type)
 

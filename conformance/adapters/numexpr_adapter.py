@@ -12,12 +12,12 @@ CALLS = {"abs": "abs", "sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh
          "maximum": "maximum", "minimum": "minimum"}
 
 
-def spelled(expression):
-    """The expression in numexpr's language. Names are prefixed, for some of its functions are names of operands."""
+def source_of(expression):
+    """The expression in numexpr's language. Names are prefixed, because some operands have names of numexpr's functions."""
     if isinstance(expression, str):
         return "v_" + expression
     function, *arguments = expression
-    arguments = [spelled(argument) for argument in arguments]
+    arguments = [source_of(argument) for argument in arguments]
     if function in BINARY:
         return f"({arguments[0]} {BINARY[function]} {arguments[1]})"
     if function in UNARY:
@@ -39,8 +39,8 @@ class NumExpr:
         for operand in request.operands:
             protocol.limit(operand.shape)
         arrays = {"v_" + operand.name: operand.array() for operand in request.operands}
-        with protocol.asking(ValueError, TypeError, NotImplementedError):
-            return np.asarray(numexpr.evaluate(spelled(request.expression), local_dict=arrays, global_dict={}))
+        with protocol.refusals(ValueError, TypeError, NotImplementedError):
+            return np.asarray(numexpr.evaluate(source_of(request.expression), local_dict=arrays, global_dict={}))
 
 
 protocol.serve(NumExpr())

@@ -20,8 +20,8 @@ class NumPy:
 
     def run(self, request):
         if request.unused():
-            raise protocol.Skipped("a ufunc has no operand that it does not use")
-        with protocol.asking(ValueError, TypeError, OverflowError, kinds=KINDS):
+            raise protocol.Skipped("a ufunc takes no operand that it does not use")
+        with protocol.refusals(ValueError, TypeError, OverflowError, kinds=KINDS):
             arrays = {operand.name: operand.array() for operand in request.operands}
             if request.operation == "broadcast":
                 return np.broadcast_to(arrays[request.operands[0].name], request.target_shape)

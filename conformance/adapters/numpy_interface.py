@@ -1,6 +1,7 @@
-"""What the adapters share of systems that have NumPy's functions under NumPy's names, and gradients of functions if any.
+"""Shared by the adapters of systems that have NumPy's functions under NumPy's names, and perhaps gradients of functions.
 
-It imports none of them: they give their module of functions, and how it makes an array and a gradient.
+This module imports none of those systems. An adapter passes its module of functions, and how to create an array and a
+gradient.
 """
 import itertools
 import math
@@ -8,18 +9,18 @@ import math
 import protocol
 import numpy as np
 
-# Where NumPy's name is another than the protocol's.
+# NumPy's names that differ from the protocol's.
 NAMES = {"negate": "negative", "select": "where"}
 
 
 def functions(module):
-    """The protocol's functions in a module that has them under NumPy's names."""
+    """The protocol's functions, from a module that has them under NumPy's names."""
     return {name: getattr(module, NAMES.get(name, name)) for name in protocol.FUNCTIONS}
 
 
 def skip_large(arrays):
-    """Skips what a system would allocate and this machine may not hold, on the way too: NumPy takes two operands at a time.
-    What is refused by its size is the system's to say."""
+    """Skips shapes that a system would allocate and that may not fit into memory. That includes intermediate results, because
+    NumPy takes two operands at a time. Sizes that must be refused are left to the system."""
     shapes = [array.shape for array in arrays]
     for some in [shapes, *itertools.combinations(shapes, 2)]:
         try:
@@ -38,8 +39,8 @@ class Differentiable:
     functions = protocol.FUNCTIONS
 
     def __init__(self, module, array, grad, kinds=()):
-        """`array` makes the system's array of an operand, `grad` a function's gradient by its only argument; `kinds` are
-        what the system's words amount to, as `protocol.asking` takes them."""
+        """`array` makes the system's array from an operand, `grad` the gradient of a function of one argument; `kinds` is
+        passed to `protocol.refusals`."""
         self.module, self.array, self.grad, self.kinds = module, array, grad, kinds
         self.calls = functions(module)
 
@@ -47,7 +48,7 @@ class Differentiable:
         if request.target_shape:
             protocol.limit([length or 1 for length in request.target_shape])
         arrays = {operand.name: self.array(operand) for operand in request.operands}
-        with protocol.asking(ValueError, TypeError, kinds=self.kinds):
+        with protocol.refusals(ValueError, TypeError, kinds=self.kinds):
             return np.array(self.answer(request, arrays))
 
     def answer(self, request, arrays):
@@ -60,5 +61,5 @@ class Differentiable:
 
     def result(self, request, arrays):
         if set(request.unused()) - {request.wrt}:
-            raise protocol.Skipped("a function has no operand that it does not use")
+            raise protocol.Skipped("a function takes no operand that it does not use")
         return protocol.evaluate(request.expression, arrays, self.calls)

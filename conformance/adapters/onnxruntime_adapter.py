@@ -1,5 +1,5 @@
 """ONNX Runtime on its CPU provider: ONNX's elementwise operators under the rule set `numpy`, and its operator Expand, which is
-`bidirectional`. Models are made with the package onnx, which checks nothing here: ONNX Runtime infers the shapes."""
+`bidirectional`. The package onnx only builds the models and checks nothing: ONNX Runtime infers the shapes."""
 import protocol
 import numpy as np
 import onnx
@@ -19,13 +19,13 @@ TYPES = {
     "u32": TensorProto.UINT32, "u16": TensorProto.UINT16, "u8": TensorProto.UINT8, "bool": TensorProto.BOOL,
 }
 OPSET = 21
-# A type for which ONNX defines the operator and ONNX Runtime has no kernel.
+# ONNX defines the operator for the type, but ONNX Runtime has no kernel.
 LACKS = "NOT_IMPLEMENTED"
 REFUSALS = (state.NotImplemented, state.Fail, state.InvalidArgument, state.InvalidGraph, state.RuntimeException)
 
 
 class Graph:
-    """The expression as nodes of a graph, each with a name of its own."""
+    """The expression as nodes of a graph, each with a unique name."""
 
     def __init__(self):
         self.nodes = []
@@ -53,7 +53,7 @@ class OnnxRuntime:
         ort.set_default_logger_severity(4)
         self.options = ort.SessionOptions()
         self.options.intra_op_num_threads = 1
-        # The operators are what is asked, not the rewrites of the graph.
+        # The operators are under test, not the graph rewrites.
         self.options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
 
     def run(self, request):
@@ -68,7 +68,7 @@ class OnnxRuntime:
             root = graph.add("Expand", [request.operands[0].name, "target_shape"])
         else:
             if request.unused():
-                raise protocol.Skipped("an ONNX operator has no operand that it does not use")
+                raise protocol.Skipped("an ONNX operator takes no operand that it does not use")
             root = graph.expression(request.expression)
         if not graph.nodes:
             root = graph.add("Identity", [root])
@@ -76,7 +76,7 @@ class OnnxRuntime:
         output = helper.make_empty_tensor_value_info(root)
         model = helper.make_model(helper.make_graph(graph.nodes, "request", inputs, [output]),
                                   opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
-        with protocol.asking(*REFUSALS, lacks=LACKS):
+        with protocol.refusals(*REFUSALS, lacks=LACKS):
             session = ort.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
             return np.asarray(session.run(None, feeds)[0])
 

@@ -1,12 +1,12 @@
 """OpenVINO on its CPU plugin: `auto_broadcast` none, numpy and pdpd of its elementwise operations; its operation Broadcast in
-the modes bidirectional, and numpy for the one-directional `broadcast`.
+bidirectional mode, and in numpy mode for the one-directional `broadcast`.
 
-Two traps. The start axis of pdpd is the attribute `auto_broadcast.auto_broadcast_axis`: any other name is taken without
-complaint and ignored, so that every node is asked whether it took its axis. And where a request leaves the axis out -1 is
-passed, as the document says, because the operation's own default is 0.
+There are two traps. The start axis of pdpd is the attribute `auto_broadcast.auto_broadcast_axis`. Any other name is silently
+accepted and ignored, so the adapter checks that every node has its axis. And if a request has no axis, the adapter passes -1,
+as the document says, because the operation's own default is 0.
 
-The model is compiled with the precision hint f32, without which the plugin computes in bf16 on some processors. Nearly all
-of a request's time goes into that, so that a model is kept for the next request that differs in its values alone.
+The model is compiled with the precision hint f32, without which the plugin computes in bf16 on some processors. Compiling
+takes nearly all of a request's time, so a model is kept for later requests that differ only in their values.
 """
 import collections
 import functools
@@ -24,16 +24,16 @@ OPERATIONS = {
     "logical_or": "LogicalOr", "negate": "Negative", "abs": "Abs", "sqrt": "Sqrt", "exp": "Exp", "log": "Log",
     "tanh": "Tanh", "logical_not": "LogicalNot", "select": "Select",
 }
-# A call as it is written down.
+# Each function as a constructor of plain tuples, for the key of a model.
 CALLS = {name: functools.partial(lambda *call: call, name) for name in OPERATIONS}
 UNARY = {"negate", "abs", "sqrt", "exp", "log", "tanh", "logical_not"}
 AXIS = "auto_broadcast.auto_broadcast_axis"
 FACTORY = NodeFactory("opset1")
 CORE = ov.Core()
-# One thread, and bound to no processor: by default each process binds its threads to the same first ones, and two of them,
-# as `check` runs, wait for one another.
+# One thread, not bound to a processor. By default each process binds its threads to the same first processors, and the two
+# processes that `check` runs would wait for each other.
 CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False}
-# The sweeps over orders of operands come back to so many pairs of shapes; a model takes half a megabyte.
+# The sweeps over orders of operands return to this many pairs of shapes; a model takes half a megabyte.
 KEPT = 2500
 
 
@@ -42,7 +42,7 @@ def node(function, inputs, attributes):
 
 
 def elementwise(expression, inputs, rules):
-    """The expression with the same `auto_broadcast` at every function of more than one argument."""
+    """The expression with the same `auto_broadcast` for every function of more than one argument."""
     if isinstance(expression, str):
         return inputs[expression]
     function, *arguments = expression
@@ -51,8 +51,8 @@ def elementwise(expression, inputs, rules):
 
 
 def pdpd(expression, inputs, names, axis):
-    """The expression with `pdpd` where what has B's shape meets, on the right, what has A's. Gives the node, and which of
-    the two shapes it has."""
+    """The expression, with `pdpd` for each function whose left argument has A's shape and whose right argument has B's. Returns
+    the node, and which of the two shapes it has: 0 for A's, 1 for B's."""
     if isinstance(expression, str):
         return inputs[expression], names.index(expression)
     function, *arguments = expression
@@ -62,7 +62,7 @@ def pdpd(expression, inputs, names, axis):
     if len(set(places)) == 1:
         return node(function, nodes, {"auto_broadcast": "none"}), places[0]
     if places != (0, 1):
-        raise protocol.Skipped(f"OpenVINO's pdpd takes A and then B: {function} has them in another order")
+        raise protocol.Skipped(f"OpenVINO's pdpd takes A and then B, but {function} has them in another order")
     made = node(function, nodes, {"auto_broadcast": "pdpd", AXIS: axis})
     if made.get_attributes().get(AXIS) != axis:
         raise RuntimeError(f"the node did not take the axis {axis}")
@@ -76,27 +76,27 @@ def graph(request, inputs):
         mode = "BIDIRECTIONAL" if request.rules == "bidirectional" else "NUMPY"
         return opset3.broadcast(inputs[request.operands[0].name], constant, broadcast_spec=mode)
     if request.unused():
-        raise protocol.Skipped("an OpenVINO operation has no operand that it does not use")
+        raise protocol.Skipped("an OpenVINO operation takes no operand that it does not use")
     if request.rules != "pdpd" or len(request.operands) == 1:
         return elementwise(request.expression, inputs, "none" if request.rules == "pdpd" else request.rules)
     if len(request.operands) > 2:
-        raise protocol.Skipped("OpenVINO's pdpd is between two operands")
+        raise protocol.Skipped("OpenVINO's pdpd takes two operands")
     names = [operand.name for operand in request.operands]
     return pdpd(request.expression, inputs, names, -1 if request.axis is None else request.axis)[0]
 
 
 def compiled(request):
-    """The request's model for its own shapes and dtypes, whatever the values."""
-    with protocol.asking(RuntimeError, OverflowError, unless="did not take the axis"):
+    """The compiled model for the request's shapes and dtypes; it does not depend on the values."""
+    with protocol.refusals(RuntimeError, OverflowError, unless="did not take the axis"):
         inputs = {o.name: opset1.parameter(list(o.shape), protocol.dtype(o.dtype)) for o in request.operands}
         model = ov.Model([graph(request, inputs)], list(inputs.values()))
-    # What follows is no refusal any more: the graph has been accepted.
+    # From here on nothing is a refusal: the graph has been accepted.
     protocol.limit([length or 1 for length in model.output(0).get_shape()])
     return CORE.compile_model(model, "CPU", CONFIG)
 
 
 def all_but_values(request):
-    """Everything of a request that its model is made of. Operands are known by their places, whatever their names."""
+    """Everything in a request that determines its model. Operands are identified by position, not by name."""
     places = {operand.name: place for place, operand in enumerate(request.operands)}
     expression = request.expression and protocol.evaluate(request.expression, places, CALLS)
     operands = [(operand.dtype, operand.shape) for operand in request.operands]
@@ -109,7 +109,7 @@ class OpenVINO:
     operations = ["elementwise", "broadcast"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
-    # It ends its process on some requests: one at a time, no other is lost with that one.
+    # Some requests crash the process; with one request at a time, no other is lost.
     window = 1
 
     def __init__(self):
@@ -120,7 +120,7 @@ class OpenVINO:
         return np.array(model([operand.dense() for operand in request.operands])[0])
 
     def model(self, request):
-        """The model as it was compiled for an earlier request, or made now. What is refused is asked each time."""
+        """The model compiled for an earlier request, or a new one. Refused requests are tried again each time."""
         key = all_but_values(request)
         if key not in self.models:
             self.models[key] = compiled(request)

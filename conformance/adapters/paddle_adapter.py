@@ -1,5 +1,5 @@
 """PaddlePaddle: its public functions under the rule set `numpy`, its older elementwise operations with their attribute `axis`
-under `pdpd` (`paddle._legacy_C_ops`, in dynamic mode), and the gradients of both by `backward`."""
+under `pdpd` (`paddle._legacy_C_ops`, in dynamic mode), and the gradients of both with `backward`."""
 import os
 import pickle
 import warnings
@@ -26,19 +26,19 @@ LACKS = r"kernel .* is not registered|no kernels which are registered"
 UNARY = {"negate", "abs", "sqrt", "exp", "log", "tanh", "logical_not"}
 
 
-def apart(ask, request):
-    """`ask(request)` in a child process. Some requests of pdpd spoil Paddle's heap, and what dies of that is often a later
-    request; if the child dies, so does this process, of the same signal."""
+def in_child(compute, request):
+    """`compute(request)` in a child process. Some pdpd requests corrupt Paddle's heap, and often a later request crashes. If
+    the child dies of a signal, this process dies of the same one."""
     ours, theirs = os.pipe()
     child = os.fork()
     if not child:
         try:
-            told = ask(request)
+            answer = compute(request)
         except Exception as error:
             known = isinstance(error, (protocol.Refused, protocol.Skipped))
-            told = error if known else RuntimeError(protocol.shortened(error))
+            answer = error if known else RuntimeError(protocol.shortened(error))
         with os.fdopen(theirs, "wb") as pipe:
-            pickle.dump((type(told), getattr(told, "fields", None) or getattr(told, "args", None) or told), pipe)
+            pickle.dump((type(answer), getattr(answer, "fields", None) or getattr(answer, "args", None) or answer), pipe)
         os._exit(0)
     os.close(theirs)
     with os.fdopen(ours, "rb") as pipe:
@@ -46,12 +46,12 @@ def apart(ask, request):
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status or not data:
         os.kill(os.getpid(), -status or 6)
-    kind, told = pickle.loads(data)
+    kind, answer = pickle.loads(data)
     if kind is protocol.Refused:
-        raise protocol.Refused(**told)
+        raise protocol.Refused(**answer)
     if issubclass(kind, Exception):
-        raise kind(*told)
-    return told
+        raise kind(*answer)
+    return answer
 
 
 class Paddle:
@@ -61,20 +61,20 @@ class Paddle:
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "i64", "i32", "i16", "i8", "u8", "bool"]
     max_rank = 9
-    # It ends its process on some requests: one at a time, no other is lost with that one.
+    # Some requests crash the process; with one request at a time, no other is lost.
     window = 1
 
     def run(self, request):
-        return apart(self.ask, request) if request.rules == "pdpd" else self.ask(request)
+        return in_child(self.compute, request) if request.rules == "pdpd" else self.compute(request)
 
-    def ask(self, request):
+    def compute(self, request):
         for operand in request.operands:
             protocol.limit([length or 1 for length in operand.shape])
         if request.target_shape:
             protocol.limit([length or 1 for length in request.target_shape])
         tensors = {operand.name: paddle.to_tensor(operand.dense()) for operand in request.operands}
-        with protocol.asking(ValueError, TypeError, RuntimeError, IndexError, NotImplementedError, OverflowError,
-                             lacks=LACKS, unless="Unimplemented"):
+        with protocol.refusals(ValueError, TypeError, RuntimeError, IndexError, NotImplementedError, OverflowError,
+                               lacks=LACKS, unless="Unimplemented"):
             if request.operation == "broadcast":
                 return paddle.broadcast_to(tensors[request.operands[0].name], request.target_shape).numpy()
             if request.operation == "elementwise":
@@ -83,7 +83,7 @@ class Paddle:
             wrt.stop_gradient = False
             result(request, tensors).sum().backward()
             if wrt.grad is None:
-                raise protocol.Refused("Paddle gives no gradient")
+                raise protocol.Refused("Paddle returns no gradient")
             return wrt.grad.numpy()
 
 
@@ -91,19 +91,19 @@ def result(request, tensors):
     if request.rules == "numpy" or len(request.operands) == 1:
         value = protocol.evaluate(request.expression, tensors, FUNCTIONS)
         if request.unused():
-            raise protocol.Skipped("a function of Paddle has no operand that it does not use")
+            raise protocol.Skipped("a Paddle function takes no operand that it does not use")
         return value
     if request.unused():
-        raise protocol.Skipped("an operation of Paddle has no operand that it does not use")
+        raise protocol.Skipped("a Paddle operation takes no operand that it does not use")
     if len(request.operands) > 2:
-        raise protocol.Skipped("Paddle's operations with an axis are between two operands")
+        raise protocol.Skipped("Paddle's operations with an axis take two operands")
     names = [operand.name for operand in request.operands]
     return pdpd(request.expression, tensors, names, -1 if request.axis is None else request.axis)[0]
 
 
 def pdpd(expression, tensors, names, axis):
-    """The expression with the axis where what comes from A alone or from both meets, on the right, what comes from B alone.
-    Gives the tensor, and whether it comes from B alone."""
+    """The expression, with the axis for each function whose left argument depends on A and whose right argument depends on B
+    alone. Returns the tensor, and 1 if it depends on B alone, else 0."""
     if isinstance(expression, str):
         return tensors[expression], names.index(expression)
     function, *arguments = expression
@@ -111,9 +111,9 @@ def pdpd(expression, tensors, names, axis):
     if function in UNARY or len(set(places)) == 1:
         return FUNCTIONS[function](*values), places[0]
     if function not in WITH_AXIS:
-        raise protocol.Skipped(f"Paddle's {function} has no axis")
+        raise protocol.Skipped(f"Paddle's {function} takes no axis")
     if places != (0, 1):
-        raise protocol.Skipped(f"Paddle's operations with an axis take A and then B: {function} has them in another order")
+        raise protocol.Skipped(f"Paddle's operations with an axis take A and then B, but {function} has them in another order")
     return getattr(paddle._legacy_C_ops, WITH_AXIS[function])(*values, "axis", axis), 0
 
 

@@ -1,6 +1,6 @@
-"""The protocol of broadcheck for adapters: all that is the same for every system.
+"""broadcheck's protocol for adapters: everything that is the same for every system.
 
-An adapter imports this module before anything else, describes its system by a class, and ends with `serve(...)`:
+An adapter imports this module before anything else, describes its system with a class, and ends with `serve(...)`:
 
     import protocol
     import thesystem
@@ -14,14 +14,14 @@ An adapter imports this module before anything else, describes its system by a c
 
         def run(self, request):
             arrays = {o.name: thesystem.array(o.dense()) for o in request.operands}
-            with protocol.asking(thesystem.ShapeError):
+            with protocol.refusals(thesystem.ShapeError):
                 return protocol.evaluate(request.expression, arrays, {"add": thesystem.add, ...}).to_numpy()
 
     protocol.serve(TheSystem())
 
-`run` gives back a NumPy array, or a `Result`. What the system throws because the operands do not go together becomes a
-refusal inside `asking`, and only there; any other exception is an error of the adapter or of the system, and is told as one.
-Nothing here computes a rule: an adapter puts a request to its system as it stands, or raises `Skipped`.
+`run` returns a NumPy array or a `Result`. Inside `refusals`, and only there, an exception that the system raises because
+the operands are incompatible becomes a refusal. Any other exception is reported as an error of the adapter or the system.
+Nothing here computes a rule: an adapter passes a request to its system unchanged, or raises `Skipped`.
 """
 import contextlib
 import json
@@ -30,17 +30,17 @@ import os
 import re
 import sys
 
-# Standard output is for answers. Whatever a library prints there goes to standard error, from its first import on.
+# Standard output is for answers. What a library prints there goes to standard error, from its first import on.
 _ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
 
 import numpy as np  # noqa: E402
 
 VERSION = 1
-# A larger result is skipped before it is made.
+# A larger result is skipped before it is allocated.
 MAX_ELEMENTS = 1 << 28
 
-# Operands are handed over by NumPy, whose arrays have at most so many axes.
+# Operands are passed as NumPy arrays, which have at most this many axes.
 NUMPY_RANK = 64
 
 _DTYPES = {
@@ -56,7 +56,7 @@ FUNCTIONS = (
 
 
 class Refused(Exception):
-    """The system says that the request is not allowed; `kind`, `axis` and `operand` where it says so itself."""
+    """The system says that the request is invalid; `kind`, `axis` and `operand` if it says so itself."""
 
     def __init__(self, message, kind=None, axis=None, operand=None):
         super().__init__(message)
@@ -64,11 +64,11 @@ class Refused(Exception):
 
 
 class Skipped(Exception):
-    """The system has no way to be asked this."""
+    """The request cannot be expressed in the system."""
 
 
 class Result:
-    """An answer: the array, and what is reported beside it (xla: the intermediate; theano: the flags)."""
+    """An answer: the array, and what is reported with it (xla: the intermediate; theano: the flags)."""
 
     def __init__(self, array, intermediate=None, broadcastable=None):
         self.array = np.asarray(array)
@@ -77,7 +77,7 @@ class Result:
 
 
 def dtype(name):
-    """The NumPy dtype of this name. bfloat16 is that of ml_dtypes, which a system's requirements must then hold."""
+    """The NumPy dtype of this name. bfloat16 comes from ml_dtypes, which the system's requirements must then include."""
     if name == "bf16":
         import ml_dtypes
         return np.dtype(ml_dtypes.bfloat16)
@@ -85,13 +85,13 @@ def dtype(name):
 
 
 def dtype_name(array):
-    """The name that the protocol has for an array's dtype."""
+    """The protocol's name for an array's dtype."""
     if array.dtype.name == "bfloat16":
         return "bf16"
     for name, known in _DTYPES.items():
         if array.dtype == known:
             return name
-    raise TypeError(f"the system answered with the dtype {array.dtype}, which the protocol has no name for")
+    raise TypeError(f"the system answered with the dtype {array.dtype}, for which the protocol has no name")
 
 
 class Operand:
@@ -117,27 +117,27 @@ class Operand:
         if strides is None:
             strides = [math.prod(self.shape[axis + 1:]) for axis in range(len(self.shape))]
         if 0 in self.shape:
-            # Nothing is read, and NumPy refuses some strides over an empty buffer.
+            # Nothing is read, and NumPy rejects some strides over an empty buffer.
             return np.empty(self.shape, buffer.dtype)
-        # The stride of an axis of length 1 is never taken, and may be of any size.
+        # The stride of an axis of length 1 is never used, and may have any size.
         strides = [0 if length == 1 else stride * buffer.itemsize for length, stride in zip(self.shape, strides)]
         return np.lib.stride_tricks.as_strided(buffer[self._offset:], self.shape, strides, writeable=False)
 
     def view(self):
-        """The operand as a NumPy array, for a system to which it is handed over so; a view stays one."""
+        """The operand as a NumPy array, for a system that takes those; a view stays one."""
         limit(self.shape)
         try:
             return self.array()
         except ValueError as error:
-            raise Skipped(f"NumPy, by which it would be handed over, cannot make the operand: {error}") from error
+            raise Skipped(f"NumPy cannot create the operand, which is passed as a NumPy array: {error}") from error
 
     def dense(self):
-        """The operand as a contiguous array of its own, for a system to which it is handed over so."""
+        """The operand as a new contiguous NumPy array, for a system that takes those."""
         return np.array(self.view(), order="C")
 
 
 class Request:
-    """What is asked; the fields are those of the protocol, None where they are absent."""
+    """A request. The fields are those of the protocol, None if absent."""
 
     def __init__(self, fields):
         self.rules = fields["rules"]
@@ -150,7 +150,7 @@ class Request:
         self.broadcast_dimensions = _integers(fields.get("broadcast_dimensions"))
 
     def unused(self):
-        """The names of the operands that the expression does not hold; a broadcast has no expression."""
+        """The names of the operands that the expression does not use; a broadcast has no expression."""
         used = leaves(self.expression) if self.expression is not None else {operand.name for operand in self.operands}
         return [operand.name for operand in self.operands if operand.name not in used]
 
@@ -163,7 +163,7 @@ def leaves(expression):
 
 
 def evaluate(expression, operands, functions):
-    """The expression, function by function, by the system's own functions on the system's own arrays."""
+    """Evaluates the expression, function by function, with the system's functions on the system's arrays."""
     if isinstance(expression, str):
         return operands[expression]
     name, *arguments = expression
@@ -171,22 +171,22 @@ def evaluate(expression, operands, functions):
 
 
 def limit(shape):
-    """Skips what is too large to be made. A length of 0 saves nothing: some systems allocate by the others."""
+    """Skips a shape that is too large to allocate. A length of 0 does not help: some systems allocate for the other lengths."""
     if math.prod(shape) > MAX_ELEMENTS:
         raise Skipped(f"a shape {tuple(shape)} has more than {MAX_ELEMENTS} elements")
 
 
 @contextlib.contextmanager
-def asking(*refusals, kinds=(), lacks=None, unless=None):
-    """Exceptions of these classes are refusals by the system, with these exceptions to it, by their messages:
+def refusals(*exceptions, kinds=(), lacks=None, unless=None):
+    """Treats exceptions of these classes as refusals by the system, depending on their messages:
 
-    `kinds`: pairs of a regular expression and of the kind of refusal that the system's words amount to;
-    `lacks`: a regular expression of messages which say that the system has no code for the dtypes: skipped;
-    `unless`: a regular expression of messages which say that the system broke: errors.
+    `kinds`: pairs of a regular expression and the kind of refusal that such a message means;
+    `lacks`: a regular expression for messages that the system has no code for the dtypes; these are skipped;
+    `unless`: a regular expression for messages that the system itself failed; these are errors.
     """
     try:
         yield
-    except refusals as error:
+    except exceptions as error:
         message = shortened(error)
         if lacks and re.search(lacks, message):
             raise Skipped(message) from error
@@ -196,13 +196,13 @@ def asking(*refusals, kinds=(), lacks=None, unless=None):
 
 
 def shortened(error):
-    """An exception in one line."""
+    """An exception as one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:600]
 
 
 def _integers(field):
-    """A list of integers, of which the large ones are strings; None where the field is absent."""
+    """A list of integers, in which large ones are strings; None if the field is absent."""
     return None if field is None else [int(value) for value in field]
 
 
@@ -226,17 +226,17 @@ def _answer(system, request):
         if not isinstance(result, Result):
             result = Result(result)
         limit(result.array.shape)
-        told = {"dtype": dtype_name(result.array), "shape": list(result.array.shape), "values": values(result.array)}
+        answer = {"dtype": dtype_name(result.array), "shape": list(result.array.shape), "values": values(result.array)}
         if result.intermediate is not None:
-            told["intermediate"] = {"shape": list(result.intermediate.shape), "values": values(result.intermediate)}
+            answer["intermediate"] = {"shape": list(result.intermediate.shape), "values": values(result.intermediate)}
         if result.broadcastable is not None:
-            told["broadcastable"] = [bool(flag) for flag in result.broadcastable]
-        return {"result": told}
+            answer["broadcastable"] = [bool(flag) for flag in result.broadcastable]
+        return {"result": answer}
     except Refused as refused:
         return {"refusal": {key: value for key, value in refused.fields.items() if value is not None}}
     except Skipped as skipped:
         return {"skipped": {"reason": str(skipped)}}
-    except Exception as error:  # whatever it is, it is the answer to this one request
+    except Exception as error:  # any failure is the answer to this one request
         return {"errored": {"message": shortened(error)}}
 
 

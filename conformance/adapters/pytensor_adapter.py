@@ -1,4 +1,4 @@
-"""PyTensor, which kept Theano's static broadcasting: a flag True is a static length of 1, a flag False an unknown length."""
+"""PyTensor, which kept Theano's static broadcasting. The flag True is a static length of 1; False is an unknown length."""
 import os
 
 os.environ.setdefault("PYTENSOR_FLAGS", "cxx=")

@@ -1,13 +1,14 @@
-"""What the adapters of Theano and of its descendants share: a graph over variables whose axes are flagged, run by the package's
-own Python linker without rewrites, so that the check at run time is that of its Elemwise and nothing is compiled by C.
+"""Shared by the adapters of Theano and its descendants: a graph over variables whose axes have flags. The package's Python
+linker runs it without rewrites, so that its Elemwise makes the check at run time and nothing is compiled as C.
 
-It imports none of them: they give the package, its tensor module and its Mode, and say how it spells an axis's flag.
+This module imports none of those packages. An adapter passes the package, its tensor module and its Mode, and how the package
+writes an axis's flag.
 """
 import protocol
 
 
 def functions(tensor):
-    """The package's functions. Its logic is that of bits, which for bool is the same."""
+    """The package's functions. Its logical functions are bitwise, which is the same for bool."""
     return {
         "add": tensor.add, "subtract": tensor.sub, "multiply": tensor.mul, "divide": tensor.true_div, "power": tensor.pow,
         "maximum": tensor.maximum, "minimum": tensor.minimum, "negate": tensor.neg, "abs": abs, "sqrt": tensor.sqrt,
@@ -26,7 +27,7 @@ class StaticFlags:
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
 
     def __init__(self, package, tensor, mode, flag):
-        """`flag` is the package's own spelling of an axis by its flag: theano's is the flag, the others' a length."""
+        """`flag` turns an axis's flag into what the package uses: Theano uses the flag itself, the others a length."""
         self.name, self.version = package.__name__, package.__version__
         self.package, self.tensor, self.flag = package, tensor, flag
         self.mode = mode(linker="py", optimizer=None)
@@ -34,11 +35,11 @@ class StaticFlags:
 
     def run(self, request):
         if request.unused():
-            raise protocol.Skipped(f"a graph of {self.name} does not hold an operand that it does not use")
+            raise protocol.Skipped(f"a graph of {self.name} contains no operand that it does not use")
         for operand in request.operands:
             protocol.limit(operand.shape)
         arrays = [operand.array() for operand in request.operands]
-        with protocol.asking(ValueError, TypeError, NotImplementedError, self.package.gradient.DisconnectedInputError):
+        with protocol.refusals(ValueError, TypeError, NotImplementedError, self.package.gradient.DisconnectedInputError):
             variables = {}
             for operand, array in zip(request.operands, arrays):
                 flags = operand.broadcastable or [False] * array.ndim
@@ -46,7 +47,7 @@ class StaticFlags:
                 variables[operand.name] = kind(operand.name)
             root = protocol.evaluate(request.expression, variables, self.calls)
             if request.operation == "gradient":
-                # A derivative need not hold every operand.
+                # A derivative need not depend on every operand.
                 gradient = self.package.gradient.grad(root.sum(), variables[request.wrt])
                 return self.compiled(variables, gradient, on_unused_input="ignore")(*arrays)
             value = self.compiled(variables, root)(*arrays)

@@ -28,12 +28,12 @@ class TensorFlow:
 
     def run(self, request):
         if request.unused():
-            raise protocol.Skipped("a function of TensorFlow has no operand that it does not use")
+            raise protocol.Skipped("a TensorFlow function takes no operand that it does not use")
         if request.target_shape:
             protocol.limit([length or 1 for length in request.target_shape])
         arrays = {operand.name: operand.dense() for operand in request.operands}
-        with protocol.asking(ERRORS.InvalidArgumentError, ERRORS.NotFoundError, ERRORS.UnimplementedError, ValueError, TypeError,
-                             kinds=KINDS, lacks=LACKS):
+        with protocol.refusals(ERRORS.InvalidArgumentError, ERRORS.NotFoundError, ERRORS.UnimplementedError, ValueError, TypeError,
+                               kinds=KINDS, lacks=LACKS):
             tensors = {name: tf.constant(array) for name, array in arrays.items()}
             if request.operation == "broadcast":
                 target = tf.constant(request.target_shape, dtype=tf.int64)
@@ -46,7 +46,7 @@ class TensorFlow:
                 total = tf.reduce_sum(protocol.evaluate(request.expression, tensors, FUNCTIONS))
             gradient = tape.gradient(total, wrt)
             if gradient is None:
-                raise protocol.Refused("TensorFlow gives no gradient")
+                raise protocol.Refused("TensorFlow returns no gradient")
             return gradient.numpy()
 
 

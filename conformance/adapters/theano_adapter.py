@@ -1,4 +1,4 @@
-"""Theano itself, by its `broadcastable` flags."""
+"""Theano itself, with its `broadcastable` flags."""
 import os
 
 os.environ.setdefault("THEANO_FLAGS", "cxx=")

@@ -1,9 +1,9 @@
 """XLA, through the XlaBuilder of jaxlib's xla_client, with explicit `broadcast_dimensions`, on its CPU client.
 
-Each request becomes one computation: parameters, and functions that are given the request's `broadcast_dimensions` where what
-has the lower operand's rank meets what has the higher's. XLA infers the shapes, refuses or compiles. The intermediate is what
-its builder made of the lower operand on the way: its shape is read from the computation, its values from a computation of
-their own. `Select` takes three operands of one shape and broadcasts nothing, and is asked so.
+Each request becomes one computation of parameters and functions. A function that combines the lower operand's rank with the
+higher operand's gets the request's `broadcast_dimensions`. XLA infers the shapes, and refuses or compiles. The intermediate
+is what its builder makes of the lower operand: its shape is read from that computation, its values from a separate one.
+`Select` takes three operands of one shape and broadcasts nothing; it is used as it is.
 """
 import re
 
@@ -32,8 +32,8 @@ KINDS = [
     (r"Binary op with incompatible shapes", "dimension_mismatch"),
     (r"Binary op with different element types", "dtype_mismatch"),
 ]
-# What XLA cannot compile or run is no refusal of the request.
-NO_REFUSAL = r"UNIMPLEMENTED|INTERNAL|RESOURCE_EXHAUSTED"
+# If XLA cannot compile or run a request, that is not a refusal.
+NOT_A_REFUSAL = r"UNIMPLEMENTED|INTERNAL|RESOURCE_EXHAUSTED"
 CLIENT = xla_client.make_cpu_client()
 
 
@@ -41,7 +41,7 @@ def run(builder, root, arrays):
     module = xla_client._xla.mlir.xla_computation_to_mlir_module(builder.build(root))
     executable = CLIENT.compile(module)
     result = executable.execute([CLIENT.buffer_from_pyval(array) for array in arrays])[0]
-    # What jax itself calls for this: numpy.asarray makes objects of bfloat16.
+    # JAX itself calls this: numpy.asarray turns bfloat16 into objects.
     return np.array(result._single_device_array_to_np_array_did_copy()[0])
 
 
@@ -57,7 +57,6 @@ class Computation:
             operand.name: (ops.Parameter(self.builder, place, shape), len(operand.shape))
             for place, (operand, shape) in enumerate(zip(self.operands, self.shapes))
         }
-        self.met = False
 
     def node(self, expression):
         if isinstance(expression, str):
@@ -69,17 +68,17 @@ class Computation:
         if function in UNARY:
             return UNARY[function](nodes[0][0]), nodes[0][1]
         (left, rank), (right, other) = nodes
-        # The dimensions belong to the meeting of the two operands. Of equal ranks that is any meeting; they are then
-        # refused, or without effect.
+        # The dimensions apply where the ranks of the two operands meet. If both have the same rank, they apply to every
+        # function, and are then refused or have no effect.
         ranks = {len(operand.shape) for operand in self.operands}
         dims = self.dims if rank != other or len(ranks) == 1 else []
         return BINARY[function](left, right, dims), max(rank, other)
 
     def intermediate(self, arrays):
-        """The lower operand after the in-dim step, as XLA's builder makes it."""
+        """The lower operand after the in-dim step, as XLA's builder computes it."""
         low = 0 if len(self.operands[0].shape) < len(self.operands[1].shape) else 1
         builder = xla_client.XlaBuilder("shape")
-        # Of one dtype: a comparison of the operands' own would be refused where a function between brings them together.
+        # Both as f32: comparing operands of their own dtypes may be refused, if other functions convert them first.
         shapes = [xla_client.Shape.array_shape(protocol.dtype("f32"), operand.shape) for operand in self.operands]
         parameters = [ops.Parameter(builder, place, shape) for place, shape in enumerate(shapes)]
         text = builder.build(ops.Eq(*parameters, self.dims)).as_hlo_text()
@@ -103,13 +102,13 @@ class Xla:
 
     def run(self, request):
         if len(request.operands) > 2:
-            raise protocol.Skipped("XLA's binary operations have two operands")
+            raise protocol.Skipped("XLA's binary operations take two operands")
         if request.unused():
-            raise protocol.Skipped("an XLA operation has no operand that it does not use")
+            raise protocol.Skipped("an XLA operation takes no operand that it does not use")
         for operand in request.operands:
             protocol.limit(operand.shape)
         arrays = [operand.dense() for operand in request.operands]
-        with protocol.asking(xla_client.XlaRuntimeError, kinds=KINDS, unless=NO_REFUSAL):
+        with protocol.refusals(xla_client.XlaRuntimeError, kinds=KINDS, unless=NOT_A_REFUSAL):
             computation = Computation(request)
             root, _ = computation.node(request.expression)
             protocol.limit(computation.builder.get_shape(root).dimensions())

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the reproductions of FINDINGS.md that are in Python, and says which no longer print what stands under them.
+"""Runs the Python reproductions of the findings and reports which no longer print the output recorded there.
 
-    conformance/tests/reproductions.py                 of every system whose adapter is set up
-    conformance/tests/reproductions.py NAME [NAME...]  of these systems
+    reproductions.py                 for every system whose adapter is set up
+    reproductions.py NAME [NAME...]  for these systems
 
-Each is run by the interpreter of its system's adapter, in a process and a directory of its own. Exit status: 0 all print
-what stands there, 1 some do not, 2 nothing was run.
+Each reproduction (conformance/findings/NNNN-*.md) runs with the interpreter of its system's adapter, in a separate
+process and directory. Exit status: 0 all outputs match, 1 some differ, 2 nothing was run.
 """
 import pathlib
 import re
@@ -14,21 +14,21 @@ import subprocess
 import sys
 import tempfile
 
-CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent
+# The directory `conformance`, wherever in it this script is.
+CONFORMANCE = next(path for path in pathlib.Path(__file__).resolve().parents if (path / "findings").is_dir())
 VENVS = CONFORMANCE / "adapters" / "venvs"
 SECONDS = 120
 
 
-def findings(page):
-    """(number, name of the adapter, program, output) of each finding that has a program in Python."""
-    for section in re.split(r"\n### ", page)[1:]:
-        number = re.search(r"</a>(\d+)\. ", section)[1]
-        system = re.split(r"[;(]", re.search(r"^(.*); clause ", section, re.MULTILINE)[1])[0]
-        name = system.rstrip(" 0123456789.").lower().replace(" ", "")
-        program = re.search(r"```python\n(.*?)```", section, re.DOTALL)
-        output = re.search(r"```text\n(.*?)```", section, re.DOTALL)
+def findings():
+    """(file, name of the adapter, program, output) of each finding with a Python program."""
+    for path in sorted((CONFORMANCE / "findings").glob("[0-9]*.md")):
+        text = path.read_text(encoding="utf-8")
+        name = re.search(r"^adapter: (\S+)$", text, re.MULTILINE)[1]
+        program = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+        output = re.search(r"```text\n(.*?)```", text, re.DOTALL)
         if program and output:
-            yield number, name, program[1], output[1].strip()
+            yield path.name, name, program[1], output[1].strip()
 
 
 def printed(python, program):
@@ -44,26 +44,25 @@ def printed(python, program):
     return "\n".join(part for part in parts if part)
 
 
-def stands(expected, found):
-    """Whether this is what was expected, where a line `…` is for any text."""
+def matches(expected, found):
+    """Whether the output is as expected; a line `…` matches any text."""
     parts = [re.escape(part) for part in re.split(r"^…$", expected, flags=re.MULTILINE)]
     return re.fullmatch(".*".join(parts), found, re.DOTALL) is not None
 
 
 def main():
-    page = (CONFORMANCE / "FINDINGS.md").read_text(encoding="utf-8")
-    asked = sys.argv[1:]
+    names = sys.argv[1:]
     ran = differing = 0
-    for number, name, program, expected in findings(page):
+    for file, name, program, expected in findings():
         python = VENVS / name / "bin" / "python"
-        if (asked and name not in asked) or not python.exists():
+        if (names and name not in names) or not python.exists():
             continue
         ran += 1
         found = printed(str(python), program)
-        if not stands(expected, found):
+        if not matches(expected, found):
             differing += 1
-            print(f"finding {number} ({name})\n  printed:\n{found}\n  stands there:\n{expected}\n")
-    print(f"{ran} reproductions were run, {differing} of them print something else")
+            print(f"findings/{file}\n  found:\n{found}\n  expected:\n{expected}\n")
+    print(f"{ran} reproductions ran; {differing} printed something else")
     return 2 if not ran else 1 if differing else 0
 
 

@@ -98,6 +98,7 @@ impl<'a> Cursor<'a> {
     /// Whether a value that these loops move is another than at the tile before; at the first tile all are.
     #[inline]
     pub(crate) fn is_new(&self, varies: u64) -> bool {
+        // mutant: replace & with |: costs time only; what does not change is computed again
         self.first || varies & self.moved != 0
     }
 

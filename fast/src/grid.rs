@@ -20,6 +20,7 @@ pub(crate) struct Lay {
 
 /// The step of a function over rows, and the elements of a tile.
 pub(crate) fn grid(function: Function, dtype: DType, axes: &Axes, widest: usize) -> Option<(Work, usize)> {
+    // mutant: replace grid -> Option<(Work, usize)> with None: costs time only; a chain takes the rows
     let (bank, bytes) = match dtype {
         DType::F64 => (BankOf::F64, 8),
         DType::F32 => (BankOf::F32, 4),
@@ -46,5 +47,6 @@ pub(crate) fn grid(function: Function, dtype: DType, axes: &Axes, widest: usize)
     let lays = [lay(whole)?, lay(part)?];
     let rows = if blocks == 0 { 0 } else { u32::try_from(length).ok()? };
     let work = Work::Grid { pairing, bank, whole, part, lays, rows, width: u32::try_from(width).ok()? };
+    // mutant: replace * with +: costs time only; decides how much goes into a tile
     Some((work, if blocks == 0 { widest } else { width * length * blocks }))
 }

@@ -122,6 +122,7 @@ fn predicted(run: &Run<'_>) -> usize {
         Work::Call { function, .. } if is_slow(*function) => 4,
         _ => 1,
     };
+    // mutant: replace && with ||: costs time only; decides from which size threads share the work
     let steps = steps.iter().filter(|step| !step.stationary && !matches!(step.target, Target::Scalar(_)));
     let exps = links.iter().filter(|(op, _)| *op == ChainOp::Exp).count();
     let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + links.len() / 2 + exps;

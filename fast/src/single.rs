@@ -23,6 +23,7 @@ const FEW: usize = 64;
 pub(crate) fn call<'a>(expression: &'a Expression, operands: &[Operand]) -> Option<(Function, &'a [Node])> {
     let (Node::Call(call), arguments) = expression.nodes().split_last()? else { return None };
     let first = match arguments {
+        // mutant: delete match arm [Node::Operand(a)]: costs time only; the call goes through the tiles
         [Node::Operand(a)] => a,
         [Node::Operand(a), Node::Operand(b)] if a != b => a,
         _ => return None,
@@ -190,5 +191,6 @@ pub(crate) fn pair(function: Function, dtype: DType, tiling: &Tiling, stream: bo
 
 /// Whether [`pair`] is the faster way: permutations are, and stores past the caches need them.
 pub(crate) fn is_worth(work: &Work, level: Level, stream: bool) -> bool {
+    // mutant: replace && with ||: costs time only; a function of two goes through registers
     level == Level::Avx512 || !stream && matches!(work, Work::Pair { repeat: Repeat::Each(_), .. })
 }

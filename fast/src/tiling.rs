@@ -186,6 +186,7 @@ impl Axes {
 
     /// Whether the strides at the end are those of a step over the last axis.
     fn is_even(&self) -> bool {
+        // mutant: replace Axes::is_even -> bool with false: costs time only; axes are not merged
         let Some(&length) = self.lengths.last() else { return false };
         let (inner, outer) = self.strides[(self.lengths.len() - 1) * self.operands..].split_at(self.operands);
         inner.iter().zip(outer).all(|(&inner, &outer)| is_even((length, inner), outer))
@@ -249,6 +250,7 @@ impl Tiling {
     #[inline]
     fn put(&mut self, offset: usize, varies: u64, first: usize) {
         let kind = match self.patterns[first..] {
+            // mutant: delete match arm [] |[(_, 1)]: costs time only; contiguous operands are gathered
             [] | [(_, 1)] => Kind::Direct,
             [(_, 0)] => Kind::Splat,
             _ => Kind::Gather,

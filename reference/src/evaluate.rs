@@ -61,6 +61,7 @@ fn element(operands: &[Operand], operand: usize, alignment: &Alignment, index: &
 fn intermediate(operands: &[Operand], alignment: &Alignment) -> Option<Tensor> {
     let shape = alignment.intermediate.as_ref()?;
     shape.count().filter(|&count| count <= DEFAULT_MAX_ELEMENTS)?;
+    // mutant: replace < with <=: operands of equal ranks have no intermediate and have returned above
     let lower = if operands[0].rank() < operands[1].rank() { 0 } else { 1 };
     let value = |index: &[usize]| element(operands, lower, alignment, index);
     Some(tensor(operands[lower].dtype(), shape, value))

@@ -61,6 +61,7 @@ impl Factors {
 
     pub(crate) fn of(value: f64) -> Factors {
         let size = value.abs();
+        // mutant: replace > with >=: a factor of 1 gives the same result in either branch
         if size > 1.0 {
             Factors { growth: size, ..Factors::NONE }
         } else if size > 0.0 {

@@ -101,7 +101,9 @@ fn binary(function: Function, a: f64, b: f64, r: f64) -> [Option<Partial>; 2] {
             [Partial::of(f64::NAN), Partial::of(f64::NAN)]
         }
         Function::Maximum | Function::Minimum if a == b => [Partial::of(0.5), Partial::of(0.5)],
+        // mutant: replace > with >=: the arm above takes equal arguments
         Function::Maximum if a > b => [Partial::of(1.0), None],
+        // mutant: replace < with <=: the arm above takes equal arguments
         Function::Minimum if a < b => [Partial::of(1.0), None],
         Function::Maximum | Function::Minimum => [None, Partial::of(1.0)],
         other => panic!("{other} has no derivative by two arguments"),

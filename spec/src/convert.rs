@@ -66,6 +66,7 @@ impl<'a> Reader<'a> {
                 let field = match (field, inner.as_str()) {
                     (outer, ".") => outer.to_owned(),
                     ("", inner) => inner.to_owned(),
+                    // mutant: replace match guard inner.starts_with('[') with false: always a mapping here
                     (outer, inner) if inner.starts_with('[') => format!("{outer}{inner}"),
                     (outer, inner) => format!("{outer}.{inner}"),
                 };
@@ -321,6 +322,7 @@ impl<'a> Reader<'a> {
 /// The last line of `20`, `20-29`, `20-29, 61-71`: numbers from 1, each above those before it.
 fn last_line(text: &str) -> Option<u32> {
     let number = |text: &str| match text.parse::<u32>() {
+        // mutant: replace > with >=: a line 0 begins with 0, which the guard refuses anyway
         Ok(line) if line > 0 && !text.starts_with(['+', '0']) => Some(line),
         _ => None,
     };

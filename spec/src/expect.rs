@@ -210,6 +210,7 @@ impl Reader<'_> {
 pub(crate) fn lower_dtype(request: &Request) -> Option<DType> {
     match (request.rules(), request.operands()) {
         (Rules::Xla { .. }, [left, right]) if left.rank() != right.rank() => {
+            // mutant: replace < with <=: the guard of the arm excludes equal ranks
             Some(if left.rank() < right.rank() { left.dtype() } else { right.dtype() })
         }
         _ => None,

@@ -175,6 +175,7 @@ fn value_of(text: &str, parts: Decimal, syntax: Syntax) -> Result<Plain, Finding
     if exponent && syntax == Syntax::Yaml && !(point && signed_exponent) {
         return finding(text, "a point before the exponent and a sign in it, as in `1.0e+5`");
     }
+    // mutant: replace || with &&: the parser of integers refuses it, and it becomes this float below
     if point || exponent {
         return Ok(Plain::Float(value));
     }

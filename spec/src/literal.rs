@@ -136,6 +136,7 @@ fn decimal(text: &str) -> Option<f64> {
 
 #[allow(clippy::cast_possible_truncation, reason = "the value is whole and below 2^127")]
 fn whole_float(value: f64) -> Option<i128> {
+    // mutant: replace < with <=: 10^38 and above are beyond every integer type
     (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128)
 }
 
@@ -202,21 +203,27 @@ fn round(dtype: DType, value: f64) -> Scalar {
 /// through f32 on some machines, which rounds twice. From `beyond` on, the nearest is infinity.
 fn nearest(value: f64, bits: u16, to_f64: impl Fn(u16) -> f64, beyond: f64) -> u16 {
     let start = to_f64(bits);
+    // mutant: replace || with &&: a shortcut; such a value comes out of the search unchanged
     if !value.is_finite() || start.is_finite() && start == value {
         return bits;
     }
+    // mutant: replace < with ==; replace < with >: the search below finds the largest finite number as well
+    // mutant: replace < with <=: the first half of the condition has decided where the two are equal
     if value.abs() >= beyond || start.is_infinite() && value.abs() < beyond {
         // Infinity stands one above the largest finite number.
         let sign = bits & 0x8000;
         let infinity = (1..=0x7fffu16).find(|&bits| to_f64(bits).is_infinite()).unwrap_or(0x7fff);
+        // mutant: replace | with ^; replace | with ^: the bits of the sign and of the number never overlap
         return if value.abs() >= beyond { sign | infinity } else { sign | (infinity - 1) };
     }
     let candidates = [bits, bits.wrapping_add(1), bits.wrapping_sub(1)];
+    // mutant: replace && with ||: a neighbour that is not finite is infinitely far and never the nearest
     let usable = |bits: &u16| to_f64(*bits).is_finite() && bits & 0x8000 == candidates[0] & 0x8000;
     let distance = |bits: u16| (to_f64(bits) - value).abs();
     candidates
         .into_iter()
         .filter(usable)
+        // mutant: replace & with |; replace & with ^: the conversion at the start has decided a tie
         .min_by(|&left, &right| distance(left).total_cmp(&distance(right)).then((left & 1).cmp(&(right & 1))))
         .unwrap_or(bits)
 }

@@ -162,6 +162,7 @@ fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
     // Some files grow.
+    // mutant: replace + with *: only a file that grows while it is read has more bytes
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(too_large(&name, bytes.len() as u64));

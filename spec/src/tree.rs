@@ -132,6 +132,7 @@ impl Node {
         match &self.kind {
             Kind::Text(text) => Value::String(text.to_string()),
             Kind::Bool(value) => Value::Bool(*value),
+            // mutant: replace < with <=: 0 is the same number signed and unsigned
             Kind::Int(value) if *value < 0 => Value::Number((*value as i64).into()),
             Kind::Int(value) => Value::Number((*value as u64).into()),
             Kind::Float(value) => Value::Number((*value).into()),

@@ -102,6 +102,7 @@ pub const MOST: usize = 4;
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn avx512<T: Copy>(from: &[T], times: usize, out: &mut [T]) {
     let count = from.len().min(out.len() / times.max(1));
+    // mutant: replace / with *: costs time only; more elements than there are, so all go one by one
     let width = 64 / size_of::<T>();
     let whole = count - count % width;
     if !(2..=MOST_EXPANDED).contains(&times) || !matches!(size_of::<T>(), 4 | 8) {

@@ -89,12 +89,14 @@ pub(super) fn binary_half(function: Function, a: f32, b: f32) -> Option<f32> {
 /// bits of an f64 when it rounds one, which makes ties of what are none.)
 fn round_to_odd(value: f64) -> f32 {
     let nearest = nearest_f32(value);
+    // mutant: replace || with &&: a NaN goes on and keeps its payload, an infinity equals its own f32
     if f64::from(nearest) == value || value.is_nan() || value.is_infinite() {
         return nearest;
     }
     let odd = |candidate: f32| candidate.to_bits() % 2 == 1;
     if odd(nearest) {
         nearest
+        // mutant: replace > with >=: equal values have returned above
     } else if f64::from(nearest) > value {
         nearest.next_down()
     } else {

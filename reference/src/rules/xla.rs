@@ -13,6 +13,7 @@ pub(super) fn align(lhs: &Shape, rhs: &Shape, dimensions: Option<&[i64]>) -> Res
     }
     // "broadcasting a lower-rank array onto a higher-rank array" (xla-en 46, 58 to 61): which operand is the
     // lower does not depend on their order.
+    // mutant: replace < with <=: equal ranks have returned above
     let lower_is_lhs = lhs.rank() < rhs.rank();
     let (lower, higher) = if lower_is_lhs { (lhs, rhs) } else { (rhs, lhs) };
     let named = named_axes(lower, higher, dimensions)?;

@@ -1,13 +1,16 @@
-//! burn on one of its CPU backends: its tensors under the rule set `numpy` where the ranks are equal, `expand`, and
-//! gradients by `backward`.
+//! burn on one of its CPU backends: its tensors under the rule set `numpy` for operands of equal ranks, `expand`, and
+//! gradients with `backward`.
 //!
-//! burn carries the rank of a tensor, and whether it holds floats, integers or bools, in its type. Its functions broadcast
-//! between operands of one rank, from 1 on; what has different ranks does not compile and is skipped. What has
-//! different kinds of element does not compile either, which is a refusal: that is a rule about the request. Within a
-//! type burn refuses by a panic. Those in which it says that shapes or dtypes do not go together ([`REFUSALS`]), and no
-//! others, are caught and answered as refusals.
+//! In burn the rank of a tensor, and whether it contains floats, integers or bools, is part of its type. Its functions
+//! broadcast between operands of the same rank, from 1 upwards. Different ranks do not compile and are skipped.
+//! Different kinds of element do not compile either; this is a rule about the request, so it is a refusal. Within a type
+//! burn refuses by panicking. Only panics which say that shapes or dtypes are incompatible ([`REFUSALS`]) are caught and
+//! answered as refusals.
 
-use crate::{MAX_ELEMENTS, Stop, asking, derived_by, evaluate, leaves_out_an_operand, outcome, version_of};
+use crate::{
+    MAX_ELEMENTS, NoResult, catching_refusals, evaluate, gradient_operand, leaves_out_an_operand, outcome,
+    version_of,
+};
 use broadcheck_spec::{
     Capabilities, DType, Data, Element, Expression, Function, Implementation, Operand, Operation,
     OperationKind, Outcome, RefusalKind, Request, RuleSet, Tensor as Answer,
@@ -21,11 +24,11 @@ pub struct Burn {
     capabilities: Capabilities,
 }
 
-/// The highest rank for which this adapter is built; burn itself has no highest one.
+/// The highest rank for which this adapter is built; burn itself has no limit.
 const MAX_RANK: usize = 6;
 
 impl Burn {
-    /// burn on this device, which has no code for these dtypes.
+    /// burn on this device, which does not support the dtypes in `absent`.
     pub fn new(name: &'static str, device: Device, absent: &[DType]) -> Burn {
         let capabilities = Capabilities {
             rules: vec![RuleSet::Numpy],
@@ -54,12 +57,12 @@ impl Implementation for Burn {
     }
 
     fn run(&self, request: &Request) -> Outcome {
-        outcome(asking(refusal, || answer(request, &self.device)))
+        outcome(catching_refusals(refusal, || answer(request, &self.device)))
     }
 }
 
-/// How the panics begin that are refusals, those of burn's own checks and of its backends where there is no check; and
-/// their kinds where burn's words are plain.
+/// How the messages of panics begin that are refusals, from burn's own checks or from its backends where burn has no
+/// check; with the kind if burn's words are unambiguous.
 const REFUSALS: [(&str, Option<RefusalKind>); 8] = [
     ("=== Tensor Operation Error ===", None),
     ("broadcast_shape: incompatible dimensions", Some(RefusalKind::DimensionMismatch)),
@@ -71,12 +74,12 @@ const REFUSALS: [(&str, Option<RefusalKind>); 8] = [
     ("Tensor::backward requires a tracked autodiff tensor", None),
 ];
 
-/// What of burn's panics is a refusal, and its kind.
+/// Whether a panic is a refusal, and of which kind.
 fn refusal(panic: &str) -> Option<Option<RefusalKind>> {
     REFUSALS.iter().find(|(words, _)| panic.starts_with(words)).map(|(_, kind)| *kind)
 }
 
-/// A tensor of burn, of whatever kind.
+/// A burn tensor of any kind.
 #[derive(Clone)]
 enum Value<const D: usize> {
     Float(Tensor<D>),
@@ -84,7 +87,7 @@ enum Value<const D: usize> {
     Bool(Tensor<D, Bool>),
 }
 
-/// The expression with `$rank` as a constant: burn's ranks are in its types.
+/// The expression with `$rank` as a constant, because burn's ranks are part of its types.
 macro_rules! with_rank {
     ($value:expr, $rank:ident => $body:expr) => {
         match $value {
@@ -94,8 +97,8 @@ macro_rules! with_rank {
             4 => with_rank!(@ 4, $rank, $body),
             5 => with_rank!(@ 5, $rank, $body),
             6 => with_rank!(@ 6, $rank, $body),
-            0 => Err(Stop::skipped("a tensor of burn has at least one axis")),
-            other => Err(Stop::skipped(format!("this adapter is not built for rank {other}"))),
+            0 => Err(NoResult::skipped("a burn tensor has at least one axis")),
+            other => Err(NoResult::skipped(format!("this adapter is not built for rank {other}"))),
         }
     };
     (@ $literal:literal, $rank:ident, $body:expr) => {{
@@ -104,19 +107,19 @@ macro_rules! with_rank {
     }};
 }
 
-fn answer(request: &Request, device: &Device) -> Result<Answer, Stop> {
+fn answer(request: &Request, device: &Device) -> Result<Answer, NoResult> {
     let rank = request.operands()[0].rank();
     if request.operands().iter().any(|operand| operand.rank() != rank) {
-        return Err(Stop::skipped("tensors of different ranks are of different types in burn"));
+        return Err(NoResult::skipped("in burn, tensors of different ranks have different types"));
     }
     if leaves_out_an_operand(request) {
-        return Err(Stop::skipped("a function of burn has no operand that it does not use"));
+        return Err(NoResult::skipped("a burn function takes no operand that it does not use"));
     }
     with_rank!(rank, D => answer_in::<D>(request, device))
 }
 
-fn answer_in<const D: usize>(request: &Request, device: &Device) -> Result<Answer, Stop> {
-    let wrt = derived_by(request);
+fn answer_in<const D: usize>(request: &Request, device: &Device) -> Result<Answer, NoResult> {
+    let wrt = gradient_operand(request);
     let device = if wrt.is_some() { device.clone().autodiff() } else { device.clone() };
     let read = |operand| read::<D>(operand, &device);
     let mut operands: Vec<Value<D>> = request.operands().iter().map(read).collect();
@@ -144,17 +147,17 @@ fn gradient<const D: usize>(
     expression: &Expression,
     mut operands: Vec<Value<D>>,
     wrt: usize,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, NoResult> {
     let Value::Float(leaf) = operands[wrt].clone() else {
-        return Err(Stop::refused(None, "`require_grad` does not compile for this kind of tensor"));
+        return Err(NoResult::refused(None, "`require_grad` does not compile for this kind of tensor"));
     };
     let leaf = leaf.require_grad();
     operands[wrt] = Value::Float(leaf.clone());
     let Value::Float(root) = evaluate(expression, &operands, call)? else {
-        return Err(Stop::refused(None, "`backward` does not compile for this kind of tensor"));
+        return Err(NoResult::refused(None, "`backward` does not compile for this kind of tensor"));
     };
     let gradient = leaf.grad(&root.sum().backward());
-    write(Value::Float(gradient.ok_or_else(|| Stop::refused(None, "burn gives no gradient"))?))
+    write(Value::Float(gradient.ok_or_else(|| NoResult::refused(None, "burn returns no gradient"))?))
 }
 
 /// A function of two tensors of floats or of integers.
@@ -179,7 +182,7 @@ macro_rules! binary {
     }};
 }
 
-fn call<const D: usize>(function: Function, arguments: &[Value<D>]) -> Result<Value<D>, Stop> {
+fn call<const D: usize>(function: Function, arguments: &[Value<D>]) -> Result<Value<D>, NoResult> {
     use Value::{Bool, Float, Int};
     let value = match arguments {
         [Float(a)] => float_unary(function, a.clone()).map(Float),
@@ -205,7 +208,7 @@ fn call<const D: usize>(function: Function, arguments: &[Value<D>]) -> Result<Va
         _ => None,
     };
     value.ok_or_else(|| {
-        Stop::refused(None, format!("`{function}` does not compile for these kinds of tensor"))
+        NoResult::refused(None, format!("`{function}` does not compile for these kinds of tensor"))
     })
 }
 
@@ -261,8 +264,8 @@ fn read<const D: usize>(operand: &Operand, device: &Device) -> Value<D> {
     }
 }
 
-/// What burn answers.
-fn write<const D: usize>(value: Value<D>) -> Result<Answer, Stop> {
+/// burn's answer as a tensor of the protocol.
+fn write<const D: usize>(value: Value<D>) -> Result<Answer, NoResult> {
     let data = match value {
         Value::Float(tensor) => tensor.into_data(),
         Value::Int(tensor) => tensor.into_data(),
@@ -283,9 +286,9 @@ fn write<const D: usize>(value: Value<D>) -> Result<Answer, Stop> {
         Type::U16 => elements::<u16>(&data),
         Type::U8 => elements::<u8>(&data),
         Type::Bool(_) => elements::<bool>(&data),
-        other => return Err(Stop::Errored(format!("burn answered with the dtype {other:?}"))),
+        other => return Err(NoResult::Errored(format!("burn answered with the dtype {other:?}"))),
     };
-    Answer::new(shape, values).map_err(Stop::Errored)
+    Answer::new(shape, values).map_err(NoResult::Errored)
 }
 
 fn elements<T: Element + burn_tensor::Element>(data: &TensorData) -> Data {

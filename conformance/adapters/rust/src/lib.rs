@@ -1,8 +1,8 @@
-//! What the adapters in Rust share: the protocol over the standard streams, the walk through an expression, and what
-//! may come of a request.
+//! Shared by the adapters in Rust: the protocol over the standard streams, the evaluation of an expression, and the
+//! possible outcomes of a request.
 //!
-//! The messages themselves are those of `broadcheck_harness::serve`, which also skips what an adapter does not
-//! declare. Nothing here computes a rule: an adapter puts a request to its system as it stands, or skips it.
+//! `broadcheck_harness::serve` reads and writes the messages, and skips what an adapter does not declare. Nothing here
+//! computes a rule: an adapter passes a request to its system unchanged, or skips it.
 
 use broadcheck_harness as harness;
 use broadcheck_spec::{
@@ -17,46 +17,46 @@ use std::process::ExitCode;
 #[cfg(any(feature = "burn", feature = "burn-ndarray"))]
 pub mod burn;
 
-/// A larger result is skipped before it is made.
+/// A larger result is skipped before it is allocated.
 pub const MAX_ELEMENTS: usize = 1 << 28;
 
 /// Why there is no result.
 #[derive(Debug)]
-pub enum Stop {
-    /// The system says that the request is not allowed.
+pub enum NoResult {
+    /// The system says that the request is invalid.
     Refused(Refusal),
-    /// The system has no way to be asked this.
+    /// The request cannot be expressed in the system.
     Skipped(String),
-    /// The system, or the adapter, broke.
+    /// The system or the adapter failed.
     Errored(String),
 }
 
-impl Stop {
-    /// A refusal in the system's own words, with a kind only where these are plain.
-    pub fn refused(kind: Option<RefusalKind>, message: impl Into<String>) -> Stop {
-        Stop::Refused(Refusal { kind, message: message.into(), ..Refusal::default() })
+impl NoResult {
+    /// A refusal in the system's own words, with a kind only if these are unambiguous.
+    pub fn refused(kind: Option<RefusalKind>, message: impl Into<String>) -> NoResult {
+        NoResult::Refused(Refusal { kind, message: message.into(), ..Refusal::default() })
     }
 
-    /// Something that the system cannot be asked.
-    pub fn skipped(reason: impl Into<String>) -> Stop {
-        Stop::Skipped(reason.into())
+    /// A request that cannot be expressed in the system.
+    pub fn skipped(reason: impl Into<String>) -> NoResult {
+        NoResult::Skipped(reason.into())
     }
 }
 
-/// What is answered.
-pub fn outcome(answer: Result<Tensor, Stop>) -> Outcome {
+/// The outcome that the protocol reports.
+pub fn outcome(answer: Result<Tensor, NoResult>) -> Outcome {
     match answer {
         Ok(tensor) => Outcome::Success(Success::from(tensor)),
-        Err(Stop::Refused(refusal)) => Outcome::Refusal(refusal),
-        Err(Stop::Skipped(reason)) => Outcome::Skipped { reason },
-        Err(Stop::Errored(message)) => Outcome::Errored { message },
+        Err(NoResult::Refused(refusal)) => Outcome::Refusal(refusal),
+        Err(NoResult::Skipped(reason)) => Outcome::Skipped { reason },
+        Err(NoResult::Errored(message)) => Outcome::Errored { message },
     }
 }
 
-/// The value of an expression, function by function, by the system's own functions on the system's own tensors.
+/// Evaluates an expression, function by function, with the system's functions on the system's tensors.
 ///
 /// # Errors
-/// The first that a function gives.
+/// The first error that a function returns.
 pub fn evaluate<T: Clone, E>(
     expression: &Expression,
     operands: &[T],
@@ -76,45 +76,45 @@ pub fn evaluate<T: Clone, E>(
     Ok(values.pop().expect("an expression has a root"))
 }
 
-/// Whether an operand is not in the expression. A broadcast has none, and reads its operand.
+/// Whether the expression leaves out an operand. A broadcast has no expression, and reads its operand.
 pub fn leaves_out_an_operand(request: &Request) -> bool {
     let expression = request.operation().expression();
     expression.is_some_and(|expression| (0..request.operands().len()).any(|place| !expression.reads(place)))
 }
 
-/// The place of the operand by which a gradient is taken.
-pub fn derived_by(request: &Request) -> Option<usize> {
+/// The position of the operand that a gradient is taken with respect to.
+pub fn gradient_operand(request: &Request) -> Option<usize> {
     match request.operation() {
         Operation::Gradient { wrt, .. } => Some(*wrt),
         _ => None,
     }
 }
 
-/// Skips what is too large to be made. What has no elements is not.
+/// Skips a shape that is too large to allocate. A shape without elements is never too large.
 ///
 /// # Errors
 /// A skip, with the shape.
-pub fn limit(shape: &[usize]) -> Result<(), Stop> {
+pub fn limit(shape: &[usize]) -> Result<(), NoResult> {
     let count = shape.iter().try_fold(1usize, |count, &length| count.checked_mul(length));
     if shape.contains(&0) || count.is_some_and(|count| count <= MAX_ELEMENTS) {
         return Ok(());
     }
-    Err(Stop::Skipped(format!("a shape {shape:?} has more than {MAX_ELEMENTS} elements")))
+    Err(NoResult::Skipped(format!("a shape {shape:?} has more than {MAX_ELEMENTS} elements")))
 }
 
-/// Asks a system that refuses by a panic. A panic whose text `refuses` knows as the refusal of a request is one; any
-/// other goes on, and is an error of the system.
+/// Calls a system that refuses by panicking. A panic whose text `refuses` recognises becomes a refusal; any other
+/// continues, and is an error of the system.
 ///
 /// # Errors
-/// The refusal, or what the system was stopped by.
-pub fn asking<T>(
+/// The refusal, or the error that `call` returns.
+pub fn catching_refusals<T>(
     refuses: impl FnOnce(&str) -> Option<Option<RefusalKind>>,
-    ask: impl FnOnce() -> Result<T, Stop>,
-) -> Result<T, Stop> {
-    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
+    call: impl FnOnce() -> Result<T, NoResult>,
+) -> Result<T, NoResult> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic_text(&*panic).to_owned();
         match refuses(&text) {
-            Some(kind) => Err(Stop::refused(kind, shortened(&text))),
+            Some(kind) => Err(NoResult::refused(kind, shortened(&text))),
             None => resume_unwind(panic),
         }
     })
@@ -125,7 +125,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("")
 }
 
-/// A message in one line.
+/// A message as one line.
 pub fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().take(600).collect()
@@ -134,7 +134,7 @@ pub fn shortened(text: &str) -> String {
 /// The version of a package that this program was built with.
 ///
 /// # Panics
-/// Where the lock file holds no such package.
+/// If the lock file contains no such package.
 pub fn version_of(package: &str) -> &'static str {
     let lock = include_str!("../Cargo.lock");
     let version = lock.split("[[package]]").find_map(|entry| {

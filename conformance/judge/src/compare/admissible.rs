@@ -54,6 +54,8 @@ impl Admissible {
         match self {
             Admissible::Points(points) => points.len() > 1,
             Admissible::Floats(Floats { ranges, nan, .. }) => {
+                // mutant: replace > with ==; replace > with <: only called for truth values
+                // mutant: replace > with >=; replace + with *; delete !: only called for truth values
                 ranges.len() + usize::from(*nan) > 1 || ranges.iter().any(|range| !range.is_point())
             }
             Admissible::Anything => true,

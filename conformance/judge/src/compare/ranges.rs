@@ -65,6 +65,7 @@ impl Range {
     pub(super) fn widened(self, ulp: u32, dtype: DType) -> Range {
         let ulp = i64::from(ulp);
         let (mut low, mut high) = (self.low.saturating_sub(ulp), self.high.saturating_add(ulp));
+        // mutant: replace < with <=: where low is +0, the last expression turns it into -0 as well
         if self.low >= 0 && low < 0 {
             low = low.saturating_sub(1);
         }

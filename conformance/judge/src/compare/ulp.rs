@@ -20,6 +20,7 @@ pub(super) fn key(scalar: Scalar) -> Option<i64> {
 pub(super) fn from_key(dtype: DType, key: i64) -> Scalar {
     let infinity = infinity_key(dtype);
     let key = key.clamp(-1 - infinity, infinity);
+    // mutant: replace | with ^: a magnitude never has the sign bit
     let bits = if key >= 0 { key.cast_unsigned() } else { (-1 - key).cast_unsigned() | sign_bit(dtype) };
     let narrow32 = || u32::try_from(bits).expect("the bits of a narrower float");
     let narrow16 = || u16::try_from(bits).expect("the bits of a half");

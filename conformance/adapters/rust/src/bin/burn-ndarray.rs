@@ -1,4 +1,4 @@
-//! burn on its backend over ndarray, which it deprecated in 0.22 and still ships.
+//! burn on its ndarray backend, which it deprecated in 0.22 and still ships.
 
 use broadcheck_adapters::{burn::Burn, serve};
 use broadcheck_spec::DType;
@@ -6,7 +6,7 @@ use burn_tensor::Device;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    #[expect(deprecated, reason = "it is asked because people still run it")]
+    #[expect(deprecated, reason = "people still use it")]
     let device = Device::ndarray();
     serve(&Burn::new("burn-ndarray", device, &[DType::F16, DType::Bf16]))
 }

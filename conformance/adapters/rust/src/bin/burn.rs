@@ -1,4 +1,4 @@
-//! burn on its backend flex, the one in plain Rust that it recommends for a CPU.
+//! burn on its flex backend, the one in plain Rust that it recommends for the CPU.
 
 use broadcheck_adapters::{burn::Burn, serve};
 use burn_tensor::Device;

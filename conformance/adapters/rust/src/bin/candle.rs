@@ -1,13 +1,13 @@
-//! candle on its CPU: `broadcast_*` under the rule set `numpy` and `broadcast_as`, its other functions under `none`, and
-//! gradients by `backward`.
+//! candle on its CPU: `broadcast_*` and `broadcast_as` under the rule set `numpy`, its other functions under `none`, and
+//! gradients with `backward`.
 //!
-//! candle has no bool. Its comparisons give u8, 1 or 0, and `where_cond` takes u8: a bool is handed over as u8, and an
-//! answer is read as bool where a comparison, or an operand that was one, gave it. `where_cond` does not broadcast:
-//! under `numpy` its arguments are brought by `broadcast_as` to the shape that candle's `broadcast_shape_binary_op`
-//! gives, as candle's own `broadcast_*` do. Logic it has none.
+//! candle has no bool. Its comparisons return a u8 of 1 or 0, and `where_cond` takes a u8. The adapter passes a bool as
+//! u8, and reads an answer as bool if it comes from a comparison or a bool operand. `where_cond` does not broadcast:
+//! under `numpy` the adapter expands its arguments with `broadcast_as` to the shape that candle's
+//! `broadcast_shape_binary_op` returns, as candle's own `broadcast_*` do. candle has no logical functions.
 
 use broadcheck_adapters::{
-    Stop, derived_by, evaluate, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
+    NoResult, evaluate, gradient_operand, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
 };
 use broadcheck_spec::{
     Capabilities, DType, Data, Function, Implementation, Operand, Operation, OperationKind, Outcome,
@@ -64,50 +64,51 @@ struct Value {
     truth: bool,
 }
 
-fn answer(request: &Request) -> Result<Answer, Stop> {
-    let wrt = derived_by(request);
+fn answer(request: &Request) -> Result<Answer, NoResult> {
+    let wrt = gradient_operand(request);
     let operands = request.operands().iter().enumerate();
     let values = operands.map(|(place, operand)| read(operand, wrt == Some(place)));
-    let values: Vec<Value> = values.collect::<Result<_, Error>>().map_err(stop)?;
+    let values: Vec<Value> = values.collect::<Result<_, Error>>().map_err(no_result)?;
     match request.operation() {
         Operation::Broadcast { target_shape } => {
-            let tensor = values[0].tensor.broadcast_as(target_shape.lengths()).map_err(stop)?;
+            let tensor = values[0].tensor.broadcast_as(target_shape.lengths()).map_err(no_result)?;
             write(&Value { tensor, truth: values[0].truth })
         }
         Operation::Elementwise { .. } => write(&result(request, &values)?),
         Operation::Gradient { wrt, .. } => {
             let root = result(request, &values)?.tensor;
-            let gradients = root.sum_all().and_then(|sum| sum.backward()).map_err(stop)?;
+            let gradients = root.sum_all().and_then(|sum| sum.backward()).map_err(no_result)?;
             let gradient = gradients.get(&values[*wrt].tensor);
-            let gradient = gradient.ok_or_else(|| Stop::refused(None, "candle gives no gradient"))?;
+            let gradient = gradient.ok_or_else(|| NoResult::refused(None, "candle returns no gradient"))?;
             write(&Value { tensor: gradient.clone(), truth: values[*wrt].truth })
         }
     }
 }
 
-fn result(request: &Request, operands: &[Value]) -> Result<Value, Stop> {
+fn result(request: &Request, operands: &[Value]) -> Result<Value, NoResult> {
     let broadcasts = request.rules().set() == RuleSet::Numpy;
     if leaves_out_an_operand(request) && !broadcasts {
-        return Err(Stop::skipped("a function of candle has no operand that it does not use"));
+        return Err(NoResult::skipped("a candle function takes no operand that it does not use"));
     }
-    let expression = request.operation().expression().expect("a broadcast has none, and does not come here");
+    let expression =
+        request.operation().expression().expect("a broadcast, which has none, is handled elsewhere");
     let value = evaluate(expression, operands, |function, arguments| {
         if broadcasts {
-            let shape = common(arguments).map_err(stop)?;
+            let shape = common(arguments).map_err(no_result)?;
             limit(shape.dims())?;
         }
-        call(function, arguments, broadcasts).map_err(stop)
+        call(function, arguments, broadcasts).map_err(no_result)
     })?;
     if !leaves_out_an_operand(request) {
         return Ok(value);
     }
-    // They take part in the common shape all the same.
-    let shape = common(operands).map_err(stop)?;
+    // Unused operands still take part in the common shape.
+    let shape = common(operands).map_err(no_result)?;
     limit(shape.dims())?;
-    Ok(Value { tensor: value.tensor.broadcast_as(shape).map_err(stop)?, ..value })
+    Ok(Value { tensor: value.tensor.broadcast_as(shape).map_err(no_result)?, ..value })
 }
 
-/// The common shape, by candle.
+/// The common shape, as candle computes it.
 fn common(values: &[Value]) -> Result<Shape, Error> {
     let scalar = Shape::from(());
     values.iter().try_fold(scalar, |shape, value| {
@@ -191,7 +192,7 @@ fn binary(function: Function, a: &Tensor, b: &Tensor) -> Result<Tensor, Error> {
     }
 }
 
-/// An operand as candle's own tensor, or as a variable.
+/// An operand as a candle tensor, or as a variable.
 fn read(operand: &Operand, variable: bool) -> Result<Value, Error> {
     let shape = operand.shape().lengths();
     macro_rules! tensor {
@@ -216,8 +217,8 @@ fn read(operand: &Operand, variable: bool) -> Result<Value, Error> {
     Ok(Value { tensor, truth: operand.dtype() == DType::Bool })
 }
 
-/// What candle answers.
-fn write(value: &Value) -> Result<Answer, Stop> {
+/// candle's answer as a tensor of the protocol.
+fn write(value: &Value) -> Result<Answer, NoResult> {
     let tensor = &value.tensor;
     limit(tensor.dims())?;
     let values = (|| {
@@ -238,32 +239,32 @@ fn write(value: &Value) -> Result<Answer, Stop> {
             other => return Err(Error::msg(format!("candle answered with the dtype {other:?}"))),
         })
     })();
-    let values = values.map_err(|error: Error| Stop::Errored(shortened(&innermost(&error).to_string())))?;
-    Answer::new(tensor.dims(), values).map_err(Stop::Errored)
+    let values =
+        values.map_err(|error: Error| NoResult::Errored(shortened(&innermost(&error).to_string())))?;
+    Answer::new(tensor.dims(), values).map_err(NoResult::Errored)
 }
 
 fn truth(value: u8) -> Result<bool, Error> {
     match value {
         0 => Ok(false),
         1 => Ok(true),
-        other => Err(Error::msg(format!("candle answered {other} where its answer is a truth value"))),
+        other => Err(Error::msg(format!("candle answered {other}, expected a truth value of 0 or 1"))),
     }
 }
 
-/// What candle's errors mean. Those that do not say that the operands do not go together are failures.
-fn stop(error: Error) -> Stop {
+/// What candle's errors mean. An error is a refusal only if it says that the operands are incompatible.
+fn no_result(error: Error) -> NoResult {
     let error = innermost(&error);
     let message = shortened(&error.to_string());
     match error {
-        Error::DTypeMismatchBinaryOp { .. } => Stop::refused(Some(RefusalKind::DTypeMismatch), message),
-        // candle does not say whether it is by the ranks or by the lengths, nor whether the dtype is of an argument or of
-        // a condition.
+        Error::DTypeMismatchBinaryOp { .. } => NoResult::refused(Some(RefusalKind::DTypeMismatch), message),
+        // candle does not say whether ranks or lengths differ, nor whether the dtype is that of an argument or a condition.
         Error::ShapeMismatchBinaryOp { .. }
         | Error::BroadcastIncompatibleShapes { .. }
         | Error::UnsupportedDTypeForOp(..)
         | Error::BackwardNotSupported { .. }
-        | Error::UnexpectedDType { .. } => Stop::refused(None, message),
-        _ => Stop::Errored(message),
+        | Error::UnexpectedDType { .. } => NoResult::refused(None, message),
+        _ => NoResult::Errored(message),
     }
 }
 

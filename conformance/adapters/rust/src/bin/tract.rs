@@ -1,11 +1,11 @@
 //! tract: a typed model of each request, optimised and run, under the rule set `numpy`; and its MultiBroadcastTo.
 //!
-//! The model is wired as tract's own importers do: `wire_with_rank_broadcast` makes the ranks equal, and the typed
-//! operation broadcasts by `tract_core::broadcast`. tract checks lengths in part when it wires and in part when it
-//! runs; its words say which error is a refusal. It has no gradients.
+//! The model is built as tract's own importers build theirs: `wire_with_rank_broadcast` makes the ranks equal, and the
+//! typed operation broadcasts with `tract_core::broadcast`. tract checks some lengths when it builds the model and some
+//! when it runs it; its messages say which error is a refusal. It has no gradients.
 
 use broadcheck_adapters::{
-    MAX_ELEMENTS, Stop, evaluate, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
+    MAX_ELEMENTS, NoResult, evaluate, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
 };
 use broadcheck_spec::{
     Capabilities, DType, Data, Element, Function, Implementation, Operand, Operation, OperationKind, Outcome,
@@ -57,11 +57,11 @@ impl Implementation for Tract {
     }
 }
 
-fn answer(request: &Request) -> Result<Answer, Stop> {
+fn answer(request: &Request) -> Result<Answer, NoResult> {
     let tensors: Vec<Tensor> =
-        request.operands().iter().map(read).collect::<TractResult<_>>().map_err(stop)?;
-    let model = model(request, &tensors).map_err(stop)?;
-    let fact = model.output_fact(0).map_err(stop)?;
+        request.operands().iter().map(read).collect::<TractResult<_>>().map_err(no_result)?;
+    let model = model(request, &tensors).map_err(no_result)?;
+    let fact = model.output_fact(0).map_err(no_result)?;
     if let Some(shape) = fact.shape.as_concrete() {
         limit(shape)?;
     }
@@ -69,7 +69,7 @@ fn answer(request: &Request) -> Result<Answer, Stop> {
         let inputs = tensors.into_iter().map(IntoTValue::into_tvalue).collect();
         model.into_optimized()?.into_runnable()?.run(inputs)
     };
-    let mut results = ran().map_err(stop)?;
+    let mut results = ran().map_err(no_result)?;
     write(&results.remove(0))
 }
 
@@ -93,7 +93,7 @@ fn model(request: &Request, tensors: &[Tensor]) -> TractResult<TypedModel> {
                 )
             })?;
             if leaves_out_an_operand(request) {
-                // They take part in the common shape all the same.
+                // Unused operands still take part in the common shape.
                 let shapes: Vec<&[usize]> = tensors.iter().map(Tensor::shape).collect();
                 broadcast(&mut model, root, &multi_broadcast(&shapes)?)?
             } else {
@@ -157,8 +157,8 @@ fn read(operand: &Operand) -> TractResult<Tensor> {
     }
 }
 
-/// What tract answers.
-fn write(tensor: &Tensor) -> Result<Answer, Stop> {
+/// tract's answer as a tensor of the protocol.
+fn write(tensor: &Tensor) -> Result<Answer, NoResult> {
     let values = match tensor.datum_type() {
         DatumType::F64 => elements::<f64>(tensor),
         DatumType::F32 => elements::<f32>(tensor),
@@ -174,15 +174,15 @@ fn write(tensor: &Tensor) -> Result<Answer, Stop> {
         DatumType::Bool => elements::<bool>(tensor),
         other => Err(format_err!("tract answered with the dtype {other:?}")),
     };
-    let values = values.map_err(|error| Stop::Errored(format!("{error:#}")))?;
-    Answer::new(tensor.shape(), values).map_err(Stop::Errored)
+    let values = values.map_err(|error| NoResult::Errored(format!("{error:#}")))?;
+    Answer::new(tensor.shape(), values).map_err(NoResult::Errored)
 }
 
 fn elements<T: Datum + Element>(tensor: &Tensor) -> TractResult<Data> {
     Ok(T::into_data(tensor.to_plain_array_view::<T>()?.iter().copied().collect()))
 }
 
-/// What tract says where operands do not go together, or where it has no such operation on these types.
+/// tract's messages for incompatible operands, or for an operation that it does not have for these types.
 const REFUSALS: [&str; 8] = [
     "Can not broadcast",
     "Broadcasting ",
@@ -194,11 +194,11 @@ const REFUSALS: [&str; 8] = [
     "Bool is not a number",
 ];
 
-fn stop(error: TractError) -> Stop {
+fn no_result(error: TractError) -> NoResult {
     let message = shortened(&format!("{error:#}"));
     if REFUSALS.iter().any(|words| message.contains(words)) {
-        Stop::refused(None, message)
+        NoResult::refused(None, message)
     } else {
-        Stop::Errored(message)
+        NoResult::Errored(message)
     }
 }

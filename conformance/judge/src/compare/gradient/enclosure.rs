@@ -184,6 +184,7 @@ fn unary(function: Function, a: Moving, precision: Precision) -> Option<Moving> 
             return Some(Moving::at_pole(if function == Function::Log { f64::NEG_INFINITY } else { 0.0 }));
         }
         Function::Log if positive => (a.value.rising(f64::ln), Interval::ONE.over(a.value)?, inexact),
+        // mutant: replace match guard positive with true: NaN at one end leaves nothing known, as before
         Function::Sqrt if positive => {
             let value = a.value.rising(f64::sqrt);
             (value, Interval::point(0.5).over(value)?, 1.0)
@@ -211,6 +212,7 @@ fn binary(function: Function, a: Moving, b: Moving, precision: Precision) -> Opt
             let value = a.value.over(b.value)?;
             slopes(value, one.over(b.value)?, value.over(b.value)?.negated(), 1.0)
         }
+        // mutant: replace > with >=: `over` gives None below for a base that reaches 0
         Function::Power if a.value.low > 0.0 => {
             let logarithm = a.value.rising(f64::ln);
             let value = b.value.times(logarithm).rising(f64::exp);
