@@ -2,7 +2,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use crate::functions::{log, power};
+use crate::functions::{Binary, Kind, Unary, kind, log, power};
 use broadcheck_spec::{Function, Scalar};
 
 /// A partial derivative at a point, as the formula of clause GRAD-3 writes it.
@@ -36,73 +36,42 @@ impl Derivative {
 /// # Panics
 /// If the function has no derivative, or an argument other than a condition is not a float.
 pub fn derivatives(function: Function, arguments: &[Scalar], result: Scalar) -> Vec<Option<Derivative>> {
-    if let (Function::Select, [condition, ..]) = (function, arguments) {
-        let one = Some(Number(1.0));
-        return if *condition == Scalar::Bool(true) { vec![None, one, None] } else { vec![None, None, one] };
-    }
     let float = |scalar: Scalar| scalar.as_f64().expect("a function with a derivative takes floats");
-    let r = float(result);
-    match *arguments {
-        [x] => vec![Some(unary(function, float(x), r))],
-        [a, b] => binary(function, float(a), float(b), r).to_vec(),
-        _ => panic!("{function} of {} arguments", arguments.len()),
+    match (kind(function), arguments) {
+        (Kind::Unary(function), &[x]) => vec![Some(unary(function, float(x), float(result)))],
+        (Kind::Binary(function), &[a, b]) => binary(function, float(a), float(b), float(result)).to_vec(),
+        (Kind::Select, &[condition, _, _]) => {
+            let one = Some(Number(1.0));
+            if condition == Scalar::Bool(true) { vec![None, one, None] } else { vec![None, None, one] }
+        }
+        (Kind::Unary(_) | Kind::Binary(_) | Kind::Select, _) => {
+            panic!("{function} of {} arguments", arguments.len())
+        }
+        (Kind::Comparison(_) | Kind::Logic(_) | Kind::Not, _) => panic!("{function} has no derivative"),
     }
 }
 
-fn unary(function: Function, x: f64, r: f64) -> Derivative {
+fn unary(function: Unary, x: f64, r: f64) -> Derivative {
     match function {
-        Function::Negate => Number(-1.0),
-        Function::Exp => Number(r),
-        Function::Log => Number(1.0 / x),
-        Function::Sqrt => Number(1.0 / (2.0 * r)),
-        Function::Tanh => Difference(1.0, r * r),
+        Unary::Negate => Number(-1.0),
+        Unary::Exp => Number(r),
+        Unary::Log => Number(1.0 / x),
+        Unary::Sqrt => Number(1.0 / (2.0 * r)),
+        Unary::Tanh => Difference(1.0, r * r),
         // The sign: 0 at ±0, NaN at NaN.
-        Function::Abs => Number(if x == 0.0 || x.is_nan() { x.abs() } else { x.signum() }),
-        Function::LogicalNot => panic!("{function} has no derivative"),
-        Function::Add
-        | Function::Subtract
-        | Function::Multiply
-        | Function::Divide
-        | Function::Maximum
-        | Function::Minimum
-        | Function::Power
-        | Function::Equal
-        | Function::NotEqual
-        | Function::Less
-        | Function::LessEqual
-        | Function::Greater
-        | Function::GreaterEqual
-        | Function::LogicalAnd
-        | Function::LogicalOr
-        | Function::Select => panic!("{function} does not take one argument"),
+        Unary::Abs => Number(if x == 0.0 || x.is_nan() { x.abs() } else { x.signum() }),
     }
 }
 
-fn binary(function: Function, a: f64, b: f64, r: f64) -> [Option<Derivative>; 2] {
+fn binary(function: Binary, a: f64, b: f64, r: f64) -> [Option<Derivative>; 2] {
     match function {
-        Function::Add => [Number(1.0), Number(1.0)].map(Some),
-        Function::Subtract => [Number(1.0), Number(-1.0)].map(Some),
-        Function::Multiply => [Number(b), Number(a)].map(Some),
-        Function::Divide => [Number(1.0 / b), Number(-r / b)].map(Some),
-        Function::Power => [power_by_base(a, b), power_by_exponent(a, b, r)].map(Some),
-        Function::Maximum => extreme(a, b, a > b),
-        Function::Minimum => extreme(a, b, a < b),
-        Function::Equal
-        | Function::NotEqual
-        | Function::Less
-        | Function::LessEqual
-        | Function::Greater
-        | Function::GreaterEqual
-        | Function::LogicalAnd
-        | Function::LogicalOr => panic!("{function} has no derivative"),
-        Function::Negate
-        | Function::Abs
-        | Function::Sqrt
-        | Function::Exp
-        | Function::Log
-        | Function::Tanh
-        | Function::LogicalNot
-        | Function::Select => panic!("{function} does not take two arguments"),
+        Binary::Add => [Number(1.0), Number(1.0)].map(Some),
+        Binary::Subtract => [Number(1.0), Number(-1.0)].map(Some),
+        Binary::Multiply => [Number(b), Number(a)].map(Some),
+        Binary::Divide => [Number(1.0 / b), Number(-r / b)].map(Some),
+        Binary::Power => [power_by_base(a, b), power_by_exponent(a, b, r)].map(Some),
+        Binary::Maximum => extreme(a, b, a > b),
+        Binary::Minimum => extreme(a, b, a < b),
     }
 }
 
