@@ -44,7 +44,7 @@ impl Implementation for Reference {
                 Outcome::Success(evaluate(request, &alignment))
             }
             Operation::Gradient { .. } => match gradient(request) {
-                Ok((tensor, _)) => Outcome::Success(Success::from(tensor)),
+                Ok(tensor) => Outcome::Success(Success::from(tensor)),
                 Err(refusal) => Outcome::Refusal(refusal),
             },
         }

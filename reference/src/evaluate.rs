@@ -3,7 +3,7 @@
 use crate::indices::Indices;
 use crate::{Alignment, apply, read, result_dtype};
 use broadcheck_spec::{
-    DEFAULT_MAX_ELEMENTS, DType, Data, Expression, Node, Operand, Operation, Request, Scalar, Shape, Success,
+    DEFAULT_MAX_ELEMENTS, DType, Data, Expression, Operand, Operation, Request, Scalar, Shape, Success,
     Tensor,
 };
 
@@ -38,17 +38,7 @@ pub(crate) fn node_values(
     alignment: &Alignment,
     index: &[usize],
 ) -> Vec<Scalar> {
-    let mut values: Vec<Scalar> = Vec::with_capacity(expression.nodes().len());
-    for node in expression.nodes() {
-        values.push(match node {
-            Node::Operand(operand) => element(operands, *operand, alignment, index),
-            Node::Call(call) => {
-                let arguments: Vec<Scalar> = call.arguments().iter().map(|&place| values[place]).collect();
-                apply(call.function(), &arguments)
-            }
-        });
-    }
-    values
+    expression.values(|operand| element(operands, operand, alignment, index), apply)
 }
 
 /// The element of an operand that is read at an index of the result.

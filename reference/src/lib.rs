@@ -29,22 +29,22 @@
 
 mod alignment;
 mod decide;
+mod derivative;
 mod engine;
 mod evaluate;
 mod functions;
 mod gradient;
 mod indices;
-mod limits;
-mod partial;
 mod rules;
 mod types;
 mod view;
 
 pub use alignment::Alignment;
 pub use decide::{align, exceeds_limit};
+pub use derivative::{Derivative, derivatives};
 pub use engine::Reference;
 pub use functions::apply;
-pub use gradient::{GradientElement, gradient};
+pub use gradient::{Link, contributions, gradient};
 pub use rules::{align_shapes, broadcast_shape};
 pub use types::result_dtype;
 pub use view::read;

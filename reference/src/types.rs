@@ -1,8 +1,11 @@
 //! Which functions take which dtypes (clauses G-3 and V-2), and what has a derivative (clause GRAD-3).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use crate::functions::{Kind, kind};
 use broadcheck_spec::{DType, Expression, Function, Node, Refusal, RefusalKind};
 
-/// What a function asks of its arguments beyond one dtype.
+/// The dtypes that a function is defined for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Domain {
     /// Any dtype.
@@ -39,20 +42,12 @@ fn domain(function: Function) -> Domain {
     }
 }
 
-/// Whether a function compares or reckons with truth values: it gives bool and has no derivative.
+/// Whether a function gives a truth value. It then has no derivative.
 fn gives_bool(function: Function) -> bool {
-    matches!(
-        function,
-        Function::Equal
-            | Function::NotEqual
-            | Function::Less
-            | Function::LessEqual
-            | Function::Greater
-            | Function::GreaterEqual
-            | Function::LogicalAnd
-            | Function::LogicalOr
-            | Function::LogicalNot
-    )
+    match kind(function) {
+        Kind::Comparison(_) | Kind::Logic(_) | Kind::Not => true,
+        Kind::Unary(_) | Kind::Binary(_) | Kind::Select => false,
+    }
 }
 
 /// The dtype of an expression over operands of these dtypes.
@@ -64,16 +59,7 @@ fn gives_bool(function: Function) -> bool {
 /// # Panics
 /// Where the expression reads an operand that has no dtype in the list.
 pub fn result_dtype(expression: &Expression, dtypes: &[DType]) -> Result<DType, Refusal> {
-    let mut found: Vec<DType> = Vec::with_capacity(expression.nodes().len());
-    for node in expression.nodes() {
-        found.push(match node {
-            Node::Operand(operand) => dtypes[*operand],
-            Node::Call(call) => {
-                let arguments: Vec<DType> = call.arguments().iter().map(|&place| found[place]).collect();
-                call_dtype(call.function(), &arguments)?
-            }
-        });
-    }
+    let found = expression.try_values(|operand| dtypes[operand], call_dtype)?;
     Ok(*found.last().expect("an expression has a root"))
 }
 
@@ -121,8 +107,7 @@ pub(crate) fn check_differentiable(
     if !dtypes[wrt].is_float() {
         return refuse(format!("the gradient by an operand of {}: expected a float", dtypes[wrt]));
     }
-    let holds = holding(expression, wrt);
-    for (node, holds) in expression.nodes().iter().zip(holds) {
+    for (node, holds) in expression.nodes().iter().zip(expression.holds(wrt)) {
         if let Node::Call(call) = node
             && holds
             && gives_bool(call.function())
@@ -131,18 +116,6 @@ pub(crate) fn check_differentiable(
         }
     }
     Ok(())
-}
-
-/// For each node, whether it is w or a function of w.
-fn holding(expression: &Expression, wrt: usize) -> Vec<bool> {
-    let mut holds: Vec<bool> = Vec::with_capacity(expression.nodes().len());
-    for node in expression.nodes() {
-        holds.push(match node {
-            Node::Operand(operand) => *operand == wrt,
-            Node::Call(call) => call.arguments().iter().any(|&place| holds[place]),
-        });
-    }
-    holds
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use crate::literal::{Literal, Reading};
 use crate::raw::{Natural, RawExpression, RawOperand};
 use crate::request::Malformed;
 use crate::{
-    DType, Data, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules, Shape,
-    Tensor,
+    Attribute, DType, Data, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules,
+    Shape, Tensor,
 };
 use std::collections::HashMap;
 
@@ -42,21 +42,19 @@ pub(crate) fn request(parts: Parts, operands: Vec<Operand>) -> Result<Request, V
 
 fn rules(parts: &Parts, errors: &mut Vec<Malformed>) -> Rules {
     let set = parts.rules;
-    let mut foreign = |name: &str, given: bool, owner: RuleSet| {
-        if given && set != owner {
-            let found = format!("`{name}` under the rule set `{set}`");
-            errors.push(Malformed::new(name, found, format!("it only under `{owner}`")));
+    let given = [
+        (Attribute::Axis, parts.axis.is_some()),
+        (Attribute::BroadcastDimensions, parts.broadcast_dimensions.is_some()),
+    ];
+    for (attribute, given) in given {
+        if given && !set.has_attribute(attribute) {
+            errors.push(attribute.misplaced(set, attribute.name()));
         }
-    };
-    foreign("axis", parts.axis.is_some(), RuleSet::Pdpd);
-    foreign("broadcast_dimensions", parts.broadcast_dimensions.is_some(), RuleSet::Xla);
-    match set {
-        RuleSet::None => Rules::None,
-        RuleSet::Numpy => Rules::Numpy,
-        RuleSet::Pdpd => Rules::Pdpd { axis: parts.axis },
-        RuleSet::Bidirectional => Rules::Bidirectional,
-        RuleSet::Xla => Rules::Xla { broadcast_dimensions: parts.broadcast_dimensions.clone() },
-        RuleSet::Theano => Rules::Theano,
+    }
+    match Rules::from(set) {
+        Rules::Pdpd { .. } => Rules::Pdpd { axis: parts.axis },
+        Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: parts.broadcast_dimensions.clone() },
+        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
     }
 }
 

@@ -1,85 +1,75 @@
 //! The element types of the suite, and a single value of any of them.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use half::{bf16, f16};
 use std::fmt;
 use std::str::FromStr;
 
-/// An element type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum DType {
-    /// IEEE 754 binary64.
-    F64,
-    /// IEEE 754 binary32.
-    F32,
-    /// IEEE 754 binary16.
-    F16,
-    /// bfloat16: the upper half of a binary32.
-    Bf16,
-    /// Signed, 64 bits.
-    I64,
-    /// Signed, 32 bits.
-    I32,
-    /// Signed, 16 bits.
-    I16,
-    /// Signed, 8 bits.
-    I8,
-    /// Unsigned, 64 bits.
-    U64,
-    /// Unsigned, 32 bits.
-    U32,
-    /// Unsigned, 16 bits.
-    U16,
-    /// Unsigned, 8 bits.
-    U8,
-    /// A truth value.
-    Bool,
+macro_rules! dtypes {
+    ($($variant:ident $name:literal $doc:literal;)*) => {
+        /// An element type.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum DType { $(#[doc = $doc] $variant,)* }
+
+        impl DType {
+            /// Every dtype, in the order of the format's page.
+            pub const ALL: [DType; [$(DType::$variant),*].len()] = [$(DType::$variant),*];
+
+            /// The name in case files and in the protocol.
+            pub fn name(self) -> &'static str {
+                match self { $(DType::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+dtypes! {
+    F64 "f64" "IEEE 754 binary64.";
+    F32 "f32" "IEEE 754 binary32.";
+    F16 "f16" "IEEE 754 binary16.";
+    Bf16 "bf16" "bfloat16: the upper half of a binary32.";
+    I64 "i64" "Signed, 64 bits.";
+    I32 "i32" "Signed, 32 bits.";
+    I16 "i16" "Signed, 16 bits.";
+    I8 "i8" "Signed, 8 bits.";
+    U64 "u64" "Unsigned, 64 bits.";
+    U32 "u32" "Unsigned, 32 bits.";
+    U16 "u16" "Unsigned, 16 bits.";
+    U8 "u8" "Unsigned, 8 bits.";
+    Bool "bool" "A truth value.";
+}
+
+/// What kind of number a dtype holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberKind {
+    /// One of the four floating-point formats.
+    Float,
+    /// An integer, signed or unsigned.
+    Integer,
+    /// A truth value, which is not a number.
+    Truth,
 }
 
 impl DType {
-    /// Every dtype, in the order of the format's page.
-    pub const ALL: [DType; 13] = [
-        DType::F64,
-        DType::F32,
-        DType::F16,
-        DType::Bf16,
-        DType::I64,
-        DType::I32,
-        DType::I16,
-        DType::I8,
-        DType::U64,
-        DType::U32,
-        DType::U16,
-        DType::U8,
-        DType::Bool,
-    ];
-
-    /// The name in case files and in the protocol.
-    pub fn name(self) -> &'static str {
+    /// What kind of number the dtype holds.
+    pub fn kind(self) -> NumberKind {
         match self {
-            DType::F64 => "f64",
-            DType::F32 => "f32",
-            DType::F16 => "f16",
-            DType::Bf16 => "bf16",
-            DType::I64 => "i64",
-            DType::I32 => "i32",
-            DType::I16 => "i16",
-            DType::I8 => "i8",
-            DType::U64 => "u64",
-            DType::U32 => "u32",
-            DType::U16 => "u16",
-            DType::U8 => "u8",
-            DType::Bool => "bool",
+            DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => NumberKind::Float,
+            DType::I64 | DType::I32 | DType::I16 | DType::I8 => NumberKind::Integer,
+            DType::U64 | DType::U32 | DType::U16 | DType::U8 => NumberKind::Integer,
+            DType::Bool => NumberKind::Truth,
         }
     }
 
     /// Whether the type is one of the four floating-point formats.
     pub fn is_float(self) -> bool {
-        matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::Bf16)
+        self.kind() == NumberKind::Float
     }
 
     /// Whether the type is an integer, signed or unsigned.
     pub fn is_integer(self) -> bool {
-        !self.is_float() && self != DType::Bool
+        self.kind() == NumberKind::Integer
     }
 }
 
@@ -89,13 +79,13 @@ impl fmt::Display for DType {
     }
 }
 
-/// A name that is no dtype's.
+/// A name that no dtype has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownDType(pub String);
 
 impl fmt::Display for UnknownDType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no dtype: expected one of {}", self.0, DType::ALL.map(DType::name).join(" "))
+        write!(f, "`{}` is not a dtype: expected one of {}", self.0, DType::ALL.map(DType::name).join(" "))
     }
 }
 
@@ -156,7 +146,8 @@ impl Scalar {
             Scalar::F32(value) => Some(value.into()),
             Scalar::F16(value) => Some(value.into()),
             Scalar::Bf16(value) => Some(value.into()),
-            _ => None,
+            Scalar::I64(_) | Scalar::I32(_) | Scalar::I16(_) | Scalar::I8(_) => None,
+            Scalar::U64(_) | Scalar::U32(_) | Scalar::U16(_) | Scalar::U8(_) | Scalar::Bool(_) => None,
         }
     }
 
@@ -171,7 +162,7 @@ impl Scalar {
             Scalar::U32(value) => Some(value.into()),
             Scalar::U16(value) => Some(value.into()),
             Scalar::U8(value) => Some(value.into()),
-            _ => None,
+            Scalar::F64(_) | Scalar::F32(_) | Scalar::F16(_) | Scalar::Bf16(_) | Scalar::Bool(_) => None,
         }
     }
 

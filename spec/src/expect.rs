@@ -5,8 +5,8 @@ use crate::convert::Reader;
 use crate::literal::Reading;
 use crate::raw::{NameOrPlace, Natural, RawRefusal, RawResult};
 use crate::{
-    DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Function, Operand, Operation,
-    RefusalKind, Request, RuleSet, Rules, Tensor,
+    Attribute, DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Function, Operand, Operation,
+    RefusalKind, Request, Rules, Tensor,
 };
 use serde_yaml::Value;
 
@@ -87,8 +87,8 @@ impl Reader<'_> {
     fn flags(&mut self, flags: &[bool], tensor: &Tensor, request: &Request) {
         let field = "result.broadcastable";
         let set = request.rules().set();
-        if set != RuleSet::Theano {
-            self.error(field, format!("flags under the rule set `{set}`"), "flags only under `theano`");
+        if !set.has_attribute(Attribute::Broadcastable) {
+            self.malformed(vec![Attribute::Broadcastable.misplaced(set, field)]);
         } else if flags.len() != tensor.shape().rank() {
             let found = format!("{} for shape {}", counted(flags.len(), "flag"), tensor.shape());
             self.error(field, found, tensor.shape().rank().to_string());
@@ -192,7 +192,7 @@ impl Reader<'_> {
     fn refused_axis(&mut self, axis: Natural, operand: Option<usize>, request: &Request) -> Option<usize> {
         let target = match request.operation() {
             Operation::Broadcast { target_shape } => target_shape.rank(),
-            _ => 0,
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => 0,
         };
         let rank = match operand {
             Some(place) => request.operands()[place].rank(),

@@ -123,23 +123,128 @@ impl Expression {
         self.calls().all(|call| call.function.exactness() == Exactness::Exact)
     }
 
+    /// A value for every node, in post-order: `operand` gives that of an operand, `call` that of a function from the
+    /// values of its arguments. The last is the root's.
+    ///
+    /// # Errors
+    /// The first error of `call`.
+    pub fn try_values<T: Clone, E>(
+        &self,
+        mut operand: impl FnMut(usize) -> T,
+        mut call: impl FnMut(Function, &[T]) -> Result<T, E>,
+    ) -> Result<Vec<T>, E> {
+        let mut values: Vec<T> = Vec::with_capacity(self.nodes.len());
+        let mut arguments: Vec<T> = Vec::with_capacity(3);
+        for node in &self.nodes {
+            let value = match node {
+                Node::Operand(place) => operand(*place),
+                Node::Call(found) => {
+                    arguments.clear();
+                    arguments.extend(found.arguments().iter().map(|&place| values[place].clone()));
+                    call(found.function, &arguments)?
+                }
+            };
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// As [`try_values`](Expression::try_values), where `call` cannot fail.
+    pub fn values<T: Clone>(
+        &self,
+        operand: impl FnMut(usize) -> T,
+        mut call: impl FnMut(Function, &[T]) -> T,
+    ) -> Vec<T> {
+        let values = self.try_values(operand, |function, arguments| {
+            Ok::<T, std::convert::Infallible>(call(function, arguments))
+        });
+        match values {
+            Ok(values) => values,
+            Err(never) => match never {},
+        }
+    }
+
+    /// For each node, whether the operand is below it: whether it is that operand or a function of it.
+    pub fn holds(&self, operand: usize) -> Vec<bool> {
+        self.values(|place| place == operand, |_, arguments| arguments.contains(&true))
+    }
+
+    /// Builds something from the leaves up: `build` is given each node with its place in [`nodes`](Expression::nodes)
+    /// and what was built from its arguments. Returns what was built for the root.
+    pub fn fold<T>(&self, mut build: impl FnMut(usize, Node, Vec<T>) -> T) -> T {
+        let mut built: Vec<T> = Vec::new();
+        for (place, &node) in self.nodes.iter().enumerate() {
+            let arguments = match node {
+                Node::Operand(_) => Vec::new(),
+                Node::Call(call) => built.split_off(built.len() - call.function.arity()),
+            };
+            built.push(build(place, node, arguments));
+        }
+        built.pop().expect("an expression has a root")
+    }
+
+    /// The expression rebuilt from the leaves up: each node, with its arguments already rewritten, is replaced by what
+    /// `change` makes of it. `change` is also given the node's place in [`nodes`](Expression::nodes).
+    ///
+    /// ```
+    /// use broadcheck_spec::{Expression, Function};
+    /// let sum = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)])?;
+    /// let negated = |place, node| if place == 1 { Expression::call(Function::Negate, [node]).unwrap() } else { node };
+    /// assert_eq!(sum.rewrite(negated).display(&["a", "b"]), "[add, a, [negate, b]]");
+    /// # Ok::<(), broadcheck_spec::WrongArity>(())
+    /// ```
+    #[must_use]
+    pub fn rewrite(&self, mut change: impl FnMut(usize, Expression) -> Expression) -> Expression {
+        self.fold(|place, node, arguments| {
+            let rebuilt = match node {
+                Node::Operand(operand) => Expression::operand(operand),
+                Node::Call(call) => {
+                    Expression::call(call.function, arguments).expect("the same number of arguments")
+                }
+            };
+            change(place, rebuilt)
+        })
+    }
+
+    /// The same expression over other operands: `place` maps the old place of an operand to the new one.
+    #[must_use]
+    pub fn with_operands(&self, place: impl Fn(usize) -> usize) -> Expression {
+        let moved = |node: &Node| match node {
+            Node::Operand(operand) => Node::Operand(place(*operand)),
+            Node::Call(call) => Node::Call(*call),
+        };
+        Expression { nodes: self.nodes.iter().map(moved).collect() }
+    }
+
+    /// The part of the expression whose root is the node at a place.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[must_use]
+    pub fn part(&self, place: usize) -> Expression {
+        // In post-order a part is a run of nodes that ends with its root; its first node is its leftmost leaf.
+        let mut start = place;
+        while let Node::Call(call) = &self.nodes[start] {
+            start = call.arguments[0];
+        }
+        let moved = |node: &Node| match *node {
+            Node::Call(Call { function, arguments }) => {
+                Node::Call(Call { function, arguments: arguments.map(|place| place - start) })
+            }
+            operand @ Node::Operand(_) => operand,
+        };
+        Expression { nodes: self.nodes[start..=place].iter().map(moved).collect() }
+    }
+
     /// The nested list of the case files, `[add, a, b]`, with these operand names.
     ///
     /// # Panics
-    /// Where the expression reads an operand that has no name in the list.
+    /// If the expression reads an operand that has no name in the list.
     pub fn display<S: AsRef<str>>(&self, names: &[S]) -> String {
-        let mut texts: Vec<String> = Vec::new();
-        for node in &self.nodes {
-            let text = match node {
-                Node::Operand(operand) => names[*operand].as_ref().to_owned(),
-                Node::Call(call) => {
-                    let arguments = texts.split_off(texts.len() - call.function.arity());
-                    format!("[{}, {}]", call.function, arguments.join(", "))
-                }
-            };
-            texts.push(text);
-        }
-        texts.pop().expect("an expression has a root")
+        self.fold(|_, node, arguments: Vec<String>| match node {
+            Node::Operand(operand) => names[operand].as_ref().to_owned(),
+            Node::Call(call) => format!("[{}, {}]", call.function, arguments.join(", ")),
+        })
     }
 }
 
@@ -170,6 +275,22 @@ mod tests {
         assert_eq!(root.arguments(), [2, 5, 6]);
         assert_eq!(select.highest_operand(), 2);
         assert!(select.reads(2) && !select.reads(3) && select.is_exact());
+        assert_eq!(select.holds(2), [true, false, true, false, false, false, false, true]);
+        let depths = select.values(|_| 0, |_, arguments| 1 + arguments.iter().max().unwrap());
+        assert_eq!(depths, [0, 0, 1, 0, 0, 1, 0, 2]);
+    }
+
+    #[test]
+    fn parts_are_expressions() {
+        let difference = Expression::call(Function::Subtract, [operand(1), operand(0)]).unwrap();
+        let less = Expression::call(Function::Less, [operand(2), operand(1)]).unwrap();
+        let select =
+            Expression::call(Function::Select, [less.clone(), difference.clone(), operand(0)]).unwrap();
+        assert_eq!([select.part(2), select.part(5), select.part(3)], [less, difference, operand(1)]);
+        assert_eq!(select.part(7), select);
+        let reversed = select.with_operands(|place| 2 - place);
+        assert_eq!(reversed.display(&["a", "b", "c"]), "[select, [less, a, b], [subtract, b, c], c]");
+        assert_eq!(select.rewrite(|_, node| node), select);
     }
 
     #[test]

@@ -63,24 +63,19 @@ fn insert_request(map: &mut Map<String, Value>, request: &Request) {
         Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
             map.insert("broadcast_dimensions".into(), integers_to_value(dimensions));
         }
-        _ => {}
+        Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => {}
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => {}
     }
 }
 
 fn expression_to_value(expression: &Expression, request: &Request) -> Value {
-    let mut values: Vec<Value> = Vec::new();
-    for node in expression.nodes() {
-        let value = match node {
-            Node::Operand(place) => request.operands()[*place].name().into(),
-            Node::Call(call) => {
-                let mut list = values.split_off(values.len() - call.function().arity());
-                list.insert(0, call.function().name().into());
-                Value::Array(list)
-            }
-        };
-        values.push(value);
-    }
-    values.pop().unwrap_or(Value::Null)
+    expression.fold(|_, node, mut list: Vec<Value>| match node {
+        Node::Operand(place) => request.operands()[place].name().into(),
+        Node::Call(call) => {
+            list.insert(0, call.function().name().into());
+            Value::Array(list)
+        }
+    })
 }
 
 fn operand_to_value(operand: &Operand) -> Value {

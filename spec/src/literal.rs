@@ -1,6 +1,8 @@
 //! Value literals: from what a file or an answer says to the value of a dtype.
 
-use crate::{DType, Scalar};
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use crate::{DType, NumberKind, Scalar};
 use half::{bf16, f16};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use std::fmt;
@@ -68,18 +70,18 @@ impl Literal {
     /// # Errors
     /// What was expected instead.
     pub(crate) fn read(&self, dtype: DType, reading: Reading) -> Result<Scalar, String> {
-        if dtype == DType::Bool {
-            return match self {
+        match dtype.kind() {
+            NumberKind::Truth => match self {
                 Literal::Bool(value) => Ok(Scalar::Bool(*value)),
-                _ => Err("`true` or `false` for bool".into()),
-            };
-        }
-        if dtype.is_integer() {
-            return self.read_integer(dtype, reading);
-        }
-        match self.as_float(reading) {
-            Some(value) => float(dtype, value, reading),
-            None => Err(format!("a value of {dtype}")),
+                Literal::Int(_) | Literal::Float(_) | Literal::Text(_) => {
+                    Err("`true` or `false` for bool".into())
+                }
+            },
+            NumberKind::Integer => self.read_integer(dtype, reading),
+            NumberKind::Float => match self.as_float(reading) {
+                Some(value) => float(dtype, value, reading),
+                None => Err(format!("a value of {dtype}")),
+            },
         }
     }
 
@@ -195,7 +197,9 @@ fn round(dtype: DType, value: f64) -> Scalar {
             let beyond = 2f64.powi(128) - 2f64.powi(119);
             Scalar::Bf16(bf16::from_bits(nearest(value, near, |bits| bf16::from_bits(bits).to_f64(), beyond)))
         }
-        _ => Scalar::F64(value),
+        DType::F64 => Scalar::F64(value),
+        DType::I64 | DType::I32 | DType::I16 | DType::I8 => panic!("{dtype} is not a float"),
+        DType::U64 | DType::U32 | DType::U16 | DType::U8 | DType::Bool => panic!("{dtype} is not a float"),
     }
 }
 

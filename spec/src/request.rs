@@ -1,106 +1,9 @@
-//! A request: a rule set with its attributes, an operation, operands. Well-formed by construction.
+//! A request: a rule set with its attributes, an operation and operands. Every [`Request`] is well-formed.
 
-use crate::{Expression, Operand, Shape};
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use crate::{Attribute, Expression, Operand, RuleSet, Rules, Shape};
 use std::fmt;
-use std::str::FromStr;
-
-/// The name of a set of broadcasting rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RuleSet {
-    /// All shapes equal (OpenVINO's `none`).
-    None,
-    /// Right-aligned, both directions, any number of operands.
-    Numpy,
-    /// B onto A from a start axis (OpenVINO's and Paddle's `pdpd`).
-    Pdpd,
-    /// One operand onto a target shape, in both directions (OpenVINO's Broadcast).
-    Bidirectional,
-    /// Explicit `broadcast_dimensions`, then degenerate dimensions (XLA).
-    Xla,
-    /// One static flag per axis (Theano, Aesara, PyTensor).
-    Theano,
-}
-
-impl RuleSet {
-    /// Every rule set, in the order of the product's tables.
-    pub const ALL: [RuleSet; 6] =
-        [RuleSet::None, RuleSet::Numpy, RuleSet::Pdpd, RuleSet::Bidirectional, RuleSet::Xla, RuleSet::Theano];
-
-    /// The name in case files, in the protocol and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            RuleSet::None => "none",
-            RuleSet::Numpy => "numpy",
-            RuleSet::Pdpd => "pdpd",
-            RuleSet::Bidirectional => "bidirectional",
-            RuleSet::Xla => "xla",
-            RuleSet::Theano => "theano",
-        }
-    }
-}
-
-impl fmt::Display for RuleSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that is no rule set's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownRuleSet(pub String);
-
-impl fmt::Display for UnknownRuleSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = RuleSet::ALL.map(RuleSet::name).join(" ");
-        write!(f, "`{}` is no rule set: expected one of {names}", self.0)
-    }
-}
-
-impl std::error::Error for UnknownRuleSet {}
-
-impl FromStr for RuleSet {
-    type Err = UnknownRuleSet;
-    fn from_str(name: &str) -> Result<Self, UnknownRuleSet> {
-        RuleSet::ALL.into_iter().find(|rules| rules.name() == name).ok_or_else(|| UnknownRuleSet(name.into()))
-    }
-}
-
-/// A rule set with its attributes. The flags of `theano` stand on the operands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rules {
-    /// See [`RuleSet::None`].
-    None,
-    /// See [`RuleSet::Numpy`].
-    Numpy,
-    /// See [`RuleSet::Pdpd`].
-    Pdpd {
-        /// The axis of A on which B starts; absent means -1, the default (clause PDPD-2).
-        axis: Option<i64>,
-    },
-    /// See [`RuleSet::Bidirectional`].
-    Bidirectional,
-    /// See [`RuleSet::Xla`].
-    Xla {
-        /// The axis of the higher operand for each axis of the lower; absent means not given (clause XLA-2).
-        broadcast_dimensions: Option<Vec<i64>>,
-    },
-    /// See [`RuleSet::Theano`].
-    Theano,
-}
-
-impl Rules {
-    /// The rule set without its attributes.
-    pub fn set(&self) -> RuleSet {
-        match self {
-            Rules::None => RuleSet::None,
-            Rules::Numpy => RuleSet::Numpy,
-            Rules::Pdpd { .. } => RuleSet::Pdpd,
-            Rules::Bidirectional => RuleSet::Bidirectional,
-            Rules::Xla { .. } => RuleSet::Xla,
-            Rules::Theano => RuleSet::Theano,
-        }
-    }
-}
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -269,34 +172,21 @@ fn check_operands(operands: &[Operand]) -> Result<(), Malformed> {
 }
 
 fn check_operation(rules: &Rules, operation: &Operation, operands: usize) -> Result<(), Malformed> {
-    let set = rules.set();
-    match operation {
-        Operation::Broadcast { .. } => {
-            if !matches!(set, RuleSet::Bidirectional | RuleSet::Numpy) {
-                let found = format!("`broadcast` under the rule set `{set}`");
-                return Err(Malformed::new(
-                    "operation",
-                    found,
-                    "`broadcast` under `bidirectional` or `numpy`",
-                ));
-            }
-            if operands != 1 {
-                let found = format!("{operands} operands of `broadcast`");
-                return Err(Malformed::new("operands", found, "exactly one"));
-            }
-        }
-        other if set == RuleSet::Bidirectional => {
-            let found = format!("`{}` under the rule set `bidirectional`", other.kind());
-            return Err(Malformed::new(
-                "operation",
-                found,
-                "`broadcast`: it is not for elementwise operations",
-            ));
-        }
-        Operation::Elementwise { .. } | Operation::Gradient { .. } => {}
+    let (set, kind) = (rules.set(), operation.kind());
+    if !set.has(kind) {
+        let found = format!("`{kind}` under the rule set `{set}`");
+        let own = listed(set.operations().iter().map(|kind| kind.name()));
+        return Err(Malformed::new("operation", found, format!("an operation of `{set}`: {own}")));
     }
-    let highest = operation.expression().map_or(0, Expression::highest_operand);
-    let wrt = if let Operation::Gradient { wrt, .. } = operation { *wrt } else { 0 };
+    let (highest, wrt) = match operation {
+        Operation::Broadcast { .. } if operands != 1 => {
+            let found = format!("{operands} operands of `broadcast`");
+            return Err(Malformed::new("operands", found, "exactly one"));
+        }
+        Operation::Broadcast { .. } => return Ok(()),
+        Operation::Elementwise { expression } => (expression.highest_operand(), 0),
+        Operation::Gradient { expression, wrt } => (expression.highest_operand(), *wrt),
+    };
     for (place, operand) in [("expression", highest), ("wrt", wrt)] {
         if operand >= operands {
             let found = format!("operand {operand} of {operands}");
@@ -307,23 +197,43 @@ fn check_operation(rules: &Rules, operation: &Operation, operands: usize) -> Res
 }
 
 fn check_attributes(rules: &Rules, operands: &[Operand]) -> Result<(), Malformed> {
-    if rules.set() != RuleSet::Theano
+    let set = rules.set();
+    if !set.has_attribute(Attribute::Broadcastable)
         && let Some(operand) = operands.iter().find(|operand| operand.broadcastable().is_some())
     {
         let place = format!("operands.{}.broadcastable", operand.name());
-        let found = format!("flags under the rule set `{}`", rules.set());
-        return Err(Malformed::new(place, found, "flags only under `theano`"));
+        return Err(Attribute::Broadcastable.misplaced(set, place));
     }
-    let attribute = match rules {
-        Rules::Pdpd { axis: Some(_) } => "axis",
-        Rules::Xla { broadcast_dimensions: Some(_) } => "broadcast_dimensions",
-        _ => return Ok(()),
-    };
-    if operands.len() == 1 {
-        let expected = "no such attribute: there is nothing to broadcast onto (clause G-5)";
-        return Err(Malformed::new(attribute, format!("`{attribute}` with a single operand"), expected));
+    match rules.given_attribute() {
+        Some(attribute) if operands.len() == 1 => Err(attribute.superfluous()),
+        Some(_) | None => Ok(()),
     }
-    Ok(())
+}
+
+impl Attribute {
+    /// The error of a request that has this attribute at `place` under a rule set that has no such attribute.
+    pub fn misplaced(self, set: RuleSet, place: impl Into<String>) -> Malformed {
+        let owners = RuleSet::ALL.into_iter().filter(|set| set.has_attribute(self)).map(RuleSet::name);
+        let found = format!("`{self}` under the rule set `{set}`");
+        Malformed::new(place, found, format!("`{self}` only under {}", listed(owners)))
+    }
+
+    /// The error of a request that has this attribute and a single operand (clause G-5).
+    pub fn superfluous(self) -> Malformed {
+        let found = format!("`{self}` with a single operand");
+        let expected = format!("no `{self}`: there is nothing to broadcast onto (clause G-5)");
+        Malformed::new(self.name(), found, expected)
+    }
+}
+
+/// `` `a` ``, `` `a` or `b` ``, `` `a`, `b` or `c` ``.
+fn listed(names: impl IntoIterator<Item = &'static str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -359,10 +269,13 @@ mod tests {
         let broadcast = || Operation::Broadcast { target_shape: Shape::from([2]) };
         assert!(Request::new(Rules::Bidirectional, broadcast(), vec![operand("a")]).is_ok());
         assert!(Request::new(Rules::Numpy, broadcast(), vec![operand("a")]).is_ok());
-        assert!(error(Rules::Theano, broadcast(), vec![operand("a")]).contains("under `bidirectional` or"));
+        assert!(
+            error(Rules::Theano, broadcast(), vec![operand("a")])
+                .contains("of `theano`: `elementwise` or `gradient`")
+        );
         assert!(error(Rules::Numpy, broadcast(), vec![operand("a"), operand("b")]).contains("exactly one"));
         let both = vec![operand("a"), operand("b")];
-        assert!(error(Rules::Bidirectional, add(), both).contains("not for elementwise"));
+        assert!(error(Rules::Bidirectional, add(), both).contains("of `bidirectional`: `broadcast`"));
     }
 
     #[test]

@@ -79,7 +79,8 @@ fn request_lines(request: &Request) -> Vec<String> {
         Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
             lines.push(format!("broadcast_dimensions: {}", list(dimensions)));
         }
-        _ => {}
+        Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => {}
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => {}
     }
     lines
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "random bits, cut to size")]
 
+use broadcheck_judge::compare::gradient_bounds;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
     DType, Data, Expression, Function, Operand, Operation, Outcome, Request, Rules, Scalar, Shape,
@@ -356,12 +357,8 @@ pub(crate) fn agree(request: &Request, reference: &Outcome, fast: &Outcome) -> R
     }
     let exact = request.operation().expression().is_none_or(Expression::is_exact);
     let bounds = match request.operation() {
-        Operation::Gradient { expression, .. } => {
-            let (_, elements) = broadcheck_reference::gradient(request).unwrap();
-            let (functions, dtype) = (expression.calls().count(), found.tensor.dtype());
-            Some(elements.iter().map(|element| element.bound(dtype, functions)).collect::<Vec<_>>())
-        }
-        _ => None,
+        Operation::Gradient { .. } => Some(gradient_bounds(request).unwrap()),
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
     };
     for (at, (one, other)) in expected.tensor.values().iter().zip(found.tensor.values().iter()).enumerate() {
         let fine = match &bounds {

@@ -1,37 +1,38 @@
 //! Functions of floats: IEEE 754, each rounding once (clauses V-1, V-3, V-5). Rust contracts no multiply-add.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::kind::{Binary, Unary};
 use super::transcendental;
 use broadcheck_spec::half::{bf16, f16};
-use broadcheck_spec::{DType, Function, Scalar};
+use broadcheck_spec::{DType, Scalar};
 
 macro_rules! floats {
     ($($type:ident $unary:ident $binary:ident $exp:path, $log:path, $tanh:path, $power:path;)*) => {$(
-        pub(super) fn $unary(function: Function, x: $type) -> Option<$type> {
+        pub(super) fn $unary(function: Unary, x: $type) -> $type {
             match function {
-                Function::Negate => Some(-x),
-                Function::Abs => Some(x.abs()),
-                Function::Sqrt => Some(x.sqrt()),
-                Function::Exp => Some($exp(x)),
-                Function::Log => Some($log(x)),
-                Function::Tanh => Some($tanh(x)),
-                _ => None,
+                Unary::Negate => -x,
+                Unary::Abs => x.abs(),
+                Unary::Sqrt => x.sqrt(),
+                Unary::Exp => $exp(x),
+                Unary::Log => $log(x),
+                Unary::Tanh => $tanh(x),
             }
         }
 
-        pub(super) fn $binary(function: Function, a: $type, b: $type) -> Option<$type> {
+        pub(super) fn $binary(function: Binary, a: $type, b: $type) -> $type {
             match function {
-                Function::Add => Some(a + b),
-                Function::Subtract => Some(a - b),
-                Function::Multiply => Some(a * b),
-                Function::Divide => Some(a / b),
-                Function::Power => Some($power(a, b)),
+                Binary::Add => a + b,
+                Binary::Subtract => a - b,
+                Binary::Multiply => a * b,
+                Binary::Divide => a / b,
+                Binary::Power => $power(a, b),
                 // V-3. NaN if either is; of two zeros, which compare equal, +0 is the larger.
-                Function::Maximum | Function::Minimum if a.is_nan() || b.is_nan() => Some($type::NAN),
-                Function::Maximum if a == b => Some(if a.is_sign_negative() { b } else { a }),
-                Function::Maximum => Some(if a > b { a } else { b }),
-                Function::Minimum if a == b => Some(if a.is_sign_negative() { a } else { b }),
-                Function::Minimum => Some(if a < b { a } else { b }),
-                _ => None,
+                Binary::Maximum | Binary::Minimum if a.is_nan() || b.is_nan() => $type::NAN,
+                Binary::Maximum if a == b => if a.is_sign_negative() { b } else { a },
+                Binary::Maximum => if a > b { a } else { b },
+                Binary::Minimum if a == b => if a.is_sign_negative() { a } else { b },
+                Binary::Minimum => if a < b { a } else { b },
             }
         }
     )*};
@@ -67,18 +68,23 @@ fn power_f32(a: f32, b: f32) -> f32 {
 /// root of numbers of p bits, rounded first to q >= 2p + 2 bits and then to p, is the one rounded to p at once.
 /// Here p is 11 (f16) or 8 (bf16) and q is 24. Subnormal results have fewer bits than p, which only helps, and
 /// f32 has 16 bits more below the smallest subnormal of bf16 and 125 below that of f16.
-pub(super) fn unary_half(function: Function, x: f32) -> Option<f32> {
+pub(super) fn unary_half(function: Unary, x: f32) -> f32 {
     match function {
-        Function::Exp | Function::Log | Function::Tanh => unary_f64(function, x.into()).map(round_to_odd),
-        _ => unary_f32(function, x),
+        Unary::Exp | Unary::Log | Unary::Tanh => round_to_odd(unary_f64(function, x.into())),
+        Unary::Negate | Unary::Abs | Unary::Sqrt => unary_f32(function, x),
     }
 }
 
 /// A function of two f16 or bf16. See [`unary_half`].
-pub(super) fn binary_half(function: Function, a: f32, b: f32) -> Option<f32> {
+pub(super) fn binary_half(function: Binary, a: f32, b: f32) -> f32 {
     match function {
-        Function::Power => binary_f64(function, a.into(), b.into()).map(round_to_odd),
-        _ => binary_f32(function, a, b),
+        Binary::Power => round_to_odd(binary_f64(function, a.into(), b.into())),
+        Binary::Add
+        | Binary::Subtract
+        | Binary::Multiply
+        | Binary::Divide
+        | Binary::Maximum
+        | Binary::Minimum => binary_f32(function, a, b),
     }
 }
 
@@ -116,6 +122,7 @@ pub(crate) fn round_to(dtype: DType, value: f64) -> Scalar {
         DType::F32 => Scalar::F32(nearest_f32(value)),
         DType::F16 => Scalar::F16(f16::from_f32(round_to_odd(value))),
         DType::Bf16 => Scalar::Bf16(bf16::from_f32(round_to_odd(value))),
-        other => panic!("{other} is no float"),
+        DType::I64 | DType::I32 | DType::I16 | DType::I8 => panic!("{dtype} is not a float"),
+        DType::U64 | DType::U32 | DType::U16 | DType::U8 | DType::Bool => panic!("{dtype} is not a float"),
     }
 }

@@ -1,26 +1,28 @@
-//! Functions of integers: they wrap (clause V-2).
+//! Functions of integers: they wrap (clause V-2). `None` for functions of floats only.
 
-use broadcheck_spec::Function;
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::kind::{Binary, Unary};
 
 macro_rules! integers {
     ($($type:ident $unary:ident $binary:ident $abs:expr;)*) => {$(
-        pub(super) fn $unary(function: Function, x: $type) -> Option<$type> {
+        pub(super) fn $unary(function: Unary, x: $type) -> Option<$type> {
             let abs: fn($type) -> $type = $abs;
             match function {
-                Function::Negate => Some(x.wrapping_neg()),
-                Function::Abs => Some(abs(x)),
-                _ => None,
+                Unary::Negate => Some(x.wrapping_neg()),
+                Unary::Abs => Some(abs(x)),
+                Unary::Sqrt | Unary::Exp | Unary::Log | Unary::Tanh => None,
             }
         }
 
-        pub(super) fn $binary(function: Function, a: $type, b: $type) -> Option<$type> {
+        pub(super) fn $binary(function: Binary, a: $type, b: $type) -> Option<$type> {
             match function {
-                Function::Add => Some(a.wrapping_add(b)),
-                Function::Subtract => Some(a.wrapping_sub(b)),
-                Function::Multiply => Some(a.wrapping_mul(b)),
-                Function::Maximum => Some(if a > b { a } else { b }),
-                Function::Minimum => Some(if a < b { a } else { b }),
-                _ => None,
+                Binary::Add => Some(a.wrapping_add(b)),
+                Binary::Subtract => Some(a.wrapping_sub(b)),
+                Binary::Multiply => Some(a.wrapping_mul(b)),
+                Binary::Maximum => Some(if a > b { a } else { b }),
+                Binary::Minimum => Some(if a < b { a } else { b }),
+                Binary::Divide | Binary::Power => None,
             }
         }
     )*};

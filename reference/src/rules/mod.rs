@@ -1,5 +1,7 @@
 //! The rule sets, one file each, and what they share: clauses G-1, G-2 and G-5.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod bidirectional;
 mod none;
 mod numpy;
@@ -8,7 +10,7 @@ mod theano;
 mod xla;
 
 use crate::Alignment;
-use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape};
+use broadcheck_spec::{OperationKind, Refusal, RefusalKind, RuleSet, Rules, Shape};
 
 /// How operands of these shapes lie under their result, for an elementwise operation or a gradient.
 ///
@@ -36,7 +38,9 @@ pub fn align_shapes(
             xla::align(lhs, rhs, broadcast_dimensions.as_deref())
         }
         (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => Ok(alone(&shapes[0])),
-        (Rules::Bidirectional, _) => Err(no_such_operation(RuleSet::Bidirectional, "elementwise")),
+        (Rules::Bidirectional, _) => {
+            Err(no_such_operation(RuleSet::Bidirectional, OperationKind::Elementwise))
+        }
     }?;
     check_sizes(shapes.iter().chain([&alignment.shape]))?;
     Ok(alignment)
@@ -50,20 +54,18 @@ pub fn broadcast_shape(set: RuleSet, operand: &Shape, target: &Shape) -> Result<
     let alignment = match set {
         RuleSet::Numpy => numpy::broadcast(operand, target),
         RuleSet::Bidirectional => bidirectional::broadcast(operand, target),
-        _ => Err(no_such_operation(set, "broadcast")),
+        RuleSet::None | RuleSet::Pdpd | RuleSet::Xla | RuleSet::Theano => {
+            Err(no_such_operation(set, OperationKind::Broadcast))
+        }
     }?;
     check_sizes([operand, target, &alignment.shape])?;
     Ok(alignment)
 }
 
-/// G-5: `none`, `numpy` and `theano` take any number of operands from one; `pdpd` and `xla` take one or two.
+/// G-5: how many operands the rule set takes.
 pub(crate) fn check_operand_count(set: RuleSet, count: usize) -> Result<(), Refusal> {
-    let (accepted, expected) = match set {
-        RuleSet::None | RuleSet::Numpy | RuleSet::Theano => (count >= 1, "one or more"),
-        RuleSet::Pdpd | RuleSet::Xla => (count == 1 || count == 2, "one or two"),
-        RuleSet::Bidirectional => (count == 1, "one"),
-    };
-    if accepted {
+    let expected = set.operands();
+    if expected.allows(count) {
         return Ok(());
     }
     let message = format!("{count} operands: {set} takes {expected}");
@@ -87,7 +89,7 @@ fn check_sizes<'a>(shapes: impl IntoIterator<Item = &'a Shape>) -> Result<(), Re
     Ok(())
 }
 
-fn no_such_operation(set: RuleSet, operation: &str) -> Refusal {
+fn no_such_operation(set: RuleSet, operation: OperationKind) -> Refusal {
     Refusal { message: format!("{set} has no operation {operation}"), ..Refusal::default() }
 }
 

@@ -51,7 +51,7 @@ fn expectations() {
     refused(
         result,
         &with("broadcastable: [true, false]"),
-        "f.yaml:14:89: case numpy/x: result.broadcastable: found flags under the rule set `numpy`, expected flags only under `theano`",
+        "f.yaml:14:89: case numpy/x: result.broadcastable: found `broadcastable` under the rule set `numpy`, expected `broadcastable` only under `theano`",
     );
     refused(
         result,

@@ -196,17 +196,17 @@ fn expressions_and_operations() {
     refused(
         "    origin: hand",
         "    origin: hand\n    axis: 1",
-        "f.yaml:10:11: case numpy/x: axis: found `axis` under the rule set `numpy`, expected it only under `pdpd`",
+        "f.yaml:10:11: case numpy/x: axis: found `axis` under the rule set `numpy`, expected `axis` only under `pdpd`",
     );
     refused(
         "    origin: hand",
         "    origin: hand\n    broadcast_dimensions: []",
-        "f.yaml:10:27: case numpy/x: broadcast_dimensions: found `broadcast_dimensions` under the rule set `numpy`, expected it only under `xla`",
+        "f.yaml:10:27: case numpy/x: broadcast_dimensions: found `broadcast_dimensions` under the rule set `numpy`, expected `broadcast_dimensions` only under `xla`",
     );
     refused(
         "shape: [3], values",
         "shape: [3], broadcastable: [false], values",
-        "f.yaml:13:58: case numpy/x: operands[1].broadcastable: found flags under the rule set `numpy`, expected flags only under `theano`",
+        "f.yaml:13:58: case numpy/x: operands[1].broadcastable: found `broadcastable` under the rule set `numpy`, expected `broadcastable` only under `theano`",
     );
 }
 
@@ -216,7 +216,7 @@ fn bidirectional_is_for_broadcast_alone() {
     refused(
         "rules: numpy",
         "rules: bidirectional",
-        "f.yaml:4:5: case numpy/x: operation: found `elementwise` under the rule set `bidirectional`, expected `broadcast`: it is not for elementwise operations",
+        "f.yaml:4:5: case numpy/x: operation: found `elementwise` under the rule set `bidirectional`, expected an operation of `bidirectional`: `broadcast`",
     );
 }
 
@@ -229,14 +229,14 @@ fn attributes_beside_a_single_operand() {
     assert_eq!(
         lines(&one),
         [
-            "f.yaml:11:27: case numpy/x: broadcast_dimensions: found `broadcast_dimensions` with a single operand, expected no such attribute: there is nothing to broadcast onto (clause G-5)"
+            "f.yaml:11:27: case numpy/x: broadcast_dimensions: found `broadcast_dimensions` with a single operand, expected no `broadcast_dimensions`: there is nothing to broadcast onto (clause G-5)"
         ]
     );
     let pdpd = one.replace("rules: xla", "rules: pdpd").replace("broadcast_dimensions: []", "axis: -1");
     assert_eq!(
         lines(&pdpd),
         [
-            "f.yaml:11:11: case numpy/x: axis: found `axis` with a single operand, expected no such attribute: there is nothing to broadcast onto (clause G-5)"
+            "f.yaml:11:11: case numpy/x: axis: found `axis` with a single operand, expected no `axis`: there is nothing to broadcast onto (clause G-5)"
         ]
     );
 }

@@ -78,6 +78,12 @@ impl<'a> Reading<'a> {
         align(request).ok().map(|alignment| Reading { request, alignment })
     }
 
+    /// The indices of the result in row-major order.
+    pub(super) fn indices(&self) -> impl Iterator<Item = Vec<usize>> {
+        let shape = &self.alignment.shape;
+        (0..shape.count().unwrap_or(0)).map(|place| index_of(place, shape))
+    }
+
     /// The operands' values at an index of the result.
     pub(super) fn values_at(&self, index: &[usize]) -> Vec<Scalar> {
         let operands = self.request.operands().iter().enumerate();

@@ -19,7 +19,7 @@ use broadcheck_spec::{
     Tensor,
 };
 use elements::{Rule, elements};
-pub use gradient::{Interval, Precision, enclose};
+pub use gradient::{Interval, Precision, enclose, gradient_bounds};
 use std::fmt;
 
 /// The ULPs that an implementation is allowed at `exp log tanh power` unless it says otherwise (clause V-4).
@@ -260,4 +260,9 @@ pub fn index_of(place: usize, shape: &Shape) -> Vec<usize> {
         rest /= length.max(1);
     }
     index
+}
+
+/// The place of an index in row-major order.
+pub fn place_of(index: &[usize], shape: &Shape) -> usize {
+    index.iter().zip(shape.iter()).fold(0, |place, (step, length)| place * length + step)
 }

@@ -1,15 +1,17 @@
 //! Gradients are sums in any order: how far two right answers may lie apart (clause V-6).
 
+mod bound;
 mod enclosure;
 mod interval;
+mod limits;
 mod nested;
 
 use super::admissible::{Admissible, admissible_nodes, compared};
 use super::elements::Reading;
-use super::index_of;
+use super::place_of;
 use super::ranges::{Floats, Piece};
-use broadcheck_reference::gradient;
-use broadcheck_spec::{Call, Expression, Function, Node, Scalar};
+pub use bound::gradient_bounds;
+use broadcheck_spec::{Call, Expression, Function, Scalar};
 pub use enclosure::{Precision, enclose};
 pub use interval::Interval;
 use nested::{Nested, Width};
@@ -44,9 +46,7 @@ impl<'a> Bounds<'a> {
         if !dtype.is_float() {
             return None;
         }
-        let functions = expression.calls().count();
-        let (_, found) = gradient(reading.request).ok()?;
-        let bounds = found.iter().map(|element| element.bound(dtype, functions));
+        let bounds = bound::bounds(&reading, expression, wrt).into_iter();
         let mut elements: Vec<Bound> = bounds.map(|bound| bound.map_or(Bound::Open, Bound::Within)).collect();
         if !expression.is_exact() {
             for place in open_elements(&reading, expression, wrt, ulp) {
@@ -88,25 +88,14 @@ impl<'a> Bounds<'a> {
 
 /// The places of the elements to which an index contributes at which a branch is open.
 fn open_elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp: u32) -> Vec<usize> {
-    let shape = &reading.alignment.shape;
     let operand_shape = reading.request.operands()[wrt].shape();
-    let mut holds: Vec<bool> = Vec::with_capacity(expression.nodes().len());
-    for node in expression.nodes() {
-        holds.push(match node {
-            Node::Operand(operand) => *operand == wrt,
-            Node::Call(call) => call.arguments().iter().any(|&place| holds[place]),
-        });
-    }
+    let holds = expression.holds(wrt);
     let mut open = Vec::new();
-    for place in 0..shape.count().unwrap_or(0) {
-        let index = index_of(place, shape);
+    for index in reading.indices() {
         let sets = admissible_nodes(expression, &reading.values_at(&index), ulp);
         let undefined = sets.iter().zip(&holds).any(|(set, holds)| *holds && may_be_undefined(set));
         if undefined || expression.calls().any(|call| is_branch_open(call, &holds, &sets)) {
-            let index = reading.operand_index(wrt, &index);
-            open.push(
-                index.iter().zip(operand_shape.iter()).fold(0, |place, (step, length)| place * length + step),
-            );
+            open.push(place_of(&reading.operand_index(wrt, &index), operand_shape));
         }
     }
     open

@@ -5,7 +5,7 @@
 //! derivative, with the ULPs of every function followed through, does: two honest values lie in it.
 
 use super::super::elements::Reading;
-use super::super::index_of;
+use super::super::place_of;
 use super::enclosure::{Precision, enclose};
 use super::interval::Interval;
 use broadcheck_spec::{Call, Exactness, Expression, Node};
@@ -58,13 +58,9 @@ impl<'a> Nested<'a> {
 
     fn widths(&self) -> Vec<Width> {
         let operand = &self.reading.request.operands()[self.wrt];
-        let shape = &self.reading.alignment.shape;
         let mut widths = vec![Width::Known(0.0); operand.shape().count().unwrap_or(0)];
-        for place in 0..shape.count().unwrap_or(0) {
-            let index = index_of(place, shape);
-            let element = self.reading.operand_index(self.wrt, &index);
-            let element =
-                element.iter().zip(operand.shape().iter()).fold(0, |at, (step, length)| at * length + step);
+        for index in self.reading.indices() {
+            let element = place_of(&self.reading.operand_index(self.wrt, &index), operand.shape());
             if let Some(width) = widths.get_mut(element) {
                 *width = width.plus(self.width_at(&index));
             }

@@ -5,7 +5,7 @@ use super::{Checked, Complaint};
 use crate::oracle::Asked;
 use crate::oracle::remade::{dense, elements, flagged};
 use broadcheck::run::run_caught;
-use broadcheck_judge::compare::{Interval, Precision, enclose, index_of};
+use broadcheck_judge::compare::{Interval, Precision, enclose, gradient_bounds, index_of, place_of};
 use broadcheck_reference::{Alignment, align, read};
 use broadcheck_spec::{
     DType, Data, Expression, Implementation, Operand, Operation, Outcome, Request, Scalar, Shape, Tensor,
@@ -38,15 +38,14 @@ pub(super) fn check(implementation: &dyn Implementation, request: &Request) -> C
     if gradient.tensor.shape() != w.shape() {
         return None;
     }
-    let bounds = broadcheck_reference::gradient(request).ok()?.1;
-    let functions = expression.calls().count();
+    let bounds = gradient_bounds(request).ok()?;
     let count = w.shape().count()?;
     let mut chosen = vec![0, count / 2, count.saturating_sub(1)];
     chosen.dedup();
     let mut compared = false;
     for place in chosen.into_iter().filter(|&place| place < count) {
         let found = gradient.tensor.values().get(place).and_then(Scalar::as_f64)?;
-        let Some(rounding) = bounds[place].bound(DType::F64, functions) else { continue };
+        let Some(rounding) = bounds[place] else { continue };
         let moved = Moved { implementation, forward: &forward, expression, wrt: *wrt, alignment: &alignment };
         let Some(quotient) = moved.quotient(place) else { continue };
         let allowed = quotient.allowed + rounding + f64::MIN_POSITIVE;
@@ -139,7 +138,7 @@ impl Moved<'_> {
         let reads = |result: &usize| {
             let index = index_of(*result, &self.alignment.shape);
             let index = self.alignment.operand_index(self.wrt, shape, &index);
-            index.iter().zip(shape.iter()).fold(0, |at, (step, length)| at * length + step) == place
+            place_of(&index, shape) == place
         };
         (0..self.alignment.shape.count().unwrap_or(0)).filter(reads).collect()
     }

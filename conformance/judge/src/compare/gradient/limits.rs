@@ -1,15 +1,16 @@
-//! How the limits of a float bear on a gradient (clause V-6). An implementation may keep derivatives and sums in the
-//! dtype, and multiply and add them in any order: on the way it may overflow or underflow where the element does not.
+//! What the range of a float does to a gradient (clause V-6). An implementation may keep derivatives and sums in the
+//! dtype, and multiply and add them in any order: an intermediate result may overflow or underflow even if the element
+//! of the gradient does not.
 
 use broadcheck_spec::DType;
 
-/// A float's numbers; those of f16 and bf16 are computed with in f32.
+/// The limits of a float dtype. Derivatives of f16 and bf16 are computed in f32.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(super) struct Limits {
     /// The spacing at 1.
-    pub(crate) epsilon: f64,
+    pub(super) epsilon: f64,
     /// The smallest subnormal.
-    pub(crate) smallest: f64,
+    pub(super) smallest: f64,
     /// The smallest subnormal of what derivatives are computed in.
     computed_smallest: f64,
     /// The smallest normal number of what derivatives are computed in.
@@ -20,8 +21,8 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// # Panics
-    /// Where the dtype is no float.
-    pub(crate) fn of(dtype: DType) -> Limits {
+    /// If the dtype is not a float.
+    pub(super) fn of(dtype: DType) -> Limits {
         let two_to = |exponent: i32| 2f64.powi(exponent);
         let in_f32 = |epsilon, smallest| Limits {
             epsilon,
@@ -41,25 +42,28 @@ impl Limits {
             DType::F32 => in_f32(two_to(-23), two_to(-149)),
             DType::F16 => in_f32(two_to(-10), two_to(-24)),
             DType::Bf16 => in_f32(two_to(-7), two_to(-133)),
-            other => panic!("{other} has no gradient"),
+            DType::I64 | DType::I32 | DType::I16 | DType::I8 => panic!("{dtype} has no gradient"),
+            DType::U64 | DType::U32 | DType::U16 | DType::U8 | DType::Bool => {
+                panic!("{dtype} has no gradient")
+            }
         }
     }
 }
 
-/// The factors of a product: whatever the order in which they are multiplied, what comes out on the way is between
+/// The factors of a product, by size: in whatever order they are multiplied, every intermediate product lies between
 /// these two.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Factors {
+pub(super) struct Factors {
     /// The product of those above 1.
     growth: f64,
-    /// The product of those below 1. A 0 is left out: nothing is lost by it.
+    /// The product of those below 1, without zeros: a product with 0 loses nothing to underflow.
     decay: f64,
 }
 
 impl Factors {
-    pub(crate) const NONE: Factors = Factors { growth: 1.0, decay: 1.0 };
+    pub(super) const NONE: Factors = Factors { growth: 1.0, decay: 1.0 };
 
-    pub(crate) fn of(value: f64) -> Factors {
+    pub(super) fn of(value: f64) -> Factors {
         let size = value.abs();
         // mutant: replace > with >=: a factor of 1 gives the same result in either branch
         if size > 1.0 {
@@ -71,35 +75,35 @@ impl Factors {
         }
     }
 
-    pub(crate) fn times(self, other: Factors) -> Factors {
+    pub(super) fn times(self, other: Factors) -> Factors {
         Factors { growth: self.growth * other.growth, decay: self.decay * other.decay }
     }
 
-    /// How far off an underflow may leave the product.
-    pub(crate) fn underflow(self, limits: Limits) -> f64 {
+    /// The largest error of the product due to underflow.
+    pub(super) fn underflow(self, limits: Limits) -> f64 {
         if self.decay < limits.computed_normal { limits.computed_smallest * self.growth } else { 0.0 }
     }
 
-    /// Whether something on the way to `product` may overflow although it is within range itself, or overflow in one
-    /// part and underflow in another, which makes NaN.
-    pub(crate) fn overflow(self, product: f64, limits: Limits) -> bool {
+    /// Whether an intermediate product may overflow although `product` is within range; or one may overflow and another
+    /// underflow, which gives NaN.
+    pub(super) fn overflow(self, product: f64, limits: Limits) -> bool {
         self.growth > limits.computed_largest
             && (product.abs() <= limits.computed_largest || self.decay < limits.computed_normal)
     }
 }
 
-/// What is added up, by sign.
+/// The positive and the negative terms of a sum.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sums {
+pub(super) struct Sums {
     positive: f64,
     negative: f64,
     nan: bool,
-    /// Whether an infinity of this sign is among them.
+    /// Whether the terms include +infinity, and -infinity.
     infinite: [bool; 2],
 }
 
 impl Sums {
-    pub(crate) fn add(&mut self, value: f64) {
+    pub(super) fn add(&mut self, value: f64) {
         self.nan |= value.is_nan();
         self.positive += value.max(0.0);
         self.negative -= value.min(0.0);
@@ -107,9 +111,9 @@ impl Sums {
         self.infinite[1] |= value == f64::NEG_INFINITY;
     }
 
-    /// Whether a part of the sum may overflow although `sum` does not, or parts of it both ways. Where a NaN is
-    /// added, or infinities of both signs, the sum is NaN for everybody.
-    pub(crate) fn overflow(&self, sum: f64, limits: Limits) -> bool {
+    /// Whether a partial sum may overflow although `sum` does not, or partial sums may overflow to both infinities. With
+    /// a NaN or infinities of both signs among the terms, every implementation gets NaN.
+    pub(super) fn overflow(&self, sum: f64, limits: Limits) -> bool {
         if self.nan || self.infinite == [true, true] {
             return false;
         }
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_those_of_the_dtype_and_of_what_is_computed_in() {
+    fn limits_of_the_dtype_and_of_the_dtype_computed_in() {
         for (dtype, epsilon, smallest, computed) in [
             (DType::F64, -52, -1074, [two_to(-1074), f64::MIN_POSITIVE, f64::MAX]),
             (DType::F32, -23, -149, [two_to(-149), NORMAL, MAX]),
@@ -147,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_are_kept_apart_by_their_size() {
+    fn factors_above_and_below_1_are_separate() {
         let of = |growth: f64, decay: f64| Factors { growth, decay };
         for (value, factors) in [
             (2.0, of(2.0, 1.0)),
@@ -181,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_overflows_where_a_part_of_it_does_and_it_does_not() {
+    fn a_sum_overflows_if_only_a_partial_sum_does() {
         let overflows = |values: &[f64], sum: f64| {
             let mut sums = Sums::default();
             values.iter().for_each(|&value| sums.add(value));
