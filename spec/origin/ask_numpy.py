@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Ask NumPy (and mpmath, for exp log tanh power) for the outcome of cases.
+"""Run cases on NumPy (and on mpmath, for exp log tanh power) and compare the outcomes.
 
     ask_numpy.py FILE...            verify every case whose origin is NumPy or mpmath; exit 1 on a mismatch
     ask_numpy.py --write FILE...    first replace each `result: ask` by the answer; the rest of the file stays as it is
 
-Each rule set is lowered to NumPy's own broadcasting by explicit reshapes, in `lower`. Where a rule set is stricter than NumPy,
-`lower` raises ValueError, so that NumPy's leniency is never written down as an answer. Gradients are not asked here.
+Each rule set is lowered to NumPy's own broadcasting by explicit reshapes, in `lower`. If a rule set is stricter than NumPy,
+`lower` raises ValueError, so that NumPy's leniency never becomes an expected answer. Gradients are skipped: see `ask_jax.py`.
 """
 import argparse
 import math
@@ -61,7 +61,7 @@ def array_of(operand):
 # ---------------------------------------------------------------- rule sets
 
 def lower(case, rules, arrays):
-    """Reshape the operands so that plain NumPy broadcasting does what the rule set says.
+    """Reshape the operands so that plain NumPy broadcasting follows the rule set.
 
     Returns the arrays, and what the rule set reports beside the result (xla: intermediate; theano: broadcastable).
     """
@@ -181,7 +181,7 @@ MPMATH = {"exp": exp, "log": log, "tanh": tanh, "power": power}
 # ---------------------------------------------------------------- functions
 
 def extremum(function, a, b):
-    """NaN wins (NumPy's maximum and minimum do that); the sign of a zero, which NumPy leaves open, by IEEE 754-2019."""
+    """NaN wins, as in NumPy; the sign of a zero, which NumPy leaves open, follows IEEE 754-2019."""
     result = np.array(function(a, b))
     if a.dtype.name in ("float64", "float32", "float16", "bfloat16"):
         a, b = np.broadcast_arrays(a, b)
@@ -201,7 +201,7 @@ EXACT = {
 
 
 def check_types(name, arguments):
-    """What NumPy would promote or coerce, a case must not ask."""
+    """Refuse requests in which NumPy would promote or coerce a dtype."""
     kinds = [NAMES[a.dtype] for a in arguments]
     if name == "select":
         condition, *kinds = kinds
@@ -245,7 +245,7 @@ MAKES_BOOL = {"equal", "not_equal", "less", "less_equal", "greater", "greater_eq
 
 
 def answer(case, rules):
-    """The outcome: a dict as in a case's `result`, arrays for values; ValueError where it is refused."""
+    """The outcome: a dict as in a case's `result`, with arrays for values; ValueError if the request is refused."""
     arrays = [array_of(o) for o in case["operands"]]
     with np.errstate(all="ignore"):
         if case.get("operation", "elementwise") == "broadcast":
@@ -271,7 +271,7 @@ def answer(case, rules):
 # ---------------------------------------------------------------- spelling
 
 def spell(value):
-    """One value as a case file writes it: YAML 1.1 and 1.2 read it alike, and it denotes exactly this number."""
+    """One value as in a case file: YAML 1.1 and 1.2 read it alike, and it denotes exactly this number."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -333,7 +333,7 @@ def differences(outcome, result):
 
 
 def infer(values):
-    """A dtype family for an intermediate, which carries no dtype of its own."""
+    """The dtype family of an intermediate, which has no dtype field."""
     return "bool" if any(isinstance(v, bool) for v in values) else \
         "f64" if any(isinstance(v, float) for v in values) else "i64"
 

@@ -1,11 +1,11 @@
-"""Shared by the scripts that put cases to one real system (ask_openvino.py, ask_paddle.py).
+"""Shared by the scripts that run cases on one real system (ask_openvino.py, ask_paddle.py).
 
-Reads case files, makes the operands, compares what the system answered with what the case expects, and prints every
-difference. A case that is known to differ says so in its note, in the words "<system> <version> differs"; a difference
-without these words, or these words without a difference, makes the exit status 1.
+Reads case files, builds the operands, compares the system's answer with what the case expects, and prints every difference.
+The note of a case that is known to differ contains "<system> <version> differs"; a difference without these words, or these
+words without a difference, makes the exit status 1.
 
-Each case runs in a child process, for the systems crash on some. Values are compared up to single precision: the systems compute f64 in f32, and what is asked here is which elements
-meet, not the last bit.
+Each case runs in a child process, because the systems crash on some. Values are compared in single precision: the systems
+compute f64 in f32, and the question here is which elements are combined, not the last bit.
 """
 
 import math
@@ -25,19 +25,19 @@ MAX_ELEMENTS = 1 << 28
 
 
 class Refused(Exception):
-    """The system says no."""
+    """The system refuses the request."""
 
 
 class Crashed(Exception):
-    """The system ended the process. That is never the refusal that a case expects."""
+    """The system crashed the process. That is never the refusal that a case expects."""
 
 
 class NotExpressible(Exception):
-    """The system has no way to be asked this; no statement about it."""
+    """The system cannot express this request, so the case says nothing about it."""
 
 
 def array(operand):
-    """The operand as a contiguous array; a view is read by its formula."""
+    """The operand as a contiguous array; a view is read by its offset and strides."""
     if operand["dtype"] not in DTYPES:
         raise NotExpressible(f"no {operand['dtype']} here")
     shape = operand["shape"]
@@ -144,10 +144,10 @@ def main(system, rules, ask):
                 tail = f"; refused: {message}" if message else ""
                 print(f"  {'differs (noted) ' if said else 'DIFFERS'}  {case['id']}: {differs}{tail}")
             elif said:
-                print(f"  AGREES, against its note  {case['id']}")
+                print(f"  AGREES, contrary to its note  {case['id']}")
             unexplained += bool(differs) != said
     print(f"{system}: " + ", ".join(f"{n} {what}" for what, n in counts.items())
           + (f"; {unexplained} not as their notes say" if unexplained else ""))
     if not counts["same"]:
-        sys.exit("no case agreed: nothing was asked, or everything is wrong")
+        sys.exit("no case agreed: nothing was run, or everything is wrong")
     sys.exit(1 if unexplained else 0)
