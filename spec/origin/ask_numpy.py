@@ -39,7 +39,7 @@ def array_of(operand):
         buffer = np.array([float(v) for v in raw]).astype(dtype)
         exact = [float(b) == float(v) or math.isnan(float(v)) for b, v in zip(buffer, raw)]
         if not all(exact):
-            raise AssertionError(f"operand {operand['name']}: value {raw[exact.index(False)]} is no {operand['dtype']}")
+            raise AssertionError(f"operand {operand['name']}: value {raw[exact.index(False)]} is not a {operand['dtype']}")
     else:
         buffer = np.array([v if dtype == np.bool_ else int(v) for v in raw], dtype=dtype)
     if "strides" not in operand and "offset" not in operand:
@@ -206,7 +206,7 @@ def check_types(name, arguments):
     if name == "select":
         condition, *kinds = kinds
         if condition != "bool":
-            raise ValueError("select: the condition is no bool")
+            raise ValueError("select: the condition is not bool")
     if len(set(kinds)) > 1:
         raise ValueError(f"{name}: dtypes {kinds}")
     family = "float" if kinds[0] in FORMATS else "bool" if kinds[0] == "bool" else "integer"
@@ -369,7 +369,7 @@ def process(path, write):
             pattern = rf"(?ms)(^ *- id: {re.escape(case['id'])} *$(?:(?!^ *- id:).)*?^ *result: )ask(?= *(?:#[^\n]*)?$)"
             text, count = re.subn(pattern, lambda m: m.group(1) + flow(outcome), text)
             if count != 1:
-                wrong.append(f"{case['id']}: `result: ask` stands {count} times after its `- id:` line")
+                wrong.append(f"{case['id']}: `result: ask` occurs {count} times after its `- id:` line")
             filled += count
         elif ask:
             wrong.append(f"{case['id']}: not filled; run with --write")

@@ -37,8 +37,8 @@ def operation(name, a, b, axis):
         raise Refused(str(error)) from error
     except (ValueError, RuntimeError, IndexError) as error:
         lines = [line.strip() for line in str(error).splitlines()]
-        told = [line for line in lines if "Error" in line or "Argument" in line or "Hint" in line]
-        raise Refused(" ".join(told or lines[-3:])) from error
+        hints = [line for line in lines if "Error" in line or "Argument" in line or "Hint" in line]
+        raise Refused(" ".join(hints or lines[-3:])) from error
 
 
 def ask(case):

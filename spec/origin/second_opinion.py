@@ -97,11 +97,11 @@ def apart(ask, case):
         os.dup2(silence, 1)
         os.dup2(silence, 2)
         try:
-            told = ask(case)
+            answer = ask(case)
         except Exception as error:
-            told = error if isinstance(error, (Refused, NotExpressible)) else RuntimeError(repr(error))
+            answer = error if isinstance(error, (Refused, NotExpressible)) else RuntimeError(repr(error))
         with os.fdopen(theirs, "wb") as pipe:
-            pickle.dump(told, pipe)
+            pickle.dump(answer, pipe)
         os._exit(0)
     os.close(theirs)
     with os.fdopen(ours, "rb") as pipe:
@@ -109,10 +109,10 @@ def apart(ask, case):
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if not data:
         raise Crashed(f"signal {-status}" if status < 0 else f"exit status {status}")
-    told = pickle.loads(data)
-    if isinstance(told, Exception):
-        raise told
-    return told
+    answer = pickle.loads(data)
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 def main(system, rules, ask):
@@ -139,13 +139,13 @@ def main(system, rules, ask):
                 continue
             differs = differs or difference(case, answer)
             counts["differs" if differs else "same"] += 1
-            said = f"{system} differs" in " ".join(case.get("note", "").split())
+            noted = f"{system} differs" in " ".join(case.get("note", "").split())
             if differs:
                 tail = f"; refused: {message}" if message else ""
-                print(f"  {'differs (noted) ' if said else 'DIFFERS'}  {case['id']}: {differs}{tail}")
-            elif said:
+                print(f"  {'differs (noted) ' if noted else 'DIFFERS'}  {case['id']}: {differs}{tail}")
+            elif noted:
                 print(f"  AGREES, contrary to its note  {case['id']}")
-            unexplained += bool(differs) != said
+            unexplained += bool(differs) != noted
     print(f"{system}: " + ", ".join(f"{n} {what}" for what, n in counts.items())
           + (f"; {unexplained} not as their notes say" if unexplained else ""))
     if not counts["same"]:
