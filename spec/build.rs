@@ -1,4 +1,4 @@
-//! Lists the case files, so that the library holds them all: a new file needs no line of code.
+//! Lists the case files, so that the library includes them all: a new file needs no line of code.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let mut names: Vec<String> = fs::read_dir(Path::new(&root).join("cases"))
-        .expect("the case files stand in cases/")
+        .expect("the case files are in cases/")
         .map(|entry| entry.expect("cases/ can be listed").file_name())
         .map(|name| name.into_string().expect("names of case files are UTF-8"))
         .filter(|name| name.ends_with(".yaml"))

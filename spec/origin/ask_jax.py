@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Ask JAX for the gradients of cases: jax.grad of the sum of all elements of the expression, in 64-bit mode.
+"""Run the gradients of cases on JAX: jax.grad of the sum of all elements of the expression, in 64-bit mode.
 
     ask_jax.py FILE...            compare every gradient that the files expect, whatever its origin, with JAX's; exit 1 on a difference
     ask_jax.py --write FILE...    first replace each `result: ask` by the answer; the rest of the file stays as it is
 
 Each rule set is lowered by a reshape of its operands inside the function that JAX differentiates, so that the sums over broadcast
-axes are JAX's own. JAX takes some derivatives differently from clause GRAD-3; a case where it does says "JAX 0.10.2 answers" in its
-note, is reported as a known difference, and is an error when JAX agrees after all. Refusals are not asked: JAX promotes dtypes.
+axes are JAX's own. Some of JAX's derivatives differ from clause GRAD-3: the note of such a case says "JAX 0.10.2 answers", the case is
+reported as a known difference, and it is an error if JAX agrees after all. Refusals are skipped, because JAX promotes dtypes.
 """
 import argparse
 import math
@@ -29,12 +29,12 @@ FUNCTIONS = {
     "less_equal": jnp.less_equal, "greater": jnp.greater, "greater_equal": jnp.greater_equal, "logical_and": jnp.logical_and,
     "logical_or": jnp.logical_or, "logical_not": jnp.logical_not,
 }
-# Between JAX's answer and a value in a file: what f64 sums of a few terms can differ by. Integers are exact in both.
+# How much JAX's answer may differ from a value in a file: as much as f64 sums of a few terms can. Integers are exact in both.
 EPSILON = {"f64": 2.0**-50, "f32": 2.0**-21, "f16": 2.0**-9, "bf16": 2.0**-6}
 
 
 def lowered_shapes(case, rules, shapes):
-    """The shape that each operand is brought to by reshape, so that JAX's right-aligned broadcasting says what the rule set says."""
+    """The shape to which each operand is reshaped, so that JAX's right-aligned broadcasting follows the rule set."""
     if rules == "pdpd" and len(shapes) == 2:
         (a, b), axis = shapes, case.get("axis", -1)
         start = len(a) - len(b) if axis == -1 else axis
@@ -64,7 +64,7 @@ def evaluate(expression, operands):
 
 
 def answer(case, rules):
-    """JAX's gradient, as a case's `result` says it."""
+    """JAX's gradient, in the form of a case's `result`."""
     given = {o["name"]: jnp.asarray(array_of(o)) for o in case["operands"]}
     shapes = dict(zip(given, lowered_shapes(case, rules, [tuple(a.shape) for a in given.values()])))
     common = np.broadcast_shapes(*shapes.values())  # of all operands, used or not

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Ask NumPy (and mpmath, for exp log tanh power) for the outcome of cases.
+"""Run cases on NumPy (and on mpmath, for exp log tanh power) and compare the outcomes.
 
     ask_numpy.py FILE...            verify every case whose origin is NumPy or mpmath; exit 1 on a mismatch
     ask_numpy.py --write FILE...    first replace each `result: ask` by the answer; the rest of the file stays as it is
 
-Each rule set is lowered to NumPy's own broadcasting by explicit reshapes, in `lower`. Where a rule set is stricter than NumPy,
-`lower` raises ValueError, so that NumPy's leniency is never written down as an answer. Gradients are not asked here.
+Each rule set is lowered to NumPy's own broadcasting by explicit reshapes, in `lower`. If a rule set is stricter than NumPy,
+`lower` raises ValueError, so that NumPy's leniency never becomes an expected answer. Gradients are skipped: see `ask_jax.py`.
 """
 import argparse
 import math
@@ -39,7 +39,7 @@ def array_of(operand):
         buffer = np.array([float(v) for v in raw]).astype(dtype)
         exact = [float(b) == float(v) or math.isnan(float(v)) for b, v in zip(buffer, raw)]
         if not all(exact):
-            raise AssertionError(f"operand {operand['name']}: value {raw[exact.index(False)]} is no {operand['dtype']}")
+            raise AssertionError(f"operand {operand['name']}: value {raw[exact.index(False)]} is not a {operand['dtype']}")
     else:
         buffer = np.array([v if dtype == np.bool_ else int(v) for v in raw], dtype=dtype)
     if "strides" not in operand and "offset" not in operand:
@@ -61,7 +61,7 @@ def array_of(operand):
 # ---------------------------------------------------------------- rule sets
 
 def lower(case, rules, arrays):
-    """Reshape the operands so that plain NumPy broadcasting does what the rule set says.
+    """Reshape the operands so that plain NumPy broadcasting follows the rule set.
 
     Returns the arrays, and what the rule set reports beside the result (xla: intermediate; theano: broadcastable).
     """
@@ -181,7 +181,7 @@ MPMATH = {"exp": exp, "log": log, "tanh": tanh, "power": power}
 # ---------------------------------------------------------------- functions
 
 def extremum(function, a, b):
-    """NaN wins (NumPy's maximum and minimum do that); the sign of a zero, which NumPy leaves open, by IEEE 754-2019."""
+    """NaN wins, as in NumPy; the sign of a zero, which NumPy leaves open, follows IEEE 754-2019."""
     result = np.array(function(a, b))
     if a.dtype.name in ("float64", "float32", "float16", "bfloat16"):
         a, b = np.broadcast_arrays(a, b)
@@ -201,12 +201,12 @@ EXACT = {
 
 
 def check_types(name, arguments):
-    """What NumPy would promote or coerce, a case must not ask."""
+    """Refuse requests in which NumPy would promote or coerce a dtype."""
     kinds = [NAMES[a.dtype] for a in arguments]
     if name == "select":
         condition, *kinds = kinds
         if condition != "bool":
-            raise ValueError("select: the condition is no bool")
+            raise ValueError("select: the condition is not bool")
     if len(set(kinds)) > 1:
         raise ValueError(f"{name}: dtypes {kinds}")
     family = "float" if kinds[0] in FORMATS else "bool" if kinds[0] == "bool" else "integer"
@@ -245,7 +245,7 @@ MAKES_BOOL = {"equal", "not_equal", "less", "less_equal", "greater", "greater_eq
 
 
 def answer(case, rules):
-    """The outcome: a dict as in a case's `result`, arrays for values; ValueError where it is refused."""
+    """The outcome: a dict as in a case's `result`, with arrays for values; ValueError if the request is refused."""
     arrays = [array_of(o) for o in case["operands"]]
     with np.errstate(all="ignore"):
         if case.get("operation", "elementwise") == "broadcast":
@@ -271,7 +271,7 @@ def answer(case, rules):
 # ---------------------------------------------------------------- spelling
 
 def spell(value):
-    """One value as a case file writes it: YAML 1.1 and 1.2 read it alike, and it denotes exactly this number."""
+    """One value as in a case file: YAML 1.1 and 1.2 read it alike, and it denotes exactly this number."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -333,7 +333,7 @@ def differences(outcome, result):
 
 
 def infer(values):
-    """A dtype family for an intermediate, which carries no dtype of its own."""
+    """The dtype family of an intermediate, which has no dtype field."""
     return "bool" if any(isinstance(v, bool) for v in values) else \
         "f64" if any(isinstance(v, float) for v in values) else "i64"
 
@@ -369,7 +369,7 @@ def process(path, write):
             pattern = rf"(?ms)(^ *- id: {re.escape(case['id'])} *$(?:(?!^ *- id:).)*?^ *result: )ask(?= *(?:#[^\n]*)?$)"
             text, count = re.subn(pattern, lambda m: m.group(1) + flow(outcome), text)
             if count != 1:
-                wrong.append(f"{case['id']}: `result: ask` stands {count} times after its `- id:` line")
+                wrong.append(f"{case['id']}: `result: ask` occurs {count} times after its `- id:` line")
             filled += count
         elif ask:
             wrong.append(f"{case['id']}: not filled; run with --write")

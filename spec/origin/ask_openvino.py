@@ -1,14 +1,14 @@
-"""Puts cases to OpenVINO: `none`, `numpy` and `pdpd` through the operations' auto_broadcast, `bidirectional` and
+"""Run cases on OpenVINO: `none`, `numpy` and `pdpd` through the operations' auto_broadcast, `bidirectional` and
 one-directional `numpy` through the operation Broadcast.
 
     pip install -r requirements-openvino.txt
-    python ask_openvino.py ../cases/pdpd-*.yaml ../cases/none-*.yaml ../cases/bidirectional-*.yaml
+    python ask_openvino.py ../cases/{pdpd,none,bidirectional}-{examples,views}.yaml
 
-How the output reads, and the exit status: second_opinion.py.
+second_opinion.py explains the output and the exit status.
 
 Two traps. The start axis of pdpd must be given as the attribute `auto_broadcast.auto_broadcast_axis`: any other name is
-taken without complaint and ignored, and the axis is then 0 (`self_check` fails if that ever changes). And where a case
-leaves the axis out we pass -1, as the document says, because the operation's own default is 0.
+silently ignored, and the axis is then 0 (`self_check` fails if that ever changes). And if a case has no axis we pass -1, as
+the document specifies, because the operation's own default is 0.
 """
 
 import math
@@ -55,8 +55,8 @@ def build(expression, inputs, broadcast):
 
 
 def build_pdpd(case, inputs):
-    """The operation itself where the expression is one function of A and B in that order; otherwise B is first brought
-    onto A by adding it to zeros under pdpd, and the expression runs on equal shapes."""
+    """The operation itself if the expression is one function of A and B in that order; otherwise B is first brought to
+    A's shape by adding it to zeros under pdpd, and the expression runs on equal shapes."""
     a, b = (inputs[operand["name"]] for operand in case["operands"])
     axis = case.get("axis", -1)
     expression = case["expression"]
@@ -82,7 +82,7 @@ def ask(case):
     if case["rules"] == "pdpd" and len(case["operands"]) > 2:
         raise NotExpressible("pdpd with more than two operands")
     if isinstance(case.get("expression"), str) and len(case["operands"]) == 1:
-        raise NotExpressible("no function to ask")
+        raise NotExpressible("no function to run")
     if math.prod(n for n in case.get("target_shape", []) if n) > MAX_ELEMENTS:
         raise NotExpressible("too many elements to run")
     arrays = {o["name"]: array(o) for o in case["operands"]}
@@ -103,7 +103,7 @@ def ask(case):
 
 
 def self_check():
-    """The axis takes effect: a square matrix tells a column from a row."""
+    """Check that the axis takes effect: a square matrix distinguishes a column from a row."""
     request = {"rules": "pdpd", "expression": ["add", "a", "b"], "operands": [
         {"name": "a", "dtype": "f32", "shape": [2, 2], "values": [1, 2, 3, 4]},
         {"name": "b", "dtype": "f32", "shape": [2], "values": [10, 20]}]}

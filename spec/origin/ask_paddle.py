@@ -1,11 +1,11 @@
-"""Puts `pdpd` cases to PaddlePaddle, whose elementwise operations these rules describe.
+"""Run `pdpd` cases on PaddlePaddle, whose elementwise operations these rules describe.
 
     pip install -r requirements-paddle.txt
     python ask_paddle.py ../cases/pdpd-*.yaml
 
-How the output reads, and the exit status: second_opinion.py. The public functions (paddle.add) follow NumPy and take no
-axis; the operations under `paddle._legacy_C_ops` do. Where the expression is not one such operation of A and B in that
-order, Paddle brings B onto A's zeros and NumPy computes the expression on the two, which then have equal shapes.
+second_opinion.py explains the output and the exit status. The public functions (paddle.add) follow NumPy and take no axis;
+the operations under `paddle._legacy_C_ops` do. If the expression is not one such operation of A and B in that order, Paddle
+adds B to zeros of A's shape and NumPy computes the expression on the two, which then have equal shapes.
 """
 
 import warnings
@@ -37,8 +37,8 @@ def operation(name, a, b, axis):
         raise Refused(str(error)) from error
     except (ValueError, RuntimeError, IndexError) as error:
         lines = [line.strip() for line in str(error).splitlines()]
-        told = [line for line in lines if "Error" in line or "Argument" in line or "Hint" in line]
-        raise Refused(" ".join(told or lines[-3:])) from error
+        hints = [line for line in lines if "Error" in line or "Argument" in line or "Hint" in line]
+        raise Refused(" ".join(hints or lines[-3:])) from error
 
 
 def ask(case):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Ask PyTensor, which kept Theano's static broadcasting, for the outcome of cases under `theano`.
+"""Run cases under `theano` on PyTensor, which kept Theano's static broadcasting, and compare the outcomes.
 
-    ask_pytensor.py FILE...    compare PyTensor's answer, or that it refuses, with every case under `theano`; exit 1 on a difference
+    ask_pytensor.py FILE...    compare PyTensor's answer or refusal with every case under `theano`; exit 1 on a difference
 
 A flag True is a static length of 1, a flag False an unknown length. Each case is run by PyTensor's own Python linker without
-rewrites, so that the check at run time is that of its Elemwise. A case where PyTensor differs says "PyTensor 3.0.7 answers" or
-"PyTensor 3.0.7 refuses" in its note, is reported as a known difference, and is an error when PyTensor agrees after all. Skipped:
-bf16, which it lacks; operands that the expression does not hold, which it does not see; refusals for dtypes, which it promotes;
-axes too long to allocate.
+rewrites, so the check at run time is that of its Elemwise. If PyTensor differs, the note of the case says "PyTensor 3.0.7 answers" or
+"PyTensor 3.0.7 refuses"; the case is reported as a known difference, and it is an error if PyTensor agrees after all. Skipped are
+bf16, which it does not have; operands that the expression does not use, which it does not see; refusals for dtypes, which it
+promotes; and axes too long to allocate.
 """
 import argparse
 import sys
@@ -56,7 +56,7 @@ def build(expression, variables):
 
 
 def answer(case):
-    """PyTensor's outcome as a case's `result` says it, or the error with which it refuses."""
+    """PyTensor's outcome in the form of a case's `result`, or the error with which it refuses."""
     variables, arrays = {}, [array_of(o) for o in case["operands"]]
     try:
         for o, array in zip(case["operands"], arrays):

@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
-"""Asks XLA itself what the cases of the rule set `xla` should answer.
+"""Run the cases of the rule set `xla` on XLA itself and compare the outcomes.
 
     python3.11 -m venv venv && venv/bin/pip install -r spec/origin/requirements-xla.txt
-    venv/bin/python spec/origin/ask_xla.py spec/cases/xla-*.yaml            # re-check, change nothing
+    venv/bin/python spec/origin/ask_xla.py spec/cases/xla-examples.yaml     # check again, change nothing
     venv/bin/python spec/origin/ask_xla.py --write spec/cases/xla-zero.yaml # fill every `result: ask`
 
-Each case becomes one XlaBuilder computation: two parameters and, where they meet, a binary operation that is given the
-case's `broadcast_dimensions` as they stand. XLA infers the shapes, refuses or compiles, and runs on its CPU client. Then
+Each case becomes one XlaBuilder computation: two parameters and, where they are combined, a binary operation with the
+case's `broadcast_dimensions` unchanged. XLA infers the shapes, refuses or compiles, and runs on its CPU client. Then
 
   result    acceptance, dtype, shape and every element are compared with the file (bit for bit, any NaN equals any NaN);
             the intermediate's shape is read from the broadcast that XLA's builder emitted for the lower operand (XLA-8).
-  refusal   XLA must refuse too; where its message says why, that is compared with the case's kind.
+  refusal   XLA must refuse too; if its message gives the reason, that is compared with the case's kind.
 
-How a case is put to XLA, where that is not obvious:
+How a case is expressed in XLA, where that is not obvious:
 
   * A view is gathered into a dense array first; XLA has no strides at this level.
-  * Where the two operands meet deeper inside an expression, a subexpression that already has the common shape meets a
-    subexpression of the lower operand with the case's dimensions, and one of the higher operand with none.
+  * If the two operands are combined deeper inside an expression, a subexpression that already has the common shape is
+    combined with a subexpression of the lower operand by the case's dimensions, and with one of the higher operand by none.
   * The branches and the condition of `select`, and a bare operand, are first brought to the common shape by
     BroadcastInDim, because XLA's Select does not broadcast. The common shape is the one that XLA infers for Eq(lhs, rhs).
   * A type error or a wrong number of operands is a property of requests that XlaBuilder cannot express, and a request of
-    more than 2^28 elements is not run: such cases are counted as not asked.
+    more than 2^28 elements is too large to run: such cases are counted as not run.
 
-Where XLA differs and the case's note says so, naming jaxlib 0.5.3, the difference is counted as noted. The exit status is
-1 where XLA differs otherwise, 2 where nothing was asked.
+If XLA differs and the case's note mentions jaxlib 0.5.3, the difference is counted as noted. The exit status is 1 if XLA
+differs otherwise, and 2 if nothing was run.
 """
 import argparse
 import math
@@ -54,7 +54,7 @@ UNARY = {
     "logical_not": ops.Not,
 }
 NOT_EXPRESSIBLE = {"dtype_mismatch", "unsupported_function", "operand_count", "too_large"}
-# XLA's own words, and the kind that they amount to.
+# Fragments of XLA's messages, and the kinds of refusal that they mean.
 MESSAGES = [
     (r"Shapes must be equal rank", "rank_mismatch"),
     (r"must either be not set or be the identity", "broadcast_dimensions_not_identity"),
@@ -68,7 +68,7 @@ MAX_ELEMENTS = 1 << 28
 
 
 class NotAsked(Exception):
-    """XLA cannot be asked about this case, for the reason given."""
+    """XLA cannot run this case, for the given reason."""
 
 
 def dense(operand):
@@ -122,7 +122,7 @@ class Lowering:
         self.inputs = [dense(o) for o in self.operands]
 
     def infer(self):
-        """The common shape, as XLA infers it, and what its builder made of the lower operand on the way."""
+        """The common shape, as XLA infers it, and what its builder made of the lower operand."""
         builder = xla_client.XlaBuilder("inference")
         shapes = self.shapes
         if shapes[0].element_type() != shapes[1].element_type():
@@ -144,7 +144,7 @@ class Lowering:
         return self.parameters[i], frozenset([i])
 
     def dims_between(self, left, right):
-        """The dimensions for a meeting of two nodes: the case's, unless both have the same rank already."""
+        """The dimensions for combining two nodes: the case's, unless both already have the same rank."""
         if left == right:
             return []
         if left == self.both or right == self.both:
@@ -213,7 +213,7 @@ def ask(client, case):
 
 
 def number(value):
-    """A scalar as a case file writes it."""
+    """A scalar as in a case file."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (int, np.integer)):
@@ -262,7 +262,7 @@ def same(expected, values, array):
 
 
 def difference(case, answer, refused):
-    """Where XLA's answer is not the file's, in words; None where they agree."""
+    """How XLA's answer differs from the file's, in words; None if they agree."""
     if "refusal" in case:
         if refused is None:
             return f"accepts, with shape {list(answer[0].shape)}"
@@ -302,7 +302,7 @@ def main():
                 answer, refused = ask(client, case)
             except NotAsked as reason:
                 skipped += 1
-                print(f"not asked  {case['id']}: {reason}")
+                print(f"not run    {case['id']}: {reason}")
                 continue
             asked += 1
             if case.get("result") == "ask":
@@ -311,7 +311,7 @@ def main():
                     print(f"DIFFERS    {case['id']}: refuses: {refused[1]}")
                 elif not arguments.write:
                     unexplained += 1
-                    print(f"DIFFERS    {case['id']}: still to be asked (--write)")
+                    print(f"DIFFERS    {case['id']}: no result yet (--write)")
                 else:
                     pattern = r"(\n  - id: %s\n(?:(?!\n  - id: ).)*?\n    result: )ask\b" % re.escape(case["id"])
                     text, count = re.subn(pattern, lambda m: m.group(1) + written(*answer), text, flags=re.S)
@@ -330,7 +330,7 @@ def main():
         if arguments.write:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-    print(f"{asked} asked: {agreed} agree, {noted} differ as their note says, {unexplained} differ; {skipped} not asked")
+    print(f"{asked} run: {agreed} agree, {noted} differ as their note says, {unexplained} differ; {skipped} not run")
     return 2 if asked == 0 else 1 if unexplained else 0
 
 

@@ -1,11 +1,11 @@
-"""Shared by the scripts that put cases to one real system (ask_openvino.py, ask_paddle.py).
+"""Shared by the scripts that run cases on one real system (ask_openvino.py, ask_paddle.py).
 
-Reads case files, makes the operands, compares what the system answered with what the case expects, and prints every
-difference. A case that is known to differ says so in its note, in the words "<system> <version> differs"; a difference
-without these words, or these words without a difference, makes the exit status 1.
+Reads case files, builds the operands, compares the system's answer with what the case expects, and prints every difference.
+The note of a case that is known to differ contains "<system> <version> differs"; a difference without these words, or these
+words without a difference, makes the exit status 1.
 
-Each case runs in a child process, for the systems crash on some. Values are compared up to single precision: the systems compute f64 in f32, and what is asked here is which elements
-meet, not the last bit.
+Each case runs in a child process, because the systems crash on some. Values are compared in single precision: the systems
+compute f64 in f32, and the question here is which elements are combined, not the last bit.
 """
 
 import math
@@ -25,19 +25,19 @@ MAX_ELEMENTS = 1 << 28
 
 
 class Refused(Exception):
-    """The system says no."""
+    """The system refuses the request."""
 
 
 class Crashed(Exception):
-    """The system ended the process. That is never the refusal that a case expects."""
+    """The system crashed the process. That is never the refusal that a case expects."""
 
 
 class NotExpressible(Exception):
-    """The system has no way to be asked this; no statement about it."""
+    """The system cannot express this request, so the case says nothing about it."""
 
 
 def array(operand):
-    """The operand as a contiguous array; a view is read by its formula."""
+    """The operand as a contiguous array; a view is read by its offset and strides."""
     if operand["dtype"] not in DTYPES:
         raise NotExpressible(f"no {operand['dtype']} here")
     shape = operand["shape"]
@@ -97,11 +97,11 @@ def apart(ask, case):
         os.dup2(silence, 1)
         os.dup2(silence, 2)
         try:
-            told = ask(case)
+            answer = ask(case)
         except Exception as error:
-            told = error if isinstance(error, (Refused, NotExpressible)) else RuntimeError(repr(error))
+            answer = error if isinstance(error, (Refused, NotExpressible)) else RuntimeError(repr(error))
         with os.fdopen(theirs, "wb") as pipe:
-            pickle.dump(told, pipe)
+            pickle.dump(answer, pipe)
         os._exit(0)
     os.close(theirs)
     with os.fdopen(ours, "rb") as pipe:
@@ -109,10 +109,10 @@ def apart(ask, case):
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if not data:
         raise Crashed(f"signal {-status}" if status < 0 else f"exit status {status}")
-    told = pickle.loads(data)
-    if isinstance(told, Exception):
-        raise told
-    return told
+    answer = pickle.loads(data)
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 def main(system, rules, ask):
@@ -139,15 +139,15 @@ def main(system, rules, ask):
                 continue
             differs = differs or difference(case, answer)
             counts["differs" if differs else "same"] += 1
-            said = f"{system} differs" in " ".join(case.get("note", "").split())
+            noted = f"{system} differs" in " ".join(case.get("note", "").split())
             if differs:
                 tail = f"; refused: {message}" if message else ""
-                print(f"  {'differs (noted) ' if said else 'DIFFERS'}  {case['id']}: {differs}{tail}")
-            elif said:
-                print(f"  AGREES, against its note  {case['id']}")
-            unexplained += bool(differs) != said
+                print(f"  {'differs (noted) ' if noted else 'DIFFERS'}  {case['id']}: {differs}{tail}")
+            elif noted:
+                print(f"  AGREES, contrary to its note  {case['id']}")
+            unexplained += bool(differs) != noted
     print(f"{system}: " + ", ".join(f"{n} {what}" for what, n in counts.items())
           + (f"; {unexplained} not as their notes say" if unexplained else ""))
     if not counts["same"]:
-        sys.exit("no case agreed: nothing was asked, or everything is wrong")
+        sys.exit("no case agreed: nothing was run, or everything is wrong")
     sys.exit(1 if unexplained else 0)

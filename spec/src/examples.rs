@@ -1,4 +1,4 @@
-//! The examples of the five documents as data, from `spec/examples.yaml`: what a case may cite, and what the suite
+//! The five documents and their examples as data, from `spec/examples.yaml`: what a case may cite, and what the suite
 //! must cover.
 
 use crate::read::read;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 pub struct Example {
     /// As cases cite it: `X01`.
     pub id: String,
-    /// The document, or `xla` for the three texts together.
+    /// The document's key, or `xla` for the three texts together.
     pub document: String,
     /// Its lines, by the document's key.
     pub lines: BTreeMap<String, String>,
@@ -37,7 +37,7 @@ pub enum Coverage {
     Loader,
 }
 
-/// A document that examples are taken from.
+/// A document that the rules and the examples are taken from.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {

@@ -1,4 +1,4 @@
-//! The suite: the cases and sweeps that come with the library, or those of the files given.
+//! The suite: the built-in cases and sweeps, or those of given files.
 
 use crate::error::LoadErrors;
 use crate::load::{CaseFile, gather, load_path, load_str};
@@ -18,10 +18,10 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// The suite that is built in: all of `spec/cases`.
+    /// The built-in suite: all of `spec/cases`.
     ///
     /// # Errors
-    /// Everything that is wrong in its files; the library's own tests see to it that there is nothing.
+    /// Everything that is wrong in its files; the library's own tests ensure that nothing is.
     pub fn builtin() -> Result<Suite, LoadErrors> {
         gather(FILES.iter().map(|(name, text)| load_str(text, name))).map(Suite::from)
     }
