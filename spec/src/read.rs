@@ -54,6 +54,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         match &self.kind {
             Kind::Text(text) => visitor.visit_borrowed_str(text),
             Kind::Bool(value) => visitor.visit_bool(*value),
+            // mutant: replace < with <=: 0 is the same number signed and unsigned
             Kind::Int(value) if *value < 0 => visitor.visit_i64(*value as i64),
             Kind::Int(value) => visitor.visit_u64(*value as u64),
             Kind::Float(value) => visitor.visit_f64(*value),
