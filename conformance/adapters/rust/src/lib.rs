@@ -49,7 +49,7 @@ pub fn outcome(answer: Result<Tensor, Stop>) -> Outcome {
         Ok(tensor) => Outcome::Success(Success::from(tensor)),
         Err(Stop::Refused(refusal)) => Outcome::Refusal(refusal),
         Err(Stop::Skipped(reason)) => Outcome::Skipped { reason },
-        Err(Stop::Errored(message)) => Outcome::Errored { message },
+        Err(Stop::Errored(message)) => Outcome::errored(ErrorKind::Reported, message),
     }
 }
 
