@@ -12,8 +12,8 @@ use crate::lint::{message, shortened};
 use crate::literal::{Literal, Reading};
 use crate::raw::{NameOrPlace, Natural, RawRequest, wide};
 use crate::{
-    Case, CaseFile, Expectation, Expression, Malformed, Node, Operand, Operation, Outcome, Refusal,
-    RefusalKind, Request, RuleSet, Rules, Scalar, Shape, Source, Success, Sweep, Tensor,
+    Case, CaseFile, ErrorKind, Expectation, Expression, Malformed, Node, Operand, Operation, Outcome,
+    Refusal, RefusalKind, Request, RuleSet, Rules, Scalar, Shape, Source, Success, Sweep, Tensor,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -226,7 +226,7 @@ pub fn outcome_to_value(request: &Request, outcome: &Outcome) -> Value {
             json!({ "refusal": map })
         }
         Outcome::Skipped { reason } => json!({ "skipped": { "reason": reason } }),
-        Outcome::Errored { message } => json!({ "errored": { "message": message } }),
+        Outcome::Errored { message, .. } => json!({ "errored": { "message": message } }),
     }
 }
 
@@ -329,7 +329,7 @@ pub fn outcome_from_str(request: &Request, text: &str) -> Result<Outcome, Malfor
             Ok(Outcome::Skipped { reason: skipped.reason.unwrap_or_default() })
         }
         Answer { result: None, refusal: None, skipped: None, errored: Some(errored) } => {
-            Ok(Outcome::Errored { message: errored.message.unwrap_or_default() })
+            Ok(Outcome::errored(ErrorKind::Reported, errored.message.unwrap_or_default()))
         }
         Answer { result: None, refusal: None, skipped: None, errored: None } => Err(one_of("none of them")),
         Answer { .. } => Err(one_of("several of them")),

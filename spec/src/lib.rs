@@ -329,7 +329,7 @@ pub use kit::{LICENCES, SCHEMAS, SEMANTICS};
 pub use lint::hides;
 pub use load::{CaseFile, FORMAT, MAX_FILE_BYTES, load_path, load_str};
 pub use operand::{MAX_OPERAND_NAME, Operand};
-pub use outcome::{Outcome, Refusal, RefusalKind, Success, UnknownRefusalKind};
+pub use outcome::{ErrorKind, Outcome, Refusal, RefusalKind, Success, UnknownRefusalKind};
 pub use request::{Malformed, Operation, OperationKind, Request};
 pub use rules::{Attribute, OperandCount, RuleSet, Rules, UnknownRuleSet};
 pub use shape::{MAX_COUNT, Shape, ShapeError};

@@ -1,4 +1,4 @@
-//! What comes back: a tensor, a refusal of a named kind, or word that the question was not answered.
+//! The answer to a request: a result, a refusal of a named kind, or why there is neither.
 
 use crate::Tensor;
 use std::fmt;
@@ -159,9 +159,39 @@ pub enum Outcome {
     },
     /// Not answered because something broke; counted as failed.
     Errored {
-        /// What happened.
+        /// What broke.
+        kind: ErrorKind,
+        /// What happened, in words; never parsed.
         message: String,
     },
+}
+
+/// What breaks when a request is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ErrorKind {
+    /// The implementation reported it: the answer `errored` of the protocol.
+    Reported,
+    /// The implementation panicked.
+    Panicked,
+    /// The process of the implementation ended.
+    Crashed,
+    /// There was no answer within the time limit.
+    TimedOut,
+    /// The answer was not valid.
+    InvalidAnswer,
+    /// The process ended with several requests unanswered, and with none of them when each was sent alone.
+    NotReproduced,
+    /// The process could not be started again, so the request was not sent.
+    NotStarted,
+    /// The run was interrupted.
+    Interrupted,
+}
+
+impl Outcome {
+    /// A request that was not answered because something broke.
+    pub fn errored(kind: ErrorKind, message: impl Into<String>) -> Outcome {
+        Outcome::Errored { kind, message: message.into() }
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use broadcheck_spec::half::f16;
 use broadcheck_spec::{
-    CaseFile, Expression, Function, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
-    Success, Tensor, json, load_str,
+    CaseFile, ErrorKind, Expression, Function, Operand, Operation, Outcome, Refusal, RefusalKind, Request,
+    Rules, Success, Tensor, json, load_str,
 };
 
 fn request(rules: Rules) -> Request {
@@ -173,7 +173,10 @@ fn answers_are_read_leniently() {
         answer(r#"{"skipped":{"reason":"no f16"}}"#),
         Ok(Outcome::Skipped { reason: "no f16".into() })
     );
-    assert_eq!(answer(r#"{"errored":{"message":"boom"}}"#), Ok(Outcome::Errored { message: "boom".into() }));
+    assert_eq!(
+        answer(r#"{"errored":{"message":"boom"}}"#),
+        Ok(Outcome::errored(ErrorKind::Reported, "boom"))
+    );
     let refusal = answer(r#"{"refusal":{"kind":"flag_violation","operand":"b","axis":0}}"#);
     let expected = Refusal::new(RefusalKind::FlagViolation, "").of_operand(1).at_axis(0);
     assert_eq!(refusal, Ok(Outcome::Refusal(expected)));
@@ -248,7 +251,7 @@ fn every_kind_of_answer_comes_back() {
         Outcome::Refusal(Refusal::new(RefusalKind::FlagViolation, "2").at_axis(0).of_operand(1)),
         Outcome::Refusal(Refusal::default()),
         Outcome::Skipped { reason: "no".into() },
-        Outcome::Errored { message: "line\nbreak".into() },
+        Outcome::errored(ErrorKind::Reported, "line\nbreak"),
     ] {
         let text = json::outcome_to_value(&request, &outcome).to_string();
         assert!(!text.contains('\n'));

@@ -1,11 +1,11 @@
 //! A command that speaks the protocol, as an implementation: started, asked, ended and started again.
 
+use super::Options;
 use super::limits::elements;
 use super::schedule::{Before, Question, Unanswered, ask};
 use super::session::{Fault, Session};
 use super::start::Declared;
-use super::{INTERRUPTED, Options};
-use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
+use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -64,7 +64,7 @@ impl Process {
     }
 
     /// A process that waits, or a fresh one.
-    fn take(&self) -> Result<Idle, String> {
+    fn take(&self) -> Result<Idle, Fault> {
         while let Some(mut idle) = { self.idle().pop() } {
             if !idle.session.is_gone() {
                 return Ok(idle);
@@ -73,12 +73,13 @@ impl Process {
         self.fresh()
     }
 
-    fn fresh(&self) -> Result<Idle, String> {
+    fn fresh(&self) -> Result<Idle, Fault> {
+        let not_started = |why: String| Err(Fault::Broken(ErrorKind::NotStarted, why));
         if self.options.interrupted() {
-            return Err(INTERRUPTED.into());
+            return Err(Fault::Interrupted);
         }
         if self.failed_starts.load(Ordering::Relaxed) >= MAX_FAILED_STARTS {
-            return Err(format!("not tried again after {MAX_FAILED_STARTS} starts that failed"));
+            return not_started(format!("not tried again after {MAX_FAILED_STARTS} starts that failed"));
         }
         match Session::open(&self.words, &self.options) {
             Ok((session, declared)) => {
@@ -87,7 +88,7 @@ impl Process {
             }
             Err(message) => {
                 self.failed_starts.fetch_add(1, Ordering::Relaxed);
-                Err(format!("it could not be started again: {message}"))
+                not_started(format!("it could not be started again: {message}"))
             }
         }
     }
@@ -102,11 +103,10 @@ impl Process {
         outcomes: &mut [Option<Outcome>],
     ) {
         let Unanswered { places, before, fault } = broken;
-        let errored = |message: String| Some(Outcome::Errored { message });
         match fault {
             Fault::Interrupted => {
                 for place in places.into_iter().chain(queue.drain(..)) {
-                    outcomes[place] = errored(INTERRUPTED.into());
+                    outcomes[place] = Some(Fault::Interrupted.outcome());
                 }
             }
             // The only request of a process was alone already.
@@ -114,8 +114,8 @@ impl Process {
                 let ending = ending(places.len(), before, &how);
                 self.run_alone(questions, &places, &ending, outcomes);
             }
-            Fault::Crashed(how) | Fault::Broken(how) => {
-                outcomes[places[0]] = errored(how);
+            fault @ (Fault::Crashed(_) | Fault::Broken(..)) => {
+                outcomes[places[0]] = Some(fault.outcome());
                 places[1..].iter().rev().for_each(|&place| queue.push_front(place));
             }
         }
@@ -139,21 +139,19 @@ impl Process {
                         .map_err(|unanswered| unanswered.fault)
                 }
                 Err(_) if self.options.interrupted() => Err(Fault::Interrupted),
-                // How the process had ended would not be told at all.
-                Err(why) if place == oldest => Err(Fault::Broken(format!("{ending}\n{why}"))),
-                Err(why) => Err(Fault::Broken(why)),
+                // Otherwise nothing would report how the process ended.
+                Err(Fault::Broken(kind, why)) if place == oldest => {
+                    Err(Fault::Broken(kind, format!("{ending}\n{why}")))
+                }
+                Err(fault) => Err(fault),
             };
             let Err(fault) = asked else { continue };
             crashed |= matches!(fault, Fault::Crashed(_));
-            let message = match fault {
-                Fault::Crashed(how) | Fault::Broken(how) => how,
-                Fault::Interrupted => INTERRUPTED.into(),
-            };
-            outcomes[place] = Some(Outcome::Errored { message });
+            outcomes[place] = Some(fault.outcome());
         }
         if !crashed && !matches!(outcomes[oldest], Some(Outcome::Errored { .. })) {
             let message = format!("not reproduced alone: {ending}");
-            outcomes[oldest] = Some(Outcome::Errored { message });
+            outcomes[oldest] = Some(Outcome::errored(ErrorKind::NotReproduced, message));
         }
     }
 
@@ -217,8 +215,8 @@ impl Implementation for Process {
         while let Some(&oldest) = queue.front() {
             let Idle { mut session, window } = match self.take() {
                 Ok(idle) => idle,
-                Err(message) => {
-                    outcomes[oldest] = Some(Outcome::Errored { message });
+                Err(fault) => {
+                    outcomes[oldest] = Some(fault.outcome());
                     queue.pop_front();
                     continue;
                 }
@@ -231,7 +229,7 @@ impl Implementation for Process {
                 }
             }
         }
-        let missed = || Outcome::Errored { message: "the request was never sent".into() };
+        let missed = || Outcome::errored(ErrorKind::NotStarted, "the request was never sent");
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missed)).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::session::{Fault, Session};
 use super::{Options, answer};
-use broadcheck_spec::{Outcome, Request, json};
+use broadcheck_spec::{ErrorKind, Outcome, Request, json};
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -62,9 +62,10 @@ pub(super) fn ask(
             sent.push_back(Sent { place, seq });
         }
         let Some(&Sent { place, seq }) = sent.front() else { return Ok(()) };
+        let invalid = |why| Fault::Broken(ErrorKind::InvalidAnswer, why);
         let answered = session
             .receive(since, options.time_limit, options)
-            .and_then(|line| answer::read(questions[place].request, seq, &line).map_err(Fault::Broken));
+            .and_then(|line| answer::read(questions[place].request, seq, &line).map_err(invalid));
         match answered {
             Ok(outcome) => outcomes[place] = Some(outcome),
             Err(fault) => {

@@ -5,6 +5,7 @@ use super::group::{Group, Streams, describe};
 use super::lines::{Line, excerpt, read_line};
 use super::start::{self, Declared, VERSION};
 use super::stderr::Tail;
+use broadcheck_spec::{ErrorKind, Outcome};
 use serde_json::{Value, json};
 use std::io::{BufReader, Write};
 use std::process::{ChildStdin, ChildStdout};
@@ -37,10 +38,30 @@ const PER_ELEMENT: usize = 400;
 pub(super) enum Fault {
     /// It ended, or closed its output.
     Crashed(String),
-    /// It said what is no answer, said too much, or nothing in time.
-    Broken(String),
-    /// The person at the terminal wants no more.
+    /// Its answer was not valid or did not come in time, or it could not be started again.
+    Broken(ErrorKind, String),
+    /// The run was interrupted.
     Interrupted,
+}
+
+impl Fault {
+    /// What happened, in words.
+    pub(super) fn message(self) -> String {
+        match self {
+            Fault::Crashed(how) | Fault::Broken(_, how) => how,
+            Fault::Interrupted => "interrupted".into(),
+        }
+    }
+
+    /// The outcome of a request that was not answered because of it.
+    pub(super) fn outcome(self) -> Outcome {
+        let kind = match self {
+            Fault::Crashed(_) => ErrorKind::Crashed,
+            Fault::Broken(kind, _) => kind,
+            Fault::Interrupted => ErrorKind::Interrupted,
+        };
+        Outcome::errored(kind, self.message())
+    }
 }
 
 /// What the reading thread found.
@@ -94,8 +115,8 @@ impl Session {
         self.send(&json!({ "cmd": "start", "version": VERSION }));
         let line =
             self.receive(Instant::now(), options.start_limit, options).map_err(|fault| match fault {
-                Fault::Crashed(how) | Fault::Broken(how) => format!("`start` was not answered: {how}"),
-                Fault::Interrupted => "interrupted".into(),
+                Fault::Crashed(how) | Fault::Broken(_, how) => format!("`start` was not answered: {how}"),
+                Fault::Interrupted => fault.message(),
             })?;
         start::read(&line).map_err(|errors| {
             let errors = errors.join("; ");
@@ -142,14 +163,14 @@ impl Session {
                 Ok(Event::TooLong(limit)) => {
                     let message =
                         format!("a line of more than {limit} bytes, which is longer than any answer");
-                    return Err(Fault::Broken(message + &self.stderr.text()));
+                    return Err(Fault::Broken(ErrorKind::InvalidAnswer, message + &self.stderr.text()));
                 }
                 Ok(Event::End(half)) => return Err(Fault::Crashed(self.ending(&half))),
                 Err(RecvTimeoutError::Disconnected) => return Err(Fault::Crashed(self.ending(&[]))),
                 // It has ended, and something that it started holds its output open.
                 Err(RecvTimeoutError::Timeout) if gone => return Err(Fault::Crashed(self.ending(&[]))),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                    return Err(Fault::Broken(self.hung(limit)));
+                    return Err(Fault::Broken(ErrorKind::TimedOut, self.hung(limit)));
                 }
                 Err(RecvTimeoutError::Timeout) => gone = self.group.exited().is_some(),
             }

@@ -6,7 +6,7 @@
 
 use broadcheck_harness::{Options, Process, open};
 use broadcheck_spec::{
-    Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Tensor,
+    ErrorKind, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Tensor,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,7 +66,7 @@ fn one_error(process: &Process, value: i32) -> String {
     let mut message = None;
     for (place, outcome) in (1..=COUNT).zip(outcomes(process)) {
         match outcome {
-            Outcome::Errored { message: found } if place == value => message = Some(found),
+            Outcome::Errored { message: found, .. } if place == value => message = Some(found),
             other if place != value => assert_eq!(other, right(place), "the case {place}"),
             other => panic!("the case {place}: {other:?}"),
         }
@@ -220,7 +220,7 @@ fn one_that_closes_its_output_is_ended() {
 fn what_it_says_of_itself_is_believed() {
     for (name, expected) in [
         ("lies.sh", Outcome::Skipped { reason: "no i32 after all".into() }),
-        ("confesses.sh", Outcome::Errored { message: "out of luck".into() }),
+        ("confesses.sh", Outcome::errored(ErrorKind::Reported, "out of luck")),
     ] {
         let found = outcomes(&process(name, Options::default()));
         assert_eq!(found[4], expected);
@@ -281,7 +281,7 @@ fn one_that_never_starts_again_fails_the_rest_and_ends() {
     let found = outcomes(&open(&command, Options::default()).expect("it starts once"));
     assert_eq!(found[3], right(4));
     for (place, outcome) in found.iter().enumerate().skip(4) {
-        let Outcome::Errored { message } = outcome else { panic!("the case {place}: {outcome:?}") };
+        let Outcome::Errored { message, .. } = outcome else { panic!("the case {place}: {outcome:?}") };
         let part = match place {
             4 => "ended with exit status 3",
             // The case 4 was tried again, too.

@@ -250,7 +250,7 @@ fn intermediate_and_flags_are_judged_where_both_have_them() {
 fn what_was_not_answered_is_no_pass() {
     let (request, want) = (matrix_plus_row(), expected(tensor(&[2, 3], sum())));
     let skipped = Outcome::Skipped { reason: "no f64".into() };
-    let errored = Outcome::Errored { message: "broke".into() };
+    let errored = Outcome::errored(broadcheck_spec::ErrorKind::Reported, "broke");
     assert_eq!(judge(&request, &want, &skipped, Latitude::ANY), Verdict::Skipped("no f64".into()));
     assert_eq!(judge(&request, &want, &errored, Latitude::ANY), Verdict::Errored("broke".into()));
     assert_eq!(expectation_of(&skipped), None);

@@ -5,7 +5,7 @@ use crate::known::Known;
 use crate::parallel::over_ranges;
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, judge};
 use broadcheck_reference::align;
-use broadcheck_spec::{Case, Expectation, Implementation, Operation, Outcome, Request, Shape};
+use broadcheck_spec::{Case, ErrorKind, Expectation, Implementation, Operation, Outcome, Request, Shape};
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -166,7 +166,9 @@ fn beyond_its_limit(implementation: &dyn Implementation, case: &Case) -> bool {
 /// Asks an implementation; a panic inside it is an outcome of its own, and leaves no message on stderr.
 pub fn run_caught(implementation: &dyn Implementation, request: &Request) -> Outcome {
     let answer = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run(request))));
-    answer.unwrap_or_else(|panic| Outcome::Errored { message: format!("panicked: {}", panic_text(&*panic)) })
+    answer.unwrap_or_else(|panic| {
+        Outcome::errored(ErrorKind::Panicked, format!("panicked: {}", panic_text(&*panic)))
+    })
 }
 
 /// Asks an implementation several requests: together, where it likes that; a panic is then found by asking again,

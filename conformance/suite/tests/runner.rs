@@ -181,7 +181,7 @@ fn what_is_not_declared_is_skipped_and_never_passed() {
 #[test]
 fn errors_and_lies_are_failures() {
     count_panics();
-    let errs = subject(|_: &Request| Outcome::Errored { message: "no device".into() });
+    let errs = subject(|_: &Request| Outcome::errored(broadcheck_spec::ErrorKind::Reported, "no device"));
     assert_eq!(status(&errs, &case(1)), (Status::Errored, "no device".into()));
     let lies = subject(|_: &Request| Outcome::Success(Success::from(one(5))));
     let (found, detail) = status(&lies, &case(1));

@@ -242,8 +242,8 @@ fn smallest(
             (Outcome::Success(one), Outcome::Success(other)) => one.tensor == other.tensor,
             (Outcome::Refusal(_), Outcome::Refusal(_)) => true,
             (Outcome::Success(_), Outcome::Refusal(_)) | (Outcome::Refusal(_), Outcome::Success(_)) => false,
-            (Outcome::Skipped { reason: what } | Outcome::Errored { message: what }, _)
-            | (_, Outcome::Skipped { reason: what } | Outcome::Errored { message: what }) => {
+            (Outcome::Skipped { reason: what } | Outcome::Errored { message: what, .. }, _)
+            | (_, Outcome::Skipped { reason: what } | Outcome::Errored { message: what, .. }) => {
                 return Err(format!("{} at {first} and {second}: {what}", implementation.name()));
             }
         };

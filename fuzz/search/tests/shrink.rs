@@ -208,7 +208,7 @@ fn what_nobody_decides_is_left_to_a_person() {
 fn limits_are_kept_and_what_does_not_come_back_is_said() {
     static ASKED: AtomicU32 = AtomicU32::new(0);
     let once = Planted(|_, outcome| match ASKED.fetch_add(1, Ordering::Relaxed) {
-        0 => Outcome::Errored { message: "once".into() },
+        0 => Outcome::errored(broadcheck_spec::ErrorKind::Reported, "once"),
         _ => outcome,
     });
     let oracle = Differential::new(&Reference, &once);

@@ -49,7 +49,7 @@ pub fn outcome(answer: Result<Tensor, NoResult>) -> Outcome {
         Ok(tensor) => Outcome::Success(Success::from(tensor)),
         Err(NoResult::Refused(refusal)) => Outcome::Refusal(refusal),
         Err(NoResult::Skipped(reason)) => Outcome::Skipped { reason },
-        Err(NoResult::Errored(message)) => Outcome::Errored { message },
+        Err(NoResult::Errored(message)) => Outcome::errored(ErrorKind::Reported, message),
     }
 }
 

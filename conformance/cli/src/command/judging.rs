@@ -5,10 +5,9 @@ use super::select::{Selected, rules_of};
 use crate::report::{Entry, Leftover, Run, describe_expectation, describe_request, plural};
 use broadcheck::known::Known;
 use broadcheck::parallel::over_ranges;
-use broadcheck::run::{Judged, Status, run_cases};
+use broadcheck::run::{Judged, run_cases};
 use broadcheck::sweeps::{SweepReport, run_sample};
-use broadcheck_spec::Implementation;
-use broadcheck_spec::{Case, Suite, Sweep};
+use broadcheck_spec::{Case, ErrorKind, Implementation, Outcome, Suite, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -110,9 +109,9 @@ impl Judging<'_> {
     }
 }
 
-/// Whether there is no answer because the interrupt key was pressed.
+/// Whether there is no answer because the run was interrupted.
 fn is_interrupted(judged: &Judged) -> bool {
-    judged.status == Status::Errored && judged.detail == broadcheck_harness::INTERRUPTED
+    matches!(judged.outcome, Some(Outcome::Errored { kind: ErrorKind::Interrupted, .. }))
 }
 
 /// How a single case is judged again from the shell.

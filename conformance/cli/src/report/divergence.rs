@@ -40,6 +40,6 @@ pub fn answers(smallest: &Disagreement) -> [String; 2] {
         }
         Outcome::Success(success) => success.tensor.shape().to_string(),
         Outcome::Refusal(refusal) => refusal.kind.map_or("refused", |kind| kind.name()).to_owned(),
-        Outcome::Skipped { reason: what } | Outcome::Errored { message: what } => what.clone(),
+        Outcome::Skipped { reason: what } | Outcome::Errored { message: what, .. } => what.clone(),
     })
 }

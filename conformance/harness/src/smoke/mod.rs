@@ -177,8 +177,8 @@ impl Smoke<'_> {
         let line = match session.receive(Instant::now(), self.options.time_limit, self.options) {
             Ok(line) => line,
             Err(fault) => {
-                let hint = if matches!(fault, Fault::Broken(_)) { late(session) } else { String::new() };
-                return Err(Wrong { sent, hint, ..Wrong::new(words_of(fault), expected) });
+                let hint = if matches!(fault, Fault::Broken(..)) { late(session) } else { String::new() };
+                return Err(Wrong { sent, hint, ..Wrong::new(fault.message(), expected) });
             }
         };
         let judged = judged(request, seq, &line);
@@ -198,7 +198,7 @@ impl Smoke<'_> {
             let wrong = |found: String| Wrong::new(format!("after {place} answers: {found}"), &all);
             let line = session
                 .receive(Instant::now(), self.options.time_limit, self.options)
-                .map_err(|fault| wrong(words_of(fault)))?;
+                .map_err(|fault| wrong(fault.message()))?;
             judged(request, seq, &line).map_err(|found| wrong(found.text))?;
         }
         self.session = Some(session);
@@ -269,13 +269,6 @@ fn expected(request: &Request) -> String {
 
 fn shortened(value: &Value) -> String {
     lines::shortened(value.to_string().as_bytes(), 600)
-}
-
-fn words_of(fault: Fault) -> String {
-    match fault {
-        Fault::Crashed(how) | Fault::Broken(how) => how,
-        Fault::Interrupted => super::INTERRUPTED.into(),
-    }
 }
 
 /// Whether the answer to `start` came after all, behind the line that was taken for it.

@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_broken_outcome_agrees_with_nothing() {
-        let broken = Outcome::Errored { message: "panicked".into() };
+        let broken = Outcome::errored(broadcheck_spec::ErrorKind::Panicked, "panicked");
         let zeros = request(Function::Maximum, [0.0, -0.0]);
         assert!(!same(&broken, &broken));
         assert_eq!(

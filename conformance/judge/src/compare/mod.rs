@@ -118,7 +118,7 @@ fn difference(kind: DifferenceKind, detail: impl Into<String>) -> Result<(), Dif
 pub fn judge(request: &Request, expectation: &Expectation, outcome: &Outcome, latitude: Latitude) -> Verdict {
     let judged = match (expectation, outcome) {
         (_, Outcome::Skipped { reason }) => return Verdict::Skipped(reason.clone()),
-        (_, Outcome::Errored { message }) => return Verdict::Errored(message.clone()),
+        (_, Outcome::Errored { message, .. }) => return Verdict::Errored(message.clone()),
         (Expectation::Result(expected), Outcome::Success(success)) => {
             results(request, expected, success, latitude)
         }

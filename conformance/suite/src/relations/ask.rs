@@ -72,7 +72,7 @@ pub(crate) fn ask(implementation: &dyn Implementation, request: &Request) -> Res
         Outcome::Success(success) => Ok(Answer::Accepted(success)),
         Outcome::Refusal(refusal) => Ok(Answer::Refused(refusal)),
         Outcome::Skipped { reason } => Err(format!("skipped inside what it declares: {reason}")),
-        Outcome::Errored { message } => Err(message),
+        Outcome::Errored { message, .. } => Err(message),
     }
 }
 

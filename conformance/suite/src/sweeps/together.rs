@@ -7,7 +7,7 @@
 
 use crate::relations::{Held, Instance, Relation};
 use crate::run::run_caught;
-use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
+use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -90,7 +90,7 @@ impl Implementation for Replay<'_> {
         progress.asked += 1;
         answer.unwrap_or_else(|| {
             progress.wanted.get_or_insert_with(|| request.clone());
-            Outcome::Errored { message: "not answered yet".into() }
+            Outcome::errored(ErrorKind::NotStarted, "not answered yet")
         })
     }
 

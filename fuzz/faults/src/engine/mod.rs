@@ -24,8 +24,8 @@ pub(super) mod xla;
 
 use blocks::Source;
 use broadcheck_spec::{
-    DType, Data, Expression, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules, Scalar,
-    Shape, Success, Tensor,
+    DType, Data, ErrorKind, Expression, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
+    Scalar, Shape, Success, Tensor,
 };
 use collapse::Plan;
 use convert::{convert, zero};
@@ -150,7 +150,7 @@ impl Decisions {
         let values = self.computed(expression, &operands, shapes, aligned, dtype);
         let tensor = match tensor(dtype, &aligned.shape, values) {
             Ok(tensor) => tensor,
-            Err(message) => return Outcome::Errored { message },
+            Err(message) => return Outcome::errored(ErrorKind::Reported, message),
         };
         let intermediate = aligned.intermediate.as_ref().and_then(|shape| {
             let lower = usize::from(operands[0].rank() > operands[1].rank());
@@ -216,7 +216,7 @@ impl Decisions {
         let values = sums.into_iter().map(|sum| convert(Scalar::F64(sum), dtype)).collect();
         match tensor(dtype, &shape, values) {
             Ok(tensor) => Outcome::Success(Success::from(tensor)),
-            Err(message) => Outcome::Errored { message },
+            Err(message) => Outcome::errored(ErrorKind::Reported, message),
         }
     }
 
@@ -250,7 +250,7 @@ fn not_computed(request: &Request, aligned: &Aligned) -> Option<Outcome> {
     let shape = Shape::from(too_large);
     Some(match shape.count() {
         Some(_) => Outcome::Skipped { reason: format!("a result of shape {shape} is above the limit") },
-        None => Outcome::Errored { message: format!("no memory for shape {shape}") },
+        None => Outcome::errored(ErrorKind::Reported, format!("no memory for shape {shape}")),
     })
 }
 

@@ -13,7 +13,7 @@ pub(super) fn breakage(outcome: &Outcome) -> Option<String> {
             Some(format!("a result of dtype {}, expected f64", success.tensor.dtype()))
         }
         Outcome::Skipped { reason } => Some(format!("skipped inside what it declares: {reason}")),
-        Outcome::Errored { message } => Some(message.clone()),
+        Outcome::Errored { message, .. } => Some(message.clone()),
     }
 }
 

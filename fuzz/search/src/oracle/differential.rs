@@ -67,7 +67,7 @@ impl<'a> Differential<'a> {
             breakage(outcome).map(|(breakage, message)| (side, implementation, breakage, message.to_owned()))
         });
         if let Some((side, implementation, breakage, message)) = broken {
-            if is_interrupted(&message) {
+            if breakage == Breakage::Interrupted {
                 return Judgement::Vacuous(message);
             }
             let detail = format!("{} {breakage}: {message}", implementation.name());
@@ -148,13 +148,8 @@ pub(super) fn breakage(outcome: &Outcome) -> Option<(Breakage, &str)> {
     match outcome {
         Outcome::Success(_) | Outcome::Refusal(_) => None,
         Outcome::Skipped { reason } => Some((Breakage::Skipped, reason)),
-        Outcome::Errored { message } => Some((Breakage::of_message(message), message)),
+        Outcome::Errored { kind, message } => Some((Breakage::from(*kind), message)),
     }
-}
-
-/// Whether there is no answer because the interrupt key was pressed.
-pub(super) fn is_interrupted(message: &str) -> bool {
-    message == "interrupted"
 }
 
 /// Whether an accepted request takes more than an implementation says it makes (clause G-1): elements of the

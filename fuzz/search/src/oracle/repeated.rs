@@ -1,12 +1,11 @@
 //! One implementation over the same request again: an answer that hangs on threads, on memory that was never
 //! written, or on what was asked before differs from itself.
 
-use super::differential::is_interrupted;
 use super::signature::{Kind, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle};
 use broadcheck::run::{run_caught, run_together};
 use broadcheck_judge::compare::same;
-use broadcheck_spec::{Implementation, Outcome, Request};
+use broadcheck_spec::{ErrorKind, Implementation, Outcome, Request};
 
 /// The same request gives the same outcome twice, to the bit.
 pub fn repeated(implementation: &dyn Implementation, request: &Request) -> Judgement {
@@ -33,7 +32,7 @@ impl<'a> Repeated<'a> {
             | (Outcome::Errored { .. }, Outcome::Errored { .. }) => {
                 return Judgement::Vacuous("it is not answered".into());
             }
-            (_, Outcome::Errored { message }) if is_interrupted(message) => {
+            (_, Outcome::Errored { kind: ErrorKind::Interrupted, message }) => {
                 return Judgement::Vacuous(message.clone());
             }
             _ => {}

@@ -99,7 +99,7 @@ fn words(outcome: &Outcome) -> String {
         Outcome::Success(success) => format!("has shape {}", success.tensor.shape()),
         Outcome::Refusal(refusal) => format!("is refused ({refusal})"),
         Outcome::Skipped { reason } => format!("is skipped ({reason})"),
-        Outcome::Errored { message } => format!("breaks ({message})"),
+        Outcome::Errored { message, .. } => format!("breaks ({message})"),
     }
 }
 

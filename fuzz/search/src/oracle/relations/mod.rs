@@ -16,7 +16,7 @@ mod naming;
 mod operands;
 mod stages;
 
-use super::differential::{breakage, is_interrupted};
+use super::differential::breakage;
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use broadcheck::run::run_caught;
@@ -86,7 +86,7 @@ impl<'a> Relations<'a> {
         let answer = run_caught(self.implementation, &variation.request);
         match breakage(&answer) {
             Some((Breakage::Skipped, _)) => return None,
-            Some((_, message)) if is_interrupted(message) => return None,
+            Some((Breakage::Interrupted, _)) => return None,
             Some((breakage, message)) => {
                 let detail = format!("{}: {breakage}: {message}", variation.name);
                 return Some(self.disagreement(
@@ -135,7 +135,7 @@ impl Oracle for Relations<'_> {
         let first = run_caught(self.implementation, request);
         match breakage(&first) {
             Some((Breakage::Skipped, reason)) => return Judgement::Vacuous(reason.into()),
-            Some((_, message)) if is_interrupted(message) => return Judgement::Vacuous(message.into()),
+            Some((Breakage::Interrupted, message)) => return Judgement::Vacuous(message.into()),
             Some((breakage, message)) => {
                 let signature = Signature::new(self.name(), request, Kind::Broke(Side::Left, breakage));
                 return Judgement::broke(signature, message);
