@@ -4,11 +4,11 @@ use crate::assemble::{self, Parts};
 use crate::error::LoadError;
 use crate::lint::message;
 use crate::raw::{RawCase, RawSource, RawSweep, StrictOperand};
+use crate::read::read;
 use crate::request::Malformed;
-use crate::tree::Node;
+use crate::tree::{Kind, Node};
 use crate::{Case, Location, Operand, Origin, RuleSet, Source, Sweep, clauses, examples};
-use serde::de::DeserializeOwned;
-use serde_yaml::Value;
+use serde::Deserialize;
 
 /// The keys of the five documents.
 pub const DOCUMENTS: [&str; 5] = ["xla-en", "xla-zh", "xla-id", "openvino", "aesara"];
@@ -34,8 +34,7 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn error(&mut self, field: &str, finding: impl Into<String>, expectation: impl Into<String>) {
         let finding = finding.into();
-        let unknown = finding.starts_with("unknown field");
-        let place = if unknown { self.node.locate_key(field) } else { self.node.locate(field) };
+        let place = self.node.place_of(field, &finding);
         self.errors.push(LoadError {
             file: self.file.to_owned(),
             line: Some(place.line as usize),
@@ -57,23 +56,16 @@ impl<'a> Reader<'a> {
         Location { file: self.file.to_owned(), line: self.node.place.line as usize }
     }
 
-    /// Reads a value that stands at `field` (empty for the whole).
-    pub(crate) fn read<T: DeserializeOwned>(&mut self, value: Value, field: &str) -> Option<T> {
-        match serde_path_to_error::deserialize(value) {
-            Ok(read) => Some(read),
-            Err(error) => {
-                let inner = error.path().to_string();
-                let field = match (field, inner.as_str()) {
-                    (outer, ".") => outer.to_owned(),
-                    ("", inner) => inner.to_owned(),
-                    // mutant: replace match guard inner.starts_with('[') with false: always a mapping here
-                    (outer, inner) if inner.starts_with('[') => format!("{outer}{inner}"),
-                    (outer, inner) => format!("{outer}.{inner}"),
-                };
-                let (finding, expectation) = sentence(&error.into_inner().to_string());
-                self.error(&field, finding, expectation);
-                None
-            }
+    /// Reads a node that stands at `field` (empty for the whole).
+    pub(crate) fn read<T: Deserialize<'a>>(&mut self, node: &'a Node, field: &str) -> Option<T> {
+        read(node).map_err(|error| self.error(&error.below(field), error.finding, error.expectation)).ok()
+    }
+
+    /// The items of a list; none where the case has no such field.
+    fn items(&self, field: &str) -> &'a [Node] {
+        match self.node.get(field).map(|node| &node.kind) {
+            Some(Kind::List(items)) => items,
+            _ => &[],
         }
     }
 
@@ -145,11 +137,11 @@ impl<'a> Reader<'a> {
         ids
     }
 
-    fn check_sources(&mut self, values: Option<Vec<Value>>) -> Vec<Source> {
+    fn check_sources(&mut self) -> Vec<Source> {
         let mut sources = Vec::new();
-        for (place, value) in values.unwrap_or_default().into_iter().enumerate() {
+        for (place, node) in self.items("source").iter().enumerate() {
             let field = format!("source[{place}]");
-            if let Some(raw) = self.read::<RawSource>(value, &field) {
+            if let Some(raw) = self.read::<RawSource>(node, &field) {
                 sources.extend(self.check_source(raw, &field));
             }
         }
@@ -227,18 +219,19 @@ impl<'a> Reader<'a> {
         rules
     }
 
-    fn check_operands(&mut self, values: Option<Vec<Value>>) -> Option<Vec<Operand>> {
-        let values = self.required("operands", values)?;
-        if values.is_empty() {
+    fn check_operands(&mut self) -> Option<Vec<Operand>> {
+        self.required("operands", self.node.get("operands"))?;
+        let nodes = self.items("operands");
+        if nodes.is_empty() {
             self.error("operands", "no operand", "one or more");
             return None;
         }
         let mut operands = Vec::new();
         let mut complete = true;
-        for (place, value) in values.into_iter().enumerate() {
+        for (place, node) in nodes.iter().enumerate() {
             let field = format!("operands[{place}]");
             let mut errors = Vec::new();
-            let raw = self.read::<StrictOperand>(value, &field);
+            let raw = self.read::<StrictOperand>(node, &field);
             let operand = raw.and_then(|raw| assemble::operand(raw.into(), &field, &mut errors));
             self.malformed(errors);
             complete &= operand.is_some();
@@ -249,15 +242,15 @@ impl<'a> Reader<'a> {
 
     /// The case that stands here; where something is wrong, the errors.
     pub(crate) fn case(&mut self, default_rules: Option<RuleSet>) -> Option<Case> {
-        let raw: RawCase = self.read(self.node.to_value(), "")?;
+        let raw: RawCase = self.read(self.node, "")?;
         let id = self.check_id(raw.id);
         let title = self.check_title(raw.title);
         let clause = self.check_clause(raw.clause);
         let examples = self.check_examples(raw.example);
-        let sources = self.check_sources(raw.source);
+        let sources = self.check_sources();
         let origin = self.check_origin(raw.origin);
         let rules = self.check_rules(raw.rules, default_rules);
-        let operands = self.check_operands(raw.operands);
+        let operands = self.check_operands();
         let request = rules.zip(operands).and_then(|(rules, operands)| {
             let parts = Parts {
                 rules,
@@ -270,7 +263,7 @@ impl<'a> Reader<'a> {
             };
             assemble::request(parts, operands).map_err(|errors| self.malformed(errors)).ok()
         });
-        let expectation = self.expectation(raw.result, raw.refusal, request.as_ref());
+        let expectation = self.expectation(request.as_ref());
         if !self.errors.is_empty() {
             return None;
         }
@@ -290,12 +283,12 @@ impl<'a> Reader<'a> {
 
     /// The sweep that stands here; where something is wrong, the errors.
     pub(crate) fn sweep(&mut self) -> Option<Sweep> {
-        let raw: RawSweep = self.read(self.node.to_value(), "")?;
+        let raw: RawSweep = self.read(self.node, "")?;
         let id = self.check_id(raw.id);
         let title = self.check_title(raw.title);
         let clause = self.check_clause(raw.clause);
         let examples = self.check_examples(raw.example);
-        let sources = self.check_sources(raw.source);
+        let sources = self.check_sources();
         let sweep = self.required("sweep", raw.sweep);
         let expect = self.required("expect", raw.expect);
         if expect.as_ref().is_some_and(|expect| expect.cases.0 == 0) {

@@ -59,6 +59,14 @@ impl LoadErrors {
         LoadErrors { errors, more: more + cut }
     }
 
+    /// Nothing, where there are no errors.
+    ///
+    /// # Errors
+    /// The errors, of which no more than [`MAX_PER_FILE`](LoadErrors::MAX_PER_FILE) are kept.
+    pub fn none(errors: Vec<LoadError>) -> Result<(), LoadErrors> {
+        if errors.is_empty() { Ok(()) } else { Err(LoadErrors::new(errors, 0)) }
+    }
+
     pub(crate) fn one(error: LoadError) -> LoadErrors {
         LoadErrors::new(vec![error], 0)
     }

@@ -1,6 +1,7 @@
 //! The examples of the five documents as data, from `spec/examples.yaml`: what a case may cite, and what the suite
 //! must cover.
 
+use crate::read::read;
 use crate::tree;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -71,7 +72,7 @@ static FILE: LazyLock<File> = LazyLock::new(|| {
         panic!("spec/examples.yaml:{}: {:?}", error.place.line, error.finding);
     }
     let root = parsed.root.expect("spec/examples.yaml is not empty");
-    serde_path_to_error::deserialize(root.to_value()).expect("spec/examples.yaml has its fields")
+    read(&root).unwrap_or_else(|error| panic!("spec/examples.yaml: {}: {}", error.path, error.finding))
 });
 
 /// Every example, in the order of the list.

@@ -8,20 +8,14 @@ use crate::{
     Attribute, DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Function, Operand, Operation,
     RefusalKind, Request, Rules, Tensor,
 };
-use serde_yaml::Value;
 
 /// The largest `tolerance: {ulp: N}` that a case may ask for.
 pub const MAX_TOLERANCE_ULP: u32 = 1000;
 
 impl Reader<'_> {
     /// What the case demands: exactly one of `result` and `refusal`.
-    pub(crate) fn expectation(
-        &mut self,
-        result: Option<Value>,
-        refusal: Option<Value>,
-        request: Option<&Request>,
-    ) -> Option<Expectation> {
-        match (result, refusal) {
+    pub(crate) fn expectation(&mut self, request: Option<&Request>) -> Option<Expectation> {
+        match (self.node.get("result"), self.node.get("refusal")) {
             (Some(result), None) => {
                 let raw = self.read::<RawResult>(result, "result")?;
                 self.result(raw, request).map(Expectation::Result)

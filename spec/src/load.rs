@@ -203,11 +203,11 @@ fn unreadable(file: &str, error: &std::io::Error) -> LoadErrors {
     whole(file, &format!("no readable file ({error})"), "a case file")
 }
 
-fn too_large(file: &str, bytes: u64) -> LoadErrors {
+pub(crate) fn too_large(file: &str, bytes: u64) -> LoadErrors {
     whole(
         file,
         &format!("{bytes} bytes or more"),
-        &format!("at most {MAX_FILE_BYTES}: a larger case file is not read"),
+        &format!("at most {MAX_FILE_BYTES}: a larger file is not read"),
     )
 }
 

@@ -2,13 +2,12 @@
 
 use crate::literal::{Literal, whole};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
-use serde_yaml::Value;
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A case. Everything is optional here, so that all that is missing is reported together; the parts with parts of
-/// their own are read one by one, for the same reason.
+/// A case. Everything is optional here, so that all that is missing is reported together. Fields that are ignored here
+/// are mappings, or lists of them: they are read one by one, for the same reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping: a case")]
 pub(crate) struct RawCase {
@@ -16,18 +15,22 @@ pub(crate) struct RawCase {
     pub(crate) title: Option<String>,
     pub(crate) clause: Option<String>,
     pub(crate) example: Option<Vec<String>>,
-    pub(crate) source: Option<Vec<Value>>,
+    #[serde(rename = "source")]
+    _source: Option<Vec<IgnoredAny>>,
     pub(crate) origin: Option<String>,
     pub(crate) rules: Option<String>,
     pub(crate) operation: Option<String>,
     pub(crate) expression: Option<RawExpression>,
-    pub(crate) operands: Option<Vec<Value>>,
+    #[serde(rename = "operands")]
+    _operands: Option<Vec<IgnoredAny>>,
     pub(crate) wrt: Option<String>,
     pub(crate) target_shape: Option<Vec<Natural>>,
     pub(crate) axis: Option<i64>,
     pub(crate) broadcast_dimensions: Option<Vec<i64>>,
-    pub(crate) result: Option<Value>,
-    pub(crate) refusal: Option<Value>,
+    #[serde(rename = "result")]
+    _result: Option<IgnoredAny>,
+    #[serde(rename = "refusal")]
+    _refusal: Option<IgnoredAny>,
     pub(crate) note: Option<String>,
 }
 
@@ -39,7 +42,8 @@ pub(crate) struct RawSweep {
     pub(crate) title: Option<String>,
     pub(crate) clause: Option<String>,
     pub(crate) example: Option<Vec<String>>,
-    pub(crate) source: Option<Vec<Value>>,
+    #[serde(rename = "source")]
+    _source: Option<Vec<IgnoredAny>>,
     pub(crate) sweep: Option<String>,
     pub(crate) with: Option<BTreeMap<String, Natural>>,
     pub(crate) expect: Option<RawExpect>,

@@ -8,7 +8,6 @@ use crate::lint::{Finding, Plain, Syntax, plain, shortened};
 use crate::literal::whole;
 use crate::masked::Masked;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
-use serde_yaml::Value;
 use std::collections::HashSet;
 
 /// How deep lists and mappings of a case file may nest; an expression gets
@@ -90,12 +89,14 @@ impl Node {
         if let Kind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
-    /// The place of `path` (`operands[0].values`) below this node, or of the deepest part of it that is there.
-    pub(crate) fn locate(&self, path: &str) -> Place {
-        self.find(path).place
+    /// The place of `path` (`operands[0].values`) below this node, or of the deepest part of it that is there; for an
+    /// unknown field, the place of its key.
+    pub(crate) fn place_of(&self, path: &str, finding: &str) -> Place {
+        if finding.starts_with("unknown field") { self.locate_key(path) } else { self.find(path).place }
     }
 
-    fn find(&self, path: &str) -> &Node {
+    /// The node at a path, or the deepest part of it that is there.
+    pub(crate) fn find(&self, path: &str) -> &Node {
         let mut node = self;
         for segment in path.split(['.', '[']).filter(|segment| !segment.is_empty()) {
             let next = match &node.kind {
@@ -115,7 +116,7 @@ impl Node {
     }
 
     /// The place of the key that `path` ends with, instead of its value's.
-    pub(crate) fn locate_key(&self, path: &str) -> Place {
+    fn locate_key(&self, path: &str) -> Place {
         let (outer, name) = path.rsplit_once('.').unwrap_or(("", path));
         match &self.find(outer).kind {
             Kind::Map(entries) => {
@@ -123,26 +124,7 @@ impl Node {
             }
             _ => None,
         }
-        .unwrap_or_else(|| self.locate(path))
-    }
-
-    /// The same as a value that serde reads from.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an Int fits one of the two")]
-    pub(crate) fn to_value(&self) -> Value {
-        match &self.kind {
-            Kind::Text(text) => Value::String(text.to_string()),
-            Kind::Bool(value) => Value::Bool(*value),
-            // mutant: replace < with <=: 0 is the same number signed and unsigned
-            Kind::Int(value) if *value < 0 => Value::Number((*value as i64).into()),
-            Kind::Int(value) => Value::Number((*value as u64).into()),
-            Kind::Float(value) => Value::Number((*value).into()),
-            Kind::List(items) => Value::Sequence(items.iter().map(Node::to_value).collect()),
-            Kind::Map(entries) => {
-                let pairs =
-                    entries.iter().map(|(key, node)| (Value::String(key.name.to_string()), node.to_value()));
-                Value::Mapping(pairs.collect())
-            }
-        }
+        .unwrap_or_else(|| self.find(path).place)
     }
 }
 

@@ -175,7 +175,7 @@ fn scalar(text: &str) -> String {
 }
 
 /// A text in double quotes, with YAML's escapes, on one line.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for char in text.chars() {
         match char {

@@ -219,10 +219,7 @@ fn a_file_beyond_the_limit_is_not_read() {
     let path = folder.join("large.yaml");
     // 100 MB without content: whoever reads it sees control characters, not its size.
     fs::File::create(&path).unwrap().set_len(100_000_000).unwrap();
-    path_says(
-        &path,
-        "found 100000000 bytes or more, expected at most 8388608: a larger case file is not read",
-    );
+    path_says(&path, "found 100000000 bytes or more, expected at most 8388608: a larger file is not read");
     fs::File::create(&path).unwrap().set_len(MAX_FILE_BYTES).unwrap();
     let errors = load_path(&path).unwrap_err().to_string();
     assert!(errors.contains("U+0000"), "{errors}");

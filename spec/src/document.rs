@@ -1,0 +1,91 @@
+//! A YAML file that is no case file, read as strictly as one: the same YAML, the same limits, places in errors.
+
+use crate::MAX_FILE_BYTES;
+use crate::error::{LoadError, LoadErrors};
+use crate::lint::message;
+use crate::load::too_large;
+use crate::read::read;
+use crate::tree::{self, Node};
+use serde::de::DeserializeOwned;
+
+/// A YAML file of another kind than a case file, such as a list of known failures.
+///
+/// ```
+/// use broadcheck_spec::Document;
+/// #[derive(serde::Deserialize)]
+/// struct Entry {
+///     _case: String,
+/// }
+/// let document = Document::parse("known:\n  - {_case: a}\n  - {_case: 1}\n", "known.yaml").unwrap();
+/// assert!(document.read::<Entry>("known[0]").is_ok());
+/// assert_eq!(
+///     document.read::<Entry>("known[1]").err().unwrap().to_string(),
+///     "known.yaml:3:13: known[1]._case: found integer `1`, expected a string"
+/// );
+/// ```
+pub struct Document {
+    name: String,
+    root: Node,
+}
+
+impl Document {
+    /// Parses the text of the file that errors call `name`.
+    ///
+    /// # Errors
+    /// Everything that [the format](crate#which-yaml) does not allow; a file without content.
+    pub fn parse(text: &str, name: &str) -> Result<Document, LoadErrors> {
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(too_large(name, text.len() as u64));
+        }
+        let parsed = tree::parse(text.strip_prefix('\u{feff}').unwrap_or(text));
+        let mut errors: Vec<LoadError> = parsed
+            .errors
+            .into_iter()
+            .map(|error| at(name, error.place, &error.path, &error.finding.found, &error.finding.expected))
+            .collect();
+        match parsed.root {
+            Some(root) if errors.is_empty() && !parsed.stopped => Ok(Document { name: name.into(), root }),
+            _ => {
+                if errors.is_empty() {
+                    errors.push(at(
+                        name,
+                        tree::Place { line: 1, column: 1 },
+                        "",
+                        "an empty file",
+                        "a mapping",
+                    ));
+                }
+                errors.sort_by_key(|error| (error.line, error.column));
+                Err(LoadErrors::new(errors, parsed.more))
+            }
+        }
+    }
+
+    /// Reads the value at a path such as `known[1]`; the empty path is the whole file.
+    ///
+    /// # Errors
+    /// The first thing that `T` does not take.
+    pub fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T, LoadError> {
+        read(self.root.find(path)).map_err(|error| {
+            let path = error.below(path);
+            self.error(&path, &error.finding, &error.expectation)
+        })
+    }
+
+    /// An error about the value at a path, or about the deepest part of the path that exists.
+    pub fn error(&self, path: &str, finding: &str, expectation: &str) -> LoadError {
+        at(&self.name, self.root.place_of(path, finding), path, finding, expectation)
+    }
+}
+
+fn at(file: &str, place: tree::Place, path: &str, finding: &str, expectation: &str) -> LoadError {
+    LoadError {
+        file: file.to_owned(),
+        line: Some(place.line as usize),
+        column: Some(place.column as usize),
+        case: None,
+        field: message(path),
+        finding: message(finding),
+        expectation: message(expectation),
+    }
+}
