@@ -126,7 +126,7 @@ fn a_wrong_command_line_is_2() {
         &["check", "--sample-sweeps", "1.5"],
     );
     complains("several formats", &["check", "--format", "json,text"]);
-    complains("--filter: found no glob (", &["check", "--filter", "["]);
+    complains("--filter: found `[` without `]`, expected `]` after it", &["check", "--filter", "["]);
     complains("found no such clause", &["list", "--clause", "XLA-99"]);
     complains("found no such example", &["list", "--example", "X99"]);
 }

@@ -257,11 +257,12 @@ fn a_draft_of_known_failures_wants_its_addresses() {
     let strange = &report.runs[1];
     assert_eq!(known_draft::count(strange), 2, "failed and errored; what is known is not drafted again");
     let draft = known_draft::render(strange);
-    let refused = Known::parse(&draft).err().expect("the addresses are missing");
-    assert!(refused.contains("found the url ``, expected one such as"), "{refused}");
-    let filled = Known::parse(&draft.replace("url: \"\"", "url: \"https://example.org/1\"")).unwrap();
+    let refused = Known::parse(&draft, "draft.yaml").err().expect("the addresses are missing");
+    assert!(refused.contains("found ``, expected a url such as"), "{refused}");
+    let filled =
+        Known::parse(&draft.replace("url: \"\"", "url: \"https://example.org/1\""), "filled.yaml").unwrap();
     assert_eq!(filled.implementation, strange.name);
     assert!(filled.entry("numpy/mine/case-1").unwrap().reason.starts_with("</pre><img src=x"));
     assert!(filled.entry("numpy/mine/case-2").is_some() && filled.entry("numpy/mine/case-4").is_none());
-    assert!(Known::parse(&known_draft::render(&report.runs[0])).is_ok(), "nothing to list");
+    assert!(Known::parse(&known_draft::render(&report.runs[0]), "draft.yaml").is_ok(), "nothing to list");
 }

@@ -3,12 +3,12 @@
 
 mod versions;
 
-use crate::globs::{Glob, matcher};
+use crate::globs::Glob;
 use crate::run::{Judged, Status};
+use broadcheck_spec::{Document, LoadError, LoadErrors};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::HashSet;
-use std::fmt;
 use std::path::Path;
 use versions::Versions;
 
@@ -34,121 +34,120 @@ pub struct Entry {
     pub url: String,
     /// Whether it passes now and then, by chance: it is then no failure that it does.
     pub sometimes: bool,
-    matcher: Glob,
+    glob: Glob,
 }
 
 /// What a file is.
-const FILE: &str = "`implementation: NAME` and `known:`, a list of `{case, reason, url}`";
-
-/// The fields of an entry: `cases` is a list, for several cases with one reason.
-const FIELDS: &str = "expected `case` or `cases`, `reason`, `url`, and perhaps `sometimes`";
+const FILE: &str =
+    "a known-failures file: `implementation: NAME` and `known:`, a list of `{case, reason, url}`";
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a known-failures file")]
+#[serde(deny_unknown_fields, expecting = "a mapping with `implementation` and `known`")]
 struct Contents {
     format: Option<u32>,
     implementation: String,
     #[serde(default)]
     versions: Versions,
-    known: Entries,
+    /// Its entries are read one by one, so that all that is wrong in them is reported together.
+    known: Vec<IgnoredAny>,
 }
 
-/// Entries whose cases differ. They are read one by one, so that an error has the line of its entry.
-struct Entries(Vec<Entry>);
+/// An entry as it is written: `cases` is a list, for several cases with one reason.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an entry `{case, reason, url}`")]
+struct RawEntry {
+    case: Option<String>,
+    cases: Option<Vec<String>>,
+    reason: Option<String>,
+    url: Option<String>,
+    #[serde(default)]
+    sometimes: bool,
+}
 
-impl<'de> Deserialize<'de> for Entries {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entries, D::Error> {
-        struct List;
-        impl<'de> Visitor<'de> for List {
-            type Value = Entries;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of `{case, reason, url}`")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Entries, A::Error> {
-                let mut seen = HashSet::new();
-                let mut entries = Vec::new();
-                while let Some(those) = items.next_element_seed(OneEntry { seen: &mut seen })? {
-                    entries.extend(those);
-                }
-                Ok(Entries(entries))
-            }
+/// A file that is being read.
+struct Reader {
+    document: Document,
+    seen: HashSet<String>,
+    errors: Vec<LoadError>,
+}
+
+impl Reader {
+    fn error(&mut self, path: &str, case: Option<&str>, finding: &str, expectation: &str) {
+        let error = self.document.error(path, finding, expectation);
+        self.errors.push(LoadError { case: case.map(str::to_owned), ..error });
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
+        self.document.read(path).map_err(|error| self.errors.push(error)).ok()
+    }
+
+    fn known(&mut self) -> Option<Known> {
+        let Contents { format, implementation, versions, known } = self.read("")?;
+        if let Some(format) = format.filter(|&format| format != 1) {
+            self.error("format", None, &format.to_string(), "1");
         }
-        deserializer.deserialize_seq(List)
-    }
-}
-
-/// An entry, after those whose cases are given: one for each case that it lists.
-struct OneEntry<'a> {
-    seen: &'a mut HashSet<String>,
-}
-
-impl<'de> DeserializeSeed<'de> for OneEntry<'_> {
-    type Value = Vec<Entry>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Entry>, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for OneEntry<'_> {
-    type Value = Vec<Entry>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an entry `{case, reason, url}`")
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Vec<Entry>, A::Error> {
-        let (mut case, mut cases, mut reason, mut url, mut sometimes) = (None, None, None, None, None);
-        while let Some(field) = fields.next_key::<String>()? {
-            let twice = match field.as_str() {
-                "case" => case.replace(fields.next_value::<String>()?).is_some(),
-                "cases" => cases.replace(fields.next_value::<Vec<String>>()?).is_some(),
-                "reason" => reason.replace(fields.next_value::<String>()?).is_some(),
-                "url" => url.replace(fields.next_value::<String>()?).is_some(),
-                "sometimes" => sometimes.replace(fields.next_value::<bool>()?).is_some(),
-                other => return Err(Error::custom(format!("found the field `{other}`, {FIELDS}"))),
-            };
-            if twice {
-                return Err(Error::custom(format!("found the field `{field}` twice, expected it once")));
-            }
+        if let Err((finding, expectation)) = versions.check() {
+            self.error("versions", None, &finding, expectation);
         }
-        let cases = match (case, cases) {
-            (Some(case), None) => vec![case],
-            (None, Some(cases)) if !cases.is_empty() => cases,
-            (None, Some(_)) => return Err(Error::custom("found no case in `cases`, expected one at least")),
+        let entries = (0..known.len()).flat_map(|place| self.entries(&format!("known[{place}]"))).collect();
+        Some(Known { implementation, versions, entries })
+    }
+
+    /// The entries that are written at a path: one for each of its cases.
+    fn entries(&mut self, path: &str) -> Vec<Entry> {
+        let Some(raw) = self.read::<RawEntry>(path) else { return Vec::new() };
+        let cases = match (&raw.case, &raw.cases) {
+            (Some(case), None) => std::slice::from_ref(case),
+            (None, Some(cases)) => cases,
             (Some(_), Some(_)) => {
-                return Err(Error::custom("found `case` and `cases`, expected one of them"));
+                self.error(path, None, "`case` and `cases`", "one of them");
+                return Vec::new();
             }
             (None, None) => {
-                return Err(Error::custom("found no `case`, expected its id, or a glob over ids"));
+                self.error(path, None, "no `case`", "its id, or a glob over ids");
+                return Vec::new();
             }
         };
-        let sometimes = sometimes.unwrap_or(false);
-        let entry = |case| {
-            let entry = entry(case, reason.as_deref(), url.as_deref(), self.seen).map_err(Error::custom)?;
-            Ok(Entry { sometimes, ..entry })
-        };
-        cases.into_iter().map(entry).collect()
+        if cases.is_empty() {
+            self.error(&format!("{path}.cases"), None, "an empty list", "at least one case");
+        }
+        cases.iter().filter_map(|case| self.entry(path, case, &raw)).collect()
+    }
+
+    fn entry(&mut self, path: &str, case: &str, raw: &RawEntry) -> Option<Entry> {
+        let errors = self.errors.len();
+        if !self.seen.insert(case.to_owned()) {
+            self.error(path, Some(case), "a second entry", "one");
+        }
+        let glob = Glob::new(case)
+            .map_err(|error| self.error(path, Some(case), &error.finding, &error.expectation))
+            .ok();
+        let reason = raw.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+        if reason.is_none() {
+            self.error(&format!("{path}.reason"), Some(case), "no reason", "why it fails");
+        }
+        let at = format!("{path}.url");
+        match &raw.url {
+            None => self.error(&at, Some(case), "no url", "where the reason is written"),
+            Some(url) if !is_address(url) => {
+                self.error(&at, Some(case), &format!("`{url}`"), "a url such as \"https://...\"");
+            }
+            Some(_) => {}
+        }
+        let (glob, reason, url) = (glob?, reason?.to_owned(), raw.url.clone()?);
+        (self.errors.len() == errors).then(|| Entry {
+            case: case.to_owned(),
+            reason,
+            url,
+            sometimes: raw.sometimes,
+            glob,
+        })
     }
 }
 
-/// One case with its reason and its place, or what is wrong with them.
-fn entry(
-    case: String,
-    reason: Option<&str>,
-    url: Option<&str>,
-    seen: &mut HashSet<String>,
-) -> Result<Entry, String> {
-    let complaint = |what: &str| format!("case `{case}`: {what}");
-    if !seen.insert(case.clone()) {
-        return Err(complaint("found a second entry, expected one"));
-    }
-    let matcher = matcher(&case).map_err(|what| complaint(&what))?;
-    let reason = reason.filter(|reason| !reason.trim().is_empty());
-    let reason = reason.ok_or_else(|| complaint("found no reason, expected why it fails"))?;
-    let url = url.ok_or_else(|| complaint("found no `url`, expected where that is written"))?;
+fn is_address(url: &str) -> bool {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    if rest.is_none_or(str::is_empty) || url.contains(char::is_whitespace) {
-        return Err(complaint(&format!("found the url `{url}`, expected one such as \"https://...\"")));
-    }
-    Ok(Entry { matcher, reason: reason.trim().into(), url: url.into(), case, sometimes: false })
+    rest.is_some_and(|rest| !rest.is_empty()) && !url.contains(char::is_whitespace)
 }
 
 impl Known {
@@ -167,39 +166,22 @@ impl Known {
             return Err(format!("{name}: found an empty file, expected {FILE}"));
         }
         let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-        Known::parse(&text).map_err(|error| format!("{name}: {error}"))
+        Known::parse(&text, &name.to_string())
     }
 
-    /// Reads the text of a known-failures file.
+    /// Reads the text of a known-failures file that errors call `name`. It is read as strictly as a case file.
     ///
     /// # Errors
-    /// What is wrong with it, with its line and column.
-    pub fn parse(text: &str) -> Result<Known, String> {
+    /// Everything that is wrong with it, one a line, each with its line and column.
+    pub fn parse(text: &str, name: &str) -> Result<Known, String> {
         if text.trim().is_empty() {
-            return Err(format!("found an empty file, expected {FILE}"));
+            return Err(format!("{name}: found an empty file, expected {FILE}"));
         }
-        let contents: Contents = serde_yaml::from_str(text).map_err(|error| {
-            let said = error.to_string();
-            match error.location() {
-                Some(place) => {
-                    let said = said.split(" at line ").next().unwrap_or(&said);
-                    format!(
-                        "line {}, column {}: {said} (a known-failures file is {FILE})",
-                        place.line(),
-                        place.column()
-                    )
-                }
-                None => format!("{said} (a known-failures file is {FILE})"),
-            }
-        })?;
-        if let Some(format) = contents.format
-            && format != 1
-        {
-            return Err(format!("format: found {format}, expected 1"));
-        }
-        contents.versions.check()?;
-        let Contents { implementation, versions, known, .. } = contents;
-        Ok(Known { implementation, versions, entries: known.0 })
+        let document = Document::parse(text, name).map_err(|errors| errors.to_string())?;
+        let mut reader = Reader { document, seen: HashSet::new(), errors: Vec::new() };
+        let known = reader.known();
+        LoadErrors::none(reader.errors).map_err(|errors| errors.to_string())?;
+        known.ok_or_else(|| format!("{name}: found nothing to read, expected {FILE}"))
     }
 
     /// Whether the file is about this version of its implementation.
@@ -228,7 +210,7 @@ impl Known {
 
 impl Entry {
     fn matches(&self, id: &str) -> bool {
-        self.case == id || self.matcher.is_match(id)
+        self.case == id || self.glob.matches(id)
     }
 
     /// What becomes of a listed case's result. One that fails sometimes is a known failure either way: a pass by
@@ -262,7 +244,7 @@ mod tests {
 
     #[test]
     fn entries_are_ids_or_globs() {
-        let known = Known::parse(FILE).unwrap();
+        let known = Known::parse(FILE, "known.yaml").unwrap();
         assert!(known.entry("numpy/zero/a").is_some());
         assert!(known.entry("numpy/ones/a").is_none());
         assert_eq!(known.unmatched(["xla/a"].into_iter()).len(), 1);
@@ -273,7 +255,7 @@ mod tests {
     fn several_cases_share_a_reason() {
         let text =
             "implementation: mine\nknown:\n  - {cases: [a, b/*], reason: c, url: 'https://example.org/1'}\n";
-        let known = Known::parse(text).unwrap();
+        let known = Known::parse(text, "known.yaml").unwrap();
         assert_eq!(known.entry("b/c").unwrap().reason, "c");
         let unmatched = known.unmatched(["b/c"].into_iter());
         assert_eq!(unmatched.iter().map(|entry| entry.case.as_str()).collect::<Vec<_>>(), ["a"]);
@@ -281,7 +263,7 @@ mod tests {
 
     #[test]
     fn entries_of_other_cases_are_left_out() {
-        let mut known = Known::parse(FILE).unwrap();
+        let mut known = Known::parse(FILE, "known.yaml").unwrap();
         known.keep_only(["numpy/zero/a"].into_iter());
         assert!(known.entry("numpy/zero/a").is_some());
         known.keep_only(["xla/a"].into_iter());
@@ -290,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_listed_case_that_passes_is_a_failure() {
-        let known = Known::parse(FILE).unwrap();
+        let known = Known::parse(FILE, "known.yaml").unwrap();
         let entry = known.entry("numpy/zero/a").unwrap();
         assert_eq!(entry.applied_to(Judged::new(Status::Passed, "")).status, Status::UnexpectedPass);
         assert_eq!(entry.applied_to(Judged::new(Status::Failed, "")).status, Status::KnownFailure);
@@ -301,7 +283,7 @@ mod tests {
     #[test]
     fn what_fails_sometimes_is_known_either_way_and_shown_as_such() {
         let file = FILE.replace("url:", "sometimes: true, url:");
-        let known = Known::parse(&file).unwrap();
+        let known = Known::parse(&file, "known.yaml").unwrap();
         let entry = known.entry("numpy/zero/a").unwrap();
         let passed = entry.applied_to(Judged::new(Status::Passed, ""));
         assert_eq!(passed.status, Status::KnownFailure);
@@ -310,7 +292,7 @@ mod tests {
         assert_eq!(failed.status, Status::KnownFailure);
         assert_eq!(failed.detail, "known to fail sometimes: takes the maximum (it died)");
         assert_eq!(entry.applied_to(Judged::new(Status::Skipped, "")).status, Status::Skipped);
-        let never = Known::parse(&FILE.replace("url:", "sometimes: false, url:")).unwrap();
+        let never = Known::parse(&FILE.replace("url:", "sometimes: false, url:"), "known.yaml").unwrap();
         let passed = never.entry("numpy/zero/a").unwrap().applied_to(Judged::new(Status::Passed, ""));
         assert_eq!(passed.status, Status::UnexpectedPass);
     }
@@ -320,58 +302,94 @@ mod tests {
         let with = |entry: &str| format!("{FILE}  - {entry}\n");
         let url = "url: 'https://example.org/2'";
         for (bad, expected) in [
-            (String::new(), "found an empty file, expected `implementation: NAME` and `known:`"),
-            ("known: []".into(), "line 1, column 1: missing field `implementation`"),
-            ("- a".into(), "line 1, column 1: invalid type: sequence, expected a known-failures file"),
-            ("implementation: [".into(), "line 1, column 17: "),
-            (format!("{FILE}extra: 1"), "line 4, column 1: unknown field `extra`"),
-            (format!("format: 2\n{FILE}"), "format: found 2, expected 1"),
-            (format!("versions: {{from: x}}\n{FILE}"), "versions: found `x`, expected a version such as"),
+            (String::new(), " found an empty file, expected a known-failures file: `implementation: NAME`"),
+            ("known: []".into(), "1:1: found no field `implementation`, expected one"),
+            ("- a".into(), "1:1: found sequence, expected a mapping with `implementation` and `known`"),
+            ("implementation: [".into(), "2:1: implementation[0]: found a syntax error"),
+            (format!("{FILE}extra: 1"), "4:1: extra: found unknown field `extra`, expected one of `format`"),
+            (format!("format: 2\n{FILE}"), "1:9: format: found 2, expected 1"),
+            (
+                format!("versions: {{from: x}}\n{FILE}"),
+                "1:11: versions: found `x`, expected versions that begin with a number, such as \"2.4\"",
+            ),
             (
                 format!("versions: {{from: '2', before: '1.9'}}\n{FILE}"),
-                "versions: found none from 2 and before 1.9, expected some",
+                "1:11: versions: found none from 2 and before 1.9, expected some",
             ),
             (
                 format!("versions: {{until: '2'}}\n{FILE}"),
-                "line 1, column 12: versions: unknown field `until`",
+                "1:12: versions.until: found unknown field `until`, expected `from` or `before`",
             ),
-            (with(&format!("{{case: a, reason: '', {url}}}")), "line 4, column 5: case `a`: found no reason"),
-            (with("{case: a, reason: b}"), "line 4, column 5: case `a`: found no `url`, expected where"),
-            (with("{case: a, reason: b, url: here}"), "line 4, column 5: case `a`: found the url `here`"),
-            (with(&format!("{{reason: b, {url}}}")), "line 4, column 5: found no `case`"),
+            (
+                with(&format!("{{case: a, reason: '', {url}}}")),
+                "4:23: case a: known[1].reason: found no reason, expected why it fails",
+            ),
+            (with("{case: a, reason: b}"), "4:5: case a: known[1].url: found no url, expected where"),
+            (
+                with("{case: a, reason: b, url: here}"),
+                "4:31: case a: known[1].url: found `here`, expected a url such as \"https://...\"",
+            ),
+            (with(&format!("{{reason: b, {url}}}")), "4:5: known[1]: found no `case`, expected its id"),
             (
                 with(&format!("{{case: numpy/zero/*, reason: b, {url}}}")),
-                "line 4, column 5: case `numpy/zero/*`: found a second entry, expected one",
+                "4:5: case numpy/zero/*: known[1]: found a second entry, expected one",
             ),
-            (with("{case: a, cause: b}"), "line 4, column 5: found the field `cause`"),
-            (with("{case: a, case: b}"), "line 4, column 5: found the field `case` twice"),
+            (
+                with("{case: a, cause: b}"),
+                "4:15: known[1].cause: found unknown field `cause`, expected one of",
+            ),
+            (
+                with("{case: a, case: b}"),
+                "4:15: known[1]: found the key `case` twice, expected each key once",
+            ),
             (
                 with(&format!("{{case: 'a[', reason: b, {url}}}")),
-                "line 4, column 5: case `a[`: found no glob",
+                "4:5: case a[: known[1]: found `[` without `]`, expected",
             ),
-            (with(&format!("{{cases: [], reason: b, {url}}}")), "line 4, column 5: found no case in `cases`"),
+            (
+                with(&format!("{{cases: [], reason: b, {url}}}")),
+                "4:13: known[1].cases: found an empty list, expected at least one case",
+            ),
             (
                 with(&format!("{{cases: [a], case: b, reason: c, {url}}}")),
-                "line 4, column 5: found `case` and `cases`, expected one of them",
+                "4:5: known[1]: found `case` and `cases`, expected one of them",
             ),
             (
                 with(&format!("{{cases: [a, b, a], reason: c, {url}}}")),
-                "line 4, column 5: case `a`: found a second entry, expected one",
+                "4:5: case a: known[1]: found a second entry, expected one",
             ),
-            (with("{case: a, sometimes: maybe}"), "line 4, column 26: invalid type: string \"maybe\""),
             (
-                with("{case: a, sometimes: true, sometimes: true}"),
-                "line 4, column 5: found the field `sometimes` twice",
+                with("{case: a, sometimes: maybe}"),
+                "4:26: known[1].sometimes: found string \"maybe\", expected a boolean",
             ),
-            (with("{case: [a]}"), "line 4, column 12: invalid type: sequence, expected a string"),
-            (with("x"), "line 4, column 5: invalid type: string \"x\", expected an entry"),
+            (with("{case: [a]}"), "4:12: known[1].case: found sequence, expected a string"),
+            (with("x"), "4:5: known[1]: found string \"x\", expected an entry `{case, reason, url}`"),
+            (
+                with("{case: a, reason: no}"),
+                "4:23: known[1].reason: found `no`, expected `true` or `false`, or",
+            ),
         ] {
-            let told = Known::parse(&bad).err().unwrap_or_else(|| panic!("{bad}"));
-            let told = ["", ".case", ".sometimes"]
-                .iter()
-                .fold(told, |told, field| told.replace(&format!("known[1]{field}: "), ""));
-            assert!(told.starts_with(expected), "{bad}: {told}");
+            let told = Known::parse(&bad, "known.yaml").err().unwrap_or_else(|| panic!("{bad}"));
+            assert!(told.starts_with(&format!("known.yaml:{expected}")), "{bad}: {told}");
         }
-        assert!(Known::parse(&format!("format: 1\n{FILE}")).is_ok());
+        assert!(Known::parse(&format!("format: 1\n{FILE}"), "known.yaml").is_ok());
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_reported_together() {
+        let text = "implementation: mine\nformat: 3\nknown:\n  - {case: a}\n  - {case: b, cause: c}\n";
+        let told = Known::parse(text, "known.yaml").err().unwrap();
+        assert_eq!(
+            told.lines().map(|line| line.split(", expected").next().unwrap()).collect::<Vec<_>>(),
+            [
+                "known.yaml:2:9: format: found 3",
+                "known.yaml:4:5: case a: known[0].reason: found no reason",
+                "known.yaml:4:5: case a: known[0].url: found no url",
+                "known.yaml:5:15: known[1].cause: found unknown field `cause`",
+            ]
+        );
+        let many = format!("implementation: mine\nknown:\n{}", "  - {case: a}\n".repeat(200));
+        let told = Known::parse(&many, "known.yaml").err().unwrap();
+        assert!(told.ends_with("and 499 more") && told.lines().count() == 101, "{told}");
     }
 }

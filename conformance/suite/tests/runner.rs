@@ -219,7 +219,7 @@ fn the_report_stands_in_the_order_of_the_cases() {
 }
 
 fn known(entries: &str) -> Known {
-    Known::parse(&format!("implementation: subject\nknown:\n{entries}")).unwrap()
+    Known::parse(&format!("implementation: subject\nknown:\n{entries}"), "known.yaml").unwrap()
 }
 
 #[test]

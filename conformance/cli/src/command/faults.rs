@@ -2,7 +2,7 @@
 
 use super::{Ended, FAILED, HELD, Stop, columns, print_and_end, tell};
 use crate::report::output;
-use broadcheck::globs::matcher;
+use broadcheck::globs::Glob;
 use broadcheck_faults::hunt::{LIMIT, SEED, by_size};
 use broadcheck_faults::table::{MARKER, Row, markdown, rows, summary};
 use broadcheck_faults::{CATALOGUE, Fault, INEXPRESSIBLE};
@@ -94,8 +94,8 @@ pub(super) fn run(args: &Args) -> Ended {
 fn wanted(filter: Option<&str>) -> Result<Vec<&'static Fault>, Stop> {
     let Some(filter) = filter else { return Ok(CATALOGUE.clone()) };
     let found: Vec<&'static Fault> = if filter.contains(['*', '?', '[', '{']) {
-        let matcher = matcher(filter).map_err(|what| Stop::Input(format!("--filter: {what}")))?;
-        CATALOGUE.iter().copied().filter(|fault| matcher.is_match(fault.id)).collect()
+        let glob = Glob::new(filter).map_err(|error| Stop::Input(format!("--filter: {error}")))?;
+        CATALOGUE.iter().copied().filter(|fault| glob.matches(fault.id)).collect()
     } else {
         CATALOGUE.iter().copied().filter(|fault| fault.id.starts_with(filter)).collect()
     };

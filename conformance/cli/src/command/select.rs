@@ -3,7 +3,6 @@
 use super::Stop;
 use crate::report::plural;
 use broadcheck::globs::Glob;
-use broadcheck::globs::matcher;
 use broadcheck::sweeps;
 use broadcheck_spec::{Case, RuleSet, Suite, Sweep};
 use std::path::PathBuf;
@@ -120,7 +119,7 @@ impl Filter {
         if !text.contains(['*', '?', '[', '{']) {
             return Ok(Filter::Prefix(text.into()));
         }
-        matcher(text).map(Filter::Glob).map_err(|what| Stop::Input(format!("--filter: {what}")))
+        Glob::new(text).map(Filter::Glob).map_err(|error| Stop::Input(format!("--filter: {error}")))
     }
 
     fn matches(&self, id: &str) -> bool {
@@ -128,7 +127,7 @@ impl Filter {
             Filter::All => true,
             Filter::Id(text) => id == text,
             Filter::Prefix(text) => id.starts_with(text.as_str()),
-            Filter::Glob(glob) => glob.is_match(id),
+            Filter::Glob(glob) => glob.matches(id),
         }
     }
 }

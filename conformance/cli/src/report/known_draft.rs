@@ -3,6 +3,8 @@
 
 use super::{Entry, Run};
 use broadcheck::run::Status;
+use broadcheck_spec::hides;
+use broadcheck_spec::write::quoted;
 use std::fmt::Write as _;
 
 /// How much of an outcome is taken over as the reason.
@@ -41,7 +43,7 @@ pub fn render(run: &Run) -> String {
         let _ = write!(
             text,
             "  # {}\n  - case: {}\n    reason: {}\n    url: \"\"\n",
-            entry.title.replace(char::is_control, " "),
+            entry.title.replace(|char: char| char.is_control() || hides(char), " "),
             quoted(&entry.id),
             quoted(&reason(entry))
         );
@@ -65,9 +67,4 @@ fn reason(entry: &Entry) -> String {
         Some((end, _)) => format!("{} ...", &line[..end]),
         None => line.to_owned(),
     }
-}
-
-/// A text in double quotes, which YAML reads as JSON does.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

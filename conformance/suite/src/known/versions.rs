@@ -21,16 +21,16 @@ impl Versions {
     }
 
     /// # Errors
-    /// A range that holds no version.
-    pub(super) fn check(&self) -> Result<(), String> {
+    /// A range that holds no version, as what was found and what was expected.
+    pub(super) fn check(&self) -> Result<(), (String, &'static str)> {
         for bound in self.from.iter().chain(&self.before) {
             if !bound.starts_with(|first: char| first.is_ascii_digit()) {
-                return Err(format!("versions: found `{bound}`, expected a version such as \"2.4\""));
+                return Err((format!("`{bound}`"), "versions that begin with a number, such as \"2.4\""));
             }
         }
         match (&self.from, &self.before) {
             (Some(from), Some(before)) if numbers(from) >= numbers(before) => {
-                Err(format!("versions: found none from {from} and before {before}, expected some"))
+                Err((format!("none from {from} and before {before}"), "some"))
             }
             _ => Ok(()),
         }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_file_is_about_a_range_of_versions() {
-        let of = |versions: &str| Known::parse(&format!("{versions}\n{FILE}")).unwrap();
+        let of = |versions: &str| Known::parse(&format!("{versions}\n{FILE}"), "known.yaml").unwrap();
         let range = of("versions: {from: '2.4', before: '2.10'}");
         for (version, covered) in [
             ("2.4", true),
@@ -69,6 +69,8 @@ mod tests {
             assert_eq!(range.covers(version), covered, "{version}");
         }
         assert!(of("versions: {before: '3'}").covers("0.1") && !of("versions: {before: '3'}").covers("3.0"));
-        assert!(of("versions: {}").covers("anything") && Known::parse(FILE).unwrap().covers("1"));
+        assert!(
+            of("versions: {}").covers("anything") && Known::parse(FILE, "known.yaml").unwrap().covers("1")
+        );
     }
 }

@@ -46,8 +46,9 @@ pub fn all() -> Vec<Box<Subject>> {
 
 /// What a built-in implementation is known to fail. The reference has no such file: what it fails is wrong.
 pub fn known(name: &str) -> Option<&'static Known> {
-    static NDARRAY: LazyLock<Known> =
-        LazyLock::new(|| Known::parse(include_str!("ndarray.yaml")).expect("a shipped file is valid"));
+    static NDARRAY: LazyLock<Known> = LazyLock::new(|| {
+        Known::parse(include_str!("ndarray.yaml"), "ndarray.yaml").expect("a shipped file is valid")
+    });
     (name == "ndarray").then(|| &*NDARRAY)
 }
 
