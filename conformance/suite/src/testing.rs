@@ -23,18 +23,28 @@
 //! numpy/zero` runs the cases whose names hold that; sweeps are among them. What it is known to fail stands in a
 //! known-failures file ([`Tests::known`]): such a test passes as long as the case fails, and is marked `[known]`.
 
+mod arguments;
+mod printer;
+mod runner;
+
 use crate::known::Known;
 use crate::run::{Judged, Status, run_case};
 use crate::sweeps::{Expansion, expand, run_sweep};
+use arguments::{Arguments, HELP};
 use broadcheck_judge::describe::{describe_expectation, describe_request};
 use broadcheck_spec::{Case, Implementation, Suite, Sweep};
-use libtest_mimic::{Arguments, Failed, Trial};
+use runner::{Label, Trial};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 /// How many of the tests must not be ignored: a library that declares nothing would otherwise pass in silence.
 const FEWEST_JUDGED: usize = 1;
+
+/// The exit status of a test binary whose tests fail, as Rust's own test harness has it.
+const FAILED: u8 = 101;
+/// The exit status where the arguments are wrong.
+const USAGE: u8 = 2;
 
 /// The suite for one implementation.
 pub struct Tests<I> {
@@ -65,9 +75,22 @@ impl<I: Implementation + Send + 'static> Tests<I> {
 
     /// Runs what the arguments of the process ask for, as tests are run: the exit status is a test's.
     pub fn main(self) -> ExitCode {
-        let arguments = Arguments::from_args();
-        match self.trials() {
-            Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+        let arguments = match Arguments::parse(arguments) {
+            Ok(arguments) => arguments,
+            Err(message) => {
+                println!("error: {message}");
+                return ExitCode::from(USAGE);
+            }
+        };
+        if arguments.help {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        let run = |trials| runner::run(&arguments, trials).map_err(|error| format!("the output: {error}"));
+        match self.trials().and_then(run) {
+            Ok(counts) if counts.failed > 0 => ExitCode::from(FAILED),
+            Ok(_) => ExitCode::SUCCESS,
             Err(message) => {
                 println!("error: {message}");
                 ExitCode::FAILURE
@@ -99,7 +122,7 @@ impl<I: Implementation + Send + 'static> Tests<I> {
         let mut trials: Vec<Trial> = cases.collect();
         trials.extend(suite.sweeps.into_iter().map(|sweep| subject.sweep(sweep)));
         trials.extend(leftovers.iter().map(|case| leftover(case)));
-        let judged = trials.iter().filter(|trial| !trial.has_ignored_flag()).count();
+        let judged = trials.iter().filter(|trial| !trial.ignored).count();
         if judged < FEWEST_JUDGED {
             return Err("found no case that the implementation declares, expected at least one".into());
         }
@@ -110,7 +133,8 @@ impl<I: Implementation + Send + 'static> Tests<I> {
 /// An entry of the known-failures file that lists no case.
 fn leftover(case: &str) -> Trial {
     let message = format!("the known failure `{case}` lists no case of the suite");
-    Trial::test(format!("known-failure {case}"), || Err(Failed::from(message)))
+    let label = Label { name: format!("known-failure {case}"), kind: "" };
+    Trial { label, ignored: false, run: Box::new(|| Err(message)) }
 }
 
 /// The implementation with what is known of it.
@@ -170,16 +194,16 @@ impl<I: Implementation + Send + 'static> Subject<I> {
         &self,
         id: String,
         covered: bool,
-        run: impl FnOnce() -> Result<(), Failed> + Send + 'static,
+        run: impl FnOnce() -> Result<(), String> + Send + 'static,
     ) -> Trial {
         let listed = self.known.as_ref().is_some_and(|known| known.entry(&id).is_some());
-        let trial = Trial::test(id, run).with_ignored_flag(!covered);
-        if listed { trial.with_kind("known") } else { trial }
+        let label = Label { name: id, kind: if listed { "known" } else { "" } };
+        Trial { label, ignored: !covered, run: Box::new(run) }
     }
 }
 
 /// A pass, or what a person needs to see. What was not judged has not passed.
-fn verdict(judged: &Judged, about: &[(&str, Vec<String>)]) -> Result<(), Failed> {
+fn verdict(judged: &Judged, about: &[(&str, Vec<String>)]) -> Result<(), String> {
     if matches!(judged.status, Status::Passed | Status::KnownFailure) {
         return Ok(());
     }
@@ -189,7 +213,7 @@ fn verdict(judged: &Judged, about: &[(&str, Vec<String>)]) -> Result<(), Failed>
             text += &format!("{:<11}  {line}\n", if place == 0 { name } else { "" });
         }
     }
-    Err(text.into())
+    Err(text)
 }
 
 #[cfg(test)]
@@ -218,12 +242,13 @@ mod tests {
     }
 
     /// Runs the tests whose names hold this; how many passed, failed and were ignored.
-    fn counts<I: Implementation + Send + 'static>(tests: Tests<I>, filter: &str) -> [u64; 3] {
+    fn counts<I: Implementation + Send + 'static>(tests: Tests<I>, filter: &str) -> [usize; 3] {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("log").to_str().unwrap().to_owned();
-        let arguments = Arguments { filter: Some(filter.into()), logfile: Some(log), ..Arguments::default() };
-        let conclusion = libtest_mimic::run(&arguments, tests.trials().unwrap());
-        [conclusion.num_passed, conclusion.num_failed, conclusion.num_ignored]
+        let arguments =
+            Arguments { filters: vec![filter.into()], logfile: Some(log), ..Arguments::default() };
+        let counts = runner::run(&arguments, tests.trials().unwrap()).unwrap();
+        [counts.passed, counts.failed, counts.ignored]
     }
 
     /// A case file of the suite.

@@ -1,0 +1,183 @@
+//! The arguments of a test binary: those of Rust's own test harness that `cargo test` and cargo-nextest use.
+
+use std::num::NonZero;
+
+pub(super) const HELP: &str = "\
+Usage: [OPTIONS] [FILTER]...
+
+Runs the tests whose names contain a FILTER; all of them without one.
+
+Options:
+      --exact                    Run the tests whose names are a FILTER
+      --skip FILTER              Leave out the tests whose names contain FILTER; may be repeated
+      --ignored                  Run only the tests that are ignored otherwise
+      --include-ignored          Run these and the others
+      --list                     List the tests and run none
+      --test-threads N           Number of threads [default: one per processor]
+      --format pretty|terse|json One line per test, one character per test, or one JSON object per event
+  -q, --quiet                    The same as --format terse
+      --color auto|always|never  Colours in the output [default: auto, on a terminal]
+      --logfile PATH             Write the output to this file
+      --test                     Accepted; there is nothing but tests
+      --bench                    Run benchmarks only: there are none, and every test is ignored
+      --nocapture, --show-output Accepted; output is never captured
+  -Z unstable-options            Accepted
+  -h, --help                     Print this help
+";
+
+/// What the arguments ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Arguments {
+    pub(super) filters: Vec<String>,
+    pub(super) skip: Vec<String>,
+    pub(super) exact: bool,
+    pub(super) ignored: bool,
+    pub(super) include_ignored: bool,
+    pub(super) list: bool,
+    pub(super) bench: bool,
+    pub(super) help: bool,
+    pub(super) test_threads: Option<NonZero<usize>>,
+    pub(super) format: Format,
+    pub(super) color: Color,
+    pub(super) logfile: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Format {
+    /// One line per test.
+    #[default]
+    Pretty,
+    /// One character per test.
+    Terse,
+    /// One object per event and line.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Color {
+    /// Where the output is a terminal.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Arguments {
+    /// Reads the arguments after the program's name.
+    ///
+    /// # Errors
+    /// The first argument that means nothing here, with what was expected.
+    pub(super) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, String> {
+        let mut read = Arguments::default();
+        let mut arguments = arguments.into_iter();
+        let mut format = None;
+        while let Some(argument) = arguments.next() {
+            if argument == "--" {
+                read.filters.extend(arguments.by_ref());
+                break;
+            }
+            // `--name value`, `--name=value`, and `-Zvalue` as well.
+            let (name, mut attached) = match argument.split_once('=') {
+                Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
+                _ => match argument.strip_prefix("-Z") {
+                    Some(value) if !value.is_empty() => ("-Z", Some(value.to_owned())),
+                    _ => (argument.as_str(), None),
+                },
+            };
+            let given = attached.is_some();
+            let mut value = || {
+                attached
+                    .take()
+                    .or_else(|| arguments.next())
+                    .ok_or_else(|| format!("{name}: found no value, expected one"))
+            };
+            match name {
+                "--skip" => read.skip.push(value()?),
+                "--test-threads" => read.test_threads = Some(threads(&value()?)?),
+                "--format" => format = Some(choice(name, &value()?, &FORMATS)?),
+                "--color" => read.color = choice(name, &value()?, &COLORS)?,
+                "--logfile" => read.logfile = Some(value()?),
+                "-Z" => choice(name, &value()?, &[("unstable-options", ())])?,
+                _ if given => return Err(unexpected(&argument)),
+                "--exact" => read.exact = true,
+                "--ignored" => read.ignored = true,
+                "--include-ignored" => read.include_ignored = true,
+                "--list" => read.list = true,
+                "--bench" => read.bench = true,
+                "--test" | "--nocapture" | "--no-capture" | "--show-output" => {}
+                "-q" | "--quiet" => read.format = Format::Terse,
+                "-h" | "--help" => read.help = true,
+                filter if !filter.starts_with('-') => read.filters.push(argument),
+                _ => return Err(unexpected(&argument)),
+            }
+        }
+        if read.format == Format::Terse && format.is_some() {
+            return Err("found --quiet and --format, expected one of them".into());
+        }
+        read.format = format.unwrap_or(read.format);
+        Ok(read)
+    }
+}
+
+const FORMATS: [(&str, Format); 3] =
+    [("pretty", Format::Pretty), ("terse", Format::Terse), ("json", Format::Json)];
+
+const COLORS: [(&str, Color); 3] =
+    [("auto", Color::Auto), ("always", Color::Always), ("never", Color::Never)];
+
+fn choice<T: Copy>(name: &str, found: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+    let chosen = choices.iter().find(|(name, _)| *name == found).map(|(_, chosen)| *chosen);
+    chosen.ok_or_else(|| format!("{name}: found `{found}`, expected {}", names.join(" or ")))
+}
+
+fn threads(found: &str) -> Result<NonZero<usize>, String> {
+    found.parse().map_err(|_| format!("--test-threads: found `{found}`, expected a number from 1"))
+}
+
+fn unexpected(found: &str) -> String {
+    format!("found `{found}`, expected an option of --help, or a filter")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Arguments, String> {
+        Arguments::parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn what_cargo_and_nextest_pass_is_read() {
+        assert_eq!(parse("").unwrap(), Arguments::default());
+        let listed = parse("--list --format terse --ignored").unwrap();
+        assert!(listed.list && listed.ignored && listed.format == Format::Terse);
+        let one = parse("--exact numpy/a --nocapture").unwrap();
+        assert!(one.exact && one.filters == ["numpy/a"]);
+        let many = parse("numpy/ xla/ --skip a --skip=b --test-threads=3 -q --color never --include-ignored")
+            .unwrap();
+        assert_eq!((many.filters.len(), many.skip.len()), (2, 2));
+        assert_eq!((many.test_threads, many.format), (NonZero::new(3), Format::Terse));
+        assert!(many.color == Color::Never && many.include_ignored);
+        assert_eq!(parse("-Z unstable-options --format=json").unwrap().format, Format::Json);
+        assert_eq!(parse("-Zunstable-options -- --list").unwrap().filters, ["--list"]);
+        assert_eq!(parse("a=b").unwrap().filters, ["a=b"]);
+        assert_eq!(parse("--logfile x").unwrap().logfile.as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn what_means_nothing_is_an_error() {
+        for (line, message) in [
+            ("--lst", "found `--lst`, expected an option of --help, or a filter"),
+            ("--list=yes", "found `--list=yes`, expected an option of --help, or a filter"),
+            ("--skip", "--skip: found no value, expected one"),
+            ("--test-threads 0", "--test-threads: found `0`, expected a number from 1"),
+            ("--format junit", "--format: found `junit`, expected pretty or terse or json"),
+            ("--color=red", "--color: found `red`, expected auto or always or never"),
+            ("-q --format json", "found --quiet and --format, expected one of them"),
+            ("-Zother", "-Z: found `other`, expected unstable-options"),
+        ] {
+            assert_eq!(parse(line).unwrap_err(), message, "{line}");
+        }
+    }
+}
