@@ -2,6 +2,9 @@
 //!
 //! What JSON cannot write is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53, values as well as
 //! lengths, strides, offsets, axes and dimensions. Readers take both the string and the number.
+//!
+//! Objects hold their fields in the order of the format where serde_json's feature `preserve_order` is on, as it is in
+//! the command; else serde_json sorts them by name. It brings four packages into a build, and only people read the order.
 
 use crate::assemble::{self, Names, Parts};
 use crate::expect::lower_dtype;
