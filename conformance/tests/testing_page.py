@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 CONFORMANCE = pathlib.Path(__file__).resolve().parents[1]
-BESIDE = 'broadcheck = { path = "../broadcheck/conformance",'
+BESIDE = 'broadcheck = { path = "../broadcheck/conformance/suite" }'
 
 
 def files_of(page):
@@ -35,7 +35,7 @@ def try_crate(files, directory):
     """The crate's tests hold, and each of them is there by name."""
     if BESIDE not in files["Cargo.toml"]:
         sys.exit(f"FAILED  the page does not depend on {BESIDE}")
-    manifest = files["Cargo.toml"].replace(BESIDE, f"broadcheck = {{ path = {str(CONFORMANCE)!r},")
+    manifest = files["Cargo.toml"].replace(BESIDE, f"broadcheck = {{ path = {str(CONFORMANCE / 'suite')!r} }}")
     for name, text in {**files, "Cargo.toml": manifest + "\n[workspace]\n"}.items():
         path = directory / name
         path.parent.mkdir(exist_ok=True)
