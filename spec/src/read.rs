@@ -145,6 +145,20 @@ mod tests {
     }
 
     #[test]
+    fn a_path_continues_the_one_before_it() {
+        for (outer, inner, path) in [
+            ("", "", ""),
+            ("a[0]", "", "a[0]"),
+            ("", "b[1]", "b[1]"),
+            ("a[0]", "b", "a[0].b"),
+            ("a", "[1].b", "a[1].b"),
+        ] {
+            let error = ReadError { path: inner.into(), finding: String::new(), expectation: String::new() };
+            assert_eq!(error.below(outer), path);
+        }
+    }
+
+    #[test]
     fn an_error_has_its_path() {
         for (text, expected) in [
             ("[a, [1]]", ": sequence, a mapping: a part"),

@@ -32,8 +32,9 @@ use crate::run::{Judged, Status, run_case};
 use crate::sweeps::{Expansion, expand, run_sweep};
 use arguments::{Arguments, HELP};
 use broadcheck_judge::describe::{describe_expectation, describe_request};
-use broadcheck_spec::{Case, Implementation, Suite, Sweep};
+use broadcheck_spec::{Case, FILES, Implementation, Suite, Sweep, load_str};
 use runner::{Label, Trial};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -79,27 +80,32 @@ impl<I: Implementation + Send + 'static> Tests<I> {
         let arguments = match Arguments::parse(arguments) {
             Ok(arguments) => arguments,
             Err(message) => {
-                println!("error: {message}");
+                write(&format!("error: {message}\n"));
                 return ExitCode::from(USAGE);
             }
         };
         if arguments.help {
-            print!("{HELP}");
+            write(HELP);
             return ExitCode::SUCCESS;
         }
         let run = |trials| runner::run(&arguments, trials).map_err(|error| format!("the output: {error}"));
-        match self.trials().and_then(run) {
+        match self.trials(&arguments).and_then(run) {
             Ok(counts) if counts.failed > 0 => ExitCode::from(FAILED),
             Ok(_) => ExitCode::SUCCESS,
             Err(message) => {
-                println!("error: {message}");
+                write(&format!("error: {message}\n"));
                 ExitCode::FAILURE
             }
         }
     }
 
-    fn trials(self) -> Result<Vec<Trial>, String> {
-        let suite = if self.cases.is_empty() { Suite::builtin() } else { Suite::from_paths(&self.cases) };
+    fn trials(self, arguments: &Arguments) -> Result<Vec<Trial>, String> {
+        let one_file = self.cases.is_empty().then(|| file_of(arguments)).flatten();
+        let suite = match one_file {
+            Some((name, text)) => load_str(text, name).map(Suite::from),
+            None if self.cases.is_empty() => Suite::builtin(),
+            None => Suite::from_paths(&self.cases),
+        };
         let suite = suite.map_err(|errors| format!("the cases cannot be read\n{errors}"))?;
         let known = self.known.as_deref().map(Known::load).transpose()?;
         let name = self.implementation.name();
@@ -123,11 +129,26 @@ impl<I: Implementation + Send + 'static> Tests<I> {
         trials.extend(suite.sweeps.into_iter().map(|sweep| subject.sweep(sweep)));
         trials.extend(leftovers.iter().map(|case| leftover(case)));
         let judged = trials.iter().filter(|trial| !trial.ignored).count();
-        if judged < FEWEST_JUDGED {
+        if judged < FEWEST_JUDGED && one_file.is_none() {
             return Err("found no case that the implementation declares, expected at least one".into());
         }
         Ok(trials)
     }
+}
+
+/// The built-in file that holds the one test whose exact name the arguments give, if they do. cargo-nextest runs each
+/// test so, in a process of its own: reading the whole suite each time would take most of the time.
+fn file_of(arguments: &Arguments) -> Option<(&'static str, &'static str)> {
+    let [name] = arguments.filters.as_slice() else { return None };
+    // An id holds no space; a kind, which may precede it, ends with one.
+    let id = name.rsplit(' ').next().filter(|_| arguments.exact)?;
+    let holds = |text: &str| text.lines().any(|line| line.trim_start().strip_prefix("- id: ") == Some(id));
+    FILES.iter().copied().find(|(_, text)| holds(text))
+}
+
+/// Writes to standard output. If nobody reads it, the exit status is all there is to say.
+fn write(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 /// An entry of the known-failures file that lists no case.
@@ -247,7 +268,7 @@ mod tests {
         let log = directory.path().join("log").to_str().unwrap().to_owned();
         let arguments =
             Arguments { filters: vec![filter.into()], logfile: Some(log), ..Arguments::default() };
-        let counts = runner::run(&arguments, tests.trials().unwrap()).unwrap();
+        let counts = runner::run(&arguments, tests.trials(&arguments).unwrap()).unwrap();
         [counts.passed, counts.failed, counts.ignored]
     }
 
@@ -259,7 +280,7 @@ mod tests {
     #[test]
     fn each_case_is_a_test() {
         let suite = Suite::builtin().unwrap();
-        let trials = Tests::new(Reference::new()).trials().unwrap();
+        let trials = Tests::new(Reference::new()).trials(&Arguments::default()).unwrap();
         assert_eq!(trials.len(), suite.cases.len() + suite.sweeps.len());
         let (numpy, xla) = (file("numpy-examples.yaml"), file("xla-examples.yaml"));
         let [passed, failed, ignored] = counts(Tests::new(Reference::new()).cases(&numpy), "numpy/examples");
@@ -295,15 +316,49 @@ mod tests {
         with("refuses", "numpy/gone/*");
         assert_eq!(counts(tests(), "known-failure numpy/gone")[1], 1, "an entry that lists nothing");
         with("other", fails);
-        assert!(tests().trials().is_err_and(|error| error.contains("found known failures of `other`")));
-        assert!(tests().known("missing.yaml").trials().is_err());
-        assert!(Tests::new(Reference::new()).cases("missing").trials().is_err());
+        assert!(
+            tests()
+                .trials(&Arguments::default())
+                .is_err_and(|error| error.contains("found known failures of `other`"))
+        );
+        assert!(tests().known("missing.yaml").trials(&Arguments::default()).is_err());
+        assert!(Tests::new(Reference::new()).cases("missing").trials(&Arguments::default()).is_err());
     }
 
     #[test]
     fn a_library_that_declares_nothing_fails() {
         let nothing = Capabilities { rules: Vec::new(), ..Capabilities::all() };
-        let Err(error) = Tests::new(Refuses(nothing)).trials() else { panic!("nothing is judged") };
+        let Err(error) = Tests::new(Refuses(nothing)).trials(&Arguments::default()) else {
+            panic!("nothing is judged")
+        };
         assert!(error.starts_with("found no case that the implementation declares"), "{error}");
+    }
+
+    #[test]
+    fn one_test_by_its_exact_name_reads_one_file() {
+        let exactly =
+            |name: &str| Arguments { filters: vec![name.into()], exact: true, ..Arguments::default() };
+        let suite = Suite::builtin().unwrap();
+        let (case, sweep) = (&suite.cases[0], &suite.sweeps[0]);
+        for (name, id, file) in [
+            (case.id.clone(), &case.id, &case.location.file),
+            (format!("[known] {}", case.id), &case.id, &case.location.file),
+            (sweep.id.clone(), &sweep.id, &sweep.location.file),
+        ] {
+            assert_eq!(file_of(&exactly(&name)).unwrap().0, file, "{name}");
+            let trials = Tests::new(Reference::new()).trials(&exactly(&name)).unwrap();
+            assert!(
+                trials.len() < suite.cases.len() / 2 && trials.iter().any(|trial| trial.label.name == *id)
+            );
+        }
+        assert!(suite.cases.iter().step_by(50).all(|case| file_of(&exactly(&case.id)).is_some()));
+        let containing = Arguments { exact: false, ..exactly(&case.id) };
+        let several = Arguments { filters: vec![case.id.clone(), sweep.id.clone()], ..exactly("") };
+        assert!(file_of(&containing).is_none() && file_of(&several).is_none());
+        assert!(file_of(&exactly("known-failure numpy/gone/*")).is_none());
+        // What the implementation does not declare can be asked for: it is then shown as ignored.
+        let nothing = Refuses(Capabilities { rules: Vec::new(), ..Capabilities::all() });
+        let trials = Tests::new(nothing).trials(&exactly(&case.id)).unwrap();
+        assert!(trials.iter().all(|trial| trial.ignored));
     }
 }
