@@ -32,7 +32,7 @@ mod writer;
 
 use super::choices::Bytes;
 use super::draw::request;
-use super::profile::{Family, Profile};
+use super::profile::{Profile, RuleOperation};
 use broadcheck_spec::{OperationKind, Request, RuleSet};
 use std::sync::LazyLock;
 
@@ -59,7 +59,7 @@ const LITERAL: u8 = 192;
 /// From this byte on, a dtype is that of the operand before: one byte changes it for all.
 const SAME: u8 = 128;
 
-const FAMILIES: [Family; 12] = [
+const RULE_OPERATIONS: [RuleOperation; 12] = [
     (RuleSet::Numpy, OperationKind::Elementwise),
     (RuleSet::Numpy, OperationKind::Broadcast),
     (RuleSet::Numpy, OperationKind::Gradient),

@@ -14,7 +14,7 @@ pub trait Choices {
     }
 
     /// A number from `low` to `high`, both included.
-    fn between(&mut self, low: usize, high: usize) -> usize {
+    fn in_range(&mut self, low: usize, high: usize) -> usize {
         low + self.index(high.saturating_sub(low).saturating_add(1))
     }
 
@@ -126,7 +126,7 @@ mod tests {
         let mut none = Bytes::new(&[]);
         assert!(!none.chance(1, 2) && !none.chance(255, 256) && !none.chance(0, 1));
         assert!(none.chance(1, 1));
-        assert_eq!((none.between(3, 9), none.between(3, 3)), (3, 3));
+        assert_eq!((none.in_range(3, 9), none.in_range(3, 3)), (3, 3));
         let choices: &mut dyn Choices = &mut none;
         assert_eq!(choices.one_of(&['a', 'b']), 'a');
     }

@@ -1,8 +1,8 @@
 //! What makes an accepted frame refused: one step over one boundary, for each refusal kind.
 
 use super::choices::Choices;
-use super::profile::{Family, Profile};
-use super::shapes::Frame;
+use super::profile::{Profile, RuleOperation};
+use super::shapes::Skeleton;
 use broadcheck_spec::{OperationKind, RefusalKind, RuleSet};
 
 mod dimensions;
@@ -15,7 +15,7 @@ pub(super) use types::in_types;
 pub(super) type Fault = RefusalKind;
 
 /// The kinds of each rule set, beyond those of types.
-fn kinds((set, operation): Family) -> &'static [RefusalKind] {
+fn kinds((set, operation): RuleOperation) -> &'static [RefusalKind] {
     use RefusalKind as K;
     match (set, operation) {
         (RuleSet::None, _) => &[K::DimensionMismatch, K::RankMismatch, K::TooLarge],
@@ -58,12 +58,16 @@ fn kinds((set, operation): Family) -> &'static [RefusalKind] {
 }
 
 /// The faults of a request: mostly none, mostly one where there are any.
-pub(super) fn drawn(choices: &mut dyn Choices, profile: &Profile, family: Family) -> Vec<Fault> {
+pub(super) fn drawn(
+    choices: &mut dyn Choices,
+    profile: &Profile,
+    rule_operation: RuleOperation,
+) -> Vec<Fault> {
     let mut faults = Vec::new();
     if choices.chance(profile.refused.into(), 16) {
-        faults.extend(one(choices, profile, family));
+        faults.extend(one(choices, profile, rule_operation));
         if choices.chance(1, 8) {
-            faults.extend(one(choices, profile, family));
+            faults.extend(one(choices, profile, rule_operation));
         }
         faults.retain(|fault| least_rank(&[*fault]) <= profile.max_rank);
         // Without views a huge operand has no elements, and another fault might give it some.
@@ -75,15 +79,15 @@ pub(super) fn drawn(choices: &mut dyn Choices, profile: &Profile, family: Family
 }
 
 /// One that the profile aims at, if there is any.
-fn one(choices: &mut dyn Choices, profile: &Profile, family: Family) -> Option<Fault> {
+fn one(choices: &mut dyn Choices, profile: &Profile, rule_operation: RuleOperation) -> Option<Fault> {
     const TYPES: [RefusalKind; 2] = [RefusalKind::DTypeMismatch, RefusalKind::UnsupportedFunction];
     let aimed = |kinds: &[RefusalKind]| -> Vec<RefusalKind> {
         kinds.iter().copied().filter(|&kind| profile.aims_at(kind)).collect()
     };
-    let types = family.1 != OperationKind::Broadcast && choices.chance(1, 5);
+    let types = rule_operation.1 != OperationKind::Broadcast && choices.chance(1, 5);
     let mut left = if types { aimed(&TYPES) } else { Vec::new() };
     if left.is_empty() {
-        left = aimed(kinds(family));
+        left = aimed(kinds(rule_operation));
     }
     (!left.is_empty()).then(|| choices.one_of(&left))
 }
@@ -102,20 +106,25 @@ pub(super) fn least_rank(faults: &[Fault]) -> usize {
 }
 
 /// Makes the faults that shapes and attributes can have.
-pub(super) fn in_frame(choices: &mut dyn Choices, frame: &mut Frame, faults: &[Fault], profile: &Profile) {
+pub(super) fn in_skeleton(
+    choices: &mut dyn Choices,
+    skeleton: &mut Skeleton,
+    faults: &[Fault],
+    profile: &Profile,
+) {
     for fault in faults {
         match fault {
-            RefusalKind::DimensionMismatch => mismatch(choices, frame),
-            RefusalKind::RankMismatch => ranks(choices, frame, profile.max_rank),
-            RefusalKind::AxisOutOfRange => axis(choices, frame),
-            RefusalKind::FlagViolation => violation(choices, frame),
-            RefusalKind::NotBroadcastable => not_broadcastable(choices, frame),
-            RefusalKind::OperandCount => more_operands(choices, frame),
-            RefusalKind::TooLarge => huge::too_large(choices, frame, profile),
+            RefusalKind::DimensionMismatch => mismatch(choices, skeleton),
+            RefusalKind::RankMismatch => ranks(choices, skeleton, profile.max_rank),
+            RefusalKind::AxisOutOfRange => axis(choices, skeleton),
+            RefusalKind::FlagViolation => violation(choices, skeleton),
+            RefusalKind::NotBroadcastable => not_broadcastable(choices, skeleton),
+            RefusalKind::OperandCount => more_operands(choices, skeleton),
+            RefusalKind::TooLarge => huge::too_large(choices, skeleton, profile),
             RefusalKind::BroadcastDimensionsCount
             | RefusalKind::BroadcastDimensionOutOfRange
             | RefusalKind::BroadcastDimensionsNotIncreasing
-            | RefusalKind::BroadcastDimensionsNotIdentity => dimensions::fault(choices, frame, *fault),
+            | RefusalKind::BroadcastDimensionsNotIdentity => dimensions::fault(choices, skeleton, *fault),
             _ => {}
         }
     }
@@ -154,56 +163,56 @@ fn pair(choices: &mut dyn Choices, count: usize) -> (usize, usize) {
 }
 
 /// Two operands to be changed. A frame of one is given a second.
-fn two<'a>(choices: &mut dyn Choices, frame: &'a mut Frame) -> [&'a mut Vec<usize>; 2] {
-    if frame.shapes.len() < 2 {
-        let same = frame.shapes[0].clone();
-        frame.shapes.push(same);
-        frame.flags.push(None);
+fn two<'a>(choices: &mut dyn Choices, skeleton: &'a mut Skeleton) -> [&'a mut Vec<usize>; 2] {
+    if skeleton.shapes.len() < 2 {
+        let same = skeleton.shapes[0].clone();
+        skeleton.shapes.push(same);
+        skeleton.flags.push(None);
     }
-    let (one, other) = pair(choices, frame.shapes.len());
-    frame.shapes.get_disjoint_mut([one, other]).expect("two places that differ")
+    let (one, other) = pair(choices, skeleton.shapes.len());
+    skeleton.shapes.get_disjoint_mut([one, other]).expect("two places that differ")
 }
 
-fn mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
-    match (frame.set, frame.operation) {
+fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    match (skeleton.set, skeleton.operation) {
         (RuleSet::None, _) => {
-            let [one, _] = two(choices, frame);
+            let [one, _] = two(choices, skeleton);
             if !one.is_empty() {
                 let axis = choices.index(one.len());
                 one[axis] = if one[axis] != 1 && choices.chance(1, 3) { 1 } else { off(choices, one[axis]) };
             }
         }
         (_, OperationKind::Broadcast) => {
-            let (operand, target) = (&mut frame.shapes[0], &mut frame.target);
+            let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
             let from_right = clash(choices, operand, target);
             // Onto a 1: two directions accept that, one does not.
-            if frame.set == RuleSet::Numpy && choices.chance(1, 3) {
+            if skeleton.set == RuleSet::Numpy && choices.chance(1, 3) {
                 let axis = target.len() - from_right;
                 target[axis] = 1;
             }
         }
-        (RuleSet::Pdpd, _) => pdpd_mismatch(choices, frame),
-        (RuleSet::Xla, _) => dimensions::mismatch(choices, frame),
+        (RuleSet::Pdpd, _) => pdpd_mismatch(choices, skeleton),
+        (RuleSet::Xla, _) => dimensions::mismatch(choices, skeleton),
         _ => {
-            let [one, other] = two(choices, frame);
+            let [one, other] = two(choices, skeleton);
             clash(choices, one, other);
         }
     }
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn pdpd_mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
-    two(choices, frame);
-    let [a, b] = &mut frame.shapes[..] else { return };
+fn pdpd_mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    two(choices, skeleton);
+    let [a, b] = &mut skeleton.shapes[..] else { return };
     if a.is_empty() || b.len() > a.len() {
         return;
     }
     let default = a.len() - b.len();
-    let start = frame.axis.and_then(|axis| usize::try_from(axis).ok()).unwrap_or(default);
+    let start = skeleton.axis.and_then(|axis| usize::try_from(axis).ok()).unwrap_or(default);
     let under = a.len().saturating_sub(start).min(b.len());
     let (at, onto) = if under == 0 {
         let onto = choices.index(a.len());
-        frame.axis = Some(onto as i64);
+        skeleton.axis = Some(onto as i64);
         *b = vec![1];
         (0, onto)
     } else {
@@ -220,10 +229,10 @@ fn pdpd_mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
 }
 
 /// One axis of length 1 too many, or one axis too few.
-fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
-    match (frame.set, frame.operation) {
+fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
+    match (skeleton.set, skeleton.operation) {
         (RuleSet::None, _) => {
-            let [one, _] = two(choices, frame);
+            let [one, _] = two(choices, skeleton);
             if one.len() < max_rank && choices.chance(1, 2) {
                 one.insert(choices.index(one.len() + 1), 1);
             } else if !one.is_empty() {
@@ -231,7 +240,7 @@ fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
             }
         }
         (_, OperationKind::Broadcast) => {
-            let (operand, target) = (&mut frame.shapes[0], &mut frame.target);
+            let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
             if target.len() >= max_rank {
                 target.remove(0);
             }
@@ -240,8 +249,8 @@ fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
             }
         }
         (RuleSet::Pdpd, _) => {
-            two(choices, frame);
-            let [a, b] = &mut frame.shapes[..] else { return };
+            two(choices, skeleton);
+            let [a, b] = &mut skeleton.shapes[..] else { return };
             if a.len() >= max_rank {
                 a.remove(choices.index(a.len()));
             }
@@ -250,34 +259,36 @@ fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
                 b.insert(if trailing { b.len() } else { 0 }, 1);
             }
         }
-        (RuleSet::Xla, _) => dimensions::ranks(choices, frame, max_rank),
+        (RuleSet::Xla, _) => dimensions::ranks(choices, skeleton, max_rank),
         _ => {}
     }
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn axis(choices: &mut dyn Choices, frame: &mut Frame) {
-    two(choices, frame);
-    let [a, b] = &frame.shapes[..] else { return };
+fn axis(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    two(choices, skeleton);
+    let [a, b] = &skeleton.shapes[..] else { return };
     let kept = b.iter().rposition(|&length| length != 1).map_or(0, |last| last + 1);
     let beyond = (a.len() + 1).saturating_sub(kept) as i64;
-    frame.axis = Some(choices.one_of(&[beyond, beyond, beyond, -2, -2, beyond + 1, -3, i64::MAX, i64::MIN]));
+    skeleton.axis =
+        Some(choices.one_of(&[beyond, beyond, beyond, -2, -2, beyond + 1, -3, i64::MAX, i64::MIN]));
 }
 
 /// The flags of an operand, those that are absent written out.
-fn flags(frame: &mut Frame, operand: usize) -> &mut Vec<bool> {
-    let rank = frame.shapes[operand].len();
-    frame.flags[operand].get_or_insert_with(|| vec![false; rank])
+fn flags(skeleton: &mut Skeleton, operand: usize) -> &mut Vec<bool> {
+    let rank = skeleton.shapes[operand].len();
+    skeleton.flags[operand].get_or_insert_with(|| vec![false; rank])
 }
 
 /// A flag on an axis whose length is not 1.
-fn violation(choices: &mut dyn Choices, frame: &mut Frame) {
-    let operands: Vec<usize> = (0..frame.shapes.len()).filter(|&at| !frame.shapes[at].is_empty()).collect();
+fn violation(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    let operands: Vec<usize> =
+        (0..skeleton.shapes.len()).filter(|&at| !skeleton.shapes[at].is_empty()).collect();
     if operands.is_empty() {
         return;
     }
     let operand = choices.one_of(&operands);
-    let shape = &mut frame.shapes[operand];
+    let shape = &mut skeleton.shapes[operand];
     let long: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
     let axis = if long.is_empty() {
         let axis = choices.index(shape.len());
@@ -286,39 +297,39 @@ fn violation(choices: &mut dyn Choices, frame: &mut Frame) {
     } else {
         choices.one_of(&long)
     };
-    flags(frame, operand)[axis] = true;
+    flags(skeleton, operand)[axis] = true;
 }
 
 /// A flag that is missing where an axis would have to be stretched, or lengths that differ.
-fn not_broadcastable(choices: &mut dyn Choices, frame: &mut Frame) {
+fn not_broadcastable(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     let mut set: Vec<(usize, usize)> = Vec::new();
-    for (operand, flags) in frame.flags.iter().enumerate() {
+    for (operand, flags) in skeleton.flags.iter().enumerate() {
         let axes = flags.iter().flatten().enumerate().filter(|&(_, &flag)| flag);
         set.extend(axes.map(|(axis, _)| (operand, axis)));
     }
     if !set.is_empty() && choices.chance(1, 2) {
         let (operand, axis) = choices.one_of(&set);
-        flags(frame, operand)[axis] = false;
+        flags(skeleton, operand)[axis] = false;
         return;
     }
-    if frame.shapes.len() < 2 {
-        two(choices, frame);
+    if skeleton.shapes.len() < 2 {
+        two(choices, skeleton);
     }
-    let (one, other) = pair(choices, frame.shapes.len());
-    let [left, right] = frame.shapes.get_disjoint_mut([one, other]).expect("two places that differ");
+    let (one, other) = pair(choices, skeleton.shapes.len());
+    let [left, right] = skeleton.shapes.get_disjoint_mut([one, other]).expect("two places that differ");
     let from_right = clash(choices, left, right);
     for operand in [one, other] {
-        let rank = frame.shapes[operand].len();
-        let flags = flags(frame, operand);
+        let rank = skeleton.shapes[operand].len();
+        let flags = flags(skeleton, operand);
         flags.resize(rank, false);
         flags[rank - from_right] = false;
     }
 }
 
-fn more_operands(choices: &mut dyn Choices, frame: &mut Frame) {
-    while frame.shapes.len() < 3 {
-        let same = frame.shapes[choices.index(frame.shapes.len())].clone();
-        frame.shapes.push(if choices.chance(1, 4) { Vec::new() } else { same });
+fn more_operands(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    while skeleton.shapes.len() < 3 {
+        let same = skeleton.shapes[choices.index(skeleton.shapes.len())].clone();
+        skeleton.shapes.push(if choices.chance(1, 4) { Vec::new() } else { same });
     }
-    frame.flags.resize(frame.shapes.len(), None);
+    skeleton.flags.resize(skeleton.shapes.len(), None);
 }

@@ -79,13 +79,13 @@ pub(super) fn shape(choices: &mut dyn Choices, (least, most): (usize, usize), si
 
 /// A shape of about as many elements as the budget holds.
 fn large_shape(choices: &mut dyn Choices, (least, most): (usize, usize), budget: usize) -> Vec<usize> {
-    let rank = choices.between(1, 4).max(least).min(most);
+    let rank = choices.in_range(1, 4).max(least).min(most);
     let mut lengths = vec![1; rank];
     let mut left = budget;
     // Half of them on one axis.
     let others = if choices.chance(1, 2) { 0 } else { rank.saturating_sub(1) };
     for length in &mut lengths[..others] {
-        *length = choices.between(1, 40.min(left));
+        *length = choices.in_range(1, 40.min(left));
         left /= *length;
     }
     if let Some(last) = lengths.last_mut() {

@@ -2,7 +2,7 @@
 
 use super::choices::Bytes;
 use super::expressions;
-use super::values::{Temper, values};
+use super::values::{ValueMix, values};
 use broadcheck_reference::align;
 use broadcheck_spec::{DType, Data, Expression, Function, Node, Operand, Operation, Request, Rules, Shape};
 
@@ -154,7 +154,7 @@ fn changed(operand: &Operand, others: &[&Operand]) -> Vec<Operand> {
 fn made(name: &str, shape: &Shape, dtype: DType, flags: Option<&[bool]>) -> Option<Operand> {
     let mut value = Data::empty(dtype);
     if !shape.contains(&0) {
-        value = values(&mut Bytes::new(&[]), dtype, 1, (0, 1), Temper::Wild);
+        value = values(&mut Bytes::new(&[]), dtype, 1, (0, 1), ValueMix::Any);
     }
     let operand = Operand::view(name, shape.clone(), value, Some(vec![0; shape.rank()]), 0).ok()?;
     match flags {

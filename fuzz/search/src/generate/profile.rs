@@ -10,12 +10,12 @@ pub const MAX_RANK: usize = 10;
 pub const MAX_ELEMENTS: usize = 1 << 18;
 
 /// A rule set with an operation that it has.
-pub(super) type Family = (RuleSet, OperationKind);
+pub(super) type RuleOperation = (RuleSet, OperationKind);
 
 /// What may be drawn, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    pub(super) families: Vec<Family>,
+    pub(super) rule_operations: Vec<RuleOperation>,
     pub(super) functions: u32,
     pub(super) dtypes: Vec<DType>,
     pub(super) strided: bool,
@@ -41,7 +41,7 @@ impl Profile {
     /// does: there is always a request.
     pub fn within(capabilities: &Capabilities) -> Profile {
         let mut profile = Profile {
-            families: families(&capabilities.rules, &capabilities.operations),
+            rule_operations: rule_operations(&capabilities.rules, &capabilities.operations),
             functions: 0,
             dtypes: capabilities.dtypes.clone(),
             strided: capabilities.strided,
@@ -54,8 +54,8 @@ impl Profile {
             large: 1,
         };
         profile = profile.with_functions(&capabilities.functions);
-        if profile.families.is_empty() {
-            profile.families = families(&RuleSet::ALL, &OperationKind::ALL);
+        if profile.rule_operations.is_empty() {
+            profile.rule_operations = rule_operations(&RuleSet::ALL, &OperationKind::ALL);
         }
         if profile.dtypes.is_empty() {
             profile.dtypes = DType::ALL.to_vec();
@@ -66,10 +66,10 @@ impl Profile {
     /// Only these rule sets. Without effect where none of them is left.
     #[must_use]
     pub fn with_rules(mut self, rules: &[RuleSet]) -> Profile {
-        let kept: Vec<Family> =
-            self.families.iter().copied().filter(|(set, _)| rules.contains(set)).collect();
+        let kept: Vec<RuleOperation> =
+            self.rule_operations.iter().copied().filter(|(set, _)| rules.contains(set)).collect();
         if !kept.is_empty() {
-            self.families = kept;
+            self.rule_operations = kept;
         }
         self
     }
@@ -77,10 +77,14 @@ impl Profile {
     /// Only these operations. Without effect where none of them is left.
     #[must_use]
     pub fn with_operations(mut self, operations: &[OperationKind]) -> Profile {
-        let kept: Vec<Family> =
-            self.families.iter().copied().filter(|(_, operation)| operations.contains(operation)).collect();
+        let kept: Vec<RuleOperation> = self
+            .rule_operations
+            .iter()
+            .copied()
+            .filter(|(_, operation)| operations.contains(operation))
+            .collect();
         if !kept.is_empty() {
-            self.families = kept;
+            self.rule_operations = kept;
         }
         self
     }
@@ -181,13 +185,13 @@ pub(super) fn bit(function: Function) -> u32 {
     1 << (function as u32)
 }
 
-fn families(rules: &[RuleSet], operations: &[OperationKind]) -> Vec<Family> {
+fn rule_operations(rules: &[RuleSet], operations: &[OperationKind]) -> Vec<RuleOperation> {
     let pairs = rules.iter().flat_map(|&set| operations.iter().map(move |&operation| (set, operation)));
-    pairs.filter(|&family| has(family)).collect()
+    pairs.filter(|&rule_operation| has(rule_operation)).collect()
 }
 
 /// Whether a rule set has an operation.
-fn has((set, operation): Family) -> bool {
+fn has((set, operation): RuleOperation) -> bool {
     match operation {
         OperationKind::Broadcast => matches!(set, RuleSet::Bidirectional | RuleSet::Numpy),
         OperationKind::Elementwise | OperationKind::Gradient => set != RuleSet::Bidirectional,

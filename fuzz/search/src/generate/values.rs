@@ -21,13 +21,13 @@ enum Class {
 
 /// How wild values may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Temper {
+pub(super) enum ValueMix {
     /// Anything that the dtype has.
-    Wild,
+    Any,
     /// What sums without overflow, in any order.
-    Tame,
+    Summable,
     /// Counters alone.
-    Plain,
+    Counters,
 }
 
 /// The values of operand `place` of `operands`.
@@ -36,13 +36,13 @@ pub(super) fn values(
     dtype: DType,
     count: usize,
     place: (usize, usize),
-    temper: Temper,
+    mix: ValueMix,
 ) -> Data {
     use Class::{Bits, Corners, Counters, Moderate, Small};
-    let class = match temper {
-        Temper::Plain => Counters,
-        Temper::Tame => choices.one_of(&[Small, Small, Moderate, Small]),
-        Temper::Wild => {
+    let class = match mix {
+        ValueMix::Counters => Counters,
+        ValueMix::Summable => choices.one_of(&[Small, Small, Moderate, Small]),
+        ValueMix::Any => {
             choices.one_of(&[Counters, Counters, Counters, Counters, Small, Moderate, Corners, Corners, Bits])
         }
     };
@@ -157,13 +157,13 @@ macro_rules! floats {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "rounding to the type is wanted")]
-fn single(number: f64) -> f32 {
+fn to_f32(number: f64) -> f32 {
     number as f32
 }
 
 floats! {
     f64, u64, 52, |number: f64| number;
-    f32, u32, 23, single;
+    f32, u32, 23, to_f32;
     f16, u16, 10, f16::from_f64;
     bf16, u16, 7, bf16::from_f64;
 }

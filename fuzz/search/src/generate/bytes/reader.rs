@@ -4,7 +4,7 @@ use super::super::choices::Bytes;
 use super::super::draw::name;
 use super::super::values::quiet;
 use super::work::{Shapes, is_within};
-use super::{FAMILIES, LITERAL, MAX_CALLS, MAX_NAME, MAX_RANK, MAX_VALUES, MAX_WORK, SAME};
+use super::{LITERAL, MAX_CALLS, MAX_NAME, MAX_RANK, MAX_VALUES, MAX_WORK, RULE_OPERATIONS, SAME};
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
     DType, Data, Expression, Function, MAX_EXPRESSION_DEPTH, Operand, Operation, OperationKind, Request,
@@ -27,7 +27,7 @@ struct View {
 
 /// The request that stands here.
 pub(super) fn read(source: &mut Bytes<'_>) -> Request {
-    let (set, kind) = FAMILIES[index(source, FAMILIES.len())];
+    let (set, kind) = RULE_OPERATIONS[index(source, RULE_OPERATIONS.len())];
     let broadcast = kind == OperationKind::Broadcast;
     let count = if broadcast { 1 } else { 1 + small(source, 4) };
     let rules = rules(source, set, count);

@@ -2,15 +2,15 @@
 
 use super::super::draw::name;
 use super::reader::LETTERS;
-use super::{FAMILIES, LITERAL, MAX_NAME, SAME};
+use super::{LITERAL, MAX_NAME, RULE_OPERATIONS, SAME};
 use broadcheck_spec::{DType, Expression, Function, Node, Operand, Operation, Request, Rules};
 
 /// Bytes of the literal form.
 pub(super) fn write(request: &Request) -> Vec<u8> {
     let (set, operands) = (request.rules().set(), request.operands());
-    let family = (set, request.operation().kind());
+    let rule_operation = (set, request.operation().kind());
     let mut out = vec![0];
-    out.push(low_byte(FAMILIES.iter().position(|&other| other == family).unwrap_or(0)));
+    out.push(low_byte(RULE_OPERATIONS.iter().position(|&other| other == rule_operation).unwrap_or(0)));
     if !matches!(request.operation(), Operation::Broadcast { .. }) {
         out.push(small(operands.len() - 1, 4));
     }

@@ -31,7 +31,7 @@ impl Topic {
     }
 }
 
-const FAMILIES: [(RuleSet, OperationKind, &str); 12] = [
+const RULE_OPERATIONS: [(RuleSet, OperationKind, &str); 12] = [
     (RuleSet::None, OperationKind::Elementwise, "none elementwise"),
     (RuleSet::None, OperationKind::Gradient, "none gradient"),
     (RuleSet::Numpy, OperationKind::Elementwise, "numpy elementwise"),
@@ -90,7 +90,7 @@ const PATTERNS: [&str; 6] = [
 /// Every topic, with nothing counted.
 pub(super) fn topics() -> Vec<Topic> {
     vec![
-        Topic::new("rule set and operation", FAMILIES.map(|(_, _, name)| name)),
+        Topic::new("rule set and operation", RULE_OPERATIONS.map(|(_, _, name)| name)),
         Topic::new("outcome", ["accepted", "refused", "skipped", "errored"]),
         Topic::new("refusal", RefusalKind::ALL.iter().map(|kind| kind.name()).chain(["without kind"])),
         Topic::new("refused (sample)", ["near miss", "far off"]),
@@ -126,8 +126,8 @@ fn add_named(topics: &mut [Topic], title: &str, names: &[&str], name: &str) {
 /// Counts what a request is made of.
 pub(super) fn request(request: &Request, topics: &mut [Topic]) {
     let operands = request.operands();
-    let family = (request.rules().set(), request.operation().kind());
-    let place = FAMILIES.iter().position(|&(set, operation, _)| (set, operation) == family);
+    let rule_operation = (request.rules().set(), request.operation().kind());
+    let place = RULE_OPERATIONS.iter().position(|&(set, operation, _)| (set, operation) == rule_operation);
     place.into_iter().for_each(|place| add(topics, "rule set and operation", place));
     let rank = operands.iter().map(Operand::rank).max().unwrap_or(0);
     add(topics, "rank", rank.min(RANKS.len() - 1));
