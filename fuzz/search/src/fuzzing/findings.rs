@@ -1,6 +1,6 @@
 //! The distinct disagreements of a run.
 
-use super::Plan;
+use super::Campaign;
 use crate::oracle::{Disagreement, Oracle, Pattern, Signature};
 use crate::shrink::{Limits, Shrunk, shrink};
 use broadcheck_spec::Request;
@@ -27,7 +27,7 @@ pub struct Found {
 
 /// What the threads of a run share.
 pub(super) struct Findings<'a> {
-    plan: &'a Plan<'a>,
+    campaign: &'a Campaign<'a>,
     kept: Mutex<Kept>,
 }
 
@@ -50,8 +50,8 @@ struct Sort {
 }
 
 impl<'a> Findings<'a> {
-    pub(super) fn new(plan: &'a Plan<'a>) -> Findings<'a> {
-        Findings { plan, kept: Mutex::default() }
+    pub(super) fn new(campaign: &'a Campaign<'a>) -> Findings<'a> {
+        Findings { campaign, kept: Mutex::default() }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -91,8 +91,8 @@ impl<'a> Findings<'a> {
             }
             kept.shrunk += 1;
         }
-        let (steps, time) = self.plan.shrinking;
-        let limits = Limits { steps, time, stop: Some(self.plan.stop) };
+        let (steps, time) = self.campaign.shrinking;
+        let limits = Limits { steps, time, stop: Some(self.campaign.stop) };
         let began = Instant::now();
         let shrunk = shrink(oracle, request, found, &limits);
         let mut kept = self.kept();

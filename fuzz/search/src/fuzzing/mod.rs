@@ -31,7 +31,7 @@ const CHUNK: u64 = 64;
 const MOST_REASONS: usize = 64;
 
 /// What is run.
-pub struct Plan<'a> {
+pub struct Campaign<'a> {
     /// The side that the other is judged by.
     pub left: &'a dyn Implementation,
     /// The side that is judged.
@@ -56,7 +56,7 @@ pub struct Plan<'a> {
     pub stop: &'a AtomicBool,
 }
 
-impl Plan<'_> {
+impl Campaign<'_> {
     /// What judges the requests: of the dtypes that are drawn, and no others.
     pub fn oracle(&self) -> Differential<'_> {
         Differential::new(self.left, self.right).allowing_skips(self.skips).only(self.profile.dtypes())
@@ -112,7 +112,7 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
 }
 
 /// A reason without its numbers, by which it is the same for many requests, and not too long.
-fn general(reason: &str) -> String {
+fn without_numbers(reason: &str) -> String {
     let mut text = String::new();
     for char in reason.lines().next().unwrap_or_default().chars().take(160) {
         match char {
@@ -131,21 +131,21 @@ pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
     request(&mut Seeded::new(mixed), profile)
 }
 
-/// Runs a plan. `progress` is called now and then, from the calling thread.
-pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> FuzzReport {
+/// Runs a campaign. `progress` is called now and then, from the calling thread.
+pub fn fuzz(campaign: &Campaign<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> FuzzReport {
     let run = Run {
-        plan,
-        oracle: plan.oracle(),
-        again: [Repeated::new(plan.right), Repeated::new(plan.left)],
+        campaign,
+        oracle: campaign.oracle(),
+        again: [Repeated::new(campaign.right), Repeated::new(campaign.left)],
         began: Instant::now(),
         next: AtomicU64::new(0),
         counts: Mutex::new(Counts::default()),
-        findings: Findings::new(plan),
+        findings: Findings::new(campaign),
         reasons: Mutex::default(),
         statistics: Mutex::new(Statistics::default()),
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(|| run.work())).collect();
+        let workers: Vec<_> = (0..campaign.jobs.max(1)).map(|_| scope.spawn(|| run.work())).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
             thread::sleep(Duration::from_millis(if run.began.elapsed().as_secs() > 0 { 100 } else { 5 }));
             progress(&run.counted(), run.asking());
@@ -154,7 +154,7 @@ pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> Fuz
     let counts = run.counted();
     let (elapsed, shrinking) = (run.asking(), run.findings.shrinking());
     let reasons = run.reasons.into_inner().unwrap_or_default();
-    let statistics = run.statistics.into_inner().ok().filter(|_| plan.statistics);
+    let statistics = run.statistics.into_inner().ok().filter(|_| campaign.statistics);
     FuzzReport {
         counts,
         findings: run.findings.into_found(),
@@ -162,13 +162,13 @@ pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> Fuz
         reasons,
         elapsed,
         shrinking,
-        complete: !plan.stop.load(Ordering::Relaxed),
+        complete: !campaign.stop.load(Ordering::Relaxed),
     }
 }
 
 /// A run: what its threads share.
 struct Run<'a> {
-    plan: &'a Plan<'a>,
+    campaign: &'a Campaign<'a>,
     oracle: Differential<'a>,
     again: [Repeated<'a>; 2],
     began: Instant,
@@ -186,19 +186,20 @@ impl Run<'_> {
     }
 
     fn ended(&self) -> bool {
-        self.plan.stop.load(Ordering::Relaxed) || self.plan.time.is_some_and(|time| self.asking() >= time)
+        self.campaign.stop.load(Ordering::Relaxed)
+            || self.campaign.time.is_some_and(|time| self.asking() >= time)
     }
 
     /// How long the run has been asking: the time that each thread took for shrinking is not counted.
     fn asking(&self) -> Duration {
-        let threads = u32::try_from(self.plan.jobs.max(1)).unwrap_or(u32::MAX);
+        let threads = u32::try_from(self.campaign.jobs.max(1)).unwrap_or(u32::MAX);
         self.began.elapsed().saturating_sub(self.findings.shrinking() / threads)
     }
 
     /// Counts why a request was not compared.
     fn add_reason(&self, reason: &str) {
         let mut reasons = self.reasons.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let reason = general(reason);
+        let reason = without_numbers(reason);
         if reasons.len() < MOST_REASONS || reasons.contains_key(&reason) {
             *reasons.entry(reason).or_default() += 1;
         }
@@ -208,12 +209,16 @@ impl Run<'_> {
         let batch = (self.oracle.batch() as u64).max(CHUNK);
         while !self.ended() {
             let start = self.next.fetch_add(batch, Ordering::Relaxed);
-            let end = self.plan.requests.map_or(start.saturating_add(batch), |all| all.min(start + batch));
+            let end =
+                self.campaign.requests.map_or(start.saturating_add(batch), |all| all.min(start + batch));
             if start >= end {
                 return;
             }
-            let counts =
-                if self.oracle.batch() > 1 { self.together(start, end) } else { self.one_by_one(start, end) };
+            let counts = if self.oracle.batch() > 1 {
+                self.judge_batch(start, end)
+            } else {
+                self.judge_one_by_one(start, end)
+            };
             self.add(&counts);
         }
     }
@@ -228,10 +233,10 @@ impl Run<'_> {
         counts.repeated += more.repeated;
     }
 
-    fn one_by_one(&self, start: u64, end: u64) -> Counts {
+    fn judge_one_by_one(&self, start: u64, end: u64) -> Counts {
         let mut counts = Counts::default();
         for number in start..end {
-            let request = drawn(self.plan.seed, number, &self.plan.profile);
+            let request = drawn(self.campaign.seed, number, &self.campaign.profile);
             self.count(number, &request, self.oracle.judge(&request), &self.oracle, &mut counts);
             if number % REPEATED == 0 {
                 for oracle in &self.again {
@@ -239,17 +244,17 @@ impl Run<'_> {
                 }
             }
             self.note(&request);
-            if self.plan.stop.load(Ordering::Relaxed) {
+            if self.campaign.stop.load(Ordering::Relaxed) {
                 break;
             }
         }
         counts
     }
 
-    fn together(&self, start: u64, end: u64) -> Counts {
+    fn judge_batch(&self, start: u64, end: u64) -> Counts {
         let mut counts = Counts::default();
         let requests: Vec<Request> =
-            (start..end).map(|number| drawn(self.plan.seed, number, &self.plan.profile)).collect();
+            (start..end).map(|number| drawn(self.campaign.seed, number, &self.campaign.profile)).collect();
         let all: Vec<&Request> = requests.iter().collect();
         for ((number, request), judgement) in (start..end).zip(&all).zip(self.oracle.judge_many(&all)) {
             self.count(number, request, judgement, &self.oracle, &mut counts);
@@ -305,7 +310,7 @@ impl Run<'_> {
 
     /// Counts what was drawn. What became of it the reference says, again: the sides' outcomes are gone.
     fn note(&self, request: &Request) {
-        if self.plan.statistics {
+        if self.campaign.statistics {
             let outcome = broadcheck::run::run_caught(&Reference, request);
             let mut statistics = self.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             statistics.add(request, &outcome);
