@@ -1,6 +1,6 @@
 //! The loop nest walked: runs of the innermost loop, in blocks with a tail, each operand gathered into a register.
 
-use super::collapse::Plan;
+use super::collapse::LoopNest;
 use super::convert::{convert, zero};
 use broadcheck_spec::{DType, Data, Scalar};
 
@@ -124,17 +124,17 @@ impl Blocks {
     /// Walks the nest: `consume` is given the place in the result, the number of elements, and the registers.
     pub(super) fn walk(
         &self,
-        plan: &Plan,
+        nest: &LoopNest,
         sources: &[Source<'_>],
         mut consume: impl FnMut(usize, usize, &mut [Register]),
     ) {
         (self.prepares)(sources);
-        if plan.axes.iter().any(|axis| axis.length == 0) {
+        if nest.axes.iter().any(|axis| axis.length == 0) {
             return;
         }
-        let (outer, inner) = match plan.axes.split_last() {
+        let (outer, inner) = match nest.axes.split_last() {
             Some((inner, outer)) => (outer, Some(inner)),
-            None => (&plan.axes[..], None),
+            None => (&nest.axes[..], None),
         };
         let length = inner.map_or(1, |inner| inner.length);
         let lengths: Vec<usize> = outer.iter().map(|axis| axis.length).collect();
@@ -152,7 +152,7 @@ impl Blocks {
                         if (self.loads)(visit) {
                             let steps =
                                 outer.iter().zip(&index).map(|(axis, &at)| axis.strides[operand] * at as i64);
-                            let base = plan.offsets[operand] + steps.sum::<i64>();
+                            let base = nest.offsets[operand] + steps.sum::<i64>();
                             self.gather(&mut registers[(self.register)(operand)], source, base, step, visit);
                         }
                     }

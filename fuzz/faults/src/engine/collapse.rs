@@ -10,7 +10,7 @@ pub(crate) struct Axis {
 
 /// The loop nest, outermost first; the result is written from end to end.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct LoopNest {
     pub(crate) axes: Vec<Axis>,
     /// Where each operand begins.
     pub(crate) offsets: Vec<i64>,
@@ -52,10 +52,10 @@ pub(crate) fn joined(outer: &Axis, inner: &Axis) -> Axis {
 }
 
 impl Collapse {
-    pub(super) fn collapsed(&self, plan: Plan) -> Plan {
-        let operands = plan.offsets.len();
-        let mut axes: Vec<Axis> = Vec::with_capacity(plan.axes.len());
-        for inner in plan.axes.into_iter().filter(|axis| !(self.drops)(axis)) {
+    pub(super) fn collapsed(&self, nest: LoopNest) -> LoopNest {
+        let operands = nest.offsets.len();
+        let mut axes: Vec<Axis> = Vec::with_capacity(nest.axes.len());
+        for inner in nest.axes.into_iter().filter(|axis| !(self.drops)(axis)) {
             let merged = axes.last().filter(|outer| {
                 let even: Vec<bool> =
                     (0..operands).map(|operand| (self.even)(outer, &inner, operand)).collect();
@@ -69,6 +69,6 @@ impl Collapse {
                 None => axes.push(inner),
             }
         }
-        Plan { axes, offsets: plan.offsets }
+        LoopNest { axes, offsets: nest.offsets }
     }
 }

@@ -27,7 +27,7 @@ use broadcheck_spec::{
     DType, Data, Expression, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules, Scalar,
     Shape, Success, Tensor,
 };
-use collapse::Plan;
+use collapse::LoopNest;
 use convert::{convert, zero};
 use evaluate::Input;
 
@@ -134,7 +134,7 @@ impl Decisions {
     }
 
     /// The loop nest for some operands under a result.
-    fn plan(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> Plan {
+    fn nest(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> LoopNest {
         self.collapse.collapsed(self.strides.lower(operands, shapes, aligned))
     }
 
@@ -174,10 +174,10 @@ impl Decisions {
         aligned: &Aligned,
         dtype: DType,
     ) -> Vec<Scalar> {
-        let plan = self.plan(operands, shapes, aligned);
-        let (sources, inputs) = (self.sources(operands), self.inputs(operands, &plan));
+        let nest = self.nest(operands, shapes, aligned);
+        let (sources, inputs) = (self.sources(operands), self.inputs(operands, &nest));
         let mut values = vec![zero(dtype); aligned.shape.iter().product()];
-        self.blocks.walk(&plan, &sources, |at, count, registers| {
+        self.blocks.walk(&nest, &sources, |at, count, registers| {
             let block = self.evaluate.block(expression, &inputs, registers, count, false);
             let root = block.registers[block.place[block.place.len() - 1]];
             for (lane, &value) in root.iter().enumerate().take(count) {
@@ -200,10 +200,10 @@ impl Decisions {
         aligned: &Aligned,
     ) -> Outcome {
         let operands: Vec<&Operand> = request.operands().iter().collect();
-        let plan = self.plan(&operands, shapes, aligned);
-        let (sources, inputs) = (self.sources(&operands), self.inputs(&operands, &plan));
+        let nest = self.nest(&operands, shapes, aligned);
+        let (sources, inputs) = (self.sources(&operands), self.inputs(&operands, &nest));
         let mut arrived = vec![0.0; aligned.shape.iter().product()];
-        self.blocks.walk(&plan, &sources, |at, count, registers| {
+        self.blocks.walk(&nest, &sources, |at, count, registers| {
             let block = self.evaluate.block(expression, &inputs, registers, count, true);
             for lane in 0..count {
                 if let Some(slot) = arrived.get_mut(at + lane) {
@@ -228,8 +228,8 @@ impl Decisions {
         operands.iter().map(source).collect()
     }
 
-    fn inputs(&self, operands: &[&Operand], plan: &Plan) -> Vec<Input> {
-        let inner = |operand: usize| plan.axes.last().map_or(0, |axis| axis.strides[operand]);
+    fn inputs(&self, operands: &[&Operand], nest: &LoopNest) -> Vec<Input> {
+        let inner = |operand: usize| nest.axes.last().map_or(0, |axis| axis.strides[operand]);
         let input = |(place, operand): (usize, &&Operand)| Input {
             rank: operand.rank(),
             splat: inner(place) == 0,

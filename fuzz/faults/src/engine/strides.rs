@@ -1,7 +1,7 @@
 //! From aligned operands to strides over the result: 0 where an operand is stretched.
 
 use super::Aligned;
-use super::collapse::{Axis, Plan};
+use super::collapse::{Axis, LoopNest};
 use broadcheck_spec::Operand;
 
 /// An operand as it is read.
@@ -71,7 +71,7 @@ pub(crate) fn position(place: usize) -> i64 {
 
 impl Strides {
     /// How operands are read for a result: the whole loop nest, not yet collapsed.
-    pub(super) fn lower(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> Plan {
+    pub(super) fn lower(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> LoopNest {
         let readings: Vec<Reading> = operands
             .iter()
             .zip(shapes.iter().zip(&aligned.axes))
@@ -80,7 +80,7 @@ impl Strides {
         let offsets = readings.iter().map(|reading| reading.offset).collect();
         if (self.flat)(&readings, &aligned.shape) {
             let axis = Axis { length: aligned.shape.iter().product(), strides: vec![1; operands.len()] };
-            return Plan { axes: vec![axis], offsets };
+            return LoopNest { axes: vec![axis], offsets };
         }
         let mut nest: Vec<Axis> =
             aligned.shape.iter().map(|&length| Axis { length, strides: vec![0; operands.len()] }).collect();
@@ -91,7 +91,7 @@ impl Strides {
                 }
             }
         }
-        Plan { axes: nest, offsets }
+        LoopNest { axes: nest, offsets }
     }
 
     fn reading(
