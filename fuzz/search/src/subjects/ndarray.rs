@@ -59,27 +59,27 @@ impl Implementation for Ndarray {
     fn run(&self, request: &Request) -> Outcome {
         match answer(request, self.capabilities.max_elements) {
             Ok(tensor) => Outcome::Success(Success::from(tensor)),
-            Err(Stop::Refused(message)) => Outcome::Refusal(Refusal { message, ..Refusal::default() }),
-            Err(Stop::Skipped(reason)) => Outcome::Skipped { reason },
+            Err(NoResult::Refused(message)) => Outcome::Refusal(Refusal { message, ..Refusal::default() }),
+            Err(NoResult::Skipped(reason)) => Outcome::Skipped { reason },
         }
     }
 }
 
 /// Why there is no result.
-enum Stop {
+enum NoResult {
     Refused(String),
     Skipped(String),
 }
 
-fn refused(message: impl Into<String>) -> Stop {
-    Stop::Refused(message.into())
+fn refused(message: impl Into<String>) -> NoResult {
+    NoResult::Refused(message.into())
 }
 
-fn answer(request: &Request, max_elements: usize) -> Result<Tensor, Stop> {
+fn answer(request: &Request, max_elements: usize) -> Result<Tensor, NoResult> {
     let (target, expression) = match request.operation() {
         Operation::Broadcast { target_shape } => (target_shape.to_vec(), &Expression::operand(0)),
         Operation::Elementwise { expression } => (common_shape(request.operands()), expression),
-        Operation::Gradient { .. } => return Err(Stop::Skipped("ndarray has no gradients".into())),
+        Operation::Gradient { .. } => return Err(NoResult::Skipped("ndarray has no gradients".into())),
     };
     // All operands take part in the common shape, whether the expression reads them or not.
     let views: Vec<Array<'_>> = request.operands().iter().map(Array::view_of).collect::<Result<_, _>>()?;
@@ -89,13 +89,13 @@ fn answer(request: &Request, max_elements: usize) -> Result<Tensor, Stop> {
         request.operands().iter().map(|operand| Array::empty(operand.dtype())).collect();
     evaluate(expression, &empty)?;
     if let Some(count) = Shape::from(&target[..]).count().filter(|&count| count > max_elements) {
-        return Err(Stop::Skipped(format!("{count} elements are above the limit {max_elements}")));
+        return Err(NoResult::Skipped(format!("{count} elements are above the limit {max_elements}")));
     }
     Ok(evaluate(expression, &wide)?.into_tensor())
 }
 
 /// The expression, function by function; each result is an array of its own.
-fn evaluate<'a>(expression: &Expression, operands: &[Array<'a>]) -> Result<Array<'a>, Stop> {
+fn evaluate<'a>(expression: &Expression, operands: &[Array<'a>]) -> Result<Array<'a>, NoResult> {
     let mut values: Vec<Array<'a>> = Vec::with_capacity(expression.nodes().len());
     for node in expression.nodes() {
         let value = match node {
@@ -126,7 +126,7 @@ fn common_shape(operands: &[Operand]) -> Vec<usize> {
 
 /// An operand as an ndarray view. ndarray wants the slice to begin at the lowest element that is reached, and
 /// negative strides as the two's complement in `usize`.
-fn view_of<'a, T: Element>(values: &'a [T], operand: &Operand) -> Result<ArrayViewD<'a, T>, Stop> {
+fn view_of<'a, T: Element>(values: &'a [T], operand: &Operand) -> Result<ArrayViewD<'a, T>, NoResult> {
     let shape = IxDyn(operand.shape());
     let failed = |error: ndarray::ShapeError| refused(error.to_string());
     let Some(strides) = operand.strides().filter(|_| !operand.shape().contains(&0)) else {
@@ -148,7 +148,7 @@ fn view_of<'a, T: Element>(values: &'a [T], operand: &Operand) -> Result<ArrayVi
 fn broadcast<'a, T: Element>(
     view: &'a CowArray<'_, T, IxDyn>,
     target: &[usize],
-) -> Result<CowArray<'a, T, IxDyn>, Stop> {
+) -> Result<CowArray<'a, T, IxDyn>, NoResult> {
     let refusal =
         || refused(format!("could not broadcast array from shape: {:?} to: {target:?}", view.shape()));
     view.broadcast(IxDyn(target)).map(CowArray::from).ok_or_else(refusal)
@@ -162,14 +162,14 @@ macro_rules! arrays {
 
         impl<'a> Array<'a> {
             /// The operand as it is.
-            fn view_of(operand: &'a Operand) -> Result<Array<'a>, Stop> {
+            fn view_of(operand: &'a Operand) -> Result<Array<'a>, NoResult> {
                 match operand.values() {
                     $(Data::$variant(values) => view_of(values, operand).map(|view| Array::$variant(view.into())),)*
                 }
             }
 
             /// The same, broadcast by ndarray, or ndarray's refusal.
-            fn broadcast<'b>(&'b self, target: &[usize]) -> Result<Array<'b>, Stop> {
+            fn broadcast<'b>(&'b self, target: &[usize]) -> Result<Array<'b>, NoResult> {
                 match self { $(Array::$variant(view) => broadcast(view, target).map(Array::$variant),)* }
             }
 
@@ -214,7 +214,7 @@ fn zip<T: Copy, R: Copy>(a: &Argument<'_, T>, b: &Argument<'_, T>, function: fn(
 }
 
 /// Runs a function of the format over arrays. What Rust's types do not allow is refused, without a kind.
-fn call_function<'a>(function: Function, arguments: &[&Array<'_>]) -> Result<Array<'a>, Stop> {
+fn call_function<'a>(function: Function, arguments: &[&Array<'_>]) -> Result<Array<'a>, NoResult> {
     use Array::{Bf16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     macro_rules! dispatch {
         (floats $($float:ident)*; integers $($integer:ident)*;) => {
