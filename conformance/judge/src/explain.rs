@@ -2,25 +2,25 @@
 //! aligned under the result, axis by axis, as the documents draw them.
 //!
 //! ```
-//! use broadcheck_judge::explain::{Explanation, Question};
+//! use broadcheck_judge::explain::{Explanation, ShapeQuery};
 //! use broadcheck_spec::{Rules, Shape};
 //!
 //! let shapes = vec![Shape::from([2, 1, 5]), Shape::from([4, 1])];
-//! let question = Question::elementwise(Rules::Numpy, shapes, vec![None, None]).unwrap();
-//! let explanation = Explanation::new(question);
+//! let query = ShapeQuery::elementwise(Rules::Numpy, shapes, vec![None, None]).unwrap();
+//! let explanation = Explanation::new(query);
 //! assert_eq!(explanation.clause, "NUMPY-3");
 //! assert!(explanation.draw(100).to_string().starts_with("numpy: (2,1,5) + (4,1) => (2,4,5)\n"));
 //! ```
 
 mod clause;
+mod columns;
 mod drawing;
-mod frame;
 mod row;
 
 pub use clause::heading;
 pub use drawing::{Drawing, Mark, Span};
 
-use crate::words::plural;
+use crate::text::plural;
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
 use broadcheck_spec::{
     DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
@@ -28,7 +28,7 @@ use broadcheck_spec::{
 
 /// Shapes and attributes, put to a rule set.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct ShapeQuery {
     rules: Rules,
     shapes: Vec<Shape>,
     /// What the operands are called in the drawing.
@@ -37,7 +37,7 @@ pub struct Question {
     target: Option<Shape>,
 }
 
-impl Question {
+impl ShapeQuery {
     /// Operands of an elementwise operation. `flags` are those of `theano`, one list per operand.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Question {
         rules: Rules,
         shapes: Vec<Shape>,
         flags: Vec<Option<Vec<bool>>>,
-    ) -> Result<Question, Malformed> {
+    ) -> Result<ShapeQuery, Malformed> {
         let set = rules.set();
         if shapes.is_empty() {
             return Err(Malformed::new("shapes", "no operand", "one or more"));
@@ -67,14 +67,14 @@ impl Question {
         }
         check_flags(set, &shapes, &flags)?;
         let labels = labels(set, shapes.len());
-        Ok(Question { rules, shapes, labels, flags, target: None })
+        Ok(ShapeQuery { rules, shapes, labels, flags, target: None })
     }
 
     /// An operand that is brought to a target shape.
     ///
     /// # Errors
     /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
-    pub fn broadcast(set: RuleSet, operand: Shape, target: Shape) -> Result<Question, Malformed> {
+    pub fn broadcast(set: RuleSet, operand: Shape, target: Shape) -> Result<ShapeQuery, Malformed> {
         let rules = match set {
             RuleSet::Bidirectional => Rules::Bidirectional,
             RuleSet::Numpy => Rules::Numpy,
@@ -84,7 +84,7 @@ impl Question {
             }
         };
         let labels = vec!["operand".into()];
-        Ok(Question { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
+        Ok(ShapeQuery { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
     }
 
     /// The rule set that is asked, with its attributes.
@@ -130,14 +130,14 @@ fn labels(set: RuleSet, count: usize) -> Vec<String> {
     (0..count).map(|place| letter(place).map_or_else(|| format!("#{}", place + 1), String::from)).collect()
 }
 
-impl From<&Request> for Question {
-    fn from(request: &Request) -> Question {
+impl From<&Request> for ShapeQuery {
+    fn from(request: &Request) -> ShapeQuery {
         let target = match request.operation() {
             Operation::Broadcast { target_shape } => Some(target_shape.clone()),
             Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
         };
         let operands = request.operands();
-        Question {
+        ShapeQuery {
             rules: request.rules().clone(),
             shapes: operands.iter().map(|operand| operand.shape().clone()).collect(),
             labels: operands.iter().map(|operand| operand.name().to_owned()).collect(),
@@ -156,11 +156,11 @@ fn type_clause(request: &Request) -> &'static str {
     }
 }
 
-/// A question with the rule set's decision.
+/// A query with the rule set's decision.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// What was asked.
-    pub question: Question,
+    pub query: ShapeQuery,
     /// How the operands lie under the result, or why they do not.
     pub decision: Result<Alignment, Refusal>,
     /// The clause of SEMANTICS.md that decides.
@@ -169,27 +169,27 @@ pub struct Explanation {
 
 impl Explanation {
     /// Asks the rule set.
-    pub fn new(question: Question) -> Explanation {
-        let decision = question.decide();
-        let clause = clause::deciding(&question, &decision);
-        Explanation { question, decision, clause }
+    pub fn new(query: ShapeQuery) -> Explanation {
+        let decision = query.decide();
+        let clause = clause::deciding(&query, &decision);
+        Explanation { query, decision, clause }
     }
 
     /// Asks the rule set about a whole request: its types decide, too.
     pub fn of_request(request: &Request) -> Explanation {
-        let question = Question::from(request);
+        let query = ShapeQuery::from(request);
         let decision = align(request);
         let clause = match &decision {
             Err(refusal) if refusal.kind == Some(RefusalKind::UnsupportedFunction) => type_clause(request),
-            _ => clause::deciding(&question, &decision),
+            _ => clause::deciding(&query, &decision),
         };
-        Explanation { question, decision, clause }
+        Explanation { query, decision, clause }
     }
 
     /// `(2,3) + (3) => (2,3)`, or with a target `(5) to (1) => (5)`.
     pub fn equation(&self) -> String {
-        let shapes: Vec<String> = self.question.shapes.iter().map(ToString::to_string).collect();
-        let left = match &self.question.target {
+        let shapes: Vec<String> = self.query.shapes.iter().map(ToString::to_string).collect();
+        let left = match &self.query.target {
             Some(target) => format!("{} to {target}", shapes[0]),
             None => shapes.join(" + "),
         };

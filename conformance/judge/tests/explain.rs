@@ -1,20 +1,20 @@
 //! The drawings of `explain`, word for word: each was checked by reading it beside its document.
 
-use broadcheck_judge::explain::{Explanation, Question};
+use broadcheck_judge::explain::{Explanation, ShapeQuery};
 use broadcheck_spec::{RuleSet, Rules, Shape};
 
 fn shapes(texts: &[&str]) -> Vec<Shape> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-fn drawn(question: Question) -> String {
-    Explanation::new(question).draw(100).to_string()
+fn drawn(query: ShapeQuery) -> String {
+    Explanation::new(query).draw(100).to_string()
 }
 
 fn elementwise(rules: Rules, texts: &[&str]) -> String {
     let shapes = shapes(texts);
     let flags = vec![None; shapes.len()];
-    drawn(Question::elementwise(rules, shapes, flags).unwrap())
+    drawn(ShapeQuery::elementwise(rules, shapes, flags).unwrap())
 }
 
 fn xla(dimensions: &[i64]) -> Rules {
@@ -191,9 +191,9 @@ fn xla_says_nothing_of_dimensions_that_were_not_given() {
 
 #[test]
 fn bidirectional_stretches_operand_and_target() {
-    let question = Question::broadcast(RuleSet::Bidirectional, Shape::from([3, 1]), Shape::from([2, 1, 6]));
+    let query = ShapeQuery::broadcast(RuleSet::Bidirectional, Shape::from([3, 1]), Shape::from([2, 1, 6]));
     assert_drawn(
-        &drawn(question.unwrap()),
+        &drawn(query.unwrap()),
         "
 bidirectional: (3,1) to (2,1,6) => (2,3,6)
 
@@ -211,9 +211,9 @@ bidirectional: (3,1) to (2,1,6) => (2,3,6)
 
 #[test]
 fn numpy_broadcast_to_wants_the_axes_in_the_target() {
-    let question = Question::broadcast(RuleSet::Numpy, Shape::from([2, 3]), Shape::from([3]));
+    let query = ShapeQuery::broadcast(RuleSet::Numpy, Shape::from([2, 3]), Shape::from([3]));
     assert_drawn(
-        &drawn(question.unwrap()),
+        &drawn(query.unwrap()),
         "
 numpy: (2,3) to (3) => refused
 
@@ -288,9 +288,9 @@ xla: (2,3) + (3) => refused
 #[test]
 fn theano_draws_the_flags() {
     let flags = vec![Some(vec![true, false]), None];
-    let question = Question::elementwise(Rules::Theano, shapes(&["1x4", "3x4"]), flags).unwrap();
+    let query = ShapeQuery::elementwise(Rules::Theano, shapes(&["1x4", "3x4"]), flags).unwrap();
     assert_drawn(
-        &drawn(question),
+        &drawn(query),
         "
 theano: (1,4) + (3,4) => (3,4)
 
@@ -309,9 +309,9 @@ theano: (1,4) + (3,4) => (3,4)
 #[test]
 fn theano_marks_the_axis_that_breaks_its_promise() {
     let flags = vec![None, Some(vec![true])];
-    let question = Question::elementwise(Rules::Theano, shapes(&["3x2", "2"]), flags).unwrap();
+    let query = ShapeQuery::elementwise(Rules::Theano, shapes(&["3x2", "2"]), flags).unwrap();
     assert_drawn(
-        &drawn(question),
+        &drawn(query),
         "
 theano: (3,2) + (2) => refused
 
@@ -375,17 +375,19 @@ fn what_is_too_large_is_refused_and_still_drawn() {
 #[test]
 fn what_is_no_question_is_malformed() {
     let two = || shapes(&["2", "2"]);
-    let message = |question: Result<Question, broadcheck_spec::Malformed>| question.unwrap_err().to_string();
+    let message = |query: Result<ShapeQuery, broadcheck_spec::Malformed>| query.unwrap_err().to_string();
     assert!(
-        message(Question::elementwise(Rules::Bidirectional, two(), vec![None; 2]))
+        message(ShapeQuery::elementwise(Rules::Bidirectional, two(), vec![None; 2]))
             .contains("not for elementwise")
     );
-    assert!(message(Question::elementwise(Rules::Numpy, vec![], vec![])).contains("no operand"));
+    assert!(message(ShapeQuery::elementwise(Rules::Numpy, vec![], vec![])).contains("no operand"));
     let flags = vec![Some(vec![true]), None];
-    assert!(message(Question::elementwise(Rules::Numpy, two(), flags)).contains("only under `theano`"));
+    assert!(message(ShapeQuery::elementwise(Rules::Numpy, two(), flags)).contains("only under `theano`"));
     let flags = vec![Some(vec![true, true]), None];
-    assert!(message(Question::elementwise(Rules::Theano, two(), flags)).contains("2 flags for shape (2)"));
-    assert!(message(Question::elementwise(xla(&[0]), shapes(&["2"]), vec![None])).contains("single operand"));
-    let target = Question::broadcast(RuleSet::Xla, Shape::scalar(), Shape::scalar());
+    assert!(message(ShapeQuery::elementwise(Rules::Theano, two(), flags)).contains("2 flags for shape (2)"));
+    assert!(
+        message(ShapeQuery::elementwise(xla(&[0]), shapes(&["2"]), vec![None])).contains("single operand")
+    );
+    let target = ShapeQuery::broadcast(RuleSet::Xla, Shape::scalar(), Shape::scalar());
     assert!(message(target).contains("under `bidirectional` or `numpy`"));
 }

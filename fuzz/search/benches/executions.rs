@@ -5,7 +5,7 @@
 //! and how often they are run; the figure is the median of the rounds. `BENCH_ONLY` names one part, for a profiler.
 
 use broadcheck_fast::Fast;
-use broadcheck_judge::compare::{Latitude, between};
+use broadcheck_judge::compare::{Latitude, compare_outcomes};
 use broadcheck_reference::Reference;
 use broadcheck_search::fuzzing::drawn;
 use broadcheck_search::generate::{Profile, decode, encode};
@@ -78,7 +78,7 @@ fn main() {
         });
         measure("compare", count, &mut || {
             for (request, [one, other]) in requests.iter().zip(&outcomes) {
-                black_box(between(request, one, other, latitude));
+                black_box(compare_outcomes(request, one, other, latitude));
             }
         });
         measure("differential", count, &mut || {

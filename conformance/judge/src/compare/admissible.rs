@@ -6,7 +6,7 @@
 //! the corners bound the image. Two nodes are taken for independent even where they share an operand: the set
 //! may be larger than need be, never smaller.
 
-use super::ranges::{Floats, Piece, Range};
+use super::ranges::{Floats, Piece, ValueRange};
 use super::ulp::{from_key, key};
 use broadcheck_reference::apply;
 use broadcheck_spec::{DType, Exactness, Expression, Function, Node, Scalar};
@@ -181,7 +181,7 @@ fn binary(function: Function, left: &Floats, right: &Floats, ulp: Ulps) -> Float
     // pow(1, y) is 1 whatever y is, and that is exact: 1 is a special value here.
     let one = one(dtype);
     let cuts: &[i64] = if function == Function::Power { &[one] } else { &[] };
-    let is_one = |piece| function == Function::Power && piece == Piece::Keys(Range::point(one));
+    let is_one = |piece| function == Function::Power && piece == Piece::Keys(ValueRange::point(one));
     let mut image = Floats::empty(dtype);
     let bases = left.pieces(cuts);
     let exponents = right.pieces(&[]);
@@ -202,11 +202,11 @@ fn binary(function: Function, left: &Floats, right: &Floats, ulp: Ulps) -> Float
 
 /// A base below 0, or -0, or -infinity, to a power that is not known: its sign hangs on whether the exponent is
 /// an odd number, and a negative number has a power only where the exponent is whole.
-fn negative_base(dtype: DType, base: Range, exponent: Range, ulp: Ulps, exact: bool) -> Floats {
+fn negative_base(dtype: DType, base: ValueRange, exponent: ValueRange, ulp: Ulps, exact: bool) -> Floats {
     let magnitudes = corners(Function::Power, dtype, Piece::Keys(base.mirrored()), Piece::Keys(exponent));
     let mut image = hull(Function::Power, dtype, &magnitudes, ulp, exact);
     if holds_whole_number(dtype, exponent) {
-        let mirrored: Vec<Range> = image.ranges.iter().map(|range| range.mirrored()).collect();
+        let mirrored: Vec<ValueRange> = image.ranges.iter().map(|range| range.mirrored()).collect();
         image.ranges.extend(mirrored);
     } else if !exact {
         image.ranges.clear();
@@ -215,7 +215,7 @@ fn negative_base(dtype: DType, base: Range, exponent: Range, ulp: Ulps, exact: b
     image
 }
 
-fn holds_whole_number(dtype: DType, range: Range) -> bool {
+fn holds_whole_number(dtype: DType, range: ValueRange) -> bool {
     let value = |key| from_key(dtype, key).as_f64().expect("a float");
     value(range.low).ceil() <= value(range.high)
 }
@@ -234,7 +234,7 @@ fn corners(function: Function, dtype: DType, a: Piece, b: Piece) -> [Scalar; 4] 
 /// All between the smallest and the largest of some images, and the ULPs that are allowed.
 fn hull(function: Function, dtype: DType, images: &[Scalar], ulp: Ulps, exact: bool) -> Floats {
     let keys: Vec<i64> = images.iter().filter_map(|&image| key(image)).collect();
-    let range = keys.iter().min().zip(keys.iter().max()).map(|(&low, &high)| Range { low, high });
+    let range = keys.iter().min().zip(keys.iter().max()).map(|(&low, &high)| ValueRange { low, high });
     let widened = range.map(|range| match function.exactness() {
         Exactness::Ulp if !exact => range.widened(ulp.at(function, dtype), dtype),
         _ => range,

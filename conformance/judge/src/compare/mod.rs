@@ -5,21 +5,21 @@
 //! (`admissible`), by the bound of clause V-6 for gradients.
 
 mod admissible;
-mod between;
+#[cfg(test)]
+mod admissible_tests;
 mod elements;
 mod gradient;
-#[cfg(test)]
-mod honest_tests;
+mod outcomes;
 mod ranges;
 mod ulp;
 
-pub use between::{between, same, same_values};
 use broadcheck_spec::{
     Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request, Shape, Success,
     Tensor,
 };
 use elements::{Rule, elements};
 pub use gradient::{Interval, Precision, enclose};
+pub use outcomes::{compare_outcomes, same_outcome, same_values};
 use std::fmt;
 
 /// The ULPs that an implementation is allowed at `exp log tanh power` unless it says otherwise (clause V-4).
@@ -215,14 +215,14 @@ fn results(
     success: &Success,
     latitude: Latitude,
 ) -> Result<(), Difference> {
-    same_frame("", &expected.tensor, &success.tensor)?;
+    same_dtype_and_shape("", &expected.tensor, &success.tensor)?;
     let rule = Rule::of(request, expected, latitude);
     elements(&expected.tensor, &success.tensor, &rule)?;
     extras(expected, success)
 }
 
 /// The dtypes and shapes agree.
-fn same_frame(what: &str, expected: &Tensor, found: &Tensor) -> Result<(), Difference> {
+fn same_dtype_and_shape(what: &str, expected: &Tensor, found: &Tensor) -> Result<(), Difference> {
     if expected.dtype() != found.dtype() {
         let detail = format!("{what}expected dtype {}, got {}", expected.dtype(), found.dtype());
         return difference(DifferenceKind::DType, detail);
@@ -238,7 +238,7 @@ fn same_frame(what: &str, expected: &Tensor, found: &Tensor) -> Result<(), Diffe
 fn extras(expected: &ExpectedResult, success: &Success) -> Result<(), Difference> {
     let extra = |difference: Difference| Difference { kind: DifferenceKind::Extra, ..difference };
     if let (Some(expected), Some(found)) = (&expected.intermediate, &success.intermediate) {
-        same_frame("intermediate: ", expected, found).map_err(extra)?;
+        same_dtype_and_shape("intermediate: ", expected, found).map_err(extra)?;
         elements(expected, found, &Rule::Bits { any_zero_sign: false }).map_err(|error| {
             extra(Difference { detail: format!("intermediate: {}", error.detail), ..error })
         })?;

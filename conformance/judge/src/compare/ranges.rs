@@ -12,7 +12,7 @@ pub(super) const ZEROS: [i64; 2] = [-1, 0];
 
 /// Keys from `low` to `high`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Range {
+pub(super) struct ValueRange {
     pub(super) low: i64,
     pub(super) high: i64,
 }
@@ -21,7 +21,7 @@ pub(super) struct Range {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Floats {
     pub(super) dtype: DType,
-    pub(super) ranges: Vec<Range>,
+    pub(super) ranges: Vec<ValueRange>,
     pub(super) nan: bool,
 }
 
@@ -29,12 +29,12 @@ pub(super) struct Floats {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Piece {
     Nan,
-    Keys(Range),
+    Keys(ValueRange),
 }
 
-impl Range {
-    pub(super) fn point(key: i64) -> Range {
-        Range { low: key, high: key }
+impl ValueRange {
+    pub(super) fn point(key: i64) -> ValueRange {
+        ValueRange { low: key, high: key }
     }
 
     pub(super) fn holds(self, key: i64) -> bool {
@@ -46,23 +46,23 @@ impl Range {
     }
 
     /// The numbers with the other sign.
-    pub(super) fn mirrored(self) -> Range {
-        Range { low: -1 - self.high, high: -1 - self.low }
+    pub(super) fn mirrored(self) -> ValueRange {
+        ValueRange { low: -1 - self.high, high: -1 - self.low }
     }
 
     /// Every float but NaN.
-    pub(super) fn whole(dtype: DType) -> Range {
-        Range { low: -1 - infinity_key(dtype), high: infinity_key(dtype) }
+    pub(super) fn whole(dtype: DType) -> ValueRange {
+        ValueRange { low: -1 - infinity_key(dtype), high: infinity_key(dtype) }
     }
 
-    fn common(self, other: Range) -> Option<Range> {
-        let common = Range { low: self.low.max(other.low), high: self.high.min(other.high) };
+    fn common(self, other: ValueRange) -> Option<ValueRange> {
+        let common = ValueRange { low: self.low.max(other.low), high: self.high.min(other.high) };
         (common.low <= common.high).then_some(common)
     }
 
     /// Some ULP wider. The two zeros are one point here: a range that reaches one reaches the other, and the
     /// step between them costs nothing.
-    pub(super) fn widened(self, ulp: u32, dtype: DType) -> Range {
+    pub(super) fn widened(self, ulp: u32, dtype: DType) -> ValueRange {
         let ulp = i64::from(ulp);
         let (mut low, mut high) = (self.low.saturating_sub(ulp), self.high.saturating_add(ulp));
         if self.low >= 0 && low < 0 {
@@ -71,8 +71,8 @@ impl Range {
         if self.high < 0 && high >= 0 {
             high = high.saturating_add(1);
         }
-        let whole = Range::whole(dtype);
-        Range {
+        let whole = ValueRange::whole(dtype);
+        ValueRange {
             low: if low == 0 { -1 } else { low.max(whole.low) },
             high: if high == -1 { 0 } else { high.min(whole.high) },
         }
@@ -100,7 +100,7 @@ impl Piece {
     }
 
     /// The keys, where the sign bit is set.
-    pub(super) fn negative(self) -> Option<Range> {
+    pub(super) fn negative(self) -> Option<ValueRange> {
         match self {
             Piece::Keys(range) if range.high < 0 => Some(range),
             _ => None,
@@ -114,7 +114,7 @@ impl Floats {
     }
 
     pub(super) fn exactly(value: Scalar) -> Floats {
-        let range = key(value).map(Range::point);
+        let range = key(value).map(ValueRange::point);
         Floats { dtype: value.dtype(), nan: range.is_none(), ranges: range.into_iter().collect() }
     }
 
@@ -122,7 +122,7 @@ impl Floats {
     /// all it holds: an exact zero has its sign checked (clause V-4).
     pub(super) fn contains(&self, value: Scalar) -> bool {
         let Some(key) = key(value) else { return self.nan };
-        let holds = |range: &Range| {
+        let holds = |range: &ValueRange| {
             let zero = ZEROS.contains(&key) && !range.is_point();
             range.holds(key) || (zero && ZEROS.iter().any(|&zero| range.holds(zero)))
         };
@@ -142,11 +142,11 @@ impl Floats {
         points.sort_unstable();
         let mut regions = Vec::new();
         for pair in points.windows(2) {
-            regions.push(Range::point(pair[0]));
-            regions.push(Range { low: pair[0] + 1, high: pair[1] - 1 });
+            regions.push(ValueRange::point(pair[0]));
+            regions.push(ValueRange { low: pair[0] + 1, high: pair[1] - 1 });
         }
-        regions.push(Range::point(infinity));
-        let common = |range: &Range| {
+        regions.push(ValueRange::point(infinity));
+        let common = |range: &ValueRange| {
             let range = *range;
             regions.iter().filter_map(move |&region| range.common(region)).map(Piece::Keys)
         };
@@ -163,7 +163,7 @@ impl Floats {
     /// The same set with as few ranges as it takes; a larger one where it takes too many.
     pub(super) fn merged(mut self) -> Floats {
         self.ranges.sort_unstable();
-        let mut merged: Vec<Range> = Vec::new();
+        let mut merged: Vec<ValueRange> = Vec::new();
         for range in self.ranges {
             match merged.last_mut() {
                 Some(last) if range.low <= last.high.saturating_add(1) => {
@@ -175,7 +175,7 @@ impl Floats {
         if let [first, .., last] = merged[..]
             && merged.len() > MOST_RANGES
         {
-            merged = vec![Range { low: first.low, high: last.high }];
+            merged = vec![ValueRange { low: first.low, high: last.high }];
         }
         Floats { ranges: merged, ..self }
     }
@@ -190,8 +190,8 @@ fn nan_of(dtype: DType) -> Scalar {
 mod tests {
     use super::*;
 
-    fn range(low: i64, high: i64) -> Range {
-        Range { low, high }
+    fn range(low: i64, high: i64) -> ValueRange {
+        ValueRange { low, high }
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
         let set = |ranges| Floats { dtype: DType::F64, ranges, nan: false }.merged().ranges;
         assert_eq!(set(vec![range(5, 6), range(1, 2), range(3, 3)]), [range(1, 3), range(5, 6)]);
         assert_eq!(set(vec![range(1, 9), range(2, 3)]), [range(1, 9)]);
-        assert_eq!(set((0..17).map(|place| Range::point(2 * place)).collect()), [range(0, 32)]);
-        assert_eq!(set((0..16).map(|place| Range::point(2 * place)).collect()).len(), 16);
+        assert_eq!(set((0..17).map(|place| ValueRange::point(2 * place)).collect()), [range(0, 32)]);
+        assert_eq!(set((0..16).map(|place| ValueRange::point(2 * place)).collect()).len(), 16);
     }
 }

@@ -1,10 +1,10 @@
 //! The drawing itself: rows laid out in columns, in text that carries its marks with it, so that colour only
 //! repeats what the signs say.
 
-use super::frame::Frame;
+use super::columns::Columns;
 use super::row::{Cell, Row, rows};
 use super::{Explanation, heading};
-use crate::pad::{padded, padded_left};
+use crate::text::{padded, padded_left};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules};
 use std::fmt;
 
@@ -21,9 +21,9 @@ pub enum Mark {
     Missing,
     /// What the refusal is about.
     Offending,
-    /// The verdict of an accepted question.
+    /// The verdict of an accepted query.
     Accepted,
-    /// The verdict of a refused question.
+    /// The verdict of a refused query.
     Refused,
 }
 
@@ -71,15 +71,15 @@ impl Drawing {
 }
 
 pub(super) fn draw(explanation: &Explanation, width: usize) -> Drawing {
-    let frame = Frame::of(explanation);
-    let rows = rows(explanation, &frame);
+    let columns = Columns::of(explanation);
+    let rows = rows(explanation, &columns);
     let mut drawing = Drawing::default();
     drawing.line([
-        (Mark::Heading, format!("{}:", title(&explanation.question.rules))),
+        (Mark::Heading, format!("{}:", title(&explanation.query.rules))),
         (Mark::Plain, format!(" {}", explanation.equation())),
     ]);
     drawing.line([]);
-    table(&mut drawing, &frame, &rows, width);
+    table(&mut drawing, &columns, &rows, width);
     drawing.line([]);
     legend(&mut drawing, explanation, &rows);
     verdict(&mut drawing, explanation);
@@ -99,20 +99,20 @@ fn title(rules: &Rules) -> String {
 }
 
 /// The rows in columns; where the axes are too many for the width, in several blocks.
-fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
+fn table(drawing: &mut Drawing, columns: &Columns, rows: &[Row], width: usize) {
     let label_width = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0).max("axis".len());
     let numbers = || rows.iter().flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.number.len());
-    let number_width = numbers().max().unwrap_or(0).max(frame.rank.saturating_sub(1).to_string().len());
+    let number_width = numbers().max().unwrap_or(0).max(columns.count.saturating_sub(1).to_string().len());
     // Two spaces before a number, one place behind it for its sign.
     let column_width = number_width + 3;
     let per_block = (width.saturating_sub(label_width + 2) / column_width).max(1);
     let mut first = 0;
     loop {
-        let last = frame.rank.min(first + per_block);
+        let last = columns.count.min(first + per_block);
         if first > 0 {
             drawing.line([]);
         }
-        if frame.rank > 0 {
+        if columns.count > 0 {
             let mut line = vec![(Mark::Heading, format!("  {}", padded("axis", label_width)))];
             line.extend(
                 (first..last).map(|axis| {
@@ -129,7 +129,7 @@ fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
                 None => continue,
             }
             let remark = match &row.cells {
-                Some(_) if last < frame.rank => String::new(),
+                Some(_) if last < columns.count => String::new(),
                 Some(cells) if cells.is_empty() => format!("  () {}", row.remark),
                 _ if row.remark.is_empty() => String::new(),
                 _ => format!("  {}", row.remark),
@@ -140,7 +140,7 @@ fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
             drawing.line(line);
         }
         first = last;
-        if first >= frame.rank {
+        if first >= columns.count {
             break;
         }
     }
@@ -156,7 +156,7 @@ fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
         |mark: Mark| rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|cell| cell.mark == mark);
     let refused = explanation.decision.is_err();
     let mut parts = Vec::new();
-    if explanation.question.rules.set() == RuleSet::Theano && rows.iter().any(|row| row.cells.is_some()) {
+    if explanation.query.rules.set() == RuleSet::Theano && rows.iter().any(|row| row.cells.is_some()) {
         parts.push("T broadcastable, F not");
     }
     if occurs(Mark::Stretched) {
@@ -176,7 +176,7 @@ fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
 /// The refusal, its operand by the name that it has in the drawing.
 fn refusal_text(explanation: &Explanation, refusal: &Refusal) -> String {
     let kind = refusal.kind.map_or("without a kind", RefusalKind::name);
-    let label = refusal.operand.and_then(|operand| explanation.question.labels.get(operand));
+    let label = refusal.operand.and_then(|operand| explanation.query.labels.get(operand));
     let operand = label.map(|label| format!(" of {label}")).unwrap_or_default();
     let axis = refusal.axis.map(|axis| format!(" at axis {axis}")).unwrap_or_default();
     format!("{kind}{operand}{axis}: {}", refusal.message)

@@ -1,7 +1,7 @@
 //! The rows of a drawing: for each axis of the frame what an operand, the intermediate or the result has there,
 //! and what becomes of it.
 
-use super::frame::Frame;
+use super::columns::Columns;
 use super::{Explanation, Mark};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape};
 
@@ -24,20 +24,20 @@ pub(super) struct Row {
 }
 
 /// The operands, then the target, then what they give.
-pub(super) fn rows(explanation: &Explanation, frame: &Frame) -> Vec<Row> {
-    let question = &explanation.question;
+pub(super) fn rows(explanation: &Explanation, columns: &Columns) -> Vec<Row> {
+    let query = &explanation.query;
     let mut rows = Vec::new();
-    for operand in 0..question.shapes.len() {
-        rows.push(operand_row(explanation, frame, operand));
+    for operand in 0..query.shapes.len() {
+        rows.push(operand_row(explanation, columns, operand));
     }
-    if question.target.is_some() {
-        rows.push(operand_row(explanation, frame, question.shapes.len()));
+    if query.target.is_some() {
+        rows.push(operand_row(explanation, columns, query.shapes.len()));
     }
     let Ok(alignment) = &explanation.decision else { return rows };
     let two_steps = alignment.intermediate.as_ref();
     if let Some(intermediate) = two_steps {
         let lower = lower_operand(explanation).unwrap_or(0);
-        let label = format!("{} after step 1", question.labels[lower]);
+        let label = format!("{} after step 1", query.labels[lower]);
         let cells = intermediate.iter().zip(alignment.shape.iter());
         let cells = cells.map(|(&length, &result)| length_cell(length, stretched(length, result), None));
         let remark = format!("in-dim: {intermediate}");
@@ -56,25 +56,24 @@ pub(super) fn rows(explanation: &Explanation, frame: &Frame) -> Vec<Row> {
 
 /// xla at different ranks: the operand of the lower rank.
 fn lower_operand(explanation: &Explanation) -> Option<usize> {
-    let [one, other] = &explanation.question.shapes[..] else { return None };
-    (explanation.question.rules.set() == RuleSet::Xla && one.rank() != other.rank())
+    let [one, other] = &explanation.query.shapes[..] else { return None };
+    (explanation.query.rules.set() == RuleSet::Xla && one.rank() != other.rank())
         .then(|| usize::from(other.rank() < one.rank()))
 }
 
-fn operand_row(explanation: &Explanation, frame: &Frame, place: usize) -> Row {
-    let question = &explanation.question;
-    let (shape, label) = match question.shapes.get(place) {
-        Some(shape) => (shape, question.labels[place].clone()),
-        None => {
-            (question.target.as_ref().expect("the row after the operands is the target's"), "target".into())
-        }
+fn operand_row(explanation: &Explanation, columns: &Columns, place: usize) -> Row {
+    let query = &explanation.query;
+    let (shape, label) = match query.shapes.get(place) {
+        Some(shape) => (shape, query.labels[place].clone()),
+        None => (query.target.as_ref().expect("the row after the operands is the target's"), "target".into()),
     };
-    let Some(places) = &frame.places[place] else {
+    let Some(places) = &columns.places[place] else {
         return Row { label, cells: None, remark: remark_of_unplaced(explanation, shape) };
     };
-    let flags = (question.rules.set() == RuleSet::Theano)
-        .then(|| question.flags[place].clone().unwrap_or_else(|| vec![false; shape.rank()]));
-    let mut cells: Vec<Cell> = (0..frame.rank).map(|axis| missing_cell(explanation, place, axis)).collect();
+    let flags = (query.rules.set() == RuleSet::Theano)
+        .then(|| query.flags[place].clone().unwrap_or_else(|| vec![false; shape.rank()]));
+    let mut cells: Vec<Cell> =
+        (0..columns.count).map(|axis| missing_cell(explanation, place, axis)).collect();
     for (own, (&length, &axis)) in shape.iter().zip(places).enumerate() {
         let Some(axis) = axis else { continue };
         let flag = flags.as_ref().map(|flags| flags[own]);
@@ -113,11 +112,11 @@ fn stretched(length: usize, result: usize) -> Mark {
 fn missing_cell(explanation: &Explanation, place: usize, axis: usize) -> Cell {
     let sign = |number: &str, mark| Cell { number: number.into(), mark };
     let Err(refusal) = &explanation.decision else { return sign(".", Mark::Missing) };
-    let set = explanation.question.rules.set();
+    let set = explanation.query.rules.set();
     let beyond_a = set == RuleSet::Pdpd && place == 0;
     let needed = match refusal.kind {
         Some(RefusalKind::RankMismatch) => set != RuleSet::Xla,
-        Some(RefusalKind::AxisOutOfRange) => beyond_a && axis >= explanation.question.shapes[0].rank(),
+        Some(RefusalKind::AxisOutOfRange) => beyond_a && axis >= explanation.query.shapes[0].rank(),
         _ => false,
     };
     if needed { sign("-", Mark::Offending) } else { sign(".", Mark::Missing) }
@@ -133,14 +132,14 @@ fn offending(
     length: usize,
     flag: Option<bool>,
 ) -> Mark {
-    let question = &explanation.question;
+    let query = &explanation.query;
     let wrong = match refusal.kind {
         Some(RefusalKind::FlagViolation) => refusal.operand == Some(place) && refusal.axis == Some(own),
         Some(RefusalKind::NotBroadcastable) => refusal.axis == Some(axis) && flag == Some(false),
         Some(RefusalKind::DimensionMismatch) => {
-            let counts = match question.rules.set() {
+            let counts = match query.rules.set() {
                 RuleSet::None | RuleSet::Pdpd => true,
-                RuleSet::Numpy if question.target.is_some() => true,
+                RuleSet::Numpy if query.target.is_some() => true,
                 _ => length != 1,
             };
             refusal.axis == Some(axis) && counts
@@ -152,13 +151,13 @@ fn offending(
 
 /// What is said of an operand that lies above no axis.
 fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
-    let question = &explanation.question;
-    if question.shapes.len() != 2 {
+    let query = &explanation.query;
+    if query.shapes.len() != 2 {
         // There are not two operands of which one could lie above the other.
         return shape.to_string();
     }
     let kind = explanation.decision.as_ref().err().and_then(|refusal| refusal.kind);
-    match (&question.rules, kind) {
+    match (&query.rules, kind) {
         (Rules::Xla { broadcast_dimensions: None }, _) => {
             format!("{shape}  ! on which axes? there are no broadcast_dimensions")
         }

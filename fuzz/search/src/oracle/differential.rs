@@ -3,7 +3,7 @@
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use broadcheck::run::{run_caught, run_together};
-use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, between};
+use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, compare_outcomes};
 use broadcheck_reference::align;
 use broadcheck_spec::{
     Capabilities, DType, Implementation, Operand, Operation, Outcome, Refusal, Request, Shape,
@@ -83,7 +83,7 @@ impl<'a> Differential<'a> {
             }
             return self.disagreement(request, Kind::Broke(side, breakage), detail, left, right);
         }
-        let verdict = between(request, &left, &right, self.latitude);
+        let verdict = compare_outcomes(request, &left, &right, self.latitude);
         let (kind, detail) = match verdict {
             Verdict::Passed if matches!(left, Outcome::Refusal(_)) => return Judgement::Held(Asked::Refused),
             Verdict::Passed => return Judgement::Held(Asked::Accepted),

@@ -5,7 +5,7 @@ use super::differential::is_interrupted;
 use super::signature::{Kind, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle};
 use broadcheck::run::{run_caught, run_together};
-use broadcheck_judge::compare::same;
+use broadcheck_judge::compare::same_outcome;
 use broadcheck_spec::{Implementation, Outcome, Request};
 
 /// The same request gives the same outcome twice, to the bit.
@@ -26,8 +26,12 @@ impl<'a> Repeated<'a> {
 
     fn compare(&self, request: &Request, first: Outcome, second: Outcome) -> Judgement {
         match (&first, &second) {
-            (Outcome::Success(_), _) if same(&first, &second) => return Judgement::Held(Asked::Accepted),
-            (Outcome::Refusal(_), _) if same(&first, &second) => return Judgement::Held(Asked::Refused),
+            (Outcome::Success(_), _) if same_outcome(&first, &second) => {
+                return Judgement::Held(Asked::Accepted);
+            }
+            (Outcome::Refusal(_), _) if same_outcome(&first, &second) => {
+                return Judgement::Held(Asked::Refused);
+            }
             // What breaks both times is for the other oracles.
             (Outcome::Skipped { .. }, Outcome::Skipped { .. })
             | (Outcome::Errored { .. }, Outcome::Errored { .. }) => {

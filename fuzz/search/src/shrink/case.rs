@@ -6,11 +6,13 @@
 //! or agrees with nobody, the file holds one case for each answer, and a person keeps one of them.
 
 use super::Shrunk;
-use crate::exhaustive::describe_request;
 use crate::oracle::{Disagreement, Kind, Side};
 use crate::subjects::builtin;
 use broadcheck::run::run_caught;
-use broadcheck_judge::compare::{DEFAULT_ULP, EXPECTED_ULP, Latitude, Verdict, between, expectation_of};
+use broadcheck_judge::compare::{
+    DEFAULT_ULP, EXPECTED_ULP, Latitude, Verdict, compare_outcomes, expectation_of,
+};
+use broadcheck_judge::describe::summarize_request;
 use broadcheck_judge::explain::Explanation;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
@@ -132,7 +134,7 @@ fn candidates(shrunk: &Shrunk, sides: &Sides) -> Vec<Candidate> {
     let reference = run_caught(&Reference, request);
     let agrees = |outcome: &Option<Outcome>| {
         outcome.as_ref().is_some_and(|outcome| {
-            between(
+            compare_outcomes(
                 request,
                 &reference,
                 outcome,
@@ -214,7 +216,7 @@ fn is_plain(request: &Request) -> bool {
 /// What goes wrong, in a sentence.
 fn title(shrunk: &Shrunk, sides: &Sides) -> String {
     let (left, right) = (name(&sides.left), name(&sides.right));
-    let asked = describe_request(&shrunk.request);
+    let asked = summarize_request(&shrunk.request);
     match &shrunk.disagreement.signature.kind {
         Kind::Values => format!("{left} and {right} give different values: {asked}."),
         Kind::Shape => format!("{left} and {right} give different shapes: {asked}."),

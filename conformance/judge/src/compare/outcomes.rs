@@ -3,7 +3,8 @@
 
 use super::elements::{Reading, Rule, elements_that_differ, holds_extremes};
 use super::{
-    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, index_of, judge, same_frame,
+    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, index_of, judge,
+    same_dtype_and_shape,
 };
 use broadcheck_reference::apply;
 use broadcheck_spec::{
@@ -28,8 +29,8 @@ impl Latitude {
 ///
 /// Where either may answer a zero of either sign (clause V-3), an element that a `maximum` or `minimum` of two
 /// zeros leads to may be anything: what is computed from a zero hangs on its sign.
-pub fn between(request: &Request, first: &Outcome, other: &Outcome, latitude: Latitude) -> Verdict {
-    if same(first, other) {
+pub fn compare_outcomes(request: &Request, first: &Outcome, other: &Outcome, latitude: Latitude) -> Verdict {
+    if same_outcome(first, other) {
         return Verdict::Passed;
     }
     if let (Outcome::Success(one), Outcome::Success(other)) = (first, other) {
@@ -42,7 +43,7 @@ pub fn between(request: &Request, first: &Outcome, other: &Outcome, latitude: La
 }
 
 fn results(request: &Request, one: &Success, other: &Success, latitude: Latitude) -> Result<(), Difference> {
-    same_frame("", &one.tensor, &other.tensor)?;
+    same_dtype_and_shape("", &one.tensor, &other.tensor)?;
     let expected = expected(request, one, latitude);
     let rule = Rule::of(request, &expected, latitude);
     let extremes = request.operation().expression().filter(|expression| holds_extremes(expression));
@@ -93,7 +94,7 @@ fn zeros_meet(expression: &Expression, operands: &[Scalar]) -> bool {
 }
 
 /// Whether two outcomes are results or refusals that agree to the bit, but for the words of a refusal.
-pub fn same(first: &Outcome, other: &Outcome) -> bool {
+pub fn same_outcome(first: &Outcome, other: &Outcome) -> bool {
     match (first, other) {
         (Outcome::Refusal(first), Outcome::Refusal(other)) => same_refusal(first, other),
         (Outcome::Success(first), Outcome::Success(other)) => {
@@ -171,21 +172,24 @@ mod tests {
         let free = Latitude::ANY;
         let strict = Latitude { any_zero_of_extremes: false, ..free };
         let zeros = request(Function::Maximum, [0.0, -0.0]);
-        assert_eq!(between(&zeros, &plus, &minus, free), Verdict::Passed);
-        assert!(matches!(between(&zeros, &plus, &minus, strict), Verdict::Failed(_)));
+        assert_eq!(compare_outcomes(&zeros, &plus, &minus, free), Verdict::Passed);
+        assert!(matches!(compare_outcomes(&zeros, &plus, &minus, strict), Verdict::Failed(_)));
         let alike = request(Function::Maximum, [0.0, 0.0]);
-        assert!(matches!(between(&alike, &plus, &minus, free), Verdict::Failed(_)));
+        assert!(matches!(compare_outcomes(&alike, &plus, &minus, free), Verdict::Failed(_)));
     }
 
     #[test]
     fn a_broken_outcome_agrees_with_nothing() {
         let broken = Outcome::Errored { message: "panicked".into() };
         let zeros = request(Function::Maximum, [0.0, -0.0]);
-        assert!(!same(&broken, &broken));
+        assert!(!same_outcome(&broken, &broken));
         assert_eq!(
-            between(&zeros, &result(1.0), &broken, Latitude::ANY),
+            compare_outcomes(&zeros, &result(1.0), &broken, Latitude::ANY),
             Verdict::Errored("panicked".into())
         );
-        assert!(matches!(between(&zeros, &broken, &result(1.0), Latitude::ANY), Verdict::Errored(_)));
+        assert!(matches!(
+            compare_outcomes(&zeros, &broken, &result(1.0), Latitude::ANY),
+            Verdict::Errored(_)
+        ));
     }
 }
