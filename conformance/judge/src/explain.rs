@@ -1,5 +1,5 @@
-//! Why shapes go together or do not: the decision of a rule set with its clause, and a drawing of the operands
-//! aligned under the result, axis by axis, as the documents draw them.
+//! Explains why shapes are compatible or not: the decision of a rule set with its clause, and a drawing of
+//! the operands aligned under the result, axis by axis, as the documents draw them.
 //!
 //! ```
 //! use broadcheck_judge::explain::{Explanation, ShapeQuery};
@@ -26,23 +26,23 @@ use broadcheck_spec::{
     DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
 };
 
-/// Shapes and attributes, put to a rule set.
+/// Shapes and attributes for a rule set to decide on.
 #[derive(Clone, Debug)]
 pub struct ShapeQuery {
     rules: Rules,
     shapes: Vec<Shape>,
-    /// What the operands are called in the drawing.
+    /// The operands' names in the drawing.
     labels: Vec<String>,
     flags: Vec<Option<Vec<bool>>>,
     target: Option<Shape>,
 }
 
 impl ShapeQuery {
-    /// Operands of an elementwise operation. `flags` are those of `theano`, one list per operand.
+    /// The operands of an elementwise operation. `flags` are those of `theano`, one list per operand.
     ///
     /// # Errors
-    /// [`Malformed`] for what is no request: no operand, an attribute of another rule set or of a single
-    /// operand, flags that are not one per axis, `bidirectional`.
+    /// [`Malformed`] if this is not a valid request: no operand, an attribute of another rule set or with a
+    /// single operand, a number of flags that differs from the number of axes, or `bidirectional`.
     pub fn elementwise(
         rules: Rules,
         shapes: Vec<Shape>,
@@ -53,7 +53,7 @@ impl ShapeQuery {
             return Err(Malformed::new("shapes", "no operand", "one or more"));
         }
         if set == RuleSet::Bidirectional {
-            let expected = "an operand and a target shape: it is not for elementwise operations";
+            let expected = "an operand and a target shape: `bidirectional` is not for elementwise operations";
             return Err(Malformed::new("rules", "`bidirectional` for an elementwise operation", expected));
         }
         let attribute = match &rules {
@@ -70,7 +70,7 @@ impl ShapeQuery {
         Ok(ShapeQuery { rules, shapes, labels, flags, target: None })
     }
 
-    /// An operand that is brought to a target shape.
+    /// An operand to broadcast to a target shape.
     ///
     /// # Errors
     /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
@@ -87,7 +87,7 @@ impl ShapeQuery {
         Ok(ShapeQuery { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
     }
 
-    /// The rule set that is asked, with its attributes.
+    /// The rule set, with its attributes.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -104,7 +104,7 @@ impl ShapeQuery {
 fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> Result<(), Malformed> {
     if set != RuleSet::Theano && flags.iter().any(Option::is_some) {
         let found = format!("flags under the rule set `{set}`");
-        return Err(Malformed::new("broadcastable", found, "flags only under `theano`"));
+        return Err(Malformed::new("broadcastable", found, "flags under `theano` only"));
     }
     if flags.len() != shapes.len() {
         let found =
@@ -120,7 +120,7 @@ fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> R
     Ok(())
 }
 
-/// The documents' names of the operands: `lhs` and `rhs`, or `A`, `B`, `C`.
+/// The operand names that the documents use: `lhs` and `rhs`, or `A`, `B`, `C`.
 fn labels(set: RuleSet, count: usize) -> Vec<String> {
     if set == RuleSet::Xla && count == 2 {
         return vec!["lhs".into(), "rhs".into()];
@@ -147,7 +147,7 @@ impl From<&Request> for ShapeQuery {
     }
 }
 
-/// A function is unsupported because of its dtypes, or because it has no derivative.
+/// A function is unsupported either for its dtypes or because it has no derivative.
 fn type_clause(request: &Request) -> &'static str {
     let dtypes: Vec<DType> = request.operands().iter().map(Operand::dtype).collect();
     match request.operation().expression() {
@@ -159,23 +159,23 @@ fn type_clause(request: &Request) -> &'static str {
 /// A query with the rule set's decision.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// What was asked.
+    /// The query.
     pub query: ShapeQuery,
-    /// How the operands lie under the result, or why they do not.
+    /// How the operands align under the result, or why they do not.
     pub decision: Result<Alignment, Refusal>,
-    /// The clause of SEMANTICS.md that decides.
+    /// The deciding clause of SEMANTICS.md.
     pub clause: &'static str,
 }
 
 impl Explanation {
-    /// Asks the rule set.
+    /// Applies the rule set to the query.
     pub fn new(query: ShapeQuery) -> Explanation {
         let decision = query.decide();
         let clause = clause::deciding(&query, &decision);
         Explanation { query, decision, clause }
     }
 
-    /// Asks the rule set about a whole request: its types decide, too.
+    /// Applies the rule set to a whole request, including its dtypes.
     pub fn of_request(request: &Request) -> Explanation {
         let query = ShapeQuery::from(request);
         let decision = align(request);
@@ -186,7 +186,7 @@ impl Explanation {
         Explanation { query, decision, clause }
     }
 
-    /// `(2,3) + (3) => (2,3)`, or with a target `(5) to (1) => (5)`.
+    /// `(2,3) + (3) => (2,3)`; with a target, `(5) to (1) => (5)`.
     pub fn equation(&self) -> String {
         let shapes: Vec<String> = self.query.shapes.iter().map(ToString::to_string).collect();
         let left = match &self.query.target {
@@ -199,7 +199,7 @@ impl Explanation {
         }
     }
 
-    /// The operands under the result, axis by axis, in lines of at most this width where that is possible.
+    /// The operands under the result, axis by axis, in lines of at most this width where possible.
     pub fn draw(&self, width: usize) -> Drawing {
         drawing::draw(self, width)
     }

@@ -1,4 +1,4 @@
-//! Sets of floats: ranges of neighbours, and NaN or not.
+//! Sets of floats: ranges of adjacent floats, with or without NaN.
 
 use super::ulp::{from_key, infinity_key, key};
 use broadcheck_reference::apply;
@@ -10,7 +10,7 @@ const MOST_RANGES: usize = 16;
 /// -0 and +0 as keys.
 pub(super) const ZEROS: [i64; 2] = [-1, 0];
 
-/// Keys from `low` to `high`, both included.
+/// The keys from `low` to `high`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ValueRange {
     pub(super) low: i64,
@@ -25,7 +25,7 @@ pub(super) struct Floats {
     pub(super) nan: bool,
 }
 
-/// Values on which every function behaves alike: NaN; one of the zeros or infinities; numbers of one sign.
+/// Values on which every function behaves uniformly: NaN; a single zero or infinity; or numbers of one sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Piece {
     Nan,
@@ -45,7 +45,7 @@ impl ValueRange {
         self.low == self.high
     }
 
-    /// The numbers with the other sign.
+    /// The same numbers with the opposite sign.
     pub(super) fn mirrored(self) -> ValueRange {
         ValueRange { low: -1 - self.high, high: -1 - self.low }
     }
@@ -60,8 +60,8 @@ impl ValueRange {
         (common.low <= common.high).then_some(common)
     }
 
-    /// Some ULP wider. The two zeros are one point here: a range that reaches one reaches the other, and the
-    /// step between them costs nothing.
+    /// The range widened by some ULPs. The two zeros count as one point: a range that reaches one reaches the
+    /// other, and the step between them costs nothing.
     pub(super) fn widened(self, ulp: u32, dtype: DType) -> ValueRange {
         let ulp = i64::from(ulp);
         let (mut low, mut high) = (self.low.saturating_sub(ulp), self.high.saturating_add(ulp));
@@ -80,7 +80,7 @@ impl ValueRange {
 }
 
 impl Piece {
-    /// Both ends, which are one value for NaN and the special values.
+    /// Both ends, which are equal for NaN and the special values.
     pub(super) fn ends(self, dtype: DType) -> [Scalar; 2] {
         match self {
             Piece::Nan => [nan_of(dtype); 2],
@@ -88,7 +88,7 @@ impl Piece {
         }
     }
 
-    /// A zero, an infinity or NaN: there the functions of clause V-4 are exact.
+    /// Whether this is a zero, an infinity or NaN, for which the functions of clause V-4 are exact.
     pub(super) fn is_special(self, dtype: DType) -> bool {
         match self {
             Piece::Nan => true,
@@ -99,7 +99,7 @@ impl Piece {
         }
     }
 
-    /// The keys, where the sign bit is set.
+    /// The keys, if the sign bit is set.
     pub(super) fn negative(self) -> Option<ValueRange> {
         match self {
             Piece::Keys(range) if range.high < 0 => Some(range),
@@ -118,8 +118,8 @@ impl Floats {
         Floats { dtype: value.dtype(), nan: range.is_none(), ranges: range.into_iter().collect() }
     }
 
-    /// Whether a value belongs to the set. Both zeros belong to a range that holds one of them, unless that is
-    /// all it holds: an exact zero has its sign checked (clause V-4).
+    /// Whether a value is in the set. A range that contains one zero also contains the other, unless that
+    /// zero is all it contains: the sign of an exact zero is checked (clause V-4).
     pub(super) fn contains(&self, value: Scalar) -> bool {
         let Some(key) = key(value) else { return self.nan };
         let holds = |range: &ValueRange| {
@@ -129,12 +129,12 @@ impl Floats {
         self.ranges.iter().any(holds)
     }
 
-    /// Whether a zero of one sign or the other belongs to the set.
+    /// Whether a zero of either sign is in the set.
     pub(super) fn holds_zero(&self) -> bool {
         self.ranges.iter().any(|range| ZEROS.iter().any(|&zero| range.holds(zero)))
     }
 
-    /// The set in pieces, cut further at some numbers.
+    /// The set in pieces, also split at these keys.
     pub(super) fn pieces(&self, cuts: &[i64]) -> Vec<Piece> {
         let infinity = infinity_key(self.dtype);
         let mut points = vec![-1 - infinity, -1, 0, infinity];
@@ -154,13 +154,13 @@ impl Floats {
         self.ranges.iter().flat_map(common).chain(nan).collect()
     }
 
-    /// The values of two sets together.
+    /// Adds another set's values.
     pub(super) fn join(&mut self, other: &Floats) {
         self.ranges.extend(&other.ranges);
         self.nan |= other.nan;
     }
 
-    /// The same set with as few ranges as it takes; a larger one where it takes too many.
+    /// The same set with as few ranges as possible; a larger set if it needs too many.
     pub(super) fn merged(mut self) -> Floats {
         self.ranges.sort_unstable();
         let mut merged: Vec<ValueRange> = Vec::new();
@@ -195,8 +195,8 @@ mod tests {
     }
 
     #[test]
-    fn the_zeros_are_one_point_of_a_widened_range() {
-        // By hand: key 1 is the smallest subnormal, 0 is +0, -1 is -0, -2 the largest negative number.
+    fn the_zeros_count_as_one_point_of_a_widened_range() {
+        // By hand: key 1 is the smallest subnormal, 0 is +0, -1 is -0, -2 the negative number nearest to 0.
         let widened = |low, high, ulp| range(low, high).widened(ulp, DType::F32);
         assert_eq!(widened(9, 9, 4), range(5, 13));
         assert_eq!(widened(4, 4, 4), range(-1, 8), "reaches +0 and so -0");
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_zero_has_its_sign_checked_and_one_in_a_range_has_not() {
+    fn the_sign_of_a_zero_is_checked_only_if_it_is_exact() {
         let minus_zero = Scalar::F64(-0.0);
         let set = |low, high| Floats { dtype: DType::F64, ranges: vec![range(low, high)], nan: false };
         assert!(!set(0, 0).contains(minus_zero));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_merge_where_they_touch_and_where_there_are_too_many() {
+    fn ranges_merge_if_they_touch_or_if_there_are_too_many() {
         let set = |ranges| Floats { dtype: DType::F64, ranges, nan: false }.merged().ranges;
         assert_eq!(set(vec![range(5, 6), range(1, 2), range(3, 3)]), [range(1, 3), range(5, 6)]);
         assert_eq!(set(vec![range(1, 9), range(2, 3)]), [range(1, 9)]);

@@ -1,4 +1,4 @@
-//! Which clause of SEMANTICS.md decides a query about shapes.
+//! The clause of SEMANTICS.md that decides a query about shapes.
 
 use super::ShapeQuery;
 use broadcheck_reference::Alignment;
@@ -41,7 +41,8 @@ pub fn heading(clause: &str) -> Option<&'static str> {
     HEADINGS.iter().find(|(id, _)| *id == clause).map(|(_, heading)| *heading)
 }
 
-/// The clause that decides: the one that refuses, or for an accepted query the one that says the result.
+/// The deciding clause: the one that refuses the query, or the one that defines the result of an accepted
+/// query.
 pub(super) fn deciding(query: &ShapeQuery, decision: &Result<Alignment, Refusal>) -> &'static str {
     match decision {
         Ok(_) => accepting(query),
@@ -111,7 +112,7 @@ mod tests {
     use super::HEADINGS;
 
     #[test]
-    fn the_headings_are_those_of_the_page() {
+    fn headings_match_semantics_md() {
         let page =
             std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/SEMANTICS.md")).unwrap();
         for (id, heading) in HEADINGS {

@@ -1,21 +1,21 @@
-//! Where the operands are drawn: on which axis of the frame each of their axes stands. For an accepted query
-//! that is the reference's alignment; for a refused one, the place that the rule set compares it at, as far as
-//! there is one.
+//! The columns of a drawing: in which column each operand's axis is drawn. For an accepted query that is the
+//! reference's alignment. For a refused query it is where the rule set compares the axis, if it gets that
+//! far.
 
 use super::Explanation;
 use super::clause::equal_ranks;
 use broadcheck_spec::{RefusalKind, Rules, Shape};
 
-/// The axes above which operands are drawn.
+/// The columns of a drawing, and the column of every axis.
 pub(super) struct Columns {
-    /// The number of axes.
+    /// The number of columns.
     pub(super) count: usize,
-    /// For each shape (the operands, then the target), for each of its axes, the axis of the frame; `None` for
-    /// an axis that is dropped. A shape that has no place as a whole is `None`.
+    /// For each shape (the operands, then the target), for each of its axes, its column; `None` for an axis
+    /// that is dropped. A shape that cannot be placed at all is `None`.
     pub(super) places: Vec<Option<Vec<Option<usize>>>>,
 }
 
-/// How far beyond A an operand B is still drawn.
+/// How many columns beyond A's an operand B may still be drawn in.
 const MAX_OVERHANG: usize = 8;
 
 impl Columns {
@@ -48,7 +48,7 @@ fn right_aligned<'a>(shapes: impl Iterator<Item = &'a Shape> + Clone) -> Columns
     Columns { count: rank, places: places.collect() }
 }
 
-/// No shape lies above any other.
+/// No shape can be aligned with another.
 fn unplaced(shapes: &[Shape]) -> Columns {
     Columns { count: 0, places: vec![None; shapes.len()] }
 }
@@ -57,7 +57,7 @@ fn all(shape: &Shape) -> Option<Vec<Option<usize>>> {
     Some((0..shape.rank()).map(Some).collect())
 }
 
-/// B from its start axis on, also where it ends beyond A, so that one sees by how much.
+/// Places B from its start axis on, even if it ends beyond A, so that the drawing shows by how much.
 fn pdpd(a: &Shape, b: &Shape, axis: i64) -> Columns {
     if b.rank() > a.rank() {
         return right_aligned([a, b].into_iter());
@@ -72,7 +72,7 @@ fn pdpd(a: &Shape, b: &Shape, axis: i64) -> Columns {
     Columns { count: a.rank().max(start + kept), places: vec![all(a), Some(places)] }
 }
 
-/// The lower operand on its dimensions, where they name one place for each of its axes.
+/// Places the lower operand at its dimensions, if they name one column for each of its axes.
 fn xla(shapes: &[Shape], dimensions: Option<&[i64]>) -> Columns {
     let lower = usize::from(shapes[1].rank() < shapes[0].rank());
     let higher = &shapes[1 - lower];

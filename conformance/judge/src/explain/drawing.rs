@@ -1,5 +1,5 @@
-//! The drawing itself: rows laid out in columns, in text that carries its marks with it, so that colour only
-//! repeats what the signs say.
+//! The drawing: rows laid out in columns. The text carries every mark as a sign, so that colour only repeats
+//! what the signs say.
 
 use super::columns::Columns;
 use super::row::{Cell, Row, rows};
@@ -8,10 +8,10 @@ use crate::text::{padded, padded_left};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules};
 use std::fmt;
 
-/// What a piece of text is, for whoever paints it.
+/// What a piece of text represents, for whoever colours it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mark {
-    /// Text, or a length that stays as it is.
+    /// Text, or a length that is not stretched.
     Plain,
     /// A heading.
     Heading,
@@ -19,7 +19,7 @@ pub enum Mark {
     Stretched,
     /// An axis that an operand lacks: its values are repeated.
     Missing,
-    /// What the refusal is about.
+    /// A part that the refusal is about.
     Offending,
     /// The verdict of an accepted query.
     Accepted,
@@ -28,7 +28,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// The sign behind a length.
+    /// The sign printed after a length.
     fn sign(self) -> &'static str {
         match self {
             Mark::Stretched => "*",
@@ -38,16 +38,16 @@ impl Mark {
     }
 }
 
-/// A piece of a line.
+/// A piece of a line with one mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
+    /// What the text represents.
     pub mark: Mark,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
-/// Lines of pieces; written as plain text by [`fmt::Display`].
+/// Lines of marked pieces. [`fmt::Display`] writes them as plain text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawing {
     /// The lines.
@@ -98,12 +98,12 @@ fn title(rules: &Rules) -> String {
     }
 }
 
-/// The rows in columns; where the axes are too many for the width, in several blocks.
+/// The rows in columns, in several blocks if the axes do not fit the width.
 fn table(drawing: &mut Drawing, columns: &Columns, rows: &[Row], width: usize) {
     let label_width = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0).max("axis".len());
     let numbers = || rows.iter().flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.number.len());
     let number_width = numbers().max().unwrap_or(0).max(columns.count.saturating_sub(1).to_string().len());
-    // Two spaces before a number, one place behind it for its sign.
+    // Two spaces before a number, one character after it for its sign.
     let column_width = number_width + 3;
     let per_block = (width.saturating_sub(label_width + 2) / column_width).max(1);
     let mut first = 0;
@@ -150,7 +150,7 @@ fn column(cell: &Cell, number_width: usize) -> (Mark, String) {
     (cell.mark, format!("  {}{:1}", padded_left(&cell.number, number_width), cell.mark.sign()))
 }
 
-/// The signs that occur, explained.
+/// Explains the signs that occur.
 fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
     let occurs =
         |mark: Mark| rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|cell| cell.mark == mark);
@@ -160,20 +160,20 @@ fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
         parts.push("T broadcastable, F not");
     }
     if occurs(Mark::Stretched) {
-        parts.push("* a 1 that is stretched");
+        parts.push("* a stretched 1");
     }
     if occurs(Mark::Missing) {
-        parts.push(if refused { ". no axis there" } else { ". no axis there: repeated along it" });
+        parts.push(if refused { ". no axis" } else { ". no axis: repeated along it" });
     }
     if occurs(Mark::Offending) {
-        parts.push("! what does not go together");
+        parts.push("! incompatible");
     }
     if !parts.is_empty() {
         drawing.line([(Mark::Plain, format!("  {}", parts.join("   ")))]);
     }
 }
 
-/// The refusal, its operand by the name that it has in the drawing.
+/// The refusal, with the operand's name in the drawing.
 fn refusal_text(explanation: &Explanation, refusal: &Refusal) -> String {
     let kind = refusal.kind.map_or("without a kind", RefusalKind::name);
     let label = refusal.operand.and_then(|operand| explanation.query.labels.get(operand));

@@ -1,29 +1,29 @@
-//! The rows of a drawing: for each axis of the frame what an operand, the intermediate or the result has there,
-//! and what becomes of it.
+//! The rows of a drawing: what an operand, the intermediate or the result has in each column, and what
+//! becomes of it.
 
 use super::columns::Columns;
 use super::{Explanation, Mark};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape};
 
-/// One place of a row.
+/// One cell of a row.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
-    /// The length and, for `theano`, its flag; or a sign where there is no axis.
+    /// The length and, for `theano`, its flag; or a sign if there is no axis.
     pub(super) number: String,
-    /// What becomes of it.
+    /// How the axis is treated.
     pub(super) mark: Mark,
 }
 
 /// One line of a drawing.
 pub(super) struct Row {
     pub(super) label: String,
-    /// The cells, one per axis of the frame; none for an operand that has no place above the axes.
+    /// The cells, one per column; `None` for an operand that cannot be placed.
     pub(super) cells: Option<Vec<Cell>>,
-    /// What stands after the cells.
+    /// The text after the cells.
     pub(super) remark: String,
 }
 
-/// The operands, then the target, then what they give.
+/// Rows for the operands, then for the target, then for the result.
 pub(super) fn rows(explanation: &Explanation, columns: &Columns) -> Vec<Row> {
     let query = &explanation.query;
     let mut rows = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn rows(explanation: &Explanation, columns: &Columns) -> Vec<Row> {
     rows
 }
 
-/// xla at different ranks: the operand of the lower rank.
+/// Under xla, with different ranks: the operand of the lower rank.
 fn lower_operand(explanation: &Explanation) -> Option<usize> {
     let [one, other] = &explanation.query.shapes[..] else { return None };
     (explanation.query.rules.set() == RuleSet::Xla && one.rank() != other.rank())
@@ -78,7 +78,7 @@ fn operand_row(explanation: &Explanation, columns: &Columns, place: usize) -> Ro
         let Some(axis) = axis else { continue };
         let flag = flags.as_ref().map(|flags| flags[own]);
         let mark = match &explanation.decision {
-            // The lower operand of xla is stretched in two steps: the row of the first shows which.
+            // xla stretches the lower operand in two steps. The row of the first step shows which axes.
             Ok(alignment)
                 if alignment.intermediate.is_some() && lower_operand(explanation) == Some(place) =>
             {
@@ -103,12 +103,12 @@ fn length_cell(length: usize, mark: Mark, flag: Option<bool>) -> Cell {
     Cell { number: format!("{length}{flag}"), mark }
 }
 
-/// A 1 that meets another length is stretched to it.
+/// A 1 against another length is stretched.
 fn stretched(length: usize, result: usize) -> Mark {
     if length == 1 && result != 1 { Mark::Stretched } else { Mark::Plain }
 }
 
-/// An axis of the frame that the operand does not have: repeated, or the reason of a refusal.
+/// An axis that the operand does not have: repeated, or the reason for a refusal.
 fn missing_cell(explanation: &Explanation, place: usize, axis: usize) -> Cell {
     let sign = |number: &str, mark| Cell { number: number.into(), mark };
     let Err(refusal) = &explanation.decision else { return sign(".", Mark::Missing) };
@@ -122,7 +122,7 @@ fn missing_cell(explanation: &Explanation, place: usize, axis: usize) -> Cell {
     if needed { sign("-", Mark::Offending) } else { sign(".", Mark::Missing) }
 }
 
-/// Whether a length is among those that a refusal is about.
+/// Whether a refusal is about this length.
 fn offending(
     explanation: &Explanation,
     refusal: &Refusal,
@@ -149,23 +149,23 @@ fn offending(
     if wrong { Mark::Offending } else { Mark::Plain }
 }
 
-/// What is said of an operand that lies above no axis.
+/// The remark on an operand that cannot be placed.
 fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
     let query = &explanation.query;
     if query.shapes.len() != 2 {
-        // There are not two operands of which one could lie above the other.
+        // Only with two operands is there something to say about how one aligns with the other.
         return shape.to_string();
     }
     let kind = explanation.decision.as_ref().err().and_then(|refusal| refusal.kind);
     match (&query.rules, kind) {
         (Rules::Xla { broadcast_dimensions: None }, _) => {
-            format!("{shape}  ! on which axes? there are no broadcast_dimensions")
+            format!("{shape}  ! which axes? no broadcast_dimensions are given")
         }
         (Rules::Xla { broadcast_dimensions: Some(_) }, _) => {
-            format!("{shape}  ! its broadcast_dimensions place it nowhere")
+            format!("{shape}  ! its broadcast_dimensions are not valid axes")
         }
         (Rules::Pdpd { .. }, Some(RefusalKind::AxisOutOfRange)) => {
-            format!("{shape}  ! its axis places it nowhere")
+            format!("{shape}  ! its axis is out of range")
         }
         (Rules::Pdpd { .. }, _) if shape.rank() > 0 && shape.iter().all(|&length| length == 1) => {
             format!("{shape}  all ones, dropped (PDPD-3): a scalar")

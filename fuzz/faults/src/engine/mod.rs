@@ -1,13 +1,15 @@
-//! A small strided engine, made to be broken: the whole way from a request to its answer, with every decision on it a
-//! function that a fault can exchange.
+//! A small strided engine that is made to be broken: every decision on the way from a request to its answer
+//! is a function that a fault can replace.
 //!
-//! The stages, each with its decisions and their right answers in a file of its own: `types`; `shapes`, `pdpd`, `xla` and
-//! `theano`, which align operands with the result; `sizes`; `strides`, which lowers the operands to steps in their buffers;
-//! `collapse`; `blocks`, which walks the loop nest in blocks with tails and gathers operands into registers; `evaluate`,
-//! which computes an expression fused; `adjoint`, which sums a gradient to its operand's shape. Where no decision is
-//! exchanged it is right: the whole suite and the generator's requests say so.
+//! The stages, each in its own file with its decisions and their correct versions: `types`; `shapes`, `pdpd`,
+//! `xla` and `theano`, which align operands with the result; `sizes`; `strides`, which lowers the operands to
+//! strides; `collapse`; `blocks`, which traverses the loop nest in blocks with tails and gathers operands
+//! into registers; `evaluate`, which computes an expression; `adjoint`, which sums a gradient to its
+//! operand's shape. Without a fault the engine is correct, as the whole suite and the generator's requests
+//! confirm.
 //!
-//! It shares nothing with the reference but what a function makes of single values: that is not what it is about.
+//! It shares nothing with the reference except the functions on single values, which the faults are not
+//! about.
 
 pub(super) mod adjoint;
 pub(super) mod blocks;
@@ -31,18 +33,18 @@ use collapse::LoopNest;
 use convert::{convert, zero};
 use evaluate::Input;
 
-/// The largest result, in elements: the engine is not made for large ones.
+/// The largest result, in elements. The engine is not meant for large ones.
 pub(super) const MAX_ELEMENTS: usize = 1 << 22;
 
-/// How operands lie under the result.
+/// How operands are aligned with the result.
 #[derive(Clone, Debug)]
 pub(super) struct Aligned {
     pub(super) shape: Vec<usize>,
-    /// For each operand, for each of its axes, the axis of the result that it lies on.
+    /// For each operand, for each of its axes, the axis of the result.
     pub(super) axes: Vec<Vec<Option<usize>>>,
-    /// xla: the shape after the in-dim step.
+    /// For xla: the shape after the in-dim step.
     pub(super) intermediate: Option<Vec<usize>>,
-    /// theano: the flags of the result.
+    /// For theano: the flags of the result.
     pub(super) flags: Option<Vec<bool>>,
 }
 
@@ -52,7 +54,7 @@ impl Aligned {
     }
 }
 
-/// All that is decided on the way.
+/// All decisions.
 #[derive(Clone, Default)]
 pub(super) struct Decisions {
     pub(super) types: types::Types,
@@ -107,7 +109,7 @@ impl Decisions {
         })
     }
 
-    /// The lengths of each operand; of one that takes no part, those of a scalar.
+    /// The lengths of each operand; those of a scalar for an operand that is ignored.
     fn shapes_of(&self, request: &Request) -> Vec<Vec<usize>> {
         let read = |operand: usize| request.operation().expression().is_none_or(|found| found.reads(operand));
         let lengths = |(place, operand): (usize, &Operand)| match (self.shapes.takes_part)(read(place)) {
@@ -185,7 +187,7 @@ impl Decisions {
                     *slot = (self.evaluate.stored)(value, dtype);
                 }
             }
-            // What a fault wrote over an operand's register is there in the next block, too.
+            // If a fault overwrites an operand's register, the next block sees that as well.
             registers.copy_from_slice(&block.registers[..registers.len()]);
         });
         values
@@ -239,7 +241,8 @@ impl Decisions {
     }
 }
 
-/// What is not computed, although it is accepted: too many elements, by the limit or by a fault.
+/// The outcome of a request that is accepted but not computed, because it has too many elements, by the limit
+/// or by a fault.
 fn not_computed(request: &Request, aligned: &Aligned) -> Option<Outcome> {
     let wrt = match request.operation() {
         Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape().lengths()),
@@ -249,7 +252,7 @@ fn not_computed(request: &Request, aligned: &Aligned) -> Option<Outcome> {
     let too_large = shapes.into_iter().flatten().find(|shape| !within_limit(shape))?;
     let shape = Shape::from(too_large);
     Some(match shape.count() {
-        Some(_) => Outcome::Skipped { reason: format!("a result of shape {shape} is above the limit") },
+        Some(_) => Outcome::Skipped { reason: format!("a result of shape {shape} exceeds the limit") },
         None => Outcome::Errored { message: format!("no memory for shape {shape}") },
     })
 }

@@ -1,4 +1,4 @@
-//! A request from choices: a frame that is accepted, faults that make it refused, dtypes, an expression, values.
+//! Draws a request: a skeleton that is accepted, faults that make it refused, dtypes, an expression, values.
 
 use super::choices::Choices;
 use super::expressions::{Builder, dtypes, with_every_operand};
@@ -10,7 +10,7 @@ use super::values::{ValueMix, values};
 use super::views::layout;
 use broadcheck_spec::{DType, Expression, Operand, Operation, OperationKind, Request, Shape};
 
-/// Draws a request. It is well-formed, whatever is chosen; whether it is accepted is for the rule set to say.
+/// Draws a request. It is always well-formed; the rule set decides whether it is accepted.
 pub fn request(choices: &mut dyn Choices, profile: &Profile) -> Request {
     let rule_operation = choices.one_of(&profile.rule_operations);
     let size = size(choices, profile.max_elements, profile.large);

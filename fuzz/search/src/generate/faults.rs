@@ -1,4 +1,4 @@
-//! What makes an accepted frame refused: one step over one boundary, for each refusal kind.
+//! Faults that make an accepted skeleton refused: for each refusal kind, one step over one boundary.
 
 use super::choices::Choices;
 use super::profile::{Profile, RuleOperation};
@@ -11,10 +11,11 @@ mod types;
 
 pub(super) use types::in_types;
 
-/// A refusal kind that is aimed at.
+/// The refusal kind that a fault aims for.
 pub(super) type Fault = RefusalKind;
 
-/// The kinds of each rule set, beyond those of types.
+/// The refusal kinds of each rule set, apart from those of types. A kind that is listed more often is drawn
+/// more often.
 fn kinds((set, operation): RuleOperation) -> &'static [RefusalKind] {
     use RefusalKind as K;
     match (set, operation) {
@@ -57,7 +58,7 @@ fn kinds((set, operation): RuleOperation) -> &'static [RefusalKind] {
     }
 }
 
-/// The faults of a request: mostly none, mostly one where there are any.
+/// The faults of a request: mostly none, and mostly one if there are any.
 pub(super) fn drawn(
     choices: &mut dyn Choices,
     profile: &Profile,
@@ -70,7 +71,7 @@ pub(super) fn drawn(
             faults.extend(one(choices, profile, rule_operation));
         }
         faults.retain(|fault| least_rank(&[*fault]) <= profile.max_rank);
-        // Without views a huge operand has no elements, and another fault might give it some.
+        // Without views, a huge operand has no elements, and another fault might give it some.
         if !profile.strided && faults.contains(&RefusalKind::TooLarge) {
             faults = vec![RefusalKind::TooLarge];
         }
@@ -78,7 +79,7 @@ pub(super) fn drawn(
     faults
 }
 
-/// One that the profile aims at, if there is any.
+/// A fault that the profile allows, if there is one.
 fn one(choices: &mut dyn Choices, profile: &Profile, rule_operation: RuleOperation) -> Option<Fault> {
     const TYPES: [RefusalKind; 2] = [RefusalKind::DTypeMismatch, RefusalKind::UnsupportedFunction];
     let aimed = |kinds: &[RefusalKind]| -> Vec<RefusalKind> {
@@ -92,7 +93,7 @@ fn one(choices: &mut dyn Choices, profile: &Profile, rule_operation: RuleOperati
     (!left.is_empty()).then(|| choices.one_of(&left))
 }
 
-/// The lowest rank of a result under which a fault can be made.
+/// The lowest rank of the result for which these faults are possible.
 pub(super) fn least_rank(faults: &[Fault]) -> usize {
     let least = |fault: &Fault| match fault {
         RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction | RefusalKind::OperandCount => 0,
@@ -105,7 +106,7 @@ pub(super) fn least_rank(faults: &[Fault]) -> usize {
     faults.iter().map(least).max().unwrap_or(0)
 }
 
-/// Makes the faults that shapes and attributes can have.
+/// Applies the faults of shapes and attributes.
 pub(super) fn in_skeleton(
     choices: &mut dyn Choices,
     skeleton: &mut Skeleton,
@@ -130,7 +131,7 @@ pub(super) fn in_skeleton(
     }
 }
 
-/// A length that does not go with this one, mostly a neighbour.
+/// A length that is incompatible with this one, mostly a neighbour.
 fn off(choices: &mut dyn Choices, length: usize) -> usize {
     match length {
         0 => choices.one_of(&[2, 3]),
@@ -140,8 +141,8 @@ fn off(choices: &mut dyn Choices, length: usize) -> usize {
     }
 }
 
-/// Two right-aligned shapes are given lengths that differ, neither of them 1, on one axis: its distance from the
-/// right.
+/// Gives two right-aligned shapes different lengths, neither of them 1, on one axis. Returns its distance
+/// from the right.
 fn clash(choices: &mut dyn Choices, one: &mut Vec<usize>, other: &mut Vec<usize>) -> usize {
     for shape in [&mut *one, &mut *other] {
         if shape.is_empty() {
@@ -156,13 +157,13 @@ fn clash(choices: &mut dyn Choices, one: &mut Vec<usize>, other: &mut Vec<usize>
     from_right
 }
 
-/// Two places of a list of two or more.
+/// Two different indices into a list of two or more.
 fn pair(choices: &mut dyn Choices, count: usize) -> (usize, usize) {
     let one = choices.index(count);
     (one, (one + 1 + choices.index(count - 1)) % count)
 }
 
-/// Two operands to be changed. A frame of one is given a second.
+/// Two operands to change. A skeleton of one operand gets a second.
 fn two<'a>(choices: &mut dyn Choices, skeleton: &'a mut Skeleton) -> [&'a mut Vec<usize>; 2] {
     if skeleton.shapes.len() < 2 {
         let same = skeleton.shapes[0].clone();
@@ -170,7 +171,7 @@ fn two<'a>(choices: &mut dyn Choices, skeleton: &'a mut Skeleton) -> [&'a mut Ve
         skeleton.flags.push(None);
     }
     let (one, other) = pair(choices, skeleton.shapes.len());
-    skeleton.shapes.get_disjoint_mut([one, other]).expect("two places that differ")
+    skeleton.shapes.get_disjoint_mut([one, other]).expect("two different indices")
 }
 
 fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
@@ -185,7 +186,7 @@ fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
         (_, OperationKind::Broadcast) => {
             let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
             let from_right = clash(choices, operand, target);
-            // Onto a 1: two directions accept that, one does not.
+            // A target of 1: accepted in two directions, refused in one.
             if skeleton.set == RuleSet::Numpy && choices.chance(1, 3) {
                 let axis = target.len() - from_right;
                 target[axis] = 1;
@@ -274,13 +275,13 @@ fn axis(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
         Some(choices.one_of(&[beyond, beyond, beyond, -2, -2, beyond + 1, -3, i64::MAX, i64::MIN]));
 }
 
-/// The flags of an operand, those that are absent written out.
+/// The flags of an operand; absent ones become explicit.
 fn flags(skeleton: &mut Skeleton, operand: usize) -> &mut Vec<bool> {
     let rank = skeleton.shapes[operand].len();
     skeleton.flags[operand].get_or_insert_with(|| vec![false; rank])
 }
 
-/// A flag on an axis whose length is not 1.
+/// Sets a flag on an axis whose length is not 1.
 fn violation(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     let operands: Vec<usize> =
         (0..skeleton.shapes.len()).filter(|&at| !skeleton.shapes[at].is_empty()).collect();
@@ -300,7 +301,7 @@ fn violation(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     flags(skeleton, operand)[axis] = true;
 }
 
-/// A flag that is missing where an axis would have to be stretched, or lengths that differ.
+/// Removes a flag from an axis that must be stretched, or makes lengths differ.
 fn not_broadcastable(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     let mut set: Vec<(usize, usize)> = Vec::new();
     for (operand, flags) in skeleton.flags.iter().enumerate() {
@@ -316,7 +317,7 @@ fn not_broadcastable(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
         two(choices, skeleton);
     }
     let (one, other) = pair(choices, skeleton.shapes.len());
-    let [left, right] = skeleton.shapes.get_disjoint_mut([one, other]).expect("two places that differ");
+    let [left, right] = skeleton.shapes.get_disjoint_mut([one, other]).expect("two different indices");
     let from_right = clash(choices, left, right);
     for operand in [one, other] {
         let rank = skeleton.shapes[operand].len();

@@ -1,24 +1,25 @@
-//! Shapes and attributes that a rule set accepts, by construction: the result first, then the operands that make it.
+//! Shapes and attributes that a rule set accepts by construction: the result first, then the operands that
+//! give it.
 
 use super::choices::Choices;
 use super::lengths::{Size, shape};
 use super::profile::RuleOperation;
 use broadcheck_spec::{OperationKind, RuleSet, Rules};
 
-/// The shapes of a request with the attributes of its rule set.
+/// The skeleton of a request: its shapes and the attributes of its rule set, without dtypes and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Skeleton {
     pub(super) set: RuleSet,
     pub(super) operation: OperationKind,
     /// One per operand.
     pub(super) shapes: Vec<Vec<usize>>,
-    /// theano: one list per operand, or none.
+    /// For theano: one list per operand, or `None`.
     pub(super) flags: Vec<Option<Vec<bool>>>,
-    /// pdpd
+    /// For pdpd.
     pub(super) axis: Option<i64>,
-    /// xla
+    /// For xla.
     pub(super) dimensions: Option<Vec<i64>>,
-    /// `broadcast`
+    /// For `broadcast`.
     pub(super) target: Vec<usize>,
 }
 
@@ -36,7 +37,7 @@ impl Skeleton {
     }
 }
 
-/// A frame that is accepted; its result's rank lies between these two.
+/// A skeleton that is accepted. The rank of its result is within this range.
 pub(super) fn accepted(
     choices: &mut dyn Choices,
     (set, operation): RuleOperation,
@@ -72,7 +73,8 @@ pub(super) fn accepted(
     skeleton
 }
 
-/// How many operands: mostly two, up to 12; of large results no more than three, for they are many already.
+/// The number of operands: mostly two, up to 12. Large results have at most three, because their operands are
+/// large as well.
 fn count(choices: &mut dyn Choices, size: Size) -> usize {
     if size.large {
         return choices.one_of(&[2, 2, 3, 1]);
@@ -89,27 +91,27 @@ fn parts(choices: &mut dyn Choices, result: &[usize], size: Size) -> Vec<Vec<usi
     (0..count(choices, size)).map(|_| part(choices, result)).collect()
 }
 
-/// What numpy's rules stretch to this result: some lengths 1, some axes on the left missing.
+/// A shape that numpy's rules stretch to this result: some lengths are 1, some leading axes are missing.
 fn part(choices: &mut dyn Choices, result: &[usize]) -> Vec<usize> {
     let lead = if choices.chance(1, 4) { choices.index(result.len() + 1) } else { 0 };
     stretched(choices, &result[lead..])
 }
 
-/// The lengths with a pattern of ones.
+/// The lengths, with a pattern of ones.
 fn stretched(choices: &mut dyn Choices, lengths: &[usize]) -> Vec<usize> {
     let (rank, mut part) = (lengths.len(), lengths.to_vec());
     match choices.index(8) {
-        // None: neighbours collapse.
+        // No ones: neighbouring axes collapse.
         0..=2 => {}
         3 => {
             if let Some(single) = (rank > 0).then(|| choices.index(rank)) {
                 part[single] = 1;
             }
         }
-        // The axes on one side: two loops at most.
+        // Ones on one side: two loops at most.
         4 => part[choices.index(rank + 1)..].fill(1),
         5 => part[..choices.index(rank + 1)].fill(1),
-        // Every other one: nothing collapses.
+        // Every other axis: nothing collapses.
         6 => part.iter_mut().skip(choices.index(2)).step_by(2).for_each(|length| *length = 1),
         _ => {
             let ones = choices.below(1 << rank.min(16));
@@ -130,7 +132,7 @@ fn pdpd(choices: &mut dyn Choices, skeleton: &mut Skeleton, a: Vec<usize>) {
     let start = choices.index(a.len() + 1);
     let end = choices.in_range(start, a.len());
     let mut b = stretched(choices, &a[start..end]);
-    // Ones that are dropped may reach beyond A's last axis.
+    // Dropped ones may reach beyond A's last axis.
     if choices.chance(1, 4) {
         b.resize(choices.in_range(b.len(), a.len()), 1);
     }

@@ -1,5 +1,5 @@
-//! One implementation over the same request again: an answer that hangs on threads, on memory that was never
-//! written, or on what was asked before differs from itself.
+//! Sends an implementation the same request twice. An answer that depends on thread scheduling, uninitialised
+//! memory or earlier requests will differ between the runs.
 
 use super::differential::is_interrupted;
 use super::signature::{Kind, Signature};
@@ -19,7 +19,7 @@ pub struct Repeated<'a> {
 }
 
 impl<'a> Repeated<'a> {
-    /// Asks this implementation.
+    /// Checks this implementation.
     pub fn new(implementation: &'a dyn Implementation) -> Repeated<'a> {
         Repeated { implementation }
     }
@@ -32,17 +32,17 @@ impl<'a> Repeated<'a> {
             (Outcome::Refusal(_), _) if same_outcome(&first, &second) => {
                 return Judgement::Held(Asked::Refused);
             }
-            // What breaks both times is for the other oracles.
+            // Failing both times is for the other oracles to report.
             (Outcome::Skipped { .. }, Outcome::Skipped { .. })
             | (Outcome::Errored { .. }, Outcome::Errored { .. }) => {
-                return Judgement::Vacuous("it is not answered".into());
+                return Judgement::Vacuous("the request was not answered".into());
             }
             (_, Outcome::Errored { message }) if is_interrupted(message) => {
                 return Judgement::Vacuous(message.clone());
             }
             _ => {}
         }
-        let detail = format!("{} answers the same request in two ways", self.implementation.name());
+        let detail = format!("{} gives different answers to the same request", self.implementation.name());
         let signature = Signature::new(self.name(), request, Kind::Unsteady);
         let (left, right) = (Some(first), Some(second));
         Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
@@ -84,7 +84,7 @@ mod tests {
     use broadcheck_spec::{Capabilities, Expression, Operand, Operation, Rules, Tensor};
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Answers how often it was asked.
+    /// Returns how often it was called.
     struct Counting(AtomicU32);
 
     impl Implementation for Counting {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_changes_is_unsteady() {
+    fn an_answer_that_changes_is_reported() {
         let operation = Operation::Elementwise { expression: Expression::operand(0) };
         let operand = Operand::dense("a", [1], vec![1.0]).unwrap();
         let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();

@@ -1,11 +1,11 @@
-//! From a request to bytes, as the [`reader`](super::reader) takes them.
+//! Writes a request as bytes, as the [`reader`](super::reader) reads them.
 
 use super::super::draw::name;
 use super::reader::LETTERS;
 use super::{LITERAL, MAX_NAME, RULE_OPERATIONS, SAME};
 use broadcheck_spec::{DType, Expression, Function, Node, Operand, Operation, Request, Rules};
 
-/// Bytes of the literal form.
+/// Writes the literal form.
 pub(super) fn write(request: &Request) -> Vec<u8> {
     let (set, operands) = (request.rules().set(), request.operands());
     let rule_operation = (set, request.operation().kind());
@@ -39,10 +39,10 @@ fn low_byte(number: usize) -> u8 {
     number as u8
 }
 
-/// A number below `few`, or one that stands literally.
-fn small(number: usize, few: u8) -> u8 {
+/// A number below `limit`, or a literal one.
+fn small(number: usize, limit: u8) -> u8 {
     let number = low_byte(number);
-    if number < few { number } else { LITERAL.wrapping_add(number) }
+    if number < limit { number } else { LITERAL.wrapping_add(number) }
 }
 
 fn length(mut number: u64, out: &mut Vec<u8>) {

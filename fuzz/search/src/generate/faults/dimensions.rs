@@ -5,13 +5,13 @@ use super::super::shapes::Skeleton;
 use super::{clash, off, two};
 use broadcheck_spec::RefusalKind;
 
-/// The places of the lower and the higher operand.
+/// The indices of the lower and the higher operand.
 fn places(skeleton: &Skeleton) -> (usize, usize) {
     if skeleton.shapes[0].len() <= skeleton.shapes[1].len() { (0, 1) } else { (1, 0) }
 }
 
-/// Brings a frame to two operands of ranks that differ, the lower at least `least`, with valid dimensions.
-/// Whether there is room for that.
+/// Changes a skeleton to two operands of different ranks, the lower at least `least`, with valid dimensions.
+/// Returns whether there is room for that.
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
 fn differing(choices: &mut dyn Choices, skeleton: &mut Skeleton, least: usize) -> bool {
     two(choices, skeleton);
@@ -35,7 +35,7 @@ fn differing(choices: &mut dyn Choices, skeleton: &mut Skeleton, least: usize) -
     true
 }
 
-/// Makes one of the faults that only xla has.
+/// Applies one of the faults that only xla has.
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
 pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: RefusalKind) {
     if kind == RefusalKind::BroadcastDimensionsNotIdentity {
@@ -58,7 +58,7 @@ pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: Re
             } else {
                 list.push(rank - 1);
             }
-            // None at all is another fault: nothing says where the axes go.
+            // An empty list would be another fault: the axes would have no place.
             if list.is_empty() {
                 list.extend([0, 1]);
             }
@@ -82,7 +82,7 @@ pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: Re
     }
 }
 
-/// Equal ranks, and dimensions that are nearly 0, 1, 2, …
+/// Equal ranks, and dimensions that are almost 0, 1, 2, …
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
 fn not_identity(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     two(choices, skeleton);
@@ -109,7 +109,7 @@ fn not_identity(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     skeleton.dimensions = Some(list);
 }
 
-/// Lengths that do not go together, under dimensions that do.
+/// Incompatible lengths, with valid dimensions.
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
 pub(super) fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     two(choices, skeleton);
@@ -135,7 +135,7 @@ pub(super) fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     low[at] = off(choices, length);
 }
 
-/// Ranks that differ, neither of them 0, and nothing that says where the axes go.
+/// Different ranks, neither of them 0, without dimensions.
 pub(super) fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
     two(choices, skeleton);
     if skeleton.shapes.len() != 2 {

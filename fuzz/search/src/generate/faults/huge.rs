@@ -1,15 +1,17 @@
-//! Results of more than 2^63 - 1 elements, and those of just as many as are allowed.
+//! Results of more than 2^63 - 1 elements, and of exactly as many as are allowed.
 
 use super::super::choices::Choices;
 use super::super::profile::Profile;
 use super::super::shapes::Skeleton;
 use broadcheck_spec::{OperationKind, RuleSet};
 
-/// Pairs of lengths: the first three multiply to more than 2^63 - 1, by as little as may be; the last does not.
+/// Pairs of lengths. The products of the first three exceed 2^63 - 1, by as little as possible; that of the
+/// last does not.
 const PAIRS: [(usize, usize); 4] =
     [(1 << 32, 1 << 31), ((1 << 62) + 1, 2), (1 << 40, 1 << 40), (1 << 32, (1 << 31) - 1)];
 
-/// Makes the result too large. A request that expresses it needs `broadcast`, views, or an operand without elements.
+/// Makes the result too large. A request can express that only by `broadcast`, by views, or by an operand
+/// without elements.
 pub(super) fn too_large(choices: &mut dyn Choices, skeleton: &mut Skeleton, profile: &Profile) {
     if profile.max_rank < 2 {
         return;
@@ -24,7 +26,7 @@ pub(super) fn too_large(choices: &mut dyn Choices, skeleton: &mut Skeleton, prof
         }
         return;
     }
-    // Without elements the lengths are checked all the same.
+    // Lengths are checked even if there are no elements.
     let empty = profile.max_rank > 2 && (!profile.strided || choices.chance(1, 2));
     if !empty && !profile.strided {
         return;
@@ -39,7 +41,7 @@ pub(super) fn too_large(choices: &mut dyn Choices, skeleton: &mut Skeleton, prof
     skeleton.dimensions = None;
     skeleton.flags.fill(None);
     skeleton.shapes.fill(shape.clone());
-    // Neither operand is too large, the result is.
+    // Neither operand is too large, but the result is.
     if split && choices.chance(1, 2) {
         let axis = choices.index(shape.len());
         skeleton.shapes[0] =

@@ -1,8 +1,8 @@
-//! The corners of dtypes among values.
+//! Finds the special values of the dtypes.
 
 use broadcheck_spec::{DType, Data, Scalar};
 
-/// What is looked for.
+/// The special values.
 pub(super) const NAMES: [&str; 9] = [
     "nan",
     "nan with another payload",
@@ -15,7 +15,7 @@ pub(super) const NAMES: [&str; 9] = [
     "false",
 ];
 
-/// What a buffer holds, as far as its first values tell: places in [`NAMES`].
+/// The special values among a buffer's first values, as indices into [`NAMES`].
 pub(super) fn found(values: &Data) -> impl Iterator<Item = usize> {
     let mut found = [false; NAMES.len()];
     let first: Vec<Scalar> = values.iter().take(64).collect();
@@ -38,7 +38,7 @@ pub(super) fn found(values: &Data) -> impl Iterator<Item = usize> {
     (0..NAMES.len()).filter(move |&place| found[place])
 }
 
-/// A NaN whose payload says nothing, of either sign.
+/// A NaN with the default payload, of either sign.
 fn is_plain_nan(scalar: Scalar) -> bool {
     let (quiet, sign) = match scalar.dtype() {
         DType::F64 => (f64::NAN.to_bits(), 1 << 63),

@@ -6,7 +6,7 @@ use broadcheck_spec::{
     Request, RuleSet, Rules,
 };
 
-/// A question with the answers that are counted.
+/// A topic with a count for each of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Topic {
     pub(super) title: &'static str,
@@ -87,7 +87,7 @@ const PATTERNS: [&str; 6] = [
     "a scalar stretched",
 ];
 
-/// Every topic, with nothing counted.
+/// Every topic, with all counts 0.
 pub(super) fn topics() -> Vec<Topic> {
     vec![
         Topic::new("rule set and operation", RULE_OPERATIONS.map(|(_, _, name)| name)),
@@ -109,7 +109,7 @@ pub(super) fn topics() -> Vec<Topic> {
     ]
 }
 
-/// Counts one answer of a topic.
+/// Adds one to a count of a topic.
 pub(super) fn add(topics: &mut [Topic], title: &str, place: usize) {
     let topic = topics.iter_mut().find(|topic| topic.title == title);
     if let Some(count) = topic.and_then(|topic| topic.counts.get_mut(place)) {
@@ -123,7 +123,7 @@ fn add_named(topics: &mut [Topic], title: &str, names: &[&str], name: &str) {
     }
 }
 
-/// Counts what a request is made of.
+/// Counts the parts of a request.
 pub(super) fn request(request: &Request, topics: &mut [Topic]) {
     let operands = request.operands();
     let rule_operation = (request.rules().set(), request.operation().kind());
@@ -258,7 +258,7 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
     found.iter().for_each(|name| add_named(topics, "attributes", &ATTRIBUTES, name));
 }
 
-/// Counts what became of a request.
+/// Counts the outcome of a request.
 pub(super) fn outcome(request: &Request, outcome: &Outcome, topics: &mut [Topic]) {
     let place = match outcome {
         Outcome::Success(_) => 0,

@@ -1,4 +1,4 @@
-//! Default attributes, and plainer ones where it takes one.
+//! Default attributes; otherwise simpler ones.
 
 use super::Offers;
 use crate::shrink::draft::Draft;
@@ -35,7 +35,7 @@ pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
     Box::new(ruled.chain(without).chain(cleared))
 }
 
-/// No list, an empty one, a shorter one, one with a smaller number.
+/// No list, an empty one, a shorter one, or one with a smaller number.
 fn dimensions(list: &[i64]) -> impl Iterator<Item = Option<Vec<i64>>> {
     let shorter = (0..list.len()).map(|place| {
         let mut list = list.to_vec();
