@@ -12,6 +12,8 @@
 //! assert!(explanation.draw(100).to_string().starts_with("numpy: (2,1,5) + (4,1) => (2,4,5)\n"));
 //! ```
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod clause;
 mod columns;
 mod drawing;
@@ -59,7 +61,12 @@ impl ShapeQuery {
         let attribute = match &rules {
             Rules::Pdpd { axis: Some(_) } => Some("axis"),
             Rules::Xla { broadcast_dimensions: Some(_) } => Some("broadcast_dimensions"),
-            _ => None,
+            Rules::Pdpd { axis: None }
+            | Rules::Xla { broadcast_dimensions: None }
+            | Rules::None
+            | Rules::Numpy
+            | Rules::Bidirectional
+            | Rules::Theano => None,
         };
         if let (Some(attribute), [_]) = (attribute, &shapes[..]) {
             let expected = "no such attribute: there is nothing to broadcast onto (clause G-5)";
@@ -78,7 +85,7 @@ impl ShapeQuery {
         let rules = match set {
             RuleSet::Bidirectional => Rules::Bidirectional,
             RuleSet::Numpy => Rules::Numpy,
-            _ => {
+            RuleSet::None | RuleSet::Pdpd | RuleSet::Xla | RuleSet::Theano => {
                 let found = format!("a target shape under the rule set `{set}`");
                 return Err(Malformed::new("target", found, "one under `bidirectional` or `numpy`"));
             }

@@ -7,6 +7,8 @@
 //! smaller if it has fewer axes in all, then by the sum of its lengths, then by the rank of the first
 //! operand, then by its lengths in order.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use broadcheck::relations::{
     Extent, MAX_ELEMENTS, broadcast, covers_basics, dense, difference, elementwise, flagged, of, operand,
 };
@@ -75,7 +77,12 @@ impl Variant {
             Variant::PdpdFromTheLeft => "axis 0",
             Variant::XlaSuffix => "last axes as broadcast_dimensions",
             Variant::TheanoOnesFlagged => "lengths of 1 flagged",
-            _ => "",
+            Variant::None
+            | Variant::Numpy
+            | Variant::Pdpd
+            | Variant::Bidirectional
+            | Variant::Xla
+            | Variant::Theano => "",
         }
     }
 
@@ -107,12 +114,12 @@ impl Variant {
         if self == Variant::Bidirectional {
             return broadcast(rules, operand(first, 0), second);
         }
-        let with_flags = |operand: Operand| match self {
-            Variant::TheanoOnesFlagged => {
-                let ones: Vec<bool> = operand.shape().iter().map(|&length| length == 1).collect();
-                flagged(operand, &ones)
+        let with_flags = |operand: Operand| {
+            if self != Variant::TheanoOnesFlagged {
+                return operand;
             }
-            _ => operand,
+            let ones: Vec<bool> = operand.shape().iter().map(|&length| length == 1).collect();
+            flagged(operand, &ones)
         };
         let first = with_flags(operand(first, 0));
         if onto_target {

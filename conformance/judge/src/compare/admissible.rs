@@ -237,7 +237,7 @@ fn hull(function: Function, dtype: DType, images: &[Scalar], ulp: Ulps, exact: b
     let range = keys.iter().min().zip(keys.iter().max()).map(|(&low, &high)| ValueRange { low, high });
     let widened = range.map(|range| match function.exactness() {
         Exactness::Ulp if !exact => range.widened(ulp.at(function, dtype), dtype),
-        _ => range,
+        Exactness::Ulp | Exactness::Exact => range,
     });
     // On a piece, a function is NaN either everywhere or nowhere.
     debug_assert!(keys.is_empty() || keys.len() == images.len(), "{function} is NaN at some of {images:?}");

@@ -1,5 +1,7 @@
 //! Sets of floats: ranges of adjacent floats, with or without NaN.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::ulp::{from_key, infinity_key, key};
 use broadcheck_reference::apply;
 use broadcheck_spec::{DType, Function, Scalar};
@@ -102,8 +104,8 @@ impl Piece {
     /// The keys, if the sign bit is set.
     pub(super) fn negative(self) -> Option<ValueRange> {
         match self {
-            Piece::Keys(range) if range.high < 0 => Some(range),
-            _ => None,
+            Piece::Keys(range) => (range.high < 0).then_some(range),
+            Piece::Nan => None,
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! -0 is just below +0, and infinity is one step beyond the largest finite number.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Scalar};
 
@@ -28,7 +30,15 @@ pub(super) fn from_key(dtype: DType, key: i64) -> Scalar {
         DType::F32 => Scalar::F32(f32::from_bits(narrow32())),
         DType::F16 => Scalar::F16(f16::from_bits(narrow16())),
         DType::Bf16 => Scalar::Bf16(bf16::from_bits(narrow16())),
-        other => unreachable!("{other} is not a float"),
+        other @ (DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool) => unreachable!("{other} is not a float"),
     }
 }
 
@@ -39,7 +49,15 @@ pub(super) fn infinity_key(dtype: DType) -> i64 {
         DType::F32 => f32::INFINITY.to_bits().into(),
         DType::F16 => f16::INFINITY.to_bits().into(),
         DType::Bf16 => bf16::INFINITY.to_bits().into(),
-        other => unreachable!("{other} is not a float"),
+        other @ (DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool) => unreachable!("{other} is not a float"),
     }
 }
 
@@ -53,7 +71,16 @@ fn sign_bit(dtype: DType) -> u64 {
     match dtype {
         DType::F64 => 1 << 63,
         DType::F32 => 1 << 31,
-        _ => 1 << 15,
+        DType::F16 | DType::Bf16 => 1 << 15,
+        other @ (DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool) => unreachable!("{other} is not a float"),
     }
 }
 

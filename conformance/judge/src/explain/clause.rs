@@ -76,7 +76,12 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
         Some(RefusalKind::UnsupportedFunction) => "V-2",
         Some(RefusalKind::AxisOutOfRange) => match query.rules {
             Rules::Pdpd { axis: Some(axis) } if axis < -1 => "PDPD-2",
-            _ => "PDPD-4",
+            Rules::Pdpd { .. }
+            | Rules::None
+            | Rules::Numpy
+            | Rules::Bidirectional
+            | Rules::Xla { .. }
+            | Rules::Theano => "PDPD-4",
         },
         Some(RefusalKind::BroadcastDimensionsNotIdentity) => "XLA-1",
         Some(RefusalKind::BroadcastDimensionsCount) => "XLA-4",
@@ -88,7 +93,7 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             RuleSet::None => "NONE-1",
             RuleSet::Pdpd => "PDPD-1",
             RuleSet::Xla => "XLA-3",
-            _ => "NUMPY-5",
+            RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano => "NUMPY-5",
         },
         _ => match set {
             RuleSet::None => "NONE-2",

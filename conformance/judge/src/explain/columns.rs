@@ -37,7 +37,7 @@ impl Columns {
             (Rules::Pdpd { axis }, [a, b]) => pdpd(a, b, axis.unwrap_or(-1)),
             (Rules::Xla { .. }, [_, _]) if equal_ranks(shapes) => right_aligned(shapes.iter()),
             (Rules::Xla { broadcast_dimensions }, [_, _]) => xla(shapes, broadcast_dimensions.as_deref()),
-            _ => unplaced(shapes),
+            (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => unplaced(shapes),
         }
     }
 }

@@ -33,7 +33,7 @@ impl Mark {
         match self {
             Mark::Stretched => "*",
             Mark::Offending => "!",
-            _ => "",
+            Mark::Plain | Mark::Heading | Mark::Missing | Mark::Accepted | Mark::Refused => "",
         }
     }
 }
@@ -94,7 +94,12 @@ fn title(rules: &Rules) -> String {
             let list: Vec<String> = dimensions.iter().map(ToString::to_string).collect();
             format!("xla, broadcast_dimensions ({})", list.join(","))
         }
-        other => other.set().to_string(),
+        Rules::Pdpd { axis: None }
+        | Rules::Xla { broadcast_dimensions: None }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano => rules.set().to_string(),
     }
 }
 

@@ -140,7 +140,7 @@ fn offending(
             let counts = match query.rules.set() {
                 RuleSet::None | RuleSet::Pdpd => true,
                 RuleSet::Numpy if query.target.is_some() => true,
-                _ => length != 1,
+                RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Xla | RuleSet::Theano => length != 1,
             };
             refusal.axis == Some(axis) && counts
         }
@@ -170,6 +170,8 @@ fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
         (Rules::Pdpd { .. }, _) if shape.rank() > 0 && shape.iter().all(|&length| length == 1) => {
             format!("{shape}  all ones, dropped (PDPD-3): a scalar")
         }
-        _ => shape.to_string(),
+        (Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano, _) => {
+            shape.to_string()
+        }
     }
 }

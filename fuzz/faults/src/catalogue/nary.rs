@@ -14,7 +14,7 @@ pub(super) static FAULTS: &[Fault] = &[
             d.shapes.operand_count = |set, count| match set {
                 RuleSet::Bidirectional => count == 1,
                 RuleSet::None | RuleSet::Theano => true,
-                _ => count <= 2,
+                RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Xla => count <= 2,
             };
         },
     },

@@ -98,7 +98,8 @@ pub(crate) fn partials(function: Function, arguments: &[f64], r: f64) -> Partial
         F::Abs if a == 0.0 || a.is_nan() => one(a.abs()),
         F::Abs => one(a.signum()),
         // Comparisons and logical functions have no derivatives.
-        _ => [None; 3],
+        F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual => [None; 3],
+        F::LogicalAnd | F::LogicalOr | F::LogicalNot => [None; 3],
     }
 }
 

@@ -31,10 +31,10 @@ pub(crate) fn convert(value: Scalar, dtype: DType) -> Scalar {
 /// Any value as an f64. A boolean is 0 or 1.
 #[allow(clippy::cast_precision_loss, reason = "the nearest f64 is intended")]
 pub(crate) fn as_f64(value: Scalar) -> f64 {
-    match value {
-        Scalar::Bool(truth) => f64::from(u8::from(truth)),
-        _ => value.as_f64().or(value.as_i128().map(|integer| integer as f64)).unwrap_or(0.0),
+    if let Scalar::Bool(truth) = value {
+        return f64::from(u8::from(truth));
     }
+    value.as_f64().or(value.as_i128().map(|integer| integer as f64)).unwrap_or(0.0)
 }
 
 /// The zero of a dtype.

@@ -11,6 +11,8 @@
 //! It shares nothing with the reference except the functions on single values, which the faults are not
 //! about.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub(super) mod adjoint;
 pub(super) mod blocks;
 pub(super) mod collapse;
@@ -131,7 +133,9 @@ impl Decisions {
             (Rules::Xla { broadcast_dimensions }, _) if shapes.len() == 2 => {
                 self.xla.align(shapes, broadcast_dimensions.as_deref())
             }
-            _ => self.shapes.numpy(shapes),
+            // A single operand, or more than the rule set takes, which only a fault accepts.
+            (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => self.shapes.numpy(shapes),
+            (Rules::Numpy | Rules::Bidirectional, _) => self.shapes.numpy(shapes),
         }
     }
 
@@ -246,7 +250,7 @@ impl Decisions {
 fn not_computed(request: &Request, aligned: &Aligned) -> Option<Outcome> {
     let wrt = match request.operation() {
         Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape().lengths()),
-        _ => None,
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
     };
     let shapes = [Some(&aligned.shape[..]), wrt];
     let too_large = shapes.into_iter().flatten().find(|shape| !within_limit(shape))?;

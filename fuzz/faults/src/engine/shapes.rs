@@ -50,7 +50,7 @@ impl Default for Shapes {
             operand_count: |set, count| match set {
                 RuleSet::Pdpd | RuleSet::Xla => count <= 2,
                 RuleSet::Bidirectional => count == 1,
-                _ => true,
+                RuleSet::None | RuleSet::Numpy | RuleSet::Theano => true,
             },
             lengths: |operand| operand.shape().to_vec(),
             takes_part: |_| true,

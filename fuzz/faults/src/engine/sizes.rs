@@ -36,7 +36,7 @@ impl Sizes {
         shapes.iter().try_for_each(|shape| self.check(shape))?;
         match request.operation() {
             Operation::Broadcast { target_shape } => self.check(target_shape),
-            _ => Ok(()),
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => Ok(()),
         }
     }
 
@@ -44,7 +44,9 @@ impl Sizes {
     pub(super) fn check_result(&self, request: &Request, aligned: &Aligned) -> Result<(), Refusal> {
         match request.operation() {
             Operation::Gradient { .. } if !self.underneath => Ok(()),
-            _ => self.check(&aligned.shape),
+            Operation::Elementwise { .. } | Operation::Broadcast { .. } | Operation::Gradient { .. } => {
+                self.check(&aligned.shape)
+            }
         }
     }
 

@@ -44,16 +44,22 @@ pub(crate) fn defined(function: Function, dtype: DType) -> bool {
         F::Equal | F::NotEqual | F::Select => true,
         F::LogicalAnd | F::LogicalOr | F::LogicalNot => dtype == DType::Bool,
         F::Divide | F::Power | F::Sqrt | F::Exp | F::Log | F::Tanh => dtype.is_float(),
-        _ => dtype != DType::Bool,
+        F::Add | F::Subtract | F::Multiply | F::Maximum | F::Minimum | F::Negate | F::Abs => {
+            dtype != DType::Bool
+        }
+        F::Less | F::LessEqual | F::Greater | F::GreaterEqual => dtype != DType::Bool,
     }
 }
 
 /// Whether a function is a comparison or a logical function.
 pub(crate) fn gives_bool(function: Function) -> bool {
     use Function as F;
-    let compares =
-        matches!(function, F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual);
-    compares || matches!(function, F::LogicalAnd | F::LogicalOr | F::LogicalNot)
+    match function {
+        F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual => true,
+        F::LogicalAnd | F::LogicalOr | F::LogicalNot => true,
+        F::Add | F::Subtract | F::Multiply | F::Divide | F::Maximum | F::Minimum | F::Power => false,
+        F::Negate | F::Abs | F::Sqrt | F::Exp | F::Log | F::Tanh | F::Select => false,
+    }
 }
 
 impl Types {

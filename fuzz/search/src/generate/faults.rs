@@ -101,7 +101,13 @@ pub(super) fn least_rank(faults: &[Fault]) -> usize {
         RefusalKind::BroadcastDimensionsCount
         | RefusalKind::BroadcastDimensionOutOfRange
         | RefusalKind::TooLarge => 2,
-        _ => 1,
+        RefusalKind::DimensionMismatch
+        | RefusalKind::RankMismatch
+        | RefusalKind::AxisOutOfRange
+        | RefusalKind::BroadcastDimensionsNotIdentity
+        | RefusalKind::FlagViolation
+        | RefusalKind::NotBroadcastable
+        | _ => 1,
     };
     faults.iter().map(least).max().unwrap_or(0)
 }
@@ -126,7 +132,8 @@ pub(super) fn in_skeleton(
             | RefusalKind::BroadcastDimensionOutOfRange
             | RefusalKind::BroadcastDimensionsNotIncreasing
             | RefusalKind::BroadcastDimensionsNotIdentity => dimensions::fault(choices, skeleton, *fault),
-            _ => {}
+            // Left to [`in_types`].
+            RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction | _ => {}
         }
     }
 }
@@ -194,7 +201,7 @@ fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
         }
         (RuleSet::Pdpd, _) => pdpd_mismatch(choices, skeleton),
         (RuleSet::Xla, _) => dimensions::mismatch(choices, skeleton),
-        _ => {
+        (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano, _) => {
             let [one, other] = two(choices, skeleton);
             clash(choices, one, other);
         }
@@ -261,7 +268,8 @@ fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
             }
         }
         (RuleSet::Xla, _) => dimensions::ranks(choices, skeleton, max_rank),
-        _ => {}
+        // Any ranks are compatible.
+        (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano, _) => {}
     }
 }
 

@@ -11,6 +11,8 @@
 //!   be seeds of a corpus;
 //! - [`Statistics`] counts what was drawn.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 #[cfg(feature = "arbitrary")]
 mod any;
 pub mod bytes;

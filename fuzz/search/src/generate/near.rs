@@ -32,7 +32,9 @@ pub(super) fn is_near(request: &Request) -> bool {
 fn first_operand(operation: &Operation) -> Operation {
     match operation {
         Operation::Broadcast { .. } => operation.clone(),
-        _ => Operation::Elementwise { expression: Expression::operand(0) },
+        Operation::Elementwise { .. } | Operation::Gradient { .. } => {
+            Operation::Elementwise { expression: Expression::operand(0) }
+        }
     }
 }
 
@@ -66,7 +68,7 @@ fn attributes(rules: &Rules, operands: &[Operand]) -> Vec<Rules> {
             }
             lists.into_iter().map(|list| Rules::Xla { broadcast_dimensions: Some(list) }).collect()
         }
-        _ => Vec::new(),
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => Vec::new(),
     }
 }
 
@@ -95,7 +97,7 @@ fn operations(operation: &Operation, operands: usize) -> Vec<Operation> {
 fn with_expression(operation: &Operation, expression: Expression) -> Operation {
     match operation {
         Operation::Gradient { wrt, .. } => Operation::Gradient { expression, wrt: *wrt },
-        _ => Operation::Elementwise { expression },
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => Operation::Elementwise { expression },
     }
 }
 

@@ -1,5 +1,7 @@
 //! Compares two implementations on the same request.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use broadcheck::run::{run_caught, run_together};
@@ -166,7 +168,7 @@ pub(super) fn beyond_its_limits(capabilities: &Capabilities, request: &Request) 
     let Ok(alignment) = align(request) else { return false };
     let gradient = match request.operation() {
         Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape()),
-        _ => None,
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
     };
     let beyond = |shape: &Shape| {
         shape.count().is_none_or(|count| count > capabilities.max_elements)
@@ -179,7 +181,7 @@ pub(super) fn beyond_its_limits(capabilities: &Capabilities, request: &Request) 
 fn kind(difference: &Difference, left: &Outcome, right: &Outcome) -> Kind {
     let refusal = |outcome: &Outcome| match outcome {
         Outcome::Refusal(Refusal { kind, .. }) => *kind,
-        _ => None,
+        Outcome::Success(_) | Outcome::Skipped { .. } | Outcome::Errored { .. } => None,
     };
     match difference.kind {
         DifferenceKind::Values => Kind::Values,

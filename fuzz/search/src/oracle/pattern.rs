@@ -1,6 +1,8 @@
 //! A request's features in a few words: the pattern of its shapes, and what remains of the expression and the
 //! dtypes once it is shrunk.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use broadcheck_spec::{DType, Function, Node, Operand, Operation, Request, Rules, Shape};
 use std::fmt;
 
@@ -34,7 +36,7 @@ impl Pattern {
         let operands = request.operands();
         let target = match request.operation() {
             Operation::Broadcast { target_shape } => Some(target_shape),
-            _ => None,
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
         };
         let shapes: Vec<&Shape> = operands.iter().map(Operand::shape).chain(target).collect();
         let rank = shapes[0].rank();
@@ -52,7 +54,7 @@ impl Pattern {
                 Rules::Pdpd { axis } => axis.is_some(),
                 Rules::Xla { broadcast_dimensions } => broadcast_dimensions.is_some(),
                 Rules::Theano => operands.iter().any(|operand| operand.broadcastable().is_some()),
-                _ => false,
+                Rules::None | Rules::Numpy | Rules::Bidirectional => false,
             },
             function: function(request),
             dtype: operands.iter().all(|operand| operand.dtype() == dtype).then_some(dtype),

@@ -1,5 +1,7 @@
 //! The signature of a disagreement, so that each defect is reported once, however often it is hit.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::pattern::Pattern;
 use broadcheck_spec::{OperationKind, RefusalKind, Request, RuleSet};
 use std::fmt;
@@ -96,7 +98,7 @@ impl Signature {
     pub fn slug(&self) -> String {
         let operation = match self.operation {
             OperationKind::Elementwise => String::new(),
-            other => format!("{other}-"),
+            OperationKind::Broadcast | OperationKind::Gradient => format!("{}-", self.operation),
         };
         let text = format!("{}/{}/{operation}{}/{}", self.rules, self.oracle, self.kind, self.pattern);
         slug(&text)

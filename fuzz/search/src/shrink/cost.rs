@@ -92,7 +92,12 @@ fn attributes(draft: &Draft) -> u64 {
         Rules::Xla { broadcast_dimensions: Some(list) } => {
             1 + list.len() as u64 + list.iter().map(number).sum::<u64>()
         }
-        _ => 0,
+        Rules::Pdpd { axis: None }
+        | Rules::Xla { broadcast_dimensions: None }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano => 0,
     };
     let flags = |piece: &Piece| {
         piece.flags.as_ref().map_or(0, |flags| 1 + flags.iter().filter(|&&flag| flag).count() as u64)

@@ -73,7 +73,7 @@ impl Draft {
     pub(super) fn target(&self) -> Option<&Shape> {
         match &self.operation {
             Operation::Broadcast { target_shape } => Some(target_shape),
-            _ => None,
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
         }
     }
 
@@ -219,7 +219,7 @@ pub(super) fn plain(dtype: broadcheck_spec::DType, at: usize, operand: usize) ->
         DType::U8 => 200,
         DType::F16 => 2000,
         DType::I16 | DType::U16 => 30_000,
-        _ => 1_000_000,
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U64 | DType::U32 => 1_000_000,
     };
     let scale = 10usize.pow(u32::try_from(operand.min(5)).unwrap_or(5));
     let value = (at + 1).saturating_mul(scale);
@@ -240,9 +240,10 @@ pub(super) fn converted(value: Scalar, dtype: broadcheck_spec::DType) -> Scalar 
     if value.dtype() == dtype {
         return value;
     }
-    let float = match value {
-        Scalar::Bool(value) => f64::from(u8::from(value)),
-        other => other.as_f64().or_else(|| other.as_i128().map(|whole| whole as f64)).unwrap_or(0.0),
+    let float = if let Scalar::Bool(value) = value {
+        f64::from(u8::from(value))
+    } else {
+        value.as_f64().or_else(|| value.as_i128().map(|whole| whole as f64)).unwrap_or(0.0)
     };
     match dtype {
         DType::F64 => Scalar::F64(float),

@@ -50,7 +50,7 @@ pub(super) fn read(source: &mut Bytes<'_>) -> Request {
     }
     let dimensions = match &rules {
         Rules::Xla { broadcast_dimensions } => broadcast_dimensions.clone(),
-        _ => None,
+        Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano => None,
     };
     let nodes = expression.nodes().len();
     shrink(&mut shapes, &mut target, |operands, target| {

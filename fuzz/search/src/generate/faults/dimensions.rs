@@ -44,7 +44,18 @@ pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: Re
     let least = match kind {
         RefusalKind::BroadcastDimensionsNotIncreasing => 2,
         RefusalKind::BroadcastDimensionOutOfRange => 1,
-        _ => 0,
+        RefusalKind::RankMismatch
+        | RefusalKind::DimensionMismatch
+        | RefusalKind::AxisOutOfRange
+        | RefusalKind::BroadcastDimensionsCount
+        | RefusalKind::BroadcastDimensionsNotIdentity
+        | RefusalKind::FlagViolation
+        | RefusalKind::NotBroadcastable
+        | RefusalKind::OperandCount
+        | RefusalKind::DTypeMismatch
+        | RefusalKind::UnsupportedFunction
+        | RefusalKind::TooLarge
+        | _ => 0,
     };
     if !differing(choices, skeleton, least) {
         return;
@@ -78,7 +89,18 @@ pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: Re
                 list[at + 1] = list[at];
             }
         }
-        _ => {}
+        // Not faults of dimensions.
+        RefusalKind::BroadcastDimensionsNotIdentity
+        | RefusalKind::RankMismatch
+        | RefusalKind::DimensionMismatch
+        | RefusalKind::AxisOutOfRange
+        | RefusalKind::FlagViolation
+        | RefusalKind::NotBroadcastable
+        | RefusalKind::OperandCount
+        | RefusalKind::DTypeMismatch
+        | RefusalKind::UnsupportedFunction
+        | RefusalKind::TooLarge
+        | _ => {}
     }
 }
 

@@ -25,7 +25,19 @@ pub(in crate::generate) fn in_types(
             RefusalKind::UnsupportedFunction => {
                 (expression, wrt) = undefined(choices, profile, expression, wrt, dtypes);
             }
-            _ => {}
+            // Left to `in_skeleton`.
+            RefusalKind::RankMismatch
+            | RefusalKind::DimensionMismatch
+            | RefusalKind::AxisOutOfRange
+            | RefusalKind::BroadcastDimensionsCount
+            | RefusalKind::BroadcastDimensionOutOfRange
+            | RefusalKind::BroadcastDimensionsNotIncreasing
+            | RefusalKind::BroadcastDimensionsNotIdentity
+            | RefusalKind::FlagViolation
+            | RefusalKind::NotBroadcastable
+            | RefusalKind::OperandCount
+            | RefusalKind::TooLarge
+            | _ => {}
         }
     }
     (expression, wrt)

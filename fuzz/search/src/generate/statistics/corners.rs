@@ -44,7 +44,16 @@ fn is_plain_nan(scalar: Scalar) -> bool {
         DType::F64 => (f64::NAN.to_bits(), 1 << 63),
         DType::F32 => (f32::NAN.to_bits().into(), 1 << 31),
         DType::F16 => (0x7e00, 1 << 15),
-        _ => (0x7fc0, 1 << 15),
+        DType::Bf16 => (0x7fc0, 1 << 15),
+        DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => return false,
     };
     scalar.to_bits() & !sign == quiet & !sign
 }
@@ -53,7 +62,17 @@ fn least_normal(dtype: DType) -> f64 {
     match dtype {
         DType::F64 => f64::MIN_POSITIVE,
         DType::F16 => 2f64.powi(-14),
-        _ => f32::MIN_POSITIVE.into(),
+        DType::F32 | DType::Bf16 => f32::MIN_POSITIVE.into(),
+        // Integers and booleans have no subnormals.
+        DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => 0.0,
     }
 }
 
@@ -69,6 +88,6 @@ fn is_extreme(scalar: Scalar) -> bool {
         Scalar::U8(value) => value == u8::MAX,
         Scalar::F64(value) => value.abs() == f64::MAX,
         Scalar::F32(value) => value.abs() == f32::MAX,
-        _ => false,
+        Scalar::F16(_) | Scalar::Bf16(_) | Scalar::Bool(_) => false,
     }
 }

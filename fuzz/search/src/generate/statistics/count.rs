@@ -243,7 +243,8 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
             let given = operands.iter().any(|operand| operand.broadcastable().is_some());
             found.push(if given { "flags given" } else { "flags absent" });
         }
-        _ => {}
+        // With a single operand no attribute is possible.
+        Rules::Pdpd { .. } | Rules::Xla { .. } | Rules::None | Rules::Numpy | Rules::Bidirectional => {}
     }
     if let Some(expression) = request.operation().expression() {
         let uses = |place| expression.nodes().iter().filter(|node| **node == Node::Operand(place)).count();

@@ -1,6 +1,8 @@
 //! Compares a gradient with central differences of the same implementation's results, within what the
 //! enclosure of the derivative and the rounding of the results allow.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::{Checked, Complaint};
 use crate::oracle::Asked;
 use crate::oracle::remade::{dense, elements, flagged};
@@ -129,7 +131,9 @@ impl Moved<'_> {
             Outcome::Success(success) if *success.tensor.shape() == self.alignment.shape => {
                 Some(success.tensor)
             }
-            _ => None,
+            Outcome::Success(_) | Outcome::Refusal(_) | Outcome::Skipped { .. } | Outcome::Errored { .. } => {
+                None
+            }
         }
     }
 

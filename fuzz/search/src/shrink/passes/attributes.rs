@@ -14,7 +14,12 @@ pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
         Rules::Xla { broadcast_dimensions: Some(list) } => {
             dimensions(list).map(|list| Rules::Xla { broadcast_dimensions: list }).collect()
         }
-        _ => Vec::new(),
+        Rules::Pdpd { axis: None }
+        | Rules::Xla { broadcast_dimensions: None }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano => Vec::new(),
     };
     let ruled = rules.into_iter().map(|rules| Draft { rules, ..draft.clone() });
     let without = (0..draft.pieces.len()).map(|place| {

@@ -67,7 +67,12 @@ fn along_the_attribute(draft: &Draft, axis: usize, end: End) -> Option<Draft> {
                 _ => {}
             }
         }
-        _ => return None,
+        Rules::Pdpd { axis: None }
+        | Rules::Xla { broadcast_dimensions: None }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano => return None,
     }
     Some(changed)
 }

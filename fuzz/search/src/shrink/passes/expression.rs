@@ -91,7 +91,7 @@ fn without(draft: &Draft, gone: usize, other: usize) -> Option<Draft> {
         changed.rules = match changed.rules {
             Rules::Pdpd { .. } => Rules::Pdpd { axis: None },
             Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: None },
-            other => other,
+            rules @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => rules,
         };
     }
     Some(changed)
@@ -137,7 +137,7 @@ fn replaced(expression: &Expression, place: usize, plainer: Plainer) -> Option<E
                 let arguments = built.split_off(built.len() - call.arguments().len());
                 let function = match plainer {
                     Plainer::Function(function) if at == place => function,
-                    _ => call.function(),
+                    Plainer::Function(_) | Plainer::Operand(_) => call.function(),
                 };
                 Expression::call(function, arguments).ok()?
             }
