@@ -25,7 +25,7 @@ mod time;
 mod validate;
 
 use crate::report::clean::{visible, visible_but_colours};
-use broadcheck_judge::pad::padded;
+use broadcheck_judge::text::padded;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::error::Error as _;

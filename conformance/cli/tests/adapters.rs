@@ -83,7 +83,7 @@ fn one_that_is_not_set_up_names_the_command_that_does_it() {
 fn one_that_is_unknown_names_those_that_there_are() {
     let (status, _, err) = run(&Fixture::new().path("adapters"), &["check", "--impl", "adapter:theirs"]);
     assert_eq!(status, 2);
-    assert!(err.contains("there is no adapter `theirs`, expected one of mine, ours"), "{err}");
+    assert!(err.contains("found no adapter `theirs`, expected one of mine, ours"), "{err}");
 }
 
 #[test]

@@ -519,7 +519,7 @@ fn diverge_finds_the_smallest_of_each_pair() {
     assert_eq!(row("numpy", "bidirectional"), "numpy bidirectional they agree");
     complains("pairs of shapes", &["diverge", "--max-rank", "20"]);
     // With no length between the bounds there is nothing to agree on.
-    let empty = "found 4 for the least length and 3 for the greatest, expected a least length of at most 3";
+    let empty = "found the minimum length 4 and the maximum length 3, expected a minimum of at most 3";
     complains(empty, &["diverge", "--min-dim", "4", "--max-dim", "3"]);
     ends(0, &["diverge", "--min-dim", "2", "--max-dim", "2", "--max-rank", "1"]);
 }

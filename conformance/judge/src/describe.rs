@@ -1,36 +1,66 @@
 //! Requests and expectations in words, for failure messages.
+//!
+//! [`describe_request`] writes a request on several lines, with its values; [`summarize_request`] writes it on one line,
+//! without them.
 
 use crate::compare::describe_refusal;
-use crate::pad::padded;
+use crate::text::padded;
 use broadcheck_spec::{Data, Expectation, Operand, Operation, Request, Rules, Tensor};
 
 /// How many values of a tensor are written out.
 const MAX_VALUES: usize = 24;
 
-/// The request in lines: the rule set and what is asked, then one line per operand.
+/// The request on several lines: the rule set and the operation, then one line per operand.
 pub fn describe_request(request: &Request) -> Vec<String> {
     let names = request.names();
     let operation = match request.operation() {
-        Operation::Elementwise { expression } => format!("elementwise {}", expression.display(&names)),
+        Operation::Elementwise { .. } => format!("elementwise {}", computation(request)),
         Operation::Broadcast { target_shape } => format!("broadcast to {target_shape}"),
-        Operation::Gradient { expression, wrt } => {
-            format!("gradient of {} by {}", expression.display(&names), names[*wrt])
-        }
+        Operation::Gradient { .. } => computation(request),
     };
-    let mut lines = vec![format!("{}, {operation}", rules(request.rules()))];
+    let attribute = attribute(request.rules()).map_or_else(String::new, |text| format!(" {text},"));
+    let mut lines = vec![format!("{},{attribute} {operation}", request.rules().set())];
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
     lines.extend(request.operands().iter().map(|operand| describe_operand(operand, width)));
     lines
 }
 
-fn rules(rules: &Rules) -> String {
-    match rules {
-        Rules::Pdpd { axis: Some(axis) } => format!("pdpd, axis {axis}"),
-        Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
-            let list: Vec<String> = dimensions.iter().map(ToString::to_string).collect();
-            format!("xla, broadcast_dimensions [{}]", list.join(", "))
+/// The request on one line: `xla [subtract, a, b] a (2,3) b (3) broadcast_dimensions [1]`.
+pub fn summarize_request(request: &Request) -> String {
+    let mut text = format!("{} {}", request.rules().set(), computation(request));
+    for operand in request.operands() {
+        let flags = operand.broadcastable().map_or_else(String::new, |flags| format!(" flags {flags:?}"));
+        text += &format!(" {} {}{flags}", operand.name(), operand.shape());
+    }
+    if let Operation::Broadcast { target_shape } = request.operation() {
+        text += &format!(" to {target_shape}");
+    }
+    if let Some(attribute) = attribute(request.rules()) {
+        text += &format!(" {attribute}");
+    }
+    text
+}
+
+/// What is computed: an expression, `gradient of … by …`, or `broadcast`.
+fn computation(request: &Request) -> String {
+    let names = request.names();
+    match request.operation() {
+        Operation::Elementwise { expression } => expression.display(&names).to_string(),
+        Operation::Broadcast { .. } => "broadcast".into(),
+        Operation::Gradient { expression, wrt } => {
+            format!("gradient of {} by {}", expression.display(&names), names[*wrt])
         }
-        other => other.set().to_string(),
+    }
+}
+
+/// `axis 1` or `broadcast_dimensions [1, 2]`, if the attribute is given.
+fn attribute(rules: &Rules) -> Option<String> {
+    match rules {
+        Rules::Pdpd { axis } => axis.map(|axis| format!("axis {axis}")),
+        Rules::Xla { broadcast_dimensions } => {
+            broadcast_dimensions.as_ref().map(|list| format!("broadcast_dimensions {list:?}"))
+        }
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => None,
     }
 }
 
@@ -45,7 +75,7 @@ fn describe_operand(operand: &Operand, width: usize) -> String {
     format!("{text} {}", describe_values(operand.values()))
 }
 
-/// What is expected, in lines.
+/// The expectation on one or more lines.
 pub fn describe_expectation(request: &Request, expectation: &Expectation) -> Vec<String> {
     match expectation {
         Expectation::Refusal(refusal) => vec![format!("refusal: {}", describe_refusal(request, refusal))],

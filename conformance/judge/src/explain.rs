@@ -1,65 +1,72 @@
-//! Why shapes go together or do not: the decision of a rule set with its clause, and a drawing of the operands
-//! aligned under the result, axis by axis, as the documents draw them.
+//! Explains why shapes are compatible or not: the decision of a rule set with its clause, and a drawing of
+//! the operands aligned under the result, axis by axis, as the documents draw them.
 //!
 //! ```
-//! use broadcheck_judge::explain::{Explanation, Question};
+//! use broadcheck_judge::explain::{Explanation, ShapeQuery};
 //! use broadcheck_spec::{Rules, Shape};
 //!
 //! let shapes = vec![Shape::from([2, 1, 5]), Shape::from([4, 1])];
-//! let question = Question::elementwise(Rules::Numpy, shapes, vec![None, None]).unwrap();
-//! let explanation = Explanation::new(question);
+//! let query = ShapeQuery::elementwise(Rules::Numpy, shapes, vec![None, None]).unwrap();
+//! let explanation = Explanation::new(query);
 //! assert_eq!(explanation.clause, "NUMPY-3");
 //! assert!(explanation.draw(100).to_string().starts_with("numpy: (2,1,5) + (4,1) => (2,4,5)\n"));
 //! ```
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod clause;
+mod columns;
 mod drawing;
-mod frame;
 mod row;
 
 pub use clause::heading;
 pub use drawing::{Drawing, Mark, Span};
 
-use crate::words::plural;
+use crate::text::plural;
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
 use broadcheck_spec::{
     DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
 };
 
-/// Shapes and attributes, put to a rule set.
+/// Shapes and attributes for a rule set to decide on.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct ShapeQuery {
     rules: Rules,
     shapes: Vec<Shape>,
-    /// What the operands are called in the drawing.
+    /// The operands' names in the drawing.
     labels: Vec<String>,
     flags: Vec<Option<Vec<bool>>>,
     target: Option<Shape>,
 }
 
-impl Question {
-    /// Operands of an elementwise operation. `flags` are those of `theano`, one list per operand.
+impl ShapeQuery {
+    /// The operands of an elementwise operation. `flags` are those of `theano`, one list per operand.
     ///
     /// # Errors
-    /// [`Malformed`] for what is no request: no operand, an attribute of another rule set or of a single
-    /// operand, flags that are not one per axis, `bidirectional`.
+    /// [`Malformed`] if this is not a valid request: no operand, an attribute of another rule set or with a
+    /// single operand, a number of flags that differs from the number of axes, or `bidirectional`.
     pub fn elementwise(
         rules: Rules,
         shapes: Vec<Shape>,
         flags: Vec<Option<Vec<bool>>>,
-    ) -> Result<Question, Malformed> {
+    ) -> Result<ShapeQuery, Malformed> {
         let set = rules.set();
         if shapes.is_empty() {
             return Err(Malformed::new("shapes", "no operand", "one or more"));
         }
         if set == RuleSet::Bidirectional {
-            let expected = "an operand and a target shape: it is not for elementwise operations";
+            let expected = "an operand and a target shape: `bidirectional` is not for elementwise operations";
             return Err(Malformed::new("rules", "`bidirectional` for an elementwise operation", expected));
         }
         let attribute = match &rules {
             Rules::Pdpd { axis: Some(_) } => Some("axis"),
             Rules::Xla { broadcast_dimensions: Some(_) } => Some("broadcast_dimensions"),
-            _ => None,
+            Rules::Pdpd { axis: None }
+            | Rules::Xla { broadcast_dimensions: None }
+            | Rules::None
+            | Rules::Numpy
+            | Rules::Bidirectional
+            | Rules::Theano => None,
         };
         if let (Some(attribute), [_]) = (attribute, &shapes[..]) {
             let expected = "no such attribute: there is nothing to broadcast onto (clause G-5)";
@@ -67,27 +74,27 @@ impl Question {
         }
         check_flags(set, &shapes, &flags)?;
         let labels = labels(set, shapes.len());
-        Ok(Question { rules, shapes, labels, flags, target: None })
+        Ok(ShapeQuery { rules, shapes, labels, flags, target: None })
     }
 
-    /// An operand that is brought to a target shape.
+    /// An operand to broadcast to a target shape.
     ///
     /// # Errors
     /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
-    pub fn broadcast(set: RuleSet, operand: Shape, target: Shape) -> Result<Question, Malformed> {
+    pub fn broadcast(set: RuleSet, operand: Shape, target: Shape) -> Result<ShapeQuery, Malformed> {
         let rules = match set {
             RuleSet::Bidirectional => Rules::Bidirectional,
             RuleSet::Numpy => Rules::Numpy,
-            _ => {
+            RuleSet::None | RuleSet::Pdpd | RuleSet::Xla | RuleSet::Theano => {
                 let found = format!("a target shape under the rule set `{set}`");
                 return Err(Malformed::new("target", found, "one under `bidirectional` or `numpy`"));
             }
         };
         let labels = vec!["operand".into()];
-        Ok(Question { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
+        Ok(ShapeQuery { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
     }
 
-    /// The rule set that is asked, with its attributes.
+    /// The rule set, with its attributes.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -104,7 +111,7 @@ impl Question {
 fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> Result<(), Malformed> {
     if set != RuleSet::Theano && flags.iter().any(Option::is_some) {
         let found = format!("flags under the rule set `{set}`");
-        return Err(Malformed::new("broadcastable", found, "flags only under `theano`"));
+        return Err(Malformed::new("broadcastable", found, "flags under `theano` only"));
     }
     if flags.len() != shapes.len() {
         let found =
@@ -120,7 +127,7 @@ fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> R
     Ok(())
 }
 
-/// The documents' names of the operands: `lhs` and `rhs`, or `A`, `B`, `C`.
+/// The operand names that the documents use: `lhs` and `rhs`, or `A`, `B`, `C`.
 fn labels(set: RuleSet, count: usize) -> Vec<String> {
     if set == RuleSet::Xla && count == 2 {
         return vec!["lhs".into(), "rhs".into()];
@@ -130,14 +137,14 @@ fn labels(set: RuleSet, count: usize) -> Vec<String> {
     (0..count).map(|place| letter(place).map_or_else(|| format!("#{}", place + 1), String::from)).collect()
 }
 
-impl From<&Request> for Question {
-    fn from(request: &Request) -> Question {
+impl From<&Request> for ShapeQuery {
+    fn from(request: &Request) -> ShapeQuery {
         let target = match request.operation() {
             Operation::Broadcast { target_shape } => Some(target_shape.clone()),
             Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
         };
         let operands = request.operands();
-        Question {
+        ShapeQuery {
             rules: request.rules().clone(),
             shapes: operands.iter().map(|operand| operand.shape().clone()).collect(),
             labels: operands.iter().map(|operand| operand.name().to_owned()).collect(),
@@ -147,7 +154,7 @@ impl From<&Request> for Question {
     }
 }
 
-/// A function is unsupported because of its dtypes, or because it has no derivative.
+/// A function is unsupported either for its dtypes or because it has no derivative.
 fn type_clause(request: &Request) -> &'static str {
     let dtypes: Vec<DType> = request.operands().iter().map(Operand::dtype).collect();
     match request.operation().expression() {
@@ -156,40 +163,40 @@ fn type_clause(request: &Request) -> &'static str {
     }
 }
 
-/// A question with the rule set's decision.
+/// A query with the rule set's decision.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// What was asked.
-    pub question: Question,
-    /// How the operands lie under the result, or why they do not.
+    /// The query.
+    pub query: ShapeQuery,
+    /// How the operands align under the result, or why they do not.
     pub decision: Result<Alignment, Refusal>,
-    /// The clause of SEMANTICS.md that decides.
+    /// The deciding clause of SEMANTICS.md.
     pub clause: &'static str,
 }
 
 impl Explanation {
-    /// Asks the rule set.
-    pub fn new(question: Question) -> Explanation {
-        let decision = question.decide();
-        let clause = clause::deciding(&question, &decision);
-        Explanation { question, decision, clause }
+    /// Applies the rule set to the query.
+    pub fn new(query: ShapeQuery) -> Explanation {
+        let decision = query.decide();
+        let clause = clause::deciding(&query, &decision);
+        Explanation { query, decision, clause }
     }
 
-    /// Asks the rule set about a whole request: its types decide, too.
+    /// Applies the rule set to a whole request, including its dtypes.
     pub fn of_request(request: &Request) -> Explanation {
-        let question = Question::from(request);
+        let query = ShapeQuery::from(request);
         let decision = align(request);
         let clause = match &decision {
             Err(refusal) if refusal.kind == Some(RefusalKind::UnsupportedFunction) => type_clause(request),
-            _ => clause::deciding(&question, &decision),
+            _ => clause::deciding(&query, &decision),
         };
-        Explanation { question, decision, clause }
+        Explanation { query, decision, clause }
     }
 
-    /// `(2,3) + (3) => (2,3)`, or with a target `(5) to (1) => (5)`.
+    /// `(2,3) + (3) => (2,3)`; with a target, `(5) to (1) => (5)`.
     pub fn equation(&self) -> String {
-        let shapes: Vec<String> = self.question.shapes.iter().map(ToString::to_string).collect();
-        let left = match &self.question.target {
+        let shapes: Vec<String> = self.query.shapes.iter().map(ToString::to_string).collect();
+        let left = match &self.query.target {
             Some(target) => format!("{} to {target}", shapes[0]),
             None => shapes.join(" + "),
         };
@@ -199,7 +206,7 @@ impl Explanation {
         }
     }
 
-    /// The operands under the result, axis by axis, in lines of at most this width where that is possible.
+    /// The operands under the result, axis by axis, in lines of at most this width where possible.
     pub fn draw(&self, width: usize) -> Drawing {
         drawing::draw(self, width)
     }

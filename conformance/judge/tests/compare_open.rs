@@ -1,7 +1,7 @@
 //! What an inexact function leaves open, and what it does not: conditions at the edge, integers that hang on them, zeros
 //! of either sign, and powers of negative numbers (clauses V-3, V-4, V-4b).
 
-use broadcheck_judge::compare::{DifferenceKind, Latitude, Verdict, between, judge, same};
+use broadcheck_judge::compare::{DifferenceKind, Latitude, Verdict, compare_outcomes, judge, same_outcome};
 use broadcheck_reference::{Reference, apply};
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
@@ -202,8 +202,11 @@ fn gradients_of_extremes_of_zeros_are_compared() {
         |values: Vec<f64>| Outcome::Success(Success::from(Tensor::new([3], values).expect("three values")));
     // By hand: the zeros meet in two columns, half each; of the second row a wins twice, and b in the last column.
     let right = answer(vec![0.5, 0.5, 2.0]);
-    assert_eq!(between(&request, &right, &Reference::new().run(&request), Latitude::ANY), Verdict::Passed);
-    let wrong = between(&request, &right, &answer(vec![1.5, 0.5, 2.0]), Latitude::ANY);
+    assert_eq!(
+        compare_outcomes(&request, &right, &Reference::new().run(&request), Latitude::ANY),
+        Verdict::Passed
+    );
+    let wrong = compare_outcomes(&request, &right, &answer(vec![1.5, 0.5, 2.0]), Latitude::ANY);
     assert!(matches!(wrong, Verdict::Failed(_)), "{wrong:?}");
 }
 
@@ -222,7 +225,7 @@ fn the_first_side_has_the_room_that_both_ask_for() {
         };
         let latitude = Latitude { ulp, any_zero_of_extremes: false };
         let (one, other) = (above_by(value, steps), above_by(value, 0));
-        between(&request, &one, &other, latitude) == Verdict::Passed
+        compare_outcomes(&request, &one, &other, latitude) == Verdict::Passed
     };
     assert!(passes(Function::Exp, 1.0, 4, 4), "as wide as is asked for");
     assert!(!passes(Function::Exp, 1.0, 3, 2), "an expected value's own 2 ULP, from the interpreter's value");
@@ -236,11 +239,11 @@ fn refusals_are_the_same_by_kind_axis_and_operand() {
         Outcome::Refusal(Refusal { kind: Some(kind), axis, operand, message: message.into() })
     };
     let one = refusal(RefusalKind::FlagViolation, Some(1), Some(0), "so");
-    assert!(same(&one, &refusal(RefusalKind::FlagViolation, Some(1), Some(0), "or so")));
-    assert!(!same(&one, &refusal(RefusalKind::NotBroadcastable, Some(1), Some(0), "so")));
-    assert!(!same(&one, &refusal(RefusalKind::FlagViolation, Some(2), Some(0), "so")));
-    assert!(!same(&one, &refusal(RefusalKind::FlagViolation, Some(1), Some(1), "so")));
-    assert!(!same(&one, &above_by(1.0, 0)));
+    assert!(same_outcome(&one, &refusal(RefusalKind::FlagViolation, Some(1), Some(0), "or so")));
+    assert!(!same_outcome(&one, &refusal(RefusalKind::NotBroadcastable, Some(1), Some(0), "so")));
+    assert!(!same_outcome(&one, &refusal(RefusalKind::FlagViolation, Some(2), Some(0), "so")));
+    assert!(!same_outcome(&one, &refusal(RefusalKind::FlagViolation, Some(1), Some(1), "so")));
+    assert!(!same_outcome(&one, &above_by(1.0, 0)));
 }
 
 #[test]
@@ -253,14 +256,14 @@ fn results_are_the_same_by_shape_values_and_what_both_say_beside_them() {
         })
     };
     let one = result(&[1], Some(1.0), Some(true));
-    assert!(same(&one, &one) && same(&one, &result(&[1], None, None)));
-    assert!(!same(&one, &result(&[1, 1], Some(1.0), Some(true))));
-    assert!(!same(&one, &result(&[1], Some(2.0), Some(true))));
-    assert!(!same(&one, &result(&[1], Some(1.0), Some(false))));
+    assert!(same_outcome(&one, &one) && same_outcome(&one, &result(&[1], None, None)));
+    assert!(!same_outcome(&one, &result(&[1, 1], Some(1.0), Some(true))));
+    assert!(!same_outcome(&one, &result(&[1], Some(2.0), Some(true))));
+    assert!(!same_outcome(&one, &result(&[1], Some(1.0), Some(false))));
     let a = Operand::dense("a", [1], vec![1.0]).expect("an operand");
     let request = Request::new(Rules::Theano, Operation::Elementwise { expression: op(0) }, vec![a])
         .expect("a request");
-    let other = between(&request, &one, &result(&[1], None, Some(false)), Latitude::ANY);
+    let other = compare_outcomes(&request, &one, &result(&[1], None, Some(false)), Latitude::ANY);
     assert!(matches!(&other, Verdict::Failed(found) if found.kind == DifferenceKind::Extra), "{other:?}");
 }
 

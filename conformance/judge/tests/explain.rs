@@ -1,20 +1,20 @@
-//! The drawings of `explain`, word for word: each was checked by reading it beside its document.
+//! The drawings of `explain`, in full. Each was checked by hand against its document.
 
-use broadcheck_judge::explain::{Explanation, Question};
+use broadcheck_judge::explain::{Explanation, ShapeQuery};
 use broadcheck_spec::{RuleSet, Rules, Shape};
 
 fn shapes(texts: &[&str]) -> Vec<Shape> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-fn drawn(question: Question) -> String {
-    Explanation::new(question).draw(100).to_string()
+fn drawn(query: ShapeQuery) -> String {
+    Explanation::new(query).draw(100).to_string()
 }
 
 fn elementwise(rules: Rules, texts: &[&str]) -> String {
     let shapes = shapes(texts);
     let flags = vec![None; shapes.len()];
-    drawn(Question::elementwise(rules, shapes, flags).unwrap())
+    drawn(ShapeQuery::elementwise(rules, shapes, flags).unwrap())
 }
 
 fn xla(dimensions: &[i64]) -> Rules {
@@ -23,7 +23,7 @@ fn xla(dimensions: &[i64]) -> Rules {
 
 #[track_caller]
 fn assert_drawn(found: &str, expected: &str) {
-    // The texts below begin on the line after the quote, so that their columns stand as they are printed.
+    // The expected texts begin on the line after the quote, so that their columns look as printed.
     let expected = expected.strip_prefix('\n').unwrap_or(expected);
     assert!(found == expected, "found:\n{found}\nexpected:\n{expected}");
 }
@@ -40,7 +40,7 @@ numpy: (2,1,5) + (4,1) => (2,4,5)
   B       .   4   1*
   result  2   4   5
 
-  * a 1 that is stretched   . no axis there: repeated along it
+  * a stretched 1   . no axis: repeated along it
   accepted: the result is (2,4,5)
   NUMPY-3: The common lengths are the result
 ",
@@ -48,7 +48,7 @@ numpy: (2,1,5) + (4,1) => (2,4,5)
 }
 
 #[test]
-fn numpy_marks_every_length_that_clashes_and_no_other() {
+fn numpy_marks_only_the_incompatible_lengths() {
     assert_drawn(
         &elementwise(Rules::Numpy, &["3x1x5", "4x4x5", "5"]),
         "
@@ -59,7 +59,7 @@ numpy: (3,1,5) + (4,4,5) + (5) => refused
   B     4!  4   5
   C     .   .   5
 
-  . no axis there   ! what does not go together
+  . no axis   ! incompatible
   refused: dimension_mismatch at axis 0: lengths 3, 4 and 1: those other than 1 differ
   NUMPY-2: On each axis all lengths other than 1 are equal
 ",
@@ -84,7 +84,7 @@ numpy: () + () => ()
 }
 
 #[test]
-fn none_wants_the_axis_that_is_missing() {
+fn none_marks_the_missing_axis() {
     assert_drawn(
         &elementwise(Rules::None, &["2x3", "3"]),
         "
@@ -94,7 +94,7 @@ none: (2,3) + (3) => refused
   A     2   3
   B     -!  3
 
-  ! what does not go together
+  ! incompatible
   refused: rank_mismatch: ranks 2 and 1: none wants equal ranks, scalars included
   NONE-1: The ranks are equal
 ",
@@ -113,7 +113,7 @@ pdpd, axis 1: (2,3,4,5) + (3,1) => (2,3,4,5)
   B       .   3   .   .   its trailing 1 is dropped (PDPD-3)
   result  2   3   4   5
 
-  . no axis there: repeated along it
+  . no axis: repeated along it
   accepted: the result is (2,3,4,5)
   PDPD-6: The result has A's shape
 ",
@@ -131,7 +131,7 @@ pdpd, axis 1: (8,1,6,1) + (7,1,5) => refused
   A     8   1!  6   1
   B     .   7!  1   5
 
-  . no axis there   ! what does not go together
+  . no axis   ! incompatible
   refused: dimension_mismatch at axis 1: length 1 of A and 7 of B: only a 1 of B is stretched
   PDPD-5: Each length of B is 1 or equals A's; A is never stretched
 ",
@@ -149,7 +149,7 @@ pdpd, axis 3: (2,3,4,5) + (4,5) => refused
   A     2   3   4   5   -!
   B     .   .   .   4   5
 
-  . no axis there   ! what does not go together
+  . no axis   ! incompatible
   refused: axis_out_of_range: axis 3 with 2 axes of B, trailing ones dropped: beyond the rank of A, which is 4
   PDPD-4: B lies within A
 ",
@@ -157,7 +157,7 @@ pdpd, axis 3: (2,3,4,5) + (4,5) => refused
 }
 
 #[test]
-fn pdpd_says_of_ones_alone_that_they_are_dropped() {
+fn pdpd_explains_that_an_operand_of_ones_is_dropped() {
     let refused = |shapes: &[&str]| {
         let text = elementwise(Rules::Pdpd { axis: None }, shapes);
         assert!(text.contains("refused: operand_count"), "{text}");
@@ -166,7 +166,7 @@ fn pdpd_says_of_ones_alone_that_they_are_dropped() {
     };
     assert!(refused(&["2x3", "3", "4"]).contains("\n  A     (2,3)\n  B     (3)\n  C     (4)\n"));
     refused(&["2x3", "3", "4", "5"]);
-    // Nothing is dropped where there are more than two, ones or not.
+    // Nothing is dropped if there are more than two operands, of ones or not.
     refused(&["2x3", "1x1", "()"]);
     let great = format!("{0}x{0}", i64::MAX);
     let remark = "all ones, dropped (PDPD-3): a scalar";
@@ -180,20 +180,20 @@ fn pdpd_says_of_ones_alone_that_they_are_dropped() {
 }
 
 #[test]
-fn xla_says_nothing_of_dimensions_that_were_not_given() {
+fn xla_does_not_mention_absent_dimensions() {
     let text = elementwise(Rules::Xla { broadcast_dimensions: None }, &["2x3", "3", "4"]);
     assert!(text.contains("refused: operand_count") && text.contains("\n  B     (3)\n"), "{text}");
     let text = elementwise(Rules::Xla { broadcast_dimensions: None }, &["2x3", "3"]);
-    assert!(text.contains("(3)  ! on which axes? there are no broadcast_dimensions\n"), "{text}");
+    assert!(text.contains("(3)  ! which axes? no broadcast_dimensions are given\n"), "{text}");
     let text = elementwise(xla(&[2]), &["2x3", "3"]);
-    assert!(text.contains("(3)  ! its broadcast_dimensions place it nowhere\n"), "{text}");
+    assert!(text.contains("(3)  ! its broadcast_dimensions are not valid axes\n"), "{text}");
 }
 
 #[test]
 fn bidirectional_stretches_operand_and_target() {
-    let question = Question::broadcast(RuleSet::Bidirectional, Shape::from([3, 1]), Shape::from([2, 1, 6]));
+    let query = ShapeQuery::broadcast(RuleSet::Bidirectional, Shape::from([3, 1]), Shape::from([2, 1, 6]));
     assert_drawn(
-        &drawn(question.unwrap()),
+        &drawn(query.unwrap()),
         "
 bidirectional: (3,1) to (2,1,6) => (2,3,6)
 
@@ -202,7 +202,7 @@ bidirectional: (3,1) to (2,1,6) => (2,3,6)
   target   2   1*  6
   result   2   3   6
 
-  * a 1 that is stretched   . no axis there: repeated along it
+  * a stretched 1   . no axis: repeated along it
   accepted: the result is (2,3,6)
   BIDI-2: The result is the common shape, which need not be the target
 ",
@@ -210,10 +210,10 @@ bidirectional: (3,1) to (2,1,6) => (2,3,6)
 }
 
 #[test]
-fn numpy_broadcast_to_wants_the_axes_in_the_target() {
-    let question = Question::broadcast(RuleSet::Numpy, Shape::from([2, 3]), Shape::from([3]));
+fn numpy_broadcast_requires_the_target_to_have_every_axis() {
+    let query = ShapeQuery::broadcast(RuleSet::Numpy, Shape::from([2, 3]), Shape::from([3]));
     assert_drawn(
-        &drawn(question.unwrap()),
+        &drawn(query.unwrap()),
         "
 numpy: (2,3) to (3) => refused
 
@@ -221,7 +221,7 @@ numpy: (2,3) to (3) => refused
   operand  2   3
   target   -!  3
 
-  ! what does not go together
+  ! incompatible
   refused: rank_mismatch: ranks 2 and 1: the target's is lower
   NUMPY-5: The operation `broadcast` goes in one direction
 ",
@@ -241,7 +241,7 @@ xla, broadcast_dimensions (1,2): (1,2) + (4,3,1) => (4,3,2)
   lhs after step 1  4   1*  2   in-dim: (4,1,2)
   result, step 2    4   3   2   degenerate: (4,3,2)
 
-  * a 1 that is stretched   . no axis there: repeated along it
+  * a stretched 1   . no axis: repeated along it
   accepted: the result is (4,3,2)
   XLA-8: Two steps: in-dim, then degenerate
 ",
@@ -261,7 +261,7 @@ xla, broadcast_dimensions (0,3): (2,3,4,5) + (2,5) => (2,3,4,5)
   rhs after step 1  2   3   4   5   in-dim: (2,3,4,5)
   result, step 2    2   3   4   5   degenerate: (2,3,4,5)
 
-  . no axis there: repeated along it
+  . no axis: repeated along it
   accepted: the result is (2,3,4,5)
   XLA-8: Two steps: in-dim, then degenerate
 ",
@@ -277,7 +277,7 @@ xla: (2,3) + (3) => refused
 
   axis  0   1
   lhs   2   3
-  rhs   (3)  ! on which axes? there are no broadcast_dimensions
+  rhs   (3)  ! which axes? no broadcast_dimensions are given
 
   refused: rank_mismatch: ranks 1 and 2 without broadcast_dimensions
   XLA-3: Different ranks need dimensions
@@ -288,9 +288,9 @@ xla: (2,3) + (3) => refused
 #[test]
 fn theano_draws_the_flags() {
     let flags = vec![Some(vec![true, false]), None];
-    let question = Question::elementwise(Rules::Theano, shapes(&["1x4", "3x4"]), flags).unwrap();
+    let query = ShapeQuery::elementwise(Rules::Theano, shapes(&["1x4", "3x4"]), flags).unwrap();
     assert_drawn(
-        &drawn(question),
+        &drawn(query),
         "
 theano: (1,4) + (3,4) => (3,4)
 
@@ -299,7 +299,7 @@ theano: (1,4) + (3,4) => (3,4)
   B       3F   4F
   result  3F   4F
 
-  T broadcastable, F not   * a 1 that is stretched
+  T broadcastable, F not   * a stretched 1
   accepted: the result is (3,4)
   THEANO-3: Axes flagged False are never stretched
 ",
@@ -307,11 +307,11 @@ theano: (1,4) + (3,4) => (3,4)
 }
 
 #[test]
-fn theano_marks_the_axis_that_breaks_its_promise() {
+fn theano_marks_a_flagged_axis_that_is_too_long() {
     let flags = vec![None, Some(vec![true])];
-    let question = Question::elementwise(Rules::Theano, shapes(&["3x2", "2"]), flags).unwrap();
+    let query = ShapeQuery::elementwise(Rules::Theano, shapes(&["3x2", "2"]), flags).unwrap();
     assert_drawn(
-        &drawn(question),
+        &drawn(query),
         "
 theano: (3,2) + (2) => refused
 
@@ -319,7 +319,7 @@ theano: (3,2) + (2) => refused
   A     3F   2F
   B      .   2T!
 
-  T broadcastable, F not   . no axis there   ! what does not go together
+  T broadcastable, F not   . no axis   ! incompatible
   refused: flag_violation of B at axis 0: length 2 on an axis flagged broadcastable
   THEANO-1: A flag True promises the length 1
 ",
@@ -327,7 +327,7 @@ theano: (3,2) + (2) => refused
 }
 
 #[test]
-fn a_third_operand_is_refused_where_two_are_taken() {
+fn a_third_operand_is_refused_if_two_are_allowed() {
     assert_drawn(
         &elementwise(Rules::Xla { broadcast_dimensions: None }, &["2", "2", "2"]),
         "
@@ -344,12 +344,12 @@ xla: (2) + (2) + (2) => refused
 }
 
 #[test]
-fn high_ranks_and_great_lengths_are_drawn_in_blocks() {
+fn high_ranks_and_long_axes_are_drawn_in_blocks() {
     let ones = vec!["1"; 64].join("x");
     let great = format!("{}x7", i64::MAX / 8);
     let text = elementwise(Rules::Numpy, &[&ones, &great]);
     assert!(text.contains(&format!("{}", i64::MAX / 8)), "{text}");
-    let table: Vec<&str> = text.lines().skip(2).take_while(|line| !line.contains("no axis there")).collect();
+    let table: Vec<&str> = text.lines().skip(2).take_while(|line| !line.contains(". no axis")).collect();
     assert!(table.iter().all(|line| line.chars().count() <= 100), "{text}");
     let mut axes: Vec<usize> = Vec::new();
     for line in table.iter().filter_map(|line| line.strip_prefix("  axis")) {
@@ -359,7 +359,7 @@ fn high_ranks_and_great_lengths_are_drawn_in_blocks() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_and_still_drawn() {
+fn a_result_that_is_too_large_is_refused_and_still_drawn() {
     let text = elementwise(Rules::Numpy, &[&format!("{}x1", i64::MAX), "2"]);
     assert!(text.contains("refused: too_large"), "{text}");
     assert!(
@@ -373,19 +373,21 @@ fn what_is_too_large_is_refused_and_still_drawn() {
 }
 
 #[test]
-fn what_is_no_question_is_malformed() {
+fn invalid_queries_are_malformed() {
     let two = || shapes(&["2", "2"]);
-    let message = |question: Result<Question, broadcheck_spec::Malformed>| question.unwrap_err().to_string();
+    let message = |query: Result<ShapeQuery, broadcheck_spec::Malformed>| query.unwrap_err().to_string();
     assert!(
-        message(Question::elementwise(Rules::Bidirectional, two(), vec![None; 2]))
+        message(ShapeQuery::elementwise(Rules::Bidirectional, two(), vec![None; 2]))
             .contains("not for elementwise")
     );
-    assert!(message(Question::elementwise(Rules::Numpy, vec![], vec![])).contains("no operand"));
+    assert!(message(ShapeQuery::elementwise(Rules::Numpy, vec![], vec![])).contains("no operand"));
     let flags = vec![Some(vec![true]), None];
-    assert!(message(Question::elementwise(Rules::Numpy, two(), flags)).contains("only under `theano`"));
+    assert!(message(ShapeQuery::elementwise(Rules::Numpy, two(), flags)).contains("only under `theano`"));
     let flags = vec![Some(vec![true, true]), None];
-    assert!(message(Question::elementwise(Rules::Theano, two(), flags)).contains("2 flags for shape (2)"));
-    assert!(message(Question::elementwise(xla(&[0]), shapes(&["2"]), vec![None])).contains("single operand"));
-    let target = Question::broadcast(RuleSet::Xla, Shape::scalar(), Shape::scalar());
+    assert!(message(ShapeQuery::elementwise(Rules::Theano, two(), flags)).contains("2 flags for shape (2)"));
+    assert!(
+        message(ShapeQuery::elementwise(xla(&[0]), shapes(&["2"]), vec![None])).contains("single operand")
+    );
+    let target = ShapeQuery::broadcast(RuleSet::Xla, Shape::scalar(), Shape::scalar());
     assert!(message(target).contains("under `bidirectional` or `numpy`"));
 }

@@ -1,4 +1,4 @@
-//! What catches a fault: the smallest case of the suite, and the first request of the generator.
+//! Finds what catches a fault: the smallest case of the suite, and the first request of the generator.
 
 use super::{Fault, Faulty};
 use broadcheck::run::{run_case, run_caught};
@@ -11,19 +11,20 @@ use rayon::prelude::*;
 /// The seed that the table and the tests use.
 pub const SEED: u64 = 5334;
 
-/// How many requests a fault may survive.
+/// The most requests that a fault may survive.
 pub const LIMIT: u64 = 100_000;
 
-/// Requests that are drawn, then judged, at a time.
+/// How many requests are drawn and then judged at a time.
 const BATCH: u64 = 512;
 
-/// What is drawn for faults: everything, but for results so large that they tell no more than those of some thousand
-/// elements.
+/// The profile for faults: everything, except results so large that they show no more than those of some
+/// thousand elements.
 pub fn profile() -> Profile {
     Profile::all().with_max_elements(1 << 12)
 }
 
-/// The size by which cases are ordered: elements of the result and of the operands' buffers, operands, and the id.
+/// The size by which cases are ordered: elements of the result and of the operands' buffers, then operands,
+/// then the id.
 pub fn size(case: &Case) -> (usize, usize, &str) {
     let operands = case.request.operands();
     let result = match &case.expectation {
@@ -34,7 +35,7 @@ pub fn size(case: &Case) -> (usize, usize, &str) {
     (result + values.sum::<usize>(), operands.len(), &case.id)
 }
 
-/// The cases in the order of their size.
+/// The cases, ordered by size.
 pub fn by_size(cases: &[Case]) -> Vec<&Case> {
     let mut cases: Vec<&Case> = cases.iter().collect();
     cases.sort_by_key(|case| size(case));
@@ -57,14 +58,14 @@ pub fn all_cases<'a>(fault: &Fault, cases: &[&'a Case]) -> Vec<&'a Case> {
     cases.par_iter().copied().filter(|case| catches(&faulty, case)).collect()
 }
 
-/// For each fault, which request of the generator is the first that tells it from the reference, counted from 1:
-/// `None` where none of so many does.
+/// For each fault, the number of the generator's first request that distinguishes it from the reference,
+/// counted from 1; `None` if none of the first `limit` does.
 pub fn requests(faults: &[&Fault], seed: u64, limit: u64) -> Vec<Option<u64>> {
     let faulty: Vec<Faulty> = faults.iter().map(|fault| Faulty::new(fault)).collect();
     first_requests(&faulty, seed, limit)
 }
 
-/// The same for engines: one without a fault must be told from the reference by none.
+/// Like [`requests`], for engines. No request may distinguish an engine without a fault from the reference.
 pub fn first_requests(engines: &[Faulty], seed: u64, limit: u64) -> Vec<Option<u64>> {
     let profile = profile();
     let mut choices = Seeded::new(seed);
@@ -74,8 +75,9 @@ pub fn first_requests(engines: &[Faulty], seed: u64, limit: u64) -> Vec<Option<u
         let batch: Vec<Request> =
             (0..BATCH.min(limit - drawn)).map(|_| request(&mut choices, &profile)).collect();
         let alive: Vec<usize> = (0..engines.len()).filter(|&place| found[place].is_none()).collect();
-        let told: Vec<Vec<usize>> = batch.par_iter().map(|request| tells(request, engines, &alive)).collect();
-        for (request, places) in (drawn + 1..).zip(told) {
+        let distinguished: Vec<Vec<usize>> =
+            batch.par_iter().map(|request| distinguishes(request, engines, &alive)).collect();
+        for (request, places) in (drawn + 1..).zip(distinguished) {
             for place in places {
                 found[place].get_or_insert(request);
             }
@@ -85,19 +87,20 @@ pub fn first_requests(engines: &[Faulty], seed: u64, limit: u64) -> Vec<Option<u
     found
 }
 
-/// Which of the engines a request tells from the reference.
-fn tells(request: &Request, engines: &[Faulty], alive: &[usize]) -> Vec<usize> {
+/// Which of the engines a request distinguishes from the reference.
+fn distinguishes(request: &Request, engines: &[Faulty], alive: &[usize]) -> Vec<usize> {
     let expected = Answered::by(&Reference, request);
     let differs = |place: &usize| {
         let found = Answered::by(&engines[*place], request);
-        // The same answer to the bit needs no judgement.
+        // Answers that are equal to the bit need no judgement.
         found.outcome != expected.outcome
             && matches!(differential(&expected, &found, request), Judgement::Disagreement(_))
     };
     alive.iter().copied().filter(differs).collect()
 }
 
-/// An implementation that has answered: the oracle asks each side anew, but one answer of the reference is for all.
+/// An implementation with a fixed answer. The oracle runs each side again, but one answer of the reference
+/// serves for all engines.
 struct Answered<'a> {
     by: &'a dyn Implementation,
     outcome: Outcome,

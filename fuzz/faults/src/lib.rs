@@ -1,9 +1,10 @@
-//! Planted faults: one for each kind of bug that real libraries have shipped, and more, to say what the suite and the
-//! fuzzer would miss.
+//! Planted faults: one for each kind of bug that real libraries have shipped, and more, to find out what the
+//! suite and the fuzzer would miss.
 //!
-//! Each fault changes one decision in a small strided engine made for it (`engine`): a stride, an alignment, the tail of
-//! a block, an axis that a gradient is summed over. The catalogue names its report, where there is one. [`hunt`] says
-//! which case of the suite catches a fault, and how many requests the generator needs; [`table`] prints it.
+//! Each fault changes one decision in a small strided engine made for it (`engine`): a stride, an alignment,
+//! the tail of a block, an axis that a gradient is summed over. The catalogue names the bug report, if there
+//! is one. [`hunt`] finds which cases of the suite catch a fault and how many requests the generator needs;
+//! [`table`] prints the results.
 //!
 //! ```
 //! use broadcheck_faults::{CATALOGUE, Faulty};
@@ -25,12 +26,12 @@ use engine::{Decisions, MAX_ELEMENTS};
 use std::fmt;
 use std::sync::LazyLock;
 
-/// What a fault is about.
+/// The class of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// The common length of two: 0, 1, the maximum.
+    /// The common length of two lengths: 0, 1, the maximum.
     Lengths,
-    /// Which axis of the result an operand's axis lies on.
+    /// Which axis of the result an operand's axis is aligned with.
     Alignment,
     /// An attribute that names axes.
     Axis,
@@ -40,9 +41,9 @@ pub enum Class {
     Direction,
     /// More than two operands.
     Nary,
-    /// Steps in a buffer, of dense operands and of views.
+    /// Strides of dense operands and of views.
     Strides,
-    /// Axes made one, or taken away.
+    /// Axes that are merged or removed.
     Collapse,
     /// Blocks, tails, runs, and what is kept between them.
     Blocks,
@@ -50,7 +51,7 @@ pub enum Class {
     Gradient,
     /// The flags of `theano`.
     Flags,
-    /// Dtypes and what a function makes of values.
+    /// Dtypes, and the values of functions.
     Dtypes,
     /// Element counts.
     Sizes,
@@ -77,7 +78,7 @@ impl Class {
         Class::Refusal,
     ];
 
-    /// The name, with which the ids of its faults begin.
+    /// The name, which is the prefix of the ids of its faults.
     pub fn name(self) -> &'static str {
         match self {
             Class::Lengths => "lengths",
@@ -97,7 +98,8 @@ impl Class {
         }
     }
 
-    /// Whether its faults change how operands are laid, walked or summed, rather than what is said in the end.
+    /// Whether its faults change how operands are aligned, traversed or summed, rather than what is reported
+    /// in the end.
     pub fn is_inside(self) -> bool {
         matches!(
             self,
@@ -119,24 +121,24 @@ impl fmt::Display for Class {
     }
 }
 
-/// A public report of a bug.
+/// A public bug report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The system that had it.
+    /// The system that had the bug.
     pub system: &'static str,
-    /// Where it is told.
+    /// The URL of the report.
     pub url: &'static str,
 }
 
-/// A fault: one decision that is wrong.
+/// A fault: one wrong decision.
 pub struct Fault {
-    /// Its class and what is wrong, `[a-z0-9/-]`, for good.
+    /// Its class and what is wrong, `[a-z0-9/-]`. Ids never change.
     pub id: &'static str,
-    /// What it is about.
+    /// The class.
     pub class: Class,
-    /// What goes wrong, in a sentence.
+    /// A sentence that says what goes wrong.
     pub title: &'static str,
-    /// The reports of this bug; none where it was invented.
+    /// The reports of this bug; empty if it was invented.
     pub reports: &'static [Report],
     plant: fn(&mut Decisions),
 }
@@ -148,7 +150,7 @@ impl fmt::Debug for Fault {
 }
 
 impl Fault {
-    /// The fault of this id.
+    /// The fault with this id.
     pub fn named(id: &str) -> Option<&'static Fault> {
         CATALOGUE.iter().find(|fault| fault.id == id).copied()
     }
@@ -164,14 +166,15 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// With this fault.
+    /// The engine with this fault.
     pub fn new(fault: &Fault) -> Faulty {
         let mut decisions = Decisions::default();
         (fault.plant)(&mut decisions);
         Faulty { name: fault.id, decisions }
     }
 
-    /// Without a fault: it must pass everything, or what the faults show is not theirs.
+    /// The engine without a fault. It must pass everything; otherwise what a fault shows could be an error of
+    /// the engine.
     pub fn sound() -> Faulty {
         Faulty { name: "sound", decisions: Decisions::default() }
     }
@@ -194,7 +197,7 @@ impl Implementation for Faulty {
         self.decisions.answer(request)
     }
 
-    /// Functions are the reference's.
+    /// The functions are the reference's.
     fn allowed_ulp(&self) -> u32 {
         1
     }

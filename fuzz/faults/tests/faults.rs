@@ -1,4 +1,5 @@
-//! The planted faults: without one the engine is right; each is caught by the cases alone, and by the generator alone.
+//! Tests the planted faults: the engine is correct without one, and each fault is caught by the cases alone
+//! and by the generator alone.
 
 use broadcheck::run::{Status, run_cases};
 use broadcheck_faults::hunt::{LIMIT, SEED, by_size, first_case, first_requests, requests};
@@ -25,7 +26,7 @@ fn without_a_fault_the_engine_passes_every_case() {
 }
 
 #[test]
-fn without_a_fault_no_request_tells_the_engine_from_the_reference() {
+fn without_a_fault_no_request_distinguishes_the_engine_from_the_reference() {
     assert_eq!(first_requests(&[Faulty::sound()], SEED, LIMIT), [None]);
 }
 
@@ -47,7 +48,7 @@ fn every_fault_is_caught_by_the_generator_alone() {
 }
 
 #[test]
-fn the_catalogue_is_well_made() {
+fn the_catalogue_is_well_formed() {
     let ids: BTreeSet<&str> = CATALOGUE.iter().map(|fault| fault.id).collect();
     assert_eq!(ids.len(), CATALOGUE.len(), "ids are unique");
     for fault in CATALOGUE.iter() {
@@ -65,7 +66,7 @@ fn the_catalogue_is_well_made() {
 }
 
 #[test]
-fn a_report_is_in_the_catalogue_or_told_to_be_inexpressible() {
+fn no_report_is_both_in_the_catalogue_and_inexpressible() {
     let caught: BTreeSet<&str> =
         CATALOGUE.iter().flat_map(|fault| fault.reports).map(|report| report.url).collect();
     for bug in INEXPRESSIBLE {

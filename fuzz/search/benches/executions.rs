@@ -1,11 +1,12 @@
-//! How many requests a second pass through each part of a fuzzer's execution, on one core: drawing, decoding, the
-//! reference, the fast engine, comparing; and through all of it, as `broadcheck fuzz` does it.
+//! Measures requests per second, on one core, for each part of a fuzzer's execution (drawing, decoding, the
+//! reference, the fast engine, comparing) and for all of it as `broadcheck fuzz` does it.
 //!
-//! `cargo bench -p broadcheck-search --bench executions`. `BENCH_REQUESTS` and `BENCH_ROUNDS` set how many requests are drawn
-//! and how often they are run; the figure is the median of the rounds. `BENCH_ONLY` names one part, for a profiler.
+//! `cargo bench -p broadcheck-search --bench executions`. `BENCH_REQUESTS` and `BENCH_ROUNDS` set how many
+//! requests are drawn and how often they are run; the result is the median of the rounds. `BENCH_ONLY`
+//! selects one part, for a profiler.
 
 use broadcheck_fast::Fast;
-use broadcheck_judge::compare::{Latitude, between};
+use broadcheck_judge::compare::{Latitude, compare_outcomes};
 use broadcheck_reference::Reference;
 use broadcheck_search::fuzzing::drawn;
 use broadcheck_search::generate::{Profile, decode, encode};
@@ -19,7 +20,7 @@ fn setting(name: &str, usual: usize) -> usize {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 
-/// Requests a second, the median of the rounds.
+/// Requests per second, the median of the rounds.
 #[allow(clippy::cast_precision_loss, reason = "a rate to read; no count comes near 2^53")]
 fn measure(name: &str, count: usize, run: &mut dyn FnMut()) {
     if std::env::var("BENCH_ONLY").is_ok_and(|only| only != name) {
@@ -78,7 +79,7 @@ fn main() {
         });
         measure("compare", count, &mut || {
             for (request, [one, other]) in requests.iter().zip(&outcomes) {
-                black_box(between(request, one, other, latitude));
+                black_box(compare_outcomes(request, one, other, latitude));
             }
         });
         measure("differential", count, &mut || {

@@ -1,10 +1,13 @@
-//! Where the rule sets disagree: for each pair of them the smallest request that they judge differently.
+//! Finds where rule sets disagree: for each pair of them, the smallest request that they judge differently.
 //!
-//! A rule set is asked with its default attributes, and in the variants that make it most like the others: pdpd
-//! from axis 0, xla with the last axes of the higher operand as dimensions, theano with the axes of length 1
-//! flagged. `bidirectional` has an operand and a target; against it the others multiply the operand by ones of
-//! the target's shape, which is what it means (clause BIDI-3). Smaller is: fewer axes in all, then a smaller sum
-//! of lengths, then fewer axes of the first operand, then lengths in order.
+//! Each rule set is tried with its default attributes and in the variants that make it most like the others:
+//! pdpd from axis 0, xla with the last axes of the higher operand as dimensions, theano with the axes of
+//! length 1 flagged. `bidirectional` has an operand and a target. Compared with it, the other rule sets
+//! multiply the operand by ones of the target's shape, which means the same (clause BIDI-3). A request is
+//! smaller if it has fewer axes in all, then by the sum of its lengths, then by the rank of the first
+//! operand, then by its lengths in order.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use broadcheck::relations::{
     Extent, MAX_ELEMENTS, broadcast, covers_basics, dense, difference, elementwise, flagged, of, operand,
@@ -16,7 +19,7 @@ use broadcheck_spec::{
 use rayon::prelude::*;
 use std::fmt;
 
-/// More pairs of shapes than this are refused.
+/// The largest number of pairs of shapes that is accepted.
 pub const MAX_PAIRS: u128 = 4_000_000;
 
 /// A rule set with attributes that follow from the shapes.
@@ -68,17 +71,22 @@ impl Variant {
         }
     }
 
-    /// What its attributes are; empty for the defaults.
+    /// A description of its attributes; empty for the defaults.
     pub fn attributes(self) -> &'static str {
         match self {
             Variant::PdpdFromTheLeft => "axis 0",
             Variant::XlaSuffix => "last axes as broadcast_dimensions",
             Variant::TheanoOnesFlagged => "lengths of 1 flagged",
-            _ => "",
+            Variant::None
+            | Variant::Numpy
+            | Variant::Pdpd
+            | Variant::Bidirectional
+            | Variant::Xla
+            | Variant::Theano => "",
         }
     }
 
-    /// Whether it is its rule set with the default attributes.
+    /// Whether it uses the default attributes of its rule set.
     pub fn is_default(self) -> bool {
         self.attributes().is_empty()
     }
@@ -100,18 +108,18 @@ impl Variant {
         }
     }
 
-    /// The request of this variant over two shapes. `onto_target`: the second is a target.
+    /// The request of this variant over two shapes. With `onto_target` the second is a target.
     fn request(self, first: &Shape, second: &Shape, onto_target: bool) -> Request {
         let rules = self.attributes_of(first, second);
         if self == Variant::Bidirectional {
             return broadcast(rules, operand(first, 0), second);
         }
-        let with_flags = |operand: Operand| match self {
-            Variant::TheanoOnesFlagged => {
-                let ones: Vec<bool> = operand.shape().iter().map(|&length| length == 1).collect();
-                flagged(operand, &ones)
+        let with_flags = |operand: Operand| {
+            if self != Variant::TheanoOnesFlagged {
+                return operand;
             }
-            _ => operand,
+            let ones: Vec<bool> = operand.shape().iter().map(|&length| length == 1).collect();
+            flagged(operand, &ones)
         };
         let first = with_flags(operand(first, 0));
         if onto_target {
@@ -135,11 +143,11 @@ impl fmt::Display for Variant {
 /// A pair of variants of different rule sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divergence {
-    /// The one.
+    /// The first variant.
     pub left: Variant,
-    /// The other.
+    /// The second variant.
     pub right: Variant,
-    /// The smallest request that they judge differently; `None` where they agree within the bounds.
+    /// The smallest request that they judge differently; `None` if they agree within the bounds.
     pub smallest: Option<Disagreement>,
 }
 
@@ -148,22 +156,22 @@ pub struct Divergence {
 pub struct Disagreement {
     /// The shapes: two operands, or an operand and a target (or ones of its shape).
     pub shapes: [Shape; 2],
-    /// What the left variant was asked.
+    /// The left variant's request.
     pub left: Request,
-    /// What it answered.
+    /// The left variant's outcome.
     pub left_outcome: Outcome,
-    /// What the right variant was asked.
+    /// The right variant's request.
     pub right: Request,
-    /// What it answered.
+    /// The right variant's outcome.
     pub right_outcome: Outcome,
 }
 
-/// The smallest disagreement of every pair of variants of different rule sets, the pairs of default attributes
-/// first. `min_length` is 0, or more to leave shorter lengths out.
+/// The smallest disagreement of every pair of variants of different rule sets, pairs of default attributes
+/// first. `min_length` is 0, or more to leave out shorter lengths.
 ///
 /// # Errors
-/// Bounds that hold too many pairs of shapes, too many elements or no length at all, a rule set or operation that the
-/// implementation does not declare, or an answer that is neither a result nor a refusal.
+/// The bounds contain too many pairs of shapes, too many elements or no length at all; the implementation
+/// does not declare a rule set or operation; or an answer is neither a result nor a refusal.
 pub fn diverge(
     extent: &Extent,
     min_length: usize,
@@ -183,8 +191,8 @@ fn check(extent: &Extent, min_length: usize, implementation: &dyn Implementation
     if min_length > extent.max_length {
         let greatest = extent.max_length;
         return Err(format!(
-            "found {min_length} for the least length and {greatest} for the greatest, expected a least length \
-             of at most {greatest}: there is nothing to compare"
+            "found the minimum length {min_length} and the maximum length {greatest}, expected a minimum of at \
+             most {greatest}"
         ));
     }
     let count = extent.sum_over_pairs(|_, _| 1);
@@ -194,11 +202,11 @@ fn check(extent: &Extent, min_length: usize, implementation: &dyn Implementation
     }
     let capabilities = implementation.capabilities();
     if let Some(rules) = RuleSet::ALL.iter().find(|rules| !capabilities.rules.contains(rules)) {
-        return Err(format!("{} has no rule set {rules}", implementation.name()));
+        return Err(format!("{} does not support the rule set {rules}", implementation.name()));
     }
     for kind in [OperationKind::Elementwise, OperationKind::Broadcast] {
         if !capabilities.operations.contains(&kind) {
-            return Err(format!("{} has no operation {kind}", implementation.name()));
+            return Err(format!("{} does not support the operation {kind}", implementation.name()));
         }
     }
     covers_basics(capabilities, extent).map_err(|reason| format!("{}: {reason}", implementation.name()))
@@ -276,16 +284,16 @@ mod tests {
     #[test]
     fn every_pair_of_rule_sets_has_its_smallest_request() {
         let divergences = diverge(&Extent::new(2, 2), 0, &Reference::new()).unwrap();
-        assert_eq!(divergences.len(), 33, "36 pairs of variants, less those of one rule set");
+        assert_eq!(divergences.len(), 33, "36 pairs of variants, less the pairs within one rule set");
         let both_default = |one: &&Divergence| one.left.is_default() && one.right.is_default();
         assert_eq!(divergences.iter().take(15).filter(both_default).count(), 15);
         let at = |left, right| found(&divergences, left, right);
         let shapes = |first: &str, second: &str| Some([first.to_owned(), second.to_owned()]);
-        // A scalar goes with a vector of no elements under numpy; none wants equal ranks.
+        // numpy stretches a scalar to a vector without elements; none requires equal ranks.
         assert_eq!(at(Variant::None, Variant::Numpy), shapes("()", "(0)"));
         // pdpd never stretches A.
         assert_eq!(at(Variant::Numpy, Variant::Pdpd), shapes("()", "(0)"));
-        // Ranks that differ, neither of them 0, want dimensions.
+        // Different ranks, neither of them 0, require dimensions.
         assert_eq!(at(Variant::Numpy, Variant::Xla), shapes("(0)", "(0,0)"));
         // A length of 1 without its flag does not broadcast.
         assert_eq!(at(Variant::Numpy, Variant::Theano), shapes("(0)", "(1)"));
@@ -297,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_lengths_can_be_left_out() {
+    fn lengths_of_zero_can_be_left_out() {
         let divergences = diverge(&Extent::new(2, 2), 1, &Reference::new()).unwrap();
         let shapes = |first: &str, second: &str| Some([first.to_owned(), second.to_owned()]);
         assert_eq!(found(&divergences, Variant::Numpy, Variant::Theano), shapes("(1)", "(2)"));
@@ -308,9 +316,12 @@ mod tests {
         let reference = Reference::new();
         assert!(diverge(&Extent::new(9, 9), 0, &reference).unwrap_err().contains("pairs of shapes"));
         let empty = diverge(&Extent::new(2, 3), 4, &reference).unwrap_err();
-        assert!(empty.contains("found 4 for the least length and 3 for the greatest"), "{empty}");
+        assert!(empty.contains("found the minimum length 4 and the maximum length 3"), "{empty}");
         assert!(diverge(&Extent::new(1, 1), 1, &reference).is_ok());
         let ndarray = crate::subjects::Ndarray::new();
-        assert_eq!(diverge(&Extent::new(1, 1), 0, &ndarray).unwrap_err(), "ndarray has no rule set none");
+        assert_eq!(
+            diverge(&Extent::new(1, 1), 0, &ndarray).unwrap_err(),
+            "ndarray does not support the rule set none"
+        );
     }
 }

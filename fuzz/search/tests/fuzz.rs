@@ -4,16 +4,20 @@
 mod faulty;
 
 use broadcheck_reference::Reference;
-use broadcheck_search::fuzzing::{FuzzReport, Plan, common, drawn, fuzz};
+use broadcheck_search::fuzzing::{Campaign, FuzzReport, common, drawn, fuzz};
 use broadcheck_search::generate::{Profile, encode};
 use broadcheck_search::oracle::{Breakage, Kind, Side, target};
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request, RuleSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-fn plan<'a>(left: &'a dyn Implementation, right: &'a dyn Implementation, stop: &'a AtomicBool) -> Plan<'a> {
+fn campaign<'a>(
+    left: &'a dyn Implementation,
+    right: &'a dyn Implementation,
+    stop: &'a AtomicBool,
+) -> Campaign<'a> {
     let both = common(left.capabilities(), right.capabilities()).expect("they have something in common");
-    Plan {
+    Campaign {
         left,
         right,
         profile: Profile::within(&both).with_large(0),
@@ -28,8 +32,8 @@ fn plan<'a>(left: &'a dyn Implementation, right: &'a dyn Implementation, stop: &
     }
 }
 
-fn run(plan: &Plan<'_>) -> FuzzReport {
-    fuzz(plan, &mut |_, _| ())
+fn run(campaign: &Campaign<'_>) -> FuzzReport {
+    fuzz(campaign, &mut |_, _| ())
 }
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -37,7 +41,7 @@ static GO_ON: AtomicBool = AtomicBool::new(false);
 #[test]
 fn what_agrees_is_counted_and_nothing_is_found() {
     let reference = Reference::new();
-    let report = run(&Plan { statistics: true, jobs: 2, ..plan(&reference, &reference, &GO_ON) });
+    let report = run(&Campaign { statistics: true, jobs: 2, ..campaign(&reference, &reference, &GO_ON) });
     assert!(report.findings.is_empty() && report.complete);
     let counts = report.counts;
     assert_eq!((counts.requests, counts.disagreeing), (2_000, 0));
@@ -50,7 +54,7 @@ fn what_agrees_is_counted_and_nothing_is_found() {
 fn a_fault_is_found_and_one_defect_is_few_findings() {
     let fault = faulty::FAULTS.iter().find(|fault| fault.name == "pdpd ignores axis").unwrap();
     let (reference, faulty) = (Reference::new(), faulty::Faulty::new(fault));
-    let report = run(&plan(&reference, &faulty, &GO_ON));
+    let report = run(&campaign(&reference, &faulty, &GO_ON));
     assert!(report.counts.disagreeing > 10 && !report.findings.is_empty());
     assert!(report.findings.len() as u64 <= report.counts.disagreeing / 2, "{}", report.findings.len());
     for found in &report.findings {
@@ -58,7 +62,7 @@ fn a_fault_is_found_and_one_defect_is_few_findings() {
         assert!(found.shrunk.reproduced);
     }
     // The same for the same seed.
-    let again = run(&plan(&reference, &faulty, &GO_ON));
+    let again = run(&campaign(&reference, &faulty, &GO_ON));
     let signatures = |report: &FuzzReport| -> Vec<(String, u64, u64)> {
         let one = |found: &broadcheck_search::fuzzing::Found| {
             (found.shrunk.disagreement.signature.to_string(), found.number, found.hits)
@@ -90,10 +94,10 @@ impl Implementation for Idle {
 #[test]
 fn what_is_skipped_is_a_finding_unless_that_is_allowed() {
     let reference = Reference::new();
-    let strict = Plan { requests: Some(50), ..plan(&reference, &Idle, &GO_ON) };
+    let strict = Campaign { requests: Some(50), ..campaign(&reference, &Idle, &GO_ON) };
     let report = run(&strict);
     assert!(report.counts.disagreeing > 40 && !report.findings.is_empty(), "{:?}", report.counts);
-    let report = run(&Plan { skips: true, ..strict });
+    let report = run(&Campaign { skips: true, ..strict });
     assert_eq!((report.counts.vacuous, report.findings.len()), (50, 0));
     assert_eq!(report.counts.compared(), 0);
     assert_eq!(report.reasons.get("idle skipped what it declares: tired of # operands"), Some(&50));
@@ -103,11 +107,11 @@ fn what_is_skipped_is_a_finding_unless_that_is_allowed() {
 fn a_run_ends_by_time_and_by_the_interrupt_key() {
     let reference = Reference::new();
     let time = Some(Duration::from_millis(200));
-    let report = run(&Plan { requests: None, time, ..plan(&reference, &reference, &GO_ON) });
+    let report = run(&Campaign { requests: None, time, ..campaign(&reference, &reference, &GO_ON) });
     assert!(report.complete && report.counts.requests > 0);
     assert!(report.elapsed < Duration::from_secs(20));
     static STOPPED: AtomicBool = AtomicBool::new(true);
-    let report = run(&plan(&reference, &reference, &STOPPED));
+    let report = run(&campaign(&reference, &reference, &STOPPED));
     assert!(!report.complete && report.counts.requests < 2_000);
 }
 

@@ -1,4 +1,5 @@
-//! The shrinker: planted disagreements become as small as a person would make them, and cases that load.
+//! Tests the shrinker: planted disagreements become as small as a person would make them, and become cases
+//! that load.
 
 mod faulty;
 
@@ -15,7 +16,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The reference with its answers changed.
+/// The reference with changed answers.
 struct Planted(fn(&Request, Outcome) -> Outcome);
 
 impl Implementation for Planted {
@@ -40,7 +41,7 @@ impl Implementation for Planted {
     }
 }
 
-/// The first request of a seed on which a planted fault shows, and what the oracle says of it.
+/// The first request of a seed that shows a planted fault, and the oracle's disagreement.
 fn first(oracle: &dyn Oracle) -> (Request, Disagreement) {
     let profile =
         Profile::all().with_large(0).with_operations(&[OperationKind::Elementwise, OperationKind::Broadcast]);
@@ -50,7 +51,7 @@ fn first(oracle: &dyn Oracle) -> (Request, Disagreement) {
             Some((oracle.judge(&request).disagreement()?, request))
         })
         .map(|(found, request)| (request, found))
-        .expect("the fault shows")
+        .expect("some request shows the fault")
 }
 
 fn shrunk(planted: &Planted) -> Shrunk {
@@ -76,7 +77,7 @@ fn changed_first_element(outcome: Outcome) -> Outcome {
 }
 
 #[test]
-fn a_fault_of_views_is_left_with_a_view_of_two_elements() {
+fn a_fault_of_views_shrinks_to_a_view_of_two_elements() {
     let planted = Planted(|request, outcome| {
         let reversed = |operand: &Operand| {
             operand.strides().is_some_and(|strides| strides.iter().any(|&stride| stride < 0))
@@ -124,7 +125,7 @@ fn a_fault_of_three_operands_keeps_three() {
 }
 
 #[test]
-fn attributes_go_unless_it_takes_them() {
+fn attributes_are_removed_unless_they_are_needed() {
     let planted = Planted(|request, outcome| match request.rules() {
         Rules::Xla { broadcast_dimensions: Some(list) } if list.len() > 1 => changed_first_element(outcome),
         _ => outcome,
@@ -152,7 +153,7 @@ fn a_panic_is_shrunk_as_any_other_disagreement() {
 }
 
 #[test]
-fn shrinking_gives_the_same_each_time() {
+fn shrinking_is_deterministic() {
     let planted = Planted(|request, outcome| match request.rules().set() {
         RuleSet::Theano => changed_first_element(outcome),
         _ => outcome,
@@ -161,7 +162,7 @@ fn shrinking_gives_the_same_each_time() {
 }
 
 #[test]
-fn what_is_proposed_loads_and_is_never_written_over() {
+fn a_proposal_loads_and_is_never_overwritten() {
     let planted = Planted(|request, outcome| match request.rules().set() {
         RuleSet::Pdpd => changed_first_element(outcome),
         _ => outcome,
@@ -179,15 +180,15 @@ fn what_is_proposed_loads_and_is_never_written_over() {
     let directory = tempfile::tempdir().unwrap();
     let Written::New(path) = write_case(directory.path(), &proposal).unwrap() else { panic!("a new file") };
     std::fs::write(&path, "mine").unwrap();
-    assert_eq!(write_case(directory.path(), &proposal), Ok(Written::There(path.clone())));
+    assert_eq!(write_case(directory.path(), &proposal), Ok(Written::Existing(path.clone())));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
     let blocked = write_case(&path, &proposal).unwrap_err();
     assert!(blocked.contains("expected a directory"), "{blocked}");
 }
 
-/// Where the reference agrees with neither side, the answers stand beside each other.
+/// If the reference agrees with neither side, the file has both answers.
 #[test]
-fn what_nobody_decides_is_left_to_a_person() {
+fn an_undecided_expectation_is_left_to_a_person() {
     let one = Planted(|_, outcome| changed_first_element(outcome));
     let other = Planted(|_, outcome| match outcome {
         Outcome::Success(_) => Outcome::Refusal(Default::default()),
@@ -196,7 +197,7 @@ fn what_nobody_decides_is_left_to_a_person() {
     let oracle = Differential::new(&one, &other);
     let (request, found) = first(&oracle);
     let shrunk = shrink(&oracle, &request, found, &Limits::default());
-    // A result of one element that is exchanged with itself is the reference's.
+    // With a single element the exchange changes nothing, so that side agrees with the reference.
     let expected = if shrunk.request.operands()[0].shape().count() == Some(1) { 1 } else { 2 };
     let sides = Sides { latitude: Latitude::ANY, ..Sides::of(&one, &other, "a test") };
     let proposal = propose(&shrunk, &sides).unwrap();
@@ -205,7 +206,7 @@ fn what_nobody_decides_is_left_to_a_person() {
 }
 
 #[test]
-fn limits_are_kept_and_what_does_not_come_back_is_said() {
+fn limits_are_kept_and_unreproducible_disagreements_are_reported() {
     static ASKED: AtomicU32 = AtomicU32::new(0);
     let once = Planted(|_, outcome| match ASKED.fetch_add(1, Ordering::Relaxed) {
         0 => Outcome::errored(broadcheck_spec::ErrorKind::Reported, "once"),
@@ -231,11 +232,12 @@ fn limits_are_kept_and_what_does_not_come_back_is_said() {
     assert!(!few.minimal && few.steps <= 4);
 }
 
-/// The faults of the runner's tests are all found by drawing, and shrink to what still shows them.
+/// The faults of the other tests are all found by drawing requests, and shrink to requests that still show
+/// them.
 #[test]
 fn the_faults_of_the_other_tests_are_found_and_shrunk() {
     let mut found_some = 0;
-    // A few of them: each is drawn for until it shows.
+    // Only some of them, because each needs many requests.
     for fault in faulty::FAULTS.iter().filter(|fault| fault.differs).step_by(3) {
         let subject = faulty::Faulty::new(fault);
         let oracle = Differential::new(&Reference, &subject);

@@ -6,7 +6,7 @@ use super::proposing::make_directory;
 use super::time::parse_time;
 use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, columns, interrupt, tell_and_end};
 use crate::report::plural;
-use broadcheck_judge::pad::padded_left;
+use broadcheck_judge::text::padded_left;
 use broadcheck_search::exhaustive::{Bounds, ExhaustReport, Progress, exhaust};
 use broadcheck_spec::Implementation;
 use broadcheck_spec::RuleSet;

@@ -3,7 +3,7 @@
 use super::{Ended, HELD, Stop, columns, print, width};
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
-use broadcheck_judge::explain::{Drawing, Explanation, Mark, Question};
+use broadcheck_judge::explain::{Drawing, Explanation, Mark, ShapeQuery};
 use broadcheck_spec::{Malformed, RuleSet, Rules, Shape};
 use std::fmt::Write as _;
 
@@ -68,11 +68,11 @@ pub(super) fn run(args: &Args) -> Ended {
 }
 
 /// The question to one rule set, with the attributes that were given.
-fn question(args: &Args, set: RuleSet) -> Result<Question, Stop> {
+fn question(args: &Args, set: RuleSet) -> Result<ShapeQuery, Stop> {
     check_attributes(args, set)?;
     let question = match (set, &args.target, &args.shapes[..]) {
         (RuleSet::Bidirectional, None, [operand, target]) | (_, Some(target), [operand]) => {
-            Question::broadcast(set, operand.clone(), target.clone())
+            ShapeQuery::broadcast(set, operand.clone(), target.clone())
         }
         (RuleSet::Bidirectional, None, shapes) => {
             let found = plural(shapes.len(), "shape");
@@ -93,7 +93,7 @@ fn question(args: &Args, set: RuleSet) -> Result<Question, Stop> {
                 RuleSet::Bidirectional => Rules::Bidirectional,
             };
             let flags = if set == RuleSet::Theano { flags(args)? } else { vec![None; shapes.len()] };
-            Question::elementwise(rules, shapes.to_vec(), flags)
+            ShapeQuery::elementwise(rules, shapes.to_vec(), flags)
         }
     };
     question.map_err(|malformed| Stop::Input(malformed.to_string()))

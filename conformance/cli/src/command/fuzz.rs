@@ -6,7 +6,7 @@ use super::time::parse_time;
 use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, interrupt, tell_and_end};
 use crate::report::plural;
 use broadcheck::known::Known;
-use broadcheck_search::fuzzing::{FuzzReport, Plan, common, fuzz};
+use broadcheck_search::fuzzing::{Campaign, FuzzReport, common, fuzz};
 use broadcheck_search::generate::{MAX_ELEMENTS, Profile};
 use broadcheck_search::oracle::{Oracle as _, Signature};
 use broadcheck_search::shrink::{Limits, Sides, shrink};
@@ -156,7 +156,7 @@ pub(super) fn run(args: &Args) -> Ended {
     interrupt::listen()?;
 
     let time = args.time.or_else(|| args.requests.is_none().then_some(Duration::from_secs(60)));
-    let plan = Plan {
+    let campaign = Campaign {
         left,
         right,
         profile: profile(args, left, right)?,
@@ -172,13 +172,13 @@ pub(super) fn run(args: &Args) -> Ended {
     // Drawn on standard error, and only where that is a terminal.
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{elapsed}  {msg}").expect("the template is a valid one"));
-    let report = fuzz(&plan, &mut |counts, elapsed| {
+    let report = fuzz(&campaign, &mut |counts, elapsed| {
         bar.set_message(counts.progress(elapsed));
         bar.tick();
     });
     bar.finish_and_clear();
-    let recognised = Recognised::of(&known, &suite, &plan, &report);
-    finish(args, &report, &plan, &recognised)
+    let recognised = Recognised::of(&known, &suite, &campaign, &report);
+    finish(args, &report, &campaign, &recognised)
 }
 
 /// What is drawn: what both sides declare, and of that what is asked for.
@@ -229,16 +229,17 @@ struct Recognised(Vec<(Signature, String)>);
 
 impl Recognised {
     /// Asks the cases that are known to fail, and shrinks those as findings are that fail in the way of a finding.
-    fn of(known: &[Known], suite: &Suite, plan: &Plan<'_>, report: &FuzzReport) -> Recognised {
-        let oracle = plan.oracle();
+    fn of(known: &[Known], suite: &Suite, campaign: &Campaign<'_>, report: &FuzzReport) -> Recognised {
+        let oracle = campaign.oracle();
         let is_found = |signature: &Signature| {
             report.findings.iter().any(|found| found.shrunk.disagreement.signature.same_way(signature))
         };
-        let of_a_side =
-            |known: &&Known| [plan.left.name(), plan.right.name()].contains(&known.implementation.as_str());
+        let of_a_side = |known: &&Known| {
+            [campaign.left.name(), campaign.right.name()].contains(&known.implementation.as_str())
+        };
         let listed =
             |case: &&Case| known.iter().filter(of_a_side).any(|known| known.entry(&case.id).is_some());
-        let limits = Limits { steps: KNOWN_STEPS, time: Duration::from_secs(5), stop: Some(plan.stop) };
+        let limits = Limits { steps: KNOWN_STEPS, time: Duration::from_secs(5), stop: Some(campaign.stop) };
         let mut all = Vec::new();
         for case in suite.cases.iter().filter(listed) {
             if let Some(found) = oracle.judge(&case.request).disagreement() {
@@ -258,8 +259,8 @@ impl Recognised {
     }
 }
 
-fn finish(args: &Args, report: &FuzzReport, plan: &Plan<'_>, recognised: &Recognised) -> Ended {
-    let Plan { left, right, seed, .. } = plan;
+fn finish(args: &Args, report: &FuzzReport, campaign: &Campaign<'_>, recognised: &Recognised) -> Ended {
+    let Campaign { left, right, seed, .. } = campaign;
     let title = |side: &dyn Implementation| format!("{} {}", side.name(), side.version());
     let mut text = format!("{} against {}, seed {seed}\n", title(*right), title(*left));
     if let Some(statistics) = &report.statistics {

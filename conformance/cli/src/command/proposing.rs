@@ -70,7 +70,7 @@ pub(super) fn report_found(found: &Found<'_>) -> String {
     };
     text + &match proposed {
         Proposed::Written(Written::New(path)) => format!("  written: {}\n", path.display()),
-        Proposed::Written(Written::There(path)) => {
+        Proposed::Written(Written::Existing(path)) => {
             format!("  already there, left as it is: {}\n", path.display())
         }
         Proposed::Failed(message) => format!("  {message}\n"),

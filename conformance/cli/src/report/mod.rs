@@ -19,7 +19,7 @@ mod tests;
 pub mod text;
 
 pub use broadcheck_judge::describe::{describe_expectation, describe_request};
-pub use broadcheck_judge::words::plural;
+pub use broadcheck_judge::text::plural;
 
 use broadcheck::run::Status;
 use broadcheck_judge::compare::DifferenceKind;

@@ -5,7 +5,7 @@
 use super::table::{Counts, Group};
 use super::{Entry, PRODUCT, Report, Run};
 use anstyle::{AnsiColor, Style};
-use broadcheck_judge::pad::{padded, padded_left};
+use broadcheck_judge::text::{padded, padded_left};
 use std::fmt::Write as _;
 
 const BOLD: Style = Style::new().bold();

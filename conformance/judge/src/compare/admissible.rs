@@ -1,26 +1,26 @@
-//! What an expression with `exp log tanh power` can honestly be at one index (clause V-4b).
+//! The values that an expression with `exp log tanh power` may take at one index (clause V-4b).
 //!
-//! Each node has a set of values that a correct implementation may hold there. Exact functions map sets to
-//! sets; a function of which a few ULP are allowed widens its image by them. A set of floats is taken apart at
-//! 0 and at infinity: on what is left every function is monotone in each argument, and so is rounding, so that
-//! the corners bound the image. Two nodes are taken for independent even where they share an operand: the set
-//! may be larger than need be, never smaller.
+//! Each node has the set of values that a correct implementation may compute there. Exact functions map sets
+//! to sets; a function that is allowed a few ULPs widens its image by them. A set of floats is split at 0 and
+//! at infinity: on each part every function is monotone in each argument, and so is rounding, so the corners
+//! bound the image. Two nodes are treated as independent even if they share an operand, so the set may be
+//! larger than necessary, but never smaller.
 
-use super::ranges::{Floats, Piece, Range};
+use super::ranges::{Floats, Piece, ValueRange};
 use super::ulp::{from_key, key};
 use broadcheck_reference::apply;
 use broadcheck_spec::{DType, Exactness, Expression, Function, Node, Scalar};
 
-/// More integers than this are "anything".
+/// Sets of more integers than this become `Anything`.
 const MOST_POINTS: usize = 64;
 
-/// The values that are right at one place.
+/// The admissible values of one element.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Admissible {
-    /// Truth values and integers: each value that is possible.
+    /// Booleans and integers: each possible value.
     Points(Vec<Scalar>),
     Floats(Floats),
-    /// Too many possibilities to follow: any value will do.
+    /// Too many possibilities to track: any value is admissible.
     Anything,
 }
 
@@ -34,7 +34,7 @@ impl Admissible {
         }
     }
 
-    /// Whether a value is one of those that are right.
+    /// Whether a value is admissible.
     pub(super) fn contains(&self, value: Scalar) -> bool {
         match self {
             Admissible::Points(points) => points.contains(&value),
@@ -43,13 +43,13 @@ impl Admissible {
         }
     }
 
-    /// The same, where a zero stands for zeros of either sign (`zero_sign: any`).
+    /// Like [`contains`](Admissible::contains), but a zero matches zeros of either sign (`zero_sign: any`).
     pub(super) fn contains_up_to_zero_sign(&self, value: Scalar) -> bool {
         let zero = value.as_f64() == Some(0.0);
         self.contains(value) || matches!(self, Admissible::Floats(floats) if zero && floats.holds_zero())
     }
 
-    /// Whether two values at least are possible.
+    /// Whether more than one value is admissible.
     pub(super) fn is_open(&self) -> bool {
         match self {
             Admissible::Points(points) => points.len() > 1,
@@ -76,10 +76,10 @@ impl Admissible {
     }
 }
 
-/// How far each inexact function's value may be from the right one, in ULP.
+/// How far the value of each inexact function may be from the exact one, in ULPs.
 #[derive(Clone, Copy)]
 pub(super) enum Ulps {
-    /// From the correctly rounded value, which the reference knows but for its own error.
+    /// From the correctly rounded value, which the reference knows up to its own error.
     FromTrue(u32),
     /// From the reference's value.
     FromReference(u32),
@@ -92,7 +92,7 @@ impl From<u32> for Ulps {
 }
 
 impl Ulps {
-    /// How far from the reference's value.
+    /// How far from the reference's value, in ULPs.
     fn at(self, function: Function, dtype: DType) -> u32 {
         match self {
             Ulps::FromTrue(ulp) => ulp.saturating_add(uncertainty(function, dtype)),
@@ -101,8 +101,8 @@ impl Ulps {
     }
 }
 
-/// The set at the root of an expression, with these operand values at the index and this many ULP allowed at
-/// every inexact function.
+/// The set at the root of an expression, for these operand values at the index and this many ULPs at every
+/// inexact function.
 pub(super) fn admissible(expression: &Expression, operands: &[Scalar], ulp: impl Into<Ulps>) -> Admissible {
     admissible_nodes(expression, operands, ulp).pop().expect("an expression has a root")
 }
@@ -152,7 +152,7 @@ fn called(function: Function, arguments: &[&Admissible], ulp: Ulps) -> Admissibl
     }
 }
 
-/// Where the condition is open, both branches are admitted.
+/// If the condition is open, both branches are admissible.
 fn selected(conditions: &[Scalar], then: &Admissible, other: &Admissible) -> Admissible {
     match (conditions.contains(&Scalar::Bool(true)), conditions.contains(&Scalar::Bool(false)), then, other) {
         (true, false, ..) => then.clone(),
@@ -180,10 +180,10 @@ fn unary(function: Function, set: &Floats, ulp: Ulps) -> Floats {
 
 fn binary(function: Function, left: &Floats, right: &Floats, ulp: Ulps) -> Floats {
     let dtype = left.dtype;
-    // pow(1, y) is 1 whatever y is, and that is exact: 1 is a special value here.
+    // pow(1, y) is exactly 1 for every y, so 1 is a special value here.
     let one = one(dtype);
     let cuts: &[i64] = if function == Function::Power { &[one] } else { &[] };
-    let is_one = |piece| function == Function::Power && piece == Piece::Keys(Range::point(one));
+    let is_one = |piece| function == Function::Power && piece == Piece::Keys(ValueRange::point(one));
     let mut image = Floats::empty(dtype);
     let bases = left.pieces(cuts);
     let exponents = right.pieces(&[]);
@@ -202,13 +202,13 @@ fn binary(function: Function, left: &Floats, right: &Floats, ulp: Ulps) -> Float
     image.merged()
 }
 
-/// A base below 0, or -0, or -infinity, to a power that is not known: its sign hangs on whether the exponent is
-/// an odd number, and a negative number has a power only where the exponent is whole.
-fn negative_base(dtype: DType, base: Range, exponent: Range, ulp: Ulps, exact: bool) -> Floats {
+/// A negative base (or -0, or -infinity) to a power that is not known exactly. The sign depends on whether
+/// the exponent is an odd integer, and a negative number has a power only if the exponent is an integer.
+fn negative_base(dtype: DType, base: ValueRange, exponent: ValueRange, ulp: Ulps, exact: bool) -> Floats {
     let magnitudes = corners(Function::Power, dtype, Piece::Keys(base.mirrored()), Piece::Keys(exponent));
     let mut image = hull(Function::Power, dtype, &magnitudes, ulp, exact);
     if holds_whole_number(dtype, exponent) {
-        let mirrored: Vec<Range> = image.ranges.iter().map(|range| range.mirrored()).collect();
+        let mirrored: Vec<ValueRange> = image.ranges.iter().map(|range| range.mirrored()).collect();
         image.ranges.extend(mirrored);
     } else if !exact {
         image.ranges.clear();
@@ -217,7 +217,7 @@ fn negative_base(dtype: DType, base: Range, exponent: Range, ulp: Ulps, exact: b
     image
 }
 
-fn holds_whole_number(dtype: DType, range: Range) -> bool {
+fn holds_whole_number(dtype: DType, range: ValueRange) -> bool {
     let value = |key| from_key(dtype, key).as_f64().expect("a float");
     value(range.low).ceil() <= value(range.high)
 }
@@ -233,22 +233,22 @@ fn corners(function: Function, dtype: DType, a: Piece, b: Piece) -> [Scalar; 4] 
     [[a0, b0], [a0, b1], [a1, b0], [a1, b1]].map(|pair| apply(function, &pair))
 }
 
-/// All between the smallest and the largest of some images, and the ULPs that are allowed.
+/// Everything between the smallest and the largest of some images, widened by the allowed ULPs.
 fn hull(function: Function, dtype: DType, images: &[Scalar], ulp: Ulps, exact: bool) -> Floats {
     let keys: Vec<i64> = images.iter().filter_map(|&image| key(image)).collect();
-    let range = keys.iter().min().zip(keys.iter().max()).map(|(&low, &high)| Range { low, high });
+    let range = keys.iter().min().zip(keys.iter().max()).map(|(&low, &high)| ValueRange { low, high });
     let widened = range.map(|range| match function.exactness() {
         Exactness::Ulp if !exact => range.widened(ulp.at(function, dtype), dtype),
-        _ => range,
+        Exactness::Ulp | Exactness::Exact => range,
     });
-    // On a piece a function is NaN everywhere or nowhere.
+    // On a piece, a function is NaN either everywhere or nowhere.
     debug_assert!(keys.is_empty() || keys.len() == images.len(), "{function} is NaN at some of {images:?}");
     Floats { dtype, ranges: widened.into_iter().collect(), nan: keys.is_empty() }
 }
 
-/// How far, in ULP, the reference's value may be from the correctly rounded one, from which the allowed ULPs
-/// count (clause V-4): its exp and power of f64 are within 1, all else of it is correctly rounded, as its
-/// accuracy tests measure. Without this an honest answer could be refused.
+/// How far the reference's value may be from the correctly rounded one, in ULPs; the allowed ULPs count from
+/// the latter (clause V-4). The reference's exp and power of f64 are within 1 ULP and everything else is
+/// correctly rounded, as its accuracy tests measure. Without this, a correct answer could be rejected.
 fn uncertainty(function: Function, dtype: DType) -> u32 {
     u32::from(dtype == DType::F64 && matches!(function, Function::Exp | Function::Power))
 }
@@ -265,14 +265,14 @@ fn is_comparison(function: Function) -> bool {
     )
 }
 
-/// The outcomes of a comparison: both where the ranges leave it open.
+/// The outcomes of a comparison: both, if the ranges leave it open.
 pub(super) fn compared(function: Function, left: &Floats, right: &Floats) -> Admissible {
     let dtype = left.dtype;
     let holds = |function, x: i64, y: i64| {
         apply(function, &[from_key(dtype, x), from_key(dtype, y)]) == Scalar::Bool(true)
     };
     let mut outcomes = Vec::new();
-    // With NaN on either side only not_equal holds.
+    // With NaN on either side, only not_equal holds.
     if left.nan || right.nan {
         outcomes.push(function == Function::NotEqual);
     }

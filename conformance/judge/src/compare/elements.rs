@@ -1,4 +1,4 @@
-//! Results element by element: by bits, by what is honestly possible, or by the bound for gradients.
+//! Judges results element by element: by bits, by the admissible values, or by the bound for gradients.
 
 use super::admissible::{Admissible, Ulps, admissible};
 use super::gradient::Bounds;
@@ -10,26 +10,26 @@ use broadcheck_spec::{ExpectedResult, Expression, Function, Operation, Request, 
 pub(super) enum Rule<'a> {
     /// The same bits; any NaN is NaN (clause V-1).
     Bits { any_zero_sign: bool },
-    /// A value that a correct implementation may give (clause V-4b).
-    Honest(Honest<'a>),
+    /// A value that a correct implementation may return (clause V-4b).
+    Admissible(Inexact<'a>),
     /// Within the bound of clause V-6.
     Gradient(Bounds<'a>),
 }
 
-/// The operands of an accepted request, as they are read at each index of the result.
+/// The operands of an accepted request, with the element that each index of the result reads.
 pub(super) struct Reading<'a> {
     pub(super) request: &'a Request,
     pub(super) alignment: Alignment,
 }
 
-/// What it takes to say which values are possible at an index.
-pub(super) struct Honest<'a> {
+/// What determines the admissible values at an index.
+pub(super) struct Inexact<'a> {
     reading: Reading<'a>,
     expression: &'a Expression,
     ulp: u32,
     any_zero_sign: bool,
-    /// The case's own tolerance, if it has one. An expected value outside it, or outside that of any expected value,
-    /// is wrong itself, whatever the implementation is allowed.
+    /// The case's own tolerance, if it has one. An expected value outside it, or outside the tolerance of any
+    /// expected value, is itself wrong, whatever the implementation is allowed.
     expected_ulp: Option<u32>,
 }
 
@@ -43,26 +43,26 @@ impl<'a> Rule<'a> {
                 if !expression.is_exact() && reading.alignment.shape == *expected.tensor.shape() =>
             {
                 let expected_ulp = expected.tolerance_ulp;
-                Rule::Honest(Honest { reading, expression, ulp, any_zero_sign, expected_ulp })
+                Rule::Admissible(Inexact { reading, expression, ulp, any_zero_sign, expected_ulp })
             }
             (Operation::Gradient { expression, wrt }, Some(reading)) => {
                 Bounds::of(reading, expression, *wrt, ulp)
                     .map_or(Rule::Bits { any_zero_sign: true }, Rule::Gradient)
             }
-            // Where the rules refuse the request, or give another shape, nothing is known of its values but the
-            // expected ones.
+            // If the rules refuse the request or give another shape, nothing is known about its values except
+            // the expected ones.
             _ => Rule::Bits { any_zero_sign },
         }
     }
 
-    /// `None` where the element is right; else why it is wrong.
+    /// `None` if the element is right; otherwise why it is wrong.
     fn complaint(&self, place: usize, shape: &Shape, expected: Scalar, found: Scalar) -> Option<String> {
         match self {
             Rule::Bits { any_zero_sign } => {
                 let zeros = *any_zero_sign && expected.as_f64() == Some(0.0) && found.as_f64() == Some(0.0);
                 (expected != found && !zeros).then(|| with_bits(expected, found))
             }
-            Rule::Honest(honest) => honest.complaint(&index_of(place, shape), expected, found),
+            Rule::Admissible(inexact) => inexact.complaint(&index_of(place, shape), expected, found),
             Rule::Gradient(bounds) => bounds.complaint(place, expected, found),
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn holds_extremes(expression: &Expression) -> bool {
 }
 
 impl<'a> Reading<'a> {
-    /// `None` where the rules refuse the request.
+    /// `None` if the rules refuse the request.
     pub(super) fn of(request: &'a Request) -> Option<Reading<'a>> {
         align(request).ok().map(|alignment| Reading { request, alignment })
     }
@@ -90,21 +90,21 @@ impl<'a> Reading<'a> {
         operands.map(|(place, operand)| read(operand, &self.operand_index(place, index))).collect()
     }
 
-    /// Where an operand is read at an index of the result.
+    /// The index of an operand's element that an index of the result reads.
     pub(super) fn operand_index(&self, operand: usize, index: &[usize]) -> Vec<usize> {
         self.alignment.operand_index(operand, self.request.operands()[operand].shape(), index)
     }
 }
 
-impl Honest<'_> {
+impl Inexact<'_> {
     fn complaint(&self, index: &[usize], expected: Scalar, found: Scalar) -> Option<String> {
         let values = self.reading.values_at(index);
-        // The reference's value is within 1 ULP of the correctly rounded one: one that is right, or as near to it,
-        // is within the 2 of the reference's.
+        // The reference's value is within 1 ULP of the correctly rounded one. An expected value that is
+        // right, or as close to it, is therefore within 2 ULPs of the reference's.
         let near = self.expected_ulp.map_or(Ulps::FromReference(EXPECTED_ULP), Ulps::FromTrue);
         if !self.holds(&admissible(self.expression, &values, near), expected) {
             return Some(format!(
-                "expected {expected}, which is itself not within {} ULP per function of what the operands give",
+                "expected {expected}, which is itself not within {} ULP per inexact function of what the operands give",
                 self.expected_ulp.unwrap_or(EXPECTED_ULP)
             ));
         }
@@ -126,12 +126,12 @@ impl Honest<'_> {
     }
 }
 
-/// Judges every element; the first wrong one is told, and how many there are.
+/// Judges every element. Reports the first wrong one and how many there are.
 pub(super) fn elements(expected: &Tensor, found: &Tensor, rule: &Rule<'_>) -> Result<(), Difference> {
     judged(expected, found, |place, shape, want, got| rule.complaint(place, shape, want, got))
 }
 
-/// Judges the elements that are not the same, but for those that are excused.
+/// Judges only the elements that differ, apart from those that are excused.
 pub(super) fn elements_that_differ(
     expected: &Tensor,
     found: &Tensor,

@@ -1,49 +1,50 @@
-//! The one place that judges an outcome against an expectation (clauses V-1 to V-6).
+//! The only place that judges an outcome against an expectation (clauses V-1 to V-6).
 //!
-//! Refusals are judged by kind, axis and operand; results by dtype, shape, then every element: by bits where
-//! the expression is exact, by the values that are honestly possible where it holds `exp log tanh power`
-//! (`admissible`), by the bound of clause V-6 for gradients.
+//! Refusals are judged by kind, axis and operand; results by dtype, shape, then every element. Elements are
+//! compared bit by bit if the expression is exact, against the set of admissible values if it contains `exp
+//! log tanh power` (`admissible`), and within the bound of clause V-6 for gradients.
 
 mod admissible;
-mod between;
+#[cfg(test)]
+mod admissible_tests;
 mod elements;
 mod gradient;
-#[cfg(test)]
-mod honest_tests;
+mod outcomes;
 mod ranges;
 mod ulp;
 
-pub use between::{between, same, same_values};
 use broadcheck_spec::{
     Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request, Shape, Success,
     Tensor,
 };
 use elements::{Rule, elements};
 pub use gradient::{Interval, Precision, enclose, gradient_bounds};
+pub use outcomes::{compare_outcomes, same_outcome, same_values};
 use std::fmt;
 
-/// The ULPs that an implementation is allowed at `exp log tanh power` unless it says otherwise (clause V-4).
+/// The ULPs that an implementation is allowed for `exp log tanh power` unless it specifies otherwise (clause
+/// V-4).
 pub const DEFAULT_ULP: u32 = 4;
 
-/// The ULPs per inexact function, from the reference's value, within which an expected value must lie itself (clause
-/// V-4b). It is the correctly rounded value, or that of a real system of known quality, so that it gets less room
-/// than an answer; a case that is less sure of its value says so by its `tolerance`.
+/// How far an expected value may be from the reference's value, in ULPs per inexact function (clause V-4b).
+/// An expected value is correctly rounded, or comes from a real system of known quality, so it gets less room
+/// than an answer. A case that is less certain of its value specifies its `tolerance`.
 pub const EXPECTED_ULP: u32 = 2;
 
-/// How much room the clauses leave to an implementation.
+/// How much latitude the clauses leave to an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latitude {
-    /// ULPs at `exp log tanh power` (clause V-4); a case's own `tolerance` goes before it.
+    /// ULPs for `exp log tanh power` (clause V-4). A case's own `tolerance` takes precedence.
     pub ulp: u32,
-    /// Whether `maximum` and `minimum` may answer a zero of either sign (clause V-3).
+    /// Whether `maximum` and `minimum` may return a zero of either sign (clause V-3).
     pub any_zero_of_extremes: bool,
 }
 
 impl Latitude {
-    /// What the clauses leave to any implementation.
+    /// The latitude that any implementation has.
     pub const ANY: Latitude = Latitude { ulp: DEFAULT_ULP, any_zero_of_extremes: true };
 
-    /// What an implementation asks for.
+    /// The latitude that an implementation asks for.
     pub fn of(implementation: &dyn Implementation) -> Latitude {
         Latitude { ulp: implementation.allowed_ulp(), any_zero_of_extremes: !implementation.orders_zeros() }
     }
@@ -54,35 +55,35 @@ impl Latitude {
 pub enum Verdict {
     /// The outcome is the expected one.
     Passed,
-    /// It is not.
+    /// The outcome differs from the expected one.
     Failed(Difference),
-    /// The implementation does not do such requests.
+    /// The implementation does not support the request.
     Skipped(String),
-    /// The implementation broke.
+    /// The implementation failed to answer.
     Errored(String),
 }
 
 /// How an outcome differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What sort of difference it is.
+    /// The kind of difference.
     pub kind: DifferenceKind,
     /// The difference in words, with the first wrong element where there is one.
     pub detail: String,
 }
 
-/// The sorts of difference, worst first: silent wrong answers before loud ones.
+/// The kinds of difference, worst first: silent wrong answers before loud ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DifferenceKind {
-    /// The shape is right and elements are wrong.
+    /// The shape is right, but elements are wrong.
     Values,
     /// The result has another shape.
     Shape,
     /// The result has another dtype.
     DType,
-    /// A result where a refusal is due.
+    /// A result although a refusal is expected.
     WronglyAccepted,
-    /// A refusal where a result is due.
+    /// A refusal although a result is expected.
     WronglyRefused,
     /// A refusal of another kind, axis or operand.
     Refusal,
@@ -128,7 +129,7 @@ pub fn judge(request: &Request, expectation: &Expectation, outcome: &Outcome, la
             format!(
                 "expected a result of shape {}, got {}",
                 expected.tensor.shape(),
-                describe(request, refusal)
+                describe_answer(request, refusal)
             ),
         ),
         (Expectation::Refusal(expected), Outcome::Success(success)) => difference(
@@ -143,7 +144,10 @@ pub fn judge(request: &Request, expectation: &Expectation, outcome: &Outcome, la
     judged.map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// What one implementation's outcome demands of another's; `None` where it was skipped or broke.
+/// The expectation that one implementation's outcome sets for another's; `None` if it was skipped or failed.
+///
+/// The outcome becomes an expected value and is checked as one ([`EXPECTED_ULP`]). For an implementation that
+/// is allowed more, set the result's `tolerance_ulp`.
 ///
 /// The outcome is then an expected value, and checked as one ([`EXPECTED_ULP`]): for an implementation that is
 /// allowed more, set the result's `tolerance_ulp`.
@@ -163,8 +167,8 @@ pub fn expectation_of(outcome: &Outcome) -> Option<Expectation> {
     }
 }
 
-/// A refusal without kind meets any expected refusal; with a kind, and axis and operand where it gives them,
-/// they must be the expected ones.
+/// A refusal without a kind matches any expected refusal. If it has a kind, the kind must be the expected
+/// one, and so must the axis and operand if it gives them.
 fn refusals(request: &Request, expected: &ExpectedRefusal, refusal: &Refusal) -> Result<(), Difference> {
     let (Some(expected_kind), Some(kind)) = (expected.kind, refusal.kind) else { return Ok(()) };
     let other = |expected: Option<usize>, found: Option<usize>| {
@@ -178,18 +182,22 @@ fn refusals(request: &Request, expected: &ExpectedRefusal, refusal: &Refusal) ->
     }
     difference(
         DifferenceKind::Refusal,
-        format!("expected {}, got {}", describe_refusal(request, expected), describe(request, refusal)),
+        format!(
+            "expected {}, got {}",
+            describe_refusal(request, expected),
+            describe_answer(request, refusal)
+        ),
     )
 }
 
-/// A refusal that was answered, in words, with the operand's name and what was said for people.
-fn describe(request: &Request, refusal: &Refusal) -> String {
+/// A refusal in words, with the operand's name and the refusal's message.
+fn describe_answer(request: &Request, refusal: &Refusal) -> String {
     let mut text = match refusal.kind {
         Some(_) => {
             let Refusal { kind, axis, operand, .. } = *refusal;
             describe_refusal(request, &ExpectedRefusal { kind, axis, operand })
         }
-        None => "a refusal without kind".into(),
+        None => "a refusal without a kind".into(),
     };
     if !refusal.message.is_empty() {
         text += &format!(": {}", refusal.message);
@@ -215,14 +223,14 @@ fn results(
     success: &Success,
     latitude: Latitude,
 ) -> Result<(), Difference> {
-    same_frame("", &expected.tensor, &success.tensor)?;
+    same_dtype_and_shape("", &expected.tensor, &success.tensor)?;
     let rule = Rule::of(request, expected, latitude);
     elements(&expected.tensor, &success.tensor, &rule)?;
     extras(expected, success)
 }
 
-/// The dtypes and shapes agree.
-fn same_frame(what: &str, expected: &Tensor, found: &Tensor) -> Result<(), Difference> {
+/// Checks that the dtypes and shapes are equal.
+fn same_dtype_and_shape(what: &str, expected: &Tensor, found: &Tensor) -> Result<(), Difference> {
     if expected.dtype() != found.dtype() {
         let detail = format!("{what}expected dtype {}, got {}", expected.dtype(), found.dtype());
         return difference(DifferenceKind::DType, detail);
@@ -234,11 +242,11 @@ fn same_frame(what: &str, expected: &Tensor, found: &Tensor) -> Result<(), Diffe
     Ok(())
 }
 
-/// The intermediate and the flags are judged only where both sides have them; both are exact.
+/// The intermediate and the flags are judged only if both sides have them. Both are exact.
 fn extras(expected: &ExpectedResult, success: &Success) -> Result<(), Difference> {
     let extra = |difference: Difference| Difference { kind: DifferenceKind::Extra, ..difference };
     if let (Some(expected), Some(found)) = (&expected.intermediate, &success.intermediate) {
-        same_frame("intermediate: ", expected, found).map_err(extra)?;
+        same_dtype_and_shape("intermediate: ", expected, found).map_err(extra)?;
         elements(expected, found, &Rule::Bits { any_zero_sign: false }).map_err(|error| {
             extra(Difference { detail: format!("intermediate: {}", error.detail), ..error })
         })?;

@@ -1,4 +1,6 @@
-//! Sets of floats: ranges of neighbours, and NaN or not.
+//! Sets of floats: ranges of adjacent floats, with or without NaN.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use super::ulp::{from_key, infinity_key, key};
 use broadcheck_reference::apply;
@@ -10,9 +12,9 @@ const MOST_RANGES: usize = 16;
 /// -0 and +0 as keys.
 pub(super) const ZEROS: [i64; 2] = [-1, 0];
 
-/// Keys from `low` to `high`, both included.
+/// The keys from `low` to `high`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Range {
+pub(super) struct ValueRange {
     pub(super) low: i64,
     pub(super) high: i64,
 }
@@ -21,20 +23,20 @@ pub(super) struct Range {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Floats {
     pub(super) dtype: DType,
-    pub(super) ranges: Vec<Range>,
+    pub(super) ranges: Vec<ValueRange>,
     pub(super) nan: bool,
 }
 
-/// Values on which every function behaves alike: NaN; one of the zeros or infinities; numbers of one sign.
+/// Values on which every function behaves uniformly: NaN; a single zero or infinity; or numbers of one sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Piece {
     Nan,
-    Keys(Range),
+    Keys(ValueRange),
 }
 
-impl Range {
-    pub(super) fn point(key: i64) -> Range {
-        Range { low: key, high: key }
+impl ValueRange {
+    pub(super) fn point(key: i64) -> ValueRange {
+        ValueRange { low: key, high: key }
     }
 
     pub(super) fn holds(self, key: i64) -> bool {
@@ -45,24 +47,24 @@ impl Range {
         self.low == self.high
     }
 
-    /// The numbers with the other sign.
-    pub(super) fn mirrored(self) -> Range {
-        Range { low: -1 - self.high, high: -1 - self.low }
+    /// The same numbers with the opposite sign.
+    pub(super) fn mirrored(self) -> ValueRange {
+        ValueRange { low: -1 - self.high, high: -1 - self.low }
     }
 
     /// Every float but NaN.
-    pub(super) fn whole(dtype: DType) -> Range {
-        Range { low: -1 - infinity_key(dtype), high: infinity_key(dtype) }
+    pub(super) fn whole(dtype: DType) -> ValueRange {
+        ValueRange { low: -1 - infinity_key(dtype), high: infinity_key(dtype) }
     }
 
-    fn common(self, other: Range) -> Option<Range> {
-        let common = Range { low: self.low.max(other.low), high: self.high.min(other.high) };
+    fn common(self, other: ValueRange) -> Option<ValueRange> {
+        let common = ValueRange { low: self.low.max(other.low), high: self.high.min(other.high) };
         (common.low <= common.high).then_some(common)
     }
 
-    /// Some ULP wider. The two zeros are one point here: a range that reaches one reaches the other, and the
-    /// step between them costs nothing.
-    pub(super) fn widened(self, ulp: u32, dtype: DType) -> Range {
+    /// The range widened by some ULPs. The two zeros count as one point: a range that reaches one reaches the
+    /// other, and the step between them costs nothing.
+    pub(super) fn widened(self, ulp: u32, dtype: DType) -> ValueRange {
         let ulp = i64::from(ulp);
         let (mut low, mut high) = (self.low.saturating_sub(ulp), self.high.saturating_add(ulp));
         // mutant: replace < with <=: where low is +0, the last expression turns it into -0 as well
@@ -72,8 +74,8 @@ impl Range {
         if self.high < 0 && high >= 0 {
             high = high.saturating_add(1);
         }
-        let whole = Range::whole(dtype);
-        Range {
+        let whole = ValueRange::whole(dtype);
+        ValueRange {
             low: if low == 0 { -1 } else { low.max(whole.low) },
             high: if high == -1 { 0 } else { high.min(whole.high) },
         }
@@ -81,7 +83,7 @@ impl Range {
 }
 
 impl Piece {
-    /// Both ends, which are one value for NaN and the special values.
+    /// Both ends, which are equal for NaN and the special values.
     pub(super) fn ends(self, dtype: DType) -> [Scalar; 2] {
         match self {
             Piece::Nan => [nan_of(dtype); 2],
@@ -89,7 +91,7 @@ impl Piece {
         }
     }
 
-    /// A zero, an infinity or NaN: there the functions of clause V-4 are exact.
+    /// Whether this is a zero, an infinity or NaN, for which the functions of clause V-4 are exact.
     pub(super) fn is_special(self, dtype: DType) -> bool {
         match self {
             Piece::Nan => true,
@@ -100,11 +102,11 @@ impl Piece {
         }
     }
 
-    /// The keys, where the sign bit is set.
-    pub(super) fn negative(self) -> Option<Range> {
+    /// The keys, if the sign bit is set.
+    pub(super) fn negative(self) -> Option<ValueRange> {
         match self {
-            Piece::Keys(range) if range.high < 0 => Some(range),
-            _ => None,
+            Piece::Keys(range) => (range.high < 0).then_some(range),
+            Piece::Nan => None,
         }
     }
 }
@@ -115,27 +117,27 @@ impl Floats {
     }
 
     pub(super) fn exactly(value: Scalar) -> Floats {
-        let range = key(value).map(Range::point);
+        let range = key(value).map(ValueRange::point);
         Floats { dtype: value.dtype(), nan: range.is_none(), ranges: range.into_iter().collect() }
     }
 
-    /// Whether a value belongs to the set. Both zeros belong to a range that holds one of them, unless that is
-    /// all it holds: an exact zero has its sign checked (clause V-4).
+    /// Whether a value is in the set. A range that contains one zero also contains the other, unless that
+    /// zero is all it contains: the sign of an exact zero is checked (clause V-4).
     pub(super) fn contains(&self, value: Scalar) -> bool {
         let Some(key) = key(value) else { return self.nan };
-        let holds = |range: &Range| {
+        let holds = |range: &ValueRange| {
             let zero = ZEROS.contains(&key) && !range.is_point();
             range.holds(key) || (zero && ZEROS.iter().any(|&zero| range.holds(zero)))
         };
         self.ranges.iter().any(holds)
     }
 
-    /// Whether a zero of one sign or the other belongs to the set.
+    /// Whether a zero of either sign is in the set.
     pub(super) fn holds_zero(&self) -> bool {
         self.ranges.iter().any(|range| ZEROS.iter().any(|&zero| range.holds(zero)))
     }
 
-    /// The set in pieces, cut further at some numbers.
+    /// The set in pieces, also split at these keys.
     pub(super) fn pieces(&self, cuts: &[i64]) -> Vec<Piece> {
         let infinity = infinity_key(self.dtype);
         let mut points = vec![-1 - infinity, -1, 0, infinity];
@@ -143,11 +145,11 @@ impl Floats {
         points.sort_unstable();
         let mut regions = Vec::new();
         for pair in points.windows(2) {
-            regions.push(Range::point(pair[0]));
-            regions.push(Range { low: pair[0] + 1, high: pair[1] - 1 });
+            regions.push(ValueRange::point(pair[0]));
+            regions.push(ValueRange { low: pair[0] + 1, high: pair[1] - 1 });
         }
-        regions.push(Range::point(infinity));
-        let common = |range: &Range| {
+        regions.push(ValueRange::point(infinity));
+        let common = |range: &ValueRange| {
             let range = *range;
             regions.iter().filter_map(move |&region| range.common(region)).map(Piece::Keys)
         };
@@ -155,16 +157,16 @@ impl Floats {
         self.ranges.iter().flat_map(common).chain(nan).collect()
     }
 
-    /// The values of two sets together.
+    /// Adds another set's values.
     pub(super) fn join(&mut self, other: &Floats) {
         self.ranges.extend(&other.ranges);
         self.nan |= other.nan;
     }
 
-    /// The same set with as few ranges as it takes; a larger one where it takes too many.
+    /// The same set with as few ranges as possible; a larger set if it needs too many.
     pub(super) fn merged(mut self) -> Floats {
         self.ranges.sort_unstable();
-        let mut merged: Vec<Range> = Vec::new();
+        let mut merged: Vec<ValueRange> = Vec::new();
         for range in self.ranges {
             match merged.last_mut() {
                 Some(last) if range.low <= last.high.saturating_add(1) => {
@@ -176,7 +178,7 @@ impl Floats {
         if let [first, .., last] = merged[..]
             && merged.len() > MOST_RANGES
         {
-            merged = vec![Range { low: first.low, high: last.high }];
+            merged = vec![ValueRange { low: first.low, high: last.high }];
         }
         Floats { ranges: merged, ..self }
     }
@@ -191,13 +193,13 @@ fn nan_of(dtype: DType) -> Scalar {
 mod tests {
     use super::*;
 
-    fn range(low: i64, high: i64) -> Range {
-        Range { low, high }
+    fn range(low: i64, high: i64) -> ValueRange {
+        ValueRange { low, high }
     }
 
     #[test]
-    fn the_zeros_are_one_point_of_a_widened_range() {
-        // By hand: key 1 is the smallest subnormal, 0 is +0, -1 is -0, -2 the largest negative number.
+    fn the_zeros_count_as_one_point_of_a_widened_range() {
+        // By hand: key 1 is the smallest subnormal, 0 is +0, -1 is -0, -2 the negative number nearest to 0.
         let widened = |low, high, ulp| range(low, high).widened(ulp, DType::F32);
         assert_eq!(widened(9, 9, 4), range(5, 13));
         assert_eq!(widened(4, 4, 4), range(-1, 8), "reaches +0 and so -0");
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_zero_has_its_sign_checked_and_one_in_a_range_has_not() {
+    fn the_sign_of_a_zero_is_checked_only_if_it_is_exact() {
         let minus_zero = Scalar::F64(-0.0);
         let set = |low, high| Floats { dtype: DType::F64, ranges: vec![range(low, high)], nan: false };
         assert!(!set(0, 0).contains(minus_zero));
@@ -246,11 +248,11 @@ mod tests {
     }
 
     #[test]
-    fn ranges_merge_where_they_touch_and_where_there_are_too_many() {
+    fn ranges_merge_if_they_touch_or_if_there_are_too_many() {
         let set = |ranges| Floats { dtype: DType::F64, ranges, nan: false }.merged().ranges;
         assert_eq!(set(vec![range(5, 6), range(1, 2), range(3, 3)]), [range(1, 3), range(5, 6)]);
         assert_eq!(set(vec![range(1, 9), range(2, 3)]), [range(1, 9)]);
-        assert_eq!(set((0..17).map(|place| Range::point(2 * place)).collect()), [range(0, 32)]);
-        assert_eq!(set((0..16).map(|place| Range::point(2 * place)).collect()).len(), 16);
+        assert_eq!(set((0..17).map(|place| ValueRange::point(2 * place)).collect()), [range(0, 32)]);
+        assert_eq!(set((0..16).map(|place| ValueRange::point(2 * place)).collect()).len(), 16);
     }
 }

@@ -1,11 +1,13 @@
-//! Floats in order: a key per value, so that neighbours differ by one (clause V-4).
+//! Orders floats: each value has a key, and the keys of neighbours differ by one (clause V-4).
 //!
-//! -0 stands just below +0, and infinity one step beyond the largest finite number.
+//! -0 is just below +0, and infinity is one step beyond the largest finite number.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Scalar};
 
-/// The place of a float in the order of its dtype; `None` for NaN and for values that are no floats.
+/// The key of a float; `None` for NaN and for values that are not floats.
 pub(super) fn key(scalar: Scalar) -> Option<i64> {
     if scalar.as_f64()?.is_nan() {
         return None;
@@ -16,7 +18,7 @@ pub(super) fn key(scalar: Scalar) -> Option<i64> {
     Some(if bits & sign_bit == 0 { magnitude } else { -1 - magnitude })
 }
 
-/// The float at a place in the order; beyond infinity, infinity.
+/// The float of a key; infinity for keys beyond it.
 pub(super) fn from_key(dtype: DType, key: i64) -> Scalar {
     let infinity = infinity_key(dtype);
     let key = key.clamp(-1 - infinity, infinity);
@@ -29,22 +31,38 @@ pub(super) fn from_key(dtype: DType, key: i64) -> Scalar {
         DType::F32 => Scalar::F32(f32::from_bits(narrow32())),
         DType::F16 => Scalar::F16(f16::from_bits(narrow16())),
         DType::Bf16 => Scalar::Bf16(bf16::from_bits(narrow16())),
-        other => unreachable!("{other} is no float"),
+        other @ (DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool) => unreachable!("{other} is not a float"),
     }
 }
 
-/// The key of +infinity: every key of the dtype lies between it and its mirror image.
+/// The key of +infinity: all keys of the dtype are between it and its mirror image.
 pub(super) fn infinity_key(dtype: DType) -> i64 {
     match dtype {
         DType::F64 => f64::INFINITY.to_bits().cast_signed(),
         DType::F32 => f32::INFINITY.to_bits().into(),
         DType::F16 => f16::INFINITY.to_bits().into(),
         DType::Bf16 => bf16::INFINITY.to_bits().into(),
-        other => unreachable!("{other} is no float"),
+        other @ (DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool) => unreachable!("{other} is not a float"),
     }
 }
 
-/// The steps from one value to another, where the zeros are one point.
+/// The number of steps from one value to another, counting the two zeros as one point.
 pub(super) fn distance(one: i64, other: i64) -> u64 {
     let (low, high) = (one.min(other), one.max(other));
     high.abs_diff(low) - u64::from(low < 0 && high >= 0)
@@ -54,7 +72,16 @@ fn sign_bit(dtype: DType) -> u64 {
     match dtype {
         DType::F64 => 1 << 63,
         DType::F32 => 1 << 31,
-        _ => 1 << 15,
+        DType::F16 | DType::Bf16 => 1 << 15,
+        other @ (DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool) => unreachable!("{other} is not a float"),
     }
 }
 
@@ -63,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_come_back_and_neighbours_differ_by_one() {
+    fn keys_round_trip_and_neighbours_differ_by_one() {
         for value in [0.0, -0.0, 1.0, -1.0, f64::MAX, f64::NEG_INFINITY, 5e-324] {
             let scalar = Scalar::F64(value);
             assert_eq!(from_key(DType::F64, key(scalar).unwrap()), scalar);
@@ -79,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_step_between_the_zeros_is_none() {
+    fn there_is_no_step_between_the_zeros() {
         let distance = |a, b| distance(key(Scalar::F32(a)).unwrap(), key(Scalar::F32(b)).unwrap());
         assert_eq!(distance(0.0, -0.0), 0);
         assert_eq!(distance(f32::from_bits(2), -f32::from_bits(1)), 3);

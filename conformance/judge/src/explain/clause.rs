@@ -1,6 +1,6 @@
-//! Which clause of SEMANTICS.md decides a question about shapes.
+//! The clause of SEMANTICS.md that decides a query about shapes.
 
-use super::Question;
+use super::ShapeQuery;
 use broadcheck_reference::Alignment;
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape, clauses};
 
@@ -9,18 +9,19 @@ pub fn heading(clause: &str) -> Option<&'static str> {
     clauses::get(clause).map(|clause| clause.heading)
 }
 
-/// The clause that decides: the one that refuses, or for an accepted question the one that says the result.
-pub(super) fn deciding(question: &Question, decision: &Result<Alignment, Refusal>) -> &'static str {
+/// The deciding clause: the one that refuses the query, or the one that defines the result of an accepted
+/// query.
+pub(super) fn deciding(query: &ShapeQuery, decision: &Result<Alignment, Refusal>) -> &'static str {
     match decision {
-        Ok(_) => accepting(question),
-        Err(refusal) => refusing(question, refusal),
+        Ok(_) => accepting(query),
+        Err(refusal) => refusing(query, refusal),
     }
 }
 
-fn accepting(question: &Question) -> &'static str {
-    let shapes = &question.shapes;
-    match &question.rules {
-        Rules::Numpy if question.target.is_some() => "NUMPY-5",
+fn accepting(query: &ShapeQuery) -> &'static str {
+    let shapes = &query.shapes;
+    match &query.rules {
+        Rules::Numpy if query.target.is_some() => "NUMPY-5",
         Rules::Numpy if shapes.iter().all(|shape| shape.rank() == 0) => "NUMPY-4",
         Rules::Numpy => "NUMPY-3",
         Rules::None => "NONE-2",
@@ -34,16 +35,21 @@ fn accepting(question: &Question) -> &'static str {
     }
 }
 
-fn refusing(question: &Question, refusal: &Refusal) -> &'static str {
-    let set = question.rules.set();
+fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
+    let set = query.rules.set();
     match refusal.kind {
         Some(RefusalKind::OperandCount) => "G-5",
         Some(RefusalKind::TooLarge) => "G-1",
         Some(RefusalKind::DTypeMismatch) => "G-3",
         Some(RefusalKind::UnsupportedFunction) => "V-2",
-        Some(RefusalKind::AxisOutOfRange) => match question.rules {
+        Some(RefusalKind::AxisOutOfRange) => match query.rules {
             Rules::Pdpd { axis: Some(axis) } if axis < -1 => "PDPD-2",
-            _ => "PDPD-4",
+            Rules::Pdpd { .. }
+            | Rules::None
+            | Rules::Numpy
+            | Rules::Bidirectional
+            | Rules::Xla { .. }
+            | Rules::Theano => "PDPD-4",
         },
         Some(RefusalKind::BroadcastDimensionsNotIdentity) => "XLA-1",
         Some(RefusalKind::BroadcastDimensionsCount) => "XLA-4",
@@ -55,15 +61,15 @@ fn refusing(question: &Question, refusal: &Refusal) -> &'static str {
             RuleSet::None => "NONE-1",
             RuleSet::Pdpd => "PDPD-1",
             RuleSet::Xla => "XLA-3",
-            _ => "NUMPY-5",
+            RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano => "NUMPY-5",
         },
         _ => match set {
             RuleSet::None => "NONE-2",
-            RuleSet::Numpy if question.target.is_some() => "NUMPY-5",
+            RuleSet::Numpy if query.target.is_some() => "NUMPY-5",
             RuleSet::Numpy => "NUMPY-2",
             RuleSet::Pdpd => "PDPD-5",
             RuleSet::Bidirectional => "BIDI-1",
-            RuleSet::Xla if equal_ranks(&question.shapes) => "XLA-1",
+            RuleSet::Xla if equal_ranks(&query.shapes) => "XLA-1",
             RuleSet::Xla => "XLA-7",
             RuleSet::Theano => "THEANO-3",
         },

@@ -1,17 +1,17 @@
-//! The drawing itself: rows laid out in columns, in text that carries its marks with it, so that colour only
-//! repeats what the signs say.
+//! The drawing: rows laid out in columns. The text carries every mark as a sign, so that colour only repeats
+//! what the signs say.
 
-use super::frame::Frame;
+use super::columns::Columns;
 use super::row::{Cell, Row, rows};
 use super::{Explanation, heading};
-use crate::pad::{padded, padded_left};
+use crate::text::{padded, padded_left};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules};
 use std::fmt;
 
-/// What a piece of text is, for whoever paints it.
+/// What a piece of text represents, for whoever colours it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mark {
-    /// Text, or a length that stays as it is.
+    /// Text, or a length that is not stretched.
     Plain,
     /// A heading.
     Heading,
@@ -19,35 +19,35 @@ pub enum Mark {
     Stretched,
     /// An axis that an operand lacks: its values are repeated.
     Missing,
-    /// What the refusal is about.
+    /// A part that the refusal is about.
     Offending,
-    /// The verdict of an accepted question.
+    /// The verdict of an accepted query.
     Accepted,
-    /// The verdict of a refused question.
+    /// The verdict of a refused query.
     Refused,
 }
 
 impl Mark {
-    /// The sign behind a length.
+    /// The sign printed after a length.
     fn sign(self) -> &'static str {
         match self {
             Mark::Stretched => "*",
             Mark::Offending => "!",
-            _ => "",
+            Mark::Plain | Mark::Heading | Mark::Missing | Mark::Accepted | Mark::Refused => "",
         }
     }
 }
 
-/// A piece of a line.
+/// A piece of a line with one mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
+    /// What the text represents.
     pub mark: Mark,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
-/// Lines of pieces; written as plain text by [`fmt::Display`].
+/// Lines of marked pieces. [`fmt::Display`] writes them as plain text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawing {
     /// The lines.
@@ -71,15 +71,15 @@ impl Drawing {
 }
 
 pub(super) fn draw(explanation: &Explanation, width: usize) -> Drawing {
-    let frame = Frame::of(explanation);
-    let rows = rows(explanation, &frame);
+    let columns = Columns::of(explanation);
+    let rows = rows(explanation, &columns);
     let mut drawing = Drawing::default();
     drawing.line([
-        (Mark::Heading, format!("{}:", title(&explanation.question.rules))),
+        (Mark::Heading, format!("{}:", title(&explanation.query.rules))),
         (Mark::Plain, format!(" {}", explanation.equation())),
     ]);
     drawing.line([]);
-    table(&mut drawing, &frame, &rows, width);
+    table(&mut drawing, &columns, &rows, width);
     drawing.line([]);
     legend(&mut drawing, explanation, &rows);
     verdict(&mut drawing, explanation);
@@ -94,25 +94,30 @@ fn title(rules: &Rules) -> String {
             let list: Vec<String> = dimensions.iter().map(ToString::to_string).collect();
             format!("xla, broadcast_dimensions ({})", list.join(","))
         }
-        other => other.set().to_string(),
+        Rules::Pdpd { axis: None }
+        | Rules::Xla { broadcast_dimensions: None }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano => rules.set().to_string(),
     }
 }
 
-/// The rows in columns; where the axes are too many for the width, in several blocks.
-fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
+/// The rows in columns, in several blocks if the axes do not fit the width.
+fn table(drawing: &mut Drawing, columns: &Columns, rows: &[Row], width: usize) {
     let label_width = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0).max("axis".len());
     let numbers = || rows.iter().flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.number.len());
-    let number_width = numbers().max().unwrap_or(0).max(frame.rank.saturating_sub(1).to_string().len());
-    // Two spaces before a number, one place behind it for its sign.
+    let number_width = numbers().max().unwrap_or(0).max(columns.count.saturating_sub(1).to_string().len());
+    // Two spaces before a number, one character after it for its sign.
     let column_width = number_width + 3;
     let per_block = (width.saturating_sub(label_width + 2) / column_width).max(1);
     let mut first = 0;
     loop {
-        let last = frame.rank.min(first + per_block);
+        let last = columns.count.min(first + per_block);
         if first > 0 {
             drawing.line([]);
         }
-        if frame.rank > 0 {
+        if columns.count > 0 {
             let mut line = vec![(Mark::Heading, format!("  {}", padded("axis", label_width)))];
             line.extend(
                 (first..last).map(|axis| {
@@ -129,7 +134,7 @@ fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
                 None => continue,
             }
             let remark = match &row.cells {
-                Some(_) if last < frame.rank => String::new(),
+                Some(_) if last < columns.count => String::new(),
                 Some(cells) if cells.is_empty() => format!("  () {}", row.remark),
                 _ if row.remark.is_empty() => String::new(),
                 _ => format!("  {}", row.remark),
@@ -140,7 +145,7 @@ fn table(drawing: &mut Drawing, frame: &Frame, rows: &[Row], width: usize) {
             drawing.line(line);
         }
         first = last;
-        if first >= frame.rank {
+        if first >= columns.count {
             break;
         }
     }
@@ -150,33 +155,33 @@ fn column(cell: &Cell, number_width: usize) -> (Mark, String) {
     (cell.mark, format!("  {}{:1}", padded_left(&cell.number, number_width), cell.mark.sign()))
 }
 
-/// The signs that occur, explained.
+/// Explains the signs that occur.
 fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
     let occurs =
         |mark: Mark| rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|cell| cell.mark == mark);
     let refused = explanation.decision.is_err();
     let mut parts = Vec::new();
-    if explanation.question.rules.set() == RuleSet::Theano && rows.iter().any(|row| row.cells.is_some()) {
+    if explanation.query.rules.set() == RuleSet::Theano && rows.iter().any(|row| row.cells.is_some()) {
         parts.push("T broadcastable, F not");
     }
     if occurs(Mark::Stretched) {
-        parts.push("* a 1 that is stretched");
+        parts.push("* a stretched 1");
     }
     if occurs(Mark::Missing) {
-        parts.push(if refused { ". no axis there" } else { ". no axis there: repeated along it" });
+        parts.push(if refused { ". no axis" } else { ". no axis: repeated along it" });
     }
     if occurs(Mark::Offending) {
-        parts.push("! what does not go together");
+        parts.push("! incompatible");
     }
     if !parts.is_empty() {
         drawing.line([(Mark::Plain, format!("  {}", parts.join("   ")))]);
     }
 }
 
-/// The refusal, its operand by the name that it has in the drawing.
+/// The refusal, with the operand's name in the drawing.
 fn refusal_text(explanation: &Explanation, refusal: &Refusal) -> String {
     let kind = refusal.kind.map_or("without a kind", RefusalKind::name);
-    let label = refusal.operand.and_then(|operand| explanation.question.labels.get(operand));
+    let label = refusal.operand.and_then(|operand| explanation.query.labels.get(operand));
     let operand = label.map(|label| format!(" of {label}")).unwrap_or_default();
     let axis = refusal.axis.map(|axis| format!(" at axis {axis}")).unwrap_or_default();
     format!("{kind}{operand}{axis}: {}", refusal.message)

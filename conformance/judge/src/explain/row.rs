@@ -1,43 +1,43 @@
-//! The rows of a drawing: for each axis of the frame what an operand, the intermediate or the result has there,
-//! and what becomes of it.
+//! The rows of a drawing: what an operand, the intermediate or the result has in each column, and what
+//! becomes of it.
 
-use super::frame::Frame;
+use super::columns::Columns;
 use super::{Explanation, Mark};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape};
 
-/// One place of a row.
+/// One cell of a row.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
-    /// The length and, for `theano`, its flag; or a sign where there is no axis.
+    /// The length and, for `theano`, its flag; or a sign if there is no axis.
     pub(super) number: String,
-    /// What becomes of it.
+    /// How the axis is treated.
     pub(super) mark: Mark,
 }
 
 /// One line of a drawing.
 pub(super) struct Row {
     pub(super) label: String,
-    /// The cells, one per axis of the frame; none for an operand that has no place above the axes.
+    /// The cells, one per column; `None` for an operand that cannot be placed.
     pub(super) cells: Option<Vec<Cell>>,
-    /// What stands after the cells.
+    /// The text after the cells.
     pub(super) remark: String,
 }
 
-/// The operands, then the target, then what they give.
-pub(super) fn rows(explanation: &Explanation, frame: &Frame) -> Vec<Row> {
-    let question = &explanation.question;
+/// Rows for the operands, then for the target, then for the result.
+pub(super) fn rows(explanation: &Explanation, columns: &Columns) -> Vec<Row> {
+    let query = &explanation.query;
     let mut rows = Vec::new();
-    for operand in 0..question.shapes.len() {
-        rows.push(operand_row(explanation, frame, operand));
+    for operand in 0..query.shapes.len() {
+        rows.push(operand_row(explanation, columns, operand));
     }
-    if question.target.is_some() {
-        rows.push(operand_row(explanation, frame, question.shapes.len()));
+    if query.target.is_some() {
+        rows.push(operand_row(explanation, columns, query.shapes.len()));
     }
     let Ok(alignment) = &explanation.decision else { return rows };
     let two_steps = alignment.intermediate.as_ref();
     if let Some(intermediate) = two_steps {
         let lower = lower_operand(explanation).unwrap_or(0);
-        let label = format!("{} after step 1", question.labels[lower]);
+        let label = format!("{} after step 1", query.labels[lower]);
         let cells = intermediate.iter().zip(alignment.shape.iter());
         let cells = cells.map(|(&length, &result)| length_cell(length, stretched(length, result), None));
         let remark = format!("in-dim: {intermediate}");
@@ -54,32 +54,31 @@ pub(super) fn rows(explanation: &Explanation, frame: &Frame) -> Vec<Row> {
     rows
 }
 
-/// xla at different ranks: the operand of the lower rank.
+/// Under xla, with different ranks: the operand of the lower rank.
 fn lower_operand(explanation: &Explanation) -> Option<usize> {
-    let [one, other] = &explanation.question.shapes[..] else { return None };
-    (explanation.question.rules.set() == RuleSet::Xla && one.rank() != other.rank())
+    let [one, other] = &explanation.query.shapes[..] else { return None };
+    (explanation.query.rules.set() == RuleSet::Xla && one.rank() != other.rank())
         .then(|| usize::from(other.rank() < one.rank()))
 }
 
-fn operand_row(explanation: &Explanation, frame: &Frame, place: usize) -> Row {
-    let question = &explanation.question;
-    let (shape, label) = match question.shapes.get(place) {
-        Some(shape) => (shape, question.labels[place].clone()),
-        None => {
-            (question.target.as_ref().expect("the row after the operands is the target's"), "target".into())
-        }
+fn operand_row(explanation: &Explanation, columns: &Columns, place: usize) -> Row {
+    let query = &explanation.query;
+    let (shape, label) = match query.shapes.get(place) {
+        Some(shape) => (shape, query.labels[place].clone()),
+        None => (query.target.as_ref().expect("the row after the operands is the target's"), "target".into()),
     };
-    let Some(places) = &frame.places[place] else {
+    let Some(places) = &columns.places[place] else {
         return Row { label, cells: None, remark: remark_of_unplaced(explanation, shape) };
     };
-    let flags = (question.rules.set() == RuleSet::Theano)
-        .then(|| question.flags[place].clone().unwrap_or_else(|| vec![false; shape.rank()]));
-    let mut cells: Vec<Cell> = (0..frame.rank).map(|axis| missing_cell(explanation, place, axis)).collect();
+    let flags = (query.rules.set() == RuleSet::Theano)
+        .then(|| query.flags[place].clone().unwrap_or_else(|| vec![false; shape.rank()]));
+    let mut cells: Vec<Cell> =
+        (0..columns.count).map(|axis| missing_cell(explanation, place, axis)).collect();
     for (own, (&length, &axis)) in shape.iter().zip(places).enumerate() {
         let Some(axis) = axis else { continue };
         let flag = flags.as_ref().map(|flags| flags[own]);
         let mark = match &explanation.decision {
-            // The lower operand of xla is stretched in two steps: the row of the first shows which.
+            // xla stretches the lower operand in two steps. The row of the first step shows which axes.
             Ok(alignment)
                 if alignment.intermediate.is_some() && lower_operand(explanation) == Some(place) =>
             {
@@ -104,26 +103,26 @@ fn length_cell(length: usize, mark: Mark, flag: Option<bool>) -> Cell {
     Cell { number: format!("{length}{flag}"), mark }
 }
 
-/// A 1 that meets another length is stretched to it.
+/// A 1 against another length is stretched.
 fn stretched(length: usize, result: usize) -> Mark {
     if length == 1 && result != 1 { Mark::Stretched } else { Mark::Plain }
 }
 
-/// An axis of the frame that the operand does not have: repeated, or the reason of a refusal.
+/// An axis that the operand does not have: repeated, or the reason for a refusal.
 fn missing_cell(explanation: &Explanation, place: usize, axis: usize) -> Cell {
     let sign = |number: &str, mark| Cell { number: number.into(), mark };
     let Err(refusal) = &explanation.decision else { return sign(".", Mark::Missing) };
-    let set = explanation.question.rules.set();
+    let set = explanation.query.rules.set();
     let beyond_a = set == RuleSet::Pdpd && place == 0;
     let needed = match refusal.kind {
         Some(RefusalKind::RankMismatch) => set != RuleSet::Xla,
-        Some(RefusalKind::AxisOutOfRange) => beyond_a && axis >= explanation.question.shapes[0].rank(),
+        Some(RefusalKind::AxisOutOfRange) => beyond_a && axis >= explanation.query.shapes[0].rank(),
         _ => false,
     };
     if needed { sign("-", Mark::Offending) } else { sign(".", Mark::Missing) }
 }
 
-/// Whether a length is among those that a refusal is about.
+/// Whether a refusal is about this length.
 fn offending(
     explanation: &Explanation,
     refusal: &Refusal,
@@ -133,15 +132,15 @@ fn offending(
     length: usize,
     flag: Option<bool>,
 ) -> Mark {
-    let question = &explanation.question;
+    let query = &explanation.query;
     let wrong = match refusal.kind {
         Some(RefusalKind::FlagViolation) => refusal.operand == Some(place) && refusal.axis == Some(own),
         Some(RefusalKind::NotBroadcastable) => refusal.axis == Some(axis) && flag == Some(false),
         Some(RefusalKind::DimensionMismatch) => {
-            let counts = match question.rules.set() {
+            let counts = match query.rules.set() {
                 RuleSet::None | RuleSet::Pdpd => true,
-                RuleSet::Numpy if question.target.is_some() => true,
-                _ => length != 1,
+                RuleSet::Numpy if query.target.is_some() => true,
+                RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Xla | RuleSet::Theano => length != 1,
             };
             refusal.axis == Some(axis) && counts
         }
@@ -150,27 +149,29 @@ fn offending(
     if wrong { Mark::Offending } else { Mark::Plain }
 }
 
-/// What is said of an operand that lies above no axis.
+/// The remark on an operand that cannot be placed.
 fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
-    let question = &explanation.question;
-    if question.shapes.len() != 2 {
-        // There are not two operands of which one could lie above the other.
+    let query = &explanation.query;
+    if query.shapes.len() != 2 {
+        // Only with two operands is there something to say about how one aligns with the other.
         return shape.to_string();
     }
     let kind = explanation.decision.as_ref().err().and_then(|refusal| refusal.kind);
-    match (&question.rules, kind) {
+    match (&query.rules, kind) {
         (Rules::Xla { broadcast_dimensions: None }, _) => {
-            format!("{shape}  ! on which axes? there are no broadcast_dimensions")
+            format!("{shape}  ! which axes? no broadcast_dimensions are given")
         }
         (Rules::Xla { broadcast_dimensions: Some(_) }, _) => {
-            format!("{shape}  ! its broadcast_dimensions place it nowhere")
+            format!("{shape}  ! its broadcast_dimensions are not valid axes")
         }
         (Rules::Pdpd { .. }, Some(RefusalKind::AxisOutOfRange)) => {
-            format!("{shape}  ! its axis places it nowhere")
+            format!("{shape}  ! its axis is out of range")
         }
         (Rules::Pdpd { .. }, _) if shape.rank() > 0 && shape.iter().all(|&length| length == 1) => {
             format!("{shape}  all ones, dropped (PDPD-3): a scalar")
         }
-        _ => shape.to_string(),
+        (Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano, _) => {
+            shape.to_string()
+        }
     }
 }

@@ -17,7 +17,7 @@ mod together;
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 
 use crate::relations::{Extent, RELATIONS, Relation};
-use broadcheck_judge::words::plural;
+use broadcheck_judge::text::plural;
 use broadcheck_spec::{Case, RuleSet, Sweep};
 use long::Long;
 use patterns::Patterns;

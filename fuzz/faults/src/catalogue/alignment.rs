@@ -1,9 +1,10 @@
-//! Which axis of the result an operand's axis lies on, where no attribute says it.
+//! Which axis of the result an operand's axis is aligned with, if no attribute specifies it.
 
 use super::report;
 use crate::{Class, Fault};
 
-/// The first place from the left at which the lengths of an operand are those of the highest; else that on the right.
+/// The first position from the left at which the operand's lengths equal those of the highest operand;
+/// otherwise right-aligned.
 fn first_that_matches(shapes: &[Vec<usize>], operand: usize, rank: usize) -> usize {
     let (own, missing) = (&shapes[operand], rank.saturating_sub(shapes[operand].len()));
     let Some(highest) = shapes.iter().find(|shape| shape.len() == rank) else { return missing };
@@ -22,7 +23,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "alignment/left-for-two-missing",
         class: Class::Alignment,
-        title: "At most one axis is added on the left, the others on the right.",
+        title: "At most one missing axis is added on the left; the others are added on the right.",
         reports: &[],
         plant: |d| {
             d.shapes.missing = |shapes, operand, rank| rank.saturating_sub(shapes[operand].len()).min(1);
@@ -31,7 +32,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "alignment/where-lengths-match",
         class: Class::Alignment,
-        title: "An operand of lower rank is laid on the first axes of its lengths.",
+        title: "An operand of lower rank is aligned with the first axes that have the same lengths.",
         reports: &[report("xtensor", "https://github.com/xtensor-stack/xtensor/issues/1345")],
         plant: |d| d.shapes.missing = first_that_matches,
     },
@@ -45,7 +46,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "alignment/ones-lose-their-rank",
         class: Class::Alignment,
-        title: "An operand of ones only counts as a scalar, and the result loses its rank.",
+        title: "An operand with only lengths of 1 is treated as a scalar, so the result loses rank.",
         reports: &[report("openvino", "https://github.com/openvinotoolkit/openvino/pull/35566")],
         plant: |d| {
             d.shapes.rank = |shapes| {
@@ -57,7 +58,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "alignment/none-takes-a-scalar",
         class: Class::Alignment,
-        title: "Under none a scalar goes with any shape.",
+        title: "Under none, a scalar is compatible with any shape.",
         reports: &[],
         plant: |d| {
             d.shapes.equal_ranks = |shapes| {

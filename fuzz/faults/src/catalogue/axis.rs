@@ -13,14 +13,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/ignored",
         class: Class::Axis,
-        title: "B is laid on the last axes of A whatever axis says.",
+        title: "B is aligned with the last axes of A, whatever axis is.",
         reports: &[report("openvino", "https://github.com/openvinotoolkit/openvino/issues/4209")],
         plant: |d| d.pdpd.start = |_, a, b, _| Some(a.saturating_sub(b)),
     },
     Fault {
         id: "axis/for-vectors-only",
         class: Class::Axis,
-        title: "axis is honoured for a B of rank 1 alone.",
+        title: "axis is only used if B has rank 1.",
         reports: &[report("openvino", "https://github.com/openvinotoolkit/openvino/pull/4462")],
         plant: |d| {
             d.pdpd.start = |axis, a, b, _| match axis {
@@ -32,7 +32,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/absent-is-zero",
         class: Class::Axis,
-        title: "An axis that is not given counts as 0.",
+        title: "An absent axis is taken as 0.",
         reports: &[report("AMDMIGraphX", "https://github.com/ROCm/AMDMIGraphX/pull/159")],
         plant: |d| {
             d.pdpd.start = |axis, a, b, _| match axis {
@@ -44,7 +44,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/dropped-in-conversion",
         class: Class::Axis,
-        title: "B is padded with trailing ones up to A's rank, whatever axis says, and so begins at the first axis of A.",
+        title: "B is padded with trailing ones to A's rank, whatever axis is, so it starts at the first axis of A.",
         reports: &[report(
             "onnx",
             "https://github.com/onnx/onnx/blob/main/onnx/version_converter/adapters/broadcast_forward_compatibility.h",
@@ -59,7 +59,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/default-after-trimming",
         class: Class::Axis,
-        title: "The default axis is taken from the rank of B without its trailing ones.",
+        title: "The default axis is computed from the rank of B without its trailing ones.",
         reports: &[],
         plant: |d| {
             d.pdpd.start = |axis, a, _, kept| match axis {
@@ -84,7 +84,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/negative-from-the-end",
         class: Class::Axis,
-        title: "A negative axis other than -1 is counted from the end of A.",
+        title: "A negative axis other than -1 counts from the end of A.",
         reports: &[],
         plant: |d| {
             d.pdpd.start = |axis, a, b, _| match axis {
@@ -97,14 +97,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/trailing-ones-kept",
         class: Class::Axis,
-        title: "Trailing ones of B are not dropped before it is laid on A.",
+        title: "Trailing ones of B are not dropped before it is aligned with A.",
         reports: &[],
         plant: |d| d.pdpd.kept = <[usize]>::len,
     },
     Fault {
         id: "axis/one-trailing-one-dropped",
         class: Class::Axis,
-        title: "Of several trailing ones of B the last alone is dropped.",
+        title: "Only the last of several trailing ones of B is dropped.",
         reports: &[],
         plant: |d| d.pdpd.kept = |b| trimmed(b).max(b.len().saturating_sub(1)),
     },
@@ -118,7 +118,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/no-room-at-the-end",
         class: Class::Axis,
-        title: "A scalar B is refused where axis is the rank of A.",
+        title: "A scalar B is refused if axis is the rank of A.",
         reports: &[],
         plant: |d| {
             d.pdpd.room =
@@ -128,21 +128,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/dimensions-ignored",
         class: Class::Axis,
-        title: "The lower operand is laid on the last axes whatever broadcast_dimensions says.",
+        title: "The lower operand is aligned with the last axes, whatever broadcast_dimensions is.",
         reports: &[report("jax (Metal)", "https://github.com/jax-ml/jax/issues/16420")],
         plant: |d| d.xla.lies_on = |named, higher| suffix(named.len(), higher),
     },
     Fault {
         id: "axis/dimensions-from-zero",
         class: Class::Axis,
-        title: "The lower operand is laid on the first axes whatever broadcast_dimensions says.",
+        title: "The lower operand is aligned with the first axes, whatever broadcast_dimensions is.",
         reports: &[],
         plant: |d| d.xla.lies_on = |named, _| (0..named.len()).collect(),
     },
     Fault {
         id: "axis/dimensions-guessed",
         class: Class::Axis,
-        title: "Different ranks without broadcast_dimensions are aligned on the right instead of refused.",
+        title: "Different ranks without broadcast_dimensions are right-aligned instead of refused.",
         reports: &[],
         plant: |d| {
             d.xla.absent = |lower, higher| {
@@ -153,7 +153,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/dimensions-from-the-end",
         class: Class::Axis,
-        title: "A negative broadcast dimension is counted from the end.",
+        title: "A negative broadcast dimension counts from the end.",
         reports: &[],
         plant: |d| {
             d.xla.axis = |dimension, higher| {
@@ -166,14 +166,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/dimensions-in-any-order",
         class: Class::Axis,
-        title: "broadcast_dimensions that decrease are taken as a transposition.",
+        title: "Decreasing broadcast_dimensions are treated as a transposition.",
         reports: &[],
         plant: |d| d.xla.increasing = |before, after| before != after,
     },
     Fault {
         id: "axis/dimensions-repeated",
         class: Class::Axis,
-        title: "Two axes of the lower operand may lie on one.",
+        title: "Two axes of the lower operand may map to the same axis.",
         reports: &[],
         plant: |d| d.xla.increasing = |before, after| before <= after,
     },
@@ -187,21 +187,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "axis/permutation-at-equal-ranks",
         class: Class::Axis,
-        title: "At equal ranks broadcast_dimensions are not looked at.",
+        title: "broadcast_dimensions are ignored for equal ranks.",
         reports: &[],
         plant: |d| d.xla.identity = |_, _| true,
     },
     Fault {
         id: "axis/identity-refused",
         class: Class::Axis,
-        title: "At equal ranks the dimensions that say nothing new are refused.",
+        title: "For equal ranks, the identity as broadcast_dimensions is refused.",
         reports: &[],
         plant: |d| d.xla.identity = |dimensions, _| dimensions.is_empty(),
     },
     Fault {
         id: "axis/in-dim-wants-equal-lengths",
         class: Class::Axis,
-        title: "In the in-dim step a 1 is not stretched, as XLA's text has it against its own example.",
+        title: "The in-dim step does not stretch a 1, as XLA's text says but its own example contradicts.",
         reports: &[],
         plant: |d| d.xla.in_dim = |a, b| (a == b).then_some(a),
     },

@@ -12,7 +12,7 @@ fn path(stride: i64) -> Path {
     }
 }
 
-/// The blocks of a run with another tail; a run of one block has none.
+/// The blocks of a run with a changed tail. A run of a single block has no tail.
 fn with_tail(length: usize, tail: fn(Piece) -> Piece) -> Vec<Piece> {
     let mut pieces = pieces(length);
     if let [_, .., last] = &mut pieces[..]
@@ -23,13 +23,13 @@ fn with_tail(length: usize, tail: fn(Piece) -> Piece) -> Vec<Piece> {
     pieces
 }
 
-/// The pieces of a run with something done to those from a place on.
+/// The pieces of a run, with those from a position on changed.
 fn from_place(length: usize, place: usize, change: fn(Piece) -> Piece) -> Vec<Piece> {
     let changed = |piece: Piece| if piece.store >= place { change(piece) } else { piece };
     pieces(length).into_iter().map(changed).collect()
 }
 
-/// Ends like an access outside a buffer, but without a word on standard error.
+/// Panics like an out-of-bounds access, but prints nothing.
 fn crash_where_empty(sources: &[Source<'_>]) {
     if sources.iter().any(|source| source.data.is_empty()) {
         std::panic::resume_unwind(Box::new("read outside a buffer"));
@@ -40,7 +40,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/tail-dropped",
         class: Class::Blocks,
-        title: "What is left after the last whole block is not computed.",
+        title: "The remainder after the last whole block is not computed.",
         reports: &[],
         plant: |d| d.blocks.pieces = |length| with_tail(length, |tail| Piece { count: 0, ..tail }),
     },
@@ -54,7 +54,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/tail-overlaps",
         class: Class::Blocks,
-        title: "The last block is moved back to be whole where it is written, but not where it is read.",
+        title: "The last block is moved back to be whole when it is written, but not when it is read.",
         reports: &[],
         plant: |d| {
             d.blocks.pieces = |length| {
@@ -78,7 +78,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/last-whole-block-dropped",
         class: Class::Blocks,
-        title: "A run of exactly several blocks lacks its last.",
+        title: "A run of several whole blocks lacks its last block.",
         reports: &[],
         plant: |d| {
             d.blocks.pieces = |length| {
@@ -93,7 +93,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/stale-tail",
         class: Class::Blocks,
-        title: "In the tail a strided operand keeps what the block before it had.",
+        title: "In the tail, a strided operand keeps the values of the previous block.",
         reports: &[],
         plant: |d| {
             d.blocks.loads = |visit| match visit.path {
@@ -106,7 +106,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/rest-after-256-dropped",
         class: Class::Blocks,
-        title: "What a run has after its last whole 256 elements is not computed.",
+        title: "The elements of a run after its last whole 256 are not computed.",
         reports: &[],
         plant: |d| {
             d.blocks.pieces = |length| {
@@ -118,7 +118,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/second-1024-reads-the-first",
         class: Class::Blocks,
-        title: "After 1024 elements of a run, what was loaded for the first of them is read again.",
+        title: "After 1024 elements of a run, its first elements are read again.",
         reports: &[],
         plant: |d| {
             d.blocks.pieces =
@@ -128,7 +128,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/rest-after-1024-dropped",
         class: Class::Blocks,
-        title: "What a run has after its last whole 1024 elements is not computed.",
+        title: "The elements of a run after its last whole 1024 are not computed.",
         reports: &[],
         plant: |d| {
             d.blocks.pieces = |length| {
@@ -140,14 +140,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/splat-kept-between-runs",
         class: Class::Blocks,
-        title: "An operand that stands still along the inner loop is read once for all runs.",
+        title: "An operand with stride 0 in the inner loop is read once for all runs.",
         reports: &[],
         plant: |d| d.blocks.loads = |visit| visit.path != Path::Splat || (visit.block == 0 && visit.run == 0),
     },
     Fault {
         id: "blocks/splat-kept-within-a-chunk",
         class: Class::Blocks,
-        title: "An operand that stands still along the inner loop is read once for each chunk of runs.",
+        title: "An operand with stride 0 in the inner loop is read once for each chunk of runs.",
         reports: &[],
         plant: |d| {
             d.blocks.loads =
@@ -157,7 +157,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/row-kept-between-runs",
         class: Class::Blocks,
-        title: "A run of one block is taken for the same row again, and read once for each chunk.",
+        title: "Runs of one block are assumed to be the same row, which is read once for each chunk.",
         reports: &[],
         plant: |d| {
             d.blocks.loads = |Visit { path, run, block, piece }| match path {
@@ -170,28 +170,28 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/splat-read-as-dense",
         class: Class::Blocks,
-        title: "The loop for dense operands is run for one that stands still.",
+        title: "The loop for dense operands is used for one with stride 0.",
         reports: &[],
         plant: |d| d.blocks.path = |stride| if stride == 0 { Path::Dense } else { path(stride) },
     },
     Fault {
         id: "blocks/strided-read-as-dense",
         class: Class::Blocks,
-        title: "The loop for dense operands is run for one with a step above 1.",
+        title: "The loop for dense operands is used for one with a stride above 1.",
         reports: &[],
         plant: |d| d.blocks.path = |stride| if stride > 1 { Path::Dense } else { path(stride) },
     },
     Fault {
         id: "blocks/reversed-read-as-dense",
         class: Class::Blocks,
-        title: "The loop for dense operands is run for one with a step of -1.",
+        title: "The loop for dense operands is used for one with a stride of -1.",
         reports: &[],
         plant: |d| d.blocks.path = |stride| if stride == -1 { Path::Dense } else { path(stride) },
     },
     Fault {
         id: "blocks/no-carry",
         class: Class::Blocks,
-        title: "At the end of an axis the index goes back to its start, and the axis above does not go on.",
+        title: "At the end of an axis the index returns to its start, but the next outer axis does not advance.",
         reports: &[],
         plant: |d| {
             d.blocks.step = |index, lengths| {
@@ -203,7 +203,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/carry-over-one-axis",
         class: Class::Blocks,
-        title: "The index is carried over one axis, not over two.",
+        title: "The index carries over one axis, but not over two.",
         reports: &[],
         plant: |d| {
             d.blocks.step = |index, lengths| {
@@ -215,7 +215,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/chunk-index-column-major",
         class: Class::Blocks,
-        title: "The index at which a chunk begins is reckoned with the first axis running fastest.",
+        title: "The index at which a chunk begins is computed with the first axis varying fastest.",
         reports: &[],
         plant: |d| {
             d.blocks.unravel = |run, lengths| {
@@ -227,7 +227,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/chunk-begins-late",
         class: Class::Blocks,
-        title: "Every chunk but the first begins one run late.",
+        title: "Every chunk except the first begins one run late.",
         reports: &[],
         plant: |d| {
             d.blocks.runs = |chunk, runs| {
@@ -239,7 +239,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/last-chunk-dropped",
         class: Class::Blocks,
-        title: "Runs that are left after the last whole chunk are not computed.",
+        title: "The runs after the last whole chunk are not computed.",
         reports: &[],
         plant: |d| {
             d.blocks.runs = |chunk, runs| {
@@ -251,21 +251,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "blocks/condition-of-the-first-lane",
         class: Class::Blocks,
-        title: "select decides for a whole block by the condition of its first element.",
+        title: "select uses the condition of a block's first element for the whole block.",
         reports: &[],
         plant: |d| d.evaluate.condition = |_| 0,
     },
     Fault {
         id: "blocks/empty-read-ahead",
         class: Class::Blocks,
-        title: "The first element is read before it is known that there is one, and the process ends.",
+        title: "The first element is read before checking that there is one, and the process crashes.",
         reports: &[report("onnx", "https://github.com/onnx/onnx/issues/6294")],
         plant: |d| d.blocks.prepares = crash_where_empty,
     },
     Fault {
         id: "blocks/place-in-eight-bits",
         class: Class::Blocks,
-        title: "A place in a buffer is kept in too few bits, and wraps.",
+        title: "A position in a buffer is stored in too few bits, and wraps.",
         reports: &[report("mlx", "https://github.com/ml-explore/mlx/issues/124")],
         plant: |d| d.blocks.place = |place| place & 0xff,
     },

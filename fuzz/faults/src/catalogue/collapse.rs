@@ -1,4 +1,4 @@
-//! Loops made one, or left out.
+//! Loops that are merged or removed.
 
 use crate::engine::collapse::{Axis, even, joined};
 use crate::{Class, Fault};
@@ -7,21 +7,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "collapse/by-the-first-operand",
         class: Class::Collapse,
-        title: "Axes are collapsed where the first operand walks on evenly, whatever the others do.",
+        title: "Axes are collapsed if the first operand allows it, whatever the others do.",
         reports: &[],
         plant: |d| d.collapse.merges = |even| even.first().is_none_or(|&even| even),
     },
     Fault {
         id: "collapse/by-any-operand",
         class: Class::Collapse,
-        title: "Axes are collapsed where any operand walks on evenly.",
+        title: "Axes are collapsed if any operand allows it.",
         reports: &[],
         plant: |d| d.collapse.merges = |even| even.iter().any(|&even| even),
     },
     Fault {
         id: "collapse/still-outer-axis",
         class: Class::Collapse,
-        title: "An outer axis along which an operand stands still is collapsed with one along which it walks.",
+        title: "An outer axis with stride 0 is collapsed with an inner axis with another stride.",
         reports: &[],
         plant: |d| {
             d.collapse.even =
@@ -31,7 +31,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "collapse/still-inner-axis",
         class: Class::Collapse,
-        title: "An inner axis along which an operand stands still is collapsed with one along which it walks.",
+        title: "An inner axis with stride 0 is collapsed with an outer axis with another stride.",
         reports: &[],
         plant: |d| {
             d.collapse.even =
@@ -41,7 +41,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "collapse/length-of-the-outer-axis",
         class: Class::Collapse,
-        title: "Whether an operand walks on evenly is reckoned with the outer axis' length.",
+        title: "Whether axes can be collapsed is computed from the length of the outer axis.",
         reports: &[],
         plant: |d| {
             d.collapse.even = |outer, inner, operand| {
@@ -53,7 +53,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "collapse/sign-lost",
         class: Class::Collapse,
-        title: "A reversed axis is collapsed with one that runs forwards.",
+        title: "A reversed axis is collapsed with a forward one.",
         reports: &[],
         plant: |d| {
             d.collapse.even = |outer, inner, operand| {
@@ -65,7 +65,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "collapse/equal-steps",
         class: Class::Collapse,
-        title: "Axes with the same step are collapsed, as in a view whose windows overlap.",
+        title: "Axes with equal strides are collapsed, as in a view with overlapping windows.",
         reports: &[],
         plant: |d| {
             d.collapse.even = |outer, inner, operand| {
@@ -76,7 +76,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "collapse/steps-of-the-outer-axis",
         class: Class::Collapse,
-        title: "Two axes made one are walked with the steps of the outer.",
+        title: "Collapsed axes are traversed with the stride of the outer axis.",
         reports: &[],
         plant: |d| {
             d.collapse.joined =
@@ -86,7 +86,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "collapse/still-axis-dropped",
         class: Class::Collapse,
-        title: "An axis along which no operand walks is left out, and what should repeat is left at zero.",
+        title: "An axis along which every operand has stride 0 is dropped, and the elements that should repeat stay zero.",
         reports: &[],
         plant: |d| d.collapse.drops = |axis| axis.length == 1 || axis.strides.iter().all(|&step| step == 0),
     },

@@ -1,4 +1,4 @@
-//! One-way against two-way.
+//! One-way and two-way broadcasting.
 
 use super::report;
 use crate::engine::shapes::common;
@@ -27,14 +27,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "direction/mutual-in-one-order-only",
         class: Class::Direction,
-        title: "Of two operands that stretch each other the one with the leading 1 must stand second.",
+        title: "Of two operands that stretch each other, the one with the leading 1 must be second.",
         reports: &[report("keanu", "https://github.com/improbable-research/keanu/pull/187")],
         plant: |d| d.shapes.possible = |shapes| !(mutual(shapes) && shapes[0].first() == Some(&1)),
     },
     Fault {
         id: "direction/second-onto-first-only",
         class: Class::Direction,
-        title: "The second operand is stretched to the first, never the first to the second.",
+        title: "The second operand is stretched to the first, but never the first to the second.",
         reports: &[report("Paddle", "https://github.com/PaddlePaddle/Paddle/issues/18325")],
         plant: |d| {
             d.shapes.all = |lengths, _| {
@@ -45,14 +45,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "direction/broadcast-exceeds-its-target",
         class: Class::Direction,
-        title: "broadcast in one direction stretches the target, too, and does not give what was asked for.",
+        title: "One-way broadcast also stretches the target, so the result does not have the requested shape.",
         reports: &[report("jax", "https://github.com/jax-ml/jax/issues/1522")],
         plant: |d| d.shapes.onto = common,
     },
     Fault {
         id: "direction/broadcast-takes-a-higher-rank",
         class: Class::Direction,
-        title: "broadcast in one direction takes an operand of a higher rank than the target's.",
+        title: "One-way broadcast accepts an operand of a higher rank than the target's.",
         reports: &[report("jax", "https://github.com/jax-ml/jax/issues/1522")],
         plant: |d| d.shapes.rank_onto = |_, _| true,
     },
@@ -66,21 +66,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "direction/bidirectional-gives-the-target",
         class: Class::Direction,
-        title: "bidirectional accepts a target of 1 for any length, and answers with the target's.",
+        title: "bidirectional accepts a target of 1 for any length, and returns the target's length.",
         reports: &[],
         plant: |d| d.shapes.toward = |length, wanted| common(length, wanted).map(|_| wanted),
     },
     Fault {
         id: "direction/pdpd-stretches-a",
         class: Class::Direction,
-        title: "Under pdpd a 1 of A is stretched to B.",
+        title: "Under pdpd, a 1 of A is stretched to B.",
         reports: &[],
         plant: |d| d.pdpd.length = common,
     },
     Fault {
         id: "direction/pdpd-reads-part-of-b",
         class: Class::Direction,
-        title: "Under pdpd a B longer than A's 1 is accepted, and the result keeps A's shape.",
+        title: "Under pdpd, a B longer than A's 1 is accepted, and the result keeps A's shape.",
         reports: &[report(
             "openvino (FakeQuantize)",
             "https://github.com/openvinotoolkit/openvino/blob/master/src/core/shape_inference/include/fake_quantize.hpp",
@@ -90,14 +90,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "direction/pdpd-refuses-one-onto-zero",
         class: Class::Direction,
-        title: "Under pdpd a 1 of B does not go onto a 0 of A.",
+        title: "Under pdpd, a 1 of B is not compatible with a 0 of A.",
         reports: &[],
         plant: |d| d.pdpd.length = |a, b| ((b == 1 && a != 0) || b == a).then_some(a),
     },
     Fault {
         id: "direction/pdpd-takes-a-higher-b",
         class: Class::Direction,
-        title: "Under pdpd a B of a higher rank with leading ones is not refused for its rank.",
+        title: "Under pdpd, a B of a higher rank with leading ones is not refused for its rank.",
         reports: &[],
         plant: |d| d.pdpd.ranks = |_, _| true,
     },

@@ -1,4 +1,4 @@
-//! Dtypes: what goes together, what is defined, in what is computed.
+//! Dtypes: which are compatible, which functions are defined, and in which dtype they are computed.
 
 use crate::engine::types::{defined, gives_bool};
 use crate::{Class, Fault};
@@ -8,21 +8,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/promoted",
         class: Class::Dtypes,
-        title: "Operands of two dtypes are promoted to the wider.",
+        title: "Operands of two dtypes are promoted to the wider dtype.",
         reports: &[],
-        plant: |d| d.types.together = |_, _| true,
+        plant: |d| d.types.compatible = |_, _| true,
     },
     Fault {
         id: "dtypes/integers-promoted",
         class: Class::Dtypes,
-        title: "Integers of two widths go together.",
+        title: "Integers of different widths are accepted together.",
         reports: &[],
-        plant: |d| d.types.together = |a, b| a == b || (a.is_integer() && b.is_integer()),
+        plant: |d| d.types.compatible = |a, b| a == b || (a.is_integer() && b.is_integer()),
     },
     Fault {
         id: "dtypes/number-as-condition",
         class: Class::Dtypes,
-        title: "select takes a number for a condition.",
+        title: "select accepts a number as its condition.",
         reports: &[],
         plant: |d| d.types.condition = |_| true,
     },
@@ -35,7 +35,7 @@ pub(super) static FAULTS: &[Fault] = &[
             d.types.defined = |function, dtype| {
                 defined(function, dtype) || (function == Function::Divide && dtype.is_integer())
             };
-            // What a system answers there is its own affair.
+            // Any answer will do: a real system defines its own.
             d.evaluate.apply = |function, values| match function {
                 Function::Divide if values[0].dtype().is_integer() => values[0],
                 _ => broadcheck_reference::apply(function, values),
@@ -57,7 +57,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/bool-not-compared",
         class: Class::Dtypes,
-        title: "equal of truth values is refused.",
+        title: "equal of booleans is refused.",
         reports: &[],
         plant: |d| {
             d.types.defined = |function, dtype| {
@@ -69,11 +69,11 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/comparison-keeps-the-dtype",
         class: Class::Dtypes,
-        title: "A comparison gives 0 and 1 of its arguments' dtype.",
+        title: "A comparison gives 0 and 1 in the dtype of its arguments.",
         reports: &[],
         plant: |d| {
             d.types.answer = |_, dtype| dtype;
-            d.types.together = |a, b| a == b || a == DType::Bool || b == DType::Bool;
+            d.types.compatible = |a, b| a == b || a == DType::Bool || b == DType::Bool;
             d.types.condition = |_| true;
             d.types.defined = |function, dtype| defined(function, dtype) || gives_bool(function);
         },
@@ -81,14 +81,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/types-after-shapes",
         class: Class::Dtypes,
-        title: "Shapes are refused before dtypes.",
+        title: "Shapes are checked before dtypes.",
         reports: &[],
         plant: |d| d.types.before_shapes = false,
     },
     Fault {
         id: "dtypes/gradient-of-integers",
         class: Class::Dtypes,
-        title: "A gradient by an integer is not refused.",
+        title: "A gradient with respect to an integer is not refused.",
         reports: &[],
         plant: |d| d.types.continuous = |dtype| dtype != DType::Bool,
     },
@@ -116,7 +116,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/integers-through-doubles",
         class: Class::Dtypes,
-        title: "Integers of 64 bits go through an f64 and lose what is beyond 2^53.",
+        title: "64-bit integers are converted to f64 and lose precision beyond 2^53.",
         reports: &[],
         plant: |d| {
             d.evaluate.computed_in = |dtype| match dtype {
@@ -128,7 +128,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/small-integers-wrap-late",
         class: Class::Dtypes,
-        title: "Integers of 8 and 16 bits are computed in 32, and wrap only where they are stored.",
+        title: "8-bit and 16-bit integers are computed in 32 bits and wrap only when they are stored.",
         reports: &[],
         plant: |d| {
             d.evaluate.computed_in = |dtype| match dtype {
@@ -141,7 +141,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/unsigned-as-signed",
         class: Class::Dtypes,
-        title: "Unsigned integers of 64 bits are computed as signed: large ones compare as negative.",
+        title: "Unsigned 64-bit integers are computed as signed, so large ones compare as negative.",
         reports: &[],
         plant: |d| d.evaluate.computed_in = |dtype| if dtype == DType::U64 { DType::I64 } else { dtype },
     },

@@ -18,7 +18,7 @@ fn ones(spread: &Spread<'_>) -> Vec<usize> {
     (0..spread.result.len()).filter(one).collect()
 }
 
-/// The elements in the order in which those of w lie in its buffer, where w is a view that is a permutation.
+/// The elements in the order of w's buffer, if w is a view that is a permutation.
 fn in_memory_order(values: Vec<f64>, operand: &Operand) -> Vec<f64> {
     let Some(strides) = operand.strides() else { return values };
     let mut axes: Vec<usize> = (0..strides.len()).collect();
@@ -59,7 +59,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/stretched-axis-not-summed",
         class: Class::Gradient,
-        title: "The gradient is summed over axes that the operand lacks, not over those on which its 1 was stretched.",
+        title: "The gradient is summed over axes that the operand lacks, but not over those where its 1 was stretched.",
         reports: &[
             report("nd4j", "https://github.com/deeplearning4j/nd4j/issues/2424"),
             report("aesara", "https://github.com/aesara-devs/aesara/issues/1089"),
@@ -69,7 +69,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/missing-axis-not-summed",
         class: Class::Gradient,
-        title: "The gradient is summed over stretched axes, not over those that the operand lacks.",
+        title: "The gradient is summed over stretched axes, but not over those that the operand lacks.",
         reports: &[],
         plant: |d| {
             d.adjoint.summed = ones;
@@ -79,7 +79,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/axes-not-shifted",
         class: Class::Gradient,
-        title: "Stretched axes are counted in the operand, although the result has more axes on the left.",
+        title: "Stretched axes are numbered as in the operand, although the result has more axes on the left.",
         reports: &[report("Odyssey", "https://github.com/HomericIntelligence/Odyssey/pull/2080")],
         plant: |d| {
             d.adjoint.summed = |spread| {
@@ -95,7 +95,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/leading-ones-stay",
         class: Class::Gradient,
-        title: "Axes that the operand lacks stay in its gradient where their length is 1.",
+        title: "Axes that the operand lacks stay in its gradient if their length is 1.",
         reports: &[report("oneflow", "https://github.com/Oneflow-Inc/oneflow/pull/8379")],
         plant: |d| {
             d.adjoint.removed =
@@ -105,7 +105,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/one-axis-only",
         class: Class::Gradient,
-        title: "Of several stretched axes the gradient is summed over the first; of the others the first element is taken.",
+        title: "The gradient is summed over the first stretched axis only; along the others, the first element is taken.",
         reports: &[],
         plant: |d| {
             d.adjoint.summed = |spread| {
@@ -120,21 +120,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/first-instead-of-sum",
         class: Class::Gradient,
-        title: "Where a sum is due the first contribution is taken.",
+        title: "The first contribution is taken instead of the sum.",
         reports: &[report("tvm", "https://github.com/apache/tvm/pull/2465")],
         plant: |d| d.adjoint.sum = |values| values.first().copied().unwrap_or(0.0),
     },
     Fault {
         id: "gradient/last-instead-of-sum",
         class: Class::Gradient,
-        title: "Contributions are written over each other instead of added.",
+        title: "Contributions overwrite each other instead of being added.",
         reports: &[],
         plant: |d| d.adjoint.sum = |values| values.last().copied().unwrap_or(0.0),
     },
     Fault {
         id: "gradient/averaged",
         class: Class::Gradient,
-        title: "The gradient by a broadcast operand is averaged.",
+        title: "The gradient with respect to a broadcast operand is averaged.",
         reports: &[],
         plant: |d| {
             #[allow(clippy::cast_precision_loss, reason = "no sum has 2^53 contributions")]
@@ -145,7 +145,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/first-times-count",
         class: Class::Gradient,
-        title: "The first contribution is multiplied by their number, as if all were alike.",
+        title: "The first contribution is multiplied by the number of contributions, as if all were equal.",
         reports: &[],
         plant: |d| {
             #[allow(clippy::cast_precision_loss, reason = "no sum has 2^53 contributions")]
@@ -156,7 +156,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/sum-without-tail",
         class: Class::Gradient,
-        title: "Sums are taken in whole blocks, and what is left is not added.",
+        title: "Sums are computed in whole blocks, and the remainder is not added.",
         reports: &[],
         plant: |d| {
             d.adjoint.sum = |values| match values.len() {
@@ -175,21 +175,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/one-occurrence",
         class: Class::Gradient,
-        title: "Of several uses of an operand the last alone counts.",
+        title: "Only the last of several uses of an operand counts.",
         reports: &[],
         plant: |d| d.adjoint.occurrences = |_, next| next,
     },
     Fault {
         id: "gradient/in-memory-order",
         class: Class::Gradient,
-        title: "The gradient by a transposed view comes in the order of the buffer.",
+        title: "The gradient with respect to a transposed view has the order of the buffer.",
         reports: &[],
         plant: |d| d.adjoint.ordered = in_memory_order,
     },
     Fault {
         id: "gradient/sign-of-the-subtrahend",
         class: Class::Gradient,
-        title: "The gradient by what is subtracted lacks its minus.",
+        title: "The gradient with respect to the subtrahend lacks its minus sign.",
         reports: &[report("mxnet", "https://github.com/apache/mxnet/pull/5216")],
         plant: |d| {
             d.adjoint.partials = |f, x, r| with(f, x, r, Function::Subtract, [Some(1.0), Some(1.0), None]);
@@ -198,7 +198,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/product-by-the-factor-itself",
         class: Class::Gradient,
-        title: "The gradient by a factor is that factor, not the other.",
+        title: "The gradient with respect to a factor is that factor, not the other one.",
         reports: &[],
         plant: |d| {
             d.adjoint.partials = |f, x, r| match (f, x) {
@@ -210,7 +210,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/quotient-without-the-square",
         class: Class::Gradient,
-        title: "The gradient by a divisor is that of the quotient's negative.",
+        title: "The gradient with respect to a divisor is the negated quotient, not divided by the divisor.",
         reports: &[],
         plant: |d| {
             d.adjoint.partials = |f, x, r| match (f, x) {
@@ -222,7 +222,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/tie-goes-to-both",
         class: Class::Gradient,
-        title: "Where the arguments of maximum or minimum are equal each gets all.",
+        title: "If the arguments of maximum or minimum are equal, each gets the full gradient.",
         reports: &[],
         plant: |d| {
             d.adjoint.partials =
@@ -232,7 +232,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/tie-goes-to-the-first",
         class: Class::Gradient,
-        title: "Where the arguments of maximum or minimum are equal the first gets all.",
+        title: "If the arguments of maximum or minimum are equal, the first gets the full gradient.",
         reports: &[],
         plant: |d| {
             d.adjoint.partials =
@@ -242,7 +242,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/branch-not-taken-times-zero",
         class: Class::Gradient,
-        title: "The branch that select does not take is multiplied by 0, and an infinity there becomes NaN.",
+        title: "The branch that select does not take is multiplied by 0, so an infinity there becomes NaN.",
         reports: &[],
         plant: |d| {
             d.adjoint.partials = |f, x, r| match f {
@@ -254,7 +254,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/power-at-zero",
         class: Class::Gradient,
-        title: "The gradient of a power to the 0 is 0 times infinity.",
+        title: "The gradient of a power with exponent 0 is 0 times infinity.",
         reports: &[],
         plant: |d| {
             d.adjoint.partials = |f, x, r| match (f, x) {
@@ -278,7 +278,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/of-comparisons",
         class: Class::Gradient,
-        title: "A comparison on the way to the operand gives 0 instead of a refusal.",
+        title: "A comparison on the path to the operand gives 0 instead of a refusal.",
         reports: &[],
         plant: |d| d.types.differentiable = |_| true,
     },

@@ -1,16 +1,16 @@
-//! Reported bugs that no request can show, with the reason: what the suite does not claim.
+//! Reported bugs that no request can show, and why: what the suite does not claim to find.
 
 use super::report;
 use crate::Report;
 
-/// A reported bug outside what a request can ask.
+/// A reported bug that no request can express.
 #[derive(Debug)]
 pub struct Inexpressible {
     /// What went wrong.
     pub title: &'static str,
-    /// Who had it.
+    /// Which system had it.
     pub report: Report,
-    /// Why no request shows it.
+    /// Why no request can show it.
     pub reason: &'static str,
 }
 
@@ -50,27 +50,27 @@ pub static INEXPRESSIBLE: &[Inexpressible] = &[
         reason: IN_PLACE,
     },
     Inexpressible {
-        title: "No shape check in place: out of bounds.",
+        title: "An in-place operation does not check shapes and accesses memory out of bounds.",
         report: report("numba", "https://github.com/numba/numba/issues/9166"),
         reason: IN_PLACE,
     },
     Inexpressible {
-        title: "The second-order gradient by a broadcast operand has the wrong shape.",
+        title: "The second-order gradient with respect to a broadcast operand has the wrong shape.",
         report: report("Paddle", "https://github.com/PaddlePaddle/Paddle/issues/54742"),
         reason: "gradients are of first order",
     },
     Inexpressible {
-        title: "axis is resolved differently where a length is unknown.",
+        title: "axis is resolved differently if a length is unknown.",
         report: report("Paddle", "https://github.com/PaddlePaddle/Paddle/pull/23913"),
         reason: SYMBOLIC,
     },
     Inexpressible {
-        title: "A symbolic length against a known one is inferred wrongly.",
+        title: "The common length of a symbolic and a known length is inferred wrongly.",
         report: report("tvm", "https://github.com/apache/tvm/pull/15345"),
         reason: SYMBOLIC,
     },
     Inexpressible {
-        title: "1 against an unknown length.",
+        title: "A 1 is combined wrongly with an unknown length.",
         report: report("dace", "https://github.com/spcl/dace/pull/431"),
         reason: SYMBOLIC,
     },

@@ -1,11 +1,11 @@
-//! The common length of two lengths, and the shape that is made of common lengths.
+//! The common length of two lengths, and the shape built from common lengths.
 
 use super::report;
 use crate::engine::Decisions;
 use crate::engine::shapes::{Common, common};
 use crate::{Class, Fault};
 
-/// Another common length, wherever two are compared.
+/// Replaces the common length everywhere two lengths are compared.
 fn everywhere(decisions: &mut Decisions, length: Common) {
     decisions.shapes.common = length;
     decisions.shapes.toward = length;
@@ -21,21 +21,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "lengths/maximum",
         class: Class::Lengths,
-        title: "The common length under numpy is the larger of the two, so that 0 with 1 gives 1.",
+        title: "The common length under numpy is the larger of the two, so 0 with 1 gives 1.",
         reports: &[report("burn", "https://github.com/tracel-ai/burn/issues/5334")],
         plant: |d| d.shapes.common = larger,
     },
     Fault {
         id: "lengths/maximum-in-xla",
         class: Class::Lengths,
-        title: "The degenerate step of xla takes the larger length, as XLA's document has it.",
+        title: "The degenerate step of xla takes the larger length, as XLA's document says.",
         reports: &[],
         plant: |d| d.xla.degenerate = larger,
     },
     Fault {
         id: "lengths/maximum-with-the-target",
         class: Class::Lengths,
-        title: "A 1 brought to a target of 0 gives 1.",
+        title: "A 1 broadcast to a target of 0 gives 1.",
         reports: &[report("openvino", "https://github.com/openvinotoolkit/openvino/issues/31049")],
         plant: |d| d.shapes.toward = larger,
     },
@@ -54,7 +54,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "lengths/zero-refuses-one",
         class: Class::Lengths,
-        title: "A length of 0 does not go with 1.",
+        title: "A length of 0 is not compatible with 1.",
         reports: &[
             report("onnxruntime", "https://github.com/microsoft/onnxruntime/pull/25663"),
             report("rten", "https://github.com/robertknight/rten/pull/1369"),
@@ -71,7 +71,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "lengths/zero-target-refused",
         class: Class::Lengths,
-        title: "Nothing but a 0 goes to a target of 0.",
+        title: "Only a 0 can be broadcast to a target of 0.",
         reports: &[report("aesara", "https://github.com/aesara-devs/aesara/pull/509")],
         plant: |d| {
             d.shapes.onto = |length, wanted| match wanted {
@@ -83,21 +83,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "lengths/mismatch-accepted",
         class: Class::Lengths,
-        title: "The result's length is the larger of any two; that they go together is never checked.",
+        title: "The result's length is the larger of any two; whether they are compatible is never checked.",
         reports: &[report("pytensor", "https://github.com/pymc-devs/pytensor/issues/152")],
         plant: |d| everywhere(d, |a, b| Some(a.max(b))),
     },
     Fault {
         id: "lengths/shorter-of-two",
         class: Class::Lengths,
-        title: "Lengths that differ are cut to the shorter, as when two lists are walked together.",
+        title: "Different lengths are cut to the shorter, as when two lists are zipped.",
         reports: &[],
         plant: |d| everywhere(d, |a, b| common(a, b).or(Some(a.min(b)))),
     },
     Fault {
         id: "lengths/multiple-tiles",
         class: Class::Lengths,
-        title: "A length goes with its multiple and is repeated.",
+        title: "A length is compatible with its multiples and is tiled.",
         reports: &[],
         plant: |d| {
             everywhere(d, |a, b| {
@@ -109,7 +109,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "lengths/all-ones-unset",
         class: Class::Lengths,
-        title: "Where all lengths are 1 none is taken over, and the result has none.",
+        title: "If all lengths are 1, none is copied to the result, whose length is 0.",
         reports: &[report("aesara", "https://github.com/aesara-devs/aesara/pull/526")],
         plant: |d| {
             d.shapes.all = |lengths, common| {
@@ -121,7 +121,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "lengths/of-the-first-operand",
         class: Class::Lengths,
-        title: "The result has the lengths of the first operand where it has the axis.",
+        title: "The result has the lengths of the first operand on the axes that it has.",
         reports: &[report("mlx", "https://github.com/ml-explore/mlx/issues/4124")],
         plant: |d| {
             d.shapes.result = |mut lengths, shapes| {
@@ -151,7 +151,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "lengths/exchanged-beside-a-one",
         class: Class::Lengths,
-        title: "The two lengths of the result are exchanged where an operand is a single element.",
+        title: "The two lengths of the result are swapped if an operand has a single element.",
         reports: &[report("XNNPACK", "https://github.com/google/XNNPACK/pull/10650")],
         plant: |d| {
             d.shapes.result = |mut lengths, shapes| {
@@ -165,7 +165,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "lengths/none-stretches",
         class: Class::Lengths,
-        title: "Under none a 1 goes with any length.",
+        title: "Under none, a 1 is compatible with any length.",
         reports: &[],
         plant: |d| {
             d.shapes.equal_lengths = |lengths| {

@@ -1,4 +1,4 @@
-//! The catalogue: what is wrong with each fault, and who had it. A file per class or two.
+//! The catalogue: what is wrong with each fault, and which system had it. One file per class or two.
 
 mod alignment;
 mod axis;

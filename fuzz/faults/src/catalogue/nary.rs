@@ -1,4 +1,4 @@
-//! More than two operands, and operands that are read more than once or not at all.
+//! More than two operands, and operands that are used several times or not at all.
 
 use crate::engine::strides::stretched;
 use crate::{Class, Fault};
@@ -8,32 +8,32 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "nary/two-at-most",
         class: Class::Nary,
-        title: "numpy takes two operands at most.",
+        title: "numpy accepts at most two operands.",
         reports: &[],
         plant: |d| {
             d.shapes.operand_count = |set, count| match set {
                 RuleSet::Bidirectional => count == 1,
                 RuleSet::None | RuleSet::Theano => true,
-                _ => count <= 2,
+                RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Xla => count <= 2,
             };
         },
     },
     Fault {
         id: "nary/each-against-the-first",
         class: Class::Nary,
-        title: "Each operand is compared with the first alone: (1), (2), (3) are accepted.",
+        title: "Each operand is compared only with the first: (1), (2), (3) are accepted.",
         reports: &[],
         plant: |d| {
             d.shapes.all = |lengths, common| {
-                let together = lengths.iter().map(|&length| common(lengths[0], length));
-                together.collect::<Option<Vec<usize>>>()?.into_iter().find(|&length| length != 1).or(Some(1))
+                let pairs = lengths.iter().map(|&length| common(lengths[0], length));
+                pairs.collect::<Option<Vec<usize>>>()?.into_iter().find(|&length| length != 1).or(Some(1))
             };
         },
     },
     Fault {
         id: "nary/each-against-the-one-before",
         class: Class::Nary,
-        title: "Each operand is compared with the one before it: (2), (1), (3) are accepted.",
+        title: "Each operand is compared only with the one before it: (2), (1), (3) are accepted.",
         reports: &[],
         plant: |d| {
             d.shapes.all = |lengths, common| {
@@ -58,14 +58,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "nary/unread-takes-no-part",
         class: Class::Nary,
-        title: "An operand that the expression does not read takes no part in the common shape.",
+        title: "An operand that the expression does not use is ignored for the common shape.",
         reports: &[],
         plant: |d| d.shapes.takes_part = |read| read,
     },
     Fault {
         id: "nary/third-not-stretched",
         class: Class::Nary,
-        title: "From the third operand on a 1 is walked along as if it were long.",
+        title: "From the third operand on, a stretched 1 is traversed as if it were long.",
         reports: &[],
         plant: |d| {
             d.strides.over_result = |readings, operand| match operand {
@@ -77,21 +77,21 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "nary/eight-registers",
         class: Class::Nary,
-        title: "There are eight registers, and the ninth operand is read into the first.",
+        title: "There are eight registers, and the ninth operand is loaded into the first.",
         reports: &[],
         plant: |d| d.blocks.register = |operand| operand % 8,
     },
     Fault {
         id: "nary/collapse-looks-at-two",
         class: Class::Nary,
-        title: "Axes are collapsed by the strides of the first two operands alone.",
+        title: "Axes are collapsed by the strides of only the first two operands.",
         reports: &[],
         plant: |d| d.collapse.merges = |even| even.iter().take(2).all(|&even| even),
     },
     Fault {
         id: "nary/name-used-twice",
         class: Class::Nary,
-        title: "A function writes over the register of its first operand, which is stale where the name is used again.",
+        title: "A function overwrites the register of its first operand, which is stale if the operand is used again.",
         reports: &[],
         plant: |d| d.evaluate.overwrites = |_| true,
     },

@@ -1,4 +1,4 @@
-//! Steps in a buffer: of dense operands, of views, of what is stretched.
+//! Strides: of dense operands, of views, of stretched axes.
 
 use super::report;
 use crate::engine::strides::{Reading, position, row_major, stretched};
@@ -9,7 +9,7 @@ fn dense(operand: &Operand) -> Vec<i64> {
     row_major(operand.shape())
 }
 
-/// The steps over the result where a 1 is taken for a dense axis if it stands at such a place of such a rank.
+/// The strides over the result, if a 1 at such an axis of such a rank is treated as a dense axis.
 fn dense_ones(reading: &Reading, dense: fn(usize, usize) -> bool) -> Vec<i64> {
     let rank = reading.lengths.len();
     let right = stretched(reading);
@@ -33,7 +33,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/zero-stride-read-as-dense",
         class: Class::Strides,
-        title: "A view with a stride of 0, an expanded one, is read as if its elements lay side by side.",
+        title: "An expanded view, with a stride of 0, is read as if its elements were contiguous.",
         reports: &[
             report("candle", "https://github.com/huggingface/candle/issues/3253"),
             report("nvfuser", "https://github.com/csarofeen/pytorch/issues/1514"),
@@ -69,7 +69,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/zero-stride-counts-as-length-one",
         class: Class::Strides,
-        title: "An axis with a stride of 0 is taken for one of length 1, and stretched.",
+        title: "An axis with a stride of 0 is treated as one of length 1, and stretched.",
         reports: &[report("slinky", "https://github.com/dsharlet/slinky/pull/824")],
         plant: |d| {
             d.shapes.lengths = |operand| {
@@ -83,14 +83,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/offset-ignored",
         class: Class::Strides,
-        title: "A view begins at the start of its buffer whatever its offset.",
+        title: "A view starts at the beginning of its buffer, whatever its offset.",
         reports: &[],
         plant: |d| d.strides.view = |_, strides| (strides.to_vec(), 0),
     },
     Fault {
         id: "strides/sign-lost",
         class: Class::Strides,
-        title: "A negative stride is walked forwards.",
+        title: "A negative stride is treated as positive.",
         reports: &[],
         plant: |d| {
             d.strides.view = |operand, strides| {
@@ -102,7 +102,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/transposed-taken-for-dense",
         class: Class::Strides,
-        title: "A view that fills its buffer without gaps is taken for dense, although its axes are permuted.",
+        title: "A view that fills its buffer without gaps is treated as dense, although its axes are permuted.",
         reports: &[],
         plant: |d| {
             d.strides.view = |operand, strides| {
@@ -118,7 +118,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/slice-taken-for-dense",
         class: Class::Strides,
-        title: "A view whose last stride is 1 is taken for dense, although its rows lie apart.",
+        title: "A view whose last stride is 1 is treated as dense, although there are gaps between its rows.",
         reports: &[],
         plant: |d| {
             d.strides.view = |operand, strides| {
@@ -130,7 +130,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/one-of-a-view-walks",
         class: Class::Strides,
-        title: "A length of 1 is stretched with the stride that the view states for it.",
+        title: "A length of 1 is stretched with the stride that the view specifies for it.",
         reports: &[],
         plant: |d| {
             d.strides.over_result = |readings, operand| match &readings[operand] {
@@ -142,7 +142,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/interior-one-read-as-dense",
         class: Class::Strides,
-        title: "A 1 between other axes is taken for a dense axis.",
+        title: "A 1 between other axes is treated as a dense axis.",
         reports: &[
             report("AITemplate", "https://github.com/facebookincubator/AITemplate/pull/693"),
             report("aiter", "https://github.com/ROCm/aiter/pull/288"),
@@ -155,7 +155,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/column-read-as-dense",
         class: Class::Strides,
-        title: "A 1 on the last axis is taken for a dense axis.",
+        title: "A 1 on the last axis is treated as a dense axis.",
         reports: &[report("pythran", "https://github.com/serge-sans-paille/pythran/pull/2434")],
         plant: |d| {
             d.strides.over_result =
@@ -165,7 +165,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/leading-one-walks",
         class: Class::Strides,
-        title: "An explicit leading 1 is taken for a dense axis.",
+        title: "An explicit leading 1 is treated as a dense axis.",
         reports: &[report("numba", "https://github.com/numba/numba/issues/3729")],
         plant: |d| {
             d.strides.over_result =
@@ -175,7 +175,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/first-one-only",
         class: Class::Strides,
-        title: "Of several ones that are to be stretched the first alone is.",
+        title: "Only the first of several ones is stretched.",
         reports: &[report("tt-mlir", "https://github.com/tenstorrent/tt-mlir/issues/1247")],
         plant: |d| {
             d.strides.over_result = |readings, operand| {
@@ -193,7 +193,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/bias-read-as-a-row",
         class: Class::Strides,
-        title: "A matrix as second operand is taken for a row: its other rows are never read.",
+        title: "A matrix as the second operand is treated as a row: its other rows are never read.",
         reports: &[report("FlagGems", "https://github.com/flagos-ai/FlagGems/pull/553")],
         plant: |d| {
             d.strides.over_result = |readings, operand| {
@@ -208,7 +208,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/mutual-reads-the-second-as-dense",
         class: Class::Strides,
-        title: "Where two operands stretch each other the second is walked as if it were as long as the result.",
+        title: "If two operands stretch each other, the second is traversed as if it had the shape of the result.",
         reports: &[report("tt-metal", "https://github.com/tenstorrent/tt-metal/issues/14710")],
         plant: |d| {
             d.strides.over_result = |readings, operand| {
@@ -224,14 +224,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/of-the-result",
         class: Class::Strides,
-        title: "The strides of an operand are products of the result's lengths instead of its own.",
+        title: "An operand's strides are computed from the result's lengths instead of its own.",
         reports: &[report("nntrainer", "https://github.com/nntrainer/nntrainer/pull/560")],
         plant: |d| d.strides.dense = |_, common| row_major(common),
     },
     Fault {
         id: "strides/column-major",
         class: Class::Strides,
-        title: "A dense operand is read with its first axis running fastest.",
+        title: "A dense operand is read with its first axis varying fastest.",
         reports: &[],
         plant: |d| {
             d.strides.dense = |lengths, _| {
@@ -243,7 +243,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "strides/flat-where-counts-agree",
         class: Class::Strides,
-        title: "Operands of equally many elements are read from end to end, whatever their shapes.",
+        title: "Operands with equal numbers of elements are read linearly, whatever their shapes.",
         reports: &[report("Paddle", "https://github.com/PaddlePaddle/Paddle/pull/21898")],
         plant: |d| {
             d.strides.flat = |readings, _| {

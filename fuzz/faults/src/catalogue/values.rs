@@ -1,4 +1,4 @@
-//! What a function makes of values, at the edges: infinities, zeros, NaN, the ends of the integers.
+//! The values of functions at the edges: infinities, zeros, NaN, integer limits.
 
 use crate::engine::convert::as_f64;
 use crate::{Class, Fault};
@@ -10,7 +10,7 @@ fn is_nan(value: Scalar) -> bool {
     value.as_f64().is_some_and(f64::is_nan)
 }
 
-/// The integer of the same dtype nearest to one that may lie outside.
+/// The nearest integer of the same dtype as `like`.
 fn saturated(value: i128, like: Scalar) -> Scalar {
     macro_rules! saturated {
         ($($variant:ident $type:ty),*) => {
@@ -37,7 +37,7 @@ fn saturating(function: Function, values: &[Scalar]) -> Scalar {
     }
 }
 
-/// A subnormal as the zero of its sign.
+/// Replaces a subnormal by the zero of its sign.
 fn flushed(value: Scalar) -> Scalar {
     match value {
         Scalar::F64(v) if v.is_subnormal() => Scalar::F64(0f64.copysign(v)),
@@ -52,7 +52,7 @@ fn flushed(value: Scalar) -> Scalar {
     }
 }
 
-/// select as arithmetic: what is not taken is multiplied by 0.
+/// select as arithmetic: the branch not taken is multiplied by 0.
 fn blended(function: Function, values: &[Scalar]) -> Scalar {
     if let (Function::Select, [Scalar::Bool(condition), then, otherwise]) = (function, values)
         && let (Scalar::F64(then), Scalar::F64(otherwise)) = (then, otherwise)
@@ -67,14 +67,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/integers-saturate",
         class: Class::Dtypes,
-        title: "Integers stop at their ends instead of wrapping.",
+        title: "Integers saturate instead of wrapping.",
         reports: &[],
         plant: |d| d.evaluate.apply = saturating,
     },
     Fault {
         id: "dtypes/absolute-minimum",
         class: Class::Dtypes,
-        title: "abs of the least integer is the greatest.",
+        title: "abs of the smallest integer is the largest.",
         reports: &[],
         plant: |d| {
             d.evaluate.apply = |function, values| match (function, values[0].as_i128()) {
@@ -86,7 +86,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/nan-loses",
         class: Class::Dtypes,
-        title: "maximum and minimum answer the other argument where one is NaN.",
+        title: "maximum and minimum return the other argument if one is NaN.",
         reports: &[],
         plant: |d| {
             d.evaluate.apply = |function, values| match (function, values) {
@@ -99,7 +99,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/nan-if-first",
         class: Class::Dtypes,
-        title: "maximum is a > b ? a : b, and answers b where a is NaN.",
+        title: "maximum is a > b ? a : b, which returns b if a is NaN.",
         reports: &[],
         plant: |d| {
             d.evaluate.apply = |function, values| match (function, values) {
@@ -123,7 +123,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/not-equal-is-less-or-greater",
         class: Class::Dtypes,
-        title: "not_equal is less or greater, which NaN is not.",
+        title: "not_equal is computed as less or greater, which is false for NaN.",
         reports: &[],
         plant: |d| {
             d.evaluate.apply = |function, values| match (function, values) {
@@ -135,7 +135,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/zeros-unordered",
         class: Class::Dtypes,
-        title: "Of two zeros maximum and minimum answer the first.",
+        title: "maximum and minimum return the first of two zeros.",
         reports: &[],
         plant: |d| {
             d.evaluate.apply = |function, values| match (function, values) {
@@ -147,7 +147,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/negate-subtracts",
         class: Class::Dtypes,
-        title: "negate is 0 - x, which makes +0 of +0.",
+        title: "negate is computed as 0 - x, which gives +0 for +0.",
         reports: &[],
         plant: |d| {
             d.evaluate.apply = |function, values| match (function, values) {
@@ -159,14 +159,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/subnormals-flushed",
         class: Class::Dtypes,
-        title: "A subnormal answer is flushed to zero.",
+        title: "A subnormal result is flushed to zero.",
         reports: &[],
         plant: |d| d.evaluate.apply = |function, values| flushed(apply(function, values)),
     },
     Fault {
         id: "dtypes/divide-by-reciprocal",
         class: Class::Dtypes,
-        title: "divide multiplies by the reciprocal, and rounds twice.",
+        title: "divide multiplies by the reciprocal, which rounds twice.",
         reports: &[],
         plant: |d| {
             d.evaluate.apply = |function, values| match (function, values) {
@@ -179,7 +179,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/multiply-add-contracted",
         class: Class::Dtypes,
-        title: "A product and the sum that takes it are rounded once.",
+        title: "A multiplication and the addition that uses it are rounded only once.",
         reports: &[],
         plant: |d| {
             d.evaluate.contracts = |outer, inner| outer == Function::Add && inner == Function::Multiply;
@@ -188,14 +188,14 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "dtypes/select-blends",
         class: Class::Dtypes,
-        title: "select multiplies the branch that it does not take by 0, and an infinity there becomes NaN.",
+        title: "select multiplies the branch that it does not take by 0, so an infinity there becomes NaN.",
         reports: &[],
         plant: |d| d.evaluate.apply = blended,
     },
     Fault {
         id: "dtypes/bfloat-truncated",
         class: Class::Dtypes,
-        title: "A bf16 is the upper half of an f32, without rounding.",
+        title: "A result is truncated to bf16 instead of rounded.",
         reports: &[],
         plant: |d| {
             d.evaluate.apply = |function, values| match (function, values) {

@@ -1,42 +1,42 @@
-//! Gradients: the chain rule at every index of the result, then the sum to the shape of w.
+//! Gradients: the chain rule at every index of the result, then the sum to w's shape.
 
 use super::convert::as_f64;
 use super::evaluate::Values;
 use super::{Aligned, within_limit};
 use broadcheck_spec::{Expression, Function, Node, Operand};
 
-/// The derivatives of a function by each of its arguments; `None` where nothing goes that way.
+/// The derivatives of a function with respect to each argument; `None` if nothing propagates to it.
 pub(crate) type Partials = [Option<f64>; 3];
 
-/// How w lies under the result.
+/// How w is aligned with the result.
 pub(crate) struct Spread<'a> {
     pub(crate) result: &'a [usize],
     pub(crate) lengths: &'a [usize],
-    /// The axis of the result for each of w's.
+    /// For each axis of w, the axis of the result.
     pub(crate) axes: &'a [Option<usize>],
 }
 
 impl Spread<'_> {
-    /// The axis of w that lies on an axis of the result.
+    /// The axis of w that is aligned with an axis of the result.
     pub(crate) fn own(&self, axis: usize) -> Option<usize> {
         self.axes.iter().position(|&place| place == Some(axis))
     }
 }
 
-/// What is decided about gradients.
+/// The decisions about gradients.
 #[derive(Clone)]
 pub(crate) struct Adjoint {
-    /// GRAD-3: the derivatives of a function, from its arguments and its answer.
+    /// GRAD-3: the derivatives of a function, from its arguments and its result.
     pub(crate) partials: fn(Function, &[f64], f64) -> Partials,
-    /// What arrives at one index, from several occurrences of w: so far, and the next.
+    /// Combines the contributions of several occurrences of w at one index: so far, and the next.
     pub(crate) occurrences: fn(f64, f64) -> f64,
-    /// GRAD-1: the axes of the result that are summed over.
+    /// GRAD-1: the axes of the result to sum over.
     pub(crate) summed: fn(&Spread<'_>) -> Vec<usize>,
-    /// The axes that are then taken away.
+    /// The axes that are then removed.
     pub(crate) removed: fn(&Spread<'_>) -> Vec<usize>,
     /// The sum along an axis.
     pub(crate) sum: fn(&[f64]) -> f64,
-    /// The elements in the order of w's own, of a gradient that is whole.
+    /// Orders the elements of a complete gradient as w's elements.
     pub(crate) ordered: fn(Vec<f64>, &Operand) -> Vec<f64>,
 }
 
@@ -56,7 +56,7 @@ impl Default for Adjoint {
     }
 }
 
-/// a^(b-1), where b - 1 may have no place among the floats: r is a^b.
+/// a^(b-1), even if b - 1 is not representable. `r` is a^b.
 fn power_of_one_less(a: f64, b: f64, r: f64) -> f64 {
     let no_ones = 2.0 / f64::EPSILON;
     if a < 0.0 && r.is_nan() {
@@ -68,7 +68,7 @@ fn power_of_one_less(a: f64, b: f64, r: f64) -> f64 {
     }
 }
 
-/// GRAD-3, as it is written there.
+/// The derivatives of GRAD-3.
 pub(crate) fn partials(function: Function, arguments: &[f64], r: f64) -> Partials {
     use Function as F;
     let (a, b) = (arguments[0], arguments.get(1).copied().unwrap_or(0.0));
@@ -97,13 +97,14 @@ pub(crate) fn partials(function: Function, arguments: &[f64], r: f64) -> Partial
         F::Tanh => one(1.0 - r * r),
         F::Abs if a == 0.0 || a.is_nan() => one(a.abs()),
         F::Abs => one(a.signum()),
-        // Comparisons and logic have none.
-        _ => [None; 3],
+        // Comparisons and logical functions have no derivatives.
+        F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual => [None; 3],
+        F::LogicalAnd | F::LogicalOr | F::LogicalNot => [None; 3],
     }
 }
 
 impl Adjoint {
-    /// What arrives at w at one lane of a block.
+    /// The contribution to w at one lane of a block.
     pub(super) fn lane(&self, expression: &Expression, wrt: usize, values: &Values, lane: usize) -> f64 {
         let nodes = expression.nodes();
         let value = |node: usize| as_f64(values.registers[values.place[node]][lane]);
@@ -128,7 +129,7 @@ impl Adjoint {
         total
     }
 
-    /// What arrived at every index, summed to the shape of w.
+    /// The contributions at every index, summed to w's shape.
     pub(super) fn sum_to_shape(
         &self,
         arrived: Vec<f64>,
@@ -141,7 +142,7 @@ impl Adjoint {
         let (mut shape, mut values) = (aligned.shape.clone(), arrived);
         let is_empty = shape.contains(&0);
         for axis in (self.summed)(&spread) {
-            // Without contributions there is nothing to walk, however long the other axes are.
+            // Without contributions there is nothing to sum, however long the other axes are.
             if !is_empty {
                 values = self.sum_axis(&values, &shape, axis);
             }
@@ -153,7 +154,7 @@ impl Adjoint {
         let removed = (self.removed)(&spread);
         let kept = |(axis, length): (usize, usize)| (!removed.contains(&axis)).then_some(length);
         let mut shape: Vec<usize> = shape.into_iter().enumerate().filter_map(kept).collect();
-        // Axes of w that lie on none of the result, all of length 1 (clause PDPD-3).
+        // Axes of w that are aligned with no axis of the result, all of length 1 (clause PDPD-3).
         for (axis, place) in axes.iter().enumerate() {
             if place.is_none() && shape.len() >= axis {
                 shape.insert(axis, 1);

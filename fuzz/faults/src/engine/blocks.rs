@@ -1,19 +1,20 @@
-//! The loop nest walked: runs of the innermost loop, in blocks with a tail, each operand gathered into a register.
+//! Traverses the loop nest: runs of the innermost loop, in blocks with a tail. Each operand is gathered into
+//! a register.
 
-use super::collapse::Plan;
+use super::collapse::LoopNest;
 use super::convert::{convert, zero};
 use broadcheck_spec::{DType, Data, Scalar};
 
-/// Elements of a block: so few that small shapes have several, and a tail.
+/// The elements of a block: few, so that even small shapes have several blocks and a tail.
 pub(crate) const BLOCK: usize = 4;
-/// Runs of the innermost loop that are begun anew by arithmetic, as a thread of its own would; between them the
-/// index is counted on.
+/// The runs of the innermost loop per chunk. At the start of a chunk the index is computed anew, as by a
+/// thread; within it the index is incremented.
 pub(crate) const CHUNK: usize = 4;
 
 /// The values of a block.
 pub(crate) type Register = [Scalar; BLOCK];
 
-/// A block of a run: where it is read, where it is written, how long it is.
+/// A block of a run: where it is read and written, and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) load: usize,
@@ -24,15 +25,15 @@ pub(crate) struct Piece {
 /// How an operand is gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
-    /// One element for all.
+    /// The same element for all lanes.
     Splat,
-    /// Elements side by side.
+    /// Contiguous elements.
     Dense,
-    /// Elements a step apart.
+    /// Elements with a stride.
     Strided,
 }
 
-/// Where in the nest a register is to be filled.
+/// A position in the loop nest at which a register is filled.
 #[derive(Clone, Copy)]
 pub(crate) struct Visit {
     pub(crate) path: Path,
@@ -43,26 +44,26 @@ pub(crate) struct Visit {
     pub(crate) piece: Piece,
 }
 
-/// What is decided about walking.
+/// The decisions about the traversal.
 #[derive(Clone)]
 pub(crate) struct Blocks {
     /// The index of a run among these outer lengths.
     pub(crate) unravel: fn(usize, &[usize]) -> Vec<usize>,
     /// The index after this one.
     pub(crate) step: fn(&mut [usize], &[usize]),
-    /// The runs of a chunk, by its number, where there are so many.
+    /// The runs of a chunk, from its number and the total number of runs.
     pub(crate) runs: fn(usize, usize) -> std::ops::Range<usize>,
     /// The blocks of a run of this length.
     pub(crate) pieces: fn(usize) -> Vec<Piece>,
-    /// How elements with this step are gathered.
+    /// How elements with this stride are gathered.
     pub(crate) path: fn(i64) -> Path,
-    /// Whether a register is filled here; where not, it keeps what it has.
+    /// Whether a register is filled here; otherwise it keeps its values.
     pub(crate) loads: fn(Visit) -> bool,
-    /// What is done before the loops are entered, if they are at all: nothing, but by a fault.
+    /// What happens before the loops: nothing, unless a fault changes it.
     pub(crate) prepares: fn(&[Source<'_>]),
-    /// The register of the operand at this place.
+    /// The register of an operand, by its index.
     pub(crate) register: fn(usize) -> usize,
-    /// The place in a buffer, as it is kept.
+    /// A position in a buffer, as it is stored.
     pub(crate) place: fn(i64) -> i64,
 }
 
@@ -86,7 +87,7 @@ impl Default for Blocks {
     }
 }
 
-/// The last axis runs fastest.
+/// The index of a run. The last axis varies fastest.
 pub(crate) fn unravel(run: usize, lengths: &[usize]) -> Vec<usize> {
     let mut rest = run;
     let mut index = vec![0; lengths.len()];
@@ -97,7 +98,7 @@ pub(crate) fn unravel(run: usize, lengths: &[usize]) -> Vec<usize> {
     index
 }
 
-/// One more on the last axis, carried to the left.
+/// Increments the last axis, and carries to the left.
 pub(crate) fn step(index: &mut [usize], lengths: &[usize]) {
     for (slot, &length) in index.iter_mut().zip(lengths).rev() {
         *slot += 1;
@@ -108,33 +109,34 @@ pub(crate) fn step(index: &mut [usize], lengths: &[usize]) {
     }
 }
 
-/// Whole blocks, then what is left.
+/// Whole blocks, then the remainder.
 pub(crate) fn pieces(length: usize) -> Vec<Piece> {
     let piece = |at| Piece { load: at, store: at, count: BLOCK.min(length - at) };
     (0..length).step_by(BLOCK).map(piece).collect()
 }
 
-/// What is read: the operands' buffers, each with the dtype that its values are computed in.
+/// What is read: an operand's buffer, and the dtype in which its values are computed.
 pub(crate) struct Source<'a> {
     pub(crate) data: &'a Data,
     pub(crate) dtype: DType,
 }
 
 impl Blocks {
-    /// Walks the nest: `consume` is given the place in the result, the number of elements, and the registers.
+    /// Traverses the nest. `consume` gets the position in the result, the number of elements, and the
+    /// registers.
     pub(super) fn walk(
         &self,
-        plan: &Plan,
+        nest: &LoopNest,
         sources: &[Source<'_>],
         mut consume: impl FnMut(usize, usize, &mut [Register]),
     ) {
         (self.prepares)(sources);
-        if plan.axes.iter().any(|axis| axis.length == 0) {
+        if nest.axes.iter().any(|axis| axis.length == 0) {
             return;
         }
-        let (outer, inner) = match plan.axes.split_last() {
+        let (outer, inner) = match nest.axes.split_last() {
             Some((inner, outer)) => (outer, Some(inner)),
-            None => (&plan.axes[..], None),
+            None => (&nest.axes[..], None),
         };
         let length = inner.map_or(1, |inner| inner.length);
         let lengths: Vec<usize> = outer.iter().map(|axis| axis.length).collect();
@@ -152,7 +154,7 @@ impl Blocks {
                         if (self.loads)(visit) {
                             let steps =
                                 outer.iter().zip(&index).map(|(axis, &at)| axis.strides[operand] * at as i64);
-                            let base = plan.offsets[operand] + steps.sum::<i64>();
+                            let base = nest.offsets[operand] + steps.sum::<i64>();
                             self.gather(&mut registers[(self.register)(operand)], source, base, step, visit);
                         }
                     }
@@ -177,8 +179,8 @@ impl Blocks {
         }
     }
 
-    /// An element. One that a fault looks for outside the buffer is some other: what a real system would read there
-    /// is no more right, and harder to tell apart than a crash.
+    /// Reads an element. If a fault reads outside the buffer, this returns some other element: what a real
+    /// system would read is just as wrong, and a crash would be easier to detect.
     fn read(&self, source: &Source<'_>, place: i64) -> Scalar {
         let length = i64::try_from(source.data.len()).unwrap_or(i64::MAX).max(1);
         let place = usize::try_from((self.place)(place).rem_euclid(length)).unwrap_or(0);

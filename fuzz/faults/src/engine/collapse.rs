@@ -1,31 +1,32 @@
-//! Fewer and longer loops: axes of length 1 go, and neighbours along which every operand walks on evenly are one.
+//! Fewer and longer loops: axes of length 1 are dropped, and neighbouring axes are merged if every operand's
+//! strides allow it.
 
 /// A loop of the nest.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) length: usize,
-    /// The step of each operand.
+    /// The stride of each operand.
     pub(crate) strides: Vec<i64>,
 }
 
-/// The loop nest, outermost first; the result is written from end to end.
+/// The loop nest, outermost first. The result is written contiguously.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct LoopNest {
     pub(crate) axes: Vec<Axis>,
-    /// Where each operand begins.
+    /// The offset of each operand.
     pub(crate) offsets: Vec<i64>,
 }
 
-/// What is decided about collapsing.
+/// The decisions about collapsing.
 #[derive(Clone)]
 pub(crate) struct Collapse {
-    /// Whether a loop can go.
+    /// Whether a loop can be dropped.
     pub(crate) drops: fn(&Axis) -> bool,
-    /// Whether one operand, at this place, walks on evenly from the inner loop to the outer.
+    /// Whether the strides of this operand allow merging the outer and the inner loop.
     pub(crate) even: fn(&Axis, &Axis, usize) -> bool,
-    /// Whether two loops are one, from what holds for each operand.
+    /// Whether to merge two loops, from what each operand allows.
     pub(crate) merges: fn(&[bool]) -> bool,
-    /// The two as one.
+    /// The merged loop.
     pub(crate) joined: fn(&Axis, &Axis) -> Axis,
 }
 
@@ -40,22 +41,22 @@ impl Default for Collapse {
     }
 }
 
-/// The outer step is as far as the inner loop walks.
+/// The outer stride is the inner stride times the inner length.
 pub(crate) fn even(outer: &Axis, inner: &Axis, operand: usize) -> bool {
     let walked = i128::from(inner.strides[operand]) * inner.length as i128;
     i128::from(outer.strides[operand]) == walked
 }
 
-/// The inner steps over both lengths.
+/// The inner strides over the product of both lengths.
 pub(crate) fn joined(outer: &Axis, inner: &Axis) -> Axis {
     Axis { length: outer.length * inner.length, strides: inner.strides.clone() }
 }
 
 impl Collapse {
-    pub(super) fn collapsed(&self, plan: Plan) -> Plan {
-        let operands = plan.offsets.len();
-        let mut axes: Vec<Axis> = Vec::with_capacity(plan.axes.len());
-        for inner in plan.axes.into_iter().filter(|axis| !(self.drops)(axis)) {
+    pub(super) fn collapsed(&self, nest: LoopNest) -> LoopNest {
+        let operands = nest.offsets.len();
+        let mut axes: Vec<Axis> = Vec::with_capacity(nest.axes.len());
+        for inner in nest.axes.into_iter().filter(|axis| !(self.drops)(axis)) {
             let merged = axes.last().filter(|outer| {
                 let even: Vec<bool> =
                     (0..operands).map(|operand| (self.even)(outer, &inner, operand)).collect();
@@ -69,6 +70,6 @@ impl Collapse {
                 None => axes.push(inner),
             }
         }
-        Plan { axes, offsets: plan.offsets }
+        LoopNest { axes, offsets: nest.offsets }
     }
 }

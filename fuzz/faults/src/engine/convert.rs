@@ -1,9 +1,9 @@
-//! Values from one dtype to another: what no rule asks for, but many a fault does.
+//! Converts values between dtypes: what no rule asks for, but many faults do.
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Scalar};
 
-/// A value in another dtype, as a cast in C has it: floats round, integers wrap.
+/// A value cast to another dtype as in C: floats round, integers wrap.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "that is what a cast does")]
 pub(crate) fn convert(value: Scalar, dtype: DType) -> Scalar {
     if value.dtype() == dtype {
@@ -28,13 +28,13 @@ pub(crate) fn convert(value: Scalar, dtype: DType) -> Scalar {
     }
 }
 
-/// Any value as an f64; a truth value is 0 or 1.
-#[allow(clippy::cast_precision_loss, reason = "the nearest f64 is what is asked for")]
+/// Any value as an f64. A boolean is 0 or 1.
+#[allow(clippy::cast_precision_loss, reason = "the nearest f64 is intended")]
 pub(crate) fn as_f64(value: Scalar) -> f64 {
-    match value {
-        Scalar::Bool(truth) => f64::from(u8::from(truth)),
-        _ => value.as_f64().or(value.as_i128().map(|integer| integer as f64)).unwrap_or(0.0),
+    if let Scalar::Bool(truth) = value {
+        return f64::from(u8::from(truth));
     }
+    value.as_f64().or(value.as_i128().map(|integer| integer as f64)).unwrap_or(0.0)
 }
 
 /// The zero of a dtype.
@@ -42,7 +42,7 @@ pub(crate) fn zero(dtype: DType) -> Scalar {
     convert(Scalar::Bool(false), dtype)
 }
 
-/// The dtype that two are promoted to, where something promotes.
+/// The dtype to which two dtypes are promoted, if a fault promotes.
 pub(super) fn wider(a: DType, b: DType) -> DType {
     let rank = |dtype| DType::ALL.iter().rev().position(|&other| other == dtype);
     if rank(a) >= rank(b) { a } else { b }

@@ -1,36 +1,37 @@
-//! The expression over a block: a function at a time, each into a register, and each rounding as if it were stored.
+//! Evaluates the expression over a block: one function at a time, each into a register, and each rounded as
+//! if it were stored.
 
 use super::blocks::{BLOCK, Register};
 use super::convert::{convert, zero};
 use broadcheck_reference::apply;
 use broadcheck_spec::{Call, DType, Expression, Function, Node, Scalar};
 
-/// What stands at the arguments of a function.
+/// The arguments of a function.
 pub(crate) struct Site<'a> {
     /// For each argument that is an operand, its rank.
     pub(crate) ranks: &'a [Option<usize>],
-    /// For each argument that is an operand, its place in the list.
+    /// For each argument that is an operand, its index.
     pub(crate) operands: &'a [Option<usize>],
-    /// For each argument that is an operand, whether it does not move along the innermost loop.
+    /// For each argument that is an operand, whether its stride in the innermost loop is 0.
     pub(crate) splats: &'a [Option<bool>],
 }
 
-/// What is decided about evaluating.
+/// The decisions about evaluation.
 #[derive(Clone)]
 pub(crate) struct Evaluate {
     /// The dtype in which values of a dtype are computed.
     pub(crate) computed_in: fn(DType) -> DType,
-    /// Whether the two arguments are taken in the other order.
+    /// Whether the two arguments are swapped.
     pub(crate) exchanged: fn(&Site<'_>) -> bool,
-    /// Whether a function may write over its first argument: that is given whether it is an operand's register.
+    /// Whether a function may overwrite its first argument, from whether that is an operand's register.
     pub(crate) overwrites: fn(bool) -> bool,
-    /// Whether a function takes in that of its first argument, to round once for both.
+    /// Whether a function is fused with that of its first argument, so that both round once.
     pub(crate) contracts: fn(Function, Function) -> bool,
-    /// The lane whose condition decides for this one.
+    /// The lane whose condition is used for this lane.
     pub(crate) condition: fn(usize) -> usize,
-    /// A function on values.
+    /// Applies a function to values.
     pub(crate) apply: fn(Function, &[Scalar]) -> Scalar,
-    /// A value as it is stored in the result of a dtype.
+    /// Converts a value to the dtype of the result.
     pub(crate) stored: fn(Scalar, DType) -> Scalar,
 }
 
@@ -39,7 +40,7 @@ impl Default for Evaluate {
         Evaluate {
             computed_in: |dtype| dtype,
             exchanged: |_| false,
-            // Each function's answer is read once.
+            // The result of each function is read only once.
             overwrites: |is_operand| !is_operand,
             contracts: |_, _| false,
             condition: |lane| lane,
@@ -49,7 +50,7 @@ impl Default for Evaluate {
     }
 }
 
-/// What is known of an operand where the expression is evaluated.
+/// What evaluation knows about an operand.
 #[derive(Clone, Copy)]
 pub(super) struct Input {
     pub(super) rank: usize,
@@ -57,14 +58,15 @@ pub(super) struct Input {
     pub(super) register: usize,
 }
 
-/// The values of the nodes of an expression over a block: their registers, and which node stands where.
+/// The values of the nodes of an expression over a block: the registers, and the register of each node.
 pub(super) struct Values {
     pub(super) registers: Vec<Register>,
     pub(super) place: Vec<usize>,
 }
 
 impl Evaluate {
-    /// Evaluates a block of `count` elements. With `keep`, every node's values are still there at the end.
+    /// Evaluates a block of `count` elements. With `keep`, the values of all nodes are still available at the
+    /// end.
     pub(super) fn block(
         &self,
         expression: &Expression,
@@ -132,7 +134,7 @@ impl Evaluate {
         values.registers.len() - 1
     }
 
-    /// The factors, where the first argument is a product of operands that this function takes in.
+    /// The factors, if the first argument is a product of operands with which this function is fused.
     fn product(&self, call: &Call, nodes: &[Node]) -> Option<[usize; 2]> {
         let Node::Call(inner) = nodes[call.arguments()[0]] else { return None };
         if !(self.contracts)(call.function(), inner.function()) {
@@ -157,7 +159,7 @@ fn contracted(product: [Scalar; 2], addend: Scalar) -> Option<Scalar> {
     }
 }
 
-/// The arguments in one dtype: as they are, but where a fault has let several in.
+/// Converts the arguments to one dtype. They already have one, unless a fault accepted several.
 fn alike(function: Function, mut arguments: Vec<Scalar>) -> Vec<Scalar> {
     let first = usize::from(function == Function::Select);
     let dtype = arguments[first..].iter().map(|value| value.dtype()).reduce(super::convert::wider);

@@ -1,13 +1,17 @@
-//! A small strided engine, made to be broken: the whole way from a request to its answer, with every decision on it a
-//! function that a fault can exchange.
+//! A small strided engine that is made to be broken: every decision on the way from a request to its answer
+//! is a function that a fault can replace.
 //!
-//! The stages, each with its decisions and their right answers in a file of its own: `types`; `shapes`, `pdpd`, `xla` and
-//! `theano`, which align operands with the result; `sizes`; `strides`, which lowers the operands to steps in their buffers;
-//! `collapse`; `blocks`, which walks the loop nest in blocks with tails and gathers operands into registers; `evaluate`,
-//! which computes an expression fused; `adjoint`, which sums a gradient to its operand's shape. Where no decision is
-//! exchanged it is right: the whole suite and the generator's requests say so.
+//! The stages, each in its own file with its decisions and their correct versions: `types`; `shapes`, `pdpd`,
+//! `xla` and `theano`, which align operands with the result; `sizes`; `strides`, which lowers the operands to
+//! strides; `collapse`; `blocks`, which traverses the loop nest in blocks with tails and gathers operands
+//! into registers; `evaluate`, which computes an expression; `adjoint`, which sums a gradient to its
+//! operand's shape. Without a fault the engine is correct, as the whole suite and the generator's requests
+//! confirm.
 //!
-//! It shares nothing with the reference but what a function makes of single values: that is not what it is about.
+//! It shares nothing with the reference except the functions on single values, which the faults are not
+//! about.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 pub(super) mod adjoint;
 pub(super) mod blocks;
@@ -27,22 +31,22 @@ use broadcheck_spec::{
     DType, Data, ErrorKind, Expression, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
     Scalar, Shape, Success, Tensor,
 };
-use collapse::Plan;
+use collapse::LoopNest;
 use convert::{convert, zero};
 use evaluate::Input;
 
-/// The largest result, in elements: the engine is not made for large ones.
+/// The largest result, in elements. The engine is not meant for large ones.
 pub(super) const MAX_ELEMENTS: usize = 1 << 22;
 
-/// How operands lie under the result.
+/// How operands are aligned with the result.
 #[derive(Clone, Debug)]
 pub(super) struct Aligned {
     pub(super) shape: Vec<usize>,
-    /// For each operand, for each of its axes, the axis of the result that it lies on.
+    /// For each operand, for each of its axes, the axis of the result.
     pub(super) axes: Vec<Vec<Option<usize>>>,
-    /// xla: the shape after the in-dim step.
+    /// For xla: the shape after the in-dim step.
     pub(super) intermediate: Option<Vec<usize>>,
-    /// theano: the flags of the result.
+    /// For theano: the flags of the result.
     pub(super) flags: Option<Vec<bool>>,
 }
 
@@ -52,7 +56,7 @@ impl Aligned {
     }
 }
 
-/// All that is decided on the way.
+/// All decisions.
 #[derive(Clone, Default)]
 pub(super) struct Decisions {
     pub(super) types: types::Types,
@@ -107,7 +111,7 @@ impl Decisions {
         })
     }
 
-    /// The lengths of each operand; of one that takes no part, those of a scalar.
+    /// The lengths of each operand; those of a scalar for an operand that is ignored.
     fn shapes_of(&self, request: &Request) -> Vec<Vec<usize>> {
         let read = |operand: usize| request.operation().expression().is_none_or(|found| found.reads(operand));
         let lengths = |(place, operand): (usize, &Operand)| match (self.shapes.takes_part)(read(place)) {
@@ -129,12 +133,14 @@ impl Decisions {
             (Rules::Xla { broadcast_dimensions }, _) if shapes.len() == 2 => {
                 self.xla.align(shapes, broadcast_dimensions.as_deref())
             }
-            _ => self.shapes.numpy(shapes),
+            // A single operand, or more than the rule set takes, which only a fault accepts.
+            (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => self.shapes.numpy(shapes),
+            (Rules::Numpy | Rules::Bidirectional, _) => self.shapes.numpy(shapes),
         }
     }
 
     /// The loop nest for some operands under a result.
-    fn plan(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> Plan {
+    fn nest(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> LoopNest {
         self.collapse.collapsed(self.strides.lower(operands, shapes, aligned))
     }
 
@@ -174,10 +180,10 @@ impl Decisions {
         aligned: &Aligned,
         dtype: DType,
     ) -> Vec<Scalar> {
-        let plan = self.plan(operands, shapes, aligned);
-        let (sources, inputs) = (self.sources(operands), self.inputs(operands, &plan));
+        let nest = self.nest(operands, shapes, aligned);
+        let (sources, inputs) = (self.sources(operands), self.inputs(operands, &nest));
         let mut values = vec![zero(dtype); aligned.shape.iter().product()];
-        self.blocks.walk(&plan, &sources, |at, count, registers| {
+        self.blocks.walk(&nest, &sources, |at, count, registers| {
             let block = self.evaluate.block(expression, &inputs, registers, count, false);
             let root = block.registers[block.place[block.place.len() - 1]];
             for (lane, &value) in root.iter().enumerate().take(count) {
@@ -185,7 +191,7 @@ impl Decisions {
                     *slot = (self.evaluate.stored)(value, dtype);
                 }
             }
-            // What a fault wrote over an operand's register is there in the next block, too.
+            // If a fault overwrites an operand's register, the next block sees that as well.
             registers.copy_from_slice(&block.registers[..registers.len()]);
         });
         values
@@ -200,10 +206,10 @@ impl Decisions {
         aligned: &Aligned,
     ) -> Outcome {
         let operands: Vec<&Operand> = request.operands().iter().collect();
-        let plan = self.plan(&operands, shapes, aligned);
-        let (sources, inputs) = (self.sources(&operands), self.inputs(&operands, &plan));
+        let nest = self.nest(&operands, shapes, aligned);
+        let (sources, inputs) = (self.sources(&operands), self.inputs(&operands, &nest));
         let mut arrived = vec![0.0; aligned.shape.iter().product()];
-        self.blocks.walk(&plan, &sources, |at, count, registers| {
+        self.blocks.walk(&nest, &sources, |at, count, registers| {
             let block = self.evaluate.block(expression, &inputs, registers, count, true);
             for lane in 0..count {
                 if let Some(slot) = arrived.get_mut(at + lane) {
@@ -228,8 +234,8 @@ impl Decisions {
         operands.iter().map(source).collect()
     }
 
-    fn inputs(&self, operands: &[&Operand], plan: &Plan) -> Vec<Input> {
-        let inner = |operand: usize| plan.axes.last().map_or(0, |axis| axis.strides[operand]);
+    fn inputs(&self, operands: &[&Operand], nest: &LoopNest) -> Vec<Input> {
+        let inner = |operand: usize| nest.axes.last().map_or(0, |axis| axis.strides[operand]);
         let input = |(place, operand): (usize, &&Operand)| Input {
             rank: operand.rank(),
             splat: inner(place) == 0,
@@ -239,17 +245,18 @@ impl Decisions {
     }
 }
 
-/// What is not computed, although it is accepted: too many elements, by the limit or by a fault.
+/// The outcome of a request that is accepted but not computed, because it has too many elements, by the limit
+/// or by a fault.
 fn not_computed(request: &Request, aligned: &Aligned) -> Option<Outcome> {
     let wrt = match request.operation() {
         Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape().lengths()),
-        _ => None,
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
     };
     let shapes = [Some(&aligned.shape[..]), wrt];
     let too_large = shapes.into_iter().flatten().find(|shape| !within_limit(shape))?;
     let shape = Shape::from(too_large);
     Some(match shape.count() {
-        Some(_) => Outcome::Skipped { reason: format!("a result of shape {shape} is above the limit") },
+        Some(_) => Outcome::Skipped { reason: format!("a result of shape {shape} exceeds the limit") },
         None => Outcome::errored(ErrorKind::Reported, format!("no memory for shape {shape}")),
     })
 }

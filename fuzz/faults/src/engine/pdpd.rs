@@ -1,20 +1,21 @@
-//! How B lies under A (rule set `pdpd`).
+//! Aligns B with A (rule set `pdpd`).
 
 use super::Aligned;
 use broadcheck_spec::{Refusal, RefusalKind};
 
-/// What is decided about `pdpd`.
+/// The decisions about `pdpd`.
 #[derive(Clone)]
 pub(crate) struct Pdpd {
-    /// PDPD-1: whether these ranks of A and B go together.
+    /// PDPD-1: whether these ranks of A and B are compatible.
     pub(crate) ranks: fn(usize, usize) -> bool,
-    /// PDPD-2: the axis of A at which B starts: from the attribute, the rank of A, those of B as given and trimmed.
+    /// PDPD-2: the axis of A at which B starts, from the attribute, the rank of A, and the ranks of B as
+    /// given and trimmed.
     pub(crate) start: fn(Option<i64>, usize, usize, usize) -> Option<usize>,
     /// PDPD-3: how many axes of B are kept.
     pub(crate) kept: fn(&[usize]) -> usize,
-    /// PDPD-4: whether so many axes of B from this start fit into the rank of A.
+    /// PDPD-4: whether this many axes of B from this start fit into the rank of A.
     pub(crate) room: fn(usize, usize, usize) -> bool,
-    /// PDPD-5, PDPD-6: the result's length for one of A and one of B.
+    /// PDPD-5, PDPD-6: the result's length, from a length of A and one of B.
     pub(crate) length: fn(usize, usize) -> Option<usize>,
 }
 
@@ -41,20 +42,21 @@ pub(crate) fn trimmed(b: &[usize]) -> usize {
 impl Pdpd {
     pub(super) fn align(&self, a: &[usize], b: &[usize], axis: Option<i64>) -> Result<Aligned, Refusal> {
         if !(self.ranks)(a.len(), b.len()) {
-            return Err(Refusal::new(RefusalKind::RankMismatch, "B's rank is the higher"));
+            return Err(Refusal::new(RefusalKind::RankMismatch, "B has the higher rank"));
         }
         let kept = (self.kept)(b);
-        let out_of_range = || Refusal::new(RefusalKind::AxisOutOfRange, "B does not fit into A from there");
+        let out_of_range =
+            || Refusal::new(RefusalKind::AxisOutOfRange, "B does not fit into A from its start axis");
         let start = (self.start)(axis, a.len(), b.len(), trimmed(b)).ok_or_else(out_of_range)?;
         if !(self.room)(start, kept, a.len()) {
             return Err(out_of_range());
         }
         let mut shape = a.to_vec();
         for (step, &length) in b[..kept].iter().enumerate() {
-            // An axis beyond A, where a fault left room for it, is none.
+            // Axes beyond A, which a fault may allow, are ignored.
             let Some(of_a) = shape.get_mut(start + step) else { break };
             let Some(common) = (self.length)(*of_a, length) else {
-                let refusal = Refusal::new(RefusalKind::DimensionMismatch, "B does not go onto A");
+                let refusal = Refusal::new(RefusalKind::DimensionMismatch, "B cannot be stretched to A");
                 return Err(refusal.at_axis(start + step));
             };
             *of_a = common;

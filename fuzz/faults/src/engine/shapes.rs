@@ -1,5 +1,6 @@
-//! The second decision: how operands lie under the result, for the rule sets that align on the right (`none`, `numpy`,
-//! `bidirectional`), and what all rule sets share: the number of operands, the common length, the sizes.
+//! Aligns operands with the result, for the rule sets that align on the right (`none`, `numpy`,
+//! `bidirectional`), and makes the decisions that all rule sets share: the number of operands, the common
+//! length.
 
 use super::Aligned;
 use broadcheck_spec::{Operand, Refusal, RefusalKind, RuleSet};
@@ -7,38 +8,39 @@ use broadcheck_spec::{Operand, Refusal, RefusalKind, RuleSet};
 /// The common length of two lengths.
 pub(crate) type Common = fn(usize, usize) -> Option<usize>;
 
-/// What is decided about shapes.
+/// The decisions about shapes.
 #[derive(Clone)]
 pub(crate) struct Shapes {
-    /// G-5: whether the rule set takes this many operands.
+    /// G-5: whether the rule set accepts this many operands.
     pub(crate) operand_count: fn(RuleSet, usize) -> bool,
     /// The lengths of an operand's axes.
     pub(crate) lengths: fn(&Operand) -> Vec<usize>,
-    /// G-5: whether an operand takes part in the common shape, from whether the expression reads it.
+    /// G-5: whether an operand counts for the common shape, from whether the expression uses it.
     pub(crate) takes_part: fn(bool) -> bool,
-    /// Whether these shapes can go together at all.
+    /// Whether these shapes can be compatible at all.
     pub(crate) possible: fn(&[Vec<usize>]) -> bool,
-    /// G-2: the common length of two.
+    /// G-2: the common length of two lengths.
     pub(crate) common: Common,
     /// NUMPY-2: the common length of all operands on an axis.
     pub(crate) all: fn(&[usize], Common) -> Option<usize>,
     /// The rank of the result.
     pub(crate) rank: fn(&[Vec<usize>]) -> usize,
-    /// NUMPY-1: how many axes of the result stand left of an operand's own: of these shapes the one at this place.
+    /// NUMPY-1: how many axes of the result are left of an operand's axes, from the shapes, the operand's
+    /// index and the rank.
     pub(crate) missing: fn(&[Vec<usize>], usize, usize) -> usize,
     /// NUMPY-3: the result, from the common lengths and the shapes.
     pub(crate) result: fn(Vec<usize>, &[Vec<usize>]) -> Vec<usize>,
-    /// G-6: the axis that a refusal names, of all that fail, in a result of this rank.
+    /// G-6: the axis that a refusal names, from all that fail and the rank of the result.
     pub(crate) reported: fn(&[usize], usize) -> usize,
-    /// NONE-1: whether these shapes have ranks that go together.
+    /// NONE-1: whether the ranks of these shapes are compatible.
     pub(crate) equal_ranks: fn(&[Vec<usize>]) -> bool,
-    /// NONE-2: whether these lengths go together.
+    /// NONE-2: whether these lengths are compatible.
     pub(crate) equal_lengths: fn(&[usize]) -> bool,
-    /// NUMPY-5: whether an operand of this rank goes onto a target of that.
+    /// NUMPY-5: whether an operand of the first rank can be broadcast to a target of the second.
     pub(crate) rank_onto: fn(usize, usize) -> bool,
-    /// NUMPY-5: the length where a length goes onto that of the target.
+    /// NUMPY-5: the length of the result, from a length and the target's.
     pub(crate) onto: Common,
-    /// BIDI-1, BIDI-2: the length where a length meets that of the target.
+    /// BIDI-1, BIDI-2: the length of the result, from a length and the target's.
     pub(crate) toward: Common,
 }
 
@@ -48,7 +50,7 @@ impl Default for Shapes {
             operand_count: |set, count| match set {
                 RuleSet::Pdpd | RuleSet::Xla => count <= 2,
                 RuleSet::Bidirectional => count == 1,
-                _ => true,
+                RuleSet::None | RuleSet::Numpy | RuleSet::Theano => true,
             },
             lengths: |operand| operand.shape().to_vec(),
             takes_part: |_| true,
@@ -68,7 +70,7 @@ impl Default for Shapes {
     }
 }
 
-/// G-2: the lengths are equal, or the other of a 1.
+/// G-2: the lengths are equal, or one is 1 and the other is taken.
 pub(crate) fn common(a: usize, b: usize) -> Option<usize> {
     match (a, b) {
         _ if a == b || b == 1 => Some(a),
@@ -84,9 +86,9 @@ impl Shapes {
 
     pub(super) fn none(&self, shapes: &[Vec<usize>]) -> Result<Aligned, Refusal> {
         if !(self.equal_ranks)(shapes) {
-            return Err(Refusal::new(RefusalKind::RankMismatch, "none wants equal ranks"));
+            return Err(Refusal::new(RefusalKind::RankMismatch, "none requires equal ranks"));
         }
-        // Only a scalar can lack an axis here, and only where a fault let it in.
+        // Only a scalar can lack an axis here, and only if a fault accepted it.
         let own = |lengths: &[usize]| -> Vec<usize> {
             shapes
                 .iter()
@@ -119,14 +121,14 @@ impl Shapes {
         Ok(aligned)
     }
 
-    /// Operands that end at the same axis.
+    /// Aligns operands at their last axes.
     fn right_aligned(
         &self,
         shapes: &[Vec<usize>],
         common: &dyn Fn(&[usize]) -> Option<usize>,
     ) -> Result<Aligned, Refusal> {
         if !(self.possible)(shapes) {
-            return Err(Refusal::new(RefusalKind::DimensionMismatch, "not these shapes together"));
+            return Err(Refusal::new(RefusalKind::DimensionMismatch, "these shapes are not compatible"));
         }
         let rank = (self.rank)(shapes);
         let axes: Vec<Vec<Option<usize>>> = (0..shapes.len())
@@ -153,7 +155,7 @@ impl Shapes {
     }
 }
 
-/// What lengths meet on an axis of the result: 1 where a shape has no axis there.
+/// The lengths on an axis of the result: 1 if a shape lacks the axis.
 pub(super) fn lengths_on(axis: usize, shapes: &[Vec<usize>], axes: &[Vec<Option<usize>>]) -> Vec<usize> {
     let length = |(shape, axes): (&Vec<usize>, &Vec<Option<usize>>)| {
         axes.iter().position(|&place| place == Some(axis)).map_or(1, |place| shape[place])

@@ -1,18 +1,18 @@
-//! How many elements there are, by arithmetic alone (clause G-1).
+//! The number of elements, by arithmetic alone (clause G-1).
 
 use super::Aligned;
 use broadcheck_spec::{Operation, Refusal, RefusalKind, Request, Shape};
 
-/// What is decided about sizes.
+/// The decisions about sizes.
 #[derive(Clone)]
 pub(crate) struct Sizes {
-    /// The count that the bound holds for; `None` beyond what can be counted.
+    /// The count that is compared with the bound; `None` if it overflows.
     pub(crate) count: fn(&[usize]) -> Option<u64>,
     /// The bound.
     pub(crate) bound: u64,
-    /// Whether sizes are decided last (clause G-6).
+    /// Whether sizes are checked last (clause G-6).
     pub(crate) last: bool,
-    /// Whether the result underneath a gradient is counted, too.
+    /// Whether the result underneath a gradient is counted as well.
     pub(crate) underneath: bool,
 }
 
@@ -31,20 +31,22 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// What is known before the operands are aligned.
+    /// Checks the sizes that are known before the operands are aligned.
     pub(super) fn check_given(&self, request: &Request, shapes: &[Vec<usize>]) -> Result<(), Refusal> {
         shapes.iter().try_for_each(|shape| self.check(shape))?;
         match request.operation() {
             Operation::Broadcast { target_shape } => self.check(target_shape),
-            _ => Ok(()),
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => Ok(()),
         }
     }
 
-    /// What is known after.
+    /// Checks the sizes that are known afterwards.
     pub(super) fn check_result(&self, request: &Request, aligned: &Aligned) -> Result<(), Refusal> {
         match request.operation() {
             Operation::Gradient { .. } if !self.underneath => Ok(()),
-            _ => self.check(&aligned.shape),
+            Operation::Elementwise { .. } | Operation::Broadcast { .. } | Operation::Gradient { .. } => {
+                self.check(&aligned.shape)
+            }
         }
     }
 

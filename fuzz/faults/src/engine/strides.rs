@@ -1,7 +1,7 @@
-//! From aligned operands to strides over the result: 0 where an operand is stretched.
+//! Computes strides over the result from aligned operands: 0 along stretched axes.
 
 use super::Aligned;
-use super::collapse::{Axis, Plan};
+use super::collapse::{Axis, LoopNest};
 use broadcheck_spec::Operand;
 
 /// An operand as it is read.
@@ -9,26 +9,26 @@ use broadcheck_spec::Operand;
 pub(crate) struct Reading {
     /// The lengths of its axes.
     pub(crate) lengths: Vec<usize>,
-    /// The lengths of the result on its axes; its own where it lies on none.
+    /// The lengths of the result on its axes; its own length for an axis without one.
     pub(crate) common: Vec<usize>,
-    /// The steps in its buffer.
+    /// The strides in its buffer.
     pub(crate) strides: Vec<i64>,
-    /// Where it begins in its buffer.
+    /// The offset in its buffer.
     pub(crate) offset: i64,
     /// Whether it is a view.
     pub(crate) view: bool,
 }
 
-/// What is decided about strides.
+/// The decisions about strides.
 #[derive(Clone)]
 pub(crate) struct Strides {
     /// The strides of a dense operand, from its lengths and those of the result on its axes.
     pub(crate) dense: fn(&[usize], &[usize]) -> Vec<i64>,
     /// The strides and the offset of a view.
     pub(crate) view: fn(&Operand, &[i64]) -> (Vec<i64>, i64),
-    /// The strides over the result of the operand at this place.
+    /// The strides over the result of an operand, by its index.
     pub(crate) over_result: fn(&[Reading], usize) -> Vec<i64>,
-    /// Whether all operands can be read from end to end, one as the other, for a result of this shape.
+    /// Whether all operands can be read linearly for a result of this shape.
     pub(crate) flat: fn(&[Reading], &[usize]) -> bool,
 }
 
@@ -47,7 +47,7 @@ impl Default for Strides {
     }
 }
 
-/// The steps of a dense tensor, the last axis running fastest.
+/// The strides of a dense tensor, in row-major order.
 pub(crate) fn row_major(lengths: &[usize]) -> Vec<i64> {
     let mut step = 1i64;
     let mut strides = vec![0; lengths.len()];
@@ -58,20 +58,20 @@ pub(crate) fn row_major(lengths: &[usize]) -> Vec<i64> {
     strides
 }
 
-/// No step along what is stretched.
+/// The strides, 0 along stretched axes.
 pub(crate) fn stretched(reading: &Reading) -> Vec<i64> {
     let step = |(&length, &stride): (&usize, &i64)| if length == 1 { 0 } else { stride };
     reading.lengths.iter().zip(&reading.strides).map(step).collect()
 }
 
-/// A place in a buffer; no buffer is as long as an i64 can count.
+/// A position in a buffer. No buffer exceeds the range of i64.
 pub(crate) fn position(place: usize) -> i64 {
     i64::try_from(place).unwrap_or(i64::MAX)
 }
 
 impl Strides {
-    /// How operands are read for a result: the whole loop nest, not yet collapsed.
-    pub(super) fn lower(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> Plan {
+    /// Lowers operands to a loop nest for a result, not yet collapsed.
+    pub(super) fn lower(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> LoopNest {
         let readings: Vec<Reading> = operands
             .iter()
             .zip(shapes.iter().zip(&aligned.axes))
@@ -80,7 +80,7 @@ impl Strides {
         let offsets = readings.iter().map(|reading| reading.offset).collect();
         if (self.flat)(&readings, &aligned.shape) {
             let axis = Axis { length: aligned.shape.iter().product(), strides: vec![1; operands.len()] };
-            return Plan { axes: vec![axis], offsets };
+            return LoopNest { axes: vec![axis], offsets };
         }
         let mut nest: Vec<Axis> =
             aligned.shape.iter().map(|&length| Axis { length, strides: vec![0; operands.len()] }).collect();
@@ -91,7 +91,7 @@ impl Strides {
                 }
             }
         }
-        Plan { axes: nest, offsets }
+        LoopNest { axes: nest, offsets }
     }
 
     fn reading(

@@ -1,37 +1,38 @@
-//! How operands lie under the result where a flag per axis says whether it stretches (rule set `theano`).
+//! Aligns operands if a flag per axis says whether it stretches (rule set `theano`).
 
 use super::Aligned;
 use broadcheck_spec::{Operand, Refusal, RefusalKind};
 
-/// An axis of an operand as the rule sees it.
+/// An axis of an operand, as the rule sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct Flagged {
     pub(crate) length: usize,
     pub(crate) flag: bool,
-    /// The operand's place in the list.
+    /// The operand's index.
     pub(crate) operand: usize,
-    /// Whether the operand has the axis, or it was added on the left.
+    /// Whether the operand has the axis, rather than it being added on the left.
     pub(crate) own: bool,
     /// Whether axes were added to the operand.
     pub(crate) lacks: bool,
 }
 
-/// What is decided about `theano`.
+/// The decisions about `theano`.
 #[derive(Clone)]
 pub(crate) struct Theano {
-    /// THEANO-1: the flags of an operand that gives none.
+    /// THEANO-1: the flags of an operand without flags.
     pub(crate) absent: fn(&Operand) -> Vec<bool>,
     /// THEANO-1: whether a flagged axis may have this length.
     pub(crate) valid: fn(usize) -> bool,
-    /// THEANO-1: the operand that a violation names: the place of the violator, and how many operands there are.
+    /// THEANO-1: the operand that a violation names, from the index of the violator and the number of
+    /// operands.
     pub(crate) violator: fn(usize, usize) -> usize,
-    /// THEANO-2: the axes of an operand that are laid under the result, in order, by its flags.
+    /// THEANO-2: the axes of an operand that are aligned with the result, in order, from its flags.
     pub(crate) laid: fn(&[bool]) -> Vec<usize>,
     /// THEANO-2: the flag of an axis that is added on the left.
     pub(crate) added: bool,
-    /// THEANO-3: whether an axis stretches, among those that it meets.
+    /// THEANO-3: whether an axis stretches, given all axes aligned with it.
     pub(crate) stretches: fn(Flagged, &[Flagged]) -> bool,
-    /// THEANO-3: the length of the result, of the fixed lengths and of all.
+    /// THEANO-3: the length of the result, from the lengths that do not stretch and from all axes.
     pub(crate) length: fn(&[usize], &[Flagged]) -> Option<usize>,
     /// THEANO-4: the flag of the result.
     pub(crate) result: fn(&[Flagged]) -> bool,
@@ -60,7 +61,7 @@ impl Theano {
         let given = |operand: &Operand| operand.broadcastable().map(<[bool]>::to_vec);
         let flags_of = |(operand, shape): (&Operand, &Vec<usize>)| {
             let mut flags = given(operand).unwrap_or_else(|| (self.absent)(operand));
-            // An operand that a fault left out of the common shape has no axis.
+            // An operand that a fault ignores has no axes.
             flags.truncate(shape.len());
             flags
         };
@@ -97,14 +98,14 @@ impl Theano {
         for (operand, (shape, flags)) in shapes.iter().zip(flags).enumerate() {
             let violated = shape.iter().zip(flags).position(|(&length, &flag)| flag && !(self.valid)(length));
             if let Some(axis) = violated {
-                let refusal = Refusal::new(RefusalKind::FlagViolation, "a flagged axis has length 1");
+                let refusal = Refusal::new(RefusalKind::FlagViolation, "a flagged axis must have length 1");
                 return Err(refusal.of_operand((self.violator)(operand, shapes.len())).at_axis(axis));
             }
         }
         Ok(())
     }
 
-    /// What meets on the axis that is so many from the right.
+    /// The operands' axes at this distance from the right.
     fn meeting(
         &self,
         from_right: usize,

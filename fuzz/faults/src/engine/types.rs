@@ -1,31 +1,32 @@
-//! The first decision: which function takes which dtypes, and what can be differentiated (clauses G-3, V-2, GRAD-3).
+//! Checks dtypes: which function accepts which dtypes, and what can be differentiated (clauses G-3, V-2,
+//! GRAD-3).
 
 use super::convert::wider;
 use broadcheck_spec::{DType, Function, Node, Operation, Refusal, RefusalKind, Request};
 
-/// What is decided about dtypes.
+/// The decisions about dtypes.
 #[derive(Clone)]
 pub(crate) struct Types {
-    /// G-3: whether arguments of these dtypes go together.
-    pub(crate) together: fn(DType, DType) -> bool,
-    /// G-3: whether this is a condition.
+    /// G-3: whether arguments of these dtypes are compatible.
+    pub(crate) compatible: fn(DType, DType) -> bool,
+    /// G-3: whether this dtype is accepted for a condition.
     pub(crate) condition: fn(DType) -> bool,
     /// V-2: whether the function is defined for this dtype.
     pub(crate) defined: fn(Function, DType) -> bool,
-    /// The dtype of the function's answer.
+    /// The dtype of the function's result.
     pub(crate) answer: fn(Function, DType) -> DType,
-    /// GRAD-3: whether the function may stand on a path that holds w.
+    /// GRAD-3: whether the function may occur on a path to w.
     pub(crate) differentiable: fn(Function) -> bool,
-    /// GRAD-3: whether the gradient is asked for by a dtype that has one.
+    /// GRAD-3: whether a gradient exists for this dtype.
     pub(crate) continuous: fn(DType) -> bool,
-    /// G-6: whether types are decided before the rule set's clauses.
+    /// G-6: whether types are checked before the rule set's clauses.
     pub(crate) before_shapes: bool,
 }
 
 impl Default for Types {
     fn default() -> Types {
         Types {
-            together: |a, b| a == b,
+            compatible: |a, b| a == b,
             condition: |dtype| dtype == DType::Bool,
             defined,
             answer: |function, dtype| if gives_bool(function) { DType::Bool } else { dtype },
@@ -43,16 +44,22 @@ pub(crate) fn defined(function: Function, dtype: DType) -> bool {
         F::Equal | F::NotEqual | F::Select => true,
         F::LogicalAnd | F::LogicalOr | F::LogicalNot => dtype == DType::Bool,
         F::Divide | F::Power | F::Sqrt | F::Exp | F::Log | F::Tanh => dtype.is_float(),
-        _ => dtype != DType::Bool,
+        F::Add | F::Subtract | F::Multiply | F::Maximum | F::Minimum | F::Negate | F::Abs => {
+            dtype != DType::Bool
+        }
+        F::Less | F::LessEqual | F::Greater | F::GreaterEqual => dtype != DType::Bool,
     }
 }
 
-/// Whether a function compares or reckons with truth values.
+/// Whether a function is a comparison or a logical function.
 pub(crate) fn gives_bool(function: Function) -> bool {
     use Function as F;
-    let compares =
-        matches!(function, F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual);
-    compares || matches!(function, F::LogicalAnd | F::LogicalOr | F::LogicalNot)
+    match function {
+        F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual => true,
+        F::LogicalAnd | F::LogicalOr | F::LogicalNot => true,
+        F::Add | F::Subtract | F::Multiply | F::Divide | F::Maximum | F::Minimum | F::Power => false,
+        F::Negate | F::Abs | F::Sqrt | F::Exp | F::Log | F::Tanh | F::Select => false,
+    }
 }
 
 impl Types {
@@ -81,8 +88,8 @@ impl Types {
     fn call(&self, function: Function, arguments: &[DType]) -> Result<DType, Refusal> {
         let alike = if function == Function::Select { &arguments[1..] } else { arguments };
         let condition = function != Function::Select || (self.condition)(arguments[0]);
-        if !condition || alike.iter().any(|&dtype| !(self.together)(alike[0], dtype)) {
-            return Err(Refusal::new(RefusalKind::DTypeMismatch, format!("{function} of several dtypes")));
+        if !condition || alike.iter().any(|&dtype| !(self.compatible)(alike[0], dtype)) {
+            return Err(Refusal::new(RefusalKind::DTypeMismatch, format!("{function} of different dtypes")));
         }
         let dtype = alike.iter().copied().fold(alike[0], wider);
         if !(self.defined)(function, dtype) {
@@ -93,7 +100,7 @@ impl Types {
 
     fn check_gradient(&self, request: &Request, root: DType, wrt: usize) -> Result<(), Refusal> {
         if !(self.continuous)(root) || !(self.continuous)(request.operands()[wrt].dtype()) {
-            return Err(unsupported("a gradient of what is no float".into()));
+            return Err(unsupported("a gradient of a dtype that is not a float".into()));
         }
         let nodes = request.operation().expression().map_or(&[][..], |expression| expression.nodes());
         let mut holds: Vec<bool> = Vec::with_capacity(nodes.len());

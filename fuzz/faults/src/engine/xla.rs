@@ -1,28 +1,28 @@
-//! How two operands lie under the result where the axes are named (rule set `xla`).
+//! Aligns two operands if the axes are named (rule set `xla`).
 
 use super::Aligned;
 use super::shapes::{Common, common, lengths_on};
 use broadcheck_spec::{Refusal, RefusalKind};
 
-/// The intermediate shape, from the higher operand's, the lower's lengths and their axes.
+/// The intermediate shape, from the higher operand's shape, the lower operand's lengths and their axes.
 pub(crate) type Intermediate = fn(&[usize], &[usize], &[usize]) -> Vec<usize>;
 
-/// What is decided about `xla`.
+/// The decisions about `xla`.
 #[derive(Clone)]
 pub(crate) struct Xla {
-    /// XLA-1: whether these dimensions do at equal ranks.
+    /// XLA-1: whether these dimensions are accepted for equal ranks.
     pub(crate) identity: fn(&[i64], usize) -> bool,
-    /// XLA-2, XLA-3: the dimensions where none are given, for a lower and a higher rank.
+    /// XLA-2, XLA-3: the default dimensions for a lower and a higher rank, if there are any.
     pub(crate) absent: fn(usize, usize) -> Option<Vec<i64>>,
-    /// XLA-4: whether so many dimensions do for the lower rank.
+    /// XLA-4: whether this many dimensions are accepted for the lower rank.
     pub(crate) count: fn(usize, usize) -> bool,
-    /// XLA-5: the axis that a dimension names in the higher rank.
+    /// XLA-5: the axis that a dimension names in the higher operand.
     pub(crate) axis: fn(i64, usize) -> Option<usize>,
-    /// XLA-6: whether one axis may stand before another.
+    /// XLA-6: whether one axis may come before another.
     pub(crate) increasing: fn(usize, usize) -> bool,
     /// XLA-7: the common length in the in-dim step.
     pub(crate) in_dim: Common,
-    /// XLA-8: the axes that the lower operand lies on, from the named ones and the higher rank.
+    /// XLA-8: the axes with which the lower operand is aligned, from the named axes and the higher rank.
     pub(crate) lies_on: fn(Vec<usize>, usize) -> Vec<usize>,
     /// XLA-8: the shape after the in-dim step.
     pub(crate) intermediate: Intermediate,
@@ -101,7 +101,8 @@ impl Xla {
         }
         for (&length, &axis) in lower.iter().zip(&named) {
             if (self.in_dim)(length, higher[axis]).is_none() {
-                let refusal = Refusal::new(RefusalKind::DimensionMismatch, "the in-dim step");
+                let refusal =
+                    Refusal::new(RefusalKind::DimensionMismatch, "lengths differ in the in-dim step");
                 return Err(refusal.at_axis(axis));
             }
         }
@@ -118,7 +119,8 @@ impl Xla {
         for axis in 0..rank {
             let lengths = lengths_on(axis, shapes, &axes);
             let Some(common) = (self.degenerate)(lengths[0], lengths[1]) else {
-                let refusal = Refusal::new(RefusalKind::DimensionMismatch, "the degenerate step");
+                let refusal =
+                    Refusal::new(RefusalKind::DimensionMismatch, "lengths differ in the degenerate step");
                 return Err(refusal.at_axis(axis));
             };
             shape.push(common);
@@ -128,5 +130,5 @@ impl Xla {
 }
 
 fn refuse<T>(kind: RefusalKind) -> Result<T, Refusal> {
-    Err(Refusal::new(kind, "these dimensions do not go"))
+    Err(Refusal::new(kind, "these dimensions are not accepted"))
 }

@@ -1,7 +1,8 @@
 //! What a run found wrong.
 
 use broadcheck::relations::Instance;
-use broadcheck_spec::{Operand, Operation, Request, Rules};
+use broadcheck_judge::describe::summarize_request;
+use broadcheck_spec::Request;
 use std::fmt;
 
 /// One thing that is wrong.
@@ -55,47 +56,15 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Finding::Difference { implementation, against, request, detail } => {
-                let request = describe_request(request);
+                let request = summarize_request(request);
                 write!(f, "{implementation} against {against}: {request}: {detail}")
             }
             Finding::Broken { implementation, request, detail } => {
-                write!(f, "{implementation}: {}: {detail}", describe_request(request))
+                write!(f, "{implementation}: {}: {detail}", summarize_request(request))
             }
             Finding::Violation { implementation, relation, detail, .. } => {
                 write!(f, "{implementation}: {relation}: {detail}")
             }
         }
     }
-}
-
-/// A request on one line: `xla [subtract, a, b] a (2,3) b (3) broadcast_dimensions [1]`.
-pub fn describe_request(request: &Request) -> String {
-    let mut text = request.rules().set().to_string();
-    match request.operation() {
-        Operation::Elementwise { expression } => {
-            text += &format!(" {}", expression.display(&request.names()));
-        }
-        Operation::Broadcast { .. } => text += " broadcast",
-        Operation::Gradient { expression, wrt } => {
-            let names = request.names();
-            text += &format!(" gradient of {} by {}", expression.display(&names), names[*wrt]);
-        }
-    }
-    for operand in request.operands() {
-        text += &format!(" {} {}{}", operand.name(), operand.shape(), flags_text(operand));
-    }
-    if let Operation::Broadcast { target_shape } = request.operation() {
-        text += &format!(" to {target_shape}");
-    }
-    match request.rules() {
-        Rules::Pdpd { axis: Some(axis) } => text += &format!(" axis {axis}"),
-        Rules::Xla { broadcast_dimensions: Some(list) } => text += &format!(" broadcast_dimensions {list:?}"),
-        _ => {}
-    }
-    text
-}
-
-/// ` flags [true, false]`, where there are flags.
-fn flags_text(operand: &Operand) -> String {
-    operand.broadcastable().map_or_else(String::new, |flags| format!(" flags {flags:?}"))
 }

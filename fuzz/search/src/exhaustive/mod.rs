@@ -18,7 +18,7 @@ mod requests;
 mod walk;
 
 pub use bounds::{Bounds, MAX_WORK};
-pub use finding::{Finding, describe_request};
+pub use finding::Finding;
 pub use report::{AnswerCount, ExhaustReport, FamilyCount, RelationCount};
 pub use requests::{FAMILIES, Family};
 pub use walk::exhaust;

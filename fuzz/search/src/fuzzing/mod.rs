@@ -1,8 +1,9 @@
-//! Random requests to two implementations, for a time or a number of them: what `broadcheck fuzz` runs.
+//! Compares two implementations on random requests, for a time or a number of requests. `broadcheck fuzz`
+//! runs this.
 //!
-//! Request number i of a seed is always the same one, whatever thread draws it, so that a finding is named by its seed
-//! and its number. Disagreements are told apart by their signatures; the first few of each sort are shrunk, and what
-//! is the same small request in the end is one finding, with a count.
+//! Request number i of a seed is always the same, whichever thread draws it, so that a seed and a number
+//! identify a finding. Disagreements are classified by their signatures. The first few of each class are
+//! shrunk, and those that shrink to the same request are one finding with a count.
 
 mod findings;
 mod report;
@@ -21,71 +22,71 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of this many requests one is asked twice of each side.
-const REPEATED: u64 = 64;
+/// Every nth request is sent to each side twice.
+const REPEAT_EVERY: u64 = 64;
 
-/// How many requests a thread takes at a time, where implementations are asked one by one.
+/// How many requests a thread takes at a time if the implementations do not ask for batches.
 const CHUNK: u64 = 64;
 
-/// How many reasons are kept why requests were not compared.
+/// How many reasons for not comparing a request are kept.
 const MOST_REASONS: usize = 64;
 
-/// What is run.
-pub struct Plan<'a> {
-    /// The side that the other is judged by.
+/// The settings of a run.
+pub struct Campaign<'a> {
+    /// The side that sets the expectation.
     pub left: &'a dyn Implementation,
     /// The side that is judged.
     pub right: &'a dyn Implementation,
-    /// What is drawn: no more than both sides declare ([`common`]).
+    /// What to draw: no more than both sides declare ([`common`]).
     pub profile: Profile,
-    /// Of what the requests are drawn.
+    /// The random seed.
     pub seed: u64,
-    /// How many requests; as many as there is time for, where none is said.
+    /// The number of requests; unlimited if `None`.
     pub requests: Option<u64>,
-    /// How long, without the time that shrinking takes; for ever, where none is said and no number of requests.
+    /// The time limit, not counting the time spent on shrinking; unlimited if `None`.
     pub time: Option<Duration>,
-    /// How many threads work.
+    /// The number of threads.
     pub jobs: usize,
-    /// Whether a side may skip what it declares.
+    /// Whether a side may skip requests that it declares.
     pub skips: bool,
-    /// Whether what is drawn is counted.
+    /// Whether to collect statistics about the requests.
     pub statistics: bool,
-    /// How many requests may be asked to shrink a finding, and for how long.
+    /// The number of requests and the time allowed for shrinking one finding.
     pub shrinking: (usize, Duration),
-    /// Set to end the run early: the report is then of what was done so far.
+    /// Set to end the run early. The report then covers what was done so far.
     pub stop: &'a AtomicBool,
 }
 
-impl Plan<'_> {
-    /// What judges the requests: of the dtypes that are drawn, and no others.
+impl Campaign<'_> {
+    /// The oracle that judges the requests. It is limited to the dtypes that are drawn.
     pub fn oracle(&self) -> Differential<'_> {
         Differential::new(self.left, self.right).allowing_skips(self.skips).only(self.profile.dtypes())
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests that were drawn.
+    /// Requests drawn.
     pub requests: u64,
-    /// Those that both sides accept.
+    /// Requests that both sides accept.
     pub accepted: u64,
-    /// Those that both sides refuse.
+    /// Requests that both sides refuse.
     pub refused: u64,
-    /// Those on which there was nothing to compare.
+    /// Requests for which there was nothing to compare.
     pub vacuous: u64,
-    /// Those on which the sides disagree.
+    /// Requests on which the sides disagree.
     pub disagreeing: u64,
-    /// Those that were asked twice.
+    /// Requests that were sent twice.
     pub repeated: u64,
     /// The distinct disagreements.
     pub distinct: u64,
 }
 
-/// What both of two implementations declare.
+/// What two implementations both declare.
 ///
 /// # Errors
-/// A sentence, where they have no rule set, operation or dtype in common.
+/// They have no rule set, operation or dtype in common.
 pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities, String> {
     fn both<T: Copy + PartialEq>(left: &[T], right: &[T]) -> Vec<T> {
         left.iter().copied().filter(|item| right.contains(item)).collect()
@@ -111,8 +112,8 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
     Ok(common)
 }
 
-/// A reason without its numbers, by which it is the same for many requests, and not too long.
-fn general(reason: &str) -> String {
+/// A reason with its numbers replaced, so that it is the same for many requests, and cut to a limited length.
+fn without_numbers(reason: &str) -> String {
     let mut text = String::new();
     for char in reason.lines().next().unwrap_or_default().chars().take(160) {
         match char {
@@ -124,28 +125,28 @@ fn general(reason: &str) -> String {
     text
 }
 
-/// The request of this number.
+/// The request of this seed and number.
 pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
     // Two odd factors keep the streams of neighbouring seeds and numbers apart.
     let mixed = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     request(&mut Seeded::new(mixed), profile)
 }
 
-/// Runs a plan. `progress` is called now and then, from the calling thread.
-pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> FuzzReport {
+/// Runs a campaign. `progress` is called periodically, from the calling thread.
+pub fn fuzz(campaign: &Campaign<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> FuzzReport {
     let run = Run {
-        plan,
-        oracle: plan.oracle(),
-        again: [Repeated::new(plan.right), Repeated::new(plan.left)],
+        campaign,
+        oracle: campaign.oracle(),
+        again: [Repeated::new(campaign.right), Repeated::new(campaign.left)],
         began: Instant::now(),
         next: AtomicU64::new(0),
         counts: Mutex::new(Counts::default()),
-        findings: Findings::new(plan),
+        findings: Findings::new(campaign),
         reasons: Mutex::default(),
         statistics: Mutex::new(Statistics::default()),
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(|| run.work())).collect();
+        let workers: Vec<_> = (0..campaign.jobs.max(1)).map(|_| scope.spawn(|| run.work())).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
             thread::sleep(Duration::from_millis(if run.began.elapsed().as_secs() > 0 { 100 } else { 5 }));
             progress(&run.counted(), run.asking());
@@ -154,7 +155,7 @@ pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> Fuz
     let counts = run.counted();
     let (elapsed, shrinking) = (run.asking(), run.findings.shrinking());
     let reasons = run.reasons.into_inner().unwrap_or_default();
-    let statistics = run.statistics.into_inner().ok().filter(|_| plan.statistics);
+    let statistics = run.statistics.into_inner().ok().filter(|_| campaign.statistics);
     FuzzReport {
         counts,
         findings: run.findings.into_found(),
@@ -162,13 +163,13 @@ pub fn fuzz(plan: &Plan<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> Fuz
         reasons,
         elapsed,
         shrinking,
-        complete: !plan.stop.load(Ordering::Relaxed),
+        complete: !campaign.stop.load(Ordering::Relaxed),
     }
 }
 
-/// A run: what its threads share.
+/// What the threads of a run share.
 struct Run<'a> {
-    plan: &'a Plan<'a>,
+    campaign: &'a Campaign<'a>,
     oracle: Differential<'a>,
     again: [Repeated<'a>; 2],
     began: Instant,
@@ -186,19 +187,21 @@ impl Run<'_> {
     }
 
     fn ended(&self) -> bool {
-        self.plan.stop.load(Ordering::Relaxed) || self.plan.time.is_some_and(|time| self.asking() >= time)
+        self.campaign.stop.load(Ordering::Relaxed)
+            || self.campaign.time.is_some_and(|time| self.asking() >= time)
     }
 
-    /// How long the run has been asking: the time that each thread took for shrinking is not counted.
+    /// How long the run has been sending requests. The time that each thread spent on shrinking does not
+    /// count.
     fn asking(&self) -> Duration {
-        let threads = u32::try_from(self.plan.jobs.max(1)).unwrap_or(u32::MAX);
+        let threads = u32::try_from(self.campaign.jobs.max(1)).unwrap_or(u32::MAX);
         self.began.elapsed().saturating_sub(self.findings.shrinking() / threads)
     }
 
-    /// Counts why a request was not compared.
+    /// Counts a reason why a request was not compared.
     fn add_reason(&self, reason: &str) {
         let mut reasons = self.reasons.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let reason = general(reason);
+        let reason = without_numbers(reason);
         if reasons.len() < MOST_REASONS || reasons.contains_key(&reason) {
             *reasons.entry(reason).or_default() += 1;
         }
@@ -208,12 +211,16 @@ impl Run<'_> {
         let batch = (self.oracle.batch() as u64).max(CHUNK);
         while !self.ended() {
             let start = self.next.fetch_add(batch, Ordering::Relaxed);
-            let end = self.plan.requests.map_or(start.saturating_add(batch), |all| all.min(start + batch));
+            let end =
+                self.campaign.requests.map_or(start.saturating_add(batch), |all| all.min(start + batch));
             if start >= end {
                 return;
             }
-            let counts =
-                if self.oracle.batch() > 1 { self.together(start, end) } else { self.one_by_one(start, end) };
+            let counts = if self.oracle.batch() > 1 {
+                self.judge_batch(start, end)
+            } else {
+                self.judge_one_by_one(start, end)
+            };
             self.add(&counts);
         }
     }
@@ -228,35 +235,35 @@ impl Run<'_> {
         counts.repeated += more.repeated;
     }
 
-    fn one_by_one(&self, start: u64, end: u64) -> Counts {
+    fn judge_one_by_one(&self, start: u64, end: u64) -> Counts {
         let mut counts = Counts::default();
         for number in start..end {
-            let request = drawn(self.plan.seed, number, &self.plan.profile);
+            let request = drawn(self.campaign.seed, number, &self.campaign.profile);
             self.count(number, &request, self.oracle.judge(&request), &self.oracle, &mut counts);
-            if number % REPEATED == 0 {
+            if number % REPEAT_EVERY == 0 {
                 for oracle in &self.again {
                     self.count_again(number, &request, oracle.judge(&request), oracle, &mut counts);
                 }
             }
             self.note(&request);
-            if self.plan.stop.load(Ordering::Relaxed) {
+            if self.campaign.stop.load(Ordering::Relaxed) {
                 break;
             }
         }
         counts
     }
 
-    fn together(&self, start: u64, end: u64) -> Counts {
+    fn judge_batch(&self, start: u64, end: u64) -> Counts {
         let mut counts = Counts::default();
         let requests: Vec<Request> =
-            (start..end).map(|number| drawn(self.plan.seed, number, &self.plan.profile)).collect();
+            (start..end).map(|number| drawn(self.campaign.seed, number, &self.campaign.profile)).collect();
         let all: Vec<&Request> = requests.iter().collect();
         for ((number, request), judgement) in (start..end).zip(&all).zip(self.oracle.judge_many(&all)) {
             self.count(number, request, judgement, &self.oracle, &mut counts);
             self.note(request);
         }
         let numbered: Vec<(u64, &Request)> =
-            (start..end).zip(all).filter(|(number, _)| number % REPEATED == 0).collect();
+            (start..end).zip(all).filter(|(number, _)| number % REPEAT_EVERY == 0).collect();
         let some: Vec<&Request> = numbered.iter().map(|(_, request)| *request).collect();
         for oracle in &self.again {
             for (&(number, request), judgement) in numbered.iter().zip(oracle.judge_many(&some)) {
@@ -303,9 +310,9 @@ impl Run<'_> {
         }
     }
 
-    /// Counts what was drawn. What became of it the reference says, again: the sides' outcomes are gone.
+    /// Counts what was drawn. The reference computes the outcome again, because the sides' outcomes are gone.
     fn note(&self, request: &Request) {
-        if self.plan.statistics {
+        if self.campaign.statistics {
             let outcome = broadcheck::run::run_caught(&Reference, request);
             let mut statistics = self.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             statistics.add(request, &outcome);

@@ -1,26 +1,26 @@
-//! What a run counted and found.
+//! The results of a run.
 
 use super::{Counts, Found};
 use crate::generate::Statistics;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The outcome of a run.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct FuzzReport {
-    /// What was counted.
+    /// The counts.
     pub counts: Counts,
     /// The distinct disagreements.
     pub findings: Vec<Found>,
-    /// What was drawn, where that was asked for.
+    /// Statistics of what was drawn, if requested.
     pub statistics: Option<Statistics>,
-    /// Why requests were not compared, each reason without its numbers, and how often.
+    /// Why requests were not compared: each reason without its numbers, and how often it occurred.
     pub reasons: BTreeMap<String, u64>,
-    /// How long it was asking.
+    /// The time spent on requests.
     pub elapsed: Duration,
-    /// How long all threads together were shrinking, beside that.
+    /// The additional time that all threads together spent on shrinking.
     pub shrinking: Duration,
-    /// Whether it came to its end.
+    /// Whether the run was completed.
     pub complete: bool,
 }
 
@@ -30,13 +30,13 @@ impl FuzzReport {
         per_second(self.counts.requests, self.elapsed)
     }
 
-    /// The run in a line: how many requests, how fast, and what became of them.
+    /// The run on one line: how many requests, how fast, and their outcomes.
     pub fn summary(&self) -> String {
         let Counts { requests, accepted, refused, vacuous, disagreeing, repeated, distinct } = self.counts;
         let share = |count: u64| share(count, requests);
         format!(
             "{requests} requests in {:.1} s, {:.0} per second: {} accepted, {} refused, {} not compared, \
-             {disagreeing} disagreeing ({distinct} distinct); {repeated} asked twice; {:.1} s more for shrinking",
+             {disagreeing} disagreeing ({distinct} distinct); {repeated} sent twice; {:.1} s more for shrinking",
             self.elapsed.as_secs_f64(),
             self.per_second(),
             share(accepted),
@@ -48,7 +48,7 @@ impl FuzzReport {
 }
 
 impl Counts {
-    /// The same as a line of progress.
+    /// A line of progress.
     pub fn progress(&self, elapsed: Duration) -> String {
         format!(
             "{} requests, {:.0} per second, {} accepted, {} refused, {} distinct disagreements",
@@ -60,7 +60,7 @@ impl Counts {
         )
     }
 
-    /// How many requests were compared.
+    /// The number of requests that were compared.
     pub fn compared(&self) -> u64 {
         self.accepted + self.refused + self.disagreeing
     }

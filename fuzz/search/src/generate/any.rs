@@ -1,11 +1,11 @@
-//! A request for fuzz targets and property tests that draw by `arbitrary`.
+//! A request for fuzz targets and property tests that use `arbitrary`.
 
 use super::bytes::{decode, decode_prefix};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use broadcheck_spec::{Request, write};
 use std::fmt;
 
-/// A request, made of bytes as [`decode`] does; shown as YAML.
+/// A request decoded from bytes as [`decode`] does. `Debug` shows it as YAML.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AnyRequest(pub Request);
 
@@ -26,7 +26,7 @@ impl<'a> Arbitrary<'a> for AnyRequest {
         Ok(AnyRequest(decode(u.take_rest())))
     }
 
-    /// Where bytes end, zeros follow: none is needed, and how many are used depends on them.
+    /// Zeros follow the last byte, so no byte is required, and how many are used depends on them.
     fn size_hint(_: usize) -> (usize, Option<usize>) {
         (0, None)
     }
@@ -38,7 +38,7 @@ mod tests {
     use crate::generate::{Profile, Seeded, encode, request};
 
     #[test]
-    fn requests_follow_each_other_in_the_bytes() {
+    fn several_requests_can_be_read_from_the_bytes() {
         let mut choices = Seeded::new(1);
         let profile = Profile::all().with_max_elements(64);
         let [one, other] = [(); 2].map(|()| request(&mut choices, &profile));
@@ -47,12 +47,12 @@ mod tests {
         assert_eq!(unstructured.arbitrary::<AnyRequest>(), Ok(AnyRequest(one.clone())));
         assert_eq!(unstructured.arbitrary::<AnyRequest>(), Ok(AnyRequest(other)));
         assert!(unstructured.is_empty());
-        assert!(unstructured.arbitrary::<AnyRequest>().is_ok(), "nothing is left, zeros follow");
+        assert!(unstructured.arbitrary::<AnyRequest>().is_ok(), "zeros follow the last byte");
         assert_eq!(AnyRequest::arbitrary_take_rest(Unstructured::new(&bytes)), Ok(AnyRequest(one)));
     }
 
     #[test]
-    fn it_is_shown_as_yaml() {
+    fn debug_shows_yaml() {
         let text = format!("{:#?}", AnyRequest(decode(&[])));
         assert!(
             text.starts_with("rules: numpy\nexpression: a\noperands:\n  - {name: a, dtype: f64"),

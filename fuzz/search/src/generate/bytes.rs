@@ -1,30 +1,31 @@
-//! Bytes as requests, and requests as bytes.
+//! Decodes bytes as requests, and encodes requests as bytes.
 //!
-//! The first byte says how the others are read. Even: the request stands there *literally*, so that any case can be a
-//! seed of a corpus and a small change of the bytes is a small change of the request. Odd: it is *drawn*, each choice of
-//! [`request`] taking as many bytes as it needs. Every input is some request: where bytes end, zeros follow; what would be
-//! malformed is mended in the same way each time.
+//! The first byte says how to read the others. If it is even, the request is encoded *literally*, so that any
+//! case can be a seed of a corpus and a small change of the bytes is a small change of the request. If it is
+//! odd, the request is *drawn*: each choice of [`request`] takes as many bytes as it needs. Every input is a
+//! request: zeros follow the last byte, and what would be malformed is always corrected in the same way.
 //!
 //! A literal request, after its first byte:
 //!
 //! | field | bytes |
 //! |---|---|
-//! | rule set and operation | one: the place in the list of the rule sets with their operations |
-//! | operands | one: below 192 the number from 1 to 4, by the remainder; from 192 on any number; absent for `broadcast` |
-//! | `axis`, two operands or more under pdpd | one: 0 for absent; else an integer |
-//! | `broadcast_dimensions`, likewise under xla | one: 0 for absent, or their number plus 1; the integers |
+//! | rule set and operation | one: an index into the list of rule sets with their operations |
+//! | operands | one: below 192 a number from 1 to 4, by the remainder; from 192 on any number; absent for `broadcast` |
+//! | `axis`, under pdpd with two operands or more | one: 0 if absent; otherwise followed by an integer |
+//! | `broadcast_dimensions`, under xla with two operands or more | one: 0 if absent, or their number plus 1; the integers |
 //! | `target_shape` of `broadcast` | a shape |
-//! | `expression` | root first: one byte for a leaf, its operand; for a function 128 + its place in the table, then its arguments |
-//! | `wrt` of `gradient` | one: the operand |
-//! | each operand | one for the dtype: its place in the list, or from 128 on that of the operand before; one of bits: 1 a view, 2 flags, 4 a name of its own; the name; a shape; the flags, eight a byte; of a view the strides, the offset, the length of the buffer |
-//! | the values of each operand | as they stand in memory, the lowest byte first |
+//! | `expression` | root first: one byte for a leaf, its operand; for a function 128 + its index in the table, then its arguments |
+//! | `wrt` of `gradient` | one: the operand's index |
+//! | each operand | one for the dtype: its index in the list, or from 128 on the dtype of the operand before; one of bits: 1 a view, 2 flags, 4 an explicit name; the name; a shape; the flags, eight per byte; for a view the strides, the offset and the length of the buffer |
+//! | the values of each operand | little-endian |
 //!
-//! A shape is one byte for the rank (below 192 up to 5, by the remainder; from 192 on any) and a length for each axis;
-//! lengths are unsigned LEB128, integers zigzag LEB128. A signalling NaN is made quiet: no case file can hold one.
+//! A shape is one byte for the rank (below 192 a rank up to 5, by the remainder; from 192 on any) and a
+//! length for each axis. Lengths are unsigned LEB128, integers zigzag LEB128. A signalling NaN is made quiet,
+//! because no case file can contain one.
 //!
-//! [`decode`] gives back what [`encode`] was given within these bounds: [`MAX_OPERANDS`], [`MAX_RANK`], [`MAX_VALUES`]
-//! per operand, [`MAX_NAME`] bytes of a name, [`MAX_CALLS`] functions nested no deeper than case files allow, and
-//! [`MAX_WORK`] results of functions in all (or so many elements that nothing is computed).
+//! [`decode`] returns what [`encode`] was given within these bounds: [`MAX_OPERANDS`], [`MAX_RANK`],
+//! [`MAX_VALUES`] per operand, [`MAX_NAME`] bytes per name, [`MAX_CALLS`] functions nested no deeper than
+//! case files allow, and [`MAX_WORK`] function results in all (or so many elements that nothing is computed).
 
 mod reader;
 mod work;
@@ -32,7 +33,7 @@ mod writer;
 
 use super::choices::Bytes;
 use super::draw::request;
-use super::profile::{Family, Profile};
+use super::profile::{Profile, RuleOperation};
 use broadcheck_spec::{OperationKind, Request, RuleSet};
 use std::sync::LazyLock;
 
@@ -46,20 +47,21 @@ pub const MAX_VALUES: usize = 1 << 13;
 pub const MAX_NAME: usize = 32;
 /// The most functions of a literal request.
 pub const MAX_CALLS: usize = 256;
-/// The most elements of a literal request's result, times the nodes of its expression.
+/// The most elements of a literal request's result, multiplied by the nodes of its expression.
 pub const MAX_WORK: usize = 1 << 18;
 
-/// The most elements of a result that is drawn from bytes: with some functions, work for several threads.
+/// The most elements of a result that is drawn from bytes: with some functions, enough work for several
+/// threads.
 pub const MAX_DRAWN: usize = 1 << 16;
 
-/// From this byte on, a number of operands or of axes stands literally; below it is a small one, by the remainder, so
-/// that bytes at random are not mostly large.
+/// From this byte on, a number of operands or axes is encoded literally. Below it, the remainder gives a
+/// small number, so that random bytes are not mostly large.
 const LITERAL: u8 = 192;
 
-/// From this byte on, a dtype is that of the operand before: one byte changes it for all.
+/// From this byte on, a dtype is that of the operand before, so that one byte changes it for all.
 const SAME: u8 = 128;
 
-const FAMILIES: [Family; 12] = [
+const RULE_OPERATIONS: [RuleOperation; 12] = [
     (RuleSet::Numpy, OperationKind::Elementwise),
     (RuleSet::Numpy, OperationKind::Broadcast),
     (RuleSet::Numpy, OperationKind::Gradient),
@@ -74,12 +76,12 @@ const FAMILIES: [Family; 12] = [
     (RuleSet::Theano, OperationKind::Gradient),
 ];
 
-/// The request that these bytes are.
+/// The request that these bytes encode.
 pub fn decode(bytes: &[u8]) -> Request {
     decode_prefix(bytes).0
 }
 
-/// The request that these bytes begin with, and how many of them it took.
+/// The request that these bytes begin with, and how many bytes it took.
 pub fn decode_prefix(bytes: &[u8]) -> (Request, usize) {
     static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile::all().with_max_elements(MAX_DRAWN));
     let mut source = Bytes::new(bytes);
@@ -91,7 +93,7 @@ pub fn decode_prefix(bytes: &[u8]) -> (Request, usize) {
     (request, bytes.len() - source.left().len())
 }
 
-/// Bytes that [`decode`] to this request, where it keeps within the bounds; else to one that is like it.
+/// Bytes that [`decode`] to this request if it is within the bounds; otherwise to a similar one.
 pub fn encode(request: &Request) -> Vec<u8> {
     writer::write(request)
 }

@@ -1,26 +1,26 @@
-//! Where the generator's decisions come from: a seed, or the bytes of a fuzzer.
+//! The source of the generator's decisions: a seed, or the bytes of a fuzzer.
 //!
-//! Zero is always the plain choice: a source that gives nothing but zeros draws a small, dense, accepted request.
+//! Zero is always the plain choice: a source of zeros draws a small, dense, accepted request.
 
 /// A source of decisions.
 pub trait Choices {
-    /// A number in `0..bound`; `bound` is at least 1.
+    /// A number in `0..bound`. `bound` is at least 1.
     fn below(&mut self, bound: u64) -> u64;
 
-    /// A place in a list of this many, at least one.
+    /// An index into a list of this length, which is at least 1.
     #[allow(clippy::cast_possible_truncation, reason = "below a bound that was a usize")]
     fn index(&mut self, length: usize) -> usize {
         self.below(length.max(1) as u64) as usize
     }
 
     /// A number from `low` to `high`, both included.
-    fn between(&mut self, low: usize, high: usize) -> usize {
+    fn in_range(&mut self, low: usize, high: usize) -> usize {
         low + self.index(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// True in `parts` of `of` cases.
+    /// True with the probability `parts` / `of`.
     fn chance(&mut self, parts: u64, of: u64) -> bool {
-        // From the top, so that 0 is "no".
+        // Counted from the top, so that 0 means "no".
         parts != 0 && self.below(of) >= of.saturating_sub(parts)
     }
 
@@ -31,13 +31,13 @@ pub trait Choices {
 }
 
 impl dyn Choices + '_ {
-    /// One of these, of which there is at least one.
+    /// One of these items. There must be at least one.
     pub fn one_of<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.index(items.len())]
     }
 }
 
-/// Choices from a seed: splitmix64, the same on every platform and in every version.
+/// Choices from a seed: splitmix64, identical on every platform and in every version.
 #[derive(Clone, Debug)]
 pub struct Seeded(u64);
 
@@ -67,7 +67,8 @@ impl Choices for Seeded {
     }
 }
 
-/// Choices from bytes: as few as hold the bound, the remainder by it. After the last byte, zeros.
+/// Choices from bytes: each takes as few bytes as hold the bound, modulo the bound. Zeros follow the last
+/// byte.
 #[derive(Clone, Debug)]
 pub struct Bytes<'a> {
     left: &'a [u8],
@@ -79,7 +80,7 @@ impl<'a> Bytes<'a> {
         Bytes { left: bytes }
     }
 
-    /// The bytes that no choice has used.
+    /// The bytes that are still unused.
     pub fn left(&self) -> &'a [u8] {
         self.left
     }
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_always_gives_the_same() {
+    fn a_seed_always_gives_the_same_choices() {
         let mut seeded = Seeded::new(7);
         let drawn: Vec<u64> = (0..4).map(|_| seeded.below(1000)).collect();
         assert_eq!(drawn, [389, 16, 900, 582]);
@@ -122,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn zeros_decide_against() {
+    fn zero_means_no() {
         let mut none = Bytes::new(&[]);
         assert!(!none.chance(1, 2) && !none.chance(255, 256) && !none.chance(0, 1));
         assert!(none.chance(1, 1));
-        assert_eq!((none.between(3, 9), none.between(3, 3)), (3, 3));
+        assert_eq!((none.in_range(3, 9), none.in_range(3, 3)), (3, 3));
         let choices: &mut dyn Choices = &mut none;
         assert_eq!(choices.one_of(&['a', 'b']), 'a');
     }

@@ -1,10 +1,10 @@
-//! Expressions, of the right types by construction.
+//! Expressions that are correctly typed by construction.
 
 use super::choices::Choices;
 use super::profile::bit;
 use broadcheck_spec::{DType, Expression, Function, Node};
 
-/// The functions of numbers that give numbers of the same dtype.
+/// The functions from numbers to numbers of the same dtype.
 const BINARY: [Function; 5] =
     [Function::Add, Function::Subtract, Function::Multiply, Function::Maximum, Function::Minimum];
 const BINARY_OF_FLOATS: [Function; 7] = [
@@ -19,7 +19,7 @@ const BINARY_OF_FLOATS: [Function; 7] = [
 const UNARY: [Function; 2] = [Function::Negate, Function::Abs];
 const UNARY_OF_FLOATS: [Function; 6] =
     [Function::Negate, Function::Abs, Function::Sqrt, Function::Exp, Function::Log, Function::Tanh];
-/// What compares numbers.
+/// The comparisons of numbers.
 const COMPARISONS: [Function; 6] = [
     Function::Less,
     Function::Equal,
@@ -31,18 +31,18 @@ const COMPARISONS: [Function; 6] = [
 const COMPARISONS_OF_TRUTH: [Function; 2] = [Function::Equal, Function::NotEqual];
 const LOGIC: [Function; 2] = [Function::LogicalAnd, Function::LogicalOr];
 
-/// The most leaves of an expression, and the most calls of one argument in a row.
+/// The most leaves of an expression, and the longest chain of unary functions.
 const MAX_LEAVES: usize = 16;
 const MAX_CHAIN: usize = 40;
 
-/// What an expression is built from.
+/// Builds an expression.
 pub(super) struct Builder<'a> {
     pub(super) choices: &'a mut dyn Choices,
-    /// The functions that may be called, as a set.
+    /// The functions that may be called, as a bit set.
     pub(super) functions: u32,
-    /// Of the operands.
+    /// The operands' dtypes.
     pub(super) dtypes: &'a [DType],
-    /// Of a gradient: no condition may hold this operand.
+    /// For a gradient, the operand that no condition may contain.
     pub(super) wrt: Option<usize>,
     used: u64,
 }
@@ -57,7 +57,7 @@ impl<'a> Builder<'a> {
         Builder { choices, functions, dtypes, wrt, used: 0 }
     }
 
-    /// An expression whose dtype is that of some operand, or bool. Most hold every operand that fits.
+    /// An expression whose dtype is that of some operand, or bool. Most contain every operand that fits.
     pub(super) fn expression(&mut self) -> Expression {
         let extra = self.choices.one_of(&[0, 0, 0, 0, 0, 1, 2, 4]);
         let leaves = (self.dtypes.len() + extra).min(MAX_LEAVES);
@@ -71,7 +71,7 @@ impl<'a> Builder<'a> {
         if truth { root } else { self.chain(root, number) }
     }
 
-    /// Now and then many functions of one argument around the root.
+    /// Occasionally wraps the root in many unary functions.
     fn chain(&mut self, root: Expression, dtype: DType) -> Expression {
         if !self.choices.chance(1, 64) {
             return root;
@@ -94,7 +94,7 @@ impl<'a> Builder<'a> {
         Some(Expression::operand(place))
     }
 
-    /// One of these functions that may be called.
+    /// One of these functions, if it may be called.
     fn pick(&mut self, functions: &[Function]) -> Option<Function> {
         let first = self.choices.index(functions.len());
         let turned = functions[first..].iter().chain(&functions[..first]);
@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// An expression of a number's dtype.
+    /// An expression of a numeric dtype.
     fn number(&mut self, want: DType, leaves: usize) -> Option<Expression> {
         if leaves <= 1 {
             let leaf = self.leaf(want, false)?;
@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
         (left, leaves - left)
     }
 
-    /// An expression of truth values; in a condition, without the operand of a gradient.
+    /// A boolean expression; in a condition, without the operand of a gradient.
     fn truth(&mut self, leaves: usize, condition: bool) -> Option<Expression> {
         if (leaves <= 1 || self.choices.chance(1, 4))
             && let Some(leaf) = self.leaf(DType::Bool, condition)
@@ -163,12 +163,12 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A function of as many arguments as it takes.
+/// A call with as many arguments as the function takes.
 pub(super) fn call(function: Function, arguments: impl IntoIterator<Item = Expression>) -> Expression {
     Expression::call(function, arguments).expect("as many arguments as the function takes")
 }
 
-/// The expression with all operands: those that it does not hold are joined to its root, and get its dtype.
+/// The expression with all operands. Those that it does not contain are joined to its root and get its dtype.
 pub(super) fn with_every_operand(
     mut expression: Expression,
     functions: u32,
@@ -188,7 +188,7 @@ pub(super) fn with_every_operand(
     expression
 }
 
-/// The dtype of a node of an expression whose types are right.
+/// The dtype of a node of a correctly typed expression.
 fn dtype_at(nodes: &[Node], place: usize, dtypes: &[DType]) -> DType {
     match &nodes[place] {
         Node::Operand(operand) => dtypes[*operand],
@@ -203,7 +203,7 @@ fn dtype_at(nodes: &[Node], place: usize, dtypes: &[DType]) -> DType {
     }
 }
 
-/// The dtypes of operands: mostly one for all, at times a bool or another number among them.
+/// The dtypes of the operands: mostly one for all, sometimes with a bool or another number among them.
 pub(super) fn dtypes(choices: &mut dyn Choices, from: &[DType], count: usize, gradient: bool) -> Vec<DType> {
     let floats: Vec<DType> = from.iter().copied().filter(|dtype| dtype.is_float()).collect();
     let weighted = !floats.is_empty() && (gradient || choices.chance(1, 3));

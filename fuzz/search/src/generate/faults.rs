@@ -1,8 +1,8 @@
-//! What makes an accepted frame refused: one step over one boundary, for each refusal kind.
+//! Faults that make an accepted skeleton refused: for each refusal kind, one step over one boundary.
 
 use super::choices::Choices;
-use super::profile::{Family, Profile};
-use super::shapes::Frame;
+use super::profile::{Profile, RuleOperation};
+use super::shapes::Skeleton;
 use broadcheck_spec::{OperationKind, RefusalKind, RuleSet};
 
 mod dimensions;
@@ -11,11 +11,12 @@ mod types;
 
 pub(super) use types::in_types;
 
-/// A refusal kind that is aimed at.
+/// The refusal kind that a fault aims for.
 pub(super) type Fault = RefusalKind;
 
-/// The kinds of each rule set, beyond those of types.
-fn kinds((set, operation): Family) -> &'static [RefusalKind] {
+/// The refusal kinds of each rule set, apart from those of types. A kind that is listed more often is drawn
+/// more often.
+fn kinds((set, operation): RuleOperation) -> &'static [RefusalKind] {
     use RefusalKind as K;
     match (set, operation) {
         (RuleSet::None, _) => &[K::DimensionMismatch, K::RankMismatch, K::TooLarge],
@@ -57,16 +58,20 @@ fn kinds((set, operation): Family) -> &'static [RefusalKind] {
     }
 }
 
-/// The faults of a request: mostly none, mostly one where there are any.
-pub(super) fn drawn(choices: &mut dyn Choices, profile: &Profile, family: Family) -> Vec<Fault> {
+/// The faults of a request: mostly none, and mostly one if there are any.
+pub(super) fn drawn(
+    choices: &mut dyn Choices,
+    profile: &Profile,
+    rule_operation: RuleOperation,
+) -> Vec<Fault> {
     let mut faults = Vec::new();
     if choices.chance(profile.refused.into(), 16) {
-        faults.extend(one(choices, profile, family));
+        faults.extend(one(choices, profile, rule_operation));
         if choices.chance(1, 8) {
-            faults.extend(one(choices, profile, family));
+            faults.extend(one(choices, profile, rule_operation));
         }
         faults.retain(|fault| least_rank(&[*fault]) <= profile.max_rank);
-        // Without views a huge operand has no elements, and another fault might give it some.
+        // Without views, a huge operand has no elements, and another fault might give it some.
         if !profile.strided && faults.contains(&RefusalKind::TooLarge) {
             faults = vec![RefusalKind::TooLarge];
         }
@@ -74,21 +79,21 @@ pub(super) fn drawn(choices: &mut dyn Choices, profile: &Profile, family: Family
     faults
 }
 
-/// One that the profile aims at, if there is any.
-fn one(choices: &mut dyn Choices, profile: &Profile, family: Family) -> Option<Fault> {
+/// A fault that the profile allows, if there is one.
+fn one(choices: &mut dyn Choices, profile: &Profile, rule_operation: RuleOperation) -> Option<Fault> {
     const TYPES: [RefusalKind; 2] = [RefusalKind::DTypeMismatch, RefusalKind::UnsupportedFunction];
     let aimed = |kinds: &[RefusalKind]| -> Vec<RefusalKind> {
         kinds.iter().copied().filter(|&kind| profile.aims_at(kind)).collect()
     };
-    let types = family.1 != OperationKind::Broadcast && choices.chance(1, 5);
+    let types = rule_operation.1 != OperationKind::Broadcast && choices.chance(1, 5);
     let mut left = if types { aimed(&TYPES) } else { Vec::new() };
     if left.is_empty() {
-        left = aimed(kinds(family));
+        left = aimed(kinds(rule_operation));
     }
     (!left.is_empty()).then(|| choices.one_of(&left))
 }
 
-/// The lowest rank of a result under which a fault can be made.
+/// The lowest rank of the result for which these faults are possible.
 pub(super) fn least_rank(faults: &[Fault]) -> usize {
     let least = |fault: &Fault| match fault {
         RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction | RefusalKind::OperandCount => 0,
@@ -96,32 +101,44 @@ pub(super) fn least_rank(faults: &[Fault]) -> usize {
         RefusalKind::BroadcastDimensionsCount
         | RefusalKind::BroadcastDimensionOutOfRange
         | RefusalKind::TooLarge => 2,
-        _ => 1,
+        RefusalKind::DimensionMismatch
+        | RefusalKind::RankMismatch
+        | RefusalKind::AxisOutOfRange
+        | RefusalKind::BroadcastDimensionsNotIdentity
+        | RefusalKind::FlagViolation
+        | RefusalKind::NotBroadcastable
+        | _ => 1,
     };
     faults.iter().map(least).max().unwrap_or(0)
 }
 
-/// Makes the faults that shapes and attributes can have.
-pub(super) fn in_frame(choices: &mut dyn Choices, frame: &mut Frame, faults: &[Fault], profile: &Profile) {
+/// Applies the faults of shapes and attributes.
+pub(super) fn in_skeleton(
+    choices: &mut dyn Choices,
+    skeleton: &mut Skeleton,
+    faults: &[Fault],
+    profile: &Profile,
+) {
     for fault in faults {
         match fault {
-            RefusalKind::DimensionMismatch => mismatch(choices, frame),
-            RefusalKind::RankMismatch => ranks(choices, frame, profile.max_rank),
-            RefusalKind::AxisOutOfRange => axis(choices, frame),
-            RefusalKind::FlagViolation => violation(choices, frame),
-            RefusalKind::NotBroadcastable => not_broadcastable(choices, frame),
-            RefusalKind::OperandCount => more_operands(choices, frame),
-            RefusalKind::TooLarge => huge::too_large(choices, frame, profile),
+            RefusalKind::DimensionMismatch => mismatch(choices, skeleton),
+            RefusalKind::RankMismatch => ranks(choices, skeleton, profile.max_rank),
+            RefusalKind::AxisOutOfRange => axis(choices, skeleton),
+            RefusalKind::FlagViolation => violation(choices, skeleton),
+            RefusalKind::NotBroadcastable => not_broadcastable(choices, skeleton),
+            RefusalKind::OperandCount => more_operands(choices, skeleton),
+            RefusalKind::TooLarge => huge::too_large(choices, skeleton, profile),
             RefusalKind::BroadcastDimensionsCount
             | RefusalKind::BroadcastDimensionOutOfRange
             | RefusalKind::BroadcastDimensionsNotIncreasing
-            | RefusalKind::BroadcastDimensionsNotIdentity => dimensions::fault(choices, frame, *fault),
-            _ => {}
+            | RefusalKind::BroadcastDimensionsNotIdentity => dimensions::fault(choices, skeleton, *fault),
+            // Left to [`in_types`].
+            RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction | _ => {}
         }
     }
 }
 
-/// A length that does not go with this one, mostly a neighbour.
+/// A length that is incompatible with this one, mostly a neighbour.
 fn off(choices: &mut dyn Choices, length: usize) -> usize {
     match length {
         0 => choices.one_of(&[2, 3]),
@@ -131,8 +148,8 @@ fn off(choices: &mut dyn Choices, length: usize) -> usize {
     }
 }
 
-/// Two right-aligned shapes are given lengths that differ, neither of them 1, on one axis: its distance from the
-/// right.
+/// Gives two right-aligned shapes different lengths, neither of them 1, on one axis. Returns its distance
+/// from the right.
 fn clash(choices: &mut dyn Choices, one: &mut Vec<usize>, other: &mut Vec<usize>) -> usize {
     for shape in [&mut *one, &mut *other] {
         if shape.is_empty() {
@@ -147,63 +164,63 @@ fn clash(choices: &mut dyn Choices, one: &mut Vec<usize>, other: &mut Vec<usize>
     from_right
 }
 
-/// Two places of a list of two or more.
+/// Two different indices into a list of two or more.
 fn pair(choices: &mut dyn Choices, count: usize) -> (usize, usize) {
     let one = choices.index(count);
     (one, (one + 1 + choices.index(count - 1)) % count)
 }
 
-/// Two operands to be changed. A frame of one is given a second.
-fn two<'a>(choices: &mut dyn Choices, frame: &'a mut Frame) -> [&'a mut Vec<usize>; 2] {
-    if frame.shapes.len() < 2 {
-        let same = frame.shapes[0].clone();
-        frame.shapes.push(same);
-        frame.flags.push(None);
+/// Two operands to change. A skeleton of one operand gets a second.
+fn two<'a>(choices: &mut dyn Choices, skeleton: &'a mut Skeleton) -> [&'a mut Vec<usize>; 2] {
+    if skeleton.shapes.len() < 2 {
+        let same = skeleton.shapes[0].clone();
+        skeleton.shapes.push(same);
+        skeleton.flags.push(None);
     }
-    let (one, other) = pair(choices, frame.shapes.len());
-    frame.shapes.get_disjoint_mut([one, other]).expect("two places that differ")
+    let (one, other) = pair(choices, skeleton.shapes.len());
+    skeleton.shapes.get_disjoint_mut([one, other]).expect("two different indices")
 }
 
-fn mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
-    match (frame.set, frame.operation) {
+fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    match (skeleton.set, skeleton.operation) {
         (RuleSet::None, _) => {
-            let [one, _] = two(choices, frame);
+            let [one, _] = two(choices, skeleton);
             if !one.is_empty() {
                 let axis = choices.index(one.len());
                 one[axis] = if one[axis] != 1 && choices.chance(1, 3) { 1 } else { off(choices, one[axis]) };
             }
         }
         (_, OperationKind::Broadcast) => {
-            let (operand, target) = (&mut frame.shapes[0], &mut frame.target);
+            let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
             let from_right = clash(choices, operand, target);
-            // Onto a 1: two directions accept that, one does not.
-            if frame.set == RuleSet::Numpy && choices.chance(1, 3) {
+            // A target of 1: accepted in two directions, refused in one.
+            if skeleton.set == RuleSet::Numpy && choices.chance(1, 3) {
                 let axis = target.len() - from_right;
                 target[axis] = 1;
             }
         }
-        (RuleSet::Pdpd, _) => pdpd_mismatch(choices, frame),
-        (RuleSet::Xla, _) => dimensions::mismatch(choices, frame),
-        _ => {
-            let [one, other] = two(choices, frame);
+        (RuleSet::Pdpd, _) => pdpd_mismatch(choices, skeleton),
+        (RuleSet::Xla, _) => dimensions::mismatch(choices, skeleton),
+        (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano, _) => {
+            let [one, other] = two(choices, skeleton);
             clash(choices, one, other);
         }
     }
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn pdpd_mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
-    two(choices, frame);
-    let [a, b] = &mut frame.shapes[..] else { return };
+fn pdpd_mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    two(choices, skeleton);
+    let [a, b] = &mut skeleton.shapes[..] else { return };
     if a.is_empty() || b.len() > a.len() {
         return;
     }
     let default = a.len() - b.len();
-    let start = frame.axis.and_then(|axis| usize::try_from(axis).ok()).unwrap_or(default);
+    let start = skeleton.axis.and_then(|axis| usize::try_from(axis).ok()).unwrap_or(default);
     let under = a.len().saturating_sub(start).min(b.len());
     let (at, onto) = if under == 0 {
         let onto = choices.index(a.len());
-        frame.axis = Some(onto as i64);
+        skeleton.axis = Some(onto as i64);
         *b = vec![1];
         (0, onto)
     } else {
@@ -220,10 +237,10 @@ fn pdpd_mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
 }
 
 /// One axis of length 1 too many, or one axis too few.
-fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
-    match (frame.set, frame.operation) {
+fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
+    match (skeleton.set, skeleton.operation) {
         (RuleSet::None, _) => {
-            let [one, _] = two(choices, frame);
+            let [one, _] = two(choices, skeleton);
             if one.len() < max_rank && choices.chance(1, 2) {
                 one.insert(choices.index(one.len() + 1), 1);
             } else if !one.is_empty() {
@@ -231,7 +248,7 @@ fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
             }
         }
         (_, OperationKind::Broadcast) => {
-            let (operand, target) = (&mut frame.shapes[0], &mut frame.target);
+            let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
             if target.len() >= max_rank {
                 target.remove(0);
             }
@@ -240,8 +257,8 @@ fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
             }
         }
         (RuleSet::Pdpd, _) => {
-            two(choices, frame);
-            let [a, b] = &mut frame.shapes[..] else { return };
+            two(choices, skeleton);
+            let [a, b] = &mut skeleton.shapes[..] else { return };
             if a.len() >= max_rank {
                 a.remove(choices.index(a.len()));
             }
@@ -250,34 +267,37 @@ fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
                 b.insert(if trailing { b.len() } else { 0 }, 1);
             }
         }
-        (RuleSet::Xla, _) => dimensions::ranks(choices, frame, max_rank),
-        _ => {}
+        (RuleSet::Xla, _) => dimensions::ranks(choices, skeleton, max_rank),
+        // Any ranks are compatible.
+        (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano, _) => {}
     }
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn axis(choices: &mut dyn Choices, frame: &mut Frame) {
-    two(choices, frame);
-    let [a, b] = &frame.shapes[..] else { return };
+fn axis(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    two(choices, skeleton);
+    let [a, b] = &skeleton.shapes[..] else { return };
     let kept = b.iter().rposition(|&length| length != 1).map_or(0, |last| last + 1);
     let beyond = (a.len() + 1).saturating_sub(kept) as i64;
-    frame.axis = Some(choices.one_of(&[beyond, beyond, beyond, -2, -2, beyond + 1, -3, i64::MAX, i64::MIN]));
+    skeleton.axis =
+        Some(choices.one_of(&[beyond, beyond, beyond, -2, -2, beyond + 1, -3, i64::MAX, i64::MIN]));
 }
 
-/// The flags of an operand, those that are absent written out.
-fn flags(frame: &mut Frame, operand: usize) -> &mut Vec<bool> {
-    let rank = frame.shapes[operand].len();
-    frame.flags[operand].get_or_insert_with(|| vec![false; rank])
+/// The flags of an operand; absent ones become explicit.
+fn flags(skeleton: &mut Skeleton, operand: usize) -> &mut Vec<bool> {
+    let rank = skeleton.shapes[operand].len();
+    skeleton.flags[operand].get_or_insert_with(|| vec![false; rank])
 }
 
-/// A flag on an axis whose length is not 1.
-fn violation(choices: &mut dyn Choices, frame: &mut Frame) {
-    let operands: Vec<usize> = (0..frame.shapes.len()).filter(|&at| !frame.shapes[at].is_empty()).collect();
+/// Sets a flag on an axis whose length is not 1.
+fn violation(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    let operands: Vec<usize> =
+        (0..skeleton.shapes.len()).filter(|&at| !skeleton.shapes[at].is_empty()).collect();
     if operands.is_empty() {
         return;
     }
     let operand = choices.one_of(&operands);
-    let shape = &mut frame.shapes[operand];
+    let shape = &mut skeleton.shapes[operand];
     let long: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
     let axis = if long.is_empty() {
         let axis = choices.index(shape.len());
@@ -286,39 +306,39 @@ fn violation(choices: &mut dyn Choices, frame: &mut Frame) {
     } else {
         choices.one_of(&long)
     };
-    flags(frame, operand)[axis] = true;
+    flags(skeleton, operand)[axis] = true;
 }
 
-/// A flag that is missing where an axis would have to be stretched, or lengths that differ.
-fn not_broadcastable(choices: &mut dyn Choices, frame: &mut Frame) {
+/// Removes a flag from an axis that must be stretched, or makes lengths differ.
+fn not_broadcastable(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     let mut set: Vec<(usize, usize)> = Vec::new();
-    for (operand, flags) in frame.flags.iter().enumerate() {
+    for (operand, flags) in skeleton.flags.iter().enumerate() {
         let axes = flags.iter().flatten().enumerate().filter(|&(_, &flag)| flag);
         set.extend(axes.map(|(axis, _)| (operand, axis)));
     }
     if !set.is_empty() && choices.chance(1, 2) {
         let (operand, axis) = choices.one_of(&set);
-        flags(frame, operand)[axis] = false;
+        flags(skeleton, operand)[axis] = false;
         return;
     }
-    if frame.shapes.len() < 2 {
-        two(choices, frame);
+    if skeleton.shapes.len() < 2 {
+        two(choices, skeleton);
     }
-    let (one, other) = pair(choices, frame.shapes.len());
-    let [left, right] = frame.shapes.get_disjoint_mut([one, other]).expect("two places that differ");
+    let (one, other) = pair(choices, skeleton.shapes.len());
+    let [left, right] = skeleton.shapes.get_disjoint_mut([one, other]).expect("two different indices");
     let from_right = clash(choices, left, right);
     for operand in [one, other] {
-        let rank = frame.shapes[operand].len();
-        let flags = flags(frame, operand);
+        let rank = skeleton.shapes[operand].len();
+        let flags = flags(skeleton, operand);
         flags.resize(rank, false);
         flags[rank - from_right] = false;
     }
 }
 
-fn more_operands(choices: &mut dyn Choices, frame: &mut Frame) {
-    while frame.shapes.len() < 3 {
-        let same = frame.shapes[choices.index(frame.shapes.len())].clone();
-        frame.shapes.push(if choices.chance(1, 4) { Vec::new() } else { same });
+fn more_operands(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    while skeleton.shapes.len() < 3 {
+        let same = skeleton.shapes[choices.index(skeleton.shapes.len())].clone();
+        skeleton.shapes.push(if choices.chance(1, 4) { Vec::new() } else { same });
     }
-    frame.flags.resize(frame.shapes.len(), None);
+    skeleton.flags.resize(skeleton.shapes.len(), None);
 }

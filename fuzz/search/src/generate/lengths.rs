@@ -1,33 +1,34 @@
-//! Lengths and shapes: the lengths at which engines go wrong, within a budget of elements.
+//! Lengths and shapes, within a budget of elements. The lengths are those at which engines tend to fail.
 
 use super::choices::Choices;
 
-/// Lengths that are drawn: 1, 2, primes, and what stands around lanes, cache lines and blocks. Ascending.
+/// Lengths that are drawn: 1, 2, primes, and lengths around SIMD widths, cache lines and blocks, in ascending
+/// order.
 const LENGTHS: [usize; 42] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 19, 23, 31, 32, 33, 37, 53, 61, 63, 64, 65, 97, 127, 128,
     129, 255, 256, 257, 509, 511, 512, 513, 1021, 1023, 1024, 1025, 4096, 8193,
 ];
 
-/// How large a request is to be.
+/// The intended size of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
     /// The most elements of the result.
     pub(super) budget: usize,
-    /// Whether the budget is to be used up.
+    /// Whether to use up the budget.
     pub(super) large: bool,
 }
 
-/// The block sizes of engines, around which results of several tiles are drawn.
+/// The block sizes of engines. Results of several tiles are drawn with about as many elements.
 const BLOCKS: [usize; 4] = [1024, 2048, 4096, 8192];
 
-/// Of 2^16 rolls the first that is large, and of 2^10 the one that is of about a block.
+/// The first of 2^16 rolls that is large, and the one of 2^10 that is about the size of a block.
 const LARGE: u64 = 0x2a60;
 const BLOCK: u64 = 0x155;
 
-/// A size: mostly a few elements, now and then several tiles, rarely enough for several threads.
+/// A size: mostly a few elements, occasionally several tiles, rarely enough for several threads.
 pub(super) fn size(choices: &mut dyn Choices, max_elements: usize, large: u16) -> Size {
     let roll = choices.below(1 << 16);
-    // Not at the end of the range: mutations of bytes like to set all bits.
+    // Not at the end of the range, because mutations of bytes often set all bits.
     if (LARGE..LARGE + u64::from(large)).contains(&roll) {
         return Size { budget: max_elements, large: true };
     }
@@ -45,16 +46,16 @@ pub(super) fn size(choices: &mut dyn Choices, max_elements: usize, large: u16) -
     }
 }
 
-/// A length of at least 1 and at most `most`.
+/// A length from 1 to `most`.
 pub(super) fn length(choices: &mut dyn Choices, most: usize) -> usize {
     let known = LENGTHS.partition_point(|&length| length <= most.max(1));
     let plain = known.min(4);
     let place = if choices.chance(5, 16) { choices.index(known) } else { choices.index(plain) };
-    // Zero, the plain choice, is the length 2 where there is room.
+    // Zero, the plain choice, gives the length 2 if there is room.
     LENGTHS[(place + 1) % if place < plain { plain } else { known }]
 }
 
-/// A shape of a rank between these two with at most `size.budget` elements, and now and then with none.
+/// A shape with a rank in this range and at most `size.budget` elements, occasionally without elements.
 pub(super) fn shape(choices: &mut dyn Choices, (least, most): (usize, usize), size: Size) -> Vec<usize> {
     if size.large {
         return large_shape(choices, (least, most), size.budget);
@@ -64,7 +65,7 @@ pub(super) fn shape(choices: &mut dyn Choices, (least, most): (usize, usize), si
     let rank = choices.one_of(&RANKS).max(least).min(most);
     let mut lengths = vec![1; rank];
     let mut left = size.budget;
-    // The first axis that is drawn has the most room: let it be any.
+    // The axis that is drawn first has the most room, so start at any axis.
     let start = choices.index(rank);
     for step in 0..rank {
         let axis = (start + step) % rank;
@@ -77,15 +78,15 @@ pub(super) fn shape(choices: &mut dyn Choices, (least, most): (usize, usize), si
     lengths
 }
 
-/// A shape of about as many elements as the budget holds.
+/// A shape with about as many elements as the budget allows.
 fn large_shape(choices: &mut dyn Choices, (least, most): (usize, usize), budget: usize) -> Vec<usize> {
-    let rank = choices.between(1, 4).max(least).min(most);
+    let rank = choices.in_range(1, 4).max(least).min(most);
     let mut lengths = vec![1; rank];
     let mut left = budget;
-    // Half of them on one axis.
+    // Half of these shapes have all elements on one axis.
     let others = if choices.chance(1, 2) { 0 } else { rank.saturating_sub(1) };
     for length in &mut lengths[..others] {
-        *length = choices.between(1, 40.min(left));
+        *length = choices.in_range(1, 40.min(left));
         left /= *length;
     }
     if let Some(last) = lengths.last_mut() {

@@ -1,14 +1,17 @@
-//! Requests from choices: what the fuzzer asks.
+//! Generates the requests that the fuzzer sends.
 //!
-//! A request is drawn by construction. First a frame that its rule set accepts: a result shape and operands that make
-//! it, attributes that name how. Then, in a share of cases, one step over one boundary, for each refusal kind. Then
-//! dtypes, an expression over them, values, and views in which they lie.
+//! A request is drawn by construction. First comes a skeleton that its rule set accepts: a result shape,
+//! operands that give it, and the attributes that say how. In a share of requests, each fault then takes one
+//! step over one boundary, for any refusal kind. Dtypes, an expression over them, values, and the views that
+//! hold them follow.
 //!
 //! - [`request`] draws from any source of [`Choices`]: a seed ([`Seeded`]) or a fuzzer's bytes ([`Bytes`]);
-//! - a [`Profile`] says what may be drawn;
-//! - [`decode`] makes a request of any bytes, and [`encode`] finds bytes for a request, so that cases are seeds of a
-//!   corpus;
+//! - a [`Profile`] specifies what may be drawn;
+//! - [`decode`] turns any bytes into a request, and [`encode`] finds bytes for a request, so that cases can
+//!   be seeds of a corpus;
 //! - [`Statistics`] counts what was drawn.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 #[cfg(feature = "arbitrary")]
 mod any;

@@ -2,11 +2,12 @@
 
 use super::choices::Bytes;
 use super::expressions;
-use super::values::{Temper, values};
+use super::values::{ValueMix, values};
 use broadcheck_reference::align;
 use broadcheck_spec::{DType, Data, Expression, Function, Node, Operand, Operation, Request, Rules, Shape};
 
-/// Whether one length, axis, flag, attribute, dtype, function or operand is all that stands in the way.
+/// Whether changing a single length, axis, flag, attribute, dtype, function or operand would make the request
+/// accepted.
 pub(super) fn is_near(request: &Request) -> bool {
     let (rules, operation, operands) = request.clone().into_parts();
     let fits = |rules: &Rules, operation: &Operation, operands: &[Operand]| {
@@ -27,11 +28,13 @@ pub(super) fn is_near(request: &Request) -> bool {
         || targets(&operation, &operands).iter().any(|operation| fits(&rules, operation, &operands))
 }
 
-/// An operation that is right about the last operand, whatever becomes of it.
+/// An operation that stays valid without the last operand.
 fn first_operand(operation: &Operation) -> Operation {
     match operation {
         Operation::Broadcast { .. } => operation.clone(),
-        _ => Operation::Elementwise { expression: Expression::operand(0) },
+        Operation::Elementwise { .. } | Operation::Gradient { .. } => {
+            Operation::Elementwise { expression: Expression::operand(0) }
+        }
     }
 }
 
@@ -65,11 +68,11 @@ fn attributes(rules: &Rules, operands: &[Operand]) -> Vec<Rules> {
             }
             lists.into_iter().map(|list| Rules::Xla { broadcast_dimensions: Some(list) }).collect()
         }
-        _ => Vec::new(),
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => Vec::new(),
     }
 }
 
-/// Another function at one node; another operand to derive by.
+/// Another function at one node, or another operand to differentiate by.
 fn operations(operation: &Operation, operands: usize) -> Vec<Operation> {
     let Some(expression) = operation.expression() else { return Vec::new() };
     let mut all = Vec::new();
@@ -94,11 +97,11 @@ fn operations(operation: &Operation, operands: usize) -> Vec<Operation> {
 fn with_expression(operation: &Operation, expression: Expression) -> Operation {
     match operation {
         Operation::Gradient { wrt, .. } => Operation::Gradient { expression, wrt: *wrt },
-        _ => Operation::Elementwise { expression },
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => Operation::Elementwise { expression },
     }
 }
 
-/// The expression with another function at a node, or its last argument in its stead.
+/// The expression with another function at a node, or with the node replaced by its last argument.
 fn replaced(expression: &Expression, place: usize, function: Option<Function>) -> Expression {
     let mut built: Vec<Expression> = Vec::new();
     for (at, node) in expression.nodes().iter().enumerate() {
@@ -118,14 +121,14 @@ fn replaced(expression: &Expression, place: usize, function: Option<Function>) -
     built.pop().unwrap_or_else(|| Expression::operand(0))
 }
 
-/// The target with one axis more, one less, or another length.
+/// The target with one axis more or fewer, or another length.
 fn targets(operation: &Operation, operands: &[Operand]) -> Vec<Operation> {
     let Operation::Broadcast { target_shape } = operation else { return Vec::new() };
     let shapes = shapes(target_shape, operands.iter().map(Operand::shape));
     shapes.into_iter().map(|target_shape| Operation::Broadcast { target_shape }).collect()
 }
 
-/// An operand that differs in one respect.
+/// An operand with one difference.
 fn changed(operand: &Operand, others: &[&Operand]) -> Vec<Operand> {
     let mut all = Vec::new();
     for other in others.iter().filter(|other| other.dtype() != operand.dtype()) {
@@ -150,11 +153,11 @@ fn changed(operand: &Operand, others: &[&Operand]) -> Vec<Operand> {
     all
 }
 
-/// An operand of any values: acceptance does not depend on them.
+/// An operand with arbitrary values: whether a request is accepted does not depend on them.
 fn made(name: &str, shape: &Shape, dtype: DType, flags: Option<&[bool]>) -> Option<Operand> {
     let mut value = Data::empty(dtype);
     if !shape.contains(&0) {
-        value = values(&mut Bytes::new(&[]), dtype, 1, (0, 1), Temper::Wild);
+        value = values(&mut Bytes::new(&[]), dtype, 1, (0, 1), ValueMix::Any);
     }
     let operand = Operand::view(name, shape.clone(), value, Some(vec![0; shape.rank()]), 0).ok()?;
     match flags {

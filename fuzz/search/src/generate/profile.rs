@@ -1,28 +1,28 @@
-//! What may be drawn.
+//! What the generator may draw.
 
 use broadcheck_spec::{Capabilities, DType, Function, OperationKind, RefusalKind, RuleSet};
 
-/// The highest rank that is drawn unless a profile says otherwise.
+/// The highest rank that is drawn unless a profile specifies otherwise.
 pub const MAX_RANK: usize = 10;
 
-/// The largest result that is drawn unless a profile says otherwise, in elements: beyond the size from which the
-/// fast engine shares the work among threads.
+/// The largest result that is drawn unless a profile specifies otherwise, in elements. It exceeds the size
+/// from which the fast engine uses several threads.
 pub const MAX_ELEMENTS: usize = 1 << 18;
 
-/// A rule set with an operation that it has.
-pub(super) type Family = (RuleSet, OperationKind);
+/// A rule set with one of its operations.
+pub(super) type RuleOperation = (RuleSet, OperationKind);
 
 /// What may be drawn, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    pub(super) families: Vec<Family>,
+    pub(super) rule_operations: Vec<RuleOperation>,
     pub(super) functions: u32,
     pub(super) dtypes: Vec<DType>,
     pub(super) strided: bool,
     pub(super) max_rank: usize,
     pub(super) max_elements: usize,
     pub(super) refused: u16,
-    /// Kinds of refusal that are not aimed at, as a set.
+    /// Refusal kinds that faults do not aim for, as a bit set.
     without: u32,
     pub(super) unused: bool,
     pub(super) plain_values: bool,
@@ -37,11 +37,11 @@ impl Profile {
 
     /// What an implementation declares.
     ///
-    /// A profile without anything to ask for (no rule set with an operation of it, no dtype) draws as [`Profile::all`]
-    /// does: there is always a request.
+    /// A profile that would leave nothing to draw (no rule set with one of its operations, no dtype) draws as
+    /// [`Profile::all`] does, so that there is always a request.
     pub fn within(capabilities: &Capabilities) -> Profile {
         let mut profile = Profile {
-            families: families(&capabilities.rules, &capabilities.operations),
+            rule_operations: rule_operations(&capabilities.rules, &capabilities.operations),
             functions: 0,
             dtypes: capabilities.dtypes.clone(),
             strided: capabilities.strided,
@@ -54,8 +54,8 @@ impl Profile {
             large: 1,
         };
         profile = profile.with_functions(&capabilities.functions);
-        if profile.families.is_empty() {
-            profile.families = families(&RuleSet::ALL, &OperationKind::ALL);
+        if profile.rule_operations.is_empty() {
+            profile.rule_operations = rule_operations(&RuleSet::ALL, &OperationKind::ALL);
         }
         if profile.dtypes.is_empty() {
             profile.dtypes = DType::ALL.to_vec();
@@ -63,36 +63,40 @@ impl Profile {
         profile
     }
 
-    /// Only these rule sets. Without effect where none of them is left.
+    /// Draws only these rule sets. Has no effect if none of them is left.
     #[must_use]
     pub fn with_rules(mut self, rules: &[RuleSet]) -> Profile {
-        let kept: Vec<Family> =
-            self.families.iter().copied().filter(|(set, _)| rules.contains(set)).collect();
+        let kept: Vec<RuleOperation> =
+            self.rule_operations.iter().copied().filter(|(set, _)| rules.contains(set)).collect();
         if !kept.is_empty() {
-            self.families = kept;
+            self.rule_operations = kept;
         }
         self
     }
 
-    /// Only these operations. Without effect where none of them is left.
+    /// Draws only these operations. Has no effect if none of them is left.
     #[must_use]
     pub fn with_operations(mut self, operations: &[OperationKind]) -> Profile {
-        let kept: Vec<Family> =
-            self.families.iter().copied().filter(|(_, operation)| operations.contains(operation)).collect();
+        let kept: Vec<RuleOperation> = self
+            .rule_operations
+            .iter()
+            .copied()
+            .filter(|(_, operation)| operations.contains(operation))
+            .collect();
         if !kept.is_empty() {
-            self.families = kept;
+            self.rule_operations = kept;
         }
         self
     }
 
-    /// These functions.
+    /// Draws only these functions.
     #[must_use]
     pub fn with_functions(mut self, functions: &[Function]) -> Profile {
         self.functions = functions.iter().fold(0, |set, &function| set | bit(function));
         self
     }
 
-    /// These dtypes; at least one.
+    /// Draws only these dtypes. Has no effect if there are none.
     #[must_use]
     pub fn with_dtypes(mut self, dtypes: &[DType]) -> Profile {
         if !dtypes.is_empty() {
@@ -113,56 +117,55 @@ impl Profile {
         self
     }
 
-    /// The highest rank.
+    /// Sets the highest rank.
     #[must_use]
     pub fn with_max_rank(mut self, rank: usize) -> Profile {
         self.max_rank = rank.min(MAX_RANK);
         self
     }
 
-    /// The largest result, in elements. (Of requests that are too large to be computed at all, some are still drawn:
-    /// where views or empty operands can express them.)
+    /// Sets the largest result, in elements. (Some requests that are too large to compute are still drawn, if
+    /// views or empty operands can express them.)
     #[must_use]
     pub fn with_max_elements(mut self, elements: usize) -> Profile {
         self.max_elements = elements.clamp(1, MAX_ELEMENTS);
         self
     }
 
-    /// How many of 16 requests are drawn to be refused.
+    /// Sets how many of 16 requests are drawn to be refused.
     #[must_use]
     pub fn with_refused(mut self, sixteenths: u16) -> Profile {
         self.refused = sixteenths.min(16);
         self
     }
 
-    /// Requests that are to be refused for one of these reasons are not drawn: for what a system is known to accept,
-    /// or has no way to be asked.
+    /// Does not aim for refusals of these kinds: for what a system is known to accept, or cannot be asked.
     #[must_use]
     pub fn without_refusals(mut self, kinds: &[RefusalKind]) -> Profile {
         self.without = kinds.iter().fold(self.without, |set, &kind| set | 1 << (kind as u32));
         self
     }
 
-    /// Whether there may be operands that the expression does not hold.
+    /// Whether there may be operands that the expression does not use.
     #[must_use]
     pub fn with_unused(mut self, unused: bool) -> Profile {
         self.unused = unused;
         self
     }
 
-    /// Whether values are positive counters alone, without the corners of the dtypes.
+    /// Whether values are positive counters only, without the special values of the dtypes.
     #[must_use]
     pub fn with_plain_values(mut self, plain: bool) -> Profile {
         self.plain_values = plain;
         self
     }
 
-    /// Whether refusals of this kind are aimed at.
+    /// Whether faults aim for refusals of this kind.
     pub(super) fn aims_at(&self, kind: RefusalKind) -> bool {
         self.without & 1 << (kind as u32) == 0
     }
 
-    /// How many of 65536 requests are drawn large.
+    /// Sets how many of 65536 requests are large.
     #[must_use]
     pub fn with_large(mut self, of_65536: u16) -> Profile {
         self.large = of_65536;
@@ -176,18 +179,18 @@ impl Default for Profile {
     }
 }
 
-/// A function as a member of a set.
+/// A function as a member of a bit set.
 pub(super) fn bit(function: Function) -> u32 {
     1 << (function as u32)
 }
 
-fn families(rules: &[RuleSet], operations: &[OperationKind]) -> Vec<Family> {
+fn rule_operations(rules: &[RuleSet], operations: &[OperationKind]) -> Vec<RuleOperation> {
     let pairs = rules.iter().flat_map(|&set| operations.iter().map(move |&operation| (set, operation)));
-    pairs.filter(|&family| has(family)).collect()
+    pairs.filter(|&rule_operation| has(rule_operation)).collect()
 }
 
 /// Whether a rule set has an operation.
-fn has((set, operation): Family) -> bool {
+fn has((set, operation): RuleOperation) -> bool {
     match operation {
         OperationKind::Broadcast => matches!(set, RuleSet::Bidirectional | RuleSet::Numpy),
         OperationKind::Elementwise | OperationKind::Gradient => set != RuleSet::Bidirectional,

@@ -1,4 +1,4 @@
-//! The cases as seeds of the fuzz targets' corpora.
+//! Turns the cases into seeds of the fuzz targets' corpora.
 
 use super::bytes::encode;
 use crate::oracle;
@@ -6,10 +6,10 @@ use broadcheck_spec::{CaseFile, Suite, json, write};
 use std::path::Path;
 use std::{fs, io};
 
-/// An input to begin with.
+/// An initial input of a corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
-    /// The case's id as a file's name.
+    /// The case's id as a file name.
     pub name: String,
     /// The input.
     pub bytes: Vec<u8>,
@@ -19,7 +19,8 @@ pub struct Seed {
 pub const TARGETS: [&str; 6] =
     ["differential", "numpy_ndarray", "relations", "gradient", "case_file", "protocol"];
 
-/// The targets' seeds from these cases: every case that says something to the target. None for an unknown target.
+/// The seeds of a target from these cases: every case that is relevant to the target. None for an unknown
+/// target.
 pub fn seeds(target: &str, suite: &Suite) -> Vec<Seed> {
     match target {
         "case_file" => case_files(suite),
@@ -28,11 +29,11 @@ pub fn seeds(target: &str, suite: &Suite) -> Vec<Seed> {
     }
 }
 
-/// Writes the seeds of every target below a directory, one directory each, and says how many there are. A seed that is
-/// there already is left alone; nothing is written over.
+/// Writes the seeds of every target below a directory, one directory per target, and returns how many there
+/// are. Existing seeds are left alone; nothing is overwritten.
 ///
 /// # Errors
-/// What cannot be written.
+/// A directory or file cannot be written.
 pub fn write_all(suite: &Suite, directory: &Path) -> io::Result<Vec<(&'static str, usize)>> {
     let mut counts = Vec::with_capacity(TARGETS.len());
     for target in TARGETS {
@@ -40,7 +41,7 @@ pub fn write_all(suite: &Suite, directory: &Path) -> io::Result<Vec<(&'static st
         fs::create_dir_all(&below)?;
         let seeds = seeds(target, suite);
         for seed in &seeds {
-            // Another content is another name: a case that was changed is another seed.
+            // The name depends on the content, so a changed case becomes another seed.
             let path = below.join(format!("{}-{:08x}", seed.name, checksum(&seed.bytes)));
             if !path.exists() {
                 fs::write(path, &seed.bytes)?;
@@ -69,7 +70,7 @@ fn requests(target: &str, suite: &Suite) -> Vec<Seed> {
     judged.map(|case| Seed { name: file_name(&case.id), bytes: encode(&case.request) }).collect()
 }
 
-/// Each case as a file, every eighth as JSON; and the sweeps.
+/// Each case as a file, every eighth also as JSON; and the sweeps.
 fn case_files(suite: &Suite) -> Vec<Seed> {
     let mut seeds = Vec::with_capacity(suite.cases.len() + 1);
     for (place, case) in suite.cases.iter().enumerate() {
@@ -99,7 +100,9 @@ fn outputs() -> Vec<Seed> {
         .map(|implementation| &**implementation as &dyn broadcheck_spec::Implementation)
         .collect();
     let mut seeds = Vec::new();
-    for (implementation, output) in implementations.iter().zip(oracle::protocol::honest(&implementations)) {
+    for (implementation, output) in
+        implementations.iter().zip(oracle::protocol::correct_outputs(&implementations))
+    {
         let name = file_name(implementation.name());
         // An output that ends in the middle of a line.
         let half = output[..output.len() / 2].to_vec();

@@ -1,28 +1,29 @@
-//! Shapes and attributes that a rule set accepts, by construction: the result first, then the operands that make it.
+//! Shapes and attributes that a rule set accepts by construction: the result first, then the operands that
+//! give it.
 
 use super::choices::Choices;
 use super::lengths::{Size, shape};
-use super::profile::Family;
+use super::profile::RuleOperation;
 use broadcheck_spec::{OperationKind, RuleSet, Rules};
 
-/// The shapes of a request with the attributes of its rule set.
+/// The skeleton of a request: its shapes and the attributes of its rule set, without dtypes and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct Skeleton {
     pub(super) set: RuleSet,
     pub(super) operation: OperationKind,
     /// One per operand.
     pub(super) shapes: Vec<Vec<usize>>,
-    /// theano: one list per operand, or none.
+    /// For theano: one list per operand, or `None`.
     pub(super) flags: Vec<Option<Vec<bool>>>,
-    /// pdpd
+    /// For pdpd.
     pub(super) axis: Option<i64>,
-    /// xla
+    /// For xla.
     pub(super) dimensions: Option<Vec<i64>>,
-    /// `broadcast`
+    /// For `broadcast`.
     pub(super) target: Vec<usize>,
 }
 
-impl Frame {
+impl Skeleton {
     /// The rule set with its attributes.
     pub(super) fn rules(&self) -> Rules {
         match self.set {
@@ -36,15 +37,15 @@ impl Frame {
     }
 }
 
-/// A frame that is accepted; its result's rank lies between these two.
+/// A skeleton that is accepted. The rank of its result is within this range.
 pub(super) fn accepted(
     choices: &mut dyn Choices,
-    (set, operation): Family,
+    (set, operation): RuleOperation,
     ranks: (usize, usize),
     size: Size,
-) -> Frame {
+) -> Skeleton {
     let result = shape(choices, ranks, size);
-    let mut frame = Frame {
+    let mut skeleton = Skeleton {
         set,
         operation,
         shapes: Vec::new(),
@@ -55,24 +56,25 @@ pub(super) fn accepted(
     };
     match (set, operation) {
         (RuleSet::Numpy, OperationKind::Broadcast) => {
-            frame.shapes.push(part(choices, &result));
-            frame.target = result;
+            skeleton.shapes.push(part(choices, &result));
+            skeleton.target = result;
         }
         (RuleSet::Bidirectional, _) => {
-            frame.shapes.push(part(choices, &result));
-            frame.target = part(choices, &result);
+            skeleton.shapes.push(part(choices, &result));
+            skeleton.target = part(choices, &result);
         }
-        (RuleSet::None, _) => frame.shapes = vec![result; count(choices, size)],
-        (RuleSet::Numpy, _) => frame.shapes = parts(choices, &result, size),
-        (RuleSet::Pdpd, _) => pdpd(choices, &mut frame, result),
-        (RuleSet::Xla, _) => xla(choices, &mut frame, &result),
-        (RuleSet::Theano, _) => theano(choices, &mut frame, &result, size),
+        (RuleSet::None, _) => skeleton.shapes = vec![result; count(choices, size)],
+        (RuleSet::Numpy, _) => skeleton.shapes = parts(choices, &result, size),
+        (RuleSet::Pdpd, _) => pdpd(choices, &mut skeleton, result),
+        (RuleSet::Xla, _) => xla(choices, &mut skeleton, &result),
+        (RuleSet::Theano, _) => theano(choices, &mut skeleton, &result, size),
     }
-    frame.flags.resize(frame.shapes.len(), None);
-    frame
+    skeleton.flags.resize(skeleton.shapes.len(), None);
+    skeleton
 }
 
-/// How many operands: mostly two, up to 12; of large results no more than three, for they are many already.
+/// The number of operands: mostly two, up to 12. Large results have at most three, because their operands are
+/// large as well.
 fn count(choices: &mut dyn Choices, size: Size) -> usize {
     if size.large {
         return choices.one_of(&[2, 2, 3, 1]);
@@ -81,7 +83,7 @@ fn count(choices: &mut dyn Choices, size: Size) -> usize {
         0..=9 => 2,
         10..=12 => 3,
         13 => 1,
-        _ => choices.between(4, 12),
+        _ => choices.in_range(4, 12),
     }
 }
 
@@ -89,27 +91,27 @@ fn parts(choices: &mut dyn Choices, result: &[usize], size: Size) -> Vec<Vec<usi
     (0..count(choices, size)).map(|_| part(choices, result)).collect()
 }
 
-/// What numpy's rules stretch to this result: some lengths 1, some axes on the left missing.
+/// A shape that numpy's rules stretch to this result: some lengths are 1, some leading axes are missing.
 fn part(choices: &mut dyn Choices, result: &[usize]) -> Vec<usize> {
     let lead = if choices.chance(1, 4) { choices.index(result.len() + 1) } else { 0 };
     stretched(choices, &result[lead..])
 }
 
-/// The lengths with a pattern of ones.
+/// The lengths, with a pattern of ones.
 fn stretched(choices: &mut dyn Choices, lengths: &[usize]) -> Vec<usize> {
     let (rank, mut part) = (lengths.len(), lengths.to_vec());
     match choices.index(8) {
-        // None: neighbours collapse.
+        // No ones: neighbouring axes collapse.
         0..=2 => {}
         3 => {
             if let Some(single) = (rank > 0).then(|| choices.index(rank)) {
                 part[single] = 1;
             }
         }
-        // The axes on one side: two loops at most.
+        // Ones on one side: two loops at most.
         4 => part[choices.index(rank + 1)..].fill(1),
         5 => part[..choices.index(rank + 1)].fill(1),
-        // Every other one: nothing collapses.
+        // Every other axis: nothing collapses.
         6 => part.iter_mut().skip(choices.index(2)).step_by(2).for_each(|length| *length = 1),
         _ => {
             let ones = choices.below(1 << rank.min(16));
@@ -123,30 +125,30 @@ fn stretched(choices: &mut dyn Choices, lengths: &[usize]) -> Vec<usize> {
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn pdpd(choices: &mut dyn Choices, frame: &mut Frame, a: Vec<usize>) {
+fn pdpd(choices: &mut dyn Choices, skeleton: &mut Skeleton, a: Vec<usize>) {
     if choices.chance(1, 16) {
-        return frame.shapes.push(a);
+        return skeleton.shapes.push(a);
     }
     let start = choices.index(a.len() + 1);
-    let end = choices.between(start, a.len());
+    let end = choices.in_range(start, a.len());
     let mut b = stretched(choices, &a[start..end]);
-    // Ones that are dropped may reach beyond A's last axis.
+    // Dropped ones may reach beyond A's last axis.
     if choices.chance(1, 4) {
-        b.resize(choices.between(b.len(), a.len()), 1);
+        b.resize(choices.in_range(b.len(), a.len()), 1);
     }
-    frame.axis = match choices.index(4) {
+    skeleton.axis = match choices.index(4) {
         0 | 1 if start == a.len() - b.len() => choices.one_of(&[None, Some(-1)]),
         _ => Some(start as i64),
     };
-    frame.shapes = vec![a, b];
+    skeleton.shapes = vec![a, b];
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn xla(choices: &mut dyn Choices, frame: &mut Frame, result: &[usize]) {
+fn xla(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize]) {
     let high = stretched(choices, result);
     let rank = high.len();
     let (low, dimensions) = match choices.index(16) {
-        0 => return frame.shapes.push(high),
+        0 => return skeleton.shapes.push(high),
         // Equal ranks.
         1..=4 => (stretched(choices, result), choices.one_of(&[None, Some(true), Some(false)])),
         // A scalar.
@@ -155,24 +157,24 @@ fn xla(choices: &mut dyn Choices, frame: &mut Frame, result: &[usize]) {
             let named = choices.below(1 << rank.min(16));
             let named: Vec<usize> = (0..rank).filter(|axis| named >> axis & 1 == 1).collect();
             let under: Vec<usize> = named.iter().map(|&axis| result[axis]).collect();
-            frame.dimensions = Some(named.iter().map(|&axis| axis as i64).collect());
+            skeleton.dimensions = Some(named.iter().map(|&axis| axis as i64).collect());
             (stretched(choices, &under), None)
         }
     };
     if let Some(identity) = dimensions {
-        frame.dimensions = Some((0..if identity { low.len() as i64 } else { 0 }).collect());
+        skeleton.dimensions = Some((0..if identity { low.len() as i64 } else { 0 }).collect());
     }
-    frame.shapes = if choices.chance(1, 2) { vec![low, high] } else { vec![high, low] };
+    skeleton.shapes = if choices.chance(1, 2) { vec![low, high] } else { vec![high, low] };
 }
 
-fn theano(choices: &mut dyn Choices, frame: &mut Frame, result: &[usize], size: Size) {
-    frame.shapes = parts(choices, result, size);
-    let rank = frame.shapes.iter().map(Vec::len).max().unwrap_or(0);
-    for shape in &frame.shapes {
+fn theano(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize], size: Size) {
+    skeleton.shapes = parts(choices, result, size);
+    let rank = skeleton.shapes.iter().map(Vec::len).max().unwrap_or(0);
+    for shape in &skeleton.shapes {
         let lead = rank - shape.len();
         let is_stretched = |axis: usize| {
             shape[axis] == 1
-                && frame.shapes.iter().any(|other| {
+                && skeleton.shapes.iter().any(|other| {
                     (axis + lead).checked_sub(rank - other.len()).is_some_and(|axis| other[axis] != 1)
                 })
         };
@@ -184,6 +186,6 @@ fn theano(choices: &mut dyn Choices, frame: &mut Frame, result: &[usize], size: 
             flags.push(stretched || length == 1 && choices.chance(1, 2));
         }
         let absent = !needed && choices.chance(1, 2);
-        frame.flags.push(if absent { None } else { Some(flags) });
+        skeleton.flags.push(if absent { None } else { Some(flags) });
     }
 }

@@ -1,4 +1,4 @@
-//! What was generated: counts by which a generator shows that it leaves nothing out.
+//! Counts what was generated, to show that the generator leaves nothing out.
 
 mod corners;
 mod count;
@@ -8,10 +8,11 @@ use broadcheck_spec::{Outcome, Request};
 use count::Topic;
 use std::fmt;
 
-/// Of how many refusals one is examined for being a near miss: that takes a hundred times as long as to draw it.
-const EXAMINED: u64 = 64;
+/// One in this many refusals is checked for being a near miss, which takes a hundred times as long as drawing
+/// it.
+const SAMPLE_EVERY: u64 = 64;
 
-/// Counts of requests, of what they are made of, and of what became of them.
+/// Counts of requests, of their parts, and of their outcomes.
 ///
 /// ```
 /// use broadcheck_search::generate::{Profile, Seeded, Statistics, request};
@@ -48,13 +49,13 @@ impl Statistics {
         count::outcome(request, outcome, &mut self.topics);
         if matches!(outcome, Outcome::Refusal(_)) {
             self.refused += 1;
-            if self.refused % EXAMINED == 1 {
+            if self.refused % SAMPLE_EVERY == 1 {
                 count::add(&mut self.topics, "refused (sample)", usize::from(!is_near(request)));
             }
         }
     }
 
-    /// Adds what another counted.
+    /// Adds another's counts.
     pub fn merge(&mut self, other: &Statistics) {
         self.requests += other.requests;
         self.refused += other.refused;
@@ -73,13 +74,13 @@ impl Statistics {
         self.topics.iter().map(|topic| topic.title)
     }
 
-    /// The counts of a topic; none where there is no such topic.
+    /// The counts of a topic; nothing if there is no such topic.
     pub fn counts(&self, topic: &str) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let topic = self.topics.iter().find(|other| other.title == topic);
         topic.into_iter().flat_map(Topic::counts)
     }
 
-    /// One count; 0 where there is no such topic or name.
+    /// One count; 0 if there is no such topic or name.
     pub fn count(&self, topic: &str, name: &str) -> u64 {
         self.counts(topic).find(|&(other, _)| other == name).map_or(0, |(_, count)| count)
     }

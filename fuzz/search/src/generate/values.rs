@@ -1,48 +1,48 @@
-//! Values: counters that tell every element from every other, and the corners of each dtype.
+//! Values: counters that distinguish every element from every other, and the special values of each dtype.
 
 use super::choices::{Choices, Seeded};
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Data};
 
-/// What sort of values a buffer holds.
+/// The class of a buffer's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
-    /// All distinct, across operands too, as far as the dtype goes.
+    /// All distinct, also across operands, as far as the dtype allows.
     Counters,
     /// Integers from -3 to 3.
     Small,
-    /// Numbers of moderate size, with all bits of the mantissa.
+    /// Numbers of moderate size that use all bits of the mantissa.
     Moderate,
-    /// Half of them corners of the dtype: zeros, subnormals, infinities, NaN of any payload, integer extremes.
+    /// Half of them are special: zeros, subnormals, infinities, NaN with any payload, integer extremes.
     Corners,
-    /// Any bits.
+    /// Arbitrary bits.
     Bits,
 }
 
-/// How wild values may be.
+/// Which classes of values may be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Temper {
-    /// Anything that the dtype has.
-    Wild,
-    /// What sums without overflow, in any order.
-    Tame,
-    /// Counters alone.
-    Plain,
+pub(super) enum ValueMix {
+    /// Anything the dtype has.
+    Any,
+    /// Values that can be summed without overflow, in any order.
+    Summable,
+    /// Counters only.
+    Counters,
 }
 
-/// The values of operand `place` of `operands`.
+/// The values of operand `place.0` of `place.1` operands.
 pub(super) fn values(
     choices: &mut dyn Choices,
     dtype: DType,
     count: usize,
     place: (usize, usize),
-    temper: Temper,
+    mix: ValueMix,
 ) -> Data {
     use Class::{Bits, Corners, Counters, Moderate, Small};
-    let class = match temper {
-        Temper::Plain => Counters,
-        Temper::Tame => choices.one_of(&[Small, Small, Moderate, Small]),
-        Temper::Wild => {
+    let class = match mix {
+        ValueMix::Counters => Counters,
+        ValueMix::Summable => choices.one_of(&[Small, Small, Moderate, Small]),
+        ValueMix::Any => {
             choices.one_of(&[Counters, Counters, Counters, Counters, Small, Moderate, Corners, Corners, Bits])
         }
     };
@@ -64,15 +64,15 @@ pub(super) fn values(
     }
 }
 
-/// A number type, as the generator sees it.
+/// A number type, as the generator uses it.
 trait Number: Copy {
-    /// The value of an integer, cut to the type.
+    /// An integer, truncated to the type.
     fn of(integer: i32) -> Self;
-    /// Any number of moderate size.
+    /// A number of moderate size.
     fn moderate(random: u64) -> Self;
-    /// The lowest bits.
+    /// A number from the lowest bits.
     fn of_bits(bits: u64) -> Self;
-    /// A corner of the type.
+    /// A special value of the type.
     fn corner(random: u64) -> Self;
 }
 
@@ -95,7 +95,7 @@ fn fill<T: Number>(
     (0..count).map(each).collect()
 }
 
-/// Truth values: as counters a sequence without a short period, and another one for each operand.
+/// Booleans: for counters, a sequence without a short period, different for each operand.
 fn truths(class: Class, mut random: Seeded, count: usize, (place, _): (usize, usize)) -> Vec<bool> {
     if class == Class::Counters {
         random = Seeded::new(place as u64);
@@ -103,8 +103,8 @@ fn truths(class: Class, mut random: Seeded, count: usize, (place, _): (usize, us
     (0..count).map(|_| random.next() >> 63 == 1).collect()
 }
 
-/// The bits of a float of this width, a signalling NaN made quiet: what operations make of one is not the same
-/// everywhere, and no case file can hold one.
+/// The bits of a float of this width, with a signalling NaN made quiet: operations treat signalling NaNs
+/// differently on different platforms, and no case file can contain one.
 pub(super) fn quiet(bits: u64, mantissa: u32, width: u32) -> u64 {
     let below = (1u64 << mantissa) - 1;
     let infinity = ((1u64 << (width - 1)) - 1) & !below;
@@ -142,7 +142,8 @@ macro_rules! floats {
                     7 | 8 => INFINITY,
                     9 => INFINITY | MANTISSA / 2 + 1,
                     10 => INFINITY | any | 1,
-                    // 1, its neighbours, and where the next integer is no neighbour any more.
+                    // 1, its neighbours, and the number from which the next integer is not a neighbour any
+                    // more.
                     11 => (INFINITY >> 1) & !MANTISSA,
                     12 => ((INFINITY >> 1) & !MANTISSA) - 1,
                     13 => ((INFINITY >> 1) & !MANTISSA) + 1,
@@ -157,13 +158,13 @@ macro_rules! floats {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "rounding to the type is wanted")]
-fn single(number: f64) -> f32 {
+fn to_f32(number: f64) -> f32 {
     number as f32
 }
 
 floats! {
     f64, u64, 52, |number: f64| number;
-    f32, u32, 23, single;
+    f32, u32, 23, to_f32;
     f16, u16, 10, f16::from_f64;
     bf16, u16, 7, bf16::from_f64;
 }

@@ -1,39 +1,39 @@
-//! Operands as views: transposed, reversed, sliced, of stride 0, overlapping, at an offset.
+//! Operands as views: transposed, reversed, sliced, with stride 0, overlapping, at an offset.
 
 use super::choices::Choices;
 use broadcheck_spec::Shape;
 
-/// How a view lies in its buffer.
+/// The layout of a view in its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// One per axis, in elements.
     pub(super) strides: Vec<i64>,
-    /// The first element.
+    /// The position of the first element.
     pub(super) offset: usize,
     /// The length of the buffer.
     pub(super) length: usize,
 }
 
-/// What is done with an axis.
+/// How an axis is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Axis {
     Plain,
     Reversed,
     /// Every other element.
     Sliced,
-    /// One element again and again.
+    /// The same element repeatedly.
     Zero,
     /// A window that moves by less than its width.
     Overlapping,
 }
 
-/// How far a view of few elements may reach before no more gaps are left in it.
+/// How far a view of a few elements may reach; beyond that, no more gaps are left.
 const ROOM: i64 = 1 << 9;
 
-/// A shape of more elements is read from a single one.
+/// A shape with more elements than this is read from a single element.
 const HUGE: usize = 1 << 20;
 
-/// A layout of this shape.
+/// Draws a layout for this shape.
 pub(super) fn layout(choices: &mut dyn Choices, shape: &[usize]) -> Layout {
     if shape.contains(&0) {
         return nothing(choices, shape);
@@ -51,7 +51,7 @@ pub(super) fn layout(choices: &mut dyn Choices, shape: &[usize]) -> Layout {
         strides[axis] = stride;
         step = next;
     }
-    // The stride of an axis of length 1 leads nowhere: it may be any.
+    // The stride of an axis of length 1 is never used, so it may be anything.
     if choices.chance(1, 8)
         && let Some(single) = shape.iter().position(|&length| length == 1)
     {
@@ -83,7 +83,7 @@ fn treatment(choices: &mut dyn Choices, kind: usize) -> Axis {
     if kind <= 5 && kind != 0 && choices.chance(1, 3) { Axis::Plain } else { only }
 }
 
-/// The stride of an axis, and the step of the next one outwards.
+/// The stride of an axis, and the step of the next axis outwards.
 fn placed(treated: Axis, step: i64, length: usize, room: i64) -> (i64, i64) {
     let across = step.saturating_mul(i64::try_from(length).unwrap_or(1));
     match treated {
@@ -96,7 +96,7 @@ fn placed(treated: Axis, step: i64, length: usize, room: i64) -> (i64, i64) {
     }
 }
 
-/// The offset and the buffer that these strides need, with some room before and behind.
+/// The offset and the buffer length for these strides, with some room before and after.
 fn fitted(choices: &mut dyn Choices, shape: &[usize], strides: Vec<i64>) -> Layout {
     let reach = |below: bool| -> usize {
         let axes =
@@ -109,7 +109,7 @@ fn fitted(choices: &mut dyn Choices, shape: &[usize], strides: Vec<i64>) -> Layo
     Layout { strides, offset, length }
 }
 
-/// A view without elements reaches nothing, whatever its strides.
+/// A view without elements reads nothing, whatever its strides.
 fn nothing(choices: &mut dyn Choices, shape: &[usize]) -> Layout {
     let strides = shape.iter().map(|_| choices.one_of(&[1, 0, -1, 3, i64::MAX, i64::MIN])).collect();
     Layout { strides, offset: choices.one_of(&[0, 1, 5]), length: choices.index(3) }

@@ -1,24 +1,24 @@
-//! Any text as a case file: it loads or is complained of, in bounded memory, and what loads comes back from what is
-//! written of it.
+//! Loads any text as a case file. It either loads or gives errors, in bounded memory, and what loads survives
+//! a round trip.
 
 use broadcheck_spec::{Case, CaseFile, Expectation, Location, Sweep, json, load_str, write};
 
-/// What a text was.
+/// What loading a text gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loaded {
     /// A case file with this many cases and sweeps.
     Items(usize),
-    /// None, with this many complaints.
-    Complaints(usize),
+    /// This many errors.
+    Errors(usize),
 }
 
-/// How long all complaints of one file may be together.
-const MAX_COMPLAINT: usize = 256 << 10;
+/// The largest length of all error messages of one file.
+const MAX_ERRORS_LENGTH: usize = 256 << 10;
 
-/// Reads bytes as YAML, and as JSON where they begin like it.
+/// Reads bytes as YAML, and also as JSON if they begin like it.
 ///
 /// # Errors
-/// What of it does not hold.
+/// The property that does not hold.
 pub fn case_file(bytes: &[u8]) -> Result<Loaded, String> {
     let text = String::from_utf8_lossy(bytes);
     if text.trim_start().starts_with('{') {
@@ -31,13 +31,13 @@ fn read(text: &str, name: &str) -> Result<Loaded, String> {
     match load_str(text, name) {
         Err(errors) => {
             let complaint = errors.to_string();
-            if errors.errors().is_empty() || complaint.len() > MAX_COMPLAINT {
-                return Err(format!("{} complaints in {} bytes", errors.errors().len(), complaint.len()));
+            if errors.errors().is_empty() || complaint.len() > MAX_ERRORS_LENGTH {
+                return Err(format!("{} errors in {} bytes", errors.errors().len(), complaint.len()));
             }
-            Ok(Loaded::Complaints(errors.errors().len()))
+            Ok(Loaded::Errors(errors.errors().len()))
         }
         Ok(file) => {
-            // A value takes a byte at least: what loads is no larger than its text.
+            // A value takes at least one byte, so what loads is no larger than its text.
             let values: usize = file.cases.iter().map(values).sum();
             if values > text.len() {
                 return Err(format!("{values} values from {} bytes", text.len()));
@@ -61,17 +61,17 @@ fn values(case: &Case) -> usize {
     operands + expected
 }
 
-/// A case comes back from the YAML that is written of it.
+/// The case survives a round trip through YAML.
 fn written(case: &Case) -> Result<(), String> {
     let text = write::case_to_yaml(case);
     let again = load_str(&text, "again.yaml").map_err(|errors| format!("{errors}\nin\n{text}"))?;
     if again.cases.iter().map(placeless).eq([placeless(case)]) && again.sweeps.is_empty() {
         return Ok(());
     }
-    Err(format!("another case comes back: {again:?}\nfrom\n{text}"))
+    Err(format!("the case changed in a round trip through YAML: {again:?}\nfrom\n{text}"))
 }
 
-/// All comes back from the JSON twin.
+/// The whole file survives a round trip through JSON.
 fn twin(file: &CaseFile) -> Result<(), String> {
     let text = json::file_to_json(file).to_string();
     let again = load_str(&text, "twin.json").map_err(|errors| format!("{errors}\nin\n{text}"))?;
@@ -81,7 +81,7 @@ fn twin(file: &CaseFile) -> Result<(), String> {
     {
         return Ok(());
     }
-    Err(format!("other cases come back: {again:?}\nfrom\n{text}"))
+    Err(format!("the file changed in a round trip through JSON: {again:?}\nfrom\n{text}"))
 }
 
 fn placeless(case: &Case) -> Case {
@@ -97,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_load_or_are_complained_of() {
-        assert_eq!(case_file(b""), Ok(Loaded::Complaints(1)));
-        assert!(matches!(case_file(b"{\"format\": 1, \"cases\": 7}\xff"), Ok(Loaded::Complaints(_))));
+    fn texts_load_or_give_errors() {
+        assert_eq!(case_file(b""), Ok(Loaded::Errors(1)));
+        assert!(matches!(case_file(b"{\"format\": 1, \"cases\": 7}\xff"), Ok(Loaded::Errors(_))));
         let suite = broadcheck_spec::Suite::builtin().unwrap();
         let text = write::case_to_yaml(&suite.cases[0]);
         assert_eq!(case_file(text.as_bytes()), Ok(Loaded::Items(1)));

@@ -1,9 +1,11 @@
-//! Two implementations over the same request.
+//! Compares two implementations on the same request.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use broadcheck::run::{run_caught, run_together};
-use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, between};
+use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, compare_outcomes};
 use broadcheck_reference::align;
 use broadcheck_spec::{
     Capabilities, DType, Implementation, Operand, Operation, Outcome, Refusal, Request, Shape,
@@ -11,7 +13,8 @@ use broadcheck_spec::{
 
 /// Two implementations give the same outcome, for every operation.
 ///
-/// What either does not declare is not compared; what it declares and skips is a disagreement, and so is a panic.
+/// Requests that either side does not declare are not compared. Skipping a declared request is a
+/// disagreement, and so is a panic.
 pub fn differential(left: &dyn Implementation, right: &dyn Implementation, request: &Request) -> Judgement {
     Differential::new(left, right).judge(request)
 }
@@ -31,25 +34,26 @@ pub struct Differential<'a> {
 }
 
 impl<'a> Differential<'a> {
-    /// The left implementation's outcomes are what the right one's are judged by.
+    /// Judges the right implementation's outcomes by the left one's.
     pub fn new(left: &'a dyn Implementation, right: &'a dyn Implementation) -> Differential<'a> {
         Differential { left, right, latitude: Latitude::of_both(left, right), skips: false, dtypes: None }
     }
 
-    /// Leaves out requests with operands of other dtypes, so that what is shrunk keeps to these: where a system computes
-    /// one dtype by another, each request would end in what is known of that.
+    /// Leaves out requests with operands of other dtypes, so that shrinking keeps to these. Otherwise, if a
+    /// system computes one dtype in terms of another, each request would shrink to the known problems of
+    /// that.
     #[must_use]
     pub fn only(self, dtypes: &'a [DType]) -> Differential<'a> {
         Differential { dtypes: Some(dtypes), ..self }
     }
 
-    /// Whether a side may skip what it declares: there is then nothing to compare.
+    /// Whether a side may skip requests that it declares. There is then nothing to compare.
     #[must_use]
     pub fn allowing_skips(self, skips: bool) -> Differential<'a> {
         Differential { skips, ..self }
     }
 
-    /// Why there is nothing to compare, if so.
+    /// Why there is nothing to compare, if that is so.
     fn beyond(&self, request: &Request) -> Option<String> {
         let left_out = |dtype: &DType| self.dtypes.is_some_and(|dtypes| !dtypes.contains(dtype));
         if let Some(other) = request.operands().iter().map(Operand::dtype).find(left_out) {
@@ -83,7 +87,7 @@ impl<'a> Differential<'a> {
             }
             return self.disagreement(request, Kind::Broke(side, breakage), detail, left, right);
         }
-        let verdict = between(request, &left, &right, self.latitude);
+        let verdict = compare_outcomes(request, &left, &right, self.latitude);
         let (kind, detail) = match verdict {
             Verdict::Passed if matches!(left, Outcome::Refusal(_)) => return Judgement::Held(Asked::Refused),
             Verdict::Passed => return Judgement::Held(Asked::Accepted),
@@ -134,7 +138,7 @@ impl Oracle for Differential<'_> {
         let mut right = run_together(self.right, &asked).into_iter();
         let mut judge = |request: &Request| match (left.next(), right.next()) {
             (Some(left), Some(right)) => self.compare(request, left, right),
-            _ => Judgement::Vacuous("it was not answered".into()),
+            _ => Judgement::Vacuous("the request was not answered".into()),
         };
         let judged = |(&request, beyond): (&&Request, Option<String>)| {
             beyond.map_or_else(|| judge(request), Judgement::Vacuous)
@@ -143,7 +147,7 @@ impl Oracle for Differential<'_> {
     }
 }
 
-/// How an implementation that gave no answer failed to, with what it said.
+/// How an implementation failed to answer, with its message.
 pub(super) fn breakage(outcome: &Outcome) -> Option<(Breakage, &str)> {
     match outcome {
         Outcome::Success(_) | Outcome::Refusal(_) => None,
@@ -152,13 +156,14 @@ pub(super) fn breakage(outcome: &Outcome) -> Option<(Breakage, &str)> {
     }
 }
 
-/// Whether an accepted request takes more than an implementation says it makes (clause G-1): elements of the
-/// result, of the result underneath a gradient, of the intermediate; or axes. A skip never stands for a refusal.
+/// Whether an accepted request exceeds the limits that an implementation declares (clause G-1): the elements
+/// of the result, of the result underneath a gradient, or of the intermediate; or the rank. A skip never
+/// stands for a refusal.
 pub(super) fn beyond_its_limits(capabilities: &Capabilities, request: &Request) -> bool {
     let Ok(alignment) = align(request) else { return false };
     let gradient = match request.operation() {
         Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape()),
-        _ => None,
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
     };
     let beyond = |shape: &Shape| {
         shape.count().is_none_or(|count| count > capabilities.max_elements)
@@ -167,11 +172,11 @@ pub(super) fn beyond_its_limits(capabilities: &Capabilities, request: &Request) 
     [Some(&alignment.shape), alignment.intermediate.as_ref(), gradient].into_iter().flatten().any(beyond)
 }
 
-/// How two outcomes differ, with which side accepts and which kinds of refusal there are.
+/// How two outcomes differ, including which side accepts and the refusal kinds.
 fn kind(difference: &Difference, left: &Outcome, right: &Outcome) -> Kind {
     let refusal = |outcome: &Outcome| match outcome {
         Outcome::Refusal(Refusal { kind, .. }) => *kind,
-        _ => None,
+        Outcome::Success(_) | Outcome::Skipped { .. } | Outcome::Errored { .. } => None,
     };
     match difference.kind {
         DifferenceKind::Values => Kind::Values,
@@ -190,7 +195,7 @@ mod tests {
     use broadcheck_reference::Reference;
     use broadcheck_spec::{Expression, Function, Rules};
 
-    /// The reference with another answer.
+    /// An implementation with the reference's capabilities and these answers.
     struct Other(fn(&Request) -> Outcome);
 
     impl Implementation for Other {
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_agrees_is_held() {
+    fn equal_outcomes_are_held() {
         let same = |request: &Request| Reference.run(request);
         let held = |shapes| differential(&Reference, &Other(same), &sum(shapes));
         assert_eq!(held([&[2, 1], &[3]]), Judgement::Held(Asked::Accepted));
@@ -233,11 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn every_sort_of_difference_has_its_kind() {
+    fn every_difference_has_its_kind() {
         let refuse: fn(&Request) -> Outcome = |_| Outcome::Refusal(Refusal::default());
         let accepts = Kind::Acceptance { accepts: Side::Left, refusal: None };
         assert_eq!(judged(refuse, [&[2], &[2]]), Some(accepts));
-        assert_eq!(judged(refuse, [&[2], &[3]]), None, "a refusal without kind meets any");
+        assert_eq!(judged(refuse, [&[2], &[3]]), None, "a refusal without a kind matches any refusal");
         let panics: fn(&Request) -> Outcome = |_| panic!("on purpose");
         assert_eq!(judged(panics, [&[2], &[2]]), Some(Kind::Broke(Side::Right, Breakage::Panicked)));
         let skips: fn(&Request) -> Outcome = |_| Outcome::Skipped { reason: "tired".into() };
@@ -253,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_dtypes_that_are_left_out_are_not_asked() {
+    fn requests_of_excluded_dtypes_are_not_sent() {
         let other = Other(|_| panic!("asked"));
         let judged = |dtypes: &[DType]| {
             Differential::new(&Reference, &other).only(dtypes).judge(&sum([&[2], &[2]])).disagreement()
@@ -263,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn many_are_judged_as_one_by_one() {
+    fn batches_are_judged_like_single_requests() {
         let plain: fn(&Request) -> Outcome = |_| Reference.run(&sum([&[2], &[2]]));
         let other = Other(plain);
         let oracle = Differential::new(&Reference, &other);

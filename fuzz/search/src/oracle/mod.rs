@@ -1,17 +1,17 @@
-//! Oracles: what can be said of the answers to any request, without an expected value.
+//! Oracles: what must hold for the answers to any request, without an expected value.
 //!
-//! An oracle takes a request and says that all held, that there was nothing to compare, or what disagrees. The
-//! fuzz targets, the tests, `broadcheck fuzz` and the shrinker all ask the same ones.
+//! An oracle takes a request and reports that everything held, that there was nothing to compare, or what
+//! disagrees. The fuzz targets, the tests, `broadcheck fuzz` and the shrinker use the same oracles.
 //!
-//! | oracle | what it says |
+//! | oracle | what it checks |
 //! |---|---|
 //! | [`differential`] | two implementations give the same outcome, by the clauses V-1 to V-6 |
-//! | [`numpy_ndarray`] | the reference's rule set `numpy` is what the crate `ndarray` does |
-//! | [`relations`] | what must not matter does not: the order of operands, views, unit axes, stages, the rule set's name |
-//! | [`gradient`] | gradients are the adjoint of broadcasting, and what central differences say |
+//! | [`numpy_ndarray`] | the reference's rule set `numpy` agrees with the crate `ndarray` |
+//! | [`relations`] | the order of operands, views, unit axes, stages and the name of the rule set do not matter |
+//! | [`gradient`] | gradients are the adjoint of broadcasting and agree with central differences |
 //! | [`repeated`] | the same request gives the same outcome twice |
 //!
-//! A panic inside an implementation is an outcome like any other, and a disagreement.
+//! A panic in an implementation is an outcome like any other, and a disagreement.
 
 mod case_file;
 mod differential;
@@ -37,12 +37,12 @@ use broadcheck_reference::Reference;
 use broadcheck_spec::{Outcome, Request};
 use std::sync::LazyLock;
 
-/// What an oracle makes of a request.
+/// An oracle's judgement of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
     /// Outcomes were compared, and all held.
     Held(Asked),
-    /// There was nothing to compare, and why.
+    /// There was nothing to compare, for this reason.
     Vacuous(String),
     /// Something disagrees.
     Disagreement(Box<Disagreement>),
@@ -63,7 +63,7 @@ impl Judgement {
     }
 }
 
-/// How the request that held was answered.
+/// How the request was answered if everything held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// With a result.
@@ -72,16 +72,16 @@ pub enum Asked {
     Refused,
 }
 
-/// Two outcomes that should agree and do not.
+/// Two outcomes that should agree but do not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disagreement {
-    /// What sort of disagreement it is: two of the same signature are taken for one defect.
+    /// The class of the disagreement: two with the same signature count as one defect.
     pub signature: Signature,
     /// The difference in words.
     pub detail: String,
-    /// What the left side answered, where two outcomes were compared.
+    /// The left side's answer, if two outcomes were compared.
     pub left: Option<Outcome>,
-    /// What the right side answered.
+    /// The right side's answer.
     pub right: Option<Outcome>,
 }
 
@@ -93,7 +93,7 @@ pub trait Oracle: Sync {
     /// Judges one request.
     fn judge(&self, request: &Request) -> Judgement;
 
-    /// How many requests it likes to be given at a time.
+    /// How many requests it should be given at a time.
     fn batch(&self) -> usize {
         1
     }
@@ -107,7 +107,7 @@ pub trait Oracle: Sync {
 /// The targets that judge requests, by the names that `cargo fuzz` and `broadcheck reproduce` use.
 pub const TARGETS: [&str; 4] = ["differential", "numpy_ndarray", "relations", "gradient"];
 
-/// The built-in implementations that the targets ask.
+/// The built-in implementations that the targets use.
 struct Subjects {
     reference: Reference,
     fast: Fast,
@@ -123,7 +123,7 @@ fn subjects() -> &'static Subjects {
     &SUBJECTS
 }
 
-/// The oracle of a target: over the built-in implementations.
+/// The oracle of a target, over the built-in implementations.
 pub fn target(name: &str) -> Option<Box<dyn Oracle>> {
     let Subjects { reference, fast, ndarray } = subjects();
     Some(match name {

@@ -1,40 +1,42 @@
-//! What a request is like, in a few words: the shapes' pattern, and what is left of the expression and the dtypes
-//! once it is small.
+//! A request's features in a few words: the pattern of its shapes, and what remains of the expression and the
+//! dtypes once it is shrunk.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use broadcheck_spec::{DType, Function, Node, Operand, Operation, Request, Rules, Shape};
 use std::fmt;
 
-/// What a request is like.
+/// The features of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a feature that a request has or has not")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent feature of a request")]
 pub struct Pattern {
-    /// One, two, or more operands, counted as three.
+    /// The number of operands: one, two, or three for more.
     pub operands: u8,
     /// The ranks differ.
     pub ranks_differ: bool,
-    /// An operand is a scalar, beside one that is none.
+    /// One operand is a scalar and another is not.
     pub scalar: bool,
-    /// A length of 1 stands beside another one.
+    /// There is a length of 1 and a length other than 1.
     pub stretched: bool,
-    /// A length is 0.
+    /// Some length is 0.
     pub empty: bool,
-    /// An operand is a view.
+    /// Some operand is a view.
     pub strided: bool,
     /// The rule set's attribute is given.
     pub attribute: bool,
-    /// The function, where there is exactly one.
+    /// The function, if there is exactly one.
     pub function: Option<Function>,
-    /// The dtype, where there is exactly one.
+    /// The dtype, if there is exactly one.
     pub dtype: Option<DType>,
 }
 
 impl Pattern {
-    /// What this request is like.
+    /// The features of this request.
     pub fn of(request: &Request) -> Pattern {
         let operands = request.operands();
         let target = match request.operation() {
             Operation::Broadcast { target_shape } => Some(target_shape),
-            _ => None,
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
         };
         let shapes: Vec<&Shape> = operands.iter().map(Operand::shape).chain(target).collect();
         let rank = shapes[0].rank();
@@ -52,15 +54,15 @@ impl Pattern {
                 Rules::Pdpd { axis } => axis.is_some(),
                 Rules::Xla { broadcast_dimensions } => broadcast_dimensions.is_some(),
                 Rules::Theano => operands.iter().any(|operand| operand.broadcastable().is_some()),
-                _ => false,
+                Rules::None | Rules::Numpy | Rules::Bidirectional => false,
             },
             function: function(request),
             dtype: operands.iter().all(|operand| operand.dtype() == dtype).then_some(dtype),
         }
     }
 
-    /// The pattern without what changes while a request is made smaller: by it the first few of many alike are
-    /// chosen.
+    /// The pattern without the features that shrinking changes. It selects the first few of many similar
+    /// disagreements.
     #[must_use]
     pub fn coarse(self) -> Pattern {
         Pattern { function: None, dtype: None, ..self }
@@ -77,7 +79,7 @@ fn function(request: &Request) -> Option<Function> {
     calls.next().is_none().then_some(first)
 }
 
-/// `nary ranks-differ stretched strided add f64`; `plain` where there is nothing to say of the shapes.
+/// `nary ranks-differ stretched strided add f64`; `plain` if the shapes have no special feature.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let features = [
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_says_what_the_shapes_are_like() {
+    fn a_pattern_describes_the_shapes() {
         assert_eq!(pattern(&[&[2]]), "plain negate i8");
         assert_eq!(pattern(&[&[1], &[1]]), "plain negate i8");
         assert_eq!(pattern(&[&[2, 1], &[3]]), "ranks-differ stretched negate i8");

@@ -1,36 +1,36 @@
-//! Any bytes as the output of an implementation: every line is an answer or is complained of, in bounded memory, and
-//! what was answered comes back from what is written of it.
+//! Reads any bytes as the output of an implementation: every line is an answer or an error, in bounded
+//! memory, and answers survive a round trip.
 
 use broadcheck_harness::transcript::{self, Told};
 use broadcheck_spec::{Outcome, Request, json};
 use std::sync::LazyLock;
 
-/// How long a line of the output may be.
+/// The longest line of the output.
 const MAX_LINE: usize = 4 << 10;
 
-/// How long a complaint about one line may be.
-const MAX_COMPLAINT: usize = 16 << 10;
+/// The longest error message about one line.
+const MAX_ERROR_LENGTH: usize = 16 << 10;
 
-/// What an output was taken for.
+/// What an output was read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard {
     /// Whether `start` was answered.
     pub started: bool,
-    /// How many requests were.
+    /// How many requests were answered.
     pub answers: usize,
 }
 
-/// The requests that an output is taken to answer, in this order: results of several dtypes, an intermediate, flags, a
-/// refusal.
+/// The requests that an output is assumed to answer, in this order: results of several dtypes, an
+/// intermediate, flags, a refusal.
 pub fn asked() -> &'static [Request] {
     static ASKED: LazyLock<Vec<Request>> = LazyLock::new(|| {
-        let read = |text: &&str| json::request_from_str(text).expect("a request of ours");
-        QUESTIONS.iter().map(read).collect()
+        let read = |text: &&str| json::request_from_str(text).expect("a valid request");
+        REQUESTS.iter().map(read).collect()
     });
     &ASKED
 }
 
-const QUESTIONS: [&str; 7] = [
+const REQUESTS: [&str; 7] = [
     r#"{"rules":"numpy","expression":["add","a","b"],"operands":[{"name":"a","dtype":"f64","shape":[2],"values":[1,2]},{"name":"b","dtype":"f64","shape":[1],"values":[3]}]}"#,
     r#"{"rules":"xla","expression":["subtract","a","b"],"broadcast_dimensions":[0],"operands":[{"name":"a","dtype":"i64","shape":[2,1],"values":["9223372036854775807",2]},{"name":"b","dtype":"i64","shape":[2],"values":[3,-4]}]}"#,
     r#"{"rules":"theano","expression":["less","a","b"],"operands":[{"name":"a","dtype":"f16","shape":[1],"broadcastable":[true],"values":[1.5]},{"name":"b","dtype":"f16","shape":[2],"values":["nan","-0.0"]}]}"#,
@@ -40,14 +40,14 @@ const QUESTIONS: [&str; 7] = [
     r#"{"rules":"theano","expression":"a","operands":[{"name":"a","dtype":"bf16","shape":[2],"broadcastable":[true],"values":[1,2]}]}"#,
 ];
 
-/// Reads bytes as the lines that answer `start` and then [`asked`].
+/// Reads bytes as the lines that answer `start` and then the requests of [`asked`].
 ///
 /// # Errors
-/// What of it does not hold.
+/// The property that does not hold.
 pub fn protocol(bytes: &[u8]) -> Result<Heard, String> {
     let transcript = transcript::read(bytes, asked(), MAX_LINE);
-    if let Some(fault) = transcript.fault.filter(|fault| fault.is_empty() || fault.len() > MAX_COMPLAINT) {
-        return Err(format!("a complaint of {} bytes", fault.len()));
+    if let Some(fault) = transcript.fault.filter(|fault| fault.is_empty() || fault.len() > MAX_ERROR_LENGTH) {
+        return Err(format!("an error message of {} bytes", fault.len()));
     }
     if let Some(told) = &transcript.told {
         retold(told)?;
@@ -56,33 +56,33 @@ pub fn protocol(bytes: &[u8]) -> Result<Heard, String> {
     Ok(Heard { started: transcript.told.is_some(), answers: transcript.outcomes.len() })
 }
 
-/// What an implementation says of itself comes back from what is written of it.
+/// An implementation's description of itself survives a round trip.
 fn retold(told: &Told) -> Result<(), String> {
     let line = format!("{}\n", transcript::told(told));
     let again = transcript::read(line.as_bytes(), &[], usize::MAX);
     if again.told.as_ref() == Some(told) {
         return Ok(());
     }
-    Err(format!("{told:?} is written {line} and read {again:?}"))
+    Err(format!("{told:?} is written as {line} and read as {again:?}"))
 }
 
-/// An outcome is no larger than its line, and comes back from what is written of it.
+/// An outcome is no larger than its line, and survives a round trip.
 fn answered(request: &Request, outcome: &Outcome) -> Result<(), String> {
     if let Outcome::Success(success) = outcome {
         let values = success.tensor.values().len();
         if values > MAX_LINE || success.tensor.shape().count() != Some(values) {
-            return Err(format!("{values} values of shape {}", success.tensor.shape()));
+            return Err(format!("{values} values for the shape {}", success.tensor.shape()));
         }
     }
     let line = json::outcome_to_value(request, outcome).to_string();
     match json::outcome_from_str(request, &line) {
         Ok(again) if again == *outcome => Ok(()),
-        again => Err(format!("{outcome:?} is written {line} and read {again:?}")),
+        again => Err(format!("{outcome:?} is written as {line} and read as {again:?}")),
     }
 }
 
-/// Outputs that answer everything, one per implementation.
-pub fn honest(implementations: &[&dyn broadcheck_spec::Implementation]) -> Vec<Vec<u8>> {
+/// Correct outputs that answer every request, one per implementation.
+pub fn correct_outputs(implementations: &[&dyn broadcheck_spec::Implementation]) -> Vec<Vec<u8>> {
     let output = |implementation: &&dyn broadcheck_spec::Implementation| {
         let mut lines = vec![transcript::told(*implementation)];
         for (place, request) in asked().iter().enumerate() {
@@ -101,11 +101,11 @@ mod tests {
     use broadcheck_reference::Reference;
 
     #[test]
-    fn an_honest_output_is_heard_whole() {
-        let output = honest(&[&Reference::new()]).remove(0);
-        assert_eq!(protocol(&output), Ok(Heard { started: true, answers: QUESTIONS.len() }));
+    fn a_correct_output_is_read_completely() {
+        let output = correct_outputs(&[&Reference::new()]).remove(0);
+        assert_eq!(protocol(&output), Ok(Heard { started: true, answers: REQUESTS.len() }));
         let half = &output[..output.len() / 2];
-        assert!(matches!(protocol(half), Ok(Heard { started: true, answers }) if answers < QUESTIONS.len()));
+        assert!(matches!(protocol(half), Ok(Heard { started: true, answers }) if answers < REQUESTS.len()));
         assert_eq!(protocol(b"\xff\n{}"), Ok(Heard { started: false, answers: 0 }));
         assert_eq!(protocol(&vec![b'x'; 2 * MAX_LINE]), Ok(Heard { started: false, answers: 0 }));
     }

@@ -1,10 +1,10 @@
-//! One implementation over the same request again: an answer that hangs on threads, on memory that was never
-//! written, or on what was asked before differs from itself.
+//! Sends an implementation the same request twice. An answer that depends on thread scheduling, uninitialised
+//! memory or earlier requests will differ between the runs.
 
 use super::signature::{Kind, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle};
 use broadcheck::run::{run_caught, run_together};
-use broadcheck_judge::compare::same;
+use broadcheck_judge::compare::same_outcome;
 use broadcheck_spec::{ErrorKind, Implementation, Outcome, Request};
 
 /// The same request gives the same outcome twice, to the bit.
@@ -18,26 +18,30 @@ pub struct Repeated<'a> {
 }
 
 impl<'a> Repeated<'a> {
-    /// Asks this implementation.
+    /// Checks this implementation.
     pub fn new(implementation: &'a dyn Implementation) -> Repeated<'a> {
         Repeated { implementation }
     }
 
     fn compare(&self, request: &Request, first: Outcome, second: Outcome) -> Judgement {
         match (&first, &second) {
-            (Outcome::Success(_), _) if same(&first, &second) => return Judgement::Held(Asked::Accepted),
-            (Outcome::Refusal(_), _) if same(&first, &second) => return Judgement::Held(Asked::Refused),
-            // What breaks both times is for the other oracles.
+            (Outcome::Success(_), _) if same_outcome(&first, &second) => {
+                return Judgement::Held(Asked::Accepted);
+            }
+            (Outcome::Refusal(_), _) if same_outcome(&first, &second) => {
+                return Judgement::Held(Asked::Refused);
+            }
+            // Failing both times is for the other oracles to report.
             (Outcome::Skipped { .. }, Outcome::Skipped { .. })
             | (Outcome::Errored { .. }, Outcome::Errored { .. }) => {
-                return Judgement::Vacuous("it is not answered".into());
+                return Judgement::Vacuous("the request was not answered".into());
             }
             (_, Outcome::Errored { kind: ErrorKind::Interrupted, message }) => {
                 return Judgement::Vacuous(message.clone());
             }
             _ => {}
         }
-        let detail = format!("{} answers the same request in two ways", self.implementation.name());
+        let detail = format!("{} gives different answers to the same request", self.implementation.name());
         let signature = Signature::new(self.name(), request, Kind::Unsteady);
         let (left, right) = (Some(first), Some(second));
         Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
@@ -79,7 +83,7 @@ mod tests {
     use broadcheck_spec::{Capabilities, Expression, Operand, Operation, Rules, Tensor};
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Answers how often it was asked.
+    /// Returns how often it was called.
     struct Counting(AtomicU32);
 
     impl Implementation for Counting {
@@ -99,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_changes_is_unsteady() {
+    fn an_answer_that_changes_is_reported() {
         let operation = Operation::Elementwise { expression: Expression::operand(0) };
         let operand = Operand::dense("a", [1], vec![1.0]).unwrap();
         let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();

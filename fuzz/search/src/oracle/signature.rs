@@ -1,10 +1,12 @@
-//! The signature of a disagreement: by it one defect is one file, however often it was hit.
+//! The signature of a disagreement, so that each defect is reported once, however often it is hit.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use super::pattern::Pattern;
 use broadcheck_spec::{ErrorKind, OperationKind, RefusalKind, Request, RuleSet};
 use std::fmt;
 
-/// What sort of disagreement it is.
+/// The class of a disagreement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Signature {
     /// The oracle's name.
@@ -15,7 +17,7 @@ pub struct Signature {
     pub operation: OperationKind,
     /// How the outcomes differ.
     pub kind: Kind,
-    /// What the request is like.
+    /// The features of the request.
     pub pattern: Pattern,
 }
 
@@ -28,7 +30,7 @@ pub enum Side {
     Right,
 }
 
-/// How an implementation fails to answer.
+/// How an implementation failed to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Breakage {
     /// It panicked.
@@ -37,35 +39,35 @@ pub enum Breakage {
     Crashed,
     /// It did not answer in time.
     TimedOut,
-    /// It reported that something broke, or its answer is not valid.
+    /// It reported an error, or its answer was invalid.
     Errored,
     /// The run was interrupted.
     Interrupted,
-    /// It skips what it declares.
+    /// It skipped a request that it declares.
     Skipped,
 }
 
 /// How two outcomes differ.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// The shape is right and elements are wrong.
+    /// The shape is right, but elements are wrong.
     Values,
     /// The shapes differ.
     Shape,
     /// The dtypes differ.
     DType,
-    /// The one accepts what the other refuses.
+    /// One side accepts what the other refuses.
     Acceptance {
         /// The side that accepts.
         accepts: Side,
-        /// Why the other refuses, where it says so.
+        /// Why the other side refuses, if it says so.
         refusal: Option<RefusalKind>,
     },
-    /// Both refuse, and not for the same reason.
+    /// Both sides refuse, for different reasons.
     Refusal(Option<RefusalKind>, Option<RefusalKind>),
     /// The intermediate or the flags of the result differ.
     Extra,
-    /// A side does not answer.
+    /// One side does not answer.
     Broke(Side, Breakage),
     /// The same request does not always give the same outcome.
     Unsteady,
@@ -85,7 +87,8 @@ impl Signature {
         }
     }
 
-    /// Whether both disagree in the same way, whatever the requests are like: what shrinking keeps.
+    /// Whether both disagree in the same way, whatever the features of the requests. Shrinking preserves
+    /// this.
     pub fn same_way(&self, other: &Signature) -> bool {
         self.oracle == other.oracle
             && self.rules == other.rules
@@ -93,18 +96,18 @@ impl Signature {
             && self.kind == other.kind
     }
 
-    /// The same, of the characters that ids are made of: `numpy/reference-fast/values/stretched-add-f64`.
+    /// The signature in the characters of ids: `numpy/reference-fast/values/stretched-add-f64`.
     pub fn slug(&self) -> String {
         let operation = match self.operation {
             OperationKind::Elementwise => String::new(),
-            other => format!("{other}-"),
+            OperationKind::Broadcast | OperationKind::Gradient => format!("{}-", self.operation),
         };
         let text = format!("{}/{}/{operation}{}/{}", self.rules, self.oracle, self.kind, self.pattern);
         slug(&text)
     }
 }
 
-/// A text with nothing but `[a-z0-9/-]`.
+/// A text with only `[a-z0-9/-]`.
 fn slug(text: &str) -> String {
     let plain = |char: char| if char.is_ascii_alphanumeric() || char == '/' { char } else { '-' };
     let mut slug: String = text.chars().map(plain).collect::<String>().to_ascii_lowercase();
@@ -179,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slug_is_made_of_what_ids_are_made_of() {
+    fn a_slug_has_only_the_characters_of_ids() {
         assert_eq!(slug("numpy/A - B/left accepts rank_mismatch/"), "numpy/a-b/left-accepts-rank-mismatch/");
         assert_eq!(slug("x/-a-/b"), "x/a/b");
     }

@@ -1,16 +1,19 @@
-//! A shrunk request as a case that somebody can look at, decide and keep.
+//! Writes a shrunk request as a case that a person can check, decide on and keep.
 //!
-//! The request is certain; what it must give is not. Where the reference answers and one of the two sides agrees with
-//! it, its answer is proposed, with an origin that says so: it is to be confirmed from the clause before the case joins
-//! the suite, for no expected value of the suite comes from our own engines. Where the reference itself is in question,
-//! or agrees with nobody, the file holds one case for each answer, and a person keeps one of them.
+//! The request is certain, but the expectation is not. If the reference answers and one of the two sides
+//! agrees with it, its answer is proposed, with an origin that says so. It must be confirmed from the clause
+//! before the case joins the suite, because no expected value of the suite comes from our own engines. If the
+//! reference itself is in question, or agrees with neither side, the file contains one case for each answer,
+//! and a person keeps one of them.
 
 use super::Shrunk;
-use crate::exhaustive::describe_request;
 use crate::oracle::{Disagreement, Kind, Side};
 use crate::subjects::builtin;
 use broadcheck::run::run_caught;
-use broadcheck_judge::compare::{DEFAULT_ULP, EXPECTED_ULP, Latitude, Verdict, between, expectation_of};
+use broadcheck_judge::compare::{
+    DEFAULT_ULP, EXPECTED_ULP, Latitude, Verdict, compare_outcomes, expectation_of,
+};
+use broadcheck_judge::describe::summarize_request;
 use broadcheck_judge::explain::Explanation;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
@@ -18,16 +21,16 @@ use broadcheck_spec::{
     Outcome, Request, RuleSet, Rules, clauses, load_str, write,
 };
 
-/// Who disagreed, for the words of the case.
+/// The two sides of a disagreement, as the case describes them.
 #[derive(Clone, Debug)]
 pub struct Sides {
     /// The left side's name and version.
     pub left: String,
     /// The right side's.
     pub right: String,
-    /// What both are allowed.
+    /// The latitude that applies to both.
     pub latitude: Latitude,
-    /// How the disagreement was found, as what can be done again.
+    /// How the disagreement was found, so that the run can be repeated.
     pub found_by: String,
 }
 
@@ -41,8 +44,8 @@ impl Sides {
 }
 
 impl Sides {
-    /// The sides of a disagreement between the built-in implementations, as its oracle names them: `reference` and
-    /// `fast` of `reference-fast`, `fast` twice of `relations-fast`.
+    /// The sides of a disagreement between the built-in implementations, as its oracle names them:
+    /// `reference` and `fast` for `reference-fast`, `fast` twice for `relations-fast`.
     pub fn builtin(found: &Disagreement, found_by: impl Into<String>) -> Sides {
         let oracle = found.signature.oracle.as_str();
         let (left, right) = match oracle.split_once('-') {
@@ -61,28 +64,28 @@ impl Sides {
     }
 }
 
-/// A case file that is proposed.
+/// A proposed case file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// The id of its case, or what the ids of its cases begin with.
+    /// The id of its case, or the common prefix of the ids of its cases.
     pub id: String,
-    /// The file's text. It loads.
+    /// The file's text, which loads.
     pub yaml: String,
-    /// Whether an answer is proposed; where not, there is a case for each.
+    /// Whether one answer is proposed; otherwise there is a case for each.
     pub decided: bool,
 }
 
 /// Proposes a case file.
 ///
 /// # Errors
-/// Why there is none: nobody answers, or the request is too large to be written as a case.
+/// No implementation answers, or the request is too large to be written as a case.
 pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
     let request = &shrunk.request;
     let signature = &shrunk.disagreement.signature;
     let id = signature.slug();
     let candidates = candidates(shrunk, sides);
     let [first, ..] = &candidates[..] else {
-        return Err("nobody answers it, so that there is nothing to expect".into());
+        return Err("no implementation answers the request, so there is nothing to expect".into());
     };
     let decided = candidates.len() == 1;
     let note = note(shrunk, sides, &candidates);
@@ -102,9 +105,9 @@ pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
         })
     };
     let cases: Option<Vec<Case>> = candidates.iter().map(case).collect();
-    let cases = cases.ok_or("its answer is none that a case can expect")?;
+    let cases = cases.ok_or("a case cannot expect this answer")?;
     let mut yaml =
-        String::from("# A case that broadcheck proposes. Read the note before it joins a suite.\n");
+        String::from("# A case that broadcheck proposes. Read the note before adding it to a suite.\n");
     for (place, case) in cases.iter().enumerate() {
         let text = write::case_to_yaml(case);
         let body = text.split_once("cases:\n").map_or("", |(_, body)| body);
@@ -113,14 +116,14 @@ pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
     let loaded =
         load_str(&yaml, "case.yaml").map_err(|errors| format!("it cannot be written as a case: {errors}"))?;
     if loaded.cases.iter().any(|case| case.request != *request) {
-        return Err("it cannot be written as a case: what is written loads as another request".into());
+        return Err("it cannot be written as a case: the text loads as another request".into());
     }
     Ok(Proposal { id, yaml, decided })
 }
 
-/// An answer that could be the right one.
+/// An answer that may be the right one.
 struct Candidate {
-    /// What the id says of it.
+    /// Its name in the id.
     tag: &'static str,
     origin: String,
     outcome: Outcome,
@@ -132,7 +135,7 @@ fn candidates(shrunk: &Shrunk, sides: &Sides) -> Vec<Candidate> {
     let reference = run_caught(&Reference, request);
     let agrees = |outcome: &Option<Outcome>| {
         outcome.as_ref().is_some_and(|outcome| {
-            between(
+            compare_outcomes(
                 request,
                 &reference,
                 outcome,
@@ -140,7 +143,7 @@ fn candidates(shrunk: &Shrunk, sides: &Sides) -> Vec<Candidate> {
             ) == Verdict::Passed
         })
     };
-    // An oracle over the reference alone puts the reference in question.
+    // An oracle that checks only the reference puts the reference in question.
     let in_question = ["relations-", "gradient-", "repeated-"]
         .iter()
         .any(|oracle| found.signature.oracle == format!("{oracle}{}", Reference.name()));
@@ -172,7 +175,7 @@ fn expectation(request: &Request, outcome: &Outcome, latitude: Latitude) -> Opti
     Some(expectation)
 }
 
-/// The clause that decides: of the refusal, of the values, or of the shapes.
+/// The deciding clause: of the refusal, of the values, or of the shapes.
 fn clause(request: &Request, outcome: &Outcome, kind: &Kind) -> &'static str {
     let of_shapes = Explanation::of_request(request).clause;
     if matches!(outcome, Outcome::Refusal(_)) {
@@ -211,10 +214,10 @@ fn is_plain(request: &Request) -> bool {
         && !matches!(request.rules(), Rules::Bidirectional)
 }
 
-/// What goes wrong, in a sentence.
+/// A sentence that says what goes wrong.
 fn title(shrunk: &Shrunk, sides: &Sides) -> String {
     let (left, right) = (name(&sides.left), name(&sides.right));
-    let asked = describe_request(&shrunk.request);
+    let asked = summarize_request(&shrunk.request);
     match &shrunk.disagreement.signature.kind {
         Kind::Values => format!("{left} and {right} give different values: {asked}."),
         Kind::Shape => format!("{left} and {right} give different shapes: {asked}."),
@@ -230,7 +233,7 @@ fn title(shrunk: &Shrunk, sides: &Sides) -> String {
         Kind::Broke(Side::Left, breakage) => format!("{left} {breakage}: {asked}."),
         Kind::Broke(Side::Right, breakage) => format!("{right} {breakage}: {asked}."),
         Kind::Unsteady => format!("{right} gives different answers to the same request: {asked}."),
-        Kind::Relation(relation) => format!("{right} does not keep the relation {relation}: {asked}."),
+        Kind::Relation(relation) => format!("{right} violates the relation {relation}: {asked}."),
     }
 }
 
@@ -244,13 +247,15 @@ fn note(shrunk: &Shrunk, sides: &Sides, candidates: &[Candidate]) -> String {
     let mut text = format!("Found by {}. {} against {}: {detail}. ", sides.found_by, sides.left, sides.right);
     text += match candidates {
         [one] if one.tag == "reference" => {
-            "The expectation is the answer of the reference: confirm it from the clause, and say in the origin by what."
+            "The expectation is the reference's answer. Confirm it from the clause, and record the source in the origin."
         }
-        [_] => "The expectation is the only answer there is: decide by the clause whether it is right.",
-        _ => "There is a case for each answer: decide by the clause which is right, and delete the other.",
+        [_] => "The expectation is the only answer. Decide from the clause whether it is right.",
+        _ => {
+            "There is a case for each answer. Decide from the clause which one is right, and delete the other."
+        }
     };
     if !shrunk.reproduced {
-        text += " It was seen once, and not again when it was asked for.";
+        text += " It was seen once, and could not be reproduced.";
     } else if !shrunk.minimal {
         text += " The search for a smaller request was cut short.";
     }

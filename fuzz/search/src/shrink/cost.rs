@@ -1,12 +1,13 @@
-//! What makes one request simpler than another. Shrinking only ever goes to a smaller cost, so that it ends.
+//! The cost that makes one request simpler than another. Shrinking only ever reduces the cost, so it
+//! terminates.
 
 use super::draft::{Draft, Piece, plain};
 use broadcheck_spec::{DType, Function, Node, Rules, Scalar};
 
-/// The cost of a request: what stands first counts before all that follows.
+/// The cost of a request. Costs are compared lexicographically: earlier entries take precedence.
 pub(super) type Cost = [u64; 11];
 
-/// Dtypes from the plainest on.
+/// Dtypes, the simplest first.
 pub(super) const DTYPES: [DType; 13] = [
     DType::F64,
     DType::I32,
@@ -50,13 +51,13 @@ pub(super) fn cost(draft: &Draft) -> Cost {
     ]
 }
 
-/// The plain name of an operand: a, b, c, …
+/// The default name of an operand: a, b, c, …
 pub(super) fn name(place: usize) -> String {
     let letter = u8::try_from(place).ok().filter(|place| *place < 26);
     letter.map_or_else(|| format!("x{place}"), |place| char::from(b'a' + place).to_string())
 }
 
-/// 1 is the plainest length, then 2 and 3; an empty axis hides what would be wrong with elements.
+/// 1 is the simplest length, then 2 and 3. An empty axis would hide errors in elements.
 pub(super) fn length_cost(length: usize) -> u64 {
     match length {
         0 => 3,
@@ -91,7 +92,12 @@ fn attributes(draft: &Draft) -> u64 {
         Rules::Xla { broadcast_dimensions: Some(list) } => {
             1 + list.len() as u64 + list.iter().map(number).sum::<u64>()
         }
-        _ => 0,
+        Rules::Pdpd { axis: None }
+        | Rules::Xla { broadcast_dimensions: None }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano => 0,
     };
     let flags = |piece: &Piece| {
         piece.flags.as_ref().map_or(0, |flags| 1 + flags.iter().filter(|&&flag| flag).count() as u64)
@@ -113,7 +119,7 @@ fn values(piece: &Piece, place: usize) -> u64 {
     piece.values.iter().enumerate().map(cost).sum()
 }
 
-/// Small whole numbers first, then what has a name, then by the digits that it takes.
+/// Small integers first, then values that have a name, then by the digits they need.
 pub(super) fn value_cost(value: Scalar) -> u64 {
     if let Some(whole) = value.as_i128() {
         let digits = u64::from(128 - whole.unsigned_abs().leading_zeros());

@@ -1,10 +1,10 @@
-//! A request taken apart, so that any part of it can be changed and the whole be put together again.
+//! A request split into parts, so that any part can be changed and the whole put together again.
 
 use crate::oracle::remade::{elements, gathered};
 use broadcheck_spec::{Data, Expression, Operand, Operation, Request, Rules, Scalar, Shape};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A request in parts. Not every change leaves a well-formed one: [`Draft::request`] tells.
+/// A request in parts. Not every change leaves a well-formed request: see [`Draft::request`].
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) rules: Rules,
@@ -51,7 +51,7 @@ impl Draft {
         }
     }
 
-    /// The request, where the parts make one.
+    /// The request, if the parts are well-formed.
     pub(super) fn request(&self) -> Option<Request> {
         let operands: Option<Vec<Operand>> = self.pieces.iter().map(Piece::operand).collect();
         Request::new(self.rules.clone(), self.operation.clone(), operands?).ok()
@@ -73,16 +73,16 @@ impl Draft {
     pub(super) fn target(&self) -> Option<&Shape> {
         match &self.operation {
             Operation::Broadcast { target_shape } => Some(target_shape),
-            _ => None,
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
         }
     }
 
-    /// How many shapes there are: the operands', and the target's where there is one.
+    /// The number of shapes: the operands' shapes, and the target if there is one.
     pub(super) fn shape_count(&self) -> usize {
         self.pieces.len() + usize::from(self.target().is_some())
     }
 
-    /// The lengths of a shape: the target stands behind the operands.
+    /// The lengths of a shape. The target comes after the operands.
     pub(super) fn shape(&self, place: usize) -> &[usize] {
         match self.pieces.get(place) {
             Some(piece) => &piece.shape,
@@ -90,7 +90,7 @@ impl Draft {
         }
     }
 
-    /// Changes the length of an axis of a shape. Of what is too long one end is kept.
+    /// Changes the length of an axis of a shape. If it becomes shorter, the elements at one end are kept.
     pub(super) fn set_length(&mut self, place: usize, axis: usize, length: usize, end: End) {
         match self.pieces.get_mut(place) {
             Some(piece) => piece.set_length(axis, length, place, end),
@@ -98,7 +98,7 @@ impl Draft {
         }
     }
 
-    /// Takes an axis away from a shape, and all but what stands at one end of it.
+    /// Removes an axis from a shape, keeping only the elements at one end of it.
     pub(super) fn remove_axis(&mut self, place: usize, axis: usize, end: End) {
         match self.pieces.get_mut(place) {
             Some(piece) => piece.remove_axis(axis, place, end),
@@ -116,7 +116,7 @@ impl Draft {
         }
     }
 
-    /// A number by which drafts that were tried are known again.
+    /// A hash that identifies drafts that were already tried.
     pub(super) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         format!("{:?} {:?}", self.rules, self.operation).hash(&mut hasher);
@@ -142,7 +142,7 @@ impl Piece {
         }
     }
 
-    /// Makes a view the dense operand that it shows, if that is not too large.
+    /// Replaces a view by the dense operand that it shows, if that is not too large.
     pub(super) fn make_dense(&mut self) -> Option<()> {
         self.values = elements(&self.operand()?)?;
         (self.strides, self.offset) = (None, 0);
@@ -174,8 +174,8 @@ impl Piece {
         }
     }
 
-    /// Keeps some of the elements along an axis whose length was `before`; where there are not enough of them, plain
-    /// ones are made.
+    /// Keeps some of the elements along an axis whose length was `before`. If there are too few, the values
+    /// become plain ones.
     fn cut(&mut self, axis: usize, before: usize, length: usize, skipped: usize, place: usize) {
         let enough = length <= before;
         let kept = if enough { self.along(axis, before, skipped..skipped + length) } else { None };
@@ -202,14 +202,15 @@ impl Piece {
     }
 }
 
-/// The offset some steps further along an axis. One that is out of reach makes no operand.
+/// The offset some steps further along an axis. An offset that is out of range is not a valid operand.
 fn moved(offset: usize, stride: i64, steps: usize) -> usize {
     let moved = offset as i128 + i128::from(stride).saturating_mul(steps as i128);
     usize::try_from(moved).unwrap_or(usize::MAX)
 }
 
-/// The plain value at a place of an operand's buffer: 1, 2, 3, … in the first operand, 10, 20, 30, … in the second,
-/// so that each tells where it comes from; where the dtype is too narrow for that, again from 1.
+/// The plain value at a position of an operand's buffer: 1, 2, 3, … in the first operand, 10, 20, 30, … in
+/// the second, so that each value shows where it comes from. If the dtype is too narrow, values start again
+/// from 1.
 pub(super) fn plain(dtype: broadcheck_spec::DType, at: usize, operand: usize) -> Scalar {
     use broadcheck_spec::DType;
     let limit = match dtype {
@@ -218,7 +219,7 @@ pub(super) fn plain(dtype: broadcheck_spec::DType, at: usize, operand: usize) ->
         DType::U8 => 200,
         DType::F16 => 2000,
         DType::I16 | DType::U16 => 30_000,
-        _ => 1_000_000,
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U64 | DType::U32 => 1_000_000,
     };
     let scale = 10usize.pow(u32::try_from(operand.min(5)).unwrap_or(5));
     let value = (at + 1).saturating_mul(scale);
@@ -226,12 +227,12 @@ pub(super) fn plain(dtype: broadcheck_spec::DType, at: usize, operand: usize) ->
     converted(Scalar::U64(value as u64), dtype)
 }
 
-/// A value as near to another as a dtype has one.
+/// A value converted to the nearest one of a dtype.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "meant so"
+    reason = "the nearest value is intended"
 )]
 pub(super) fn converted(value: Scalar, dtype: broadcheck_spec::DType) -> Scalar {
     use broadcheck_spec::DType;
@@ -239,9 +240,10 @@ pub(super) fn converted(value: Scalar, dtype: broadcheck_spec::DType) -> Scalar 
     if value.dtype() == dtype {
         return value;
     }
-    let float = match value {
-        Scalar::Bool(value) => f64::from(u8::from(value)),
-        other => other.as_f64().or_else(|| other.as_i128().map(|whole| whole as f64)).unwrap_or(0.0),
+    let float = if let Scalar::Bool(value) = value {
+        f64::from(u8::from(value))
+    } else {
+        value.as_f64().or_else(|| value.as_i128().map(|whole| whole as f64)).unwrap_or(0.0)
     };
     match dtype {
         DType::F64 => Scalar::F64(float),

@@ -1,10 +1,13 @@
-//! Shrinking a request that disagrees to one that a person can read: fewer operands, a smaller expression, lower
-//! ranks, smaller lengths, dense operands, plain values, default attributes; and writing it as a case.
+//! Shrinks a request that disagrees to one that a person can read (fewer operands, a smaller expression,
+//! lower ranks, smaller lengths, dense operands, plain values, default attributes), and writes it as a case.
 //!
-//! [`shrink`] goes greedily from request to request, each cheaper than the one before, as long as the oracle still
-//! disagrees in the same way. Where it ends, no single step leads further: the request is locally minimal. It asks the
-//! oracle alone, so that implementations in other processes are shrunk as well as our own; its steps and its time are
-//! bounded for those. Without a time limit in the way it gives the same for the same request.
+//! [`shrink`] moves greedily from request to request, each cheaper than the one before, as long as the oracle
+//! still disagrees in the same way. It ends when no single step leads to a cheaper request: the request is
+//! then locally minimal. It uses nothing but the oracle, so it also shrinks for implementations in other
+//! processes; its steps and its time are limited for their sake. If the time limit is not reached, it gives
+//! the same result for the same request.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 mod case;
 mod cost;
@@ -23,14 +26,14 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How much may be spent on one request.
+/// The limits for shrinking one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
-    /// How many requests may be asked.
+    /// The largest number of requests.
     pub steps: usize,
-    /// How long it may take.
+    /// The time limit.
     pub time: Duration,
-    /// Set by somebody who wants no more.
+    /// Set to stop early.
     pub stop: Option<&'a AtomicBool>,
 }
 
@@ -40,25 +43,25 @@ impl Default for Limits<'_> {
     }
 }
 
-/// What became of a request.
+/// The result of shrinking a request.
 #[derive(Clone, Debug)]
 pub struct Shrunk {
     /// The smallest request that was found.
     pub request: Request,
     /// How it disagrees.
     pub disagreement: Disagreement,
-    /// How many requests were asked.
+    /// The number of requests that were tried.
     pub steps: usize,
-    /// Whether no single step leads further; not so where a limit was reached.
+    /// Whether no single step leads further. False if a limit was reached.
     pub minimal: bool,
-    /// Whether the disagreement was seen again when the request was asked again. Where it was not, nothing was shrunk.
+    /// Whether the disagreement could be reproduced. If not, nothing was shrunk.
     pub reproduced: bool,
 }
 
-/// How often a disagreement that does not come back is asked for.
+/// How often reproducing a disagreement is tried.
 const ATTEMPTS: usize = 3;
 
-/// Shrinks a request that an oracle disagrees on to one on which it disagrees in the same way.
+/// Shrinks a request on which an oracle disagrees to one on which it disagrees in the same way.
 pub fn shrink(oracle: &dyn Oracle, request: &Request, found: Disagreement, limits: &Limits<'_>) -> Shrunk {
     let mut search = Search { oracle, limits, began: Instant::now(), steps: 0, tried: HashSet::new() };
     let again = (0..ATTEMPTS).find_map(|_| search.ask(request, &found));
@@ -88,7 +91,7 @@ pub fn shrink(oracle: &dyn Oracle, request: &Request, found: Disagreement, limit
     }
 }
 
-/// Finds and shrinks in one go: what the oracle says of a request, and if it disagrees, of how little.
+/// Judges a request, and shrinks it if the oracle disagrees.
 pub fn judge_and_shrink(
     oracle: &dyn Oracle,
     request: &Request,
@@ -96,11 +99,11 @@ pub fn judge_and_shrink(
 ) -> Result<Judgement, Box<Shrunk>> {
     match oracle.judge(request) {
         Judgement::Disagreement(found) => Err(Box::new(shrink(oracle, request, *found, limits))),
-        judgement => Ok(judgement),
+        judgement @ (Judgement::Held(_) | Judgement::Vacuous(_)) => Ok(judgement),
     }
 }
 
-/// The requests that were asked, and what is left of the limits.
+/// The requests that were tried, and what is left of the limits.
 struct Search<'a> {
     oracle: &'a dyn Oracle,
     limits: &'a Limits<'a>,
@@ -116,14 +119,14 @@ impl Search<'_> {
             || self.limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Whether a request disagrees as another did.
+    /// The disagreement of a request, if it is the same as before.
     fn ask(&mut self, request: &Request, as_before: &Disagreement) -> Option<Disagreement> {
         self.steps += 1;
         let found = self.oracle.judge(request).disagreement()?;
         found.signature.same_way(&as_before.signature).then_some(found)
     }
 
-    /// The first offer of a pass that is cheaper and still disagrees.
+    /// The first candidate of a pass that is cheaper and still disagrees.
     fn first(
         &mut self,
         best: &Draft,

@@ -1,32 +1,32 @@
-//! Proposed cases in files of their own, one per signature. What is there already is never touched.
+//! Writes proposed cases to files, one per signature. Existing files are never changed.
 
 use super::Proposal;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Where a proposed case stands.
+/// Where a proposed case was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
     /// In a new file.
     New(PathBuf),
-    /// There was a file of this name, which is left as it was: this signature was found before.
-    There(PathBuf),
+    /// There is already a file of this name, which is left unchanged: the signature was found before.
+    Existing(PathBuf),
 }
 
 impl Written {
     /// The file.
     pub fn path(&self) -> &Path {
         match self {
-            Written::New(path) | Written::There(path) => path,
+            Written::New(path) | Written::Existing(path) => path,
         }
     }
 }
 
-/// Writes a proposed case into a directory, which is made where it is missing.
+/// Writes a proposed case into a directory, which is created if it does not exist.
 ///
 /// # Errors
-/// A sentence with the place, what was found and what was expected.
+/// The path, what was found and what was expected.
 pub fn write_case(directory: &Path, proposal: &Proposal) -> Result<Written, String> {
     let said = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     fs::create_dir_all(directory)
@@ -34,7 +34,7 @@ pub fn write_case(directory: &Path, proposal: &Proposal) -> Result<Written, Stri
     let path = directory.join(format!("{}.yaml", proposal.id.replace('/', "-")));
     let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
         Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(Written::There(path)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(Written::Existing(path)),
         Err(error) => return Err(said(&path, error)),
     };
     file.write_all(proposal.yaml.as_bytes()).map_err(|error| said(&path, error))?;

@@ -1,31 +1,31 @@
-//! Adapters: programs of `conformance/adapters` that put a real system behind the protocol. `adapter:NAME` is the
-//! command that starts one, once `conformance/adapters/setup NAME` has installed what it runs on, or has built it: an
-//! adapter is a Python script, or a program of the crate in `rust`.
+//! Adapters: programs in `conformance/adapters` that connect a real system to the protocol. `adapter:NAME` is
+//! the command that starts one, once `conformance/adapters/setup NAME` has installed its requirements or
+//! built it. An adapter is a Python script, or a program of the crate in `rust`.
 //!
-//! The directory is the one that the environment variable [`DIRECTORY`] names; else that of the checkout which
-//! holds the current directory, or the running program. What a system is known to fail stands in the directory
+//! The directory is named by the environment variable [`DIRECTORY`], or else belongs to the checkout that
+//! contains the current directory or the running program. The known failures of a system are in the directory
 //! `known` beside it.
 
 use broadcheck::known::Known;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How `--impl` calls an adapter: this, and its name.
+/// The prefix of an adapter's name in `--impl`.
 pub const PREFIX: &str = "adapter:";
 
 /// The environment variable that names the directory of the adapters.
 pub const DIRECTORY: &str = "BROADCHECK_ADAPTERS";
 
-/// What every directory of adapters holds.
+/// A file that every directory of adapters contains.
 const PROTOCOL: &str = "protocol.py";
 
-/// What setup writes last: the requirements that it has installed.
+/// The file that setup writes last: the requirements that it has installed.
 const INSTALLED: &str = "installed.txt";
 
-/// Where the adapters are.
+/// The directory of the adapters.
 ///
 /// # Errors
-/// Where they were looked for.
+/// The adapters were not found.
 pub fn directory() -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os(DIRECTORY) {
         let named = PathBuf::from(named);
@@ -33,7 +33,7 @@ pub fn directory() -> Result<PathBuf, String> {
             return Ok(named);
         }
         return Err(format!(
-            "{DIRECTORY}: found `{}`, expected a directory of adapters, which holds {PROTOCOL}",
+            "{DIRECTORY}: found `{}`, expected a directory of adapters that contains {PROTOCOL}",
             named.display()
         ));
     }
@@ -44,8 +44,8 @@ pub fn directory() -> Result<PathBuf, String> {
         .find(|directory| directory.join(PROTOCOL).is_file())
         .ok_or_else(|| {
             format!(
-                "the adapters are not here: they are found from inside a checkout of broadcheck, or by the \
-                 environment variable {DIRECTORY}, the path of its conformance/adapters"
+                "found no adapters, expected to run inside a checkout of broadcheck, or the environment variable \
+                 {DIRECTORY} with the path of its conformance/adapters"
             )
         })
 }
@@ -58,14 +58,14 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// What the files of a directory with this ending are called without it.
+/// The names of the files in a directory that end like this, without the ending.
 fn stems(directory: &Path, ending: &str) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let stem = |entry: fs::DirEntry| entry.file_name().to_str()?.strip_suffix(ending).map(str::to_owned);
     entries.filter_map(stem).collect()
 }
 
-/// Where the adapters are that are written in Rust.
+/// The directory of the adapters that are written in Rust.
 fn programs(directory: &Path) -> PathBuf {
     directory.join("rust/src/bin")
 }
@@ -73,7 +73,7 @@ fn programs(directory: &Path) -> PathBuf {
 /// The command that starts an adapter.
 ///
 /// # Errors
-/// That there is no such adapter, or the command that sets it up.
+/// There is no such adapter, or it is not set up. The message then has the command that sets it up.
 pub fn command(name: &str) -> Result<String, String> {
     command_in(&directory()?, name)
 }
@@ -81,7 +81,7 @@ pub fn command(name: &str) -> Result<String, String> {
 fn command_in(directory: &Path, name: &str) -> Result<String, String> {
     let known = names(directory);
     if !known.iter().any(|known| known == name) {
-        return Err(format!("there is no adapter `{name}`, expected one of {}", known.join(", ")));
+        return Err(format!("found no adapter `{name}`, expected one of {}", known.join(", ")));
     }
     let adapter = if programs(directory).join(format!("{name}.rs")).is_file() {
         Adapter::program(&directory.join("rust"), name)
@@ -104,9 +104,9 @@ fn command_in(directory: &Path, name: &str) -> Result<String, String> {
 struct Adapter {
     /// The words of the command that starts it.
     words: Vec<PathBuf>,
-    /// The requirements that setup has installed.
+    /// The file with the requirements that setup has installed.
     installed: PathBuf,
-    /// Those that it has now.
+    /// The file with the current requirements.
     required: PathBuf,
 }
 
@@ -121,7 +121,7 @@ impl Adapter {
         }
     }
 
-    /// A program of this package.
+    /// A program of the package in `rust`.
     fn program(package: &Path, name: &str) -> Adapter {
         let built = package.join("target").join(name);
         Adapter {
@@ -132,11 +132,11 @@ impl Adapter {
     }
 }
 
-/// What a system is known to fail in this version: the file of `known` for it, or `None` where no file is about
-/// that version.
+/// The known failures of a system in this version, from its file in `known`; `None` if no file covers that
+/// version.
 ///
 /// # Errors
-/// A file that cannot be read, or two that are about this version.
+/// A file cannot be read, or two files cover this version.
 pub fn known(implementation: &str, version: &str) -> Result<Option<Known>, String> {
     known_in(&directory()?.join("../known"), implementation, version)
 }
@@ -155,7 +155,7 @@ fn known_in(directory: &Path, implementation: &str, version: &str) -> Result<Opt
         if let Some((other, _)) = &found {
             let (other, path) = (other.display(), path.display());
             return Err(format!(
-                "{path}: found a second file about {implementation} {version}, beside {other}"
+                "{path}: found a second file for {implementation} {version}, besides {other}"
             ));
         }
         found = Some((path, known));
@@ -175,7 +175,7 @@ fn is_about(path: &Path, implementation: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A directory of adapters with one, `mine`.
+    /// A directory with one adapter, `mine`.
     fn adapters() -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         for file in [PROTOCOL, "mine_adapter.py", "requirements-mine.txt"] {
@@ -185,17 +185,17 @@ mod tests {
     }
 
     #[test]
-    fn an_adapter_that_is_not_set_up_names_the_command_that_does_it() {
+    fn an_adapter_that_is_not_set_up_names_the_setup_command() {
         let directory = adapters();
-        let told = command_in(directory.path(), "mine").unwrap_err();
-        assert!(told.starts_with("the adapter is not set up: run `"), "{told}");
-        assert!(told.ends_with("setup mine`"), "{told}");
-        let told = command_in(directory.path(), "theirs").unwrap_err();
-        assert_eq!(told, "there is no adapter `theirs`, expected one of mine");
+        let error = command_in(directory.path(), "mine").unwrap_err();
+        assert!(error.starts_with("the adapter is not set up: run `"), "{error}");
+        assert!(error.ends_with("setup mine`"), "{error}");
+        let error = command_in(directory.path(), "theirs").unwrap_err();
+        assert_eq!(error, "found no adapter `theirs`, expected one of mine");
     }
 
     #[test]
-    fn an_adapter_is_found_while_its_requirements_are_those_installed() {
+    fn an_adapter_is_found_if_its_requirements_are_installed() {
         let directory = adapters();
         let environment = directory.path().join("venvs/mine");
         fs::create_dir_all(&environment).unwrap();
@@ -204,12 +204,12 @@ mod tests {
         assert!(words[0].ends_with("venvs/mine/bin/python"), "{words:?}");
         assert!(words[1].ends_with("mine_adapter.py"), "{words:?}");
         fs::write(directory.path().join("requirements-mine.txt"), "numpy==2\n").unwrap();
-        let told = command_in(directory.path(), "mine").unwrap_err();
-        assert!(told.starts_with("its requirements have changed since it was set up: run `"), "{told}");
+        let error = command_in(directory.path(), "mine").unwrap_err();
+        assert!(error.starts_with("its requirements have changed since it was set up: run `"), "{error}");
     }
 
     #[test]
-    fn a_program_is_found_while_its_lock_file_is_that_which_it_was_built_with() {
+    fn a_program_is_found_if_it_was_built_with_its_lock_file() {
         let directory = adapters();
         let package = directory.path().join("rust");
         let built = package.join("target/theirs");
@@ -218,21 +218,21 @@ mod tests {
         }
         fs::write(programs(directory.path()).join("theirs.rs"), "").unwrap();
         fs::write(package.join("Cargo.lock"), "version = 4\n").unwrap();
-        let told = command_in(directory.path(), "yours").unwrap_err();
-        assert_eq!(told, "there is no adapter `yours`, expected one of mine, theirs");
-        let told = command_in(directory.path(), "theirs").unwrap_err();
-        assert!(told.starts_with("the adapter is not set up: run `"), "{told}");
+        let error = command_in(directory.path(), "yours").unwrap_err();
+        assert_eq!(error, "found no adapter `yours`, expected one of mine, theirs");
+        let error = command_in(directory.path(), "theirs").unwrap_err();
+        assert!(error.starts_with("the adapter is not set up: run `"), "{error}");
         fs::write(built.join(INSTALLED), "version = 4\n").unwrap();
         let words = shell_words::split(&command_in(directory.path(), "theirs").unwrap()).unwrap();
         assert_eq!(words.len(), 1);
         assert!(words[0].ends_with("target/theirs/release/theirs"), "{words:?}");
         fs::write(package.join("Cargo.lock"), "version = 5\n").unwrap();
-        let told = command_in(directory.path(), "theirs").unwrap_err();
-        assert!(told.starts_with("its requirements have changed since it was set up: run `"), "{told}");
+        let error = command_in(directory.path(), "theirs").unwrap_err();
+        assert!(error.starts_with("its requirements have changed since it was set up: run `"), "{error}");
     }
 
     #[test]
-    fn the_known_failures_are_those_of_the_version() {
+    fn known_failures_depend_on_the_version() {
         let directory = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| fs::write(directory.path().join(file), text).unwrap();
         write("mine-1.yaml", "implementation: mine\nversions: {before: \"2\"}\nknown: []\n");
@@ -244,7 +244,7 @@ mod tests {
         assert!(known("2.0").unwrap().unwrap().covers("3"));
         assert!(known_in(directory.path(), "theirs", "1").unwrap().is_none());
         write("mine.yaml", "implementation: mine\nknown: []\n");
-        let told = known("1.9").err().unwrap();
-        assert!(told.contains("found a second file about mine 1.9, beside"), "{told}");
+        let error = known("1.9").err().unwrap();
+        assert!(error.contains("found a second file for mine 1.9, besides"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The implementations that come with the product: what `--impl NAME` finds.
+//! The implementations that come with broadcheck, by the names that `--impl` accepts.
 
 pub mod adapters;
 mod ndarray;
@@ -10,14 +10,14 @@ use broadcheck_reference::Reference;
 use broadcheck_spec::Implementation;
 use std::sync::LazyLock;
 
-/// A built-in implementation: it may go from thread to thread.
+/// A built-in implementation, which can be sent between threads.
 pub type Subject = dyn Implementation + Send;
 
 /// The names of the built-in implementations, in the order of the reports.
 pub const NAMES: [&str; 3] = ["reference", "fast", "ndarray"];
 
-/// The built-in implementation of this name: one of [`NAMES`], or `fast@LEVEL` for a SIMD level that this machine
-/// has.
+/// The built-in implementation of this name: one of [`NAMES`], or `fast@LEVEL` for a SIMD level that this
+/// machine supports.
 pub fn builtin(name: &str) -> Option<Box<Subject>> {
     match name {
         "reference" => Some(Box::new(Reference::new())),
@@ -30,7 +30,7 @@ pub fn builtin(name: &str) -> Option<Box<Subject>> {
     }
 }
 
-/// The fast engine at every SIMD level, by name: whether this machine has the level or not.
+/// The fast engine at every SIMD level, by name, including levels that this machine does not support.
 pub fn fast_levels() -> impl Iterator<Item = (String, Option<Box<Subject>>)> {
     Level::ALL.into_iter().map(|level| {
         let name = format!("fast@{level}");
@@ -44,7 +44,7 @@ pub fn all() -> Vec<Box<Subject>> {
     NAMES.iter().filter_map(|name| builtin(name)).collect()
 }
 
-/// What a built-in implementation is known to fail. The reference has no such file: what it fails is wrong.
+/// The known failures of a built-in implementation. The reference has none: whatever it fails is a bug.
 pub fn known(name: &str) -> Option<&'static Known> {
     static NDARRAY: LazyLock<Known> = LazyLock::new(|| {
         Known::parse(include_str!("ndarray.yaml"), "ndarray.yaml").expect("a shipped file is valid")
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_an_implementation_of_that_name() {
+    fn every_name_belongs_to_an_implementation() {
         let names: Vec<String> = all().iter().map(|subject| subject.name().to_owned()).collect();
         assert_eq!(names, NAMES);
         for name in ["fastest", "fast@", "fast@sse9", "reference@avx2"] {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_an_implementation_of_its_own() {
+    fn every_level_is_a_separate_implementation() {
         let names: Vec<String> = fast_levels().map(|(name, _)| name).collect();
         assert_eq!(names, ["fast@portable", "fast@avx2", "fast@avx512"]);
         for (name, subject) in fast_levels() {

@@ -1,8 +1,8 @@
-//! The crate `ndarray` as a subject: its broadcasting under the rule set `numpy`.
+//! The crate `ndarray` as an implementation: its broadcasting under the rule set `numpy`.
 //!
-//! Every operand becomes an ndarray view; ndarray broadcasts each to the common shape, or refuses; then `Zip`
-//! runs the functions. What is judged is ndarray's `broadcast`, its views and its traversal: the functions are
-//! Rust's own operators. Gradients it has none.
+//! Every operand becomes an ndarray view; ndarray broadcasts each view to the common shape or refuses to;
+//! then `Zip` applies the functions. This tests ndarray's `broadcast`, its views and its traversal: the
+//! functions are Rust's operators. It has no gradients.
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
@@ -18,10 +18,10 @@ pub struct Ndarray {
 }
 
 impl Ndarray {
-    /// The version that the suite is built with.
+    /// The version that broadcheck is built with.
     pub const VERSION: &'static str = "0.17.2";
 
-    /// ndarray as a subject.
+    /// ndarray as an implementation.
     pub fn new() -> Ndarray {
         let capabilities = Capabilities {
             rules: vec![RuleSet::Numpy],
@@ -51,7 +51,7 @@ impl Implementation for Ndarray {
         &self.capabilities
     }
 
-    /// The functions are this file's own: see `larger`.
+    /// The functions are defined in this file: see `larger`.
     fn orders_zeros(&self) -> bool {
         true
     }
@@ -59,43 +59,43 @@ impl Implementation for Ndarray {
     fn run(&self, request: &Request) -> Outcome {
         match answer(request, self.capabilities.max_elements) {
             Ok(tensor) => Outcome::Success(Success::from(tensor)),
-            Err(Stop::Refused(message)) => Outcome::Refusal(Refusal { message, ..Refusal::default() }),
-            Err(Stop::Skipped(reason)) => Outcome::Skipped { reason },
+            Err(NoResult::Refused(message)) => Outcome::Refusal(Refusal { message, ..Refusal::default() }),
+            Err(NoResult::Skipped(reason)) => Outcome::Skipped { reason },
         }
     }
 }
 
 /// Why there is no result.
-enum Stop {
+enum NoResult {
     Refused(String),
     Skipped(String),
 }
 
-fn refused(message: impl Into<String>) -> Stop {
-    Stop::Refused(message.into())
+fn refused(message: impl Into<String>) -> NoResult {
+    NoResult::Refused(message.into())
 }
 
-fn answer(request: &Request, max_elements: usize) -> Result<Tensor, Stop> {
+fn answer(request: &Request, max_elements: usize) -> Result<Tensor, NoResult> {
     let (target, expression) = match request.operation() {
         Operation::Broadcast { target_shape } => (target_shape.to_vec(), &Expression::operand(0)),
         Operation::Elementwise { expression } => (common_shape(request.operands()), expression),
-        Operation::Gradient { .. } => return Err(Stop::Skipped("ndarray has no gradients".into())),
+        Operation::Gradient { .. } => return Err(NoResult::Skipped("ndarray has no gradients".into())),
     };
-    // All operands take part in the common shape, whether the expression reads them or not.
+    // All operands take part in the common shape, whether or not the expression reads them.
     let views: Vec<Array<'_>> = request.operands().iter().map(Array::view_of).collect::<Result<_, _>>()?;
     let wide: Vec<Array<'_>> = views.iter().map(|view| view.broadcast(&target)).collect::<Result<_, _>>()?;
-    // A limit never stands for a refusal: what Rust's types do not allow is found on arrays without elements.
+    // A limit must not hide a refusal: what Rust's types do not allow is found on arrays without elements.
     let empty: Vec<Array<'_>> =
         request.operands().iter().map(|operand| Array::empty(operand.dtype())).collect();
     evaluate(expression, &empty)?;
     if let Some(count) = Shape::from(&target[..]).count().filter(|&count| count > max_elements) {
-        return Err(Stop::Skipped(format!("{count} elements are above the limit {max_elements}")));
+        return Err(NoResult::Skipped(format!("{count} elements are above the limit {max_elements}")));
     }
     Ok(evaluate(expression, &wide)?.into_tensor())
 }
 
-/// The expression, function by function; each result is an array of its own.
-fn evaluate<'a>(expression: &Expression, operands: &[Array<'a>]) -> Result<Array<'a>, Stop> {
+/// Evaluates the expression function by function. Each result is a new array.
+fn evaluate<'a>(expression: &Expression, operands: &[Array<'a>]) -> Result<Array<'a>, NoResult> {
     let mut values: Vec<Array<'a>> = Vec::with_capacity(expression.nodes().len());
     for node in expression.nodes() {
         let value = match node {
@@ -111,7 +111,7 @@ fn evaluate<'a>(expression: &Expression, operands: &[Array<'a>]) -> Result<Array
     Ok(values.pop().expect("an expression has a root"))
 }
 
-/// The length that every axis must have if the operands go together at all; whether they do is for ndarray.
+/// The length that every axis must have if the operands are compatible; ndarray decides whether they are.
 fn common_shape(operands: &[Operand]) -> Vec<usize> {
     let rank = operands.iter().map(Operand::rank).max().unwrap_or(0);
     let length = |axis: usize| {
@@ -124,9 +124,9 @@ fn common_shape(operands: &[Operand]) -> Vec<usize> {
     (0..rank).map(length).collect()
 }
 
-/// An operand as an ndarray view. ndarray wants the slice to begin at the lowest element that is reached, and
-/// negative strides as the two's complement in `usize`.
-fn view_of<'a, T: Element>(values: &'a [T], operand: &Operand) -> Result<ArrayViewD<'a, T>, Stop> {
+/// An operand as an ndarray view. ndarray expects the slice to begin at the lowest element that is read, and
+/// negative strides as two's complement in `usize`.
+fn view_of<'a, T: Element>(values: &'a [T], operand: &Operand) -> Result<ArrayViewD<'a, T>, NoResult> {
     let shape = IxDyn(operand.shape());
     let failed = |error: ndarray::ShapeError| refused(error.to_string());
     let Some(strides) = operand.strides().filter(|_| !operand.shape().contains(&0)) else {
@@ -135,20 +135,20 @@ fn view_of<'a, T: Element>(values: &'a [T], operand: &Operand) -> Result<ArrayVi
     let reach = |(&length, &stride): (&usize, &i64)| i128::from(stride) * (length as i128 - 1);
     let below: i128 = operand.shape().iter().zip(strides).map(reach).filter(|&reach| reach < 0).sum();
     let lowest = usize::try_from(operand.offset() as i128 + below).expect("a view stays inside its buffer");
-    // The stride of an axis of length 1 is never taken, and may be of any size.
+    // The stride of an axis of length 1 is never used and may have any size.
     let steps =
         operand.shape().iter().zip(strides).map(|(&length, &stride)| if length == 1 { 0 } else { stride });
     let strides: Vec<usize> = steps
         .map(|stride| isize::try_from(stride).map(isize::cast_unsigned))
         .collect::<Result<_, _>>()
-        .expect("a stride that is taken stays inside a buffer");
+        .expect("a stride that is used stays inside the buffer");
     ArrayView::from_shape(shape.strides(IxDyn(&strides)), &values[lowest..]).map_err(failed)
 }
 
 fn broadcast<'a, T: Element>(
     view: &'a CowArray<'_, T, IxDyn>,
     target: &[usize],
-) -> Result<CowArray<'a, T, IxDyn>, Stop> {
+) -> Result<CowArray<'a, T, IxDyn>, NoResult> {
     let refusal =
         || refused(format!("could not broadcast array from shape: {:?} to: {target:?}", view.shape()));
     view.broadcast(IxDyn(target)).map(CowArray::from).ok_or_else(refusal)
@@ -161,15 +161,15 @@ macro_rules! arrays {
         enum Array<'a> { $($variant(CowArray<'a, $type, IxDyn>),)* }
 
         impl<'a> Array<'a> {
-            /// The operand as it is.
-            fn view_of(operand: &'a Operand) -> Result<Array<'a>, Stop> {
+            /// A view of the operand.
+            fn view_of(operand: &'a Operand) -> Result<Array<'a>, NoResult> {
                 match operand.values() {
                     $(Data::$variant(values) => view_of(values, operand).map(|view| Array::$variant(view.into())),)*
                 }
             }
 
-            /// The same, broadcast by ndarray, or ndarray's refusal.
-            fn broadcast<'b>(&'b self, target: &[usize]) -> Result<Array<'b>, Stop> {
+            /// The view broadcast by ndarray, or ndarray's refusal.
+            fn broadcast<'b>(&'b self, target: &[usize]) -> Result<Array<'b>, NoResult> {
                 match self { $(Array::$variant(view) => broadcast(view, target).map(Array::$variant),)* }
             }
 
@@ -203,18 +203,19 @@ arrays! {
 /// An argument of a function: a view of an operand, or an earlier result.
 type Argument<'a, T> = CowArray<'a, T, IxDyn>;
 
-/// Runs a Rust function over one array. By its address: ndarray's loops are compiled once for each pair of types.
+/// Applies a Rust function to one array. It takes a function pointer so that ndarray's loops are compiled
+/// only once for each pair of types.
 fn map<T: Copy, R: Copy>(array: &Argument<'_, T>, function: fn(T) -> R) -> ArrayD<R> {
     array.mapv(function)
 }
 
-/// Runs a Rust function over two arrays of one shape.
+/// Applies a Rust function to two arrays of the same shape.
 fn zip<T: Copy, R: Copy>(a: &Argument<'_, T>, b: &Argument<'_, T>, function: fn(T, T) -> R) -> ArrayD<R> {
     Zip::from(a).and(b).map_collect(|&a, &b| function(a, b))
 }
 
-/// Runs a function of the format over arrays. What Rust's types do not allow is refused, without a kind.
-fn call_function<'a>(function: Function, arguments: &[&Array<'_>]) -> Result<Array<'a>, Stop> {
+/// Applies a function of the format to arrays. What Rust's types do not allow is refused, without a kind.
+fn call_function<'a>(function: Function, arguments: &[&Array<'_>]) -> Result<Array<'a>, NoResult> {
     use Array::{Bf16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     macro_rules! dispatch {
         (floats $($float:ident)*; integers $($integer:ident)*;) => {
@@ -304,7 +305,8 @@ fn float_binary<T: Float>(function: Function, a: &Argument<'_, T>, b: &Argument<
     })
 }
 
-/// The larger, NaN if either is, and +0 above -0 (clause V-3): Rust's `max` answers a number for NaN.
+/// The larger value; NaN if either is NaN; +0 above -0 (clause V-3). Rust's `max` would return a number for
+/// NaN.
 fn larger<T: Float>(a: T, b: T) -> T {
     if a.is_nan() || b.is_nan() {
         T::nan()

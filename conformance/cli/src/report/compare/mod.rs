@@ -12,7 +12,7 @@ pub use faces::{json, markdown, text};
 
 use super::read::{Recorded, RecordedCase, RecordedRun};
 use broadcheck::run::Status;
-use broadcheck_judge::words::plural;
+use broadcheck_judge::text::plural;
 use std::collections::{HashMap, HashSet};
 
 /// What became of a case.

@@ -1,10 +1,11 @@
-//! From bytes to a request: read as written by the [`writer`](super::writer), mended where that would be malformed.
+//! Reads a request from bytes, as the [`writer`](super::writer) writes it, and corrects what would be
+//! malformed.
 
 use super::super::choices::Bytes;
 use super::super::draw::name;
 use super::super::values::quiet;
 use super::work::{Shapes, is_within};
-use super::{FAMILIES, LITERAL, MAX_CALLS, MAX_NAME, MAX_RANK, MAX_VALUES, MAX_WORK, SAME};
+use super::{LITERAL, MAX_CALLS, MAX_NAME, MAX_RANK, MAX_VALUES, MAX_WORK, RULE_OPERATIONS, SAME};
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
     DType, Data, Expression, Function, MAX_EXPRESSION_DEPTH, Operand, Operation, OperationKind, Request,
@@ -25,9 +26,9 @@ struct View {
     length: usize,
 }
 
-/// The request that stands here.
+/// Reads a literal request.
 pub(super) fn read(source: &mut Bytes<'_>) -> Request {
-    let (set, kind) = FAMILIES[index(source, FAMILIES.len())];
+    let (set, kind) = RULE_OPERATIONS[index(source, RULE_OPERATIONS.len())];
     let broadcast = kind == OperationKind::Broadcast;
     let count = if broadcast { 1 } else { 1 + small(source, 4) };
     let rules = rules(source, set, count);
@@ -49,7 +50,7 @@ pub(super) fn read(source: &mut Bytes<'_>) -> Request {
     }
     let dimensions = match &rules {
         Rules::Xla { broadcast_dimensions } => broadcast_dimensions.clone(),
-        _ => None,
+        Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano => None,
     };
     let nodes = expression.nodes().len();
     shrink(&mut shapes, &mut target, |operands, target| {
@@ -62,10 +63,10 @@ pub(super) fn read(source: &mut Bytes<'_>) -> Request {
         OperationKind::Elementwise => Operation::Elementwise { expression },
         OperationKind::Gradient => Operation::Gradient { expression, wrt },
     };
-    Request::new(rules, operation, operands).expect("what would be malformed was mended")
+    Request::new(rules, operation, operands).expect("what would be malformed was corrected")
 }
 
-/// A byte as a place in a list.
+/// A byte as an index into a list.
 fn index(source: &mut Bytes<'_>, length: usize) -> usize {
     usize::from(byte(source)) % length
 }
@@ -75,13 +76,13 @@ fn byte(source: &mut Bytes<'_>) -> u8 {
     source.number(1) as u8
 }
 
-/// A byte as a number below `few`, or literally.
-fn small(source: &mut Bytes<'_>, few: u8) -> usize {
+/// A byte as a number below `limit`, or literally.
+fn small(source: &mut Bytes<'_>, limit: u8) -> usize {
     let byte = byte(source);
-    usize::from(byte.checked_sub(LITERAL).unwrap_or(byte % few))
+    usize::from(byte.checked_sub(LITERAL).unwrap_or(byte % limit))
 }
 
-/// Unsigned LEB128: seven bits a byte, the lowest first.
+/// Unsigned LEB128: seven bits per byte, the lowest first.
 fn length(source: &mut Bytes<'_>) -> u64 {
     let mut number = 0u64;
     for place in 0..10 {
@@ -151,7 +152,7 @@ fn header(source: &mut Bytes<'_>, set: RuleSet, before: DType) -> (Header, Vec<u
     (Header { dtype, name, flags, view }, shape)
 }
 
-/// The letters of names, in the order of their bytes.
+/// The characters of names, in the order of their bytes.
 pub(super) const LETTERS: &[u8; 37] = b"abcdefghijklmnopqrstuvwxyz0123456789_";
 
 fn own_name(source: &mut Bytes<'_>) -> String {
@@ -165,7 +166,7 @@ fn flags(source: &mut Bytes<'_>, rank: usize) -> Vec<bool> {
     (0..rank).map(|axis| bytes[axis / 8] >> (axis % 8) & 1 == 1).collect()
 }
 
-/// Makes lengths smaller until the work is within bounds: first the long ones, then all.
+/// Reduces lengths until the work is within bounds: first the long ones, then all.
 fn shrink(shapes: &mut [Vec<usize>], target: &mut [usize], fits: impl Fn(&[Vec<usize>], &[usize]) -> bool) {
     for most in [8, 2] {
         if fits(shapes, target) {
@@ -193,7 +194,7 @@ fn operands(source: &mut Bytes<'_>, headers: Vec<Header>, shapes: Vec<Vec<usize>
                 Operand::dense(name, shape, values)
             }
         };
-        let operand = operand.expect("what would be malformed was mended");
+        let operand = operand.expect("what would be malformed was corrected");
         operands.push(match header.flags {
             Some(flags) => operand.with_broadcastable(flags).expect("one flag per axis"),
             None => operand,
@@ -202,19 +203,19 @@ fn operands(source: &mut Bytes<'_>, headers: Vec<Header>, shapes: Vec<Vec<usize>
     operands
 }
 
-/// The name, or another one where it is a function's, or an earlier operand's.
+/// The name, or another one if it is a function's or an earlier operand's.
 fn unused(own: Option<String>, place: usize, names: &[String]) -> String {
     let fits = |name: &String| name.parse::<Function>().is_err() && !names.contains(name);
     let usual = [own, Some(name(place)), Some(format!("x{place}"))];
     let found = usual.into_iter().flatten().find(fits);
     found.unwrap_or_else(|| {
-        // One of more names than there are operands is free.
+        // There are more names here than operands, so one is free.
         let free = (0..=names.len()).map(|at| format!("z{at}_")).find(fits);
         free.unwrap_or_else(|| format!("x{place}"))
     })
 }
 
-/// Cuts a shape to what a dense operand may hold.
+/// Reduces a shape to what a dense operand may have.
 fn cut(shape: &mut [usize]) {
     if shape.contains(&0) {
         return;
@@ -232,7 +233,7 @@ fn cut(shape: &mut [usize]) {
     }
 }
 
-/// A view that stays inside its buffer: where it does not, axes are made stationary, the outermost first.
+/// A view that stays inside its buffer: as long as it does not, an axis gets the stride 0, outermost first.
 fn inside(mut view: View, shape: &[usize]) -> View {
     view.length = view.length.min(MAX_VALUES);
     if shape.contains(&0) {

@@ -1,8 +1,8 @@
-//! How much a request asks to be computed, by arithmetic on its shapes.
+//! How much work a request is, computed from its shapes.
 
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, OperationKind, RuleSet};
 
-/// The shapes of a request, as far as the work depends on them.
+/// What the amount of work depends on.
 pub(super) struct Shapes<'a> {
     pub(super) set: RuleSet,
     pub(super) operation: OperationKind,
@@ -10,11 +10,11 @@ pub(super) struct Shapes<'a> {
     pub(super) target: &'a [usize],
     pub(super) dimensions: Option<&'a [i64]>,
     pub(super) wrt: usize,
-    /// Of the expression.
+    /// The number of nodes of the expression.
     pub(super) nodes: usize,
 }
 
-/// Whether computing the request takes at most `most` results of functions. So it does where it is too large to be
+/// Whether computing the request takes at most `most` function results. This holds if it is too large to be
 /// computed at all.
 pub(super) fn is_within(shapes: &Shapes<'_>, most: usize) -> bool {
     let fits =
@@ -22,7 +22,7 @@ pub(super) fn is_within(shapes: &Shapes<'_>, most: usize) -> bool {
     computed(shapes).into_iter().all(fits)
 }
 
-/// An upper bound of the elements of each tensor that is computed.
+/// An upper bound on the elements of each tensor that is computed.
 fn computed(shapes: &Shapes<'_>) -> Vec<usize> {
     let mut all: Vec<&[usize]> = shapes.operands.iter().map(Vec::as_slice).collect();
     let mut counts = Vec::with_capacity(3);
@@ -40,7 +40,7 @@ fn computed(shapes: &Shapes<'_>) -> Vec<usize> {
             let lengths = all.iter().filter_map(|shape| shape.get((axis + shape.len()).checked_sub(rank)?));
             lengths.copied().max().unwrap_or(1)
         };
-        // Under pdpd the result has A's shape, which is among these.
+        // Under pdpd the result has A's shape.
         counts.push(if shapes.set == RuleSet::Pdpd {
             count(all[0].iter().copied())
         } else {
@@ -50,7 +50,7 @@ fn computed(shapes: &Shapes<'_>) -> Vec<usize> {
     counts
 }
 
-/// xla with different ranks: the result, and the lower operand after the in-dim step.
+/// Under xla with different ranks: the result, and the lower operand after the in-dim step.
 fn in_dim(one: &[usize], other: &[usize], dimensions: &[i64]) -> [usize; 2] {
     let (low, high) = if one.len() < other.len() { (one, other) } else { (other, one) };
     let (mut result, mut lower) = (high.to_vec(), high.to_vec());
@@ -63,7 +63,7 @@ fn in_dim(one: &[usize], other: &[usize], dimensions: &[i64]) -> [usize; 2] {
     [count(result.into_iter()), count(lower.into_iter())]
 }
 
-/// The product, where an empty axis counts as one of length 1: it need not be empty in the end.
+/// The product, with an empty axis counted as 1 because it need not stay empty.
 fn count(lengths: impl Iterator<Item = usize>) -> usize {
     lengths.fold(1, |count, length| count.saturating_mul(length.max(1)))
 }

@@ -1,16 +1,16 @@
-//! From a request to bytes, as the [`reader`](super::reader) takes them.
+//! Writes a request as bytes, as the [`reader`](super::reader) reads them.
 
 use super::super::draw::name;
 use super::reader::LETTERS;
-use super::{FAMILIES, LITERAL, MAX_NAME, SAME};
+use super::{LITERAL, MAX_NAME, RULE_OPERATIONS, SAME};
 use broadcheck_spec::{DType, Expression, Function, Node, Operand, Operation, Request, Rules};
 
-/// Bytes of the literal form.
+/// Writes the literal form.
 pub(super) fn write(request: &Request) -> Vec<u8> {
     let (set, operands) = (request.rules().set(), request.operands());
-    let family = (set, request.operation().kind());
+    let rule_operation = (set, request.operation().kind());
     let mut out = vec![0];
-    out.push(low_byte(FAMILIES.iter().position(|&other| other == family).unwrap_or(0)));
+    out.push(low_byte(RULE_OPERATIONS.iter().position(|&other| other == rule_operation).unwrap_or(0)));
     if !matches!(request.operation(), Operation::Broadcast { .. }) {
         out.push(small(operands.len() - 1, 4));
     }
@@ -39,10 +39,10 @@ fn low_byte(number: usize) -> u8 {
     number as u8
 }
 
-/// A number below `few`, or one that stands literally.
-fn small(number: usize, few: u8) -> u8 {
+/// A number below `limit`, or a literal one.
+fn small(number: usize, limit: u8) -> u8 {
     let number = low_byte(number);
-    if number < few { number } else { LITERAL.wrapping_add(number) }
+    if number < limit { number } else { LITERAL.wrapping_add(number) }
 }
 
 fn length(mut number: u64, out: &mut Vec<u8>) {
@@ -75,7 +75,7 @@ fn attributes(request: &Request, out: &mut Vec<u8>) {
             out.push(low_byte(broadcast_dimensions.as_ref().map_or(0, |list| list.len() + 1)));
             broadcast_dimensions.iter().flatten().for_each(|&axis| integer(axis, out));
         }
-        _ => {}
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => {}
     }
 }
 

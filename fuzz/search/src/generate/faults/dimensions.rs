@@ -1,56 +1,67 @@
 //! Faults of xla: dimensions that do not name the axes of the lower operand.
 
 use super::super::choices::Choices;
-use super::super::shapes::Frame;
+use super::super::shapes::Skeleton;
 use super::{clash, off, two};
 use broadcheck_spec::RefusalKind;
 
-/// The places of the lower and the higher operand.
-fn places(frame: &Frame) -> (usize, usize) {
-    if frame.shapes[0].len() <= frame.shapes[1].len() { (0, 1) } else { (1, 0) }
+/// The indices of the lower and the higher operand.
+fn places(skeleton: &Skeleton) -> (usize, usize) {
+    if skeleton.shapes[0].len() <= skeleton.shapes[1].len() { (0, 1) } else { (1, 0) }
 }
 
-/// Brings a frame to two operands of ranks that differ, the lower at least `least`, with valid dimensions.
-/// Whether there is room for that.
+/// Changes a skeleton to two operands of different ranks, the lower at least `least`, with valid dimensions.
+/// Returns whether there is room for that.
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn differing(choices: &mut dyn Choices, frame: &mut Frame, least: usize) -> bool {
-    two(choices, frame);
-    if frame.shapes.len() != 2 {
+fn differing(choices: &mut dyn Choices, skeleton: &mut Skeleton, least: usize) -> bool {
+    two(choices, skeleton);
+    if skeleton.shapes.len() != 2 {
         return false;
     }
-    let (low, high) = places(frame);
-    let rank = frame.shapes[high].len();
+    let (low, high) = places(skeleton);
+    let rank = skeleton.shapes[high].len();
     if rank <= least {
         return false;
     }
-    let valid = frame.dimensions.as_ref().is_some_and(|list| list.len() == frame.shapes[low].len());
-    if frame.shapes[low].len() == rank {
+    let valid = skeleton.dimensions.as_ref().is_some_and(|list| list.len() == skeleton.shapes[low].len());
+    if skeleton.shapes[low].len() == rank {
         let gone = choices.index(rank);
-        frame.shapes[low].remove(gone);
-        frame.dimensions = Some((0..rank).filter(|&axis| axis != gone).map(|axis| axis as i64).collect());
-    } else if frame.shapes[low].len() < least || !valid {
-        frame.shapes[low] = frame.shapes[high][..least].to_vec();
-        frame.dimensions = Some((0..least as i64).collect());
+        skeleton.shapes[low].remove(gone);
+        skeleton.dimensions = Some((0..rank).filter(|&axis| axis != gone).map(|axis| axis as i64).collect());
+    } else if skeleton.shapes[low].len() < least || !valid {
+        skeleton.shapes[low] = skeleton.shapes[high][..least].to_vec();
+        skeleton.dimensions = Some((0..least as i64).collect());
     }
     true
 }
 
-/// Makes one of the faults that only xla has.
+/// Applies one of the faults that only xla has.
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-pub(super) fn fault(choices: &mut dyn Choices, frame: &mut Frame, kind: RefusalKind) {
+pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: RefusalKind) {
     if kind == RefusalKind::BroadcastDimensionsNotIdentity {
-        return not_identity(choices, frame);
+        return not_identity(choices, skeleton);
     }
     let least = match kind {
         RefusalKind::BroadcastDimensionsNotIncreasing => 2,
         RefusalKind::BroadcastDimensionOutOfRange => 1,
-        _ => 0,
+        RefusalKind::RankMismatch
+        | RefusalKind::DimensionMismatch
+        | RefusalKind::AxisOutOfRange
+        | RefusalKind::BroadcastDimensionsCount
+        | RefusalKind::BroadcastDimensionsNotIdentity
+        | RefusalKind::FlagViolation
+        | RefusalKind::NotBroadcastable
+        | RefusalKind::OperandCount
+        | RefusalKind::DTypeMismatch
+        | RefusalKind::UnsupportedFunction
+        | RefusalKind::TooLarge
+        | _ => 0,
     };
-    if !differing(choices, frame, least) {
+    if !differing(choices, skeleton, least) {
         return;
     }
-    let rank = frame.shapes[places(frame).1].len() as i64;
-    let list = frame.dimensions.get_or_insert_default();
+    let rank = skeleton.shapes[places(skeleton).1].len() as i64;
+    let list = skeleton.dimensions.get_or_insert_default();
     match kind {
         RefusalKind::BroadcastDimensionsCount => {
             if !list.is_empty() && choices.chance(1, 2) {
@@ -58,7 +69,7 @@ pub(super) fn fault(choices: &mut dyn Choices, frame: &mut Frame, kind: RefusalK
             } else {
                 list.push(rank - 1);
             }
-            // None at all is another fault: nothing says where the axes go.
+            // An empty list would be another fault: the axes would have no place.
             if list.is_empty() {
                 list.extend([0, 1]);
             }
@@ -78,21 +89,32 @@ pub(super) fn fault(choices: &mut dyn Choices, frame: &mut Frame, kind: RefusalK
                 list[at + 1] = list[at];
             }
         }
-        _ => {}
+        // Not faults of dimensions.
+        RefusalKind::BroadcastDimensionsNotIdentity
+        | RefusalKind::RankMismatch
+        | RefusalKind::DimensionMismatch
+        | RefusalKind::AxisOutOfRange
+        | RefusalKind::FlagViolation
+        | RefusalKind::NotBroadcastable
+        | RefusalKind::OperandCount
+        | RefusalKind::DTypeMismatch
+        | RefusalKind::UnsupportedFunction
+        | RefusalKind::TooLarge
+        | _ => {}
     }
 }
 
-/// Equal ranks, and dimensions that are nearly 0, 1, 2, …
+/// Equal ranks, and dimensions that are almost 0, 1, 2, …
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn not_identity(choices: &mut dyn Choices, frame: &mut Frame) {
-    two(choices, frame);
-    if frame.shapes.len() != 2 {
+fn not_identity(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    two(choices, skeleton);
+    if skeleton.shapes.len() != 2 {
         return;
     }
-    let (low, high) = places(frame);
-    let rank = frame.shapes[high].len();
-    if frame.shapes[low].len() != rank {
-        frame.shapes[low] = frame.shapes[high].clone();
+    let (low, high) = places(skeleton);
+    let rank = skeleton.shapes[high].len();
+    if skeleton.shapes[low].len() != rank {
+        skeleton.shapes[low] = skeleton.shapes[high].clone();
     }
     let mut list: Vec<i64> = (0..rank as i64).collect();
     match choices.index(4) {
@@ -106,23 +128,23 @@ fn not_identity(choices: &mut dyn Choices, frame: &mut Frame) {
         3 if rank > 0 => list[choices.index(rank)] = choices.one_of(&[-1, rank as i64]),
         _ => list.push(rank as i64),
     }
-    frame.dimensions = Some(list);
+    skeleton.dimensions = Some(list);
 }
 
-/// Lengths that do not go together, under dimensions that do.
+/// Incompatible lengths, with valid dimensions.
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-pub(super) fn mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
-    two(choices, frame);
-    if frame.shapes.len() != 2 {
+pub(super) fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    two(choices, skeleton);
+    if skeleton.shapes.len() != 2 {
         return;
     }
-    let (low, high) = places(frame);
-    let [low, high] = frame.shapes.get_disjoint_mut([low, high]).expect("two operands");
+    let (low, high) = places(skeleton);
+    let [low, high] = skeleton.shapes.get_disjoint_mut([low, high]).expect("two operands");
     if low.len() == high.len() {
         clash(choices, low, high);
         return;
     }
-    let list = frame.dimensions.get_or_insert_default();
+    let list = skeleton.dimensions.get_or_insert_default();
     if low.is_empty() {
         low.push(1);
         *list = vec![choices.index(high.len()) as i64];
@@ -135,23 +157,23 @@ pub(super) fn mismatch(choices: &mut dyn Choices, frame: &mut Frame) {
     low[at] = off(choices, length);
 }
 
-/// Ranks that differ, neither of them 0, and nothing that says where the axes go.
-pub(super) fn ranks(choices: &mut dyn Choices, frame: &mut Frame, max_rank: usize) {
-    two(choices, frame);
-    if frame.shapes.len() != 2 {
+/// Different ranks, neither of them 0, without dimensions.
+pub(super) fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
+    two(choices, skeleton);
+    if skeleton.shapes.len() != 2 {
         return;
     }
-    let (low, high) = places(frame);
-    if frame.shapes[low].is_empty() {
-        frame.shapes[low].push(1);
+    let (low, high) = places(skeleton);
+    if skeleton.shapes[low].is_empty() {
+        skeleton.shapes[low].push(1);
     }
-    if frame.shapes[low].len() >= frame.shapes[high].len() {
-        if frame.shapes[low].len() >= max_rank {
-            frame.shapes[low].pop();
+    if skeleton.shapes[low].len() >= skeleton.shapes[high].len() {
+        if skeleton.shapes[low].len() >= max_rank {
+            skeleton.shapes[low].pop();
         }
-        while frame.shapes[low].len() >= frame.shapes[high].len() {
-            frame.shapes[high].insert(0, 1);
+        while skeleton.shapes[low].len() >= skeleton.shapes[high].len() {
+            skeleton.shapes[high].insert(0, 1);
         }
     }
-    frame.dimensions = if choices.chance(1, 2) { Some(Vec::new()) } else { None };
+    skeleton.dimensions = if choices.chance(1, 2) { Some(Vec::new()) } else { None };
 }

@@ -1,30 +1,32 @@
-//! Results of more than 2^63 - 1 elements, and those of just as many as are allowed.
+//! Results of more than 2^63 - 1 elements, and of exactly as many as are allowed.
 
 use super::super::choices::Choices;
 use super::super::profile::Profile;
-use super::super::shapes::Frame;
+use super::super::shapes::Skeleton;
 use broadcheck_spec::{OperationKind, RuleSet};
 
-/// Pairs of lengths: the first three multiply to more than 2^63 - 1, by as little as may be; the last does not.
+/// Pairs of lengths. The products of the first three exceed 2^63 - 1, by as little as possible; that of the
+/// last does not.
 const PAIRS: [(usize, usize); 4] =
     [(1 << 32, 1 << 31), ((1 << 62) + 1, 2), (1 << 40, 1 << 40), (1 << 32, (1 << 31) - 1)];
 
-/// Makes the result too large. A request that expresses it needs `broadcast`, views, or an operand without elements.
-pub(super) fn too_large(choices: &mut dyn Choices, frame: &mut Frame, profile: &Profile) {
+/// Makes the result too large. A request can express that only by `broadcast`, by views, or by an operand
+/// without elements.
+pub(super) fn too_large(choices: &mut dyn Choices, skeleton: &mut Skeleton, profile: &Profile) {
     if profile.max_rank < 2 {
         return;
     }
     let (long, wide) = choices.one_of(&PAIRS);
-    if frame.operation == OperationKind::Broadcast {
-        let operand = &mut frame.shapes[0];
+    if skeleton.operation == OperationKind::Broadcast {
+        let operand = &mut skeleton.shapes[0];
         *operand = vec![1; operand.len().min(2)];
-        frame.target = vec![long, wide];
+        skeleton.target = vec![long, wide];
         if profile.max_rank > 2 && choices.chance(1, 4) {
-            frame.target.insert(choices.index(3), 0);
+            skeleton.target.insert(choices.index(3), 0);
         }
         return;
     }
-    // Without elements the lengths are checked all the same.
+    // Lengths are checked even if there are no elements.
     let empty = profile.max_rank > 2 && (!profile.strided || choices.chance(1, 2));
     if !empty && !profile.strided {
         return;
@@ -34,16 +36,16 @@ pub(super) fn too_large(choices: &mut dyn Choices, frame: &mut Frame, profile: &
         shape.insert(choices.index(3), 0);
     }
     let split =
-        profile.strided && matches!(frame.set, RuleSet::Numpy | RuleSet::Xla) && frame.shapes.len() > 1;
-    frame.axis = None;
-    frame.dimensions = None;
-    frame.flags.fill(None);
-    frame.shapes.fill(shape.clone());
-    // Neither operand is too large, the result is.
+        profile.strided && matches!(skeleton.set, RuleSet::Numpy | RuleSet::Xla) && skeleton.shapes.len() > 1;
+    skeleton.axis = None;
+    skeleton.dimensions = None;
+    skeleton.flags.fill(None);
+    skeleton.shapes.fill(shape.clone());
+    // Neither operand is too large, but the result is.
     if split && choices.chance(1, 2) {
         let axis = choices.index(shape.len());
-        frame.shapes[0] =
+        skeleton.shapes[0] =
             shape.iter().enumerate().map(|(at, &length)| if at == axis { length } else { 1 }).collect();
-        frame.shapes[1][axis] = 1;
+        skeleton.shapes[1][axis] = 1;
     }
 }

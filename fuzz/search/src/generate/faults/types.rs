@@ -1,4 +1,4 @@
-//! Faults of types: dtypes that differ, functions that are not defined for what they are given.
+//! Faults of types: different dtypes, and functions that are not defined for their arguments.
 
 use super::super::choices::Choices;
 use super::super::expressions::call;
@@ -6,7 +6,7 @@ use super::super::profile::{Profile, bit};
 use super::Fault;
 use broadcheck_spec::{DType, Expression, Function, RefusalKind};
 
-/// Makes the faults that dtypes and functions can have.
+/// Applies the faults of dtypes and functions.
 pub(in crate::generate) fn in_types(
     choices: &mut dyn Choices,
     profile: &Profile,
@@ -25,13 +25,25 @@ pub(in crate::generate) fn in_types(
             RefusalKind::UnsupportedFunction => {
                 (expression, wrt) = undefined(choices, profile, expression, wrt, dtypes);
             }
-            _ => {}
+            // Left to `in_skeleton`.
+            RefusalKind::RankMismatch
+            | RefusalKind::DimensionMismatch
+            | RefusalKind::AxisOutOfRange
+            | RefusalKind::BroadcastDimensionsCount
+            | RefusalKind::BroadcastDimensionOutOfRange
+            | RefusalKind::BroadcastDimensionsNotIncreasing
+            | RefusalKind::BroadcastDimensionsNotIdentity
+            | RefusalKind::FlagViolation
+            | RefusalKind::NotBroadcastable
+            | RefusalKind::OperandCount
+            | RefusalKind::TooLarge
+            | _ => {}
         }
     }
     (expression, wrt)
 }
 
-/// One operand of another dtype than its fellows, or a condition that is not bool.
+/// Gives one operand another dtype than the others, or makes a condition that is not bool.
 fn mixed(
     choices: &mut dyn Choices,
     profile: &Profile,
@@ -54,7 +66,7 @@ fn mixed(
     }
 }
 
-/// A function that is not defined for what it is given, or has no derivative.
+/// Adds a function that is not defined for its arguments, or that has no derivative.
 fn undefined(
     choices: &mut dyn Choices,
     profile: &Profile,
@@ -73,7 +85,8 @@ fn undefined(
         Function::Divide,
     ];
     if choices.chance(1, 3) {
-        // Another dtype for all: a float's functions of integers, a number's of truth values.
+        // Another dtype for all operands: functions of floats applied to integers, or functions of numbers to
+        // booleans.
         let dtype = choices.one_of(&profile.dtypes);
         dtypes.fill(dtype);
         return (expression, wrt);
@@ -91,7 +104,7 @@ fn undefined(
     (call(function, arguments), wrt)
 }
 
-/// A condition that holds w: the root is a float still, and the comparison on the way has no derivative.
+/// A condition that contains w. The root is still a float, but the comparison on the path has no derivative.
 fn chosen_by(profile: &Profile, expression: Expression, wrt: usize) -> Expression {
     if profile.functions & bit(Function::Select) == 0 || profile.functions & bit(Function::Less) == 0 {
         return expression;

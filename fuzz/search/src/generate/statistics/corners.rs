@@ -1,8 +1,8 @@
-//! The corners of dtypes among values.
+//! Finds the special values of the dtypes.
 
 use broadcheck_spec::{DType, Data, Scalar};
 
-/// What is looked for.
+/// The special values.
 pub(super) const NAMES: [&str; 9] = [
     "nan",
     "nan with another payload",
@@ -15,7 +15,7 @@ pub(super) const NAMES: [&str; 9] = [
     "false",
 ];
 
-/// What a buffer holds, as far as its first values tell: places in [`NAMES`].
+/// The special values among a buffer's first values, as indices into [`NAMES`].
 pub(super) fn found(values: &Data) -> impl Iterator<Item = usize> {
     let mut found = [false; NAMES.len()];
     let first: Vec<Scalar> = values.iter().take(64).collect();
@@ -38,13 +38,22 @@ pub(super) fn found(values: &Data) -> impl Iterator<Item = usize> {
     (0..NAMES.len()).filter(move |&place| found[place])
 }
 
-/// A NaN whose payload says nothing, of either sign.
+/// A NaN with the default payload, of either sign.
 fn is_plain_nan(scalar: Scalar) -> bool {
     let (quiet, sign) = match scalar.dtype() {
         DType::F64 => (f64::NAN.to_bits(), 1 << 63),
         DType::F32 => (f32::NAN.to_bits().into(), 1 << 31),
         DType::F16 => (0x7e00, 1 << 15),
-        _ => (0x7fc0, 1 << 15),
+        DType::Bf16 => (0x7fc0, 1 << 15),
+        DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => return false,
     };
     scalar.to_bits() & !sign == quiet & !sign
 }
@@ -53,7 +62,17 @@ fn least_normal(dtype: DType) -> f64 {
     match dtype {
         DType::F64 => f64::MIN_POSITIVE,
         DType::F16 => 2f64.powi(-14),
-        _ => f32::MIN_POSITIVE.into(),
+        DType::F32 | DType::Bf16 => f32::MIN_POSITIVE.into(),
+        // Integers and booleans have no subnormals.
+        DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => 0.0,
     }
 }
 
@@ -69,6 +88,6 @@ fn is_extreme(scalar: Scalar) -> bool {
         Scalar::U8(value) => value == u8::MAX,
         Scalar::F64(value) => value.abs() == f64::MAX,
         Scalar::F32(value) => value.abs() == f32::MAX,
-        _ => false,
+        Scalar::F16(_) | Scalar::Bf16(_) | Scalar::Bool(_) => false,
     }
 }

@@ -6,7 +6,7 @@ use broadcheck_spec::{
     Request, RuleSet, Rules,
 };
 
-/// A question with the answers that are counted.
+/// A topic with a count for each of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Topic {
     pub(super) title: &'static str,
@@ -31,7 +31,7 @@ impl Topic {
     }
 }
 
-const FAMILIES: [(RuleSet, OperationKind, &str); 12] = [
+const RULE_OPERATIONS: [(RuleSet, OperationKind, &str); 12] = [
     (RuleSet::None, OperationKind::Elementwise, "none elementwise"),
     (RuleSet::None, OperationKind::Gradient, "none gradient"),
     (RuleSet::Numpy, OperationKind::Elementwise, "numpy elementwise"),
@@ -87,10 +87,10 @@ const PATTERNS: [&str; 6] = [
     "a scalar stretched",
 ];
 
-/// Every topic, with nothing counted.
+/// Every topic, with all counts 0.
 pub(super) fn topics() -> Vec<Topic> {
     vec![
-        Topic::new("rule set and operation", FAMILIES.map(|(_, _, name)| name)),
+        Topic::new("rule set and operation", RULE_OPERATIONS.map(|(_, _, name)| name)),
         Topic::new("outcome", ["accepted", "refused", "skipped", "errored"]),
         Topic::new("refusal", RefusalKind::ALL.iter().map(|kind| kind.name()).chain(["without kind"])),
         Topic::new("refused (sample)", ["near miss", "far off"]),
@@ -109,7 +109,7 @@ pub(super) fn topics() -> Vec<Topic> {
     ]
 }
 
-/// Counts one answer of a topic.
+/// Adds one to a count of a topic.
 pub(super) fn add(topics: &mut [Topic], title: &str, place: usize) {
     let topic = topics.iter_mut().find(|topic| topic.title == title);
     if let Some(count) = topic.and_then(|topic| topic.counts.get_mut(place)) {
@@ -123,11 +123,11 @@ fn add_named(topics: &mut [Topic], title: &str, names: &[&str], name: &str) {
     }
 }
 
-/// Counts what a request is made of.
+/// Counts the parts of a request.
 pub(super) fn request(request: &Request, topics: &mut [Topic]) {
     let operands = request.operands();
-    let family = (request.rules().set(), request.operation().kind());
-    let place = FAMILIES.iter().position(|&(set, operation, _)| (set, operation) == family);
+    let rule_operation = (request.rules().set(), request.operation().kind());
+    let place = RULE_OPERATIONS.iter().position(|&(set, operation, _)| (set, operation) == rule_operation);
     place.into_iter().for_each(|place| add(topics, "rule set and operation", place));
     let rank = operands.iter().map(Operand::rank).max().unwrap_or(0);
     add(topics, "rank", rank.min(RANKS.len() - 1));
@@ -243,7 +243,8 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
             let given = operands.iter().any(|operand| operand.broadcastable().is_some());
             found.push(if given { "flags given" } else { "flags absent" });
         }
-        _ => {}
+        // With a single operand no attribute is possible.
+        Rules::Pdpd { .. } | Rules::Xla { .. } | Rules::None | Rules::Numpy | Rules::Bidirectional => {}
     }
     if let Some(expression) = request.operation().expression() {
         let uses = |place| expression.nodes().iter().filter(|node| **node == Node::Operand(place)).count();
@@ -258,7 +259,7 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
     found.iter().for_each(|name| add_named(topics, "attributes", &ATTRIBUTES, name));
 }
 
-/// Counts what became of a request.
+/// Counts the outcome of a request.
 pub(super) fn outcome(request: &Request, outcome: &Outcome, topics: &mut [Topic]) {
     let place = match outcome {
         Outcome::Success(_) => 0,

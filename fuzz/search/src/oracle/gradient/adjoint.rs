@@ -5,7 +5,7 @@ use super::{Checked, Complaint};
 use crate::oracle::Asked;
 use crate::oracle::remade::{MOST_COPIED, elements, flagged};
 use broadcheck::run::run_caught;
-use broadcheck_judge::compare::same;
+use broadcheck_judge::compare::same_outcome;
 use broadcheck_spec::{
     Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Scalar, Tensor,
 };
@@ -89,7 +89,7 @@ fn disagreement(forward: &Outcome, back: &Outcome, w: &Operand, y: impl Fn(usize
             let equal = forward.to_bits() == backward.to_bits() || (forward == 0.0 && backward == 0.0);
             (!equal).then(|| format!("Σ result is {forward}, Σ {name} · gradient by {name} is {backward}"))
         }
-        (Outcome::Refusal(_), Outcome::Refusal(_)) if same(forward, back) => None,
+        (Outcome::Refusal(_), Outcome::Refusal(_)) if same_outcome(forward, back) => None,
         _ => Some(format!("the product {}, its gradient by {name} {}", words(forward), words(back))),
     }
 }

@@ -1,5 +1,7 @@
-//! A gradient against central differences of the same implementation's results, within what the enclosure of the
-//! derivative and the rounding of the results leave open.
+//! Compares a gradient with central differences of the same implementation's results, within what the
+//! enclosure of the derivative and the rounding of the results allow.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use super::{Checked, Complaint};
 use crate::oracle::Asked;
@@ -11,11 +13,11 @@ use broadcheck_spec::{
     DType, Data, Expression, Implementation, Operand, Operation, Outcome, Request, Scalar, Shape, Tensor,
 };
 
-/// Larger results are left to the other oracles: each element costs two evaluations of the whole.
+/// Larger results are left to the other oracles, because each element costs two evaluations of the whole.
 const MOST_ELEMENTS: usize = 4096;
 
-/// How far an operand's element is moved to either side, as a part of its size: as much as rounding and the bend of
-/// the function cost alike.
+/// How far an operand's element is moved to either side, relative to its size: so that rounding and the
+/// curvature of the function contribute about the same error.
 const STEP: f64 = 1.0 / (1u64 << 24) as f64;
 
 pub(super) fn check(implementation: &dyn Implementation, request: &Request) -> Checked {
@@ -49,7 +51,7 @@ pub(super) fn check(implementation: &dyn Implementation, request: &Request) -> C
         let moved = Moved { implementation, forward: &forward, expression, wrt: *wrt, alignment: &alignment };
         let Some(quotient) = moved.quotient(place) else { continue };
         let allowed = quotient.allowed + rounding + f64::MIN_POSITIVE;
-        // What is as wide as itself could be anything.
+        // A quotient that is no larger than its uncertainty shows nothing.
         if !found.is_finite() || allowed > quotient.value.abs().max(1e-6) / 2.0 {
             continue;
         }
@@ -114,7 +116,7 @@ impl Moved<'_> {
         (quotient.value.is_finite() && allowed.is_finite()).then_some(quotient)
     }
 
-    /// The results where the element has this value.
+    /// The result if the element has this value.
     fn results(&self, place: usize, value: f64) -> Option<Tensor> {
         let mut operands = self.forward.operands().to_vec();
         let w = dense(&operands[self.wrt])?;
@@ -128,11 +130,13 @@ impl Moved<'_> {
             Outcome::Success(success) if *success.tensor.shape() == self.alignment.shape => {
                 Some(success.tensor)
             }
-            _ => None,
+            Outcome::Success(_) | Outcome::Refusal(_) | Outcome::Skipped { .. } | Outcome::Errored { .. } => {
+                None
+            }
         }
     }
 
-    /// The places of the result at which the element is read.
+    /// The positions of the result that read the element.
     fn reading(&self, place: usize) -> Vec<usize> {
         let shape = self.forward.operands()[self.wrt].shape();
         let reads = |result: &usize| {

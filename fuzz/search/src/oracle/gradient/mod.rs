@@ -1,8 +1,9 @@
-//! Gradients: broadcasting and summing back are adjoint, and a gradient is what central differences say.
+//! Checks gradients: summing back is the adjoint of broadcasting, and a gradient agrees with central
+//! differences.
 //!
-//! The adjoint is asked of the request's shapes, attributes and views, with small integers in place of the values:
-//! the result is the product of all operands, and for each operand w, Σ result = Σ w · gradient by w, exactly. The
-//! differences are taken of the request's own expression, where it is a gradient of f64.
+//! The adjoint uses the request's shapes, attributes and views, with small integers as values. The result is
+//! the product of all operands, and for each operand w, Σ result = Σ w · gradient by w holds exactly. The
+//! differences use the request's own expression, if it is a gradient of f64.
 
 mod adjoint;
 mod differences;
@@ -11,11 +12,11 @@ use super::signature::{Kind, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use broadcheck_spec::{Implementation, Outcome, Request};
 
-/// The gradients of the fast engine and of the reference.
+/// Checks the gradients of the fast engine and of the reference.
 pub fn gradient(request: &Request) -> Judgement {
     match Gradient::new(&subjects().fast).judge(request) {
         Judgement::Disagreement(found) => Judgement::Disagreement(found),
-        _ => Gradient::new(&subjects().reference).judge(request),
+        Judgement::Held(_) | Judgement::Vacuous(_) => Gradient::new(&subjects().reference).judge(request),
     }
 }
 
@@ -24,19 +25,19 @@ pub struct Gradient<'a> {
     implementation: &'a dyn Implementation,
 }
 
-/// What a check of gradients found: held or not for a reason in words; `None` where nothing could be compared.
+/// The result of a check: held, or not for a reason; `None` if nothing could be compared.
 type Checked = Option<Result<Asked, Complaint>>;
 
 /// Why a gradient is wrong.
 struct Complaint {
     name: &'static str,
     detail: String,
-    /// The answer that is wrong.
+    /// The wrong answer.
     outcome: Outcome,
 }
 
 impl<'a> Gradient<'a> {
-    /// Asks this implementation.
+    /// Checks this implementation.
     pub fn new(implementation: &'a dyn Implementation) -> Gradient<'a> {
         Gradient { implementation }
     }

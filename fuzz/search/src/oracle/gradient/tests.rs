@@ -5,7 +5,7 @@ use broadcheck_spec::{
     Capabilities, Expression, Function, Operand, Operation, Rules, Scalar, Success, Tensor,
 };
 
-/// The reference with its gradients changed.
+/// The reference with changed gradients.
 struct Wrong(fn(&Request, Tensor) -> Tensor);
 
 impl Implementation for Wrong {
@@ -64,7 +64,7 @@ fn a_gradient_that_is_not_summed_breaks_the_adjoint() {
 }
 
 #[test]
-fn a_derivative_that_is_off_by_a_millionth_is_seen() {
+fn an_error_of_a_millionth_in_a_derivative_is_found() {
     let found = complaint(|request, tensor| {
         let Operation::Gradient { expression, .. } = request.operation() else { return tensor };
         if expression.is_exact() { tensor } else { scaled(tensor, 1.0 + 1e-6) }

@@ -20,7 +20,8 @@ use super::differential::breakage;
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use broadcheck::run::run_caught;
-use broadcheck_judge::compare::{Latitude, Verdict, between};
+use broadcheck_judge::compare::{Latitude, Verdict, compare_outcomes};
+use broadcheck_judge::describe::summarize_request;
 use broadcheck_spec::{Implementation, Outcome, Refusal, Request, Shape, Success, Tensor};
 
 /// The relations hold for the fast engine and for the reference.
@@ -101,11 +102,12 @@ impl<'a> Relations<'a> {
         }
         let back = (variation.back)(answer);
         let (one, other) = (variation.refusals.known(first), variation.refusals.known(&back));
-        let Verdict::Failed(difference) = between(request, &one, &other, Latitude::of(self.implementation))
+        let Verdict::Failed(difference) =
+            compare_outcomes(request, &one, &other, Latitude::of(self.implementation))
         else {
             return None;
         };
-        let asked = crate::exhaustive::describe_request(&variation.request);
+        let asked = summarize_request(&variation.request);
         let detail = format!("{} ({asked}): {difference}", variation.name);
         Some(self.disagreement(request, Kind::Relation(variation.name), detail, first, back))
     }

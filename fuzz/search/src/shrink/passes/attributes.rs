@@ -1,4 +1,4 @@
-//! Default attributes, and plainer ones where it takes one.
+//! Default attributes; otherwise simpler ones.
 
 use super::Offers;
 use crate::shrink::draft::Draft;
@@ -14,7 +14,12 @@ pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
         Rules::Xla { broadcast_dimensions: Some(list) } => {
             dimensions(list).map(|list| Rules::Xla { broadcast_dimensions: list }).collect()
         }
-        _ => Vec::new(),
+        Rules::Pdpd { axis: None }
+        | Rules::Xla { broadcast_dimensions: None }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano => Vec::new(),
     };
     let ruled = rules.into_iter().map(|rules| Draft { rules, ..draft.clone() });
     let without = (0..draft.pieces.len()).map(|place| {
@@ -35,7 +40,7 @@ pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
     Box::new(ruled.chain(without).chain(cleared))
 }
 
-/// No list, an empty one, a shorter one, one with a smaller number.
+/// No list, an empty one, a shorter one, or one with a smaller number.
 fn dimensions(list: &[i64]) -> impl Iterator<Item = Option<Vec<i64>>> {
     let shorter = (0..list.len()).map(|place| {
         let mut list = list.to_vec();

@@ -1,4 +1,4 @@
-//! Lower ranks: axes taken away together where they lie on each other, or one alone.
+//! Lower ranks: removes aligned axes together, or a single axis.
 
 use super::Offers;
 use crate::shrink::draft::{Draft, End};
@@ -7,7 +7,7 @@ use broadcheck_spec::Rules;
 pub(in crate::shrink) fn fewer(draft: &Draft) -> Offers<'_> {
     let ranks: Vec<usize> = (0..draft.shape_count()).map(|place| draft.shape(place).len()).collect();
     let highest = ranks.iter().copied().max().unwrap_or(0);
-    // Counted from the right, as most rule sets do.
+    // Counted from the right, as in most rule sets.
     let together = ends(0..highest).map(|(from_right, end)| {
         let mut changed = draft.clone();
         for place in 0..draft.shape_count() {
@@ -29,13 +29,13 @@ pub(in crate::shrink) fn fewer(draft: &Draft) -> Offers<'_> {
     Box::new(together.chain(named).chain(alone))
 }
 
-/// Each axis with either end of it.
+/// Each axis with each of its ends.
 fn ends(axes: std::ops::Range<usize>) -> impl Iterator<Item = (usize, End)> {
     axes.flat_map(|axis| End::BOTH.map(|end| (axis, end)))
 }
 
-/// An axis of the higher operand taken away with the axis of the other that the attribute puts on it, and the attribute
-/// changed so that the rest lies as it lay.
+/// Removes an axis of the higher operand together with the axis that the attribute aligns with it, and
+/// changes the attribute so that the other axes stay aligned.
 fn along_the_attribute(draft: &Draft, axis: usize, end: End) -> Option<Draft> {
     let [left, right] = &draft.pieces[..] else { return None };
     let mut changed = draft.clone();
@@ -67,7 +67,12 @@ fn along_the_attribute(draft: &Draft, axis: usize, end: End) -> Option<Draft> {
                 _ => {}
             }
         }
-        _ => return None,
+        Rules::Pdpd { axis: None }
+        | Rules::Xla { broadcast_dimensions: None }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano => return None,
     }
     Some(changed)
 }

@@ -1,11 +1,11 @@
-//! Smaller expressions, fewer operands, plainer functions.
+//! Smaller expressions, fewer operands, simpler functions.
 
 use super::Offers;
 use crate::shrink::cost::function_cost;
 use crate::shrink::draft::Draft;
 use broadcheck_spec::{Expression, Function, Node, Operation, Rules};
 
-/// The root replaced by each smaller part of it, the smallest first; then each inner call by one of its arguments.
+/// Replaces the root by each smaller part, the smallest first; then each inner call by one of its arguments.
 pub(in crate::shrink) fn smaller(draft: &Draft) -> Offers<'_> {
     let Some(expression) = draft.expression() else { return Box::new(std::iter::empty()) };
     let nodes = expression.nodes();
@@ -22,7 +22,7 @@ pub(in crate::shrink) fn smaller(draft: &Draft) -> Offers<'_> {
     Box::new(parts.chain(spliced).map(|expression| draft.with_expression(expression)))
 }
 
-/// The expression with its nodes changed as they are made, by their places.
+/// Rebuilds the expression from the bottom up, changing nodes by their positions.
 fn rebuilt(expression: &Expression, change: &dyn Fn(usize, Expression) -> Expression) -> Option<Expression> {
     let mut built: Vec<Expression> = Vec::new();
     for (place, node) in expression.nodes().iter().enumerate() {
@@ -38,7 +38,7 @@ fn rebuilt(expression: &Expression, change: &dyn Fn(usize, Expression) -> Expres
     built.pop()
 }
 
-/// The part of an expression whose root stands at a place.
+/// The subexpression whose root is at this position.
 fn part(expression: &Expression, place: usize) -> Option<Expression> {
     let mut built: Vec<Expression> = Vec::new();
     for node in &expression.nodes()[..=place] {
@@ -54,7 +54,7 @@ fn part(expression: &Expression, place: usize) -> Option<Expression> {
     built.pop()
 }
 
-/// Each operand left out; where the expression reads it, it reads another one instead.
+/// Leaves out each operand. The expression reads another one instead.
 pub(in crate::shrink) fn fewer_operands(draft: &Draft) -> Offers<'_> {
     let count = draft.pieces.len();
     let pairs = (0..count).flat_map(move |gone| (0..count).map(move |other| (gone, other)));
@@ -91,13 +91,14 @@ fn without(draft: &Draft, gone: usize, other: usize) -> Option<Draft> {
         changed.rules = match changed.rules {
             Rules::Pdpd { .. } => Rules::Pdpd { axis: None },
             Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: None },
-            other => other,
+            rules @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => rules,
         };
     }
     Some(changed)
 }
 
-/// Each function replaced by a plainer one of as many arguments, and each operand that is read by an earlier one.
+/// Replaces each function by a simpler one with as many arguments, and each operand that is read by an
+/// earlier one.
 pub(in crate::shrink) fn plainer_functions(draft: &Draft) -> Offers<'_> {
     let Some(expression) = draft.expression() else { return Box::new(std::iter::empty()) };
     let replacements = expression.nodes().iter().enumerate().flat_map(|(place, node)| {
@@ -136,7 +137,7 @@ fn replaced(expression: &Expression, place: usize, plainer: Plainer) -> Option<E
                 let arguments = built.split_off(built.len() - call.arguments().len());
                 let function = match plainer {
                     Plainer::Function(function) if at == place => function,
-                    _ => call.function(),
+                    Plainer::Function(_) | Plainer::Operand(_) => call.function(),
                 };
                 Expression::call(function, arguments).ok()?
             }

@@ -4,7 +4,7 @@ use super::Offers;
 use crate::shrink::cost::length_cost;
 use crate::shrink::draft::{Draft, End};
 
-/// Each length that occurs, wherever it occurs, made smaller: what was equal stays equal.
+/// Reduces each length everywhere it occurs, so that equal lengths stay equal.
 pub(in crate::shrink) fn all_at_once(draft: &Draft) -> Offers<'_> {
     let mut lengths: Vec<usize> =
         (0..draft.shape_count()).flat_map(|place| draft.shape(place).to_vec()).collect();
@@ -25,7 +25,7 @@ pub(in crate::shrink) fn all_at_once(draft: &Draft) -> Offers<'_> {
     }))
 }
 
-/// Two axes of one length together, one of each shape; then each axis alone.
+/// Reduces two axes of equal length in different shapes together; then each axis alone.
 pub(in crate::shrink) fn one_by_one(draft: &Draft) -> Offers<'_> {
     let axes: Vec<(usize, usize)> = (0..draft.shape_count())
         .flat_map(|place| (0..draft.shape(place).len()).map(move |axis| (place, axis)))
@@ -50,7 +50,7 @@ pub(in crate::shrink) fn one_by_one(draft: &Draft) -> Offers<'_> {
     }))
 }
 
-/// Cheaper lengths, the boldest step first, down to the next one.
+/// Cheaper lengths, the boldest step first, down to the next smaller length.
 fn smaller(length: usize) -> impl Iterator<Item = usize> {
     let steps =
         (1..usize::BITS).map(move |half| length - (length >> half)).take_while(move |&less| less < length);

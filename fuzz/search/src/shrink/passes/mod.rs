@@ -1,5 +1,5 @@
-//! The ways in which a request may become smaller. Each pass offers changed drafts, the boldest first; what is not
-//! well-formed, not cheaper or does not disagree in the same way is passed over.
+//! The passes that make a request smaller. Each pass offers changed drafts, the boldest first. Drafts that
+//! are not well-formed, not cheaper, or do not disagree in the same way are skipped.
 
 mod attributes;
 mod axes;
@@ -12,13 +12,13 @@ use super::cost::{DTYPES, dtype_cost, name};
 use super::draft::{Draft, converted};
 use broadcheck_spec::{DType, Data};
 
-/// Changed drafts, made one by one.
+/// Changed drafts, made lazily.
 pub(super) type Offers<'a> = Box<dyn Iterator<Item = Draft> + 'a>;
 
-/// A way to change a draft.
+/// A pass: a way to change a draft.
 pub(super) type Pass = for<'a> fn(&'a Draft) -> Offers<'a>;
 
-/// All of them, what makes the following ones cheaper first.
+/// All passes. Those that make the following ones cheaper come first.
 pub(super) const PASSES: [Pass; 11] = [
     expression::smaller,
     expression::fewer_operands,
@@ -33,7 +33,7 @@ pub(super) const PASSES: [Pass; 11] = [
     names,
 ];
 
-/// All operands of a dtype in a plainer one.
+/// Changes all operands of a dtype to a simpler one.
 fn dtypes(draft: &Draft) -> Offers<'_> {
     let mut found: Vec<DType> = draft.pieces.iter().map(|piece| piece.values.dtype()).collect();
     found.sort_by_key(|&dtype| std::cmp::Reverse(dtype_cost(dtype)));
@@ -53,7 +53,7 @@ fn dtypes(draft: &Draft) -> Offers<'_> {
     }))
 }
 
-/// The operands named a, b, c, …
+/// Names the operands a, b, c, …
 fn names(draft: &Draft) -> Offers<'_> {
     Box::new(std::iter::once_with(|| {
         let mut changed = draft.clone();

@@ -1,4 +1,5 @@
-//! Plain values: 1, 2, 3, … where any will do; else as few and as short ones as it takes.
+//! Plain values (1, 2, 3, …) if any values show the disagreement; otherwise as few and as short ones as
+//! possible.
 
 use super::Offers;
 use crate::shrink::cost::value_cost;
@@ -6,7 +7,7 @@ use crate::shrink::draft::{Draft, converted, plain};
 use broadcheck_spec::{Data, Scalar};
 use std::ops::Range;
 
-/// More values of an operand than this are not looked at one by one.
+/// Operands with more values than this are not changed value by value.
 const MOST_ALONE: usize = 128;
 
 pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
@@ -30,7 +31,7 @@ pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
     Box::new(all.chain(parts).chain(single).flatten())
 }
 
-/// The whole, its halves, their halves, down to single places where those are not too many.
+/// The whole range, its halves, their halves, down to single values if there are not too many.
 fn ranges(count: usize) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     let mut size = count;
@@ -63,7 +64,7 @@ fn with_value(draft: &Draft, place: usize, at: usize, new: Scalar) -> Option<Dra
     Some(changed)
 }
 
-/// Values that are plainer than this one: 1, 0, 2, its whole part, one with half the digits.
+/// Values that are simpler than this one: 1, 0, 2, its integer part, one with half the digits.
 fn shorter(value: Option<Scalar>) -> Vec<Scalar> {
     let Some(value) = value else { return Vec::new() };
     let dtype = value.dtype();

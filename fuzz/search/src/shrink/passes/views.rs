@@ -1,4 +1,4 @@
-//! Dense operands instead of views; plainer views where it takes one.
+//! Dense operands instead of views; otherwise simpler views.
 
 use super::Offers;
 use crate::oracle::remade::gathered;
@@ -37,7 +37,7 @@ enum Change {
     Trimmed,
     /// The strides of a dense operand, from the start of the buffer.
     RowMajor,
-    /// A negative stride turned round.
+    /// A negative stride reversed.
     Forwards(usize),
     /// A stride of 0.
     Still(usize),

@@ -1,64 +1,64 @@
-//! Where the operands are drawn: on which axis of the frame each of their axes stands. For an accepted question
-//! that is the reference's alignment; for a refused one, the place that the rule set compares it at, as far as
-//! there is one.
+//! The columns of a drawing: in which column each operand's axis is drawn. For an accepted query that is the
+//! reference's alignment. For a refused query it is where the rule set compares the axis, if it gets that
+//! far.
 
 use super::Explanation;
 use super::clause::equal_ranks;
 use broadcheck_spec::{RefusalKind, Rules, Shape};
 
-/// The axes above which operands are drawn.
-pub(super) struct Frame {
-    /// The number of axes.
-    pub(super) rank: usize,
-    /// For each shape (the operands, then the target), for each of its axes, the axis of the frame; `None` for
-    /// an axis that is dropped. A shape that has no place as a whole is `None`.
+/// The columns of a drawing, and the column of every axis.
+pub(super) struct Columns {
+    /// The number of columns.
+    pub(super) count: usize,
+    /// For each shape (the operands, then the target), for each of its axes, its column; `None` for an axis
+    /// that is dropped. A shape that cannot be placed at all is `None`.
     pub(super) places: Vec<Option<Vec<Option<usize>>>>,
 }
 
-/// How far beyond A an operand B is still drawn.
+/// How many columns beyond A's an operand B may still be drawn in.
 const MAX_OVERHANG: usize = 8;
 
-impl Frame {
-    pub(super) fn of(explanation: &Explanation) -> Frame {
-        let question = &explanation.question;
-        let (shapes, target) = (&question.shapes[..], question.target.as_ref());
+impl Columns {
+    pub(super) fn of(explanation: &Explanation) -> Columns {
+        let query = &explanation.query;
+        let (shapes, target) = (&query.shapes[..], query.target.as_ref());
         match (&explanation.decision, target) {
             (Ok(alignment), None) => {
                 let places = alignment.axes.iter().cloned().map(Some).collect();
-                return Frame { rank: alignment.shape.rank(), places };
+                return Columns { count: alignment.shape.rank(), places };
             }
             (Err(refusal), _) if refusal.kind == Some(RefusalKind::OperandCount) => return unplaced(shapes),
             _ => {}
         }
-        match (&question.rules, shapes) {
+        match (&query.rules, shapes) {
             (Rules::None | Rules::Numpy | Rules::Theano | Rules::Bidirectional, _) => {
                 right_aligned(shapes.iter().chain(target))
             }
             (Rules::Pdpd { axis }, [a, b]) => pdpd(a, b, axis.unwrap_or(-1)),
             (Rules::Xla { .. }, [_, _]) if equal_ranks(shapes) => right_aligned(shapes.iter()),
             (Rules::Xla { broadcast_dimensions }, [_, _]) => xla(shapes, broadcast_dimensions.as_deref()),
-            _ => unplaced(shapes),
+            (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => unplaced(shapes),
         }
     }
 }
 
-fn right_aligned<'a>(shapes: impl Iterator<Item = &'a Shape> + Clone) -> Frame {
+fn right_aligned<'a>(shapes: impl Iterator<Item = &'a Shape> + Clone) -> Columns {
     let rank = shapes.clone().map(Shape::rank).max().unwrap_or(0);
     let places = shapes.map(|shape| Some((rank - shape.rank()..rank).map(Some).collect()));
-    Frame { rank, places: places.collect() }
+    Columns { count: rank, places: places.collect() }
 }
 
-/// No shape lies above any other.
-fn unplaced(shapes: &[Shape]) -> Frame {
-    Frame { rank: 0, places: vec![None; shapes.len()] }
+/// No shape can be aligned with another.
+fn unplaced(shapes: &[Shape]) -> Columns {
+    Columns { count: 0, places: vec![None; shapes.len()] }
 }
 
 fn all(shape: &Shape) -> Option<Vec<Option<usize>>> {
     Some((0..shape.rank()).map(Some).collect())
 }
 
-/// B from its start axis on, also where it ends beyond A, so that one sees by how much.
-fn pdpd(a: &Shape, b: &Shape, axis: i64) -> Frame {
+/// Places B from its start axis on, even if it ends beyond A, so that the drawing shows by how much.
+fn pdpd(a: &Shape, b: &Shape, axis: i64) -> Columns {
     if b.rank() > a.rank() {
         return right_aligned([a, b].into_iter());
     }
@@ -66,14 +66,14 @@ fn pdpd(a: &Shape, b: &Shape, axis: i64) -> Frame {
     let start = if axis == -1 { Some(a.rank() - b.rank()) } else { usize::try_from(axis).ok() };
     let start = start.filter(|&start| kept > 0 && start.saturating_add(kept) <= a.rank() + MAX_OVERHANG);
     let Some(start) = start else {
-        return Frame { rank: a.rank(), places: vec![all(a), None] };
+        return Columns { count: a.rank(), places: vec![all(a), None] };
     };
     let places = (0..b.rank()).map(|i| (i < kept).then_some(start + i)).collect();
-    Frame { rank: a.rank().max(start + kept), places: vec![all(a), Some(places)] }
+    Columns { count: a.rank().max(start + kept), places: vec![all(a), Some(places)] }
 }
 
-/// The lower operand on its dimensions, where they name one place for each of its axes.
-fn xla(shapes: &[Shape], dimensions: Option<&[i64]>) -> Frame {
+/// Places the lower operand at its dimensions, if they name one column for each of its axes.
+fn xla(shapes: &[Shape], dimensions: Option<&[i64]>) -> Columns {
     let lower = usize::from(shapes[1].rank() < shapes[0].rank());
     let higher = &shapes[1 - lower];
     let named: Vec<usize> =
@@ -86,5 +86,5 @@ fn xla(shapes: &[Shape], dimensions: Option<&[i64]>) -> Frame {
     if lower == 0 {
         places.swap(0, 1);
     }
-    Frame { rank: higher.rank(), places }
+    Columns { count: higher.rank(), places }
 }

@@ -1,9 +1,10 @@
-//! Two implementations' outcomes against each other, without an expected value. The common case, where they are
-//! the same to the bit, allocates nothing, and only elements that differ are judged.
+//! Compares two implementations' outcomes without an expected value. The common case, where they are equal to
+//! the bit, allocates nothing, and only elements that differ are judged.
 
 use super::elements::{Reading, Rule, elements_that_differ, holds_extremes};
 use super::{
-    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, index_of, judge, same_frame,
+    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, index_of, judge,
+    same_dtype_and_shape,
 };
 use broadcheck_reference::apply;
 use broadcheck_spec::{
@@ -12,7 +13,7 @@ use broadcheck_spec::{
 };
 
 impl Latitude {
-    /// What two implementations ask for together, where the one is judged by the other.
+    /// The latitude for comparing two implementations: the wider of what each asks for.
     pub fn of_both(one: &dyn Implementation, other: &dyn Implementation) -> Latitude {
         let (one, other) = (Latitude::of(one), Latitude::of(other));
         Latitude {
@@ -22,14 +23,14 @@ impl Latitude {
     }
 }
 
-/// How another implementation's outcome differs from the first one's, which is a result or a refusal. The
-/// latitude is what both ask for ([`Latitude::of_both`]): where it is wider than an expected value's own
-/// ([`EXPECTED_ULP`]), the first one's values get it too.
+/// Judges another implementation's outcome by the first one's, which is a result or a refusal. `latitude` is
+/// what both ask for ([`Latitude::of_both`]). If it is wider than an expected value's ([`EXPECTED_ULP`]), it
+/// also applies to the first one's values.
 ///
-/// Where either may answer a zero of either sign (clause V-3), an element that a `maximum` or `minimum` of two
-/// zeros leads to may be anything: what is computed from a zero hangs on its sign.
-pub fn between(request: &Request, first: &Outcome, other: &Outcome, latitude: Latitude) -> Verdict {
-    if same(first, other) {
+/// If either may return a zero of either sign (clause V-3), an element that depends on a `maximum` or
+/// `minimum` of two zeros may be anything, because what is computed from a zero depends on its sign.
+pub fn compare_outcomes(request: &Request, first: &Outcome, other: &Outcome, latitude: Latitude) -> Verdict {
+    if same_outcome(first, other) {
         return Verdict::Passed;
     }
     if let (Outcome::Success(one), Outcome::Success(other)) = (first, other) {
@@ -37,18 +38,18 @@ pub fn between(request: &Request, first: &Outcome, other: &Outcome, latitude: La
     }
     match expectation_of(first) {
         Some(expectation) => judge(request, &expectation, other, latitude),
-        None => Verdict::Errored("there is no outcome to compare with".into()),
+        None => Verdict::Errored("the first implementation gave no outcome to compare with".into()),
     }
 }
 
 fn results(request: &Request, one: &Success, other: &Success, latitude: Latitude) -> Result<(), Difference> {
-    same_frame("", &one.tensor, &other.tensor)?;
+    same_dtype_and_shape("", &one.tensor, &other.tensor)?;
     let expected = expected(request, one, latitude);
     let rule = Rule::of(request, &expected, latitude);
     let extremes = request.operation().expression().filter(|expression| holds_extremes(expression));
     let reading = extremes.filter(|_| latitude.any_zero_of_extremes).and_then(|_| Reading::of(request));
     let excused = |place: usize, shape: &Shape| match (&reading, extremes) {
-        // A gradient's element is read at many indices.
+        // A gradient's element depends on many indices.
         (Some(reading), Some(expression)) if reading.alignment.shape == *shape => {
             zeros_meet(expression, &reading.values_at(&index_of(place, shape)))
         }
@@ -58,7 +59,8 @@ fn results(request: &Request, one: &Success, other: &Success, latitude: Latitude
     extras(&expected, other)
 }
 
-/// The first one's result as an expected one. A wider latitude than an expected value's own is its tolerance.
+/// The first one's result as an expected one. If the latitude is wider than an expected value's, it becomes
+/// its tolerance.
 fn expected(request: &Request, success: &Success, latitude: Latitude) -> ExpectedResult {
     let inexact = request.operation().expression().is_some_and(|expression| !expression.is_exact());
     match expectation_of(&Outcome::Success(success.clone())) {
@@ -70,8 +72,7 @@ fn expected(request: &Request, success: &Success, latitude: Latitude) -> Expecte
     }
 }
 
-/// Whether a `maximum` or `minimum` has two zeros of different signs as its arguments, where the operands have
-/// these values.
+/// Whether, for these operand values, a `maximum` or `minimum` has two zeros of different signs as arguments.
 fn zeros_meet(expression: &Expression, operands: &[Scalar]) -> bool {
     let mut values: Vec<Scalar> = Vec::with_capacity(expression.nodes().len());
     for node in expression.nodes() {
@@ -92,8 +93,8 @@ fn zeros_meet(expression: &Expression, operands: &[Scalar]) -> bool {
     false
 }
 
-/// Whether two outcomes are results or refusals that agree to the bit, but for the words of a refusal.
-pub fn same(first: &Outcome, other: &Outcome) -> bool {
+/// Whether two outcomes are equal to the bit: both results, or both refusals (whose messages may differ).
+pub fn same_outcome(first: &Outcome, other: &Outcome) -> bool {
     match (first, other) {
         (Outcome::Refusal(first), Outcome::Refusal(other)) => same_refusal(first, other),
         (Outcome::Success(first), Outcome::Success(other)) => {
@@ -109,7 +110,7 @@ fn same_refusal(first: &Refusal, other: &Refusal) -> bool {
     first.kind == other.kind && first.axis == other.axis && first.operand == other.operand
 }
 
-/// Extras are judged only where both sides have them.
+/// Extras are compared only if both sides have them.
 fn same_or_absent<T>(one: Option<&T>, other: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {
     one.zip(other).is_none_or(|(one, other)| same(one, other))
 }
@@ -118,7 +119,7 @@ fn same_tensor(one: &Tensor, other: &Tensor) -> bool {
     one.shape() == other.shape() && same_values(one.values(), other.values())
 }
 
-/// Whether two buffers hold the same values by clause V-1: as one loop per dtype.
+/// Whether two buffers hold the same values by clause V-1, in one loop per dtype.
 pub fn same_values(one: &Data, other: &Data) -> bool {
     macro_rules! by_dtype {
         ($(($($variant:ident)*) $same:expr;)*) => {
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_are_the_same_by_v1() {
+    fn buffers_are_compared_by_v1() {
         assert!(same_values(&Data::from(vec![f16::NAN]), &Data::from(vec![-f16::NAN])));
         assert!(!same_values(&Data::from(vec![0.0f64]), &Data::from(vec![-0.0f64])));
         assert!(!same_values(&Data::from(vec![bf16::ONE]), &Data::from(vec![bf16::ONE; 2])));
@@ -166,26 +167,29 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_a_maximum_of_two_zeros_is_excused_where_the_sign_is_free() {
+    fn results_of_a_maximum_of_two_zeros_are_excused_if_the_sign_is_free() {
         let (plus, minus) = (result(f64::INFINITY), result(f64::NEG_INFINITY));
         let free = Latitude::ANY;
         let strict = Latitude { any_zero_of_extremes: false, ..free };
         let zeros = request(Function::Maximum, [0.0, -0.0]);
-        assert_eq!(between(&zeros, &plus, &minus, free), Verdict::Passed);
-        assert!(matches!(between(&zeros, &plus, &minus, strict), Verdict::Failed(_)));
+        assert_eq!(compare_outcomes(&zeros, &plus, &minus, free), Verdict::Passed);
+        assert!(matches!(compare_outcomes(&zeros, &plus, &minus, strict), Verdict::Failed(_)));
         let alike = request(Function::Maximum, [0.0, 0.0]);
-        assert!(matches!(between(&alike, &plus, &minus, free), Verdict::Failed(_)));
+        assert!(matches!(compare_outcomes(&alike, &plus, &minus, free), Verdict::Failed(_)));
     }
 
     #[test]
-    fn a_broken_outcome_agrees_with_nothing() {
+    fn an_errored_outcome_agrees_with_nothing() {
         let broken = Outcome::errored(broadcheck_spec::ErrorKind::Panicked, "panicked");
         let zeros = request(Function::Maximum, [0.0, -0.0]);
-        assert!(!same(&broken, &broken));
+        assert!(!same_outcome(&broken, &broken));
         assert_eq!(
-            between(&zeros, &result(1.0), &broken, Latitude::ANY),
+            compare_outcomes(&zeros, &result(1.0), &broken, Latitude::ANY),
             Verdict::Errored("panicked".into())
         );
-        assert!(matches!(between(&zeros, &broken, &result(1.0), Latitude::ANY), Verdict::Errored(_)));
+        assert!(matches!(
+            compare_outcomes(&zeros, &broken, &result(1.0), Latitude::ANY),
+            Verdict::Errored(_)
+        ));
     }
 }

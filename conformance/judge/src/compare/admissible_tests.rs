@@ -1,5 +1,5 @@
-//! The sets of values against brute force: every value that ULPs here and there can lead to must belong to the
-//! set, and the set must not reach further.
+//! Checks the sets of admissible values against brute force: every value that errors within the ULPs can lead
+//! to must be in the set, and the set must not extend further.
 
 use super::admissible::{Admissible, admissible};
 use super::ulp::{distance, from_key, infinity_key, key};
@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// A float from a decimal, rounded to the dtype by the crates that own the types.
+/// A float from a decimal, rounded to the dtype by the crates that define the types.
 fn float(dtype: DType, value: f64) -> Scalar {
     use broadcheck_spec::half::{bf16, f16};
     #[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
@@ -46,9 +46,9 @@ fn float(dtype: DType, value: f64) -> Scalar {
     }
 }
 
-/// The values that a function within `ulp` may give at these arguments, by the letter of clause V-4: it walks
-/// from neighbour to neighbour, and takes the zeros for one point.
-fn honest(function: Function, arguments: &[Scalar], ulp: u32) -> Vec<Scalar> {
+/// The values that a function within `ulp` may return for these arguments, by the letter of clause V-4: it
+/// walks from neighbour to neighbour and treats the two zeros as one point.
+fn admitted(function: Function, arguments: &[Scalar], ulp: u32) -> Vec<Scalar> {
     let value = apply(function, arguments);
     let special = |scalar: &Scalar| scalar.as_f64().is_some_and(|x| x == 0.0 || !x.is_finite());
     let one = function == Function::Power && arguments[0].as_f64() == Some(1.0);
@@ -62,7 +62,7 @@ fn honest(function: Function, arguments: &[Scalar], ulp: u32) -> Vec<Scalar> {
         .collect()
 }
 
-/// The correctly rounded value is this near the reference's, by the reference's accuracy tests.
+/// How far the correctly rounded value may be from the reference's, by the reference's accuracy tests.
 fn reference_error(function: Function, dtype: DType) -> u32 {
     match (function, dtype) {
         (Function::Exp | Function::Power, DType::F64) => 1,
@@ -70,7 +70,7 @@ fn reference_error(function: Function, dtype: DType) -> u32 {
     }
 }
 
-/// An expression with every node perturbed: one thing that an honest implementation may answer.
+/// An expression with every node perturbed: one answer that a correct implementation may give.
 fn perturbed(expression: &Expression, operands: &[Scalar], ulp: u32, random: &mut Random) -> Scalar {
     let mut values: Vec<Scalar> = Vec::new();
     for node in expression.nodes() {
@@ -78,8 +78,8 @@ fn perturbed(expression: &Expression, operands: &[Scalar], ulp: u32, random: &mu
             Node::Operand(place) => operands[*place],
             Node::Call(call) => {
                 let arguments: Vec<Scalar> = call.arguments().iter().map(|&place| values[place]).collect();
-                let choices = honest(call.function(), &arguments, ulp);
-                // The ends are where mistakes show.
+                let choices = admitted(call.function(), &arguments, ulp);
+                // Mistakes show at the ends.
                 match random.below(4) {
                     0 => choices[0],
                     1 => choices[choices.len() - 1],
@@ -111,7 +111,7 @@ const COMPARISONS: [Function; 6] = [
     Function::GreaterEqual,
 ];
 
-/// The sort of an expression: operands 0 to 3 are floats, 4 and 5 integers, 6 is a truth value.
+/// The type of an expression: operands 0 to 3 are floats, 4 and 5 integers, 6 is a boolean.
 #[derive(Clone, Copy)]
 enum Sort {
     Float,
@@ -146,14 +146,14 @@ fn expression(sort: Sort, depth: u32, random: &mut Random) -> Expression {
     };
     let mut arguments: Vec<Expression> =
         sorts.iter().map(|&sort| expression(sort, depth - 1, random)).collect();
-    // What is compared with itself is open as soon as it is inexact.
+    // Comparing a value with itself is open as soon as it is inexact.
     if matches!((sort, choice), (Sort::Truth, 4 | 5)) {
         arguments[1] = arguments[0].clone();
     }
     Expression::call(function, arguments).unwrap()
 }
 
-/// Four floats that lie near each other, near images of each other, or at the edges of the type.
+/// Four floats that are near each other, near images of each other, or at the limits of the type.
 fn operands(dtype: DType, random: &mut Random) -> Vec<Scalar> {
     let mut values: Vec<Scalar> = Vec::new();
     let infinity = infinity_key(dtype);
@@ -179,7 +179,7 @@ fn operands(dtype: DType, random: &mut Random) -> Vec<Scalar> {
 }
 
 #[test]
-fn every_honest_answer_is_admitted() {
+fn every_correct_answer_is_admitted() {
     let mut random = Random(0x0b0a_dc4e_c500_0001);
     let (mut open, mut truths, mut integers, mut nans) = (0, 0, 0, 0);
     for round in 0..8_000u32 {
@@ -209,11 +209,11 @@ fn every_honest_answer_is_admitted() {
             _ => {}
         }
     }
-    // What was tested is worth testing: conditions that are open, integers that hang on them, NaN or not.
+    // The test covers what it should: open conditions, integers that depend on them, NaN or a number.
     assert!(open > 1000 && truths > 50 && integers > 20 && nans > 20, "{open} {truths} {integers} {nans}");
 }
 
-/// All that a function may give, where each argument may have any of these values.
+/// Everything that a function may return if each argument may be any of these values.
 fn images(function: Function, arguments: &[Vec<Scalar>], ulp: u32) -> Vec<Scalar> {
     let mut tuples: Vec<Vec<Scalar>> = vec![Vec::new()];
     for choices in arguments {
@@ -224,7 +224,7 @@ fn images(function: Function, arguments: &[Vec<Scalar>], ulp: u32) -> Vec<Scalar
     }
     let mut found: Vec<Scalar> = Vec::new();
     let mut seen = BTreeSet::new();
-    for value in tuples.iter().flat_map(|tuple| honest(function, tuple, ulp)) {
+    for value in tuples.iter().flat_map(|tuple| admitted(function, tuple, ulp)) {
         if seen.insert(key(value).map_or((true, 0), |key| (false, key))) {
             found.push(value);
         }
@@ -233,7 +233,7 @@ fn images(function: Function, arguments: &[Vec<Scalar>], ulp: u32) -> Vec<Scalar
 }
 
 #[test]
-fn the_set_reaches_no_further_than_honest_answers() {
+fn the_set_extends_no_further_than_correct_answers() {
     let mut random = Random(0x0b0a_dc4e_c500_0002);
     let operand = Expression::operand;
     let mut compared = 0;
@@ -247,7 +247,7 @@ fn the_set_reaches_no_further_than_honest_answers() {
         let arms = [images(f, &[vec![operands[0]]], 2), images(g, &[vec![operands[1]]], 2)];
         let right = images(outer, &arms, 2);
         let Admissible::Floats(set) = admissible(&expression, &operands, 2) else { panic!("floats") };
-        // A power of what is below 0 hangs on which exponents are whole: there the set may be larger.
+        // A power of a negative number depends on which exponents are integers: there the set may be larger.
         let negative = |value: &Scalar| key(*value).is_some_and(|key| key < 0);
         if outer == Function::Power && arms[0].iter().any(negative) {
             continue;
@@ -265,7 +265,7 @@ fn the_set_reaches_no_further_than_honest_answers() {
 }
 
 #[test]
-fn one_function_admits_its_ulps_and_no_more() {
+fn one_function_admits_exactly_its_ulps() {
     for dtype in FLOATS {
         for function in [Function::Exp, Function::Log, Function::Tanh] {
             let argument = float(dtype, 0.75);
@@ -286,14 +286,14 @@ fn one_function_admits_its_ulps_and_no_more() {
     }
 }
 
-/// The ranges of an expression of one power over operands.
+/// The set of a single power of two operands.
 fn power_set(base: Scalar, exponent: Scalar, ulp: u32) -> Admissible {
     let expression = Expression::call(Function::Power, [0, 1].map(Expression::operand)).unwrap();
     admissible(&expression, &[base, exponent], ulp)
 }
 
 #[test]
-fn power_is_exact_where_the_clause_says_so() {
+fn power_is_exact_for_the_arguments_in_the_clause() {
     let f = Scalar::F64;
     // By hand, from IEEE 754-2019, 9.2.1.
     for (base, exponent, value) in [
@@ -317,7 +317,7 @@ fn power_is_exact_where_the_clause_says_so() {
 
 #[test]
 fn a_power_of_minus_zero_to_an_exponent_near_an_odd_number_has_either_sign() {
-    // pow(-0, exp(log 3)) is -0 where the exponent comes out as 3, and +0 at its neighbours.
+    // pow(-0, exp(log 3)) is -0 if the exponent comes out as 3, and +0 at its neighbours.
     let exponent = Expression::call(Function::Log, [Expression::operand(1)]).unwrap();
     let exponent = Expression::call(Function::Exp, [exponent]).unwrap();
     let expression = Expression::call(Function::Power, [Expression::operand(0), exponent]).unwrap();
@@ -327,7 +327,7 @@ fn a_power_of_minus_zero_to_an_exponent_near_an_odd_number_has_either_sign() {
     }
     assert!(!set(-0.0).contains(Scalar::F64(f64::NAN)));
     assert!(!set(0.0).contains(Scalar::F64(-0.0)));
-    // A negative number has such a power only where the exponent comes out whole.
+    // A negative number has such a power only if the exponent comes out as an integer.
     for right in [f64::NAN, -8.0] {
         assert!(set(-2.0).contains(Scalar::F64(right)), "{right}");
     }
