@@ -1,4 +1,4 @@
-//! The command line: arguments, exit statuses, and what all subcommands share.
+//! The command line: arguments, exit statuses, and what the subcommands share.
 
 mod check;
 mod compare_reports;
@@ -7,20 +7,20 @@ mod exhaust;
 mod exhausted;
 mod explain;
 mod export;
+mod export_bundle;
 mod faults;
+mod finding_report;
 mod fuzz;
 mod implementations;
 mod interrupt;
-mod judging;
-mod kit;
 mod list;
-mod proposing;
 mod reproduce;
 mod seeds;
 mod select;
 mod serve;
 mod show;
 mod smoke;
+mod suite_run;
 mod time;
 mod validate;
 
@@ -33,20 +33,19 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::num::ParseIntError;
 use std::process::ExitCode;
 
-/// All held.
+/// Everything held.
 const HELD: u8 = 0;
 /// Something failed.
 const FAILED: u8 = 1;
-/// The input or the command line was wrong.
+/// The input or the command line is invalid.
 const WRONG_INPUT: u8 = 2;
-/// Interrupted, as shells count it.
+/// Interrupted: 128 + SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
 
-const EXIT_STATUS: &str = "\
-Exit status: 0 all held, 1 something failed, 2 the input or the command line was wrong,
-130 interrupted.";
+const EXIT_STATUS: &str =
+    "Exit status: 0 success, 1 something failed, 2 invalid input or command line, 130 interrupted.";
 
-/// The conformance suite for array broadcasting: does it do what NumPy, OpenVINO, Paddle, XLA and Theano say?
+/// Conformance suite and differential fuzzer for array broadcasting as NumPy, OpenVINO, Paddle, XLA and Theano specify it
 #[derive(Parser)]
 #[command(name = "broadcheck", version, propagate_version = true, after_help = EXIT_STATUS, max_term_width = 110)]
 struct Cli {
@@ -73,30 +72,30 @@ enum Command {
     Smoke(smoke::Args),
 }
 
-/// Why a command ends before its end.
-enum Stop {
-    /// The input or the command line is wrong: what stands where, and what should.
+/// Why a command stopped early.
+enum Error {
+    /// The input or the command line is invalid: the place, what was found and what was expected.
     Input(String),
-    /// Output that cannot be written.
+    /// Standard output cannot be written.
     Output(io::Error),
 }
 
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Output(error)
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        Error::Output(error)
     }
 }
 
-impl From<String> for Stop {
-    fn from(message: String) -> Stop {
-        Stop::Input(message)
+impl From<String> for Error {
+    fn from(message: String) -> Error {
+        Error::Input(message)
     }
 }
 
-/// How a command ended: its exit status, or why it did not get there.
-type Ended = Result<u8, Stop>;
+/// The exit status of a command, or why it stopped early.
+type Ended = Result<u8, Error>;
 
-/// Runs the command line of this process; the result is its exit status.
+/// Runs the command line of this process and returns its exit status.
 pub fn main() -> ExitCode {
     let cli = match parsed() {
         Ok(cli) => cli,
@@ -110,7 +109,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(WRONG_INPUT);
         }
         Err(error) => {
-            // Help into a closed pipe is no failure, and there is nobody to tell.
+            // Printing help into a closed pipe is not a failure.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { WRONG_INPUT } else { HELD });
         }
@@ -134,20 +133,21 @@ pub fn main() -> ExitCode {
     };
     ExitCode::from(match ended {
         Ok(status) => status,
-        Err(Stop::Input(message)) => {
+        Err(Error::Input(message)) => {
             complain(&message);
             WRONG_INPUT
         }
-        // Whoever reads has seen enough: `broadcheck list | head`.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => HELD,
-        Err(Stop::Output(error)) => {
+        // The reader stopped early, as in `broadcheck list | head`.
+        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => HELD,
+        Err(Error::Output(error)) => {
             complain(&format!("standard output: {error}"));
             WRONG_INPUT
         }
     })
 }
 
-/// The command line. An error quotes it, and a shell may have put a file's name there: it is quoted so that it shows.
+/// Parses the command line. An error quotes it, and a glob may have put any file name there: control characters are
+/// escaped.
 fn parsed() -> Result<Cli, clap::Error> {
     Cli::try_parse().map_err(|error| {
         let shown = std::env::args_os().map(|word| visible(&word.to_string_lossy()));
@@ -155,7 +155,7 @@ fn parsed() -> Result<Cli, clap::Error> {
     })
 }
 
-/// What is wrong with a number, where Rust says only that its digits are: what was found, and what is expected.
+/// A message for a number that does not parse: what was found and what is expected. Rust's names only the digits.
 fn wrong_number(error: &clap::Error) -> Option<String> {
     error.source()?.downcast_ref::<ParseIntError>()?;
     let (argument, found) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);
@@ -168,7 +168,7 @@ fn wrong_number(error: &clap::Error) -> Option<String> {
     Some(format!("{argument}: found `{found}`, expected {expected}"))
 }
 
-/// A shape with a negative length looks like an option: `-1x2`. The number that was taken for one.
+/// A shape with a negative length, such as `-1x2`, looks like an option. Returns what clap took for one.
 fn negative_number(error: &clap::Error) -> Option<String> {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) if error.kind() == ErrorKind::UnknownArgument => {
@@ -179,47 +179,47 @@ fn negative_number(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Writes to standard output what may quote a harness, a file or the command line: it reaches no terminal raw.
-fn tell(text: &str) -> Result<(), Stop> {
+/// Prints text that may quote a harness, a file or the command line, with control characters escaped.
+fn print_visible(text: &str) -> Result<(), Error> {
     print(&visible(text))
 }
 
-/// [`tell`], as [`print_and_end`].
-fn tell_and_end(text: &str, status: u8) -> Ended {
+/// [`print_visible`] and [`print_and_end`] combined.
+fn print_visible_and_end(text: &str, status: u8) -> Ended {
     print_and_end(&visible(text), status)
 }
 
-/// Writes to standard output a document that is safe to show, or a text with colours whose other parts are.
-fn print(text: &str) -> Result<(), Stop> {
+/// Prints a document whose parts are already safe to show, except for colours.
+fn print(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
     out.write_all(visible_but_colours(text).as_bytes())?;
     Ok(out.flush()?)
 }
 
-/// Writes to standard output what is not the command's last word: a reader who left changes no exit status.
+/// Prints the last output of a command whose exit status is known. A closed pipe does not change the status.
 fn print_and_end(text: &str, status: u8) -> Ended {
     match print(text) {
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
-        Err(stop) => Err(stop),
+        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
+        Err(error) => Err(error),
         Ok(()) => Ok(status),
     }
 }
 
-/// Writes an error, line by line.
+/// Prints an error message to standard error.
 fn complain(message: &str) {
     let mut err = anstream::stderr().lock();
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    // Where standard error is closed, the exit status is all that is left.
+    // If standard error is closed, the exit status still reports the failure.
     let _ = writeln!(err, "{red}error:{red:#} {}", visible(message));
 }
 
-/// How wide lines may be: the terminal's width, or what reads well in a file.
+/// The width for output: that of the terminal, or 100 columns for a file.
 fn width() -> usize {
     let terminal = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     terminal.map_or(100, |(terminal_size::Width(width), _)| usize::from(width).max(40))
 }
 
-/// Texts of several columns, each as wide as its widest cell.
+/// Formats rows as columns, each as wide as its widest cell.
 fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count)

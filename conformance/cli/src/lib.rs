@@ -1,4 +1,4 @@
-//! The command `broadcheck`, as a library for its own program and tests.
+//! The command `broadcheck` as a library, for its binary and its tests only.
 
 pub mod command;
 pub mod report;

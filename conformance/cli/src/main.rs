@@ -1,4 +1,4 @@
-//! The command `broadcheck`: `broadcheck --help` lists what it does.
+//! The command `broadcheck`. `broadcheck --help` lists its subcommands.
 
 fn main() -> std::process::ExitCode {
     broadcheck_cli::command::main()

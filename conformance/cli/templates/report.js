@@ -1,4 +1,4 @@
-// Filters the page, and opens what a link points to. Everything is in the page already: without this it reads in full.
+// Filters the page, and opens the target of a link. The page is complete without this script.
 (function () {
   "use strict";
   document.documentElement.classList.add("js");
@@ -26,11 +26,11 @@
       })),
     })),
   }));
-  // What comes first in a listing, the worst first.
+  // The statuses that come first in a list, worst first.
   const FAILURES = "feu";
-  // The implementation whose signs the cases show, in whose order they stand; empty for all.
+  // The implementation whose status the cases show and are sorted by; empty for all.
   let judge = "";
-  // So many cases are opened to view at once where a filter leaves no more.
+  // If a filter leaves at most this many cases, their clauses are opened.
   const FEW = 80;
 
   function asked() {
@@ -40,7 +40,7 @@
     return wanted;
   }
 
-  // The letters of its status: of one implementation, or of all.
+  // The letters of the status of a case: for one implementation, or for all.
   function lettersOf(one, impl) {
     return impl === "" ? one.letters : one.letters.charAt(Number(impl));
   }
@@ -56,7 +56,7 @@
     return place === -1 ? FAILURES.length : place;
   }
 
-  // The sign and word of one implementation, as the list of statuses has them; without one, the counts over all.
+  // Shows the sign and word for one implementation, or the counts over all.
   function showMarks(one) {
     if (judge === "") {
       one.marks.replaceChildren(...one.counts);
@@ -121,7 +121,7 @@
     return any;
   }
 
-  // The filter stands in the address, so that a view can be sent to somebody.
+  // Stores the filter in the address, so that a view can be shared.
   function remember() {
     const parts = new URLSearchParams();
     for (const field of fields) {
@@ -139,7 +139,7 @@
 
   function set(values) {
     for (const field of fields) form.elements[field].value = values[field] || "";
-    // What is no option of a list selects nothing.
+    // A value that is not an option of a list selects nothing.
     for (const field of fields) if (form.elements[field].selectedIndex === -1) form.elements[field].value = "";
   }
 
@@ -153,7 +153,7 @@
     }
   }
 
-  // What the address says: a filter, or the id of a case or clause, which is opened and shown.
+  // Applies the address: a filter, or the id of a case or clause to open.
   function follow() {
     const hash = location.hash.slice(1);
     if (hash.startsWith("?")) {
@@ -162,7 +162,7 @@
       return;
     }
     let id = hash;
-    try { id = decodeURIComponent(hash); } catch (error) { /* as it stands */ }
+    try { id = decodeURIComponent(hash); } catch (error) { /* use it unchanged */ }
     const target = id === "" ? null : document.getElementById(id);
     if (!target) return;
     open(target);
@@ -174,11 +174,11 @@
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
   form.addEventListener("submit", (event) => event.preventDefault());
-  // A reset empties the fields after this event.
+  // The fields are reset after this event.
   form.addEventListener("reset", () => setTimeout(changed));
   window.addEventListener("hashchange", follow);
 
-  // A count of the matrix shows its cases: the rule set, the clause, the implementation and the status.
+  // A count in the matrix shows its cases: it sets rule set, clause, implementation and status.
   document.querySelector(".matrix").addEventListener("click", (event) => {
     const link = event.target.closest("td a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -19,9 +19,12 @@
 //! }
 //! ```
 //!
-//! What the implementation does not declare is shown as ignored, never as passed. `cargo test --test broadcasting
-//! numpy/zero` runs the cases whose names hold that; sweeps are among them. What it is known to fail stands in a
-//! known-failures file ([`Tests::known`]): such a test passes as long as the case fails, and is marked `[known]`.
+//! A case outside the implementation's capabilities is shown as ignored, never as passed. `cargo test --test
+//! broadcasting numpy/zero` runs the cases and sweeps whose names contain `numpy/zero`. Cases that the implementation is
+//! known to fail are listed in a known-failures file ([`Tests::known`]): such a test passes as long as the case fails, and
+//! is marked `[known]`.
+//!
+//! A library with several engines tests them in one run with [`Tests::several`].
 
 mod arguments;
 mod printer;
@@ -32,49 +35,76 @@ use crate::run::{Judged, Status, run_case};
 use crate::sweeps::{Expansion, expand, run_sweep};
 use arguments::{Arguments, HELP};
 use broadcheck_judge::describe::{describe_expectation, describe_request};
-use broadcheck_spec::{Case, FILES, Implementation, Suite, Sweep, load_str};
+use broadcheck_spec::{Case, FILES, Implementation, LoadErrors, Suite, Sweep, load_str};
 use runner::{Label, Trial};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// How many of the tests must not be ignored: a library that declares nothing would otherwise pass in silence.
-const FEWEST_JUDGED: usize = 1;
-
 /// The exit status of a test binary whose tests fail, as Rust's own test harness has it.
 const FAILED: u8 = 101;
-/// The exit status where the arguments are wrong.
+/// The exit status if the arguments are wrong.
 const USAGE: u8 = 2;
 
-/// The suite for one implementation.
-pub struct Tests<I> {
-    implementation: I,
-    known: Option<PathBuf>,
+/// The suite for one or more implementations.
+pub struct Tests {
+    implementations: Vec<Box<dyn Implementation + Send>>,
+    /// Whether the name of each test ends with that of the implementation.
+    named: bool,
+    known: Vec<PathBuf>,
     cases: Vec<PathBuf>,
+    more: Vec<Trial>,
 }
 
-impl<I: Implementation + Send + 'static> Tests<I> {
-    /// The suite that is built in.
-    pub fn new(implementation: I) -> Tests<I> {
-        Tests { implementation, known: None, cases: Vec::new() }
+impl Tests {
+    /// The built-in suite for one implementation. Each test has the id of its case or sweep as its name.
+    pub fn new(implementation: impl Implementation + Send + 'static) -> Tests {
+        Tests { named: false, ..Tests::several([Box::new(implementation) as _]) }
     }
 
-    /// With the failures that this file lists as known. A path that is relative is seen from the package's directory,
-    /// in which cargo runs tests.
-    #[must_use]
-    pub fn known(self, file: impl AsRef<Path>) -> Tests<I> {
-        Tests { known: Some(file.as_ref().to_owned()), ..self }
+    /// The built-in suite for several implementations. Each test is named `ID (IMPLEMENTATION)`.
+    pub fn several(implementations: impl IntoIterator<Item = Box<dyn Implementation + Send>>) -> Tests {
+        let implementations = implementations.into_iter().collect();
+        Tests { implementations, named: true, known: Vec::new(), cases: Vec::new(), more: Vec::new() }
     }
 
-    /// With the cases of this file or directory in place of those that are built in. May be repeated.
+    /// Adds an implementation that cannot run on this machine, such as one for a SIMD level that the processor lacks.
+    /// It appears as one ignored test, so that its absence is visible.
     #[must_use]
-    pub fn cases(mut self, path: impl AsRef<Path>) -> Tests<I> {
+    pub fn unavailable(mut self, name: &str) -> Tests {
+        self.more.push(Trial {
+            label: Label { name: format!("suite/is-available ({name})"), kind: "" },
+            ignored: true,
+            run: Box::new(|| Err("this machine cannot run the implementation".into())),
+        });
+        self
+    }
+
+    /// Adds the known failures listed in this file. Cargo runs tests in the package's directory, so a relative path
+    /// starts there. With several implementations, call this once per file: each file names its implementation.
+    #[must_use]
+    pub fn known(mut self, file: impl AsRef<Path>) -> Tests {
+        self.known.push(file.as_ref().to_owned());
+        self
+    }
+
+    /// Uses the cases of this file or directory instead of the built-in ones. May be repeated.
+    #[must_use]
+    pub fn cases(mut self, path: impl AsRef<Path>) -> Tests {
         self.cases.push(path.as_ref().to_owned());
         self
     }
 
-    /// Runs what the arguments of the process ask for, as tests are run: the exit status is a test's.
+    /// Adds a test that is not part of the suite. It fails with the message that it returns.
+    #[must_use]
+    pub fn test(mut self, name: &str, run: impl FnOnce() -> Result<(), String> + Send + 'static) -> Tests {
+        let label = Label { name: name.to_owned(), kind: "" };
+        self.more.push(Trial { label, ignored: false, run: Box::new(run) });
+        self
+    }
+
+    /// Runs the tests that the arguments of the process select, and returns the exit status of a test binary.
     pub fn main(self) -> ExitCode {
         let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
         let arguments = match Arguments::parse(arguments) {
@@ -89,7 +119,7 @@ impl<I: Implementation + Send + 'static> Tests<I> {
             return ExitCode::SUCCESS;
         }
         let run = |trials| runner::run(&arguments, trials).map_err(|error| format!("the output: {error}"));
-        match self.trials(&arguments).and_then(run) {
+        match self.trials(exact_name(&arguments)).and_then(run) {
             Ok(counts) if counts.failed > 0 => ExitCode::from(FAILED),
             Ok(_) => ExitCode::SUCCESS,
             Err(message) => {
@@ -99,137 +129,205 @@ impl<I: Implementation + Send + 'static> Tests<I> {
         }
     }
 
-    fn trials(self, arguments: &Arguments) -> Result<Vec<Trial>, String> {
-        let one_file = self.cases.is_empty().then(|| file_of(arguments)).flatten();
-        let suite = match one_file {
-            Some((name, text)) => load_str(text, name).map(Suite::from),
-            None if self.cases.is_empty() => Suite::builtin(),
-            None => Suite::from_paths(&self.cases),
-        };
-        let suite = suite.map_err(|errors| format!("the cases cannot be read\n{errors}"))?;
-        let known = self.known.as_deref().map(Known::load).transpose()?;
-        let name = self.implementation.name();
-        if let Some(known) = known.as_ref().filter(|known| known.implementation != name) {
-            let found = &known.implementation;
-            return Err(format!("found known failures of `{found}`, expected those of `{name}`"));
+    /// The tests; if only the test of this name will run, perhaps not all the others.
+    fn trials(self, only: Option<&str>) -> Result<Vec<Trial>, String> {
+        let (suite, whole) = self.suite(only).map_err(|errors| format!("cannot read the cases\n{errors}"))?;
+        let subjects = subjects(self.implementations, self.named, &self.known)?;
+        let mut trials = self.more;
+        if whole {
+            for subject in &subjects {
+                subject.require_any(&suite)?;
+                trials.extend(subject.unmatched(&suite));
+            }
         }
-        let version = self.implementation.version();
-        if known.as_ref().is_some_and(|known| !known.covers(version)) {
-            return Err(format!("found known failures of other versions of `{name}` than {version}"));
+        for case in suite.cases.into_iter().map(Arc::new) {
+            trials.extend(subjects.iter().map(|subject| subject.case(&case)));
         }
-        let ids = || {
-            suite.cases.iter().map(|case| case.id.as_str()).chain(suite.sweeps.iter().map(|s| s.id.as_str()))
-        };
-        let leftovers: Vec<String> = known.as_ref().map_or_else(Vec::new, |known| {
-            known.unmatched(ids()).iter().map(|entry| entry.case.clone()).collect()
-        });
-        let subject = Arc::new(Subject { implementation: self.implementation, known });
-        let cases = suite.cases.into_iter().map(|case| subject.case(case));
-        let mut trials: Vec<Trial> = cases.collect();
-        trials.extend(suite.sweeps.into_iter().map(|sweep| subject.sweep(sweep)));
-        trials.extend(leftovers.iter().map(|case| leftover(case)));
-        let judged = trials.iter().filter(|trial| !trial.ignored).count();
-        if judged < FEWEST_JUDGED && one_file.is_none() {
-            return Err("found no case that the implementation declares, expected at least one".into());
+        for sweep in suite.sweeps.into_iter().map(Arc::new) {
+            trials.extend(subjects.iter().map(|subject| subject.sweep(&sweep)));
         }
         Ok(trials)
     }
+
+    /// The suite, and whether it is whole: cargo-nextest runs one process per test, so a process that runs a single
+    /// built-in case loads only the file that contains it.
+    fn suite(&self, only: Option<&str>) -> Result<(Suite, bool), LoadErrors> {
+        if !self.cases.is_empty() {
+            return Ok((Suite::from_paths(&self.cases)?, true));
+        }
+        // Ids contain no space, and what follows one in a name is the implementation.
+        let id = only.and_then(|name| name.split(' ').next()).unwrap_or_default();
+        let contains =
+            |text: &str| text.lines().any(|line| line.trim_start().strip_prefix("- id: ") == Some(id));
+        match FILES.iter().find(|(_, text)| contains(text)) {
+            Some((file, text)) => Ok((load_str(text, file)?.into(), false)),
+            None => Ok((Suite::builtin()?, true)),
+        }
+    }
 }
 
-/// The built-in file that holds the one test whose exact name the arguments give, if they do. cargo-nextest runs each
-/// test so, in a process of its own: reading the whole suite each time would take most of the time.
-fn file_of(arguments: &Arguments) -> Option<(&'static str, &'static str)> {
+/// The name of the test to run, if the arguments select exactly one.
+fn exact_name(arguments: &Arguments) -> Option<&str> {
     let [name] = arguments.filters.as_slice() else { return None };
-    // An id holds no space; a kind, which may precede it, ends with one.
-    let id = name.rsplit(' ').next().filter(|_| arguments.exact)?;
-    let holds = |text: &str| text.lines().any(|line| line.trim_start().strip_prefix("- id: ") == Some(id));
-    FILES.iter().copied().find(|(_, text)| holds(text))
+    // The list of tests shows a kind such as `[known]` before the name.
+    arguments.exact.then(|| name.strip_prefix("[known] ").unwrap_or(name))
 }
 
-/// Writes to standard output. If nobody reads it, the exit status is all there is to say.
+/// Writes to standard output. A closed output is ignored: the exit status still reports the result.
 fn write(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// An entry of the known-failures file that lists no case.
-fn leftover(case: &str) -> Trial {
-    let message = format!("the known failure `{case}` lists no case of the suite");
-    let label = Label { name: format!("known-failure {case}"), kind: "" };
-    Trial { label, ignored: false, run: Box::new(|| Err(message)) }
-}
-
-/// The implementation with what is known of it.
-struct Subject<I> {
-    implementation: I,
+/// One implementation with its known failures.
+struct Subject {
+    implementation: Box<dyn Implementation + Send>,
     known: Option<Known>,
+    named: bool,
 }
 
-impl<I: Implementation + Send + 'static> Subject<I> {
-    fn case(self: &Arc<Self>, case: Case) -> Trial {
-        let covered = self.implementation.capabilities().covers(&case.request).is_ok();
-        let subject = Arc::clone(self);
-        self.trial(case.id.clone(), covered, move || {
-            let judged = run_case(&subject.implementation, &case, subject.known.as_ref());
-            verdict(
-                &judged,
-                &[
+/// Pairs each implementation with the file of its known failures.
+fn subjects(
+    implementations: Vec<Box<dyn Implementation + Send>>,
+    named: bool,
+    files: &[PathBuf],
+) -> Result<Vec<Arc<Subject>>, String> {
+    if implementations.is_empty() {
+        return Err("found no implementation, expected at least one".into());
+    }
+    let mut subjects: Vec<Subject> = implementations
+        .into_iter()
+        .map(|implementation| Subject { implementation, known: None, named })
+        .collect();
+    for file in files {
+        let known = Known::load(file)?;
+        let name = &known.implementation;
+        let Some(subject) = subjects.iter_mut().find(|subject| subject.implementation.name() == name) else {
+            let names: Vec<String> =
+                subjects.iter().map(|subject| format!("`{}`", subject.implementation.name())).collect();
+            let (file, names) = (file.display(), names.join(" or "));
+            return Err(format!("{file}: found known failures of `{name}`, expected those of {names}"));
+        };
+        let version = subject.implementation.version();
+        if !known.covers(version) {
+            let file = file.display();
+            return Err(format!(
+                "{file}: found known failures of `{name}` for other versions than {version}"
+            ));
+        }
+        if subject.known.is_some() {
+            let file = file.display();
+            return Err(format!("{file}: found a second file of known failures of `{name}`, expected one"));
+        }
+        subject.known = Some(known);
+    }
+    Ok(subjects.into_iter().map(Arc::new).collect())
+}
+
+impl Subject {
+    /// An error unless the implementation declares some case: otherwise every test would be ignored, and the run would
+    /// look like a success.
+    fn require_any(&self, suite: &Suite) -> Result<(), String> {
+        let any = suite.cases.iter().any(|case| self.covers_case(case))
+            || suite.sweeps.iter().any(|sweep| self.covers_sweep(sweep));
+        let name = self.implementation.name();
+        any.then_some(()).ok_or_else(|| {
+            format!("`{name}`: found no case within its declared capabilities, expected at least one")
+        })
+    }
+
+    /// A failing test for each entry of the known-failures file that matches no case or sweep.
+    fn unmatched(&self, suite: &Suite) -> Vec<Trial> {
+        let Some(known) = &self.known else { return Vec::new() };
+        let cases = suite.cases.iter().map(|case| case.id.as_str());
+        let ids = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str()));
+        let trial = |case: &str| {
+            let message = format!("the known failure `{case}` matches no case of the suite");
+            let label = Label { name: self.test_name(&format!("known-failure {case}")), kind: "" };
+            Trial { label, ignored: false, run: Box::new(|| Err(message)) }
+        };
+        known.unmatched(ids).iter().map(|entry| trial(&entry.case)).collect()
+    }
+
+    fn case(self: &Arc<Self>, case: &Arc<Case>) -> Trial {
+        let (subject, test) = (Arc::clone(self), Arc::clone(case));
+        self.trial(&case.id, self.covers_case(case), move || {
+            let case = &*test;
+            let judged = run_case(&*subject.implementation, case, subject.known.as_ref());
+            verdict(&judged, || {
+                vec![
                     ("title", vec![case.title.clone()]),
                     ("request", describe_request(&case.request)),
                     ("expectation", describe_expectation(&case.request, &case.expectation)),
                     ("outcome", vec![judged.detail.clone()]),
                     ("clause", vec![format!("{} of spec/SEMANTICS.md", case.clause)]),
                     ("source", case.sources.iter().map(ToString::to_string).collect()),
-                    ("stands in", vec![case.location.to_string()]),
-                ],
-            )
+                    ("location", vec![case.location.to_string()]),
+                    ("rerun", vec![subject.rerun(&case.id)]),
+                ]
+            })
         })
     }
 
-    fn sweep(self: &Arc<Self>, sweep: Sweep) -> Trial {
-        let capabilities = self.implementation.capabilities();
-        let covered = match expand(&sweep) {
-            Ok(Expansion::Cases(cases)) => {
-                cases.iter().any(|case| capabilities.covers(&case.request).is_ok())
-            }
-            Ok(Expansion::Relation { relation, extent }) => {
-                relation.covered_by(capabilities, &extent).is_ok()
-            }
-            // The run says what is wrong with it.
-            Err(_) => true,
-        };
-        let subject = Arc::clone(self);
-        self.trial(sweep.id.clone(), covered, move || {
-            let judged = run_sweep(&subject.implementation, &sweep, subject.known.as_ref()).judged;
-            verdict(
-                &judged,
-                &[
+    fn sweep(self: &Arc<Self>, sweep: &Arc<Sweep>) -> Trial {
+        let (subject, test) = (Arc::clone(self), Arc::clone(sweep));
+        self.trial(&sweep.id, self.covers_sweep(sweep), move || {
+            let sweep = &*test;
+            let judged = run_sweep(&*subject.implementation, sweep, subject.known.as_ref()).judged;
+            verdict(&judged, || {
+                vec![
                     ("title", vec![sweep.title.clone()]),
                     ("outcome", vec![judged.detail.clone()]),
-                    ("stands in", vec![sweep.location.to_string()]),
-                ],
-            )
+                    ("source", sweep.sources.iter().map(ToString::to_string).collect()),
+                    ("location", vec![sweep.location.to_string()]),
+                    ("rerun", vec![subject.rerun(&sweep.id)]),
+                ]
+            })
         })
     }
 
     fn trial(
         &self,
-        id: String,
+        id: &str,
         covered: bool,
         run: impl FnOnce() -> Result<(), String> + Send + 'static,
     ) -> Trial {
-        let listed = self.known.as_ref().is_some_and(|known| known.entry(&id).is_some());
-        let label = Label { name: id, kind: if listed { "known" } else { "" } };
+        let listed = self.known.as_ref().is_some_and(|known| known.entry(id).is_some());
+        let label = Label { name: self.test_name(id), kind: if listed { "known" } else { "" } };
         Trial { label, ignored: !covered, run: Box::new(run) }
+    }
+
+    fn covers_case(&self, case: &Case) -> bool {
+        self.implementation.capabilities().covers(&case.request).is_ok()
+    }
+
+    fn covers_sweep(&self, sweep: &Sweep) -> bool {
+        match expand(sweep) {
+            Ok(Expansion::Cases(cases)) => cases.iter().any(|case| self.covers_case(case)),
+            Ok(Expansion::Relation { relation, extent }) => {
+                relation.covered_by(self.implementation.capabilities(), &extent).is_ok()
+            }
+            // The run reports what is wrong with the sweep.
+            Err(_) => true,
+        }
+    }
+
+    fn test_name(&self, id: &str) -> String {
+        if self.named { format!("{id} ({})", self.implementation.name()) } else { id.to_owned() }
+    }
+
+    /// The command that runs this test alone.
+    fn rerun(&self, id: &str) -> String {
+        format!("cargo test -- --exact '{}'", self.test_name(id))
     }
 }
 
-/// A pass, or what a person needs to see. What was not judged has not passed.
-fn verdict(judged: &Judged, about: &[(&str, Vec<String>)]) -> Result<(), String> {
+/// A pass, or the text of the failure. A case that was not judged has not passed.
+fn verdict(judged: &Judged, about: impl FnOnce() -> Vec<(&'static str, Vec<String>)>) -> Result<(), String> {
     if matches!(judged.status, Status::Passed | Status::KnownFailure) {
         return Ok(());
     }
     let mut text = String::new();
-    for (name, lines) in about {
+    for (name, lines) in about() {
         for (place, line) in lines.iter().flat_map(|line| line.lines()).enumerate() {
             text += &format!("{:<11}  {line}\n", if place == 0 { name } else { "" });
         }
@@ -238,127 +336,4 @@ fn verdict(judged: &Judged, about: &[(&str, Vec<String>)]) -> Result<(), String>
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use broadcheck_reference::Reference;
-    use broadcheck_spec::{Capabilities, Outcome, Request, RuleSet};
-    use std::fs;
-
-    /// Refuses everything, under a name.
-    struct Refuses(Capabilities);
-
-    impl Implementation for Refuses {
-        fn name(&self) -> &str {
-            "refuses"
-        }
-        fn version(&self) -> &str {
-            "1"
-        }
-        fn capabilities(&self) -> &Capabilities {
-            &self.0
-        }
-        fn run(&self, _: &Request) -> Outcome {
-            Outcome::Refusal(broadcheck_spec::Refusal::default())
-        }
-    }
-
-    /// Runs the tests whose names hold this; how many passed, failed and were ignored.
-    fn counts<I: Implementation + Send + 'static>(tests: Tests<I>, filter: &str) -> [usize; 3] {
-        let directory = tempfile::tempdir().unwrap();
-        let log = directory.path().join("log").to_str().unwrap().to_owned();
-        let arguments =
-            Arguments { filters: vec![filter.into()], logfile: Some(log), ..Arguments::default() };
-        let counts = runner::run(&arguments, tests.trials(&arguments).unwrap()).unwrap();
-        [counts.passed, counts.failed, counts.ignored]
-    }
-
-    /// A case file of the suite.
-    fn file(name: &str) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/cases").join(name)
-    }
-
-    #[test]
-    fn each_case_is_a_test() {
-        let suite = Suite::builtin().unwrap();
-        let trials = Tests::new(Reference::new()).trials(&Arguments::default()).unwrap();
-        assert_eq!(trials.len(), suite.cases.len() + suite.sweeps.len());
-        let (numpy, xla) = (file("numpy-examples.yaml"), file("xla-examples.yaml"));
-        let [passed, failed, ignored] = counts(Tests::new(Reference::new()).cases(&numpy), "numpy/examples");
-        assert!(passed > 10 && failed == 0 && ignored == 0, "{passed} {failed} {ignored}");
-        let only_numpy = Refuses(Capabilities { rules: vec![RuleSet::Numpy], ..Capabilities::all() });
-        let [passed, failed, ignored] = counts(Tests::new(only_numpy).cases(&numpy).cases(&xla), "xla/");
-        assert!(passed == 0 && failed == 0 && ignored > 10, "what is not declared is ignored");
-        let none = Tests::new(Refuses(Capabilities::all())).cases(file("none-shapes.yaml"));
-        let [passed, failed, _] = counts(none, "none/");
-        assert!(passed > 10 && failed > 10, "refusals pass, results do not: {passed} {failed}");
-    }
-
-    #[test]
-    fn what_is_known_passes_while_it_fails() {
-        let directory = tempfile::tempdir().unwrap();
-        let known = directory.path().join("known.yaml");
-        let with = |implementation: &str, case: &str| {
-            let entry = format!("{{case: \"{case}\", reason: so, url: \"https://example.org\"}}");
-            fs::write(&known, format!("implementation: {implementation}\nknown: [{entry}]\n")).unwrap();
-        };
-        let cases = file("none-shapes.yaml");
-        let tests = || Tests::new(Refuses(Capabilities::all())).cases(&cases).known(&known);
-        let suite = Suite::from_paths(std::slice::from_ref(&cases)).unwrap();
-        let accepted = |case: &&Case| matches!(case.expectation, broadcheck_spec::Expectation::Result(_));
-        let (fails, passes) = (
-            &suite.cases.iter().find(accepted).unwrap().id,
-            &suite.cases.iter().find(|case| !accepted(case)).unwrap().id,
-        );
-        with("refuses", fails);
-        assert_eq!(counts(tests(), fails)[1], 0);
-        with("refuses", passes);
-        assert_eq!(counts(tests(), passes)[1], 1, "an unexpected pass");
-        with("refuses", "numpy/gone/*");
-        assert_eq!(counts(tests(), "known-failure numpy/gone")[1], 1, "an entry that lists nothing");
-        with("other", fails);
-        assert!(
-            tests()
-                .trials(&Arguments::default())
-                .is_err_and(|error| error.contains("found known failures of `other`"))
-        );
-        assert!(tests().known("missing.yaml").trials(&Arguments::default()).is_err());
-        assert!(Tests::new(Reference::new()).cases("missing").trials(&Arguments::default()).is_err());
-    }
-
-    #[test]
-    fn a_library_that_declares_nothing_fails() {
-        let nothing = Capabilities { rules: Vec::new(), ..Capabilities::all() };
-        let Err(error) = Tests::new(Refuses(nothing)).trials(&Arguments::default()) else {
-            panic!("nothing is judged")
-        };
-        assert!(error.starts_with("found no case that the implementation declares"), "{error}");
-    }
-
-    #[test]
-    fn one_test_by_its_exact_name_reads_one_file() {
-        let exactly =
-            |name: &str| Arguments { filters: vec![name.into()], exact: true, ..Arguments::default() };
-        let suite = Suite::builtin().unwrap();
-        let (case, sweep) = (&suite.cases[0], &suite.sweeps[0]);
-        for (name, id, file) in [
-            (case.id.clone(), &case.id, &case.location.file),
-            (format!("[known] {}", case.id), &case.id, &case.location.file),
-            (sweep.id.clone(), &sweep.id, &sweep.location.file),
-        ] {
-            assert_eq!(file_of(&exactly(&name)).unwrap().0, file, "{name}");
-            let trials = Tests::new(Reference::new()).trials(&exactly(&name)).unwrap();
-            assert!(
-                trials.len() < suite.cases.len() / 2 && trials.iter().any(|trial| trial.label.name == *id)
-            );
-        }
-        assert!(suite.cases.iter().step_by(50).all(|case| file_of(&exactly(&case.id)).is_some()));
-        let containing = Arguments { exact: false, ..exactly(&case.id) };
-        let several = Arguments { filters: vec![case.id.clone(), sweep.id.clone()], ..exactly("") };
-        assert!(file_of(&containing).is_none() && file_of(&several).is_none());
-        assert!(file_of(&exactly("known-failure numpy/gone/*")).is_none());
-        // What the implementation does not declare can be asked for: it is then shown as ignored.
-        let nothing = Refuses(Capabilities { rules: Vec::new(), ..Capabilities::all() });
-        let trials = Tests::new(nothing).trials(&exactly(&case.id)).unwrap();
-        assert!(trials.iter().all(|trial| trial.ignored));
-    }
-}
+mod tests;

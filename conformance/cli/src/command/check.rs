@@ -1,11 +1,12 @@
-//! `broadcheck check`: the suite against implementations.
+//! `broadcheck check`: runs the suite against implementations.
 
 use super::implementations::{add_known, find, parse_jobs, wanted, with_jobs};
-use super::judging::{Judging, Rerun};
 use super::select::Selection;
+use super::suite_run::{Rerun, SuiteRun};
 use super::time::parse_time;
 use super::{
-    Ended, FAILED, HELD, INTERRUPTED, Stop, complain, interrupt, print, print_and_end, tell_and_end, width,
+    Ended, Error, FAILED, HELD, INTERRUPTED, complain, interrupt, print, print_and_end,
+    print_visible_and_end, width,
 };
 use crate::report::output::{self, Destination, Format, need_directory};
 use crate::report::{Report, Run, known_draft, text};
@@ -17,10 +18,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Judge implementations by the suite, or by case files of your own
+/// Run the suite, or your own case files, against implementations
 ///
-/// Prints how many cases passed, failed and were skipped per rule set and implementation, then each failure with
-/// its request, the expected outcome and the command that judges only that case again.
+/// Prints the number of cases that passed, failed and were skipped per rule set and implementation, then each failure
+/// with its request, the expected outcome and a command that reruns that case alone.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,68 +32,70 @@ Examples:
   broadcheck check --cases my-cases/ --impl reference
   broadcheck check --impl 'python3 my_harness.py' --timeout 30s
   broadcheck check --impl adapter:openvino --sample-sweeps 400
-  broadcheck check --impl ndarray --known ndarray.yaml --format json,html --out reports/
-  broadcheck check --impl 'python3 my_harness.py' --write-known my-known.yaml
+  broadcheck check --known ndarray.yaml --format json,html --out reports/
+  broadcheck check --impl 'python3 my_harness.py' --write-known known.yaml
 
-A known-failures file names its implementation and what that is known to fail. A listed case
-that passes is a failure, and so is an entry that lists no case of the suite:
+A known-failures file names an implementation and the cases that it is known to fail. A listed case that passes is a \
+failure, and so is an entry that matches no case:
   implementation: ndarray
   known:
     - {case: \"numpy/zero/*\", reason: takes the maximum, url: \"https://...\"}
 
-Nothing passes silently: it is a failure when no case passes; with --impl, when one of the
-implementations named passes none.
+A run fails if no case passes. With --impl, it fails if any named implementation passes no case.
 
-Exit status: 0 all held, 1 something failed, 2 the input or the command line was wrong,
-130 interrupted.")]
+Exit status: 0 everything held, 1 something failed, 2 invalid input or command line, 130 interrupted.")]
 pub(super) struct Args {
-    /// An implementation: reference, fast, ndarray, or a command that speaks the protocol. May be repeated
+    /// Implementation: reference, fast, ndarray, adapter:NAME or a command. May be repeated
     ///
-    /// Without it, all that are built in: `reference`, the rules index by index; `fast`, the engine that is made for
-    /// speed (`fast@LEVEL` is that at one SIMD level); and `ndarray`, the Rust crate.
-    /// Any other text is a command, such as 'python3 my_harness.py', in quotes for the shell. It is split into
-    /// words as a shell would, and run without one; conformance/PROTOCOL.md says what it reads and writes, and
-    /// `broadcheck smoke` tries it. `adapter:NAME` is a real system, such as adapter:numpy, with what it is known to fail:
-    /// `conformance/adapters/setup NAME` sets it up.
+    /// Without this option, all built-in implementations run: `reference` applies the rules index by index, `fast` is
+    /// the SIMD engine (`fast@LEVEL` selects a SIMD level), and `ndarray` is the Rust crate.
+    ///
+    /// `adapter:NAME` is a real system, such as adapter:numpy, with its known failures. `conformance/adapters/setup NAME`
+    /// installs it.
+    ///
+    /// Anything else is a command that speaks the protocol, such as 'python3 my_harness.py', quoted for the shell. It is
+    /// split into words as in a shell, but runs without one. conformance/PROTOCOL.md describes the protocol, and
+    /// `broadcheck smoke` checks a command step by step.
     #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
 
     #[command(flatten)]
     selection: Selection,
 
-    /// Ask at most about N cases of each sweep, spread over all of it: for an implementation that takes long over each
+    /// Run only about N cases of each sweep, for slow implementations
     ///
-    /// A sweep has up to 72,250 cases. The sample is the same in every run; the report says which sweeps were sampled.
+    /// A sweep has up to 72,250 cases. The sample is spread evenly and is the same in every run. The report names the
+    /// sweeps that were sampled.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample_sweeps: Option<u64>,
 
-    /// A file of failures that are known for one implementation. May be repeated
+    /// Known-failures file of one implementation. May be repeated
     #[arg(long, value_name = "FILE")]
     known: Vec<PathBuf>,
 
-    /// How the report is written. Several need --out DIR
+    /// Format of the report. More than one requires --out
     #[arg(long, value_enum, value_delimiter = ',', default_value = "text")]
     format: Vec<Format>,
 
-    /// The file for the report; for several, the directory for them
+    /// File for the report, or directory if there are several formats
     ///
-    /// In a directory they are called report.txt, report.json, report.junit.xml, report.md and report.html; badges are
-    /// one per implementation, badge-NAME.svg. A file that is no report of broadcheck is never overwritten.
+    /// The files in a directory are named report.txt, report.json, report.junit.xml, report.md and report.html, and
+    /// badge-NAME.svg for each implementation. A file that is not a report of broadcheck is never overwritten.
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 
-    /// Draft a known-failures file from what fails, for one implementation
+    /// Draft a known-failures file from the failures of one implementation
     ///
-    /// It has an entry for each failure that is not known yet. Its addresses are left to you: until each is filled in,
-    /// --known refuses the file. A file that exists is never overwritten.
+    /// The draft has an entry for each failure that is not yet known. Fill in the `url` of each: --known rejects the file
+    /// until then. An existing file is never overwritten.
     #[arg(long, value_name = "FILE")]
     write_known: Option<PathBuf>,
 
-    /// How many threads work; as many as there are processors, unless said. Each has a process of a command
+    /// Number of threads, each with its own process of a command [default: one per processor]
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
 
-    /// How long a command may take for one answer
+    /// Time limit for one answer of a command
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
     timeout: Duration,
 }
@@ -102,7 +105,7 @@ pub(super) fn run(args: &Args) -> Ended {
     formats.sort_unstable();
     formats.dedup();
     if formats.len() > 1 && args.out.is_none() {
-        return Err(Stop::Input("--format: found several formats without --out, expected --out DIR".into()));
+        return Err(Error::Input("--format: found several formats without --out, expected --out DIR".into()));
     }
     let suite = args.selection.load()?;
     let selected = args.selection.of(&suite)?;
@@ -113,7 +116,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let running: Vec<&str> = implementations.iter().map(|implementation| implementation.name()).collect();
     if need_directory(&formats, running.len()) && args.out.is_none() {
         let several = format!("--format badge: found {} implementations without --out", running.len());
-        return Err(Stop::Input(format!("{several}, expected one, or --out DIR")));
+        return Err(Error::Input(format!("{several}, expected one, or --out DIR")));
     }
     let destination = args.out.as_ref().map(|out| Destination::new(&formats, &running, out)).transpose()?;
     if let Some(path) = &args.write_known {
@@ -121,7 +124,7 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     interrupt::listen()?;
 
-    let judging = Judging {
+    let suite_run = SuiteRun {
         suite: &suite,
         selected: &selected,
         known: &known,
@@ -131,7 +134,7 @@ pub(super) fn run(args: &Args) -> Ended {
     };
     let runs = with_jobs(args.jobs, || {
         let named = names.iter().zip(&implementations);
-        named.map(|(name, implementation)| judging.run(implementation.as_ref(), name)).collect()
+        named.map(|(name, implementation)| suite_run.against(implementation.as_ref(), name)).collect()
     })?;
     let report = Report {
         cases: selected.cases.len(),
@@ -153,11 +156,11 @@ pub(super) fn run(args: &Args) -> Ended {
         Err(message) => complain(message),
     }
     let Some(destination) = destination else {
-        // The report alone goes to standard output: it may be read by a program.
+        // Only the report goes to standard output: a program may read it.
         return print_and_end(&rendered(&report, &suite, formats[0]), status);
     };
     if let Err(message) = destination.write(&report, &suite) {
-        // What was found is not lost with the file.
+        // Print the report so that the results are not lost.
         print(&text::render(&report, width()))?;
         complain(&message);
         return Ok(super::WRONG_INPUT);
@@ -166,7 +169,7 @@ pub(super) fn run(args: &Args) -> Ended {
     for file in &destination.files {
         text += &format!("written: {}\n", file.path.display());
     }
-    tell_and_end(&text, status)
+    print_visible_and_end(&text, status)
 }
 
 fn rendered(report: &Report, suite: &Suite, format: Format) -> String {
@@ -176,37 +179,34 @@ fn rendered(report: &Report, suite: &Suite, format: Format) -> String {
     }
 }
 
-/// A draft is about one implementation, and takes the place of no file.
-fn may_draft(path: &Path, running: &[&str], reports: Option<&Destination>) -> Result<(), Stop> {
+/// Checks that there is one implementation to draft for, and that the draft overwrites nothing.
+fn may_draft(path: &Path, running: &[&str], reports: Option<&Destination>) -> Result<(), Error> {
     if running.len() != 1 {
         let count = running.len();
-        return Err(Stop::Input(format!(
+        return Err(Error::Input(format!(
             "--write-known: found {count} implementations, expected one: add --impl"
         )));
     }
     if path.symlink_metadata().is_ok() {
         let path = path.display();
-        return Err(Stop::Input(format!("--write-known {path}: found a file, expected a name that is free")));
+        return Err(Error::Input(format!("--write-known {path}: the file exists, expected a new name")));
     }
     let is_report = |reports: &Destination| reports.files.iter().any(|file| file.path == path);
     if reports.is_some_and(is_report) {
         let path = path.display();
-        return Err(Stop::Input(format!(
-            "--write-known {path}: found the file of a report, expected another"
+        return Err(Error::Input(format!(
+            "--write-known {path}: found the file of a report, expected another file"
         )));
     }
-    // What `draft` would find only after the run: that the directory is missing.
-    output::may_write(path, |_| false).map_err(|message| Stop::Input(format!("--write-known {message}")))
+    // Detects a missing directory now rather than after the run.
+    output::may_write(path, |_| false).map_err(|message| Error::Input(format!("--write-known {message}")))
 }
 
-/// Writes the draft; says what was written.
+/// Writes the draft and returns a message about it.
 fn draft(path: &Path, run: &Run) -> Result<String, String> {
     let count = known_draft::count(run);
     if count == 0 {
-        return Ok(format!(
-            "--write-known: nothing fails that is not known: {} is not written",
-            path.display()
-        ));
+        return Ok(format!("--write-known: found no new failure, so {} is not written", path.display()));
     }
     let failed = |error: std::io::Error| format!("--write-known {}: {error}", path.display());
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
@@ -215,16 +215,16 @@ fn draft(path: &Path, run: &Run) -> Result<String, String> {
     Ok(format!("written: {}: {entries}; fill in each url before you use it", path.display()))
 }
 
-/// Says something beside the report.
+/// Prints a message on standard error, beside the report.
 fn note(text: &str) {
     if !text.is_empty() {
-        // Where standard error is closed there is nobody to tell.
+        // If standard error is closed, the message is lost.
         let _ = writeln!(anstream::stderr(), "{text}");
     }
 }
 
-/// The known-failures files: one at most per implementation, and only for those that run.
-fn load_known(paths: &[PathBuf], implementations: &[Box<Subject>]) -> Result<Vec<Known>, Stop> {
+/// Loads the known-failures files: at most one per implementation, and only for implementations that run.
+fn load_known(paths: &[PathBuf], implementations: &[Box<Subject>]) -> Result<Vec<Known>, Error> {
     let mut all: Vec<Known> = Vec::new();
     for path in paths {
         let known = Known::load(path)?;
@@ -233,12 +233,12 @@ fn load_known(paths: &[PathBuf], implementations: &[Box<Subject>]) -> Result<Vec
             let running: Vec<&str> =
                 implementations.iter().map(|implementation| implementation.name()).collect();
             let running = running.join(", ");
-            return Err(Stop::Input(format!(
-                "{file}: found known failures of `{name}`, which is not run, expected those of one of {running}"
+            return Err(Error::Input(format!(
+                "{file}: found known failures of `{name}`, which does not run, expected those of one of {running}"
             )));
         }
         if all.iter().any(|other| &other.implementation == name) {
-            return Err(Stop::Input(format!("{file}: found a second file for `{name}`, expected one")));
+            return Err(Error::Input(format!("{file}: found a second file for `{name}`, expected one")));
         }
         all.push(known);
     }

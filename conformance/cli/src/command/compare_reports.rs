@@ -1,15 +1,15 @@
-//! `broadcheck compare-reports`: what an upgrade broke and mended.
+//! `broadcheck compare-reports`: what an upgrade broke and fixed.
 
-use super::{Ended, FAILED, HELD, Stop, print_and_end};
+use super::{Ended, Error, FAILED, HELD, print_and_end};
 use crate::report::compare::{self, Comparison};
 use crate::report::read::Recorded;
 use std::path::PathBuf;
 
-/// Compare two reports in JSON: what an upgrade of an implementation broke, and what it mended
+/// Compare two JSON reports: what an upgrade of an implementation broke and fixed
 ///
-/// Implementations are compared with those of the same name. Broken is what passed and no longer does: it fails, is
-/// listed as a known failure now, or is no longer answered at all. A case that NEW lacks is gone, and that is no better,
-/// unless NEW is of another version of broadcheck, whose suite may lack it.
+/// Implementations are matched by name. A case is broken if it passed in OLD but fails in NEW, is now listed as a known
+/// failure, or is no longer answered. A passing case that is missing from NEW counts as broken too, unless the reports
+/// come from different versions of broadcheck, whose suites may differ.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -18,36 +18,36 @@ Example:
   broadcheck check --impl adapter:numpy --format json --out after.json
   broadcheck compare-reports before.json after.json
 
-Exit status: 0 nothing broke; 1 something did, what passed or an implementation is gone, there is nothing
-left to compare, or the new run was interrupted; 2 the input or the command line was wrong.")]
+Exit status: 0 nothing broke; 1 something broke, a passing case or an implementation is missing, no case is in both \
+reports, or the new run was interrupted; 2 invalid input or command line.")]
 pub(super) struct Args {
-    /// The report from before, written by `check --format json`
+    /// Report from before the upgrade, written by `check --format json`
     #[arg(value_name = "OLD")]
     old: PathBuf,
 
-    /// The report from after
+    /// Report from after the upgrade
     #[arg(value_name = "NEW")]
     new: PathBuf,
 
-    /// How the comparison is written
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// To read in a terminal
+    /// Text for a terminal
     Text,
-    /// For programs; conformance/schema/comparison.schema.json says what stands in it
+    /// JSON for programs, described by conformance/schema/comparison.schema.json
     Json,
-    /// For a pull request
+    /// Markdown for a pull request
     Markdown,
 }
 
 pub(super) fn run(args: &Args) -> Ended {
     let (old, new) = (Recorded::load(&args.old)?, Recorded::load(&args.new)?);
     let comparison = Comparison::of(&old, &new).map_err(|message| {
-        Stop::Input(format!("{} and {}: {message}", args.old.display(), args.new.display()))
+        Error::Input(format!("{} and {}: {message}", args.old.display(), args.new.display()))
     })?;
     let text = match args.format {
         Format::Text => compare::text(&comparison),

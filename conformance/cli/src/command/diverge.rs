@@ -1,6 +1,6 @@
-//! `broadcheck diverge`: where the rule sets disagree.
+//! `broadcheck diverge`: finds where the rule sets disagree.
 
-use super::{Ended, HELD, columns, print, tell};
+use super::{Ended, HELD, columns, print, print_visible};
 use crate::report::divergence::{answers, shapes, short};
 use crate::report::{html, output};
 use anstyle::Style;
@@ -10,47 +10,47 @@ use broadcheck_search::diverge::{Divergence, Variant, diverge};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Find where the rule sets disagree: for each pair, the smallest request that they judge differently
+/// Find the smallest request that each pair of rule sets judges differently
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   broadcheck diverge
-  broadcheck diverge --min-dim 1                leave lengths of 0 out
+  broadcheck diverge --min-dim 1                leave out lengths of 0
   broadcheck diverge --max-rank 2 --max-dim 4
   broadcheck diverge --format html --out map.html
 
-Smaller is: fewer axes in all, then a smaller sum of lengths. Each rule set is asked with its
-default attributes, and in the variant that makes it most like the others. Answers are those of
-the reference.")]
+A request is smaller if it has fewer axes in total, then if the sum of its lengths is smaller. Each rule set is \
+compared with its default attributes, and with attributes that make it most like the others. The reference computes the \
+answers.")]
 pub(super) struct Args {
-    /// The highest rank
+    /// Maximum rank
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_rank: usize,
 
-    /// The greatest length of an axis
+    /// Maximum length of an axis
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_dim: usize,
 
-    /// The least length of an axis
+    /// Minimum length of an axis
     #[arg(long, value_name = "N", default_value_t = 0)]
     min_dim: usize,
 
-    /// How the map is written
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 
-    /// The file for it
+    /// Output file
     ///
-    /// With HTML, a file that is no map of broadcheck is never overwritten; with text, no file is.
+    /// With --format html, only an earlier map is overwritten. With text, no file is.
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// A table to read in a terminal
+    /// Tables for a terminal
     Text,
-    /// One page with the smallest example of each pair, drawn under both rule sets
+    /// A page with the smallest example of each pair, drawn under both rule sets
     Html,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Ended {
         None => print(&text)?,
         Some(out) => {
             output::write(out, &anstream::adapter::strip_str(&text).to_string(), is_ours)?;
-            tell(&format!("written: {}\n", out.display()))?;
+            print_visible(&format!("written: {}\n", out.display()))?;
         }
     }
     Ok(HELD)
@@ -82,7 +82,11 @@ fn listing(divergences: &[Divergence], bounds: &str) -> String {
         divergences.iter().partition(of_defaults);
     let bold = Style::new().bold();
     let mut text = format!("{bold}With the default attributes{bold:#}\n\n{}", table(&defaults));
-    let _ = write!(text, "\n{bold}With attributes that make them most alike{bold:#}\n\n{}", table(&variants));
+    let _ = write!(
+        text,
+        "\n{bold}With attributes that make the rule sets most alike{bold:#}\n\n{}",
+        table(&variants)
+    );
     text.push('\n');
     for variant in Variant::ALL.into_iter().filter(|variant| !variant.is_default()) {
         let _ = writeln!(text, "{:<15} {}, {}", short(variant), variant.rules(), variant.attributes());
@@ -94,7 +98,8 @@ fn listing(divergences: &[Divergence], bounds: &str) -> String {
 }
 
 fn table(divergences: &[&Divergence]) -> String {
-    let mut rows = vec![["one", "other", "shapes", "the one", "the other"].map(String::from).to_vec()];
+    let mut rows =
+        vec![["first", "second", "shapes", "first answers", "second answers"].map(String::from).to_vec()];
     for divergence in divergences {
         let mut row = vec![short(divergence.left), short(divergence.right)];
         match &divergence.smallest {

@@ -1,10 +1,10 @@
 //! `broadcheck exhaust`: every pair of small shapes with all attributes, counted to the last check.
 
 use super::exhausted::write_cases;
+use super::finding_report::make_directory;
 use super::implementations::{find, parse_jobs, wanted, with_jobs};
-use super::proposing::make_directory;
 use super::time::parse_time;
-use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, columns, interrupt, tell_and_end};
+use super::{Ended, Error, FAILED, HELD, INTERRUPTED, columns, interrupt, print_visible_and_end};
 use crate::report::plural;
 use broadcheck_judge::text::padded_left;
 use broadcheck_search::exhaustive::{Bounds, ExhaustReport, Progress, exhaust};
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let progress = Progress { report: &show, stop: interrupt::flag() };
     let report = with_jobs(args.jobs, || exhaust(&bounds, &implementations, &progress))?;
     bar.finish_and_clear();
-    let report = report.map_err(Stop::Input)?;
+    let report = report.map_err(Error::Input)?;
     let silent = silent(&report, &implementations);
     // Nothing holds by silence, as with `check`: one that was named must have been asked something.
     let held = report.held() && (silent.is_empty() || args.implementations.is_empty());
@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args) -> Ended {
         (true, false) => FAILED,
     };
     let cases = args.out.as_ref().map(|out| write_cases(&report, &implementations, out));
-    tell_and_end(&(rendered(&report, &silent, held) + &cases.unwrap_or_default()), status)
+    print_visible_and_end(&(rendered(&report, &silent, held) + &cases.unwrap_or_default()), status)
 }
 
 /// The names of the implementations that were asked nothing.

@@ -1,6 +1,6 @@
 //! What `exhaust` found, as cases: one per signature, as small as it goes.
 
-use super::proposing::{Found, proposal, report_found};
+use super::finding_report::{Found, proposal, report_found};
 use broadcheck::relations::{Attributes, Instance, Relation};
 use broadcheck_search::exhaustive::{ExhaustReport, Finding};
 use broadcheck_search::oracle::{Differential, Gradient, Oracle, Relations, Signature};

@@ -1,16 +1,16 @@
-//! `broadcheck explain`: why shapes go together or do not, drawn.
+//! `broadcheck explain`: draws how shapes broadcast, or why they do not.
 
-use super::{Ended, HELD, Stop, columns, print, width};
+use super::{Ended, Error, HELD, columns, print, width};
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
 use broadcheck_judge::explain::{Drawing, Explanation, Mark, ShapeQuery};
 use broadcheck_spec::{Malformed, RuleSet, Rules, Shape};
 use std::fmt::Write as _;
 
-/// Draw how shapes go together, axis by axis, or why they do not
+/// Draw how shapes broadcast, axis by axis, or why they do not
 ///
-/// Without --rules, every rule set is asked: a table, then a drawing for each. An attribute then goes to the rule
-/// set that has it. Under bidirectional, the second shape is the target.
+/// Without --rules, prints a table of all rule sets, then a drawing for each. An attribute applies to the rule set that
+/// has it. Under bidirectional, the second shape is the target.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,29 +22,29 @@ Examples:
   broadcheck explain --rules bidirectional 3x1 2x1x6
   broadcheck explain --rules numpy --target 2x3 3
 
-A shape is its lengths joined by x; a scalar is written '()', in quotes for the shell.")]
+A shape is its lengths joined by x. A scalar is '()', quoted for the shell.")]
 pub(super) struct Args {
-    /// The rule set: none, numpy, pdpd, bidirectional, xla or theano; all of them where it is left out
+    /// Rule set: none, numpy, pdpd, bidirectional, xla or theano [default: all]
     #[arg(long, value_name = "R")]
     rules: Option<RuleSet>,
 
-    /// pdpd: the axis of A on which B starts
+    /// pdpd: axis of the first operand where the second starts
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     axis: Option<i64>,
 
-    /// xla: the axis of the higher operand for each axis of the lower
+    /// xla: broadcast_dimensions, an axis of the higher-rank operand for each axis of the other
     #[arg(long, visible_alias = "broadcast-dimensions", value_name = "N,N...", allow_hyphen_values = true)]
     dims: Option<String>,
 
-    /// theano: a flag t or f per axis, a word per operand; the word of a scalar is empty or ()
+    /// theano: broadcastable flags, t or f per axis, a comma between operands, () for a scalar
     #[arg(long, value_name = "FLAGS,FLAGS...")]
     broadcastable: Option<String>,
 
-    /// numpy and bidirectional: the shape that the one operand is brought to
+    /// numpy and bidirectional: target shape of a single operand
     #[arg(long, value_name = "SHAPE", value_parser = parse_shape)]
     target: Option<Shape>,
 
-    /// The shapes of the operands, such as 2x3 3 '()'
+    /// Shapes of the operands, such as 2x3 3 '()'
     #[arg(required = true, value_name = "SHAPE", value_parser = parse_shape)]
     shapes: Vec<Shape>,
 }
@@ -67,8 +67,8 @@ pub(super) fn run(args: &Args) -> Ended {
     Ok(HELD)
 }
 
-/// The question to one rule set, with the attributes that were given.
-fn question(args: &Args, set: RuleSet) -> Result<ShapeQuery, Stop> {
+/// What to explain under one rule set, with the attributes from the command line.
+fn question(args: &Args, set: RuleSet) -> Result<ShapeQuery, Error> {
     check_attributes(args, set)?;
     let question = match (set, &args.target, &args.shapes[..]) {
         (RuleSet::Bidirectional, None, [operand, target]) | (_, Some(target), [operand]) => {
@@ -96,11 +96,11 @@ fn question(args: &Args, set: RuleSet) -> Result<ShapeQuery, Stop> {
             ShapeQuery::elementwise(rules, shapes.to_vec(), flags)
         }
     };
-    question.map_err(|malformed| Stop::Input(malformed.to_string()))
+    question.map_err(|malformed| Error::Input(malformed.to_string()))
 }
 
-/// With a rule set, only its own attributes make sense.
-fn check_attributes(args: &Args, set: RuleSet) -> Result<(), Stop> {
+/// Rejects attributes of other rule sets than the one requested.
+fn check_attributes(args: &Args, set: RuleSet) -> Result<(), Error> {
     if args.rules.is_none() {
         return Ok(());
     }
@@ -110,14 +110,14 @@ fn check_attributes(args: &Args, set: RuleSet) -> Result<(), Stop> {
         ("--broadcastable", args.broadcastable.is_some(), RuleSet::Theano),
     ];
     match attributes.iter().find(|(_, given, owner)| *given && *owner != set) {
-        Some((name, _, owner)) => Err(Stop::Input(format!(
+        Some((name, _, owner)) => Err(Error::Input(format!(
             "{name}: found an attribute of {owner} under {set}, expected --rules {owner}"
         ))),
         None => Ok(()),
     }
 }
 
-fn dimensions(args: &Args) -> Result<Option<Vec<i64>>, Stop> {
+fn dimensions(args: &Args) -> Result<Option<Vec<i64>>, Error> {
     let Some(text) = &args.dims else { return Ok(None) };
     let inner = text.trim();
     let inner = inner.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(inner);
@@ -126,29 +126,29 @@ fn dimensions(args: &Args) -> Result<Option<Vec<i64>>, Stop> {
     }
     let parsed: Result<Vec<i64>, _> = inner.split(',').map(|part| part.trim().parse()).collect();
     let error = || {
-        Stop::Input(format!("--dims: found `{text}`, expected whole numbers joined by commas, as in `0,1`"))
+        Error::Input(format!("--dims: found `{text}`, expected whole numbers joined by commas, as in `0,1`"))
     };
     parsed.map(Some).map_err(|_| error())
 }
 
-fn flags(args: &Args) -> Result<Vec<Option<Vec<bool>>>, Stop> {
+fn flags(args: &Args) -> Result<Vec<Option<Vec<bool>>>, Error> {
     let Some(text) = &args.broadcastable else { return Ok(vec![None; args.shapes.len()]) };
     let word = |word: &str| {
         let letters = if word == "()" { "" } else { word };
         let flag = |letter: char| match letter {
             't' | 'T' => Ok(true),
             'f' | 'F' => Ok(false),
-            _ => Err(Stop::Input(format!(
+            _ => Err(Error::Input(format!(
                 "--broadcastable: found `{text}`, expected a letter t or f per axis and a comma between operands, as in `tf,f`"
             ))),
         };
-        letters.chars().map(flag).collect::<Result<Vec<bool>, Stop>>().map(Some)
+        letters.chars().map(flag).collect::<Result<Vec<bool>, Error>>().map(Some)
     };
     text.split(',').map(|part| word(part.trim())).collect()
 }
 
-/// Every rule set that can be asked: a table, then the drawings.
-fn side_by_side(args: &Args) -> Result<String, Stop> {
+/// A table of all rule sets, then the drawings of those that apply.
+fn side_by_side(args: &Args) -> Result<String, Error> {
     let mut rows = vec![["rule set", "outcome", "result or refusal", "clause"].map(String::from).to_vec()];
     let mut drawings = String::new();
     for set in RuleSet::ALL {
@@ -182,7 +182,7 @@ fn side_by_side(args: &Args) -> Result<String, Stop> {
     Ok(text + &drawings)
 }
 
-/// Why a rule set has nothing to say about the shapes: it has no such operation.
+/// Why a rule set does not apply to the shapes, or `None` if it does.
 fn not_asked(args: &Args, set: RuleSet) -> Option<&'static str> {
     match (set, &args.target, args.shapes.len()) {
         (RuleSet::Numpy | RuleSet::Bidirectional, Some(_), _) | (RuleSet::Bidirectional, None, 2) => None,
@@ -192,7 +192,7 @@ fn not_asked(args: &Args, set: RuleSet) -> Option<&'static str> {
     }
 }
 
-/// A drawing with colours, which repeat what its signs say.
+/// A drawing with colours, which add nothing to its signs.
 pub(super) fn painted(drawing: &Drawing) -> String {
     let mut text = String::new();
     for line in &drawing.lines {

@@ -1,6 +1,6 @@
-//! `broadcheck faults`: what the suite and the generator would miss.
+//! `broadcheck faults`: measures which planted faults the suite and the fuzzer find.
 
-use super::{Ended, FAILED, HELD, Stop, columns, print_and_end, tell};
+use super::{Ended, Error, FAILED, HELD, columns, print_and_end, print_visible};
 use crate::report::output;
 use broadcheck::globs::Glob;
 use broadcheck_faults::hunt::{LIMIT, SEED, by_size};
@@ -10,10 +10,10 @@ use broadcheck_spec::Suite;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Say which planted faults the suite catches, by which case, and how many random requests it takes
+/// Measure which planted faults the suite and random requests detect
 ///
-/// Each fault is one wrong decision in a small engine made for it: most are bugs that real libraries have shipped. A
-/// fault that survives shows what the suite, or the generator, would miss.
+/// Each fault is one wrong decision in a small engine. Most are bugs that real libraries have shipped. A fault that
+/// survives shows what the suite or the request generator would miss.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,39 +22,39 @@ Examples:
   broadcheck faults --filter 'strides/*one*' --requests 1000
   broadcheck faults --format markdown --out conformance/FAULTS.md
 
-The smallest case is that of the fewest elements, then operands. Requests are counted up to the first that tells the
-faulty engine from the reference.
+The table shows the smallest case that detects a fault (fewest elements, then fewest operands) and the number of random \
+requests up to the first on which the faulty engine differs from the reference.
 
-Exit status: 0 all are caught by both, 1 some survive, 2 the command line was wrong.")]
+Exit status: 0 both detect every fault, 1 some faults survive, 2 invalid command line.")]
 pub(super) struct Args {
-    /// Only faults whose id begins with this, or as a glob matches it
+    /// Only faults with this id prefix or glob
     #[arg(long, value_name = "GLOB")]
     filter: Option<String>,
 
-    /// Of what the requests are drawn
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
 
-    /// How many requests a fault may survive
+    /// Maximum number of random requests per fault
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..))]
     requests: u64,
 
-    /// How the table is written
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 
-    /// The file for it; one that is no such table is never overwritten, with text no file is
+    /// Output file. Only an earlier file of the same format is overwritten; with text, none is
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// A line for each fault
+    /// One line per fault
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// The page FAULTS.md, with the reports
+    /// The page FAULTS.md, with links to bug reports
     Markdown,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> Ended {
         output::may_write(out, |content| args.format.is_ours(content))?;
     }
     let suite =
-        Suite::builtin().map_err(|errors| Stop::Input(format!("the cases cannot be read\n{errors}")))?;
+        Suite::builtin().map_err(|errors| Error::Input(format!("cannot read the cases\n{errors}")))?;
     let rows = rows(&faults, &by_size(&suite.cases), args.seed, args.requests);
     let text = match args.format {
         Format::Text => listing(&rows, args),
@@ -86,23 +86,23 @@ pub(super) fn run(args: &Args) -> Ended {
     let status = if rows.iter().all(Row::is_caught) { HELD } else { FAILED };
     let Some(out) = &args.out else { return print_and_end(&text, status) };
     output::write(out, &text, |content| args.format.is_ours(content))?;
-    tell(&format!("written: {}\n", out.display()))?;
+    print_visible(&format!("written: {}\n", out.display()))?;
     Ok(status)
 }
 
-/// The faults that are asked for: at least one.
-fn wanted(filter: Option<&str>) -> Result<Vec<&'static Fault>, Stop> {
+/// The selected faults, at least one.
+fn wanted(filter: Option<&str>) -> Result<Vec<&'static Fault>, Error> {
     let Some(filter) = filter else { return Ok(CATALOGUE.clone()) };
     let found: Vec<&'static Fault> = if filter.contains(['*', '?', '[', '{']) {
-        let glob = Glob::new(filter).map_err(|error| Stop::Input(format!("--filter: {error}")))?;
+        let glob = Glob::new(filter).map_err(|error| Error::Input(format!("--filter: {error}")))?;
         CATALOGUE.iter().copied().filter(|fault| glob.matches(fault.id)).collect()
     } else {
         CATALOGUE.iter().copied().filter(|fault| fault.id.starts_with(filter)).collect()
     };
     if filter.is_empty() || found.is_empty() {
         let count = CATALOGUE.len();
-        return Err(Stop::Input(format!(
-            "--filter: found `{filter}`, expected what one of {count} faults' ids begins with"
+        return Err(Error::Input(format!(
+            "--filter: found `{filter}`, which matches none of {count} faults, expected the beginning of an id or a glob"
         )));
     }
     Ok(found)
@@ -110,7 +110,7 @@ fn wanted(filter: Option<&str>) -> Result<Vec<&'static Fault>, Stop> {
 
 fn listing(rows: &[Row<'_>], args: &Args) -> String {
     let mut lines =
-        vec![["fault", "who had it", "smallest case", "cases", "requests"].map(String::from).to_vec()];
+        vec![["fault", "found in", "smallest case", "cases", "requests"].map(String::from).to_vec()];
     for row in rows {
         let systems: Vec<&str> = row.fault.reports.iter().map(|report| report.system).collect();
         lines.push(vec![

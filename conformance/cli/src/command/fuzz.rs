@@ -1,9 +1,9 @@
-//! `broadcheck fuzz`: random requests to two implementations, for as long as one likes.
+//! `broadcheck fuzz`: sends random requests to two implementations and compares the answers.
 
+use super::finding_report::{Found, make_directory, proposal, report_found};
 use super::implementations::{add_known, find, parse_jobs};
-use super::proposing::{Found, make_directory, proposal, report_found};
 use super::time::parse_time;
-use super::{Ended, FAILED, HELD, INTERRUPTED, Stop, interrupt, tell_and_end};
+use super::{Ended, Error, FAILED, HELD, INTERRUPTED, interrupt, print_visible_and_end};
 use crate::report::plural;
 use broadcheck::known::Known;
 use broadcheck_search::fuzzing::{Campaign, FuzzReport, common, fuzz};
@@ -16,53 +16,53 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The largest result that is asked of a process, in elements: each is a text there, twice.
+/// The largest result requested from a process, in elements: the protocol writes each element as text.
 const MAX_ELEMENTS_OF_A_PROCESS: usize = 1 << 12;
 
-/// How many requests may be asked to shrink a known failure, so that it is known again.
+/// The number of requests that may be spent on shrinking a known failure, so that it is recognised.
 const KNOWN_STEPS: usize = 400;
 
-/// Ask two implementations the same random requests, and shrink what they disagree on
+/// Compare two implementations on random requests, and shrink every disagreement to a case
 ///
-/// Requests of every rule set, operation and dtype that both declare, most of them accepted, a share of them refused
-/// for each reason there is. What the two sides answer differently is made as small as possible, and written as a
-/// case, one for each sort of disagreement. A crash, a hang and a panic are disagreements, and so is an answer
-/// that changes when it is asked for again.
+/// The requests cover every rule set, operation and dtype that both sides declare. Most are valid; the rest must be
+/// refused, for each possible reason. Each kind of disagreement is shrunk to the smallest request that shows it and
+/// written as a case. Crashes, hangs and panics are disagreements, and so are answers that change when a request is
+/// repeated.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   broadcheck fuzz
   broadcheck fuzz --time 8h --out findings/
-  broadcheck fuzz --left reference --right 'python3 my_harness.py' --rules numpy --time 10min
+  broadcheck fuzz --right 'python3 my_harness.py' --rules numpy --time 10min
   broadcheck fuzz --seed 7 --jobs 1 --requests 100000 --statistics
-  broadcheck fuzz --right adapter:numpy --time 5min --allow-skips --without dtype_mismatch,too_large,unused,corners
+  broadcheck fuzz --right adapter:numpy --allow-skips --without too_large,corners
 
-With --jobs 1 and --requests the same seed gives the same report. A case that is proposed says in its note what is
-certain of it and what is not; a file that exists is never changed.
+With --jobs 1 and --requests, the same seed gives the same report. The note of a proposed case states what is certain \
+about it and what is not. An existing file is never changed.
 
-Exit status: 0 all held, 1 the sides disagree, 2 the command line was wrong, 130 interrupted.")]
+Exit status: 0 everything held, 1 the sides disagree, 2 invalid command line, 130 interrupted.")]
 pub(super) struct Args {
-    /// The side that is the judge: reference, fast, ndarray, adapter:NAME, or a command
+    /// Implementation to compare with: reference, fast, ndarray, adapter:NAME or a command
     #[arg(long, value_name = "NAME_OR_COMMAND", default_value = "reference")]
     left: String,
 
-    /// The side that is judged
+    /// Implementation under test
     #[arg(long, value_name = "NAME_OR_COMMAND", default_value = "fast")]
     right: String,
 
-    /// How long to go on, without the time for shrinking; a minute, where neither this nor --requests is given
+    /// Time limit, not counting shrinking [default: 1min, unless --requests is given]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 
-    /// How many requests to ask
+    /// Number of requests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     requests: Option<u64>,
 
-    /// Of what the requests are drawn
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// How many threads work; as many as there are processors, unless said. Each has a process of a command
+    /// Number of threads, each with its own process of a command [default: one per processor]
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
 
@@ -70,7 +70,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "R", value_delimiter = ',')]
     rules: Vec<RuleSet>,
 
-    /// Only these operations: elementwise, broadcast, gradient
+    /// Only these operations: elementwise, broadcast or gradient
     #[arg(long, value_name = "O", value_delimiter = ',', value_parser = parse_operation)]
     operation: Vec<OperationKind>,
 
@@ -82,32 +82,34 @@ pub(super) struct Args {
     #[arg(long, value_name = "D", value_delimiter = ',')]
     dtypes: Vec<DType>,
 
-    /// What is not drawn: requests to be refused for a kind of refusal; `unused` operands; `corners`, which leaves
-    /// counters as the only values; `views`
+    /// Leave these out of the requests
+    ///
+    /// A kind of refusal leaves out requests that must be refused for it. `unused` leaves out operands that the
+    /// expression does not use, `views` leaves out strided views, and `corners` leaves out all values but small integers.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = parse_left_out)]
     without: Vec<LeftOut>,
 
-    /// Count what a side skips although it declares it, and do not call that a disagreement
+    /// Count requests that a side skips within its capabilities, but do not report them
     #[arg(long)]
     allow_skips: bool,
 
-    /// How long one disagreement may be shrunk; six times --timeout, and 20 s at least, unless said
+    /// Time limit for shrinking one disagreement [default: 6 x --timeout, at least 20 s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     shrinking: Option<Duration>,
 
-    /// A directory for the cases; without it they are printed
+    /// Directory for the cases [default: print them]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Count what was drawn, and print it
+    /// Print statistics of the requests
     #[arg(long)]
     statistics: bool,
 
-    /// A file of failures that are known for one of the sides. May be repeated
+    /// Known-failures file of one of the sides. May be repeated
     #[arg(long, value_name = "FILE")]
     known: Vec<PathBuf>,
 
-    /// How long a command may take for one answer
+    /// Time limit for one answer of a command
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
     timeout: Duration,
 }
@@ -118,7 +120,7 @@ fn parse_operation(text: &str) -> Result<OperationKind, String> {
     found.ok_or_else(|| format!("expected one of {names}"))
 }
 
-/// Something that is not drawn.
+/// Something that requests leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeftOut {
     Refusal(RefusalKind),
@@ -142,8 +144,8 @@ fn parse_left_out(text: &str) -> Result<LeftOut, String> {
 pub(super) fn run(args: &Args) -> Ended {
     make_directory(args.out.as_deref())?;
     let side = |name: &String, option: &str| {
-        find(&[name.as_str()], args.timeout).map_err(|stop| match stop {
-            Stop::Input(message) => Stop::Input(message.replacen("--impl", option, 1)),
+        find(&[name.as_str()], args.timeout).map_err(|error| match error {
+            Error::Input(message) => Error::Input(message.replacen("--impl", option, 1)),
             other => other,
         })
     };
@@ -169,7 +171,7 @@ pub(super) fn run(args: &Args) -> Ended {
         shrinking: (5_000, args.shrinking.unwrap_or((args.timeout * 6).max(Duration::from_secs(20)))),
         stop: interrupt::flag(),
     };
-    // Drawn on standard error, and only where that is a terminal.
+    // Drawn on standard error, only if that is a terminal.
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{elapsed}  {msg}").expect("the template is a valid one"));
     let report = fuzz(&campaign, &mut |counts, elapsed| {
@@ -181,8 +183,8 @@ pub(super) fn run(args: &Args) -> Ended {
     finish(args, &report, &campaign, &recognised)
 }
 
-/// What is drawn: what both sides declare, and of that what is asked for.
-fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -> Result<Profile, Stop> {
+/// What the requests contain: what both sides declare, restricted by the options.
+fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -> Result<Profile, Error> {
     let mut both = common(left.capabilities(), right.capabilities())?;
     if !args.rules.is_empty() {
         both.rules.retain(|rules| args.rules.contains(rules));
@@ -196,7 +198,9 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
     if !args.dtypes.is_empty() {
         both.dtypes.retain(|dtype| args.dtypes.contains(dtype));
         if both.dtypes.is_empty() {
-            return Err(Stop::Input("--dtypes: found none that both sides declare, expected one".into()));
+            return Err(Error::Input(
+                "--dtypes: found no dtype that both sides declare, expected at least one".into(),
+            ));
         }
     }
     let has = |rules: &RuleSet, operation: &OperationKind| match (rules, operation) {
@@ -205,8 +209,8 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
         (_, operation) => *operation != OperationKind::Broadcast,
     };
     if !both.rules.iter().any(|rules| both.operations.iter().any(|operation| has(rules, operation))) {
-        return Err(Stop::Input(
-            "--rules, --operation: found nothing that both sides declare, expected a rule set with an operation of it".into(),
+        return Err(Error::Input(
+            "--rules, --operation: found no combination that both sides declare, expected a rule set with one of its operations".into(),
         ));
     }
     let process = left.batch() > 1 || right.batch() > 1;
@@ -224,11 +228,11 @@ fn left_out(profile: Profile, what: &LeftOut) -> Profile {
     }
 }
 
-/// The failures that are known of the sides, as signatures.
+/// The known failures of the sides, as signatures.
 struct Recognised(Vec<(Signature, String)>);
 
 impl Recognised {
-    /// Asks the cases that are known to fail, and shrinks those as findings are that fail in the way of a finding.
+    /// Runs the cases that are known to fail. Those that fail like a finding are shrunk as findings are.
     fn of(known: &[Known], suite: &Suite, campaign: &Campaign<'_>, report: &FuzzReport) -> Recognised {
         let oracle = campaign.oracle();
         let is_found = |signature: &Signature| {
@@ -267,7 +271,7 @@ fn finish(args: &Args, report: &FuzzReport, campaign: &Campaign<'_>, recognised:
         text += &format!("\n{statistics}\n");
     }
     for (reason, count) in &report.reasons {
-        text += &format!("\nnot compared, {count}: {reason}");
+        text += &format!("\nnot compared ({count}): {reason}");
     }
     let mut news = 0;
     for finding in &report.findings {
@@ -291,5 +295,5 @@ fn finish(args: &Args, report: &FuzzReport, campaign: &Campaign<'_>, recognised:
         (true, 0) if report.counts.compared() > 0 => HELD,
         (true, _) => FAILED,
     };
-    tell_and_end(&text, status)
+    print_visible_and_end(&text, status)
 }

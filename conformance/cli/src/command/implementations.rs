@@ -1,13 +1,13 @@
-//! `--impl` and `--jobs`: which implementations are asked, by how many threads.
+//! `--impl` and `--jobs`: which implementations run, on how many threads.
 
-use super::{Stop, complain, interrupt};
+use super::{Error, complain, interrupt};
 use broadcheck::known::Known;
 use broadcheck_harness::Options;
 use broadcheck_search::subjects::{NAMES, Subject, adapters, builtin, fast_levels};
 use broadcheck_spec::Suite;
 use std::time::Duration;
 
-/// What `--impl` names, each once; all that is built in where nothing is named.
+/// The names given with `--impl`, without duplicates; all built-in implementations if there are none.
 pub(super) fn wanted(names: &[String]) -> Vec<&str> {
     let mut wanted: Vec<&str> = Vec::new();
     for name in names {
@@ -21,15 +21,18 @@ pub(super) fn wanted(names: &[String]) -> Vec<&str> {
     wanted
 }
 
-/// `fast` takes its level from the environment where that names one: a name that is no level of this machine must
-/// not end in another level without a word.
-fn check_level(name: &str) -> Result<(), Stop> {
+/// `fast` takes its SIMD level from the environment variable BROADCHECK_SIMD. A level that this machine lacks is an
+/// error, rather than a silent fallback to another level.
+fn check_level(name: &str) -> Result<(), Error> {
     let Some(wanted) = std::env::var_os("BROADCHECK_SIMD").filter(|_| name == "fast") else { return Ok(()) };
     let wanted = wanted.to_string_lossy();
     if builtin(&format!("fast@{wanted}")).is_some() {
         return Ok(());
     }
-    Err(Stop::Input(format!("BROADCHECK_SIMD: found `{wanted}`, expected the level in {}", levels())))
+    Err(Error::Input(format!(
+        "BROADCHECK_SIMD: found `{wanted}`, expected a SIMD level of this machine, as in {}",
+        levels()
+    )))
 }
 
 /// The names of the levels that this machine has: `fast@portable, fast@avx2`.
@@ -38,47 +41,47 @@ fn levels() -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The implementations of these names: built in, or commands that speak the protocol and may take this long for an
-/// answer.
-pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subject>>, Stop> {
+/// Finds built-in implementations by name, and starts adapters and other commands. A command may take up to
+/// `time_limit` for an answer.
+pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subject>>, Error> {
     let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(time_limit) };
-    let find = |name: &&str| -> Result<Box<Subject>, Stop> {
+    let find = |name: &&str| -> Result<Box<Subject>, Error> {
         if let Some(subject) = builtin(name) {
             check_level(name)?;
             return Ok(subject);
         }
         if name.starts_with("fast@") {
-            return Err(Stop::Input(format!(
-                "--impl {name}: expected a level of this machine: {}",
+            return Err(Error::Input(format!(
+                "--impl {name}: found no such SIMD level, expected one of this machine: {}",
                 levels()
             )));
         }
         if let Some(adapter) = name.strip_prefix(adapters::PREFIX) {
             let opened =
                 adapters::command(adapter).and_then(|command| broadcheck_harness::open(&command, options));
-            let subject = opened.map_err(|message| Stop::Input(format!("--impl {name}: {message}")))?;
+            let subject = opened.map_err(|message| Error::Input(format!("--impl {name}: {message}")))?;
             return Ok(Box::new(subject));
         }
         let subject = broadcheck_harness::open(name, options).map_err(|message| {
             let names = NAMES.join(", ");
             let expected =
                 format!("expected one of {names}, adapter:NAME, or a command that speaks the protocol");
-            Stop::Input(format!("--impl {name}: {expected}: {message}"))
+            Error::Input(format!("--impl {name}: {expected}: {message}"))
         })?;
         Ok(Box::new(subject))
     };
     names.iter().map(find).collect()
 }
 
-/// What the adapters among these implementations are known to fail, where no file given is about them. Where other
-/// cases than the suite's run, entries about others are no leftovers.
+/// Adds the shipped known failures of adapters, unless the command line gives a file for them. If other cases replace
+/// the suite, entries that match none of them are dropped.
 pub(super) fn add_known(
     known: &mut Vec<Known>,
     names: &[&str],
     implementations: &[Box<Subject>],
     suite: &Suite,
     replaced: bool,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     for (_, subject) in
         names.iter().zip(implementations).filter(|(name, _)| name.starts_with(adapters::PREFIX))
     {
@@ -88,7 +91,7 @@ pub(super) fn add_known(
         }
         let Some(mut found) = adapters::known(name, version)? else {
             complain(&format!(
-                "no file in conformance/known is about {name} {version}: nothing is known to fail"
+                "found no file in conformance/known for {name} {version}: every failure counts"
             ));
             continue;
         };
@@ -101,17 +104,17 @@ pub(super) fn add_known(
     Ok(())
 }
 
-/// Does the work with this many threads; with as many as there are processors where none is said.
-pub(super) fn with_jobs<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T, Stop> {
+/// Does the work on this number of threads; one per processor if `None`.
+pub(super) fn with_jobs<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
     broadcheck::parallel::set_threads(jobs.unwrap_or(0));
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs.unwrap_or(0))
         .build()
-        .map_err(|error| Stop::Input(format!("--jobs: {error}")))?;
+        .map_err(|error| Error::Input(format!("--jobs: {error}")))?;
     Ok(pool.install(work))
 }
 
-/// A number of threads, from 1.
+/// Parses a number of threads.
 pub(super) fn parse_jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs @ 1..=1024) => Ok(jobs),

@@ -1,12 +1,12 @@
-//! `broadcheck list`: the cases and sweeps of the suite, one a line.
+//! `broadcheck list`: lists the cases and sweeps of the suite, one per line.
 
 use super::select::{Selection, rules_of};
-use super::{Ended, HELD, Stop, columns, print};
+use super::{Ended, Error, HELD, columns, print};
 use crate::report::clean::{visible, visible_in_json};
 use broadcheck_spec::{Case, RuleSet, Sweep, clauses, examples};
 use serde::Serialize;
 
-/// List the suite's cases and sweeps: id, clause, title
+/// List the cases and sweeps of the suite: id, clause and title
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,20 +21,20 @@ pub(super) struct Args {
     #[arg(long, value_name = "CLAUSE")]
     clause: Option<String>,
 
-    /// Only cases that encode this example of the documents, such as X18
+    /// Only cases of this example in the source documents, such as X18
     #[arg(long, value_name = "EXAMPLE")]
     example: Option<String>,
 
-    /// How the list is written
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// A line per case.
+    /// One line per case
     Text,
-    /// A list of objects.
+    /// A JSON array of objects
     Json,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> Ended {
     };
     let lines: Vec<Line<'_>> = lines.filter(wanted).collect();
     if lines.is_empty() {
-        return Err(Stop::Input("found no case of this clause and example, expected at least one".into()));
+        return Err(Error::Input("found no case of this clause and example, expected at least one".into()));
     }
     let text = match args.format {
         Format::Json => {
@@ -104,13 +104,13 @@ pub(super) fn run(args: &Args) -> Ended {
     Ok(HELD)
 }
 
-/// A clause or an example that does not exist is a mistake of the command line, not an empty list.
-fn check_names(args: &Args) -> Result<(), Stop> {
+/// Rejects a clause or an example that does not exist.
+fn check_names(args: &Args) -> Result<(), Error> {
     if let Some(clause) = &args.clause
         && clauses::get(clause).is_none()
     {
         let known: Vec<&str> = clauses::ALL.iter().map(|clause| clause.id).collect();
-        return Err(Stop::Input(format!(
+        return Err(Error::Input(format!(
             "--clause {clause}: found no such clause, expected one of {}",
             known.join(" ")
         )));
@@ -118,7 +118,7 @@ fn check_names(args: &Args) -> Result<(), Stop> {
     if let Some(example) = &args.example
         && examples::get(example).is_none()
     {
-        return Err(Stop::Input(format!(
+        return Err(Error::Input(format!(
             "--example {example}: found no such example, expected one of examples.yaml"
         )));
     }

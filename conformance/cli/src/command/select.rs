@@ -1,27 +1,27 @@
-//! Which cases and sweeps a command is about: `--cases`, `--rules`, `--filter`.
+//! Selects cases and sweeps: `--cases`, `--rules` and `--filter`.
 
-use super::Stop;
+use super::Error;
 use crate::report::plural;
 use broadcheck::globs::Glob;
 use broadcheck::sweeps;
 use broadcheck_spec::{Case, RuleSet, Suite, Sweep};
 use std::path::PathBuf;
 
-/// Which part of which suite.
+/// The options that select cases.
 #[derive(clap::Args)]
 pub(super) struct Selection {
-    /// Case files, or directories of them, in place of the built-in suite
+    /// Case file or directory to use instead of the built-in suite. May be repeated
     #[arg(long, value_name = "PATH")]
     pub(super) cases: Vec<PathBuf>,
 
-    /// Only cases of this rule set: none, numpy, pdpd, bidirectional, xla or theano
+    /// Only cases of these rule sets: none, numpy, pdpd, bidirectional, xla or theano
     #[arg(long, value_name = "R", value_delimiter = ',')]
     pub(super) rules: Vec<RuleSet>,
 
-    /// Only cases whose id is, begins with, or as a glob matches this
+    /// Only cases with this id, id prefix or glob
     ///
-    /// An id selects that case. Other text without any of `*?[{` selects every id that begins with it. A glob
-    /// matches the whole id: `*` any text, `/` included, `?` one character, `[a-c]` one of a set, `{x,y}` either.
+    /// An id selects its case. Any other text without `*?[{` selects the ids that begin with it. A glob matches whole
+    /// ids: `*` matches any text including `/`, `?` one character, `[a-c]` one of a set, `{x,y}` either.
     #[arg(long, value_name = "GLOB")]
     pub(super) filter: Option<String>,
 }
@@ -34,13 +34,13 @@ pub(super) struct Selected<'a> {
 }
 
 impl Selection {
-    /// Loads the suite, or the files given instead.
-    pub(super) fn load(&self) -> Result<Suite, Stop> {
+    /// Loads the suite, or the files given instead of it.
+    pub(super) fn load(&self) -> Result<Suite, Error> {
         load(&self.cases)
     }
 
-    /// The part that is selected. An empty one is an error: nothing passes silently.
-    pub(super) fn of<'a>(&self, suite: &'a Suite) -> Result<Selected<'a>, Stop> {
+    /// The selected cases. An empty selection is an error: nothing passes silently.
+    pub(super) fn of<'a>(&self, suite: &'a Suite) -> Result<Selected<'a>, Error> {
         let filter = Filter::new(self.filter.as_deref(), suite)?;
         let wanted = |rules: Option<RuleSet>, id: &str| {
             let by_rules = self.rules.is_empty() || rules.is_some_and(|rules| self.rules.contains(&rules));
@@ -51,7 +51,7 @@ impl Selection {
         let sweeps = suite.sweeps.iter().filter(|sweep| wanted(rules_of(sweep), &sweep.id)).collect();
         let selected = Selected { cases, sweeps };
         if selected.cases.is_empty() && selected.sweeps.is_empty() {
-            return Err(Stop::Input(self.nothing(suite)));
+            return Err(Error::Input(self.nothing(suite)));
         }
         Ok(selected)
     }
@@ -74,17 +74,17 @@ impl Selection {
     }
 }
 
-/// Loads files and directories, or the built-in suite where none is given.
-pub(super) fn load(paths: &[PathBuf]) -> Result<Suite, Stop> {
+/// Loads files and directories, or the built-in suite if there are none.
+pub(super) fn load(paths: &[PathBuf]) -> Result<Suite, Error> {
     let loaded = if paths.is_empty() { Suite::builtin() } else { Suite::from_paths(paths) };
-    let suite = loaded.map_err(|errors| Stop::Input(format!("the cases cannot be read\n{errors}")))?;
+    let suite = loaded.map_err(|errors| Error::Input(format!("cannot read the cases\n{errors}")))?;
     match sweep_errors(&suite)[..] {
         [] => Ok(suite),
-        ref errors => Err(Stop::Input(format!("the cases cannot be read\n{}", errors.join("\n")))),
+        ref errors => Err(Error::Input(format!("cannot read the cases\n{}", errors.join("\n")))),
     }
 }
 
-/// What the loader cannot know of sweeps: whether there is such a family, with such bounds and so many cases.
+/// Errors that the loader cannot find: sweeps of unknown families, with wrong bounds or a wrong number of cases.
 pub(super) fn sweep_errors(suite: &Suite) -> Vec<String> {
     let error = |sweep: &Sweep| {
         let error = sweeps::validate(sweep).err()?;
@@ -93,12 +93,12 @@ pub(super) fn sweep_errors(suite: &Suite) -> Vec<String> {
     suite.sweeps.iter().filter_map(error).collect()
 }
 
-/// The rule set that a sweep is about: the first part of its id, where that is one.
+/// The rule set of a sweep: the first part of its id, if that names one.
 pub(super) fn rules_of(sweep: &Sweep) -> Option<RuleSet> {
     sweep.id.split('/').next()?.parse().ok()
 }
 
-/// What `--filter` says.
+/// A parsed `--filter`.
 enum Filter {
     All,
     Id(String),
@@ -107,11 +107,11 @@ enum Filter {
 }
 
 impl Filter {
-    fn new(text: Option<&str>, suite: &Suite) -> Result<Filter, Stop> {
+    fn new(text: Option<&str>, suite: &Suite) -> Result<Filter, Error> {
         let Some(text) = text else { return Ok(Filter::All) };
         if text.is_empty() {
             let expected = "expected an id, its beginning or a glob; without --filter every case is selected";
-            return Err(Stop::Input(format!("--filter: found an empty text, {expected}")));
+            return Err(Error::Input(format!("--filter: found an empty text, {expected}")));
         }
         if suite.get(text).is_some() || suite.get_sweep(text).is_some() {
             return Ok(Filter::Id(text.into()));
@@ -119,7 +119,7 @@ impl Filter {
         if !text.contains(['*', '?', '[', '{']) {
             return Ok(Filter::Prefix(text.into()));
         }
-        Glob::new(text).map(Filter::Glob).map_err(|error| Stop::Input(format!("--filter: {error}")))
+        Glob::new(text).map(Filter::Glob).map_err(|error| Error::Input(format!("--filter: {error}")))
     }
 
     fn matches(&self, id: &str) -> bool {

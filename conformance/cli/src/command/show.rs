@@ -1,8 +1,8 @@
-//! `broadcheck show`: cases in full, with their alignment drawn.
+//! `broadcheck show`: prints cases in full, with a drawing of the alignment.
 
 use super::explain::painted;
 use super::select::load;
-use super::{Ended, HELD, Stop, print, width};
+use super::{Ended, Error, HELD, print, width};
 use crate::report::clean::visible;
 use crate::report::plural;
 use anstyle::Style;
@@ -11,10 +11,10 @@ use broadcheck_spec::{Case, Source, Suite, Sweep, write};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// How many ids are suggested for one that does not exist.
+/// The number of ids suggested for one that does not exist.
 const SUGGESTIONS: usize = 5;
 
-/// Show cases in full: where they come from, the case as YAML, and how its operands lie under the result
+/// Show cases in full: their sources, the case as YAML, and how the operands align
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -26,19 +26,19 @@ pub(super) struct Args {
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 
-    /// Case files, or directories of them, in place of the built-in suite
+    /// Case file or directory to use instead of the built-in suite. May be repeated
     #[arg(long, value_name = "PATH")]
     cases: Vec<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Ended {
     let suite = load(&args.cases)?;
-    let texts: Vec<String> = args.ids.iter().map(|id| shown(&suite, id)).collect::<Result<_, Stop>>()?;
+    let texts: Vec<String> = args.ids.iter().map(|id| shown(&suite, id)).collect::<Result<_, Error>>()?;
     print(&texts.join("\n"))?;
     Ok(HELD)
 }
 
-fn shown(suite: &Suite, id: &str) -> Result<String, Stop> {
+fn shown(suite: &Suite, id: &str) -> Result<String, Error> {
     if let Some(case) = suite.get(id) {
         return Ok(show_case(case));
     }
@@ -46,7 +46,7 @@ fn shown(suite: &Suite, id: &str) -> Result<String, Stop> {
         return Ok(show_sweep(sweep));
     }
     let nearest = nearest(suite, id);
-    Err(Stop::Input(format!(
+    Err(Error::Input(format!(
         "show {id}: found no such case, expected an id such as\n  {}",
         nearest.join("\n  ")
     )))
@@ -59,7 +59,7 @@ fn show_case(case: &Case) -> String {
         ("example", examples.join(", ")),
         ("source", sources(&case.sources)),
         ("origin", case.origin.to_string()),
-        ("stands in", case.location.to_string()),
+        ("location", case.location.to_string()),
         ("note", case.note.clone().unwrap_or_default()),
     ];
     let mut text = head(&case.id, &case.title, &fields);
@@ -74,7 +74,7 @@ fn show_sweep(sweep: &Sweep) -> String {
         ("clause", sweep.clause.clone()),
         ("example", sweep.examples.join(", ")),
         ("source", sources(&sweep.sources)),
-        ("stands in", sweep.location.to_string()),
+        ("location", sweep.location.to_string()),
         ("note", sweep.note.clone().unwrap_or_default()),
         (
             "sweep",
@@ -102,7 +102,7 @@ fn head(id: &str, title: &str, fields: &[(&str, String)]) -> String {
     text
 }
 
-/// A line broken at spaces so that its parts are at most this wide where that is possible.
+/// Breaks a line at spaces into parts that are at most this wide if possible.
 fn wrapped(line: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in line.split_whitespace() {
@@ -123,7 +123,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// The ids most like one that does not exist: those that begin so first.
+/// The ids most like one that does not exist, those that begin with it first.
 fn nearest<'a>(suite: &'a Suite, id: &str) -> Vec<&'a str> {
     let cases = suite.cases.iter().map(|case| case.id.as_str());
     let mut ids: Vec<&str> = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())).collect();

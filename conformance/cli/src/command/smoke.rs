@@ -1,7 +1,7 @@
-//! `broadcheck smoke`: tells the writer of a harness, step by step, what is wrong with it.
+//! `broadcheck smoke`: checks a harness step by step, for the person who writes it.
 
 use super::time::parse_time;
-use super::{Ended, FAILED, HELD, Stop, WRONG_INPUT, interrupt, print, print_and_end};
+use super::{Ended, Error, FAILED, HELD, WRONG_INPUT, interrupt, print, print_and_end};
 use crate::report::clean::visible;
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
@@ -11,25 +11,25 @@ use broadcheck_search::subjects::adapters;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Try a command that speaks the protocol, step by step, and say what is wrong with it
+/// Check step by step that a command speaks the protocol
 ///
-/// Asks the simplest questions that show how a harness reads and writes: the start, a refusal, a scalar, a shape with
-/// a zero, minus zero, NaN, large integers, a long line, several requests at once, the end. Whether the broadcasting
-/// is right is for `broadcheck check` to say.
+/// Sends the simplest messages that show how a harness reads and writes: start, a refusal, a scalar, an axis of length
+/// 0, minus zero, NaN, large integers, a long line, several requests at once, stop. Use `broadcheck check` to test
+/// whether the broadcasting is right.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
   broadcheck smoke --impl 'python3 my_harness.py'
 
-The command is split into words as a shell would, and run without one. conformance/PROTOCOL.md describes the messages.
+The command is split into words as in a shell, but runs without one. conformance/PROTOCOL.md describes the messages.
 
-Exit status: 0 every step held, 1 some did not, 2 the command does not start or does not answer `start`.")]
+Exit status: 0 every step passed, 1 some steps failed, 2 the command does not start or does not answer `start`.")]
 pub(super) struct Args {
-    /// The command, or adapter:NAME
+    /// Command, or adapter:NAME
     #[arg(long = "impl", value_name = "COMMAND")]
     implementation: String,
 
-    /// How long one answer may take
+    /// Time limit for one answer
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
     timeout: Duration,
 }
@@ -39,12 +39,12 @@ pub(super) fn run(args: &Args) -> Ended {
     let command = &args.implementation;
     let started = match command.strip_prefix(adapters::PREFIX) {
         Some(name) => {
-            adapters::command(name).map_err(|message| Stop::Input(format!("--impl {command}: {message}")))?
+            adapters::command(name).map_err(|message| Error::Input(format!("--impl {command}: {message}")))?
         }
         None => command.clone(),
     };
     let (mut held, mut wrong, mut left_out) = (0, 0, 0);
-    let mut stop = None;
+    let mut unwritten = None;
     let ending = smoke(&started, &options, &mut |step| {
         match step.found {
             Found::Held(_) => held += 1,
@@ -52,20 +52,20 @@ pub(super) fn run(args: &Args) -> Ended {
             Found::LeftOut(_) => left_out += 1,
         }
         if let Err(error) = print(&shown(step)) {
-            stop.get_or_insert(error);
+            unwritten.get_or_insert(error);
         }
     });
-    if let Some(stop) = stop {
-        return Err(stop);
+    if let Some(error) = unwritten {
+        return Err(error);
     }
-    let ending = ending.map_err(|message| Stop::Input(format!("--impl {command}: {message}")))?;
+    let ending = ending.map_err(|message| Error::Input(format!("--impl {command}: {message}")))?;
     let (word, status) = match ending {
         Ending::Held => ("ok", HELD),
-        Ending::Failed => ("not ok", FAILED),
-        Ending::NotStarted => ("cannot be started", WRONG_INPUT),
+        Ending::Failed => ("FAILED", FAILED),
+        Ending::NotStarted => ("cannot start", WRONG_INPUT),
     };
     let held = plural(held, "step");
-    print_and_end(&format!("{word}: {held} held, {wrong} did not, {left_out} left out\n"), status)
+    print_and_end(&format!("{word}: {held} passed, {wrong} failed, {left_out} left out\n"), status)
 }
 
 fn shown(step: &Step) -> String {

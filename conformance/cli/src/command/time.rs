@@ -1,8 +1,8 @@
-//! `--timeout`: a time with its unit.
+//! Parses times such as that of `--timeout`.
 
 use std::time::Duration;
 
-/// The longest that is taken.
+/// The longest time that is accepted.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A time such as `10s`, `500ms` or `2min`: at least a millisecond, at most a day.

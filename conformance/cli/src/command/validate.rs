@@ -1,21 +1,23 @@
-//! `broadcheck validate`: lints case files.
+//! `broadcheck validate`: checks case files.
 
 use super::select::sweep_errors;
-use super::{Ended, HELD, Stop, WRONG_INPUT, complain, tell};
+use super::{Ended, Error, HELD, WRONG_INPUT, complain, print_visible};
 use crate::report::plural;
 use broadcheck_spec::Suite;
 use std::path::PathBuf;
 
-/// Lint case files: every error with its file, line and column
+/// Check case files, and report every error with its file, line and column
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   broadcheck validate my-cases/
   broadcheck validate a.yaml b.yaml
 
-Ids must be unique over all files of one call. Exit status: 0 all are well-formed, 2 they are not.")]
+Ids must be unique across all files given.
+
+Exit status: 0 all files are valid, 2 some are not.")]
 pub(super) struct Args {
-    /// Case files, or directories of them
+    /// Case files or directories
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
@@ -23,7 +25,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Ended {
     match Suite::from_paths(&args.paths) {
         Ok(suite) if suite.cases.is_empty() && suite.sweeps.is_empty() => {
-            Err(Stop::Input("found no case in the files given, expected at least one".into()))
+            Err(Error::Input("found no case in the files given, expected at least one".into()))
         }
         Ok(suite) => {
             let errors = sweep_errors(&suite);
@@ -31,7 +33,7 @@ pub(super) fn run(args: &Args) -> Ended {
                 return wrong(&errors.join("\n"), errors.len());
             }
             let cases = plural(suite.cases.len(), "case");
-            tell(&format!("ok: {cases} and {}\n", plural(suite.sweeps.len(), "sweep")))?;
+            print_visible(&format!("ok: {cases} and {}\n", plural(suite.sweeps.len(), "sweep")))?;
             Ok(HELD)
         }
         Err(errors) => wrong(&errors.to_string(), errors.errors().len() + errors.more()),
@@ -39,7 +41,7 @@ pub(super) fn run(args: &Args) -> Ended {
 }
 
 fn wrong(errors: &str, count: usize) -> Ended {
-    tell(&format!("{errors}\n"))?;
+    print_visible(&format!("{errors}\n"))?;
     complain(&plural(count, "error"));
     Ok(WRONG_INPUT)
 }

@@ -1,12 +1,12 @@
-//! A badge for a README: an image of one line that says how many cases an implementation passed.
+//! A badge for a README: an image with the number of cases that an implementation passed.
 
 use super::{PRODUCT, Run, Summary};
 use askama::Template;
 
-/// How a badge begins: a file that begins so is ours.
+/// The beginning of every badge.
 pub const MARKER: &str = "<!-- broadcheck badge -->";
 
-/// The largest part of a name that is shown.
+/// The maximum length of a name, in characters.
 const MAX_NAME: usize = 40;
 
 #[derive(Template)]
@@ -50,7 +50,7 @@ pub fn render(run: &Run) -> String {
     badge.render().expect("an image of texts can be written to a string")
 }
 
-/// `12 failed, 500 passed`: what is bad first.
+/// `12 failed, 500 passed`: failures first.
 fn verdict(summary: &Summary) -> String {
     let counts = [
         (summary.failed, "failed"),
@@ -66,7 +66,7 @@ fn verdict(summary: &Summary) -> String {
     if said.is_empty() { "nothing judged".into() } else { said.join(", ") }
 }
 
-/// White text reads on each of them.
+/// The background, on which white text is readable.
 fn colour(summary: &Summary) -> &'static str {
     match summary {
         Summary { failed: 1.., .. } | Summary { errored: 1.., .. } => "#b3151f",
@@ -76,7 +76,7 @@ fn colour(summary: &Summary) -> &'static str {
     }
 }
 
-/// About how wide the text is in pixels; the image then fits the text to it.
+/// An estimate of the width of a text in pixels; the image then stretches the text to it.
 fn text_width(text: &str) -> usize {
     let tenths = |char: char| match char {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 35,
@@ -88,7 +88,7 @@ fn text_width(text: &str) -> usize {
     text.chars().map(tenths).sum::<usize>().div_ceil(10)
 }
 
-/// A file's name for each implementation: what is no letter or digit becomes a hyphen, and no two are alike.
+/// A file name for each implementation, unique, with a hyphen in place of anything but ASCII letters and digits.
 pub fn file_names<'a>(implementations: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for implementation in implementations {

@@ -1,16 +1,16 @@
-//! What implementations say, made safe to show: a name or a message may hold anything, such as the codes that make
-//! a terminal repaint what it showed before, or signs that turn a line's direction.
+//! Makes texts from implementations safe to show: a name or a message may contain anything, such as terminal escape codes
+//! or characters that change the direction of a line.
 
 use super::Report;
 use broadcheck_spec::hides;
 
-/// How many characters of a message are shown.
+/// The maximum length of a message, in characters.
 const MAX_MESSAGE: usize = 4000;
-/// How many characters of a name or version are shown.
+/// The maximum length of a name or version, in characters.
 const MAX_NAME: usize = 80;
 
 impl Report {
-    /// The same report with names, versions and messages that are safe in every face, and of bounded length.
+    /// The same report with names, versions and messages that are safe in every format and have a bounded length.
     #[must_use]
     pub fn cleaned(mut self) -> Report {
         for run in &mut self.runs {
@@ -37,12 +37,12 @@ pub(super) fn name(text: &str) -> String {
     shortened(&visible(text).replace('\n', " "), MAX_NAME)
 }
 
-/// A message, in as many lines as it has.
+/// A message, which may have several lines.
 fn message(text: &str) -> String {
     shortened(&visible(text), MAX_MESSAGE)
 }
 
-/// The text with every sign that does not show written out, as `\u{1b}`.
+/// The text with every invisible character escaped, as in `\u{1b}`.
 pub fn visible(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let mut out = String::with_capacity(text.len());
@@ -57,8 +57,7 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// The same for a text with colours, whose parts from outside went through [`visible`] before they were put in:
-/// nothing but a colour is left of what a terminal obeys.
+/// Like [`visible`], but keeps colours. Parts from outside must have gone through [`visible`] already.
 pub fn visible_but_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -71,14 +70,14 @@ pub fn visible_but_colours(text: &str) -> String {
     out + &visible(rest)
 }
 
-/// The length of the colour, `ESC [ 1 ; 31 m`, that a text begins with; 0 where it begins with none.
+/// The length of the colour, such as `ESC [ 1 ; 31 m`, at the beginning of a text; 0 if there is none.
 fn colour_length(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = parameters.find(|char: char| !char.is_ascii_digit() && char != ';');
     end.filter(|&end| parameters[end..].starts_with('m')).map_or(0, |end| end + 3)
 }
 
-/// The same for a document in JSON, which has an escape of its own for what does not show.
+/// Like [`visible`], with the escapes of JSON.
 pub fn visible_in_json(document: &str) -> String {
     let mut out = String::with_capacity(document.len());
     for char in document.chars() {
@@ -104,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_show_is_written_out() {
+    fn invisible_characters_are_escaped() {
         assert_eq!(message("\u{1b}[31mred\u{7}"), "\\u{1b}[31mred\\u{7}");
         assert_eq!(message("a\r\nb\tc\u{202e}d\u{2028}e"), "a\nb c\\u{202e}d\\u{2028}e");
         assert_eq!(message("\u{fffe}\u{1ffff}\u{fdd0}"), "\\u{fffe}\\u{1ffff}\\u{fdd0}");
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_terminals_codes_colours_alone_are_kept() {
+    fn only_colours_are_kept_of_terminal_codes() {
         let shown = visible_but_colours("\u{1b}[1;31mred\u{1b}[0m \u{1b}[2J\u{1b}]0;t\u{7}\u{202e}\u{1b}");
         let expected = "\u{1b}[1;31mred\u{1b}[0m \\u{1b}[2J\\u{1b}]0;t\\u{7}\\u{202e}\\u{1b}";
         assert_eq!(shown, expected);
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_cut_between_characters() {
+    fn long_texts_are_cut_between_characters() {
         let long = "é".repeat(MAX_MESSAGE + 5);
         let shown = message(&long);
         assert!(shown.ends_with("é ... (5 more characters)"), "{shown}");

@@ -1,12 +1,12 @@
-//! Where rule sets disagree, in words: what the text and the page share.
+//! Texts about disagreements of rule sets, shared by the text and the page.
 
 use broadcheck_search::diverge::{Disagreement, Divergence, Variant};
 use broadcheck_spec::{Outcome, Shape};
 
-/// How many values of an answer are shown.
+/// The maximum number of values shown of an answer.
 const MAX_VALUES: usize = 6;
 
-/// The variant in a few letters: `pdpd axis 0`.
+/// The short name of a variant, such as `pdpd axis 0`.
 pub fn short(variant: Variant) -> String {
     match variant {
         Variant::PdpdFromTheLeft => "pdpd axis 0".into(),
@@ -16,14 +16,14 @@ pub fn short(variant: Variant) -> String {
     }
 }
 
-/// `(2) and (2,1)`; `to` where the second is a target.
+/// `(2) and (2,1)`; with `to` if the second is a target.
 pub fn shapes(divergence: &Divergence, smallest: &Disagreement) -> String {
     let onto_target = [divergence.left, divergence.right].contains(&Variant::Bidirectional);
     let word = if onto_target { "to" } else { "and" };
     format!("{} {word} {}", smallest.shapes[0], smallest.shapes[1])
 }
 
-/// What both answered; where the shapes agree, the values differ and are told.
+/// Both answers: shapes or refusals, with the values if only these differ.
 pub fn answers(smallest: &Disagreement) -> [String; 2] {
     let outcomes = [&smallest.left_outcome, &smallest.right_outcome];
     let shape = |outcome: &Outcome| match outcome {

@@ -1,4 +1,4 @@
-//! The report for programs. `schema/report.schema.json` says what stands in it.
+//! The report for programs, described by `schema/report.schema.json`.
 
 use super::{Entry, Report, Run, Summary};
 use broadcheck_spec::RuleSet;
@@ -14,11 +14,11 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Suite<'a> {
     version: &'a str,
-    /// How many cases were selected, the sweeps not counted.
+    /// The number of selected cases, not counting sweeps.
     cases: usize,
-    /// How many sweeps were selected.
+    /// The number of selected sweeps.
     sweeps: usize,
-    /// How many cases of a sweep were asked at most, where not all were.
+    /// The maximum number of cases run of each sweep, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     sweep_sample: Option<u64>,
 }
@@ -63,7 +63,7 @@ struct Case<'a> {
     location: &'a str,
 }
 
-/// The whole report, indented, with a line feed at its end.
+/// The whole report, indented, with a newline at the end.
 pub fn render(report: &Report) -> String {
     let document = Document {
         suite: Suite {
@@ -109,7 +109,7 @@ fn case(entry: &Entry) -> Case<'_> {
     }
 }
 
-/// Whether a text is a report of ours.
+/// Whether a text is such a report.
 pub fn is_report(text: &str) -> bool {
     let Ok(serde_json::Value::Object(map)) = serde_json::from_str(text) else { return false };
     map.get("suite").is_some_and(serde_json::Value::is_object)

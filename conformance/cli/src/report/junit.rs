@@ -1,5 +1,5 @@
-//! The report as JUnit XML, which most continuous integration shows: a suite per implementation, a test per case.
-//! A known failure is shown as skipped, with its reason.
+//! The report as JUnit XML for continuous integration: a suite per implementation, a test per case. A known failure
+//! appears as skipped, with its reason.
 
 use super::{Entry, PRODUCT, Report, Run};
 use broadcheck::run::Status;
@@ -14,23 +14,23 @@ pub fn render(report: &Report) -> String {
         let mut suite = TestSuite::new(run.title());
         suite.add_test_cases(run.results.iter().map(|entry| test(run, entry)));
         suite.add_test_cases(run.leftovers.iter().map(|leftover| {
-            let message = format!("lists no case of the suite: {}", leftover.reason);
+            let message = format!("matches no case of the suite: {}", leftover.reason);
             failed(run, &format!("known failure {}", leftover.case), &message)
         }));
         if silent.iter().any(|other| std::ptr::eq(*other, run)) {
-            suite.add_test_case(failed(run, "passes something", "passed nothing"));
+            suite.add_test_case(failed(run, "passes some case", "passed no case"));
         }
         document.add_test_suite(suite);
     }
     if report.interrupted {
         let mut suite = TestSuite::new("the run");
-        suite.add_test_case(failure("the run", "reaches its end", "it was interrupted"));
+        suite.add_test_case(failure("the run", "completes", "it was interrupted"));
         document.add_test_suite(suite);
     }
     document.to_string().expect("a document of texts can be written to a string")
 }
 
-/// Whether a text is a report of ours.
+/// Whether a text is such a report.
 pub fn is_report(text: &str) -> bool {
     let root = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     root.is_some_and(|rest| rest.trim_start().starts_with("<testsuites name=\"broadcheck "))
@@ -57,7 +57,7 @@ fn test(run: &Run, entry: &Entry) -> TestCase {
     test
 }
 
-/// What a person needs to see.
+/// The description of a failure.
 fn description(entry: &Entry) -> String {
     let mut text = String::new();
     for (name, lines) in [
@@ -67,7 +67,7 @@ fn description(entry: &Entry) -> String {
         ("outcome", std::slice::from_ref(&entry.detail)),
         ("clause", std::slice::from_ref(&entry.clause)),
         ("source", &entry.sources[..]),
-        ("stands in", std::slice::from_ref(&entry.location)),
+        ("location", std::slice::from_ref(&entry.location)),
         ("rerun", std::slice::from_ref(&entry.rerun)),
     ] {
         if !lines.is_empty() {

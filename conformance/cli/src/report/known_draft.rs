@@ -1,5 +1,5 @@
-//! A known-failures file drafted from a run: an entry for each failure, its reason as far as the run tells it. The
-//! address is left to a person: until it is filled in, the file is refused.
+//! Drafts a known-failures file from a run: an entry for each failure, with its outcome as the reason. A person fills in
+//! each `url`; until then the loader rejects the file.
 
 use super::{Entry, Run};
 use broadcheck::run::Status;
@@ -7,10 +7,10 @@ use broadcheck_spec::hides;
 use broadcheck_spec::write::quoted;
 use std::fmt::Write as _;
 
-/// How much of an outcome is taken over as the reason.
+/// The maximum length of a reason, in characters.
 const MAX_REASON: usize = 300;
 
-/// How many failures there are to list.
+/// The number of failures to list.
 pub fn count(run: &Run) -> usize {
     listed(run).count()
 }
@@ -19,15 +19,15 @@ fn listed(run: &Run) -> impl Iterator<Item = &Entry> {
     run.results.iter().filter(|entry| matches!(entry.status, Status::Failed | Status::Errored))
 }
 
-/// The file. What is known already, by the files that the run was given, is not in it.
+/// The text of the file. It leaves out failures that are already known.
 pub fn render(run: &Run) -> String {
     let mut text = format!(
         "# Drafted by `broadcheck check --write-known` from a run of {}: {} of {} failed.\n\
          #\n\
-         # Before an entry stays: is it the implementation that differs, or the case that is wrong? Say in `reason` why\n\
-         # it fails, and in `url` where that is written: the system's document, its source or an issue. The file is\n\
-         # refused until every url is filled in. One glob may take the place of several entries: \"numpy/zero/*\".\n\
-         # `versions` may end before a version: {{from: \"2.4\", before: \"2.5\"}}.\n\
+         # Check each entry: does the implementation differ, or is the case wrong? Explain the failure in `reason`, and\n\
+         # link the system's documentation, its source or an issue in `url`. The file is rejected until every url is\n\
+         # filled in. A glob can replace several entries: \"numpy/zero/*\". `versions` can have an upper bound:\n\
+         # {{from: \"2.4\", before: \"2.5\"}}.\n\
          implementation: {}\n\
          {}known:\n",
         run.title(),
@@ -51,7 +51,7 @@ pub fn render(run: &Run) -> String {
     text
 }
 
-/// The line that says from which version on; none where the version does not begin with a number.
+/// The line with the first version; empty if the version does not begin with a digit.
 fn versions(version: &str) -> String {
     match version.starts_with(|first: char| first.is_ascii_digit()) {
         true => format!("versions: {{from: {}}}\n", quoted(version)),
@@ -59,7 +59,7 @@ fn versions(version: &str) -> String {
     }
 }
 
-/// What was found, in one line.
+/// The outcome in one line.
 fn reason(entry: &Entry) -> String {
     let line = entry.detail.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.unwrap_or_else(|| entry.status.name());

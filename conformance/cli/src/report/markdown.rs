@@ -1,16 +1,16 @@
-//! The report for a pull request: the table, and each failure folded away under its id.
+//! The report for a pull request: a table, and each failure in a collapsed section.
 
 use super::table::Counts;
 use super::{Entry, PRODUCT, Report, Run};
 use std::fmt::Write as _;
 
-/// How a report in markdown begins: a file that begins so is ours.
+/// The beginning of every markdown report.
 pub const MARKER: &str = "<!-- broadcheck report -->";
 
-/// More implementations than this stand one below the other: so many columns of counts fit on no page.
+/// With more implementations than this, the table has a row per implementation instead of columns.
 const MOST_ACROSS: usize = 4;
 
-/// GitHub takes no comment of more than 65,536 characters. What follows the failures needs some room, too.
+/// GitHub limits a comment to 65,536 characters. Some room is left for what follows the failures.
 const MAX_LENGTH: usize = 60_000;
 
 /// The whole report.
@@ -28,7 +28,7 @@ pub fn render(report: &Report) -> String {
         for leftover in &run.leftovers {
             let _ = writeln!(
                 text,
-                "\n- The known failure `{}` of {} lists no case of the suite: {}",
+                "\n- The known failure `{}` of {} matches no case of the suite: {}",
                 leftover.case,
                 inline(&run.name),
                 inline(&leftover.reason)
@@ -36,26 +36,26 @@ pub fn render(report: &Report) -> String {
         }
     }
     for run in report.silent() {
-        let _ = writeln!(text, "\n- {} passed nothing.", inline(&run.title()));
+        let _ = writeln!(text, "\n- {} passed no case.", inline(&run.title()));
     }
     text
 }
 
-/// As many failures in full as a comment on a pull request holds; the others by their number.
+/// As many failures as fit a comment on a pull request, then the number of the others.
 fn failures(text: &mut String, failures: &[(&Run, &Entry)]) {
     for (place, (run, entry)) in failures.iter().enumerate() {
         let mut shown = String::new();
         failure(&mut shown, run, entry);
         if text.len() + shown.len() > MAX_LENGTH {
             let left = failures.len() - place;
-            let _ = writeln!(text, "\n{left} more failed: the other formats of the report have them all.");
+            let _ = writeln!(text, "\n{left} more failures: see the other formats of the report.");
             return;
         }
         text.push_str(&shown);
     }
 }
 
-/// One column per implementation; a cell holds its counts in the order that the header names.
+/// One column per implementation. A cell contains the counts in the order given in the header.
 fn table(text: &mut String, counts: &Counts) {
     text.push_str("| rule set |");
     for group in &counts.groups {
@@ -75,7 +75,7 @@ fn table(text: &mut String, counts: &Counts) {
     }
 }
 
-/// One row per implementation, one column per rule set; a cell names what it counts, and skipped cases only beside others.
+/// One row per implementation, one column per rule set. A cell names its counts, and skipped cases only beside others.
 fn long_table(text: &mut String, counts: &Counts) {
     let _ = writeln!(text, "| implementation | {} |", counts.names.join(" | "));
     let _ = writeln!(text, "|---|{}", "---|".repeat(counts.names.len()));
@@ -85,7 +85,7 @@ fn long_table(text: &mut String, counts: &Counts) {
     }
 }
 
-/// `454 passed, 50 known, 120 skipped`; `-` where all are skipped.
+/// `454 passed, 50 known, 120 skipped`; `-` if all are skipped.
 fn named(headers: &[&str], row: &[usize]) -> String {
     let counted = headers.iter().zip(row).filter(|&(_, &count)| count > 0);
     let mut cells: Vec<(&&str, &usize)> = counted.collect();
@@ -111,7 +111,7 @@ fn failure(text: &mut String, run: &Run, entry: &Entry) {
         ("outcome", &entry.detail.lines().map(str::to_owned).collect::<Vec<_>>()[..]),
         ("clause", std::slice::from_ref(&entry.clause)),
         ("source", &entry.sources[..]),
-        ("stands in", std::slice::from_ref(&entry.location)),
+        ("location", std::slice::from_ref(&entry.location)),
         ("rerun", std::slice::from_ref(&entry.rerun)),
     ] {
         for (place, line) in lines.iter().enumerate() {
@@ -133,7 +133,7 @@ pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Text inside a line of markdown, a table's cell included.
+/// Text inside a line of markdown, such as a table cell.
 pub(super) fn inline(text: &str) -> String {
     let mut out = String::new();
     for char in escape(text).chars() {

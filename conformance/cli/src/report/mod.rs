@@ -1,6 +1,6 @@
-//! What a run of the suite found, and its faces: [`text`] for a terminal, [`json`] for programs, [`junit`] for
-//! continuous integration, [`markdown`] for a pull request, [`html`] as a page, [`badge`] for a README. [`output`]
-//! writes them to files without ever destroying one that is not a report.
+//! The results of a run of the suite, and the formats of the report: [`text`] for a terminal, [`json`] for programs,
+//! [`junit`] for continuous integration, [`markdown`] for a pull request, [`html`] as a page, [`badge`] for a README.
+//! [`output`] writes them to files, and overwrites nothing but reports.
 
 pub mod badge;
 pub mod clean;
@@ -25,40 +25,40 @@ use broadcheck::run::Status;
 use broadcheck_judge::compare::DifferenceKind;
 use broadcheck_spec::RuleSet;
 
-/// The name of the product with its version: the first words of every report.
+/// The product with its version: the first words of every report.
 pub const PRODUCT: &str = concat!("broadcheck ", env!("CARGO_PKG_VERSION"));
 
 /// A run of cases and sweeps against implementations.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How many cases were selected.
+    /// The number of selected cases.
     pub cases: usize,
-    /// How many sweeps were selected.
+    /// The number of selected sweeps.
     pub sweeps: usize,
-    /// How many cases of a sweep were asked at most; `None` for all.
+    /// The maximum number of cases run of each sweep; `None` for all.
     pub sample: Option<u64>,
     /// One per implementation.
     pub runs: Vec<Run>,
-    /// Whether the run was ended before its end: what is missing was not judged.
+    /// Whether the run was interrupted: missing cases were not judged.
     pub interrupted: bool,
 }
 
-/// One implementation's part of it.
+/// The results of one implementation.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The implementation's name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Whether it was asked for by name: then it must pass something.
+    /// Whether the command line names it: then it must pass some case.
     pub named: bool,
     /// The results, in the order of the suite.
     pub results: Vec<Entry>,
-    /// Entries of the known-failures file that list nothing in the suite.
+    /// Entries of the known-failures file that match no case of the suite.
     pub leftovers: Vec<Leftover>,
 }
 
-/// An entry of a known-failures file that lists nothing.
+/// An entry of a known-failures file that matches no case.
 #[derive(Clone, Debug)]
 pub struct Leftover {
     /// The id or glob.
@@ -67,7 +67,7 @@ pub struct Leftover {
     pub reason: String,
 }
 
-/// One case or sweep, judged.
+/// The result of one case or sweep.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The id.
@@ -82,34 +82,34 @@ pub struct Entry {
     pub title: String,
     /// How it ended.
     pub status: Status,
-    /// What sort of difference it is, where the outcome is a wrong one.
+    /// The kind of difference, if the outcome is wrong.
     pub kind: Option<DifferenceKind>,
-    /// Why, in words; empty for a pass.
+    /// The reason; empty for a pass.
     pub detail: String,
-    /// The request in lines; empty for what did not fail.
+    /// The lines of the request; empty unless it failed.
     pub request: Vec<String>,
-    /// What was expected, in lines; empty for what did not fail.
+    /// The lines of the expectation; empty unless it failed.
     pub expectation: Vec<String>,
-    /// Where it comes from.
+    /// The sources of the expectation.
     pub sources: Vec<String>,
-    /// Where it stands.
+    /// Its file and line.
     pub location: String,
-    /// The command that judges only this, for this implementation.
+    /// The command that reruns it alone, for this implementation.
     pub rerun: String,
 }
 
-/// How many ended how.
+/// The number of results with each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// As expected.
+    /// The outcome was the expected one.
     pub passed: usize,
-    /// Not as expected; an unexpected pass is one of them.
+    /// It was not; includes unexpected passes.
     pub failed: usize,
-    /// Outside what the implementation declares.
+    /// The implementation does not declare the case.
     pub skipped: usize,
-    /// The implementation broke.
+    /// The implementation crashed, hung or gave an invalid answer.
     pub errored: usize,
-    /// Failed, and listed as known.
+    /// It failed as listed in the known-failures file.
     pub known: usize,
 }
 
@@ -143,14 +143,14 @@ impl Run {
 }
 
 impl Report {
-    /// Whether everything held: nothing failed, and each implementation that was asked for passed something.
+    /// Whether the run is a success: nothing failed, and each implementation named on the command line passed a case.
     pub fn held(&self) -> bool {
         let fine = |run: &Run| run.leftovers.is_empty() && !run.results.iter().any(|e| e.status.is_failure());
         self.runs.iter().all(fine) && self.silent().is_empty() && !self.interrupted
     }
 
-    /// The implementations without a failure that passed nothing although they had to: those asked for by name;
-    /// all, where no other passed anything either.
+    /// The implementations that neither failed nor passed a case although they had to pass one: those named on the
+    /// command line; all, if none of them passed any.
     pub fn silent(&self) -> Vec<&Run> {
         let passed = |run: &Run| run.summary().passed > 0;
         let failed = |run: &Run| run.results.iter().any(|entry| entry.status.is_failure());
@@ -158,7 +158,7 @@ impl Report {
         self.runs.iter().filter(|run| !passed(run) && !failed(run) && (nobody || run.named)).collect()
     }
 
-    /// What failed, with its implementation: silent wrong answers first.
+    /// The failures with their implementations, silent wrong answers first.
     pub fn failures(&self) -> Vec<(&Run, &Entry)> {
         let mut failures: Vec<(&Run, &Entry)> = self
             .runs
@@ -170,7 +170,7 @@ impl Report {
         failures
     }
 
-    /// The rule sets that occur, in the order of the tables; `None` for sweeps over several, last.
+    /// The rule sets of the results, in the order of the tables; last `None`, for sweeps over several rule sets.
     pub fn rule_sets(&self) -> Vec<Option<RuleSet>> {
         let occurs =
             |set: &Option<RuleSet>| self.runs.iter().flat_map(|run| &run.results).any(|e| e.rules == *set);
@@ -225,8 +225,8 @@ impl Report {
     }
 }
 
-/// The place of a failure in the report: the sorts of difference in their order, then what broke, what was
-/// skipped inside what is declared, and what passes although it is listed as known.
+/// The order of failures in the report: wrong outcomes by kind of difference, then errors, then declared cases that were
+/// skipped, then unexpected passes.
 fn severity(entry: &Entry) -> (u8, Option<DifferenceKind>) {
     let rank = match (entry.status, entry.kind) {
         (Status::Failed, Some(_)) => 0,

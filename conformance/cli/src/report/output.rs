@@ -1,4 +1,4 @@
-//! Reports in files: a file that is no report of ours is never overwritten, and none is ever half-written.
+//! Writes reports to files. Only reports are overwritten, and no file is left half-written.
 
 use super::{Report, badge, html, json, junit, markdown, text};
 use broadcheck_spec::Suite;
@@ -6,28 +6,28 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The width of a report in text that goes to a file.
+/// The width of a text report in a file.
 const FILE_WIDTH: usize = 110;
 
-/// A face of the report.
+/// A format of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Format {
-    /// Tables and failures to read in a terminal
+    /// Tables and failures for a terminal
     Text,
-    /// For programs; conformance/schema/report.schema.json says what stands in it
+    /// JSON for programs, described by conformance/schema/report.schema.json
     Json,
     /// JUnit XML, for continuous integration
     Junit,
-    /// For a README or a pull request
+    /// Markdown for a README or a pull request
     Markdown,
-    /// One page with everything in it: matrix, cases, drawings, filters
+    /// A page with a matrix, all cases, drawings and filters
     Html,
-    /// An SVG image of one line per implementation, for a README
+    /// An SVG image per implementation, for a README
     Badge,
 }
 
 impl Format {
-    /// The files' names where several go to one directory: a badge for each implementation, else one.
+    /// The names of the files in a directory: one badge per implementation, or one report.
     fn file_names(self, implementations: &[&str]) -> Vec<String> {
         let name = match self {
             Format::Text => "report.txt",
@@ -40,13 +40,13 @@ impl Format {
         vec![name.into()]
     }
 
-    /// How many files it fills.
+    /// The number of files.
     fn file_count(self, implementations: usize) -> usize {
         if self == Format::Badge { implementations } else { 1 }
     }
 
-    /// What a file of this format holds, without colours. The suite holds the cases that the report is about.
-    /// `place` is that of the implementation, where there is a file for each.
+    /// The content of a file of this format, without colours. `suite` contains the cases of the report. `place` is the
+    /// index of the implementation, if there is a file for each.
     pub fn render(self, report: &Report, suite: &Suite, place: usize) -> String {
         match self {
             Format::Text => anstream::adapter::strip_str(&text::render(report, FILE_WIDTH)).to_string(),
@@ -75,35 +75,35 @@ impl Format {
 pub struct Target {
     /// Its format.
     pub format: Format,
-    /// The implementation that it is about, where there is a file for each.
+    /// The index of the implementation, if there is a file for each.
     pub place: usize,
-    /// Where it goes.
+    /// The path of the file.
     pub path: PathBuf,
 }
 
-/// Where reports go.
+/// The files that a command writes its reports to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
     /// The files.
     pub files: Vec<Target>,
 }
 
-/// Whether these formats fill more than one file: they need a directory.
+/// Whether these formats need more than one file, and so a directory.
 pub fn need_directory(formats: &[Format], implementations: usize) -> bool {
     formats.iter().map(|format| format.file_count(implementations)).sum::<usize>() > 1
 }
 
 impl Destination {
-    /// The files for these formats and implementations: a single one is `out` itself unless that is a directory,
-    /// else they have fixed names in the directory `out`, which is made where it is missing.
+    /// The files for these formats and implementations. A single file is `out` itself, unless that is a directory.
+    /// Several files have fixed names in the directory `out`, which is created if missing.
     ///
     /// # Errors
-    /// A sentence, where a file is in the way that is no report of this format, or cannot be written.
+    /// A file exists that is not a report of its format, or a file cannot be written.
     pub fn new(formats: &[Format], implementations: &[&str], out: &Path) -> Result<Destination, String> {
         let several = need_directory(formats, implementations.len());
         if several {
             fs::create_dir_all(out).map_err(|error| {
-                format!("{}: {error}: expected a directory for several reports", out.display())
+                format!("{}: {error}, expected a directory for several reports", out.display())
             })?;
         }
         let inside = several || out.is_dir();
@@ -121,7 +121,7 @@ impl Destination {
     /// Writes every report.
     ///
     /// # Errors
-    /// A sentence with the file.
+    /// A file cannot be written.
     pub fn write(&self, report: &Report, suite: &Suite) -> Result<(), String> {
         for Target { format, place, path } in &self.files {
             write(path, &format.render(report, suite, *place), |content| format.is_report(content))?;
@@ -130,30 +130,30 @@ impl Destination {
     }
 }
 
-/// Writes a file where there is none, or one that is empty or that `is_ours` knows.
+/// Writes a new file, or replaces one that is empty or that `is_ours` accepts.
 ///
 /// # Errors
-/// A sentence with the file.
+/// The file is something else, or cannot be written.
 pub fn write(path: &Path, content: &str, is_ours: impl Fn(&str) -> bool) -> Result<(), String> {
     may_write(path, is_ours)?;
     replace(&resolved(path)?, content).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Where a symbolic link leads, so that what it leads to is written and the link stays.
+/// Follows a symbolic link, so that its target is written and the link stays.
 fn resolved(path: &Path) -> Result<PathBuf, String> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
     }
     fs::canonicalize(path).map_err(|error| {
         let name = path.display();
-        format!("{name}: found a symbolic link that leads nowhere ({error}), expected a file or none")
+        format!("{name}: found a broken symbolic link ({error}), expected a file or none")
     })
 }
 
-/// Whether a file is missing, empty, or one of ours.
+/// Checks that a file is missing, empty or accepted by `is_ours`.
 ///
 /// # Errors
-/// A sentence with the file.
+/// The file is something else, or its directory is missing.
 pub fn may_write(path: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), String> {
     let name = path.display();
     let metadata = match fs::metadata(path) {
@@ -164,7 +164,7 @@ pub fn may_write(path: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), Stri
         Err(error) => return Err(format!("{name}: {error}")),
     };
     if !metadata.is_file() {
-        return Err(format!("{name}: found something that is no regular file, expected a file or none"));
+        return Err(format!("{name}: found something other than a regular file, expected a file or none"));
     }
     let mut content = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(1 << 28).read_to_end(&mut content));
@@ -174,7 +174,7 @@ pub fn may_write(path: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), Stri
         return Ok(());
     }
     Err(format!(
-        "{name}: found a file that is no report of this format: it is left as it is; choose another --out"
+        "{name}: found a file that is not a report of this format and does not overwrite it, expected another --out"
     ))
 }
 
@@ -186,9 +186,9 @@ fn parent_exists(path: &Path) -> Result<(), String> {
     Err(format!("{}: the directory {} does not exist", path.display(), parent.display()))
 }
 
-/// Writes a new file beside the old one and puts it in its place.
+/// Writes a new file beside the old one, then renames it over the old one.
 fn replace(path: &Path, content: &str) -> io::Result<()> {
-    // Not made of the file's own name, which may be as long as a name can be.
+    // Not derived from the file's name, which may already have the maximum length.
     let draft = path.with_file_name(format!(".broadcheck.{}.tmp", std::process::id()));
     let written = fs::OpenOptions::new().write(true).create_new(true).open(&draft).and_then(|mut file| {
         if let Ok(old) = fs::metadata(path) {
@@ -199,7 +199,7 @@ fn replace(path: &Path, content: &str) -> io::Result<()> {
         fs::rename(&draft, path)
     });
     if written.is_err() {
-        // Whatever went wrong is told; that the draft could not be taken away again adds nothing.
+        // The first error is reported; a failure to remove the draft adds nothing.
         let _ = fs::remove_file(&draft);
     }
     written

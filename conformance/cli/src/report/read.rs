@@ -1,5 +1,5 @@
-//! Reports in JSON read back: as much of them as a comparison needs. Fields that it does not know are passed over, so
-//! that it reads the reports of later versions.
+//! Reads JSON reports, as far as a comparison needs. Unknown fields are ignored, so that reports of later versions can be
+//! read.
 
 use super::clean;
 use broadcheck::run::Status;
@@ -11,29 +11,29 @@ use std::path::Path;
 /// The largest report that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// What a file must be.
+/// What a file should be, for error messages.
 const EXPECTED: &str = "a report written by `broadcheck check --format json`";
 
-/// A report.
+/// A report that was read from a file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct Recorded {
-    /// What was run.
+    /// The suite that was run.
     pub suite: RecordedSuite,
-    /// Whether the run was ended early.
+    /// Whether the run was interrupted.
     #[serde(default)]
     pub interrupted: bool,
     /// One per implementation.
     pub implementations: Vec<RecordedRun>,
 }
 
-/// What was run.
+/// The suite of a report.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct RecordedSuite {
     /// The version of broadcheck.
     pub version: String,
 }
 
-/// An implementation's part.
+/// The results of one implementation.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct RecordedRun {
     /// Its name.
@@ -52,7 +52,7 @@ pub struct RecordedCase {
     /// How it ended.
     #[serde(deserialize_with = "status")]
     pub status: Status,
-    /// Why; empty for a pass.
+    /// The reason; empty for a pass.
     pub detail: String,
     /// What must hold.
     #[serde(default)]
@@ -72,12 +72,12 @@ impl Recorded {
     /// Reads a report from a file.
     ///
     /// # Errors
-    /// A sentence with the file, what was found and what was expected.
+    /// The file, what was found and what was expected.
     pub fn load(path: &Path) -> Result<Recorded, String> {
         let name = path.display();
         let metadata = fs::metadata(path).map_err(|error| format!("{name}: {error}, expected {EXPECTED}"))?;
         if !metadata.is_file() {
-            return Err(format!("{name}: found something that is no regular file, expected {EXPECTED}"));
+            return Err(format!("{name}: found something other than a regular file, expected {EXPECTED}"));
         }
         let mut text = String::new();
         let file = fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;
@@ -93,7 +93,7 @@ impl Recorded {
     /// # Errors
     /// What was found and what was expected.
     pub fn parse(text: &str) -> Result<Recorded, String> {
-        // As case files may begin with one: some editors and shells write it.
+        // Some editors and shells write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
             return Err(format!("found an empty file, expected {EXPECTED}"));
@@ -116,7 +116,7 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// A file may hold anything, too.
+    /// Makes the texts safe to show: a file may contain anything.
     fn clean(&mut self) {
         self.suite.version = clean::name(&self.suite.version);
         for run in &mut self.implementations {
@@ -131,7 +131,7 @@ impl Recorded {
     }
 }
 
-/// Without this the parser's `expected value` reads as what was found.
+/// Without these words, the parser's `expected value` would read as what was found.
 fn not_json(error: &serde_json::Error) -> String {
     format!("text that is not JSON ({error})")
 }

@@ -1,8 +1,8 @@
-//! The counts as a table: rule sets down, implementations across. The text and the markdown report lay it out.
+//! The table of counts, with a row per rule set and columns per implementation, for the text and the markdown report.
 
 use super::{Report, Run, Summary};
 
-/// A table of texts: a header per column, then the rows; the last row is the total.
+/// The counts. The last row is the total.
 pub(super) struct Counts {
     /// The first column: `rule set`, the names, `total`.
     pub(super) names: Vec<String>,
@@ -20,7 +20,7 @@ pub(super) struct Group {
     pub(super) rows: Vec<Vec<usize>>,
 }
 
-/// A count with its name; the last two are shown only where they occur.
+/// The name of a count and its value. Columns after the first [`ALWAYS`] appear only if they are not all zero.
 type Column = (&'static str, fn(&Summary) -> usize);
 
 const COLUMNS: [Column; 5] = [

@@ -1,4 +1,4 @@
-//! What holds, what is worst, and how the faces say so.
+//! Which runs succeed, which failures come first, and how the formats show it.
 
 use super::*;
 use broadcheck_spec::Suite;
@@ -52,7 +52,7 @@ fn silent_wrong_answers_come_first() {
 }
 
 #[test]
-fn nothing_holds_by_silence() {
+fn a_run_without_a_pass_fails() {
     let passed = || entry("a", Status::Passed, None);
     assert!(report(vec![passed()], true).held());
     assert!(!report(vec![entry("a", Status::Skipped, None)], true).held());
@@ -67,7 +67,7 @@ fn nothing_holds_by_silence() {
     assert!(!leftover.held());
     assert!(leftover.closing().contains("1 known-failure entry without a case"));
 
-    // One of two that were not asked for by name may cover nothing.
+    // One of two implementations that the command line does not name may cover nothing.
     let mut two = report(vec![passed()], false);
     two.runs.push(report(vec![entry("a", Status::Skipped, None)], false).runs.remove(0));
     assert!(two.held());
@@ -76,7 +76,7 @@ fn nothing_holds_by_silence() {
 }
 
 #[test]
-fn the_counts_that_are_rare_have_columns_only_where_they_occur() {
+fn rare_counts_have_columns_only_if_not_zero() {
     let common = text::render(&report(vec![entry("a", Status::Passed, None)], true), 100);
     assert!(!common.contains("errored") && !common.contains("known"), "{common}");
     let both = vec![entry("a", Status::Errored, None), entry("b", Status::KnownFailure, None)];
@@ -85,7 +85,7 @@ fn the_counts_that_are_rare_have_columns_only_where_they_occur() {
 }
 
 #[test]
-fn markdown_stays_whole_whatever_stands_in_it() {
+fn markdown_escapes_what_it_contains() {
     let text =
         markdown::render(&report(vec![entry("a", Status::Failed, Some(DifferenceKind::Values))], true));
     assert!(text.contains("A `title` with &lt;b&gt; &amp; |.</summary>"), "{text}");
@@ -93,7 +93,7 @@ fn markdown_stays_whole_whatever_stands_in_it() {
 }
 
 #[test]
-fn reports_are_told_from_other_files() {
+fn reports_are_distinguished_from_other_files() {
     let report = report(vec![entry("a", Status::Passed, None)], true);
     assert!(json::is_report(&json::render(&report)));
     assert!(!json::is_report("{\"suite\": {}}") && !json::is_report("[]"));

@@ -1,6 +1,6 @@
-//! The report for a terminal: the table, the failures, worst first, a closing line.
+//! The report for a terminal: a table, the failures with the worst first, and a closing line.
 //!
-//! Colours are written always; the stream that it goes to takes them out where they do not belong.
+//! The text always contains colours; the output stream removes them where they are not supported.
 
 use super::table::{Counts, Group};
 use super::{Entry, PRODUCT, Report, Run};
@@ -14,7 +14,7 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const NOTED: Style = AnsiColor::Yellow.on_default();
 
-/// Whether a text is a report of ours: it begins `broadcheck 1.2.3: `.
+/// Whether a text is such a report: it begins with `broadcheck 1.2.3: `.
 pub fn is_report(text: &str) -> bool {
     let version = text.strip_prefix("broadcheck ").and_then(|rest| rest.split_once(": "));
     version.is_some_and(|(version, _)| {
@@ -22,7 +22,7 @@ pub fn is_report(text: &str) -> bool {
     })
 }
 
-/// The whole report, its lines at most about `width` wide where that is possible.
+/// The whole report, in lines of at most about `width` columns if possible.
 pub fn render(report: &Report, width: usize) -> String {
     let mut text = format!("{PRODUCT}: {}\n\n", report.scope());
     table(&mut text, &Counts::of(report), width);
@@ -35,13 +35,13 @@ pub fn render(report: &Report, width: usize) -> String {
             let label = paint(BAD, "FAILED");
             let _ = writeln!(
                 text,
-                "\n{label}  the known failure `{}` of {} lists no case of the suite: {}",
+                "\n{label}  the known failure `{}` of {} matches no case of the suite: {}",
                 leftover.case, run.name, leftover.reason
             );
         }
     }
     for run in report.silent() {
-        let _ = writeln!(text, "\n{}  {} passed nothing", paint(BAD, "FAILED"), run.title());
+        let _ = writeln!(text, "\n{}  {} passed no case", paint(BAD, "FAILED"), run.title());
     }
     let style = if report.held() { GOOD } else { BAD };
     let _ = writeln!(text, "\n{}", paint(style, &report.closing()));
@@ -52,7 +52,7 @@ fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// As many implementations side by side as the width takes.
+/// The table, with as many implementations side by side as fit the width.
 fn table(text: &mut String, counts: &Counts, width: usize) {
     let name_width = counts.names.iter().map(String::len).max().unwrap_or(0).max("rule set".len());
     let mut groups = &counts.groups[..];
@@ -143,7 +143,7 @@ fn failure(text: &mut String, run: &Run, entry: &Entry) {
     field(text, "outcome", &outcome);
     field(text, "clause", &[format!("{} of spec/SEMANTICS.md", entry.clause)]);
     field(text, "source", &entry.sources);
-    field(text, "stands in", std::slice::from_ref(&entry.location));
+    field(text, "location", std::slice::from_ref(&entry.location));
     field(text, "rerun", std::slice::from_ref(&entry.rerun));
 }
 

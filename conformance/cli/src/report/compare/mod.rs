@@ -1,27 +1,27 @@
-//! Two reports compared: what an upgrade of an implementation broke, and what it mended.
+//! Compares two reports: what an upgrade of an implementation broke, and what it fixed.
 //!
-//! An answer is right (passed, listed as a known failure or not), wrong (failed, errored, known failure) or missing
-//! (skipped). Broken is what was right and no longer is; mended is what is right and was wrong or missing. What is
-//! wrong now and was missing before, and what is still wrong in another way, has changed. What only the old report has
-//! is gone: nobody knows whether it is still right, so that nothing holds where it was. Another version of broadcheck
-//! may have dropped the case; then it is only counted.
+//! An answer is right (passed, whether or not listed as a known failure), wrong (failed, errored, known failure) or
+//! missing (skipped). A case is broken if it was right and no longer is, and fixed if it is right and was not. It has
+//! changed if it is wrong but was missing before, or is wrong in another way. A case that only the old report has is
+//! gone: if it was right, the comparison fails, because nobody knows whether it still is. Another version of broadcheck
+//! may have removed the case; then it is only counted.
 
-mod faces;
+mod render;
 
-pub use faces::{json, markdown, text};
+pub use render::{json, markdown, text};
 
 use super::read::{Recorded, RecordedCase, RecordedRun};
 use broadcheck::run::Status;
 use broadcheck_judge::text::plural;
 use std::collections::{HashMap, HashSet};
 
-/// What became of a case.
+/// The change of a case between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Change {
     /// It was right and is no longer.
     Broken,
     /// It is right and was not.
-    Mended,
+    Fixed,
     /// It was not right, is not now, and has another status or another difference.
     Changed,
     /// Only the new report has it.
@@ -31,22 +31,27 @@ pub enum Change {
 }
 
 impl Change {
-    /// Every change, in the order of the faces.
-    pub const ALL: [Change; 5] = [Change::Broken, Change::Mended, Change::Changed, Change::New, Change::Gone];
+    /// Every change, in the order of the output.
+    pub const ALL: [Change; 5] = [Change::Broken, Change::Fixed, Change::Changed, Change::New, Change::Gone];
 
-    /// The name in the faces.
+    /// The name in text and markdown.
     pub fn name(self) -> &'static str {
         match self {
             Change::Broken => "broken",
-            Change::Mended => "mended",
+            Change::Fixed => "fixed",
             Change::Changed => "changed",
             Change::New => "new",
             Change::Gone => "gone",
         }
     }
+
+    /// The name in JSON, whose format says `mended` for fixed.
+    pub fn json_name(self) -> &'static str {
+        if self == Change::Fixed { "mended" } else { self.name() }
+    }
 }
 
-/// Two reports, compared.
+/// The comparison of two reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// The implementations of both reports, in the order of the new one.
@@ -57,7 +62,7 @@ pub struct Comparison {
     pub gone_runs: Vec<String>,
     /// The versions of broadcheck: old and new.
     pub suites: [String; 2],
-    /// Whether the old and the new run were ended early: what they lack was not judged.
+    /// Whether the old and the new run were interrupted: cases missing from them were not judged.
     pub interrupted: [bool; 2],
 }
 
@@ -68,16 +73,16 @@ pub struct RunComparison {
     pub name: String,
     /// Its versions: old and new.
     pub versions: [String; 2],
-    /// What differs, by change, then in the order of the reports.
+    /// The cases that differ, by change, then in the order of the reports.
     pub changes: Vec<CaseChange>,
-    /// How many cases are the same.
+    /// The number of cases that are the same.
     pub same: usize,
 }
 
 /// A case that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseChange {
-    /// How.
+    /// The kind of change.
     pub change: Change,
     /// Its id.
     pub id: String,
@@ -93,7 +98,7 @@ impl Comparison {
     /// Compares two reports.
     ///
     /// # Errors
-    /// A sentence, where no implementation is in both, or a name is twice in one.
+    /// No implementation is in both reports, or a report contains a name twice.
     pub fn of(old: &Recorded, new: &Recorded) -> Result<Comparison, String> {
         for (which, report) in [("OLD", old), ("NEW", new)] {
             let mut seen = HashSet::new();
@@ -126,8 +131,8 @@ impl Comparison {
         Ok(Comparison { runs, new_runs, gone_runs, suites, interrupted })
     }
 
-    /// Whether nothing broke: no case, no case that was right and no implementation is gone or was left half-judged,
-    /// and something of each implementation was compared.
+    /// Whether nothing broke: no case is broken, no case that was right and no implementation is gone, the new run was not
+    /// interrupted, and some case of each implementation was compared.
     pub fn held(&self) -> bool {
         let broken = |run: &RunComparison| run.count(Change::Broken) > 0 || run.compared() == 0;
         !self.runs.iter().any(broken)
@@ -136,7 +141,7 @@ impl Comparison {
             && !self.interrupted[1]
     }
 
-    /// How many cases were right and are gone, although the suite has them still.
+    /// The number of cases that were right and are gone, although the suite still contains them.
     fn unanswered(&self) -> usize {
         if self.suites[0] != self.suites[1] {
             return 0;
@@ -165,21 +170,21 @@ impl Comparison {
         format!("{verdict}: {}", counts.join(", "))
     }
 
-    /// What a reader must know besides the cases.
+    /// Remarks about the reports as a whole.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         for (interrupted, which) in self.interrupted.iter().zip(["OLD", "NEW"]) {
             if *interrupted {
-                remarks.push(format!("{which} was interrupted: cases that it lacks were not judged"));
+                remarks.push(format!("{which} was interrupted: cases missing from it were not judged"));
             }
         }
         for run in self.runs.iter().filter(|run| run.compared() == 0) {
-            remarks.push(format!("{}: nothing is left to compare: no case is in both", run.name));
+            remarks.push(format!("{}: no case is in both reports", run.name));
         }
         match self.unanswered() {
             0 => {}
             count => {
-                remarks.push(format!("{} no longer answered although right before", plural(count, "case")));
+                remarks.push(format!("{} no longer answered, but right before", plural(count, "case")));
             }
         }
         if self.suites[0] != self.suites[1] {
@@ -215,12 +220,12 @@ impl RunComparison {
         RunComparison { name: new.name.clone(), versions, changes, same }
     }
 
-    /// How many cases changed so.
+    /// The number of cases with this change.
     pub fn count(&self, change: Change) -> usize {
         self.changes.iter().filter(|one| one.change == change).count()
     }
 
-    /// How many cases both reports have.
+    /// The number of cases that are in both reports.
     fn compared(&self) -> usize {
         self.same + self.changes.iter().filter(|one| one.old.is_some() && one.new.is_some()).count()
     }
@@ -273,7 +278,7 @@ fn change(old: Option<&RecordedCase>, new: &RecordedCase) -> Option<Change> {
     match (is_right(old.status), is_right(new.status)) {
         (true, true) => None,
         (true, false) => Some(Change::Broken),
-        (false, true) => Some(Change::Mended),
+        (false, true) => Some(Change::Fixed),
         (false, false) if old.status == new.status && old.detail == new.detail => None,
         (false, false) => Some(Change::Changed),
     }

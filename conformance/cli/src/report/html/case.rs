@@ -1,4 +1,4 @@
-//! A case or sweep on the page: what it asks, and what became of it, told once for all implementations alike.
+//! A case or sweep on the page: its request, and its outcomes grouped by implementations that agree.
 
 use super::cell::{Cell, Sign};
 use crate::report::{Entry, Run, describe_expectation, plural};
@@ -6,14 +6,14 @@ use broadcheck::run::Status;
 use broadcheck_judge::explain::{Explanation, Mark, Span};
 use broadcheck_spec::{Case, Source, Suite, Sweep, write};
 
-/// The drawing's width: more than a phone has, which scrolls it.
+/// The width of a drawing. Small screens scroll it.
 const DRAWING_WIDTH: usize = 76;
 
 /// A case or sweep.
 pub(super) struct CaseView<'a> {
     pub(super) id: &'a str,
     pub(super) title: &'a str,
-    /// The letter of its status, one per implementation; a dot where it was not judged.
+    /// The letter of its status for each implementation; a dot if it was not judged.
     pub(super) letters: String,
     pub(super) cell: Cell,
     pub(super) location: &'a str,
@@ -25,11 +25,11 @@ pub(super) struct CaseView<'a> {
     pub(super) request: String,
     pub(super) expectation: String,
     pub(super) outcomes: Vec<OutcomeView<'a>>,
-    /// The command that runs only this.
+    /// The command that reruns it alone.
     pub(super) rerun: &'a str,
 }
 
-/// A drawing: what stands over its columns, the columns, and what is said below them.
+/// A drawing: the title above the columns, the columns, and the text below.
 pub(super) struct DrawingView {
     pub(super) title: Vec<Piece>,
     pub(super) columns: Vec<Piece>,
@@ -42,17 +42,17 @@ pub(super) struct Piece {
     pub(super) text: String,
 }
 
-/// An outcome, and all implementations with exactly that outcome.
+/// An outcome, and all implementations with exactly this outcome.
 pub(super) struct OutcomeView<'a> {
     pub(super) sign: &'static Sign,
     pub(super) implementations: String,
     pub(super) detail: &'a str,
-    /// The command that runs only this, for what did not pass.
+    /// The command that reruns the case alone, unless it passed.
     pub(super) rerun: &'a str,
 }
 
 impl<'a> CaseView<'a> {
-    /// `results` has one place per run.
+    /// `results` has one entry per run.
     pub(super) fn new(
         entry: &'a Entry,
         runs: &'a [Run],
@@ -106,13 +106,13 @@ impl<'a> CaseView<'a> {
     }
 }
 
-/// The sources, each with whether it can be followed.
+/// The sources, and whether each is a link.
 fn sources(sources: &[Source]) -> Vec<(String, bool)> {
     let follows = |text: &str| text.starts_with("https://") || text.starts_with("http://");
     sources.iter().map(ToString::to_string).map(|text| (text.clone(), follows(&text))).collect()
 }
 
-/// The drawing. An empty line stands after its title, and the last one before the prose.
+/// Splits the drawing. An empty line follows the title, and the last empty line precedes the text below.
 pub(super) fn drawing(explanation: &Explanation) -> DrawingView {
     let lines = explanation.draw(DRAWING_WIDTH).lines;
     let is_empty = |line: &Vec<Span>| line.is_empty();
@@ -125,7 +125,7 @@ pub(super) fn drawing(explanation: &Explanation) -> DrawingView {
     }
 }
 
-/// The lines in pieces; neighbours of one class are one piece.
+/// Splits lines into pieces, and joins adjacent pieces of the same class.
 fn pieces(lines: &[Vec<Span>]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut push = |class: &'static str, text: &str| match pieces.last_mut() {
@@ -151,7 +151,7 @@ fn class(mark: Mark) -> &'static str {
     }
 }
 
-/// The outcomes, the worst first.
+/// The outcomes, worst first.
 fn outcomes<'a>(runs: &'a [Run], results: &[Option<&'a Entry>]) -> Vec<OutcomeView<'a>> {
     let mut outcomes: Vec<OutcomeView<'a>> = Vec::new();
     for (run, entry) in runs.iter().zip(results).filter_map(|(run, entry)| Some((run, (*entry)?))) {

@@ -1,4 +1,4 @@
-//! Statuses as they are shown: a sign, a word and a class for the colour; and the counts of a cell.
+//! The sign, word and colour class of each status, and the counts in a cell.
 
 use crate::report::Entry;
 use broadcheck::run::Status;
@@ -16,11 +16,11 @@ const fn sign(status: Status, letter: char, sign: char, word: &'static str) -> S
     Sign { status, letter, sign, word }
 }
 
-/// Every status, the worst first.
+/// Every status, worst first.
 pub(super) const SIGNS: [Sign; 6] = [
     sign(Status::Failed, 'f', '✗', "failed"),
     sign(Status::Errored, 'e', '!', "errored"),
-    sign(Status::UnexpectedPass, 'u', '?', "passes, listed as known failure"),
+    sign(Status::UnexpectedPass, 'u', '?', "unexpected pass"),
     sign(Status::KnownFailure, 'k', '≈', "known failure"),
     sign(Status::Passed, 'p', '✓', "passed"),
     sign(Status::Skipped, 's', '–', "skipped"),
@@ -31,14 +31,14 @@ impl Sign {
         SIGNS.iter().find(|sign| sign.status == status).expect("every status has its sign")
     }
 
-    /// The place in a listing: failures first, the worst first; all others alike.
+    /// The order in a list: failures with the worst first, then all others.
     pub(super) fn urgency(status: Status) -> usize {
         let place = SIGNS.iter().position(|sign| sign.status == status && status.is_failure());
         place.unwrap_or(SIGNS.len())
     }
 }
 
-/// How many ended how, the worst first; what does not occur is left out.
+/// The number of results with each status, worst first, without zeros.
 pub(super) struct Cell {
     pub(super) counts: Vec<(&'static Sign, usize)>,
 }

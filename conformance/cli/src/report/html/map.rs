@@ -1,5 +1,5 @@
-//! The map of how the rule sets differ, as one page: a matrix of the rule sets, and for each pair the smallest
-//! request that they judge differently, drawn under both.
+//! The map of how the rule sets differ, as one page: a matrix of the rule sets, and for each pair the smallest request that
+//! they judge differently, drawn under both.
 
 use super::STYLE;
 use super::case::{DrawingView, drawing};
@@ -10,7 +10,7 @@ use broadcheck_judge::explain::Explanation;
 use broadcheck_search::diverge::{Disagreement, Divergence, Variant};
 use broadcheck_spec::{Outcome, Request, write};
 
-/// How a map begins: a file that begins so is ours.
+/// The beginning of every map.
 pub const MAP_MARKER: &str = "<!doctype html>\n<!-- broadcheck map -->";
 
 #[derive(Template)]
@@ -28,7 +28,7 @@ struct Map {
     count: usize,
 }
 
-/// A row of the matrix: a rule set against each.
+/// A row of the matrix: a rule set compared with each.
 struct RowView {
     name: String,
     cells: Vec<CellView>,
@@ -52,7 +52,7 @@ struct SmallestView {
     sides: [SideView; 2],
 }
 
-/// What a rule set says to the smallest request.
+/// The answer of a rule set to the smallest request.
 struct SideView {
     name: String,
     answer: String,
@@ -62,7 +62,7 @@ struct SideView {
     request: String,
 }
 
-/// The whole page. `bounds` says which shapes were compared.
+/// The whole page. `bounds` describes the shapes that were compared.
 pub fn map(divergences: &[Divergence], bounds: &str) -> String {
     let is_default = |one: &&Divergence| one.left.is_default() && one.right.is_default();
     let (defaults, variants): (Vec<&Divergence>, Vec<&Divergence>) = divergences.iter().partition(is_default);
@@ -80,7 +80,7 @@ pub fn map(divergences: &[Divergence], bounds: &str) -> String {
             .collect(),
         groups: vec![
             ("With the default attributes", views(&defaults)),
-            ("With attributes that make them most alike", views(&variants)),
+            ("With attributes that make the rule sets most alike", views(&variants)),
         ],
         agreeing: divergences.iter().filter(|one| one.smallest.is_none()).count(),
         count: divergences.len(),

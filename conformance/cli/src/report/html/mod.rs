@@ -1,6 +1,6 @@
-//! The report as one page that needs nothing else: a matrix of rule sets and clauses over the implementations, and
-//! every case with its drawing, request and outcomes. It reads without JavaScript, which only filters; statuses are
-//! told by a sign and a word, colour repeats them.
+//! The report as one self-contained page: a matrix of rule sets and clauses by implementation, and every case with its
+//! drawing, request and outcomes. JavaScript only filters: the page is complete without it. Signs and words show the
+//! status; colours repeat them.
 
 mod case;
 mod cell;
@@ -13,13 +13,13 @@ use super::Report;
 use askama::Template as _;
 use broadcheck_spec::Suite;
 
-/// How a report in HTML begins: a file that begins so is ours.
+/// The beginning of every HTML report.
 pub const MARKER: &str = "<!doctype html>\n<!-- broadcheck report -->";
 
 /// The style of every page.
 const STYLE: &str = include_str!("../../../templates/page.css");
 
-/// The whole page. The suite holds the cases that the report is about.
+/// The whole page. `suite` contains the cases of the report.
 pub fn render(report: &Report, suite: &Suite) -> String {
     page::Page::new(report, suite).render().expect("a page of texts can be written to a string")
 }

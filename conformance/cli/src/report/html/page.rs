@@ -1,4 +1,4 @@
-//! The page as its template sees it.
+//! The data of the page for its template.
 
 use super::STYLE;
 use super::case::CaseView;
@@ -22,7 +22,7 @@ pub(super) struct Page<'a> {
     signs: &'static [Sign],
     runs: Vec<RunView<'a>>,
     sets: Vec<SetView<'a>>,
-    /// Every clause that occurs, once.
+    /// Every clause of the results, once.
     clauses: Vec<&'a str>,
     failures: Vec<FailureView<'a>>,
 }
@@ -36,14 +36,14 @@ struct RunView<'a> {
     silent: bool,
 }
 
-/// A rule set: a block of rows, and its clauses.
+/// A rule set: a block of rows with its clauses.
 struct SetView<'a> {
     name: &'static str,
     cells: Vec<Cell>,
     clauses: Vec<ClauseView<'a>>,
 }
 
-/// A clause under a rule set: a row, and its cases.
+/// A clause under a rule set: a row with its cases.
 struct ClauseView<'a> {
     clause: &'a str,
     heading: &'static str,
@@ -52,7 +52,7 @@ struct ClauseView<'a> {
     cases: Vec<CaseView<'a>>,
 }
 
-/// A line of the list of what failed.
+/// A row of the list of failures.
 struct FailureView<'a> {
     sign: &'static Sign,
     id: &'a str,
@@ -61,7 +61,7 @@ struct FailureView<'a> {
     detail: &'a str,
 }
 
-/// A case with its results, one place per run.
+/// A case with its results, one per run.
 type Row<'a> = (&'a Entry, Vec<Option<&'a Entry>>);
 
 impl<'a> Page<'a> {
@@ -95,7 +95,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether a known-failures file lists something that is not there, or an implementation passed nothing.
+    /// Whether a known failure matches no case, or an implementation passed none.
     fn has_remarks(&self) -> bool {
         self.runs.iter().any(|run| run.silent || !run.run.leftovers.is_empty())
     }
@@ -111,7 +111,7 @@ fn failure<'a>((run, entry): (&'a Run, &'a Entry)) -> FailureView<'a> {
     }
 }
 
-/// What was judged, in the order of the suite. An interrupted run may lack some.
+/// The results in the order of the suite. An interrupted run may lack some.
 fn rows(report: &Report) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();

@@ -32,7 +32,7 @@ pub fn markdown(comparison: &Comparison) -> String {
     for remark in comparison.remarks() {
         let _ = writeln!(text, "- {}\n", inline(&remark));
     }
-    text.push_str("| implementation | broken | mended | changed | new | gone | as before |\n");
+    text.push_str("| implementation | broken | fixed | changed | new | gone | as before |\n");
     text.push_str("|---|--:|--:|--:|--:|--:|--:|\n");
     for run in &comparison.runs {
         let counts: Vec<String> =
@@ -58,7 +58,7 @@ pub fn markdown(comparison: &Comparison) -> String {
     text
 }
 
-/// `2 broken, 1 mended, 1497 as before`.
+/// `2 broken, 1 fixed, 1497 as before`.
 fn counts(run: &RunComparison) -> String {
     let changes = Change::ALL.into_iter().filter(|&change| run.count(change) > 0);
     let mut counts: Vec<String> =
@@ -67,7 +67,7 @@ fn counts(run: &RunComparison) -> String {
     counts.join(", ")
 }
 
-/// The title, and what was said before and is said now.
+/// The title, and the details in both reports.
 fn about(change: &CaseChange) -> Vec<String> {
     let mut lines = vec![change.title.clone()];
     for (when, ended) in [("before", &change.old), ("now", &change.new)] {
@@ -114,7 +114,7 @@ struct Ended<'a> {
     detail: &'a str,
 }
 
-/// For programs. `schema/comparison.schema.json` says what stands in it.
+/// For programs, described by `schema/comparison.schema.json`.
 pub fn json(comparison: &Comparison) -> String {
     let document = Document {
         broken: comparison.runs.iter().map(|run| run.count(Change::Broken)).sum(),
@@ -141,7 +141,7 @@ fn implementation(run: &RunComparison) -> Implementation<'_> {
 fn changed(change: &CaseChange) -> Changed<'_> {
     Changed {
         id: &change.id,
-        change: change.change.name(),
+        change: change.change.json_name(),
         title: &change.title,
         old: change.old.as_ref().map(ended),
         new: change.new.as_ref().map(ended),

@@ -1,4 +1,4 @@
-//! What `check` does for one implementation: runs what is selected and turns the results into report entries.
+//! Runs the selected cases and sweeps against one implementation, and turns the results into report entries.
 
 use super::interrupt;
 use super::select::{Selected, rules_of};
@@ -11,22 +11,22 @@ use broadcheck_spec::{Case, ErrorKind, Implementation, Outcome, Suite, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What is run, and what is known of it.
-pub(super) struct Judging<'a> {
+/// What `check` runs against each implementation.
+pub(super) struct SuiteRun<'a> {
     pub(super) suite: &'a Suite,
     pub(super) selected: &'a Selected<'a>,
     pub(super) known: &'a [Known],
-    /// Whether the implementations were asked for by name.
+    /// Whether the command line names the implementations.
     pub(super) named: bool,
-    /// How many cases of a sweep are asked at most; `None` for all.
+    /// The maximum number of cases to run of each sweep; `None` for all.
     pub(super) sample: Option<u64>,
     pub(super) rerun: Rerun,
 }
 
-impl Judging<'_> {
-    /// Runs everything that is selected against an implementation, which `--impl` calls by this name, until the
-    /// interrupt key is pressed.
-    pub(super) fn run(&self, implementation: &dyn Implementation, name: &str) -> Run {
+impl SuiteRun<'_> {
+    /// Runs the selection against an implementation until the user interrupts it. `name` is what `--impl` calls the
+    /// implementation.
+    pub(super) fn against(&self, implementation: &dyn Implementation, name: &str) -> Run {
         let known = self.known.iter().find(|known| known.implementation == implementation.name());
         let batch = |cases: &[&Case]| -> Vec<Entry> {
             if interrupt::pressed() {
@@ -43,7 +43,7 @@ impl Judging<'_> {
         for sweep in &self.selected.sweeps {
             if !interrupt::pressed() {
                 let report = run_sample(implementation, sweep, known, self.sample.unwrap_or(u64::MAX));
-                // Half a sweep says nothing.
+                // A sweep that was interrupted halfway has no result.
                 if !interrupt::pressed() {
                     results.push(self.sweep_entry(name, sweep, report));
                 }
@@ -109,22 +109,22 @@ impl Judging<'_> {
     }
 }
 
-/// Whether there is no answer because the run was interrupted.
+/// Whether the answer is missing because the user interrupted the run.
 fn is_interrupted(judged: &Judged) -> bool {
     matches!(judged.outcome, Some(Outcome::Errored { kind: ErrorKind::Interrupted, .. }))
 }
 
-/// How a single case is judged again from the shell.
+/// Makes the shell command that reruns a single case.
 pub(super) struct Rerun {
     program: &'static str,
     options: String,
-    /// What is said besides for a sweep.
+    /// Further options for a sweep.
     sampled: String,
 }
 
 impl Rerun {
     pub(super) fn new(cases: &[PathBuf], sample: Option<u64>) -> Rerun {
-        // `cargo run` says so in the environment of what it runs.
+        // `cargo run` sets these variables.
         let under_cargo =
             std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
         let program = if under_cargo { "cargo run --release --" } else { "broadcheck" };
@@ -149,7 +149,7 @@ impl Rerun {
     }
 }
 
-/// A word of a shell's command line.
+/// Quotes a word for the shell if needed.
 fn quoted(word: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "/-_.@".contains(char);
     if !word.is_empty() && word.chars().all(plain) {

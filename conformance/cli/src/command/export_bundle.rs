@@ -1,5 +1,5 @@
-//! What `broadcheck export` writes: the cases as YAML and as JSON, the sweeps of patterns as cases, the
-//! schemas, the clauses, the licences, and a manifest with the number of cases and the hash of every file.
+//! What `broadcheck export` writes: the cases as YAML and JSON, the sweeps of patterns expanded to cases, the schemas,
+//! SEMANTICS.md, the licences, and a manifest with the number of cases and the hash of every file.
 
 use crate::report::plural;
 use broadcheck::sweeps::{Expansion, expand, is_compact};
@@ -12,18 +12,19 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// How many cases of a sweep stand in a file: a reader takes so many of ten operands each, and not four times as many.
+/// The number of cases of a sweep per file. A loader reads this many cases of ten operands each, but not four times as
+/// many.
 const CASES_OF_A_FILE: usize = 256;
 
-/// Says that a manifest is one of ours.
-const KIT: &str = "broadcheck-cases";
+/// Identifies a manifest of broadcheck.
+const BUNDLE: &str = "broadcheck-cases";
 
-/// In which language case files are written.
+/// The format of case files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(super) enum Format {
-    /// One case a line, for any JSON reader
+    /// One case per line, for any JSON parser
     Json,
-    /// As the cases were written, with their comments
+    /// The original files, with their comments
     Yaml,
 }
 
@@ -36,9 +37,9 @@ impl Format {
     }
 }
 
-/// A file of the kit.
+/// A file of the bundle.
 pub(super) struct File {
-    /// Where it stands, with `/` between directories.
+    /// Its path in the bundle, with `/` between directories.
     pub(super) path: String,
     pub(super) text: String,
     cases: Option<usize>,
@@ -50,20 +51,22 @@ impl File {
     }
 }
 
-/// `manifest.json`: what is in the kit.
+/// `manifest.json`: what the bundle contains.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Manifest {
-    kit: String,
+    #[serde(rename = "kit")]
+    bundle: String,
     /// The version of broadcheck.
     version: String,
     /// The format of the case files.
     format: u32,
     licence: String,
-    /// How many cases, under each rule set and in all.
+    /// The number of cases per rule set, and in total.
     cases: BTreeMap<String, usize>,
-    /// How many more the sweeps expand to that are written out.
+    /// The number of further cases in expanded sweeps.
     cases_of_sweeps: usize,
-    /// The sweeps that are not: id and number of cases. They compare answers with each other, or are too long.
+    /// The sweeps that are not expanded, because they compare answers with each other or are too long: id and number of
+    /// cases.
     sweeps_by_name: BTreeMap<String, u64>,
     pub(super) files: Vec<Entry>,
 }
@@ -78,26 +81,26 @@ pub(super) struct Entry {
 }
 
 impl Manifest {
-    /// The name of its file.
+    /// The name of the file.
     pub(super) const NAME: &str = "manifest.json";
 
-    /// A manifest that was written here; `None` of any other text.
+    /// Parses a manifest of broadcheck; `None` for any other text.
     pub(super) fn read(text: &str) -> Option<Manifest> {
-        serde_json::from_str(text).ok().filter(|manifest: &Manifest| manifest.kit == KIT)
+        serde_json::from_str(text).ok().filter(|manifest: &Manifest| manifest.bundle == BUNDLE)
     }
 
-    /// Its text.
+    /// The text of the file.
     pub(super) fn text(&self) -> String {
         serde_json::to_string_pretty(self).expect("a manifest can be written as JSON") + "\n"
     }
 
-    /// What a person wants to know of it.
+    /// A summary in one line.
     pub(super) fn summary(&self) -> String {
         let cases = plural(self.cases["total"], "case");
         let swept = plural(self.cases_of_sweeps, "case");
         let left = plural(self.sweeps_by_name.len(), "sweep");
         let files = plural(self.files.len() + 1, "file");
-        format!("{files}: {cases}, {swept} of sweeps, and {left} by name\n")
+        format!("{files}: {cases}, {swept} from sweeps, and {left} by name\n")
     }
 }
 
@@ -109,11 +112,11 @@ pub(super) fn hash(text: &str) -> String {
     })
 }
 
-/// The files of the kit, its manifest apart.
+/// The manifest of the bundle and its other files.
 ///
 /// # Errors
-/// What is wrong in the cases that are built in.
-pub(super) fn kit(formats: &[Format]) -> Result<(Manifest, Vec<File>), String> {
+/// The built-in cases cannot be read.
+pub(super) fn bundle(formats: &[Format]) -> Result<(Manifest, Vec<File>), String> {
     let authored = authored()?;
     let expanded = expanded(&authored)?;
     let mut files: Vec<File> = SEMANTICS.iter().map(|&(name, text)| File::new(name, text)).collect();
@@ -129,7 +132,7 @@ pub(super) fn kit(formats: &[Format]) -> Result<(Manifest, Vec<File>), String> {
 
 /// A case file as it was written.
 struct Authored {
-    /// Without its ending.
+    /// Without the extension.
     name: &'static str,
     text: &'static str,
     read: CaseFile,
@@ -154,7 +157,7 @@ fn authored() -> Result<Vec<Authored>, String> {
     FILES.iter().map(read).collect::<Result<_, _>>().map_err(|errors| errors.to_string())
 }
 
-/// The sweeps that are written out, with their cases.
+/// The expanded sweeps with their cases.
 fn expanded(authored: &[Authored]) -> Result<Vec<(&Sweep, Vec<Case>)>, String> {
     let mut found = Vec::new();
     for sweep in authored.iter().flat_map(|file| &file.read.sweeps).filter(|sweep| is_compact(sweep)) {
@@ -166,7 +169,7 @@ fn expanded(authored: &[Authored]) -> Result<Vec<(&Sweep, Vec<Case>)>, String> {
     Ok(found)
 }
 
-/// The cases of a sweep, in a file of its name or in several that are numbered.
+/// The cases of a sweep, in one file of its name or in several numbered ones.
 fn written(sweep: &Sweep, cases: &[Case], format: Format) -> Vec<File> {
     let name = sweep.id.replace('/', "-");
     let one = |(place, part): (usize, &[Case])| {
@@ -181,7 +184,7 @@ fn written(sweep: &Sweep, cases: &[Case], format: Format) -> Vec<File> {
     cases.chunks(CASES_OF_A_FILE).enumerate().map(one).collect()
 }
 
-/// Cases of one rule set under one head.
+/// Cases of one rule set under one header.
 fn yaml_text(cases: &[Case]) -> String {
     const HEAD_ENDS: &str = "cases:\n";
     let mut whole = String::new();
@@ -193,7 +196,7 @@ fn yaml_text(cases: &[Case]) -> String {
     whole
 }
 
-/// One case a line, so that two versions can be compared.
+/// One case per line, so that line-based tools can compare versions.
 fn json_text(cases: &[Case], sweeps: &[Sweep]) -> String {
     let cases: Vec<Value> = cases.iter().map(json::case_to_json).collect();
     let sweeps: Vec<Value> = sweeps.iter().map(json::sweep_to_json).collect();
@@ -219,7 +222,7 @@ fn manifest(authored: &[Authored], expanded: &[(&Sweep, Vec<Case>)], files: &[Fi
     let by_name = sweeps.filter(|sweep| !is_expanded(sweep));
     let entry = |file: &File| Entry { path: file.path.clone(), sha256: hash(&file.text), cases: file.cases };
     Manifest {
-        kit: KIT.into(),
+        bundle: BUNDLE.into(),
         version: env!("CARGO_PKG_VERSION").into(),
         format: FORMAT,
         licence: env!("CARGO_PKG_LICENSE").into(),

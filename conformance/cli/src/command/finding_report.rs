@@ -1,61 +1,61 @@
-//! What a command says of a disagreement that was shrunk, and where its case goes.
+//! Reports a shrunk disagreement and writes it as a case: shared by `fuzz`, `exhaust` and `reproduce`.
 
-use super::Stop;
+use super::Error;
 use crate::report::describe_request;
 use broadcheck_search::shrink::{Shrunk, Sides, Written, propose, write_case};
 use std::path::Path;
 
-/// Makes the directory for cases before the search begins: one that cannot be made is a mistake of the command line,
-/// and told at once instead of after hours.
-pub(super) fn make_directory(out: Option<&Path>) -> Result<(), Stop> {
+/// Creates the directory for cases. Called before the search, so that a wrong path is reported at once rather than after
+/// hours.
+pub(super) fn make_directory(out: Option<&Path>) -> Result<(), Error> {
     let Some(out) = out else { return Ok(()) };
     std::fs::create_dir_all(out).map_err(|error| {
-        Stop::Input(format!("--out {}: {error}, expected a directory for cases", out.display()))
+        Error::Input(format!("--out {}: {error}, expected a directory for cases", out.display()))
     })
 }
 
-/// What became of the case of a finding.
+/// The case of a finding.
 pub(super) enum Proposed {
-    /// It was written.
+    /// It is in a file.
     Written(Written),
     /// It is to be printed.
     Text(String),
-    /// There is none, or it could not be written.
+    /// There is none, or it cannot be written.
     Failed(String),
 }
 
-/// The case of a finding, written into a directory where one is given.
+/// Makes the case of a finding, and writes it to the directory `out` if there is one.
 pub(super) fn proposal(shrunk: &Shrunk, sides: &Sides, out: Option<&Path>) -> Proposed {
     let proposal = match propose(shrunk, sides) {
         Ok(proposal) => proposal,
-        Err(message) => return Proposed::Failed(format!("no case is proposed: {message}")),
+        Err(message) => return Proposed::Failed(format!("cannot propose a case: {message}")),
     };
     match out.map(|directory| write_case(directory, &proposal)) {
         None => Proposed::Text(proposal.yaml),
         Some(Ok(written)) => Proposed::Written(written),
-        // What was found is not lost with the file.
+        // Print the case so that it is not lost.
         Some(Err(message)) => Proposed::Failed(format!("{message}\n\n{}", proposal.yaml)),
     }
 }
 
-/// A finding, as it is reported.
+/// A finding to report.
 pub(super) struct Found<'a> {
     pub(super) shrunk: &'a Shrunk,
-    /// How often it was hit, where that was counted.
+    /// The number of requests that showed it, if counted.
     pub(super) hits: Option<u64>,
-    /// The case of the suite that is known to fail alike.
+    /// The case of the suite that is known to fail in the same way.
     pub(super) known: Option<&'a str>,
     pub(super) proposed: &'a Proposed,
 }
 
-/// A finding in lines, with an empty one before them.
+/// The lines about a finding, after an empty line.
 pub(super) fn report_found(found: &Found<'_>) -> String {
     let Found { shrunk, hits, known, proposed } = found;
     let head = if known.is_some() { "KNOWN" } else { "DISAGREEMENT" };
     let hits = hits.map_or_else(String::new, |hits| format!(" ({hits} hits)"));
     let mut text = format!("\n{head}  {}{hits}\n", shrunk.disagreement.signature);
     if let Some(case) = known {
-        text += &format!("  as the case {case}, which is known to fail\n");
+        text += &format!("  like the case {case}, which is known to fail\n");
     }
     for line in describe_request(&shrunk.request) {
         text += &format!("  {line}\n");
@@ -64,14 +64,16 @@ pub(super) fn report_found(found: &Found<'_>) -> String {
         text += &format!("  {line}\n");
     }
     text += &match (shrunk.reproduced, shrunk.minimal) {
-        (false, _) => "  seen once, and not again when it was asked for\n".to_owned(),
-        (true, true) => format!("  no smaller request disagrees so, of {} that were asked\n", shrunk.steps),
-        (true, false) => format!("  the search for a smaller request was cut short after {}\n", shrunk.steps),
+        (false, _) => "  seen once, but not again when the request was repeated\n".to_owned(),
+        (true, true) => format!("  no smaller request shows this, of {} that were tried\n", shrunk.steps),
+        (true, false) => {
+            format!("  the search for a smaller request was stopped after {} requests\n", shrunk.steps)
+        }
     };
     text + &match proposed {
         Proposed::Written(Written::New(path)) => format!("  written: {}\n", path.display()),
         Proposed::Written(Written::Existing(path)) => {
-            format!("  already there, left as it is: {}\n", path.display())
+            format!("  exists already, not changed: {}\n", path.display())
         }
         Proposed::Failed(message) => format!("  {message}\n"),
         Proposed::Text(yaml) => format!("\n{yaml}"),

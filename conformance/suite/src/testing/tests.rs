@@ -1,0 +1,129 @@
+//! Tests of the tests: what a library's test binary shows.
+
+use super::*;
+use broadcheck_reference::Reference;
+use broadcheck_spec::{Capabilities, Outcome, Request, RuleSet};
+use std::fs;
+
+/// Refuses every request.
+struct Refuses(Capabilities);
+
+impl Implementation for Refuses {
+    fn name(&self) -> &str {
+        "refuses"
+    }
+    fn version(&self) -> &str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        &self.0
+    }
+    fn run(&self, _: &Request) -> Outcome {
+        Outcome::Refusal(broadcheck_spec::Refusal::default())
+    }
+}
+
+/// Runs the tests whose names contain `filter`, and counts those that passed, failed and were ignored.
+fn counts(tests: Tests, filter: &str) -> [usize; 3] {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log").to_str().unwrap().to_owned();
+    let arguments = Arguments { filters: vec![filter.into()], logfile: Some(log), ..Arguments::default() };
+    let counts = runner::run(&arguments, tests.trials(None).unwrap()).unwrap();
+    [counts.passed, counts.failed, counts.ignored]
+}
+
+/// A case file of the suite.
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/cases").join(name)
+}
+
+#[test]
+fn each_case_is_a_test() {
+    let suite = Suite::builtin().unwrap();
+    let trials = Tests::new(Reference::new()).trials(None).unwrap();
+    assert_eq!(trials.len(), suite.cases.len() + suite.sweeps.len());
+    let (numpy, xla) = (file("numpy-examples.yaml"), file("xla-examples.yaml"));
+    let [passed, failed, ignored] = counts(Tests::new(Reference::new()).cases(&numpy), "numpy/examples");
+    assert!(passed > 10 && failed == 0 && ignored == 0, "{passed} {failed} {ignored}");
+    let only_numpy = Refuses(Capabilities { rules: vec![RuleSet::Numpy], ..Capabilities::all() });
+    let [passed, failed, ignored] = counts(Tests::new(only_numpy).cases(&numpy).cases(&xla), "xla/");
+    assert!(passed == 0 && failed == 0 && ignored > 10, "undeclared cases are ignored");
+    let none = Tests::new(Refuses(Capabilities::all())).cases(file("none-shapes.yaml"));
+    let [passed, failed, _] = counts(none, "none/");
+    assert!(passed > 10 && failed > 10, "refusals pass, results do not: {passed} {failed}");
+}
+
+#[test]
+fn a_known_failure_passes_while_it_fails() {
+    let directory = tempfile::tempdir().unwrap();
+    let known = directory.path().join("known.yaml");
+    let with = |implementation: &str, case: &str| {
+        let entry = format!("{{case: \"{case}\", reason: so, url: \"https://example.org\"}}");
+        fs::write(&known, format!("implementation: {implementation}\nknown: [{entry}]\n")).unwrap();
+    };
+    let cases = file("none-shapes.yaml");
+    let tests = || Tests::new(Refuses(Capabilities::all())).cases(&cases).known(&known);
+    let suite = Suite::from_paths(std::slice::from_ref(&cases)).unwrap();
+    let accepted = |case: &&Case| matches!(case.expectation, broadcheck_spec::Expectation::Result(_));
+    let (fails, passes) = (
+        &suite.cases.iter().find(accepted).unwrap().id,
+        &suite.cases.iter().find(|case| !accepted(case)).unwrap().id,
+    );
+    with("refuses", fails);
+    assert_eq!(counts(tests(), fails)[1], 0);
+    with("refuses", passes);
+    assert_eq!(counts(tests(), passes)[1], 1, "an unexpected pass");
+    with("refuses", "numpy/gone/*");
+    assert_eq!(counts(tests(), "known-failure numpy/gone")[1], 1, "an entry that matches nothing");
+    with("other", fails);
+    assert!(tests().trials(None).is_err_and(|error| error.contains("found known failures of `other`")));
+    assert!(tests().known("missing.yaml").trials(None).is_err());
+    assert!(Tests::new(Reference::new()).cases("missing").trials(None).is_err());
+}
+
+#[test]
+fn a_library_that_declares_nothing_fails() {
+    let nothing = Capabilities { rules: Vec::new(), ..Capabilities::all() };
+    let reference: Box<dyn Implementation + Send> = Box::new(Reference::new());
+    let Err(error) = Tests::several([reference, Box::new(Refuses(nothing))]).trials(None) else {
+        panic!("nothing is judged")
+    };
+    assert_eq!(error, "`refuses`: found no case within its declared capabilities, expected at least one");
+    assert!(Tests::several([]).trials(None).is_err_and(|error| error.starts_with("found no implementation")));
+}
+
+#[test]
+fn several_implementations_are_told_apart_by_name() {
+    let several = || {
+        let implementations: [Box<dyn Implementation + Send>; 2] =
+            [Box::new(Reference::new()), Box::new(Refuses(Capabilities::all()))];
+        Tests::several(implementations).cases(file("none-shapes.yaml"))
+    };
+    let [passed, failed, ignored] = counts(several(), "(reference)");
+    assert!(passed > 10 && failed == 0 && ignored == 0, "{passed} {failed} {ignored}");
+    let [passed, failed, _] = counts(several(), "(refuses)");
+    assert!(passed > 10 && failed > 10, "{passed} {failed}");
+
+    let tests = several().unavailable("fast@avx1024").test("mine", || Err("wrong".into()));
+    assert_eq!(counts(tests, "fast@avx1024"), [0, 0, 1]);
+    assert_eq!(counts(several().test("mine", || Ok(())), "mine"), [1, 0, 0]);
+    assert_eq!(counts(several().test("mine", || Err("wrong".into())), "mine"), [0, 1, 0]);
+}
+
+#[test]
+fn a_run_of_one_test_loads_one_file() {
+    let suite = Suite::builtin().unwrap();
+    let exact = |name: &str| Arguments { filters: vec![name.into()], exact: true, ..Arguments::default() };
+    for id in [&suite.cases[0].id, &suite.sweeps[0].id] {
+        for name in [id.clone(), format!("{id} (reference)"), format!("[known] {id}")] {
+            let arguments = exact(&name);
+            let trials = Tests::new(Reference::new()).trials(exact_name(&arguments)).unwrap();
+            assert!(trials.len() < suite.cases.len() / 2, "{name}: {} tests", trials.len());
+            assert!(trials.iter().any(|trial| trial.label.name == *id), "{name}");
+        }
+    }
+    let trials = Tests::new(Reference::new()).trials(exact_name(&exact("suite/is-whole"))).unwrap();
+    assert_eq!(trials.len(), suite.cases.len() + suite.sweeps.len());
+    let part = Arguments { filters: vec![suite.cases[0].id.clone()], ..Arguments::default() };
+    assert_eq!(exact_name(&part), None);
+}
