@@ -61,14 +61,14 @@ impl Document {
         }
     }
 
-    /// Reads the value at a path such as `known[1]`; the empty path is the whole file.
+    /// Reads the value at a path such as `known[1]`, which must exist; the empty path is the whole file.
     ///
     /// # Errors
     /// The first thing that `T` does not take.
-    pub fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T, LoadError> {
+    pub fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T, LoadErrors> {
         read(self.root.find(path)).map_err(|error| {
             let path = error.below(path);
-            self.error(&path, &error.finding, &error.expectation)
+            LoadErrors::one(self.error(&path, &error.finding, &error.expectation))
         })
     }
 
