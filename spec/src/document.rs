@@ -89,3 +89,29 @@ fn at(file: &str, place: tree::Place, path: &str, finding: &str, expectation: &s
         expectation: message(expectation),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_format_does_not_allow_is_an_error() {
+        let deep = "[".repeat(200);
+        let long = "#".repeat(usize::try_from(MAX_FILE_BYTES).unwrap() + 1);
+        for (text, expected) in [
+            ("", "a.yaml:1:1: found an empty file, expected a mapping"),
+            ("# nothing\n", "a.yaml:1:1: found an empty file, expected a mapping"),
+            ("a: &b 1", "a.yaml:1:4: a: found an anchor (`&`), expected the value without a name"),
+            ("a: 1\nb: no\na: 2", "a.yaml:2:4: b: found `no`, expected `true` or `false`, or"),
+            ("a: 1\na: 2", "a.yaml:2:1: found the key `a` twice, expected each key once"),
+            (&deep, "a.yaml:1:129: "),
+            (&long, "a.yaml: found 8388609 bytes or more, expected at most 8388608"),
+        ] {
+            let errors = Document::parse(text, "a.yaml").err().expect("errors").to_string();
+            assert!(errors.starts_with(expected), "{errors}");
+        }
+        let errors = Document::parse(&"- !a 1\n".repeat(102), "a.yaml").err().expect("errors");
+        assert_eq!((errors.errors().len(), errors.more()), (LoadErrors::MAX_PER_FILE, 2));
+        assert!(Document::parse("\u{feff}a: 1", "a.yaml").is_ok());
+    }
+}
