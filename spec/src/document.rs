@@ -61,14 +61,14 @@ impl Document {
         }
     }
 
-    /// Reads the value at a path such as `known[1]`; the empty path is the whole file.
+    /// Reads the value at a path such as `known[1]`, which must exist; the empty path is the whole file.
     ///
     /// # Errors
     /// The first thing that `T` does not take.
-    pub fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T, LoadError> {
+    pub fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T, LoadErrors> {
         read(self.root.find(path)).map_err(|error| {
             let path = error.below(path);
-            self.error(&path, &error.finding, &error.expectation)
+            LoadErrors::one(self.error(&path, &error.finding, &error.expectation))
         })
     }
 
@@ -87,5 +87,31 @@ fn at(file: &str, place: tree::Place, path: &str, finding: &str, expectation: &s
         field: message(path),
         finding: message(finding),
         expectation: message(expectation),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_format_does_not_allow_is_an_error() {
+        let deep = "[".repeat(200);
+        let long = "#".repeat(usize::try_from(MAX_FILE_BYTES).unwrap() + 1);
+        for (text, expected) in [
+            ("", "a.yaml:1:1: found an empty file, expected a mapping"),
+            ("# nothing\n", "a.yaml:1:1: found an empty file, expected a mapping"),
+            ("a: &b 1", "a.yaml:1:4: a: found an anchor (`&`), expected the value without a name"),
+            ("a: 1\nb: no\na: 2", "a.yaml:2:4: b: found `no`, expected `true` or `false`, or"),
+            ("a: 1\na: 2", "a.yaml:2:1: found the key `a` twice, expected each key once"),
+            (&deep, "a.yaml:1:129: "),
+            (&long, "a.yaml: found 8388609 bytes or more, expected at most 8388608"),
+        ] {
+            let errors = Document::parse(text, "a.yaml").err().expect("errors").to_string();
+            assert!(errors.starts_with(expected), "{errors}");
+        }
+        let errors = Document::parse(&"- !a 1\n".repeat(102), "a.yaml").err().expect("errors");
+        assert_eq!((errors.errors().len(), errors.more()), (LoadErrors::MAX_PER_FILE, 2));
+        assert!(Document::parse("\u{feff}a: 1", "a.yaml").is_ok());
     }
 }

@@ -78,7 +78,7 @@ impl Reader {
     }
 
     fn read<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
-        self.document.read(path).map_err(|error| self.errors.push(error)).ok()
+        self.document.read(path).map_err(|errors| self.errors.extend_from_slice(errors.errors())).ok()
     }
 
     fn known(&mut self) -> Option<Known> {
