@@ -1,5 +1,5 @@
-//! Gradients against a plain reading of everything that they read; a fused one against a loop made for it; and two
-//! threads against one.
+//! Compares gradients with only reading their operands, a fused gradient with a loop written for it, and two
+//! threads with one.
 
 mod support;
 
@@ -53,7 +53,7 @@ fn text(shape: &[usize]) -> String {
     format!("({})", lengths.join(","))
 }
 
-/// The gradient of exp(x*y) by an x that is broadcast: the sum of exp(x*y) y, with no array in between.
+/// The gradient of exp(x*y) by a broadcast x: the sum of exp(x*y) y, without an intermediate array.
 fn fused<T: Exp>(at: At, count: usize, table: &mut Table) -> f64 {
     let shapes: [&[usize]; 2] = [&[1], &[count]];
     let arrays = Arrays::<T>::of(&shapes);
@@ -71,7 +71,7 @@ fn fused<T: Exp>(at: At, count: usize, table: &mut Table) -> f64 {
             forward.run(&mut whole);
         }],
     );
-    assert!((out[0] / own[0] - T::of(1.0)) * (out[0] / own[0] - T::of(1.0)) < T::of(1e-9), "the same sum");
+    assert!((out[0] / own[0] - T::of(1.0)) * (out[0] / own[0] - T::of(1.0)) < T::of(1e-9), "the sums differ");
     table.row(vec![
         format!("exp(x*y) by a broadcast x, {count}"),
         T::NAME.into(),
@@ -82,7 +82,7 @@ fn fused<T: Exp>(at: At, count: usize, table: &mut Table) -> f64 {
     race.ratio(0, 1)
 }
 
-/// The same in one loop, with sums in as many lanes as hide the additions.
+/// The same in one loop, with enough partial sums to hide the latency of the additions.
 fn by_hand<T: Exp>(at: At, x: T, values: &[T]) -> T {
     let mut lanes = [T::default(); 64];
     at.run_vectors(&mut lanes, &Sum { x, values });
@@ -106,7 +106,7 @@ impl<T: Exp> Body<T> for Sum<'_, T> {
     fn run<V: Vector<Element = T>>(&self, lanes: &mut [T]) {
         let lanes = &mut lanes[..4 * V::WIDTH];
         let (step, x) = (lanes.len(), splat::<V>(self.x));
-        // A rest of zeros adds nothing: exp(0) 0.
+        // A rest of zeros adds exp(0) 0 = 0.
         let whole = self.values.len() - self.values.len() % step;
         let mut rest = [T::default(); 64];
         rest[..self.values.len() - whole].copy_from_slice(&self.values[whole..]);
@@ -124,7 +124,7 @@ impl<T: Exp> Body<T> for Sum<'_, T> {
     }
 }
 
-/// Two threads against one, beside what a loop shared out by hand gains.
+/// The gain of two threads over one, and that of a loop that is split by hand.
 fn threads<T: Real>(at: At, name: &str, expression: Expression, table: &mut Table) -> f64 {
     const COUNT: usize = 16_000_000;
     let shapes: [&[usize]; 2] = [&[COUNT], &[COUNT]];
@@ -135,7 +135,7 @@ fn threads<T: Real>(at: At, name: &str, expression: Expression, table: &mut Tabl
     let (one, two) = (pool(1), pool(2));
     let (a, b) = (&*arrays.0[0], &*arrays.0[1]);
     let mut out = Aligned::<T>::zeros(COUNT);
-    let past = |a: &[T], out: &mut [T]| limits::copy_past(at, a, out);
+    let past = |a: &[T], out: &mut [T]| limits::copy_non_temporal(at, a, out);
     let race = race(
         Rounds::usual(),
         &mut *out,
@@ -166,7 +166,7 @@ fn main() {
     let mut results = Results::new("gradients");
     let mut table = Table::new(
         "sum-to-shape",
-        &["gradient", "dtype", "ns per element read", "GB/s", "reading alone, GB/s", "of reading alone"],
+        &["gradient", "dtype", "ns per element read", "GB/s", "only reading, GB/s", "of only reading"],
     );
     let mut least = f64::INFINITY;
     for shape in [&[4000][..], &[4000, 1], &[1]] {
@@ -174,11 +174,11 @@ fn main() {
         least = least.min(part);
     }
     results.table(table);
-    results.goal(goal_at_least("sum-to-shape, the least part of reading alone", 90.0, least, " %"));
+    results.goal(goal_at_least("sum-to-shape, lowest share of the rate of only reading", 90.0, least, " %"));
 
     let mut table = Table::new(
         "fused",
-        &["gradient", "dtype", "ns per element", "over one loop by hand", "over exp(x*y) alone"],
+        &["gradient", "dtype", "ns per element", "over one handwritten loop", "over exp(x*y) alone"],
     );
     let mut worst: f64 = 0.0;
     for count in [100_000, 4_000_000] {
@@ -186,7 +186,7 @@ fn main() {
     }
     results.table(table);
     results.goal(goal_at_least(
-        "fused gradient of exp(x*y), the least part of a loop by hand",
+        "fused gradient of exp(x*y), lowest share of the rate of a handwritten loop",
         90.0,
         100.0 / worst,
         " %",
@@ -200,7 +200,7 @@ fn main() {
             "ns, one thread",
             "ns, two threads",
             "gain",
-            "gain of a copy shared by hand",
+            "gain of a copy split by hand",
         ],
     );
     let add = threads::<f64>(at, "x + y", sum_of(2), &mut table);

@@ -1,6 +1,6 @@
-//! Time per unit of work as elements, operands, operations and rank grow: where each curve is level, cost is linear.
-//! Drawn as one picture. And the memory that a run takes besides its result, counted by the allocator.
-#![allow(unsafe_code, reason = "an allocator that counts")]
+//! Time per unit of work as elements, operands, operations and rank grow, drawn as one picture. A constant
+//! means that cost is linear. Also the memory that a run needs besides its result, counted by the allocator.
+#![allow(unsafe_code, reason = "a counting allocator")]
 
 mod support;
 
@@ -27,7 +27,7 @@ fn time<T: Real>(shapes: &[&[usize]], expression: Expression) -> f64 {
     race(Rounds::usual(), &mut *out, &mut [&mut |out: &mut [T]| job.run(out)]).seconds(0)
 }
 
-/// Nanoseconds per unit of work, as something grows.
+/// Nanoseconds per unit of work as a quantity grows.
 struct Curve {
     what: &'static str,
     unit: &'static str,
@@ -40,7 +40,7 @@ impl Curve {
     }
 
     fn panel(&self) -> Panel {
-        // The overhead of a call over few elements would flatten all that follows.
+        // The overhead of a call over few elements would flatten the rest of the curve.
         let level = |(count, _): &&(f64, f64)| self.what != "elements" || *count >= 1000.0;
         let points = self.lines.iter().flat_map(|line| &line.1);
         let highest = points.filter(level).map(|point| point.1).fold(0.0, f64::max);
@@ -53,7 +53,7 @@ impl Curve {
     }
 }
 
-/// Beside a plain loop: what the caches do to either.
+/// The engine and a plain loop, which have the same caches.
 fn elements() -> Curve {
     let powers = if is_quick() { 0..=5 } else { 0..=8 };
     let at = At::detect();
@@ -71,7 +71,7 @@ fn elements() -> Curve {
                 limits::triad(at, &arrays.0[0], &arrays.0[1], out);
             }],
         );
-        let point = |rival: usize| (count as f64, race.seconds(rival) * 1e9 / count as f64);
+        let point = |competitor: usize| (count as f64, race.seconds(competitor) * 1e9 / count as f64);
         own.push(point(0));
         plain.push(point(1));
     }
@@ -95,7 +95,7 @@ fn operands() -> Curve {
 }
 
 fn operations() -> Curve {
-    // Two functions in turn, so that neither folds into the one before it.
+    // Two alternating functions, so that neither merges with the previous one.
     let step = |value: Expression, at: usize| match at % 2 {
         0 => call(Function::Multiply, [value, x(0)]),
         _ => call(Function::Maximum, [x(1), value]),
@@ -111,7 +111,7 @@ fn operations() -> Curve {
 
 fn rank() -> Curve {
     let point = |rank: usize| {
-        // 65536 elements; every other axis is broadcast in the second operand, so that no axes collapse.
+        // 65536 elements. Every other axis of the second operand is broadcast, so that no axes collapse.
         let full = vec![1 << (16 / rank); rank];
         let own = |(&length, axis): (&usize, usize)| if axis % 2 == 0 { length } else { 1 };
         let part: Vec<usize> = full.iter().zip(0..).map(own).collect();
@@ -140,31 +140,31 @@ fn growth(results: &mut Results) {
 
 // ------------------------------------------------------------------ memory
 
-/// The system's allocator, counting the bytes that are taken and the most that were at once.
+/// The system allocator, counting the allocated bytes and their maximum.
 struct Counting;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let taken = TAKEN.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         MOST.fetch_max(taken, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let taken = TAKEN.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         MOST.fetch_max(taken, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         TAKEN.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -172,7 +172,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that a plan's first run in a new thread holds at once, besides operands and result.
+/// The largest number of bytes that the first run of a plan in a new thread holds besides operands and
+/// result.
 fn scratch<T: Real>(name: &str, shapes: &[&[usize]], operation: Operation, table: &mut Table) {
     let arrays = Arrays::<T>::of(shapes);
     let job = Job::new(plan_of::<T>(At::detect().level(), shapes, operation), arrays.inputs());
@@ -194,7 +195,7 @@ fn scratch<T: Real>(name: &str, shapes: &[&[usize]], operation: Operation, table
     ]);
 }
 
-/// A balanced tree of additions: as many values live at once as it is deep.
+/// A balanced tree of additions, in which as many values are live at once as the tree is deep.
 fn tree(leaves: std::ops::Range<usize>) -> Expression {
     let middle = leaves.start + leaves.len() / 2;
     match leaves.len() {
@@ -204,7 +205,8 @@ fn tree(leaves: std::ops::Range<usize>) -> Expression {
 }
 
 fn memory(results: &mut Results) {
-    let mut table = Table::new("scratch", &["run", "dtype", "result, KiB", "most besides the result, KiB"]);
+    let mut table =
+        Table::new("scratch", &["run", "dtype", "result, KiB", "maximum besides the result, KiB"]);
     let product = || call(Function::Multiply, [x(0), x(1)]);
     for count in [1 << 10, 1 << 20, 1 << 24] {
         let name = format!("exp(x*y), {count} elements");

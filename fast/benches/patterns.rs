@@ -1,5 +1,5 @@
-//! One blocked code against the loop specialised for each broadcasting pattern: exp(x*y) in its three patterns, and
-//! x0 + … + x9 in all 1023, each against a loop that the compiler made for that pattern alone.
+//! Compares the engine with a specialised loop for each broadcasting pattern: exp(x*y) in its three patterns,
+//! and x0 + … + x9 in all 1023, each against a loop that is compiled for that pattern only.
 
 mod support;
 
@@ -8,7 +8,7 @@ use broadcheck_spec::{Expression, Function};
 use support::data::Aligned;
 use support::kernels::{Body, Exp, Vector, each, fill, read, splat};
 use support::picture::{Panel, draw};
-use support::race::{Rival, Rounds};
+use support::race::{Competitor, Rounds};
 use support::{
     Arrays, At, Job, Real, Results, Table, call, elementwise, goal_at_most, is_quick, plan_of, quantile,
     race, single_thread, sum_of, x,
@@ -20,7 +20,7 @@ fn exp_of_product() -> Expression {
     call(Function::Exp, [call(Function::Multiply, [x(0), x(1)])])
 }
 
-/// exp(x*y) as a hand would write it for one pattern, in one loop.
+/// exp(x*y) for one pattern, written by hand as one loop.
 fn fused<T: Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
     match (x, y) {
         (&[x], y) => at.run_vectors(out, &Scaled(x, y)),
@@ -29,7 +29,7 @@ fn fused<T: Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
     }
 }
 
-/// exp(x*y) of a number and an array; the product is the same either way.
+/// exp(x*y) of a scalar and an array, in either order.
 struct Scaled<'a, T>(T, &'a [T]);
 
 impl<T: Exp> Body<T> for Scaled<'_, T> {
@@ -77,7 +77,7 @@ impl<T: Exp> Body<T> for Plain<'_, T> {
     }
 }
 
-/// The same in two: the product of a block into the first cache, then its exp.
+/// The same as two loops: the product of a block, which stays in the first-level cache, then its exp.
 fn blocked<T: Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
     const BLOCK: usize = 512;
     let mut products = [T::default(); BLOCK];
@@ -144,15 +144,15 @@ fn exponentials<T: Exp>(at: At, table: &mut Table) -> f64 {
     worst
 }
 
-/// Rivals that must come to the same bits.
-fn agree<T: Real>(out: &mut [T], rivals: &mut [Rival<'_, [T]>]) {
-    let mut answers = rivals.iter_mut().map(|rival| {
+/// Competitors that must compute the same bits.
+fn agree<T: Real>(out: &mut [T], competitors: &mut [Competitor<'_, [T]>]) {
+    let mut answers = competitors.iter_mut().map(|competitor| {
         out.fill(T::default());
-        rival(out);
+        competitor(out);
         out.to_vec()
     });
     let first = answers.next();
-    assert!(answers.all(|answer| Some(answer) == first), "the same bits");
+    assert!(answers.all(|answer| Some(answer) == first), "the results differ");
 }
 
 // ------------------------------------------------------------------ x0 + … + x9
@@ -160,10 +160,10 @@ fn agree<T: Real>(out: &mut [T], rivals: &mut [Rival<'_, [T]>]) {
 /// The operands of a sum.
 type Ten<'a> = [&'a [f64]; 10];
 
-/// Bit k of a pattern says that operand k is broadcast; all of them is no pattern of ten operands.
+/// Bit k of a pattern says whether operand k is broadcast. All bits at once is not a pattern of ten operands.
 const PATTERNS: usize = 1023;
 
-/// The loop that a compiler would make for one pattern.
+/// The loop that is compiled for one pattern.
 fn specialised<const PATTERN: usize>(at: At, operands: &Ten<'_>, out: &mut [f64]) {
     at.run(
         out,
@@ -191,7 +191,7 @@ macro_rules! loops {
     (@ $high:literal $($low:literal)*) => { [$(specialised::<{ 16 * $high + $low }>),*] };
 }
 
-/// One loop for each pattern: what the engine does without.
+/// One loop for each pattern, which the engine does not need.
 static LOOPS: [[Loop; 16]; 64] = loops! {
     0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
     32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
@@ -201,13 +201,13 @@ fn shapes(pattern: usize, count: usize) -> Vec<Vec<usize>> {
     (0..10).map(|k| vec![if pattern >> k & 1 == 1 { 1 } else { count }]).collect()
 }
 
-/// A pattern by the operands that it broadcasts.
+/// The name of a pattern: the operands that it broadcasts.
 fn name(pattern: usize) -> String {
     let broadcast: Vec<String> = (0..10).filter(|k| pattern >> k & 1 == 1).map(|k| format!("x{k}")).collect();
     if broadcast.is_empty() { "nothing".into() } else { broadcast.join(" ") }
 }
 
-/// The engine's time over that of the loop made for the pattern.
+/// The engine's time over that of the loop for the pattern.
 fn against_specialised(at: At, pattern: usize, arrays: &Arrays<f64>, out: &mut [f64], rounds: Rounds) -> f64 {
     let count = out.len();
     let shapes = shapes(pattern, count);
@@ -222,8 +222,8 @@ fn against_specialised(at: At, pattern: usize, arrays: &Arrays<f64>, out: &mut [
     race.ratio(0, 1)
 }
 
-/// Ratios over a set of patterns. The worst of a thousand figures is the one with the worst luck: the sixteenth part
-/// that came out worst is measured again, for longer, and those figures count.
+/// Ratios over a set of patterns. The worst of a thousand short measurements is mostly noise, so the worst
+/// sixteenth of them is measured again for longer, and only the second figures count.
 fn sums(at: At, count: usize, patterns: &[usize]) -> Vec<(f64, usize)> {
     let arrays = Arrays::<f64>::of(&[&[count][..]; 10]);
     let mut out = Aligned::zeros(count);
@@ -250,7 +250,7 @@ fn all_sums(at: At, results: &mut Results) {
             "median",
             "95th percentile",
             "worst",
-            "the worst broadcasts",
+            "operands broadcast in the worst",
             "second worst",
         ],
     );
@@ -273,7 +273,7 @@ fn all_sums(at: At, results: &mut Results) {
             format!("{:.3}: {}", ratios[1].0, name(ratios[1].1)),
         ]);
         if count <= 100_000 {
-            // From the best on.
+            // The best come first.
             lines.push((
                 title,
                 values.iter().rev().zip(1..).map(|(&ratio, at)| (f64::from(at), ratio)).collect(),
@@ -328,11 +328,11 @@ fn level_row<T: Real>(
     let count = jobs[0].count();
     let mut out = Aligned::<T>::zeros(count);
     let mut runs: Vec<_> = jobs.iter().map(|job| move |out: &mut [T]| job.run(out)).collect();
-    let mut rivals: Vec<Rival<'_, [T]>> = Vec::new();
+    let mut competitors: Vec<Competitor<'_, [T]>> = Vec::new();
     for run in &mut runs {
-        rivals.push(run);
+        competitors.push(run);
     }
-    let race = race(Rounds::usual(), &mut *out, &mut rivals);
+    let race = race(Rounds::usual(), &mut *out, &mut competitors);
     let times = (0..levels.len()).map(|level| format!("{:.3}", race.seconds(level) * 1e9 / count as f64));
     table.row([name.to_owned(), T::NAME.to_owned()].into_iter().chain(times).collect());
 }

@@ -1,5 +1,6 @@
-//! Shapes as users have them, against what this machine's memory gives at the same footprint, and where a hand can
-//! write it, against a loop for that shape alone; a transposed operand against copying it first; tiny calls.
+//! Compares typical shapes with the memory limit of this machine for the same amount of data and, if there is
+//! one, with a handwritten loop for that shape. Also a transposed operand against copying it first, and tiny
+//! calls.
 
 mod support;
 
@@ -14,10 +15,10 @@ use support::{
     race, single_thread, sum_of, x,
 };
 
-/// A loop made by hand for one case: operands and output.
+/// A handwritten loop for one case: operands and output.
 type Hand<T> = fn(At, &Arrays<T>, &mut [T]);
 
-/// What is measured: shapes, an expression, and a hand's loop where one is easily written.
+/// A case: shapes, an expression and, if it is easy to write, a handwritten loop.
 struct Case<'a, T> {
     name: &'a str,
     shapes: &'a [&'a [usize]],
@@ -26,7 +27,8 @@ struct Case<'a, T> {
     hand: Option<Hand<T>>,
 }
 
-/// What bounds a case: beyond the second cache and within it the goal is a part of what moving the bytes takes.
+/// What limits a case. Beyond the second-level cache and within it, the goal is a share of the rate of moving
+/// the bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
     Memory,
@@ -34,7 +36,7 @@ enum Bound {
     Arithmetic,
 }
 
-/// What the memory does at a case's footprint: the best of some loops over the case's own arrays.
+/// The memory limit of a case: the fastest of several loops over the arrays of the case.
 struct Limit {
     kind: &'static str,
     bytes: usize,
@@ -84,14 +86,14 @@ fn cases<T: Exp>() -> Vec<Case<'static, T>> {
     ]
 }
 
-/// The loop over memory that moves what a case has to move: as many large inputs read, the result written.
+/// The kind of loop that moves what the case must move: reading as many large inputs, and writing the result.
 fn limit_of<T: Real>(arrays: &Arrays<T>, out: &[T]) -> Limit {
     let reads = if arrays.0.iter().any(|array| array.len() == out.len()) { 1 } else { 0 };
     let kind = if reads == 1 { "copy" } else { "fill" };
     Limit { kind, bytes: (1 + reads) * size_of_val(out) }
 }
 
-/// The part of the limit that a case reached.
+/// The share of the limit that a case reached.
 fn measure<T: Exp>(at: At, case: &Case<'_, T>, table: &mut Table) -> f64 {
     let arrays = Arrays::<T>::of(case.shapes);
     let plan = plan_of::<T>(at.level(), case.shapes, elementwise(case.expression.clone()));
@@ -110,8 +112,8 @@ fn measure<T: Exp>(at: At, case: &Case<'_, T>, table: &mut Table) -> f64 {
         None => limits::fill(at, T::of(2.0), out),
     };
     let past = |out: &mut [T]| match full {
-        Some(from) => limits::copy_past(at, from, out),
-        None => limits::fill_past(at, T::of(2.0), out),
+        Some(from) => limits::copy_non_temporal(at, from, out),
+        None => limits::fill_non_temporal(at, T::of(2.0), out),
     };
     let by_hand = |out: &mut [T]| match case.hand {
         Some(hand) => hand(at, &arrays, out),
@@ -132,8 +134,8 @@ fn measure<T: Exp>(at: At, case: &Case<'_, T>, table: &mut Table) -> f64 {
     let bytes = size_of_val(&*out) + arrays.0.iter().map(|array| size_of_val(&**array)).sum::<usize>();
     let best = race.best([1, 2, 3]);
     let part = bytes as f64 / limit.bytes as f64 / race.ratio(0, best);
-    let rate = |rival: usize| limit.bytes as f64 / race.seconds(rival) / 1e9;
-    let stores = ["", "plain", "memcpy", "streaming"][best];
+    let rate = |competitor: usize| limit.bytes as f64 / race.seconds(competitor) / 1e9;
+    let stores = ["", "plain", "memcpy", "non-temporal"][best];
     table.row(vec![
         case.name.into(),
         T::NAME.into(),
@@ -146,26 +148,26 @@ fn measure<T: Exp>(at: At, case: &Case<'_, T>, table: &mut Table) -> f64 {
     part
 }
 
-/// The hand's loop comes to the same bits.
+/// Checks that the handwritten loop computes the same bits.
 fn check<T: Real>(at: At, case: &Case<'_, T>, arrays: &Arrays<T>, job: &Job<'_>, out: &mut Aligned<T>) {
     let Some(hand) = case.hand else { return };
     job.run(out);
     let mut other = Aligned::<T>::zeros(out.len());
     hand(at, arrays, &mut other);
-    assert!(**out == *other, "{}: the same bits", case.name);
+    assert!(**out == *other, "{}: the results differ", case.name);
 }
 
 fn shapes<T: Exp>(at: At, table: &mut Table, results: &mut Results) {
     let parts: Vec<(f64, Bound, &str)> =
         cases::<T>().iter().map(|case| (measure(at, case, table), case.bound, case.name)).collect();
     for (bound, title) in
-        [(Bound::Memory, "beyond the second cache"), (Bound::Cache, "within the second cache")]
+        [(Bound::Memory, "beyond the second-level cache"), (Bound::Cache, "within the second-level cache")]
     {
         let of_bound = || parts.iter().filter(|part| part.1 == bound);
         let Some(least) = of_bound().min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
         let reached = of_bound().filter(|part| part.0 >= 0.9).count();
         let goal = format!(
-            "shapes {title}, {}: the least part of the machine's limit, which is {} ({reached} of {} reach it)",
+            "shapes {title}, {}: lowest share of the machine's limit, of {} ({reached} of {} reach the target)",
             T::NAME,
             least.2,
             of_bound().count(),
@@ -176,7 +178,8 @@ fn shapes<T: Exp>(at: At, table: &mut Table, results: &mut Results) {
 
 // ------------------------------------------------------------------ transposed operands
 
-/// a + b transposed, read where it stands, against bringing b into order first: by the engine, and by a hand's loop.
+/// a + b transposed, read in place, against copying b into order first, with the engine and with a
+/// handwritten loop.
 fn transposed<T: Real>(at: At, side: usize, table: &mut Table) -> f64 {
     let view = || {
         let values = T::data(vec![T::default(); side * side]);
@@ -210,7 +213,7 @@ fn transposed<T: Real>(at: At, side: usize, table: &mut Table) -> f64 {
             },
         ],
     );
-    assert!(*first == *second, "the same copy");
+    assert!(*first == *second, "the copies differ");
     table.row(vec![
         format!("a + b transposed, {side}x{side}"),
         T::NAME.into(),
@@ -221,7 +224,7 @@ fn transposed<T: Real>(at: At, side: usize, table: &mut Table) -> f64 {
     race.ratio(0, race.best([1, 2]))
 }
 
-/// A transposition in squares that the first cache holds.
+/// A transposition over squares that fit into the first-level cache.
 fn transpose<T: Real>(side: usize, from: &[T], out: &mut [T]) {
     const SQUARE: usize = 16;
     for top in (0..side).step_by(SQUARE) {
@@ -253,7 +256,7 @@ fn tiny<T: Real>(at: At, table: &mut Table) -> (f64, f64) {
             plan.run_into(&inputs, T::output(out)).unwrap();
         }],
     );
-    let nanoseconds = |rival: usize| race.seconds(rival) * 1e9;
+    let nanoseconds = |competitor: usize| race.seconds(competitor) * 1e9;
     table.row(vec![
         "(2,3) + (3)".into(),
         T::NAME.into(),
@@ -276,7 +279,7 @@ fn main() {
             "GB/s",
             "the limit's GB/s",
             "of the limit",
-            "over a loop by hand",
+            "over a handwritten loop",
         ],
     );
     shapes::<f64>(at, &mut table, &mut results);
@@ -285,7 +288,7 @@ fn main() {
 
     let mut table = Table::new(
         "transposed",
-        &["", "dtype", "ns per element", "over copying first", "over copying first, by hand"],
+        &["", "dtype", "ns per element", "over copying first", "over copying first by hand"],
     );
     let mut worst: f64 = 0.0;
     for side in [500, 2000] {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Times the engine and its peers on the same arrays, on one core, in rounds in which they take turns.
 
-Started by `fast/peers/run`, which sets up what it needs. Figures are medians over rounds of a peer's time over the engine's
-in the same round. What a call from Python costs is the peers' own: their users pay it; the engine is timed in Rust.
+Started by `fast/peers/run`, which sets up what it needs. Each figure is the median over rounds of a peer's time over the
+engine's in the same round. Peers are timed with the overhead of a call from Python, as their users call them; the engine is
+timed in Rust.
 """
 import argparse
 import json
@@ -13,7 +14,7 @@ import sys
 import time
 import warnings
 
-# One core and one thread for everybody, before anything is loaded that counts cores.
+# One core and one thread for all, before loading anything that counts cores.
 CORE = max(os.sched_getaffinity(0))
 os.sched_setaffinity(0, {CORE})
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
@@ -31,7 +32,7 @@ ROUND_SECONDS = 2e-3
 
 
 def aligned(count, dtype):
-    """Zeros that begin on a cache line, as they do for the engine's own benches."""
+    """Zeros that are aligned to a cache line, as in the benches of the engine."""
     dtype = np.dtype(dtype)
     buffer = np.zeros(count * dtype.itemsize + 64, np.uint8)
     start = -buffer.ctypes.data % 64
@@ -49,7 +50,7 @@ def operands(row, dtype):
 
 
 def looped(call):
-    """Seconds for so many calls."""
+    """A function that returns the seconds of a number of calls."""
     def timed(repeats):
         start = time.perf_counter()
         for _ in range(repeats):
@@ -58,27 +59,27 @@ def looped(call):
     return timed
 
 
-def race(rivals, rounds):
-    """Seconds per call of each rival, round by round."""
+def race(competitors, rounds):
+    """The seconds per call of each competitor, round by round."""
     repeats = {}
-    for name, timed in rivals.items():
+    for name, timed in competitors.items():
         timed(1)
         once = max(min(timed(1), timed(1)), 1e-8)
         repeats[name] = max(1, min(int(ROUND_SECONDS / once), 200_000))
-    times = {name: [] for name in rivals}
+    times = {name: [] for name in competitors}
     for _ in range(rounds):
-        for name, timed in rivals.items():
+        for name, timed in competitors.items():
             times[name].append(timed(repeats[name]) / repeats[name])
     return times
 
 
 def compare(engine, row, dtype, rounds):
-    """The engine's nanoseconds per element, and each peer's time over the engine's; None where it cannot do the row."""
+    """The engine's nanoseconds per element, and each peer's time over the engine's, or None if it cannot compute the row."""
     arrays = operands(row, DTYPES[dtype])
     shape = np.broadcast_shapes(*row.shapes)
     out = aligned(math.prod(shape), DTYPES[dtype]).reshape(shape)
-    rivals = {"fast": engine.timed("fast", row, arrays, out)}
-    rivals["fast"](1)
+    competitors = {"fast": engine.timed("fast", row, arrays, out)}
+    competitors["fast"](1)
     expected = out.copy()
     for name, system in SYSTEMS.items():
         call = system(row, arrays, out)
@@ -87,24 +88,24 @@ def compare(engine, row, dtype, rounds):
         out[...] = 0
         call()
         check(row, name, expected, getattr(call, "result", lambda: out)())
-        rivals[name] = looped(call)
+        competitors[name] = looped(call)
     ndarray = engine.timed("ndarray", row, arrays, out)
     if ndarray:
         out[...] = 0
         ndarray(1)
         check(row, "ndarray", expected, out)
-        rivals["ndarray"] = ndarray
-    times = race(rivals, rounds)
+        competitors["ndarray"] = ndarray
+    times = race(competitors, rounds)
     own = times["fast"]
     ratios = {name: statistics.median(t / o for t, o in zip(times[name], own)) for name in times if name != "fast"}
     return {"row": row.name, "dtype": dtype, "ns": statistics.median(own) * 1e9 / out.size, "ratios": ratios}
 
 
 def check(row, name, expected, found):
-    """Peers round exp and sums in their own way; what they compute must be the same thing."""
+    """Checks that a peer computes the same values. Peers round exp and sums in different ways."""
     tolerance = 1e-12 if expected.dtype == np.float64 else 1e-5
     if found.shape != expected.shape or not np.allclose(found, expected, rtol=tolerance, atol=tolerance):
-        sys.exit(f"{row.name}: {name} computes something else")
+        sys.exit(f"{row.name}: {name} computes other values than the engine")
 
 
 def svml():
@@ -135,8 +136,8 @@ def table_of(results, columns):
 def goals_of(results):
     goals = []
 
-    def goal(text, asked, measured, met):
-        goals.append({"goal": text, "asked": asked, "measured": measured, "met": met})
+    def goal(text, target, measured, met):
+        goals.append({"goal": text, "target": target, "measured": measured, "met": met})
 
     numba = [r["ratios"]["numba"] for r in results if r["row"].startswith("exp(x*y)") and "numba" in r["ratios"]]
     if numba:
@@ -177,7 +178,7 @@ def write(results):
         file.write(text)
     print("\n" + text)
     for goal in goals:
-        print("met:" if goal["met"] else "missed:", goal["goal"], goal["asked"], "measured", goal["measured"])
+        print("met:" if goal["met"] else "missed:", goal["goal"], goal["target"], "measured", goal["measured"])
 
 
 def earlier():
@@ -190,10 +191,10 @@ def earlier():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engine", required=True, help="the library that fast/peers/engine is built as")
-    parser.add_argument("--rows", default="", help="only the rows whose name holds this; the others stay as they were")
-    parser.add_argument("--dtype", choices=list(DTYPES), help="only this dtype; the other stays as it was")
-    parser.add_argument("--rounds", type=int, default=9, help="how many rounds (default 9)")
+    parser.add_argument("--engine", required=True, help="the library built from fast/peers/engine")
+    parser.add_argument("--rows", default="", help="only the rows whose name contains this text; the others are not changed")
+    parser.add_argument("--dtype", choices=list(DTYPES), help="only this dtype; the other is not changed")
+    parser.add_argument("--rounds", type=int, default=9, help="number of rounds (default 9)")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     os.makedirs(DIRECTORY, exist_ok=True)
@@ -201,7 +202,7 @@ def main():
     tasks = [(row, dtype) for row in ROWS for dtype in DTYPES
              if options.rows in row.name and options.dtype in (None, dtype)]
     if not tasks:
-        sys.exit(f"no row holds `{options.rows}`: there are\n" + "\n".join(row.name for row in ROWS))
+        sys.exit(f"no row contains `{options.rows}`, expected part of one of:\n" + "\n".join(row.name for row in ROWS))
     results = []
     for row, dtype in tasks:
         results.append(compare(engine, row, dtype, options.rounds))

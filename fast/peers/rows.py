@@ -1,4 +1,4 @@
-"""What is compared: a name, the operands' shapes, and the expression as the engine's JSON reads it."""
+"""The rows of the comparison: a name, the shapes of the operands, and the expression in the engine's JSON format."""
 from dataclasses import dataclass
 
 EXP_OF_PRODUCT = ["exp", ["multiply", 0, 1]]

@@ -1,7 +1,7 @@
-"""The systems that the engine is compared with: each makes of a row what its users would write, once, and hands back a
-function of no arguments that computes the row. Where a system can write into an array that is there already, it does.
+"""The systems with which the engine is compared. Each turns a row once into what its users would write, and returns a
+function without arguments that computes the row. A system that can write into an existing array does so.
 
-A system that cannot do a row (a dtype that it computes in another, a formula that it lacks) answers None.
+A system that cannot compute a row (because it lacks the formula, or computes the dtype in another) returns None.
 """
 import ctypes
 import hashlib
@@ -33,7 +33,7 @@ def names(row):
 
 
 class Engine:
-    """The engine, and the crate ndarray: timed on their side of the boundary."""
+    """The engine and the crate ndarray, which are timed in Rust."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
@@ -43,7 +43,7 @@ class Engine:
         self.library.peers_single_thread()
 
     def timed(self, engine, row, arrays, out):
-        """A function of a number of repeats, that answers seconds."""
+        """A function of a number of repeats that returns seconds."""
         task = {"engine": engine, "dtype": "f32" if out.dtype == np.float32 else "f64",
                 "shapes": row.shapes, "expression": row.expression}
         task = self.library.peers_task(json.dumps(task).encode())
@@ -54,7 +54,7 @@ class Engine:
 
 
 def numpy(row, arrays, out):
-    """One ufunc after another, each into the output where that has the shape."""
+    """One ufunc after another, each into the output if that has the right shape."""
     def lines(expression):
         if isinstance(expression, int):
             return [], f"x{expression}"
@@ -74,7 +74,7 @@ def numpy(row, arrays, out):
 
 
 def compiled(body, parameters, scope, arguments):
-    """A function of these lines, called with these arguments."""
+    """A function with these lines, called with these arguments."""
     exec(f"def function({parameters}):\n    " + "\n    ".join(body), scope)
     function = scope["function"]
     return lambda: function(*arguments)
@@ -85,12 +85,12 @@ def numexpr(row, arrays, out):
     ne.set_num_threads(1)
     values = {f"x{place}": array for place, array in enumerate(arrays)}
     ne.evaluate(formula(row.expression), local_dict=values, out=out)
-    # The same again, without looking at the text.
+    # The same without parsing the text again.
     return lambda: ne.re_evaluate(local_dict=values)
 
 
 def numba(row, arrays, out):
-    """Nested loops, written out for the row's own broadcasting pattern."""
+    """Nested loops, written for the broadcasting pattern of the row."""
     import numba as nb
     rank = out.ndim
     full = [array.reshape((1,) * (rank - array.ndim) + array.shape) for array in arrays]
@@ -100,7 +100,7 @@ def numba(row, arrays, out):
         text = text.replace(f"x{place}[@]", f"x{place}[{own}]")
     body = ["    " * axis + f"for i{axis} in range(out.shape[{axis}]):" for axis in range(rank)]
     body.append("    " * rank + f"out[{', '.join(f'i{axis}' for axis in range(rank))}] = {text}")
-    # In a file, so that the compiled loop is kept from one run to the next.
+    # In a file, so that the compiled loop is cached between runs.
     source = f"import numpy as np\n\ndef function({names(row)}, out):\n    " + "\n    ".join(body) + "\n"
     function = from_file(source)
     jitted = nb.njit(cache=True, boundscheck=False, error_model="numpy")(function)
@@ -109,7 +109,7 @@ def numba(row, arrays, out):
 
 
 def from_file(source):
-    """The function of a module of its own, found again by its name: so numba wants it."""
+    """A function in a separate module with a stable name, which numba needs for its cache."""
     directory = os.environ.get("NUMBA_CACHE_DIR", ".")
     os.makedirs(directory, exist_ok=True)
     name = "loop_" + hashlib.sha256(source.encode()).hexdigest()[:16]

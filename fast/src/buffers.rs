@@ -1,24 +1,36 @@
-//! What a plan reads and writes: slices of any dtype, borrowed.
+//! What a plan reads and writes: borrowed slices of any dtype.
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Data, Element};
 
-/// An element type as it stands in memory.
+/// An element type in memory.
 pub(crate) trait Stored: Element + Default + PartialEq {
-    /// The slice, where it is of this type; an empty one otherwise.
+    /// The slice.
+    ///
+    /// # Panics
+    /// If the buffer is of another type. A plan checks the dtypes of its buffers before it runs.
     fn input<'a>(input: &Input<'a>) -> &'a [Self];
-    /// The slice, where it is of this type; an empty one otherwise.
+    /// The slice.
+    ///
+    /// # Panics
+    /// As for [`Stored::input`].
     fn output<'b>(output: &'b mut Output<'_>) -> &'b mut [Self];
+}
+
+/// For a plan that reads or writes a buffer as another type than the one it has checked.
+#[cold]
+fn wrong_type(found: DType, expected: DType) -> ! {
+    unreachable!("a {found} buffer is used as {expected}")
 }
 
 macro_rules! buffers {
     ($($variant:ident $type:ty;)*) => {
-        /// The buffer of one operand: what its strides and its offset count in.
+        /// The buffer of one operand, to which its strides and its offset refer.
         #[derive(Clone, Copy, Debug)]
         #[allow(missing_docs, reason = "each variant holds values of the dtype of that name")]
         pub enum Input<'a> { $($variant(&'a [$type]),)* }
 
-        /// Where a result goes: one place per element, row-major.
+        /// The buffer of a result: one place per element, row-major.
         #[derive(Debug)]
         #[allow(missing_docs, reason = "each variant holds values of the dtype of that name")]
         pub enum Output<'a> { $($variant(&'a mut [$type]),)* }
@@ -34,7 +46,7 @@ macro_rules! buffers {
                 match self { $(Input::$variant(values) => values.len(),)* }
             }
 
-            /// Whether there is no value.
+            /// Whether there are no values.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
@@ -51,7 +63,7 @@ macro_rules! buffers {
                 match self { $(Output::$variant(values) => values.len(),)* }
             }
 
-            /// Whether there is no place.
+            /// Whether there are no places.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
@@ -64,7 +76,7 @@ macro_rules! buffers {
                 })* }
             }
 
-            /// Every place zero.
+            /// Sets every place to zero.
             pub(crate) fn clear(&mut self) {
                 match self { $(Output::$variant(values) => values.fill(<$type>::default()),)* }
             }
@@ -102,11 +114,17 @@ macro_rules! buffers {
 
             impl Stored for $type {
                 fn input<'a>(input: &Input<'a>) -> &'a [$type] {
-                    match input { Input::$variant(values) => values, _ => &[] }
+                    match input {
+                        Input::$variant(values) => values,
+                        other => wrong_type(other.dtype(), DType::$variant),
+                    }
                 }
 
                 fn output<'b>(output: &'b mut Output<'_>) -> &'b mut [$type] {
-                    match output { Output::$variant(values) => values, _ => &mut [] }
+                    match output {
+                        Output::$variant(values) => values,
+                        other => wrong_type(other.dtype(), DType::$variant),
+                    }
                 }
             }
         )*

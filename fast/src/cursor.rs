@@ -1,20 +1,21 @@
-//! Walking over tiles: in the result's order, or in panels, in which a column of tiles is walked down before the next
-//! one is begun.
+//! Iteration over tiles, in the order of the result or in panels. Within a panel, the tiles of one column
+//! come before those of the next.
 
-use crate::few::{LOOPS, filled};
+use crate::inline_capacity::{LOOPS, filled};
 use crate::tiling::Tiling;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The position of every operand at some tile, and what moves from one tile to the next.
+/// The position of every operand at the current tile.
 pub(crate) struct Cursor<'a> {
     tiling: &'a Tiling,
     index: SmallVec<[usize; LOOPS]>,
     positions: SmallVec<[i64; 16]>,
-    /// The loops that moved since the last tile, as bits.
+    /// The loops that have moved since the previous tile, as bits.
     moved: u64,
     first: bool,
-    /// The rows of the range that are in panels: all, those before this panel, those of it, and the place in it.
+    /// The rows of tiles in the range, if they are in panels: how many in total, before the current panel and
+    /// in it, and the current row in the panel.
     all: usize,
     before: usize,
     rows: usize,
@@ -40,28 +41,28 @@ impl<'a> Cursor<'a> {
             }
         }
         let (mut all, mut rows) = (0, 0);
-        if let ([.., down, rounds], [.., at, _]) = (&tiling.loops[..], &index[..])
+        if let ([.., down, iterations], [.., at, _]) = (&tiling.loops[..], &index[..])
             && tiling.panel != 0
         {
-            all = tiles.len() / rounds;
+            all = tiles.len() / iterations;
             rows = tiling.panel.min(down - at).min(all);
         }
         Cursor { tiling, index, positions, moved: u64::MAX, first: true, all, before: 0, rows, row: 0 }
     }
 
-    /// The first place of the result that the tile has, where `end` is the end of the one before.
+    /// The start of the tile in the result. `end` is the end of the previous tile.
     #[inline]
     pub(crate) fn start(&self, end: usize) -> usize {
         if self.tiling.panel == 0 { end } else { self.start_in_panel() }
     }
 
     fn start_in_panel(&self) -> usize {
-        let (Some(&at), Some(&rounds)) = (self.index.last(), self.tiling.loops.last()) else { return 0 };
-        let row = (rounds - 1) * self.tiling.full + self.tiling.last;
+        let (Some(&at), Some(&iterations)) = (self.index.last(), self.tiling.loops.last()) else { return 0 };
+        let row = (iterations - 1) * self.tiling.full + self.tiling.last;
         (self.before + self.row) * row + at * self.tiling.full
     }
 
-    /// Where an operand's first element of the tile stands.
+    /// The position of an operand's first element of the tile.
     #[inline]
     pub(crate) fn position(&self, access: usize) -> usize {
         usize::try_from(self.positions[access]).unwrap_or(usize::MAX)
@@ -71,45 +72,47 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn length(&self) -> usize {
         match (self.index.last(), self.tiling.loops.last()) {
-            (Some(&at), Some(&rounds)) if at + 1 == rounds => self.tiling.last,
+            (Some(&at), Some(&iterations)) if at + 1 == iterations => self.tiling.last,
             _ => self.tiling.full,
         }
     }
 
-    /// The place of the tile's row in its panel, and the number of those rows; 0 and 0 where there are no panels.
+    /// The tile's row in its panel, and the number of rows of the panel. Both are 0 without panels.
     pub(crate) fn in_panel(&self) -> (usize, usize) {
         (self.row, self.rows)
     }
 
-    /// How many tiles of the innermost loop are left that are as long as this one; 1 in panels.
+    /// The number of remaining tiles of the innermost loop that are as long as this one, which is included. 1
+    /// in panels.
     pub(crate) fn alike(&self) -> usize {
-        let (Some(&at), Some(&rounds)) = (self.index.last(), self.tiling.loops.last()) else { return 1 };
+        let (Some(&at), Some(&iterations)) = (self.index.last(), self.tiling.loops.last()) else { return 1 };
         let cut = usize::from(self.tiling.last != self.tiling.full);
-        if self.tiling.panel == 0 { (rounds - at - cut).max(1) } else { 1 }
+        if self.tiling.panel == 0 { (iterations - at - cut).max(1) } else { 1 }
     }
 
-    /// Skips tiles of the innermost loop, of which more are left.
+    /// Skips tiles of the innermost loop. More of them must be left.
     pub(crate) fn skip(&mut self, tiles: usize) {
         if tiles != 0 {
             self.walk(self.index.len() - 1, i64::try_from(tiles).unwrap_or(i64::MAX));
         }
     }
 
-    /// Whether a value that these loops move is another than at the tile before; at the first tile all are.
+    /// Whether a value that these loops change differs from that of the previous tile. At the first tile
+    /// every value does.
     #[inline]
     pub(crate) fn is_new(&self, varies: u64) -> bool {
         // mutant: replace & with |: costs time only; what does not change is computed again
         self.first || varies & self.moved != 0
     }
 
-    /// On to the next tile.
+    /// Moves to the next tile.
     #[inline]
     pub(crate) fn advance(&mut self) {
         self.first = false;
         if self.tiling.panel == 0 { self.carry() } else { self.advance_in_panel() }
     }
 
-    /// Down a column of tiles, then to the next column, then to the next panel.
+    /// Moves down a column of tiles, then to the next column, then to the next panel.
     fn advance_in_panel(&mut self) {
         let inner = self.index.len() - 1;
         if self.row + 1 < self.rows {
@@ -130,23 +133,23 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Some rounds of one loop, forwards or backwards.
-    fn walk(&mut self, at: usize, rounds: i64) {
+    /// Moves one loop by some iterations, forwards or backwards.
+    fn walk(&mut self, at: usize, iterations: i64) {
         for (position, step) in self.positions.iter_mut().zip(self.tiling.steps(at)) {
-            *position += step * rounds;
+            *position += step * iterations;
         }
-        self.index[at] = self.index[at].wrapping_add_signed(isize::try_from(rounds).unwrap_or(0));
+        self.index[at] = self.index[at].wrapping_add_signed(isize::try_from(iterations).unwrap_or(0));
     }
 
-    /// On to the next tile in order.
+    /// Moves to the next tile in order.
     #[inline]
     fn carry(&mut self) {
         for at in (0..self.index.len()).rev() {
             self.index[at] += 1;
             let back = self.index[at] == self.tiling.loops[at];
-            let rounds = if back { i64::try_from(self.index[at]).unwrap_or(i64::MAX) - 1 } else { 0 };
+            let iterations = if back { i64::try_from(self.index[at]).unwrap_or(i64::MAX) - 1 } else { 0 };
             for (position, step) in self.positions.iter_mut().zip(self.tiling.steps(at)) {
-                *position += if back { -step * rounds } else { *step };
+                *position += if back { -step * iterations } else { *step };
             }
             if !back {
                 self.moved = u64::MAX << at;

@@ -1,4 +1,4 @@
-//! The engine behind the trait that all implementations share.
+//! The engine as an implementation of the trait that all implementations share.
 
 use crate::lower::{count, flags, intermediate};
 use crate::plan::{Plan, inputs};
@@ -11,14 +11,14 @@ use std::sync::LazyLock;
 
 static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::all);
 
-/// The fast engine. It does everything that the format can express.
+/// The fast engine. It supports everything that the format can express.
 #[derive(Clone, Copy, Debug)]
 pub struct Fast {
     level: Level,
     name: &'static str,
 }
 
-/// A level that this machine does not have.
+/// The error for a level that this machine does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unavailable(pub Level);
 
@@ -39,7 +39,7 @@ impl Fast {
     /// The engine at a level, named `fast@LEVEL`.
     ///
     /// # Errors
-    /// [`Unavailable`], where the machine does not have the level.
+    /// [`Unavailable`], if the machine does not have the level.
     pub fn with_level(level: Level) -> Result<Fast, Unavailable> {
         let name = match level {
             Level::Portable => "fast@portable",
@@ -64,14 +64,15 @@ impl Fast {
                     return Err(NoPlan::TooManyElements { found });
                 }
                 let operand = &request.operands()[lower.operand];
-                Some((Plan::of_copy(operand, &lower.shape, lower.maps.of(0), self.level), operand))
+                Some((Plan::of_copy(operand, &lower.shape, lower.maps.of(0), self.level)?, operand))
             }
-            _ => None,
+            Some(_) | None => None,
         };
         let has_flags = is_elementwise && *request.rules() == Rules::Theano;
         let broadcastable = has_flags.then(|| flags(request));
         let run = |plan: &Plan, inputs: &[crate::Input<'_>]| -> Tensor {
-            plan.run(inputs).unwrap_or_else(|error| unreachable!("a request's own operands: {error}"))
+            plan.run(inputs)
+                .unwrap_or_else(|error| unreachable!("the plan was made for these operands: {error}"))
         };
         let intermediate = lower.map(|(copy, operand)| run(&copy, &[operand.values().into()]));
         let tensor = run(&plan, &inputs(request));
@@ -103,10 +104,11 @@ impl Implementation for Fast {
             Ok(success) => Outcome::Success(success),
             Err(NoPlan::Refused(refusal)) => Outcome::Refusal(refusal),
             Err(skipped @ NoPlan::TooManyElements { .. }) => Outcome::Skipped { reason: skipped.to_string() },
+            Err(defect @ NoPlan::NoKernel(_)) => Outcome::Errored { message: defect.to_string() },
         }
     }
 
-    /// The kernels' own bound (clause V-4).
+    /// The bound of the kernels (clause V-4).
     fn allowed_ulp(&self) -> u32 {
         1
     }

@@ -1,4 +1,4 @@
-//! Why there is no plan, or why a plan does not run on these buffers.
+//! Why a request has no plan, or why a plan cannot run on given buffers.
 
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Refusal};
 use std::fmt;
@@ -9,11 +9,14 @@ use std::fmt;
 pub enum NoPlan {
     /// The rule set refuses it.
     Refused(Refusal),
-    /// It is accepted, but something to be computed has more elements than this engine makes (clause G-1).
+    /// The rule set accepts it, but a result or intermediate has more elements than this engine computes
+    /// (clause G-1).
     TooManyElements {
         /// The number of elements.
         found: usize,
     },
+    /// The engine has no kernel for an operation. This is a defect of the engine.
+    NoKernel(NoKernel),
 }
 
 impl fmt::Display for NoPlan {
@@ -21,8 +24,9 @@ impl fmt::Display for NoPlan {
         match self {
             NoPlan::Refused(refusal) => refusal.fmt(f),
             NoPlan::TooManyElements { found } => {
-                write!(f, "{found} elements: more than the limit of {DEFAULT_MAX_ELEMENTS}")
+                write!(f, "{found} elements exceed the limit of {DEFAULT_MAX_ELEMENTS}")
             }
+            NoPlan::NoKernel(missing) => missing.fmt(f),
         }
     }
 }
@@ -35,40 +39,63 @@ impl From<Refusal> for NoPlan {
     }
 }
 
-/// Why a plan does not run on these buffers.
+/// An operation for which the engine has no kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoKernel {
+    /// The name of the function, or what else was to be computed.
+    pub operation: &'static str,
+    /// The dtype of the value.
+    pub dtype: DType,
+}
+
+impl fmt::Display for NoKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no kernel computes {} of {}", self.operation, self.dtype)
+    }
+}
+
+impl std::error::Error for NoKernel {}
+
+impl From<NoKernel> for NoPlan {
+    fn from(missing: NoKernel) -> NoPlan {
+        NoPlan::NoKernel(missing)
+    }
+}
+
+/// Why a plan cannot run on given buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WrongBuffers {
-    /// Another number of operands than planned for.
+    /// The number of operands is not the planned one.
     Operands {
-        /// How many there are.
+        /// The number of buffers.
         found: usize,
-        /// How many were planned for.
+        /// The planned number.
         expected: usize,
     },
-    /// An operand of another dtype than planned for.
+    /// An operand's dtype is not the planned one.
     DType {
-        /// The operand's place.
+        /// The index of the operand.
         operand: usize,
-        /// The buffer's dtype.
+        /// The dtype of the buffer.
         found: DType,
-        /// The dtype that was planned for.
+        /// The planned dtype.
         expected: DType,
     },
-    /// A buffer that does not hold all that the operand reads.
+    /// A buffer is shorter than what the operand reads.
     Length {
-        /// The operand's place.
+        /// The index of the operand.
         operand: usize,
-        /// The values in the buffer.
+        /// The number of values in the buffer.
         found: usize,
-        /// The fewest that will do.
+        /// The smallest sufficient number.
         expected: usize,
     },
-    /// An output that is not the result's.
+    /// The output does not match the result.
     Output {
-        /// What is there.
+        /// The dtype and number of places of the output.
         found: (DType, usize),
-        /// The result's dtype and number of elements.
+        /// The dtype and number of elements of the result.
         expected: (DType, usize),
     },
 }
@@ -77,17 +104,17 @@ impl fmt::Display for WrongBuffers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WrongBuffers::Operands { found, expected } => {
-                write!(f, "{found} operands: expected {expected}")
+                write!(f, "found {found} operand buffers, expected {expected}")
             }
             WrongBuffers::DType { operand, found, expected } => {
-                write!(f, "operand {operand} of {found}: expected {expected}")
+                write!(f, "operand {operand}: found dtype {found}, expected {expected}")
             }
             WrongBuffers::Length { operand, found, expected } => {
-                write!(f, "operand {operand} with {found} values: expected at least {expected}")
+                write!(f, "operand {operand}: found {found} values, expected at least {expected}")
             }
             WrongBuffers::Output { found, expected } => {
                 let ((found, places), (dtype, count)) = (found, expected);
-                write!(f, "an output of {places} {found}: expected {count} {dtype}")
+                write!(f, "output: found {places} values of {found}, expected {count} of {dtype}")
             }
         }
     }

@@ -1,149 +1,39 @@
-//! Running a program over a range of tiles.
+//! Runs a program over a range of tiles.
+#![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::Level;
-use crate::arch::{ChainOp, GRID_LINE, LANES, Lie, Link, Pairing, Repeat, Scalars, Table, fence};
+use crate::arch::{
+    CallKernel, ChainOp, GRID_LINE, GridOperand, InPlace, LANES, Link, Pairing, Repeat, Scalars, Select,
+    Table, fence,
+};
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
+use crate::dispatch::{by_bank, by_call, by_dtype, by_float_bank};
 use crate::fill::{fill, gather_sum};
-use crate::grid::Lay;
-use crate::math;
-use crate::program::{Half, Narrow, Program, Source, Step, Target, Work, bank_of};
-use crate::scratch::{BankOf, Lane, MAX_BLOCK, Scratch};
-use crate::tiling::{Kind, PANEL, Tiling};
+use crate::grid::RowLayout;
+use crate::inline_capacity::CHAIN_LINKS;
+use crate::math::MathFunction;
+use crate::program::{Program, Source, Step, Target, Work, bank_of};
+use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, MAX_BLOCK, Scratch};
+use crate::tiling::{AccessKind, PANEL, Tiling};
+use broadcheck_spec::DType;
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::half::{bf16, f16};
-use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// A bank's type for a generic call.
-macro_rules! by_bank {
-    ($bank:expr, $type:ident => $body:expr) => {
-        match $bank {
-            BankOf::F64 => {
-                type $type = f64;
-                $body
-            }
-            BankOf::F32 => {
-                type $type = f32;
-                $body
-            }
-            BankOf::I64 => {
-                type $type = i64;
-                $body
-            }
-            BankOf::I32 => {
-                type $type = i32;
-                $body
-            }
-            BankOf::I16 => {
-                type $type = i16;
-                $body
-            }
-            BankOf::I8 => {
-                type $type = i8;
-                $body
-            }
-            BankOf::U64 => {
-                type $type = u64;
-                $body
-            }
-            BankOf::U32 => {
-                type $type = u32;
-                $body
-            }
-            BankOf::U16 => {
-                type $type = u16;
-                $body
-            }
-            BankOf::U8 => {
-                type $type = u8;
-                $body
-            }
-            BankOf::Bool => {
-                type $type = bool;
-                $body
-            }
-        }
-    };
-}
+/// The links of a chain with their arguments.
+pub(crate) type Links<'a, T> = SmallVec<[Link<'a, T>; CHAIN_LINKS]>;
 
-pub(crate) use by_bank;
-
-/// A dtype's type in memory for a generic call.
-macro_rules! by_dtype {
-    ($dtype:expr, $type:ident => $body:expr) => {
-        match $dtype {
-            DType::F64 => {
-                type $type = f64;
-                $body
-            }
-            DType::F32 => {
-                type $type = f32;
-                $body
-            }
-            DType::F16 => {
-                type $type = f16;
-                $body
-            }
-            DType::Bf16 => {
-                type $type = bf16;
-                $body
-            }
-            DType::I64 => {
-                type $type = i64;
-                $body
-            }
-            DType::I32 => {
-                type $type = i32;
-                $body
-            }
-            DType::I16 => {
-                type $type = i16;
-                $body
-            }
-            DType::I8 => {
-                type $type = i8;
-                $body
-            }
-            DType::U64 => {
-                type $type = u64;
-                $body
-            }
-            DType::U32 => {
-                type $type = u32;
-                $body
-            }
-            DType::U16 => {
-                type $type = u16;
-                $body
-            }
-            DType::U8 => {
-                type $type = u8;
-                $body
-            }
-            DType::Bool => {
-                type $type = bool;
-                $body
-            }
-        }
-    };
-}
-
-/// The links of a chain with their arguments: so many are run without an allocation.
-pub(crate) type Links<'a, T> = SmallVec<[Link<'a, T>; 12]>;
-
-/// A program with what it runs on.
+/// A program with everything it needs to run.
 pub(crate) struct Run<'a> {
-    pub(crate) level: Level,
     pub(crate) table: &'static Table,
     pub(crate) tiling: &'a Tiling,
     pub(crate) program: &'a Program,
     pub(crate) inputs: &'a [Input<'a>],
     /// The operand of each access of the tiling.
     pub(crate) used: &'a [u32],
-    /// Whether the result is stored past the caches.
-    pub(crate) stream: bool,
+    /// Whether the result is written with non-temporal stores.
+    pub(crate) non_temporal: bool,
 }
 
 /// One tile of a run.
@@ -152,15 +42,15 @@ struct Tile<'a, 'o> {
     cursor: Cursor<'a>,
     scratch: &'a mut Scratch,
     output: Output<'o>,
-    /// The result's places of this tile, in `output`.
+    /// The range of this tile in `output`.
     place: Range<usize>,
-    /// How many tiles it is by right: those that one chain takes at once.
+    /// The number of tiles that this one stands for, because one chain computes all of them at once.
     rows: usize,
 }
 
 impl Run<'_> {
-    /// Runs the program on some tiles. `output` is what these tiles hold of the result; for a gradient it is the
-    /// whole gradient, which is added to.
+    /// Runs the program on a range of tiles. `output` is the part of the result in these tiles. For a
+    /// gradient it is the whole gradient, to which the tiles are added.
     pub(crate) fn tiles(&self, tiles: Range<usize>, scratch: &mut Scratch, output: Output<'_>) {
         scratch.reserve(&self.program.needs);
         let cursor = Cursor::new(self.tiling, &tiles);
@@ -179,7 +69,7 @@ impl Run<'_> {
             tile.cursor.skip(tile.rows - 1);
             tile.cursor.advance();
         }
-        if self.stream {
+        if self.non_temporal {
             fence();
         }
     }
@@ -189,8 +79,10 @@ impl Tile<'_, '_> {
     fn step(&mut self, step: &Step) {
         let count = match step.target {
             Target::Scalar(_) => 1,
-            _ if step.stationary && !self.run.tiling.is_cut(step.varies) => self.run.tiling.full,
-            _ => self.place.len(),
+            Target::Vector(_) | Target::Output if step.stationary && !self.run.tiling.is_cut(step.varies) => {
+                self.run.tiling.full
+            }
+            Target::Vector(_) | Target::Output => self.place.len(),
         };
         match step.work {
             Work::Load { access, dtype } => self.load(access, dtype, step.target, count),
@@ -198,68 +90,54 @@ impl Tile<'_, '_> {
                 by_bank!(bank_of(dtype), T => self.across::<T>(access as usize, first as usize, step, count));
             }
             Work::Constant { bits, bank } => self.constant(f64::from_bits(bits), bank, step.target),
-            Work::Call { function, bank, arguments, narrow } => match function {
-                Function::Select => by_bank!(bank, T => self.select::<T>(arguments, step.target, count)),
-                Function::Equal
-                | Function::NotEqual
-                | Function::Less
-                | Function::LessEqual
-                | Function::Greater
-                | Function::GreaterEqual => {
-                    by_bank!(bank, T => self.compare::<T>(function, arguments, step.target, count));
-                }
-                Function::Exp | Function::Log | Function::Tanh | Function::Power => {
-                    self.transcendental(function, bank, arguments, narrow, step.target, count);
-                }
-                _ if narrow.is_some() => {
-                    self.arithmetic::<f32>(function, arguments, step.target, count, |table, out| {
-                        narrowed(table, narrow, out);
-                    });
-                }
-                _ => by_bank!(bank, T => {
-                    self.arithmetic::<T>(function, arguments, step.target, count, |_, _| {});
-                }),
-            },
-            Work::Chain { bank, first, start, end } => match bank {
-                BankOf::F64 => self.chain::<f64>(first, start..end, step.target, count),
-                _ => self.chain::<f32>(first, start..end, step.target, count),
-            },
-            Work::Pair { pairing, bank, whole, part, repeat } => match bank {
-                BankOf::F64 => self.pair::<f64>(pairing, whole, (part, repeat), count),
-                _ => self.pair::<f32>(pairing, whole, (part, repeat), count),
-            },
-            Work::Grid { pairing, bank, whole, part, lays, rows, width } => {
+            Work::Call { kernel, arguments } => {
+                by_call!(kernel, kernel => self.call(kernel, arguments, None, step.target, count));
+            }
+            Work::RoundedCall { kernel, arguments, round } => {
+                self.call(kernel, arguments, Some(round), step.target, count);
+            }
+            Work::MathF64 { function, arguments } => {
+                self.math::<f64>(function, arguments, None, step.target, count);
+            }
+            Work::MathF32 { function, arguments, round } => {
+                self.math::<f32>(function, arguments, round, step.target, count);
+            }
+            Work::Chain { bank, first, start, end } => {
+                by_float_bank!(bank, T => self.chain::<T>(first, start..end, step.target, count));
+            }
+            Work::ChainSum { bank, first, start, end, access } => {
+                by_float_bank!(bank, T => self.chain_sum::<T>(first, &(start..end), access as usize, count));
+            }
+            Work::Pair { pairing, bank, whole, part, repeat } => {
+                by_float_bank!(bank, T => self.pair::<T>(pairing, whole, (part, repeat), count));
+            }
+            Work::Grid { pairing, bank, whole, part, layouts, rows, width } => {
                 let (rows, width) = (rows as usize, width as usize);
                 let rows = if rows == 0 { count / width } else { rows };
-                match bank {
-                    BankOf::F64 => {
-                        self.grid::<f64>(pairing, [(whole, lays[0]), (part, lays[1])], (rows, width));
-                    }
-                    _ => self.grid::<f32>(pairing, [(whole, lays[0]), (part, lays[1])], (rows, width)),
-                }
+                let operands = [(whole, layouts[0]), (part, layouts[1])];
+                by_float_bank!(bank, T => self.grid::<T>(pairing, operands, (rows, width)));
             }
             Work::Spread { source, bank } => {
-                by_bank!(bank, T => self.spread::<T>(source, step.target, count));
+                by_float_bank!(bank, T => self.spread::<T>(source, step.target, count));
             }
             Work::Store { source, dtype } => self.store(source, dtype),
             Work::Copy { access, dtype } => by_dtype!(dtype, T => self.copy::<T>(access as usize)),
-            Work::Sum { source, bank, access } => match bank {
-                BankOf::F64 => self.sum::<f64>(source, access as usize),
-                _ => self.sum::<f32>(source, access as usize),
-            },
+            Work::Sum { source, bank, access } => {
+                by_float_bank!(bank, T => self.sum::<T>(source, access as usize));
+            }
         }
     }
 
     /// The elements of an argument: `count` of a vector, one of a scalar.
     fn read<T: Lane>(&self, source: Source, count: usize) -> &[T] {
         match source {
-            Source::Vector(register) => &T::bank(self.scratch).vector(register as usize)[..count],
+            Source::Vector(register) => &T::registers(self.scratch).vector(register as usize)[..count],
             Source::Panel(first) => {
                 let (row, _) = self.cursor.in_panel();
-                &T::bank(self.scratch).vector(first as usize + row)[..count]
+                &T::registers(self.scratch).vector(first as usize + row)[..count]
             }
             Source::Scalar(register) => {
-                std::slice::from_ref(&T::bank(self.scratch).scalars[register as usize])
+                std::slice::from_ref(&T::registers(self.scratch).scalars[register as usize])
             }
             Source::Operand { access, scalar } => {
                 let start = self.cursor.position(access as usize);
@@ -269,26 +147,24 @@ impl Tile<'_, '_> {
         }
     }
 
-    /// Lets `body` write a target while it reads arguments.
+    /// Calls `body` with the elements of a target, which it writes while it reads its arguments.
     fn write<T: Lane>(&mut self, target: Target, count: usize, body: impl FnOnce(&Self, &mut [T])) {
         match target {
             Target::Vector(register) => {
-                let mut block = T::bank_mut(self.scratch).take(register as usize);
+                let mut block = T::registers_mut(self.scratch).take(register as usize);
                 body(self, &mut block.0[..count]);
-                T::bank_mut(self.scratch).put(register as usize, block);
+                T::registers_mut(self.scratch).put(register as usize, block);
             }
             Target::Scalar(register) => {
                 let mut value = [T::default()];
                 body(self, &mut value);
-                T::bank_mut(self.scratch).scalars[register as usize] = value[0];
+                T::registers_mut(self.scratch).scalars[register as usize] = value[0];
             }
             Target::Output => {
                 let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
                 body(self, &mut T::output(&mut output)[self.place.clone()]);
                 self.output = output;
             }
-            // What is added up is written nowhere.
-            Target::Sum(_) => {}
         }
     }
 
@@ -296,19 +172,29 @@ impl Tile<'_, '_> {
         let at = access as usize;
         match dtype {
             DType::F16 => self.write::<f32>(target, count, |tile, out| {
-                let (source, start, pattern) = tile.lying::<f16>(at);
-                if tile.run.tiling.accesses[at].kind == Kind::Direct {
+                let (source, start, pattern) = tile.pattern::<f16>(at);
+                if tile.run.tiling.accesses[at].kind == AccessKind::Direct {
                     source[start..start + out.len()].convert_to_f32_slice(out);
                 } else {
                     fill(source, start, pattern, out, f16::to_f32);
                 }
             }),
             DType::Bf16 => self.write::<f32>(target, count, |tile, out| {
-                let (source, start, pattern) = tile.lying::<bf16>(at);
+                let (source, start, pattern) = tile.pattern::<bf16>(at);
                 fill(source, start, pattern, out, |value| f32::from_bits(u32::from(value.to_bits()) << 16));
             }),
-            _ => by_bank!(bank_of(dtype), T => self.write::<T>(target, count, |tile, out| {
-                let (source, start, pattern) = tile.lying::<T>(at);
+            DType::F64
+            | DType::F32
+            | DType::I64
+            | DType::I32
+            | DType::I16
+            | DType::I8
+            | DType::U64
+            | DType::U32
+            | DType::U16
+            | DType::U8
+            | DType::Bool => by_bank!(bank_of(dtype), T => self.write::<T>(target, count, |tile, out| {
+                let (source, start, pattern) = tile.pattern::<T>(at);
                 if let [(_, 1), (times, 0)] = *pattern {
                     let source = &source[start..start + out.len() / times];
                     T::kernels(tile.run.table).expand.run(source, times, out);
@@ -319,60 +205,67 @@ impl Tile<'_, '_> {
         }
     }
 
-    /// All rows of a panel at its first one.
+    /// Loads all rows of a panel, when the panel's first row is reached.
     fn across<T: Lane>(&mut self, access: usize, first: usize, step: usize, count: usize) {
         let (0, rows) = self.cursor.in_panel() else { return };
         let mut blocks: SmallVec<[_; PANEL]> =
-            (first..first + rows).map(|register| T::bank_mut(self.scratch).take(register)).collect();
+            (first..first + rows).map(|register| T::registers_mut(self.scratch).take(register)).collect();
         {
-            let (source, start, _) = self.lying::<T>(access);
+            let (source, start, _) = self.pattern::<T>(access);
             let rows = blocks.iter_mut().map(|block| &mut block.0[..count]);
             let mut rows: SmallVec<[&mut [T]; PANEL]> = rows.collect();
             T::kernels(self.run.table).across.run(&source[start..], step, &mut rows);
         }
         for (register, block) in (first..).zip(blocks) {
-            T::bank_mut(self.scratch).put(register, block);
+            T::registers_mut(self.scratch).put(register, block);
         }
     }
 
-    /// An operand's buffer, where the tile starts in it, and its pattern.
-    fn lying<T: Stored>(&self, access: usize) -> (&[T], usize, &[(usize, i64)]) {
+    /// An operand's buffer, the position where the tile starts in it, and its pattern.
+    fn pattern<T: Stored>(&self, access: usize) -> (&[T], usize, &[(usize, i64)]) {
         let source = T::input(&self.run.inputs[self.run.used[access] as usize]);
         (source, self.cursor.position(access), self.run.tiling.pattern(access))
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "constants are small numbers, infinite or NaN")]
-    fn constant(&mut self, number: f64, bank: BankOf, target: Target) {
+    fn constant(&mut self, number: f64, bank: FloatBank, target: Target) {
         match bank {
-            BankOf::F64 => self.write::<f64>(target, 1, |_, out| out.fill(number)),
-            _ => self.write::<f32>(target, 1, |_, out| out.fill(number as f32)),
+            FloatBank::F64 => self.write::<f64>(target, 1, |_, out| out.fill(number)),
+            FloatBank::F32 => self.write::<f32>(target, 1, |_, out| out.fill(number as f32)),
         }
     }
 
-    fn arithmetic<T: Lane>(
+    /// A function of arguments, rounded if that is given.
+    fn call<T: Lane>(
         &mut self,
-        function: Function,
+        kernel: CallKernel<T>,
         arguments: [Source; 3],
+        round: Option<InPlace<T>>,
         target: Target,
         count: usize,
-        then: impl FnOnce(&Table, &mut [T]),
     ) {
-        let table = self.run.table;
         let [a, b, _] = arguments;
-        self.write::<T>(target, count, |tile, out| {
-            let kernels = T::kernels(table);
-            if function.arity() == 1 {
-                if let Some(kernel) = kernels.unary(function) {
-                    kernel.run(tile.read(a, count), out);
+        match kernel {
+            CallKernel::Unary(kernel) => self.write::<T>(target, count, |tile, out| {
+                kernel.run(tile.read(a, count), out);
+                if let Some(round) = round {
+                    round.run(out);
                 }
-            } else if let Some(kernel) = kernels.binary(function, scalars(a, b)) {
+            }),
+            CallKernel::Binary(kernel) => self.write::<T>(target, count, |tile, out| {
                 kernel.run(tile.read(a, count), tile.read(b, count), out);
-            }
-            then(table, out);
-        });
+                if let Some(round) = round {
+                    round.run(out);
+                }
+            }),
+            CallKernel::Comparison(kernel) => self.write::<bool>(target, count, |tile, out| {
+                kernel.run(tile.read(a, count), tile.read(b, count), out);
+            }),
+            CallKernel::Select(kernel) => self.select(kernel, arguments, target, count),
+        }
     }
 
-    /// An argument of a chain, in all rows that it takes at once.
+    /// A link of a chain with its argument, for all rows that the chain computes at once.
     #[inline(always)]
     fn link<T: Lane>(&self, op: ChainOp, source: Option<Source>, count: usize) -> Link<'_, T> {
         let (access, scalar) = match source {
@@ -404,91 +297,79 @@ impl Tile<'_, '_> {
         given
     }
 
-    fn chain<T: Lane>(&mut self, first: Source, links: Range<u32>, target: Target, count: usize) {
+    fn chain<T: Float>(&mut self, first: Source, links: Range<u32>, target: Target, count: usize) {
         let run = self.run;
-        if let Target::Sum(access) = target {
-            return self.chain_sum::<T>(first, &links, access as usize, count);
-        }
         let rows = if target == Target::Output { self.rows } else { 1 };
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
             let mut given = tile.links::<T>(&links, count);
-            if let Some(parts) = T::kernels(run.table).float() {
-                let past = run.stream && target == Target::Output;
-                let chain = if past { parts.chain_past } else { parts.chain };
-                chain.run(tile.link(ChainOp::Add, Some(first), count), &mut given, rows, out);
-            }
+            let kernels = T::float_kernels(run.table);
+            let non_temporal = run.non_temporal && target == Target::Output;
+            let chain = if non_temporal { kernels.chain_non_temporal } else { kernels.chain };
+            chain.run(tile.link(ChainOp::Add, Some(first), count), &mut given, rows, out);
         });
     }
 
-    /// A chain added up into one element of the gradient.
-    fn chain_sum<T: Lane>(&mut self, first: Source, links: &Range<u32>, access: usize, count: usize) {
+    /// Adds the values of a chain to one element of the gradient.
+    fn chain_sum<T: Float>(&mut self, first: Source, links: &Range<u32>, access: usize, count: usize) {
         let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
-        if let Some(parts) = T::kernels(self.run.table).float() {
+        let kernels = T::float_kernels(self.run.table);
+        let mut lanes = [T::default(); LANES];
+        {
             let given = self.links::<T>(links, count);
-            let mut lanes = [T::default(); LANES];
-            parts.chain_sum.run(self.link(ChainOp::Add, Some(first), count), &given, count, &mut lanes);
-            let place = self.cursor.position(access);
-            parts.add_to.run(&mut T::output(&mut output)[place..=place], &[parts.sum.run(&lanes)]);
+            kernels.chain_sum.run(self.link(ChainOp::Add, Some(first), count), &given, count, &mut lanes);
         }
+        let place = self.cursor.position(access);
+        kernels.add_to.run(&mut T::output(&mut output)[place..=place], &[kernels.sum.run(&lanes)]);
         self.output = output;
     }
 
-    fn pair<T: Lane>(&mut self, pairing: Pairing, whole: u32, (part, repeat): (u32, Repeat), count: usize) {
+    fn pair<T: Float>(&mut self, pairing: Pairing, whole: u32, (part, repeat): (u32, Repeat), count: usize) {
         let run = self.run;
         self.write::<T>(Target::Output, count, |tile, out| {
             let a = tile.read::<T>(Source::Operand { access: whole, scalar: false }, count);
-            let (source, start, _) = tile.lying::<T>(part as usize);
+            let (source, start, _) = tile.pattern::<T>(part as usize);
             let b = &source[start..start + repeat.values(count)];
-            if let Some(parts) = T::kernels(run.table).float() {
-                parts.paired.run(pairing, a, b, repeat, run.stream, out);
-            }
+            T::float_kernels(run.table).paired.run(pairing, a, b, repeat, run.non_temporal, out);
         });
     }
 
-    /// Rows that are whole lines go into the result as they are made; where it is stored past the caches and they are none,
-    /// they are made in a register first.
-    fn grid<T: Lane>(&mut self, pairing: Pairing, lays: [(u32, Lay); 2], (rows, width): (usize, usize)) {
+    /// Rows that are whole cache lines are computed in the result. If stores are non-temporal and rows are
+    /// not whole lines, they are computed in a register first.
+    fn grid<T: Float>(
+        &mut self,
+        pairing: Pairing,
+        operands: [(u32, RowLayout); 2],
+        (rows, width): (usize, usize),
+    ) {
         let run = self.run;
-        let Some(parts) = T::kernels(run.table).float() else { return };
-        let mut block = T::bank_mut(self.scratch).take(0);
+        let grid = T::float_kernels(run.table).grid;
+        let mut block = T::registers_mut(self.scratch).take(0);
         self.write::<T>(Target::Output, self.place.len(), |tile, out| {
-            let lie = |(access, lay): (u32, Lay)| {
-                let (source, start, _) = tile.lying::<T>(access as usize);
-                let steps = lay.steps.map(|step| step as usize);
-                Lie { values: &source[start..], steps, scalar: lay.scalar }
-            };
-            let [a, b] = lays.map(lie);
+            let [a, b] = operands.map(|(access, layout)| {
+                let (source, start, _) = tile.pattern::<T>(access as usize);
+                let steps = layout.steps.map(|step| step as usize);
+                GridOperand { values: &source[start..], steps, scalar: layout.scalar }
+            });
             let lines = out.as_ptr().align_offset(GRID_LINE) == 0
                 && (width * size_of::<T>()).is_multiple_of(GRID_LINE);
-            if lines || !run.stream {
-                return parts.grid.run(pairing, (a, b), (rows, width), run.stream, out);
+            if lines || !run.non_temporal {
+                return grid.run(pairing, (a, b), (rows, width), run.non_temporal, out);
             }
             let most = MAX_BLOCK / width;
             for (at, out) in out.chunks_mut(rows * width).enumerate() {
                 for (row, out) in (0..).step_by(most).zip(out.chunks_mut(most * width)) {
                     let (a, b) = (a.from(at, row), b.from(at, row));
                     let made = &mut block.0[..out.len()];
-                    parts.grid.run(pairing, (a, b), (out.len() / width, width), false, made);
-                    T::kernels(run.table).stream.run(made, out);
+                    grid.run(pairing, (a, b), (out.len() / width, width), false, made);
+                    T::kernels(run.table).copy.run(made, out);
                 }
             }
         });
-        T::bank_mut(self.scratch).put(0, block);
+        T::registers_mut(self.scratch).put(0, block);
     }
 
-    fn compare<T: Lane>(&mut self, function: Function, arguments: [Source; 3], target: Target, count: usize) {
-        let table = self.run.table;
-        let [a, b, _] = arguments;
-        self.write::<bool>(target, count, |tile, out| {
-            if let Some(kernel) = T::kernels(table).comparison(function, scalars(a, b)) {
-                kernel.run(tile.read(a, count), tile.read(b, count), out);
-            }
-        });
-    }
-
-    fn select<T: Lane>(&mut self, arguments: [Source; 3], target: Target, count: usize) {
-        let table = self.run.table;
+    fn select<T: Lane>(&mut self, kernel: Select<T>, arguments: [Source; 3], target: Target, count: usize) {
         let [condition, a, b] = arguments;
         self.write::<T>(target, count, |tile, out| {
             let (then, other) = (tile.read::<T>(a, count), tile.read::<T>(b, count));
@@ -498,59 +379,32 @@ impl Tile<'_, '_> {
                     if condition_values[0] { (then, a.is_scalar()) } else { (other, b.is_scalar()) };
                 if scalar { out.fill(taken[0]) } else { out.copy_from_slice(taken) }
             } else {
-                let kernel = T::kernels(table).select(a.is_scalar(), b.is_scalar());
                 kernel.run(condition_values, then, other, out);
             }
         });
     }
 
-    fn transcendental(
+    /// A function of `math`, rounded if that is given.
+    fn math<T: Float>(
         &mut self,
-        function: Function,
-        bank: BankOf,
-        arguments: [Source; 3],
-        narrow: Narrow,
+        function: MathFunction,
+        [a, b]: [Source; 2],
+        round: Option<InPlace<T>>,
         target: Target,
         count: usize,
     ) {
-        let (level, table) = (self.run.level, self.run.table);
-        let [a, b, _] = arguments;
-        let scalars = scalars(a, b);
-        match bank {
-            BankOf::F64 => self.write::<f64>(target, count, |tile, out| {
-                let a = tile.read(a, count);
-                match function {
-                    Function::Exp => math::exp_f64(level, a, out),
-                    Function::Log => math::log_f64(level, a, out),
-                    Function::Tanh => math::tanh_f64(level, a, out),
-                    _ => {
-                        let b = tile.read(b, count);
-                        match scalars {
-                            Scalars::Neither => math::power_f64(level, a, b, out),
-                            Scalars::Second => math::power_f64_by(level, a, b[0], out),
-                            Scalars::First => math::power_f64_of(level, a[0], b, out),
-                        }
-                    }
-                }
-            }),
-            _ => self.write::<f32>(target, count, |tile, out| {
-                let a = tile.read(a, count);
-                match function {
-                    Function::Exp => math::exp_f32(level, a, out),
-                    Function::Log => math::log_f32(level, a, out),
-                    Function::Tanh => math::tanh_f32(level, a, out),
-                    _ => {
-                        let b = tile.read(b, count);
-                        match scalars {
-                            Scalars::Neither => math::power_f32(level, a, b, out),
-                            Scalars::Second => math::power_f32_by(level, a, b[0], out),
-                            Scalars::First => math::power_f32_of(level, a[0], b, out),
-                        }
-                    }
-                }
-                narrowed(table, narrow, out);
-            }),
-        }
+        let level = self.run.table.level;
+        self.write::<T>(target, count, |tile, out| {
+            let first = tile.read(a, count);
+            let (scalars, second) = match function {
+                MathFunction::Power => (Scalars::of(a.is_scalar(), b.is_scalar()), tile.read(b, count)),
+                MathFunction::Exp | MathFunction::Log | MathFunction::Tanh => (Scalars::Neither, &[][..]),
+            };
+            T::compute(function, level, scalars, (first, second), out);
+            if let Some(round) = round {
+                round.run(out);
+            }
+        });
     }
 
     fn spread<T: Lane>(&mut self, source: Source, target: Target, count: usize) {
@@ -579,13 +433,23 @@ impl Tile<'_, '_> {
                     out.convert_from_f32_slice(values);
                 }
             }
-            _ => by_bank!(bank_of(dtype), T => {
+            DType::F64
+            | DType::F32
+            | DType::I64
+            | DType::I32
+            | DType::I16
+            | DType::I8
+            | DType::U64
+            | DType::U32
+            | DType::U16
+            | DType::U8
+            | DType::Bool => by_bank!(bank_of(dtype), T => {
                 let out = &mut T::output(&mut output)[place];
                 let values = self.read::<T>(source, count);
                 if source.is_scalar() {
                     out.fill(values[0]);
-                } else if self.run.stream {
-                    T::kernels(self.run.table).stream.run(values, out);
+                } else if self.run.non_temporal {
+                    T::kernels(self.run.table).copy.run(values, out);
                 } else {
                     out.copy_from_slice(values);
                 }
@@ -597,8 +461,8 @@ impl Tile<'_, '_> {
     fn copy<T: Stored>(&mut self, access: usize) {
         let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
         let out = &mut T::output(&mut output)[self.place.clone()];
-        let (source, start, pattern) = self.lying::<T>(access);
-        if self.run.tiling.accesses[access].kind == Kind::Direct {
+        let (source, start, pattern) = self.pattern::<T>(access);
+        if self.run.tiling.accesses[access].kind == AccessKind::Direct {
             out.copy_from_slice(&source[start..start + out.len()]);
         } else {
             fill(source, start, pattern, out, |value| value);
@@ -606,33 +470,13 @@ impl Tile<'_, '_> {
         self.output = output;
     }
 
-    fn sum<T: Lane>(&mut self, source: Source, access: usize) {
+    fn sum<T: Float>(&mut self, source: Source, access: usize) {
         let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
         let count = self.place.len();
         let start = self.cursor.position(access);
         let pattern = self.run.tiling.pattern(access);
-        if let Some(parts) = T::kernels(self.run.table).float() {
-            let values = self.read::<T>(source, count);
-            let sums = T::output(&mut output);
-            gather_sum(parts, sums, start, pattern, values);
-        }
+        let values = self.read::<T>(source, count);
+        gather_sum(T::float_kernels(self.run.table), T::output(&mut output), start, pattern, values);
         self.output = output;
-    }
-}
-
-/// Which of two arguments are scalars, for the choice of a kernel; two scalars are vectors of one.
-fn scalars(a: Source, b: Source) -> Scalars {
-    match (a.is_scalar(), b.is_scalar()) {
-        (false, true) => Scalars::Second,
-        (true, false) => Scalars::First,
-        _ => Scalars::Neither,
-    }
-}
-
-fn narrowed(table: &Table, narrow: Narrow, out: &mut [f32]) {
-    match narrow {
-        Some(Half::F16) => table.narrow_f16.run(out),
-        Some(Half::Bf16) => table.narrow_bf16.run(out),
-        None => {}
     }
 }

@@ -1,10 +1,11 @@
-//! Gathering an operand's elements of a tile into a register, and the reverse, adding a tile into a gradient.
+//! Gathers the elements of an operand for a tile into a register, and the reverse: adds a tile to a gradient.
 
-use crate::arch::FloatParts;
+use crate::arch::FloatKernels;
 
-/// The first `out.len()` elements of a pattern that starts at `start`, converted.
+/// Converts the first `out.len()` elements of a pattern that starts at `start`.
 ///
-/// Rows that repeat are doubled, elements that repeat are expanded, all else is copied or gathered.
+/// Repeated rows are copied by doubling, repeated elements are expanded, and everything else is copied or
+/// gathered.
 pub(crate) fn fill<S: Copy, D: Copy>(
     source: &[S],
     start: usize,
@@ -25,7 +26,7 @@ pub(crate) fn fill<S: Copy, D: Copy>(
                 *out = convert(value);
             }
         }
-        [(_, stride)] => stepwise(source, start, stride, out, convert),
+        [(_, stride)] => strided(source, start, stride, out, convert),
         [(_, 1), (2, 0)] => expand::<2, _, _>(source, start, out, convert),
         [(_, 1), (3, 0)] => expand::<3, _, _>(source, start, out, convert),
         [(_, 1), (4, 0)] => expand::<4, _, _>(source, start, out, convert),
@@ -34,8 +35,8 @@ pub(crate) fn fill<S: Copy, D: Copy>(
                 out.fill(convert(source[moved(start, at * stride)]));
             }
         }
-        // Rows that stand side by side in memory: what is read together is written to all of them. (The last tile may
-        // have fewer.)
+        // Rows that are adjacent in memory: what is read together is written to all of them. (The last tile
+        // may have fewer.)
         [(2, 1), (length, stride)] if stride > 1 && out.len() == 2 * length => {
             across::<2, _, _>(source, start, (length, stride), out, convert);
         }
@@ -64,8 +65,8 @@ pub(crate) fn fill<S: Copy, D: Copy>(
     }
 }
 
-/// Elements that are some steps apart.
-fn stepwise<S: Copy, D: Copy>(
+/// Elements at a constant stride.
+fn strided<S: Copy, D: Copy>(
     source: &[S],
     start: usize,
     stride: i64,
@@ -85,7 +86,7 @@ fn stepwise<S: Copy, D: Copy>(
     }
 }
 
-/// `N` rows whose elements of one column are neighbours, columns being some steps apart.
+/// `N` rows from columns whose elements are adjacent, with a constant stride between columns.
 fn across<const N: usize, S: Copy, D: Copy>(
     source: &[S],
     start: usize,
@@ -104,7 +105,7 @@ fn across<const N: usize, S: Copy, D: Copy>(
     }
 }
 
-/// Each element `N` times.
+/// Repeats each element `N` times.
 #[inline]
 fn expand<const N: usize, S: Copy, D: Copy>(
     source: &[S],
@@ -119,45 +120,46 @@ fn expand<const N: usize, S: Copy, D: Copy>(
     }
 }
 
-/// A position moved by a stride. Plans move inside buffers only; a position outside is caught as an index is.
+/// A position moved by a stride. Plans stay inside their buffers; indexing would catch a position outside.
 #[inline]
 fn moved(start: usize, by: i64) -> usize {
     start.wrapping_add_signed(isize::try_from(by).unwrap_or(isize::MAX))
 }
 
-/// Rows below this length are added up several at once.
+/// Rows shorter than this are added several at once.
 const SHORT: usize = 64;
 
-/// Adds the elements of a tile to the places of a gradient that the pattern names: the reverse of [`fill`].
+/// Adds the elements of a tile to the elements of a gradient that the pattern selects: the reverse of
+/// [`fill`].
 pub(crate) fn gather_sum<T: Copy + Default>(
-    parts: &FloatParts<T>,
+    kernels: &FloatKernels<T>,
     sums: &mut [T],
     start: usize,
     pattern: &[(usize, i64)],
     tile: &[T],
 ) {
     match *pattern {
-        [] => parts.add_to.run(&mut sums[start..=start], tile),
-        [(_, 0)] => parts.add_to.run(&mut sums[start..=start], &[parts.sum.run(tile)]),
-        [(_, 1)] => parts.add_to.run(&mut sums[start..start + tile.len()], tile),
+        [] => kernels.add_to.run(&mut sums[start..=start], tile),
+        [(_, 0)] => kernels.add_to.run(&mut sums[start..=start], &[kernels.sum.run(tile)]),
+        [(_, 1)] => kernels.add_to.run(&mut sums[start..start + tile.len()], tile),
         [(_, stride)] => {
             for (at, value) in (0i64..).zip(tile) {
                 let place = moved(start, at * stride);
-                parts.add_to.run(&mut sums[place..=place], std::slice::from_ref(value));
+                kernels.add_to.run(&mut sums[place..=place], std::slice::from_ref(value));
             }
         }
         [(_, 0), (length, 1)] if length < SHORT => {
-            // Short rows side by side make a long one, which is added up at the end.
+            // Several short rows form a long one, which is reduced at the end.
             let mut lanes = [T::default(); 2 * SHORT];
             let lanes = &mut lanes[..2 * SHORT / length * length];
-            parts.add_rows.run(lanes, tile);
-            parts.add_rows.run(&mut sums[start..start + length], lanes);
+            kernels.add_rows.run(lanes, tile);
+            kernels.add_rows.run(&mut sums[start..start + length], lanes);
         }
-        [(_, 0), (length, 1)] => parts.add_rows.run(&mut sums[start..start + length], tile),
+        [(_, 0), (length, 1)] => kernels.add_rows.run(&mut sums[start..start + length], tile),
         [(_, stride), ref inner @ ..] => {
             let period = inner.iter().map(|&(length, _)| length).product();
             for (at, tile) in (0i64..).zip(tile.chunks(period)) {
-                gather_sum(parts, sums, moved(start, at * stride), inner, tile);
+                gather_sum(kernels, sums, moved(start, at * stride), inner, tile);
             }
         }
     }

@@ -1,33 +1,34 @@
-//! A function of two operands over many short rows: how the tiles are cut, and how each operand lies in them. Nothing is
-//! gathered, whatever the pattern of the outer axes.
+//! A binary function over many short rows: how the result is cut into tiles, and the layout of each operand
+//! within them. Nothing is gathered, whatever the pattern of the outer axes.
 
 use crate::arch::{GRID_LINE, Pairing};
+use crate::pair::stored_bank;
 use crate::program::Work;
-use crate::scratch::BankOf;
+use crate::scratch::FloatBank;
 use crate::tiling::Axes;
 use broadcheck_spec::{DType, Function};
 
-/// From so many elements on a row is long enough for a chain.
-const LONG: usize = 64;
+/// Rows of at least this many elements are long enough for a chain.
+const LONG_ROW: usize = 64;
 
-/// How an operand lies under a tile of blocks of rows: what a block and what a row add to its position, and whether a row
-/// has one value.
+/// The layout of an operand under a tile of blocks of rows: what each block and each row adds to its
+/// position, and whether a row has one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lay {
+pub(crate) struct RowLayout {
     pub(crate) steps: [u32; 2],
     pub(crate) scalar: bool,
 }
 
-/// The step of a function over rows, and the elements of a tile.
+/// The step for a function over rows, and the number of elements of a tile.
 pub(crate) fn grid(function: Function, dtype: DType, axes: &Axes, widest: usize) -> Option<(Work, usize)> {
     // mutant: replace grid -> Option<(Work, usize)> with None: costs time only; a chain takes the rows
-    let (bank, bytes) = match dtype {
-        DType::F64 => (BankOf::F64, 8),
-        DType::F32 => (BankOf::F32, 4),
-        _ => return None,
+    let bank = stored_bank(dtype)?;
+    let bytes = match bank {
+        FloatBank::F64 => 8,
+        FloatBank::F32 => 4,
     };
     let ((width, within), (length, along)) = (axes.axis(0)?, axes.axis(1)?);
-    if !(GRID_LINE / bytes..LONG).contains(&width) {
+    if !(GRID_LINE / bytes..LONG_ROW).contains(&width) {
         return None;
     }
     let (whole, part) = match *within {
@@ -36,17 +37,18 @@ pub(crate) fn grid(function: Function, dtype: DType, axes: &Axes, widest: usize)
         _ => return None,
     };
     let pairing = Pairing::of(function, part)?;
-    // Blocks of all rows of an axis, where they are not too long; otherwise one block of some of them.
+    // Blocks of all rows of an axis if they are short enough, otherwise one block of some of its rows.
     let blocks = (widest / width / length).min(axes.axis(2).map_or(1, |(blocks, _)| blocks));
     let across = if blocks > 1 { axes.axis(2).map(|(_, steps)| steps) } else { None };
-    let lay = |operand: u32| {
+    let layout = |operand: u32| {
         let at = operand as usize;
         let block = across.map_or(Some(0), |steps| u32::try_from(steps[at]).ok())?;
-        Some(Lay { steps: [block, u32::try_from(along[at]).ok()?], scalar: within[at] == 0 })
+        Some(RowLayout { steps: [block, u32::try_from(along[at]).ok()?], scalar: within[at] == 0 })
     };
-    let lays = [lay(whole)?, lay(part)?];
+    let layouts = [layout(whole)?, layout(part)?];
     let rows = if blocks == 0 { 0 } else { u32::try_from(length).ok()? };
-    let work = Work::Grid { pairing, bank, whole, part, lays, rows, width: u32::try_from(width).ok()? };
+    let width_u32 = u32::try_from(width).ok()?;
+    let work = Work::Grid { pairing, bank, whole, part, layouts, rows, width: width_u32 };
     // mutant: replace * with +: costs time only; decides how much goes into a tile
     Some((work, if blocks == 0 { widest } else { width * length * blocks }))
 }

@@ -1,4 +1,4 @@
-//! The SIMD levels: values, chosen at run time, forceable.
+//! The SIMD levels, of which one is chosen at run time or by the environment.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 /// The instructions that kernels may use. Every level gives the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// What the compiler makes of plain loops for the target it builds for. Every machine has it.
+    /// The instructions of the compilation target. Every machine has them.
     Portable,
     /// x86-64 with AVX2 and F16C.
     Avx2,
@@ -16,7 +16,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Every level, the widest last.
+    /// Every level, with the widest last.
     pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
 
     /// The name on the command line, as in `fast@avx2`.
@@ -28,7 +28,7 @@ impl Level {
         }
     }
 
-    /// Whether this machine has it.
+    /// Whether this machine has the level.
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
@@ -43,7 +43,7 @@ impl Level {
                     && is_x86_feature_detected!("avx512vl")
             }
             #[cfg(not(target_arch = "x86_64"))]
-            _ => false,
+            Level::Avx2 | Level::Avx512 => false,
         }
     }
 
@@ -52,10 +52,10 @@ impl Level {
         Level::ALL.into_iter().filter(|level| level.is_available())
     }
 
-    /// The level that the environment variable `BROADCHECK_SIMD` names; nothing where it is not set, or empty.
+    /// The level in the environment variable `BROADCHECK_SIMD`, or `None` if that is not set or empty.
     ///
     /// # Errors
-    /// [`UnknownLevel`], where it names none.
+    /// [`UnknownLevel`], if it does not name a level.
     pub fn requested() -> Result<Option<Level>, UnknownLevel> {
         match std::env::var_os("BROADCHECK_SIMD") {
             Some(name) if !name.is_empty() => name.to_string_lossy().parse().map(Some),
@@ -63,9 +63,9 @@ impl Level {
         }
     }
 
-    /// The level of [`Level::requested`], or the widest that this machine has. A name that is no level's, or a level
-    /// that the machine lacks, counts as none: all levels give the same bits, so that nothing but speed depends on
-    /// it. A program that wants to tell its user asks [`Level::requested`] and [`Level::is_available`]. Asked once
+    /// The level of [`Level::requested`], or the widest that this machine has. An unknown name, or a level
+    /// that the machine lacks, is ignored, because only speed depends on the level. A program that wants to
+    /// warn its user can check [`Level::requested`] and [`Level::is_available`]. The environment is read once
     /// per process.
     pub fn detect() -> Level {
         static DETECTED: LazyLock<Level> = LazyLock::new(|| {
@@ -82,13 +82,18 @@ impl fmt::Display for Level {
     }
 }
 
-/// A name that is no level's.
+/// A name that is not a level's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownLevel(pub String);
 
 impl fmt::Display for UnknownLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no SIMD level: expected one of {}", self.0, Level::ALL.map(Level::name).join(" "))
+        write!(
+            f,
+            "`{}` is not a SIMD level, expected one of: {}",
+            self.0,
+            Level::ALL.map(Level::name).join(" ")
+        )
     }
 }
 

@@ -1,49 +1,54 @@
 //! Broadcasting at the speed of memory.
 //!
-//! One pipeline, read from left to right: the rule set is *lowered* to a stride per operand and axis (0 where it
-//! is stretched), axes are *collapsed* and the result is cut into *tiles*, the expression becomes a linear
-//! *program* over registers, and the program is run tile by tile with SIMD kernels. The rule sets end at the first
-//! step: nothing after it knows which one asked. Code grows with the number of functions, never with the 2^n - 1
-//! broadcasting patterns of n operands.
+//! A request goes through one pipeline. The rule set is *lowered* to a stride per operand and axis, which is
+//! 0 for a stretched axis. Axes are *collapsed* and the result is cut into *tiles*. The expression becomes a
+//! linear *program* over registers, which runs tile by tile with SIMD kernels. Only the first step knows the
+//! rule set. The amount of code grows with the number of functions, not with the 2^n - 1 broadcasting
+//! patterns of n operands.
 //!
 //! | step | module |
 //! |---|---|
-//! | the rule sets, dtypes and refusals | `lower` |
+//! | rule sets, dtypes and refusals | `lower` |
+//! | the choice among the ways below | `route` |
 //! | axes and tiles | `tiling`, `cursor` |
 //! | expression, gradient, registers | `program` |
-//! | gathering into registers, adding into gradients | `fill` |
-//! | a tile | `execute` |
-//! | one call alone, in short; over short rows | `single`, `grid` |
+//! | running a tile | `execute` |
+//! | gathering into registers, adding to gradients | `fill` |
+//! | a single call or chain over one tile | `one_tile` |
+//! | a single call with a repeated operand, or over short rows | `pair`, `grid` |
 //! | threads | `parallel` |
 //! | kernels and SIMD levels | `arch` |
 //! | exp, log, tanh and power within 1 ULP | [`math`] |
 //!
-//! [`Fast`] answers requests; a [`Plan`] is made once and run many times, into memory of the caller's if that is
-//! wanted.
+//! [`Fast`] answers requests. A [`Plan`] is made once and run many times, optionally into the caller's
+//! memory.
 
-// Public for `tests/kernels.rs` alone: unit tests would have every kernel compiled a second time.
+// Public only for `tests/kernels.rs`: unit tests would compile every kernel a second time.
 #[doc(hidden)]
 pub mod arch;
 mod buffers;
 mod cursor;
+mod dispatch;
 mod engine;
 mod error;
 mod execute;
-mod few;
 mod fill;
 mod grid;
+mod inline_capacity;
 mod level;
 mod lower;
 pub mod math;
+mod one_tile;
+mod pair;
 mod parallel;
 mod plan;
 mod program;
+mod route;
 mod scratch;
-mod single;
 mod tiling;
 
 pub use buffers::{Input, Output};
 pub use engine::{Fast, Unavailable};
-pub use error::{NoPlan, WrongBuffers};
+pub use error::{NoKernel, NoPlan, WrongBuffers};
 pub use level::{Level, UnknownLevel};
 pub use plan::Plan;

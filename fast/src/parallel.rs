@@ -1,23 +1,25 @@
-//! Threads: ranges of tiles shared out where the predicted time pays for it. Bits do not depend on how many threads
-//! there are: elements are computed as by one, and sums are taken in parts that the work alone decides.
+//! Threads: ranges of tiles are shared out if the predicted time is long enough. The result's bits do not
+//! depend on the number of threads. Elements are computed as by one thread, and sums are split into parts
+//! that depend only on the work.
 
 use crate::arch::ChainOp;
 use crate::buffers::{Output, Stored};
 use crate::execute::Run;
-use crate::program::{Target, Work, is_slow};
+use crate::program::{Target, Work};
 use crate::scratch::Scratch;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::ops::{AddAssign, Range};
 
-/// From this predicted time on, in nanoseconds, threads share the work; none is given less than half of it.
+/// The predicted time, in nanoseconds, from which threads share the work. Each gets at least half of it.
 const NANOSECONDS: usize = 200_000;
 
-/// How many parts a long sum is taken in, whatever the number of threads.
+/// The number of parts of a long sum, whatever the number of threads.
 const PARTS: usize = 8;
 
-/// The largest gradient that is summed in parts: each part has one of its own, 512 KiB at most.
-const LARGEST: usize = 1 << 16;
+/// The elements of the largest gradient that is summed in parts. Each part needs a copy of it, of at most 512
+/// KiB.
+const LARGEST_IN_PARTS: usize = 1 << 16;
 
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
@@ -27,7 +29,7 @@ fn run_here(run: &Run<'_>, tiles: Range<usize>, output: Output<'_>) {
     SCRATCH.with_borrow_mut(|scratch| run.tiles(tiles, scratch, output));
 }
 
-/// All tiles into a result.
+/// Computes all tiles into a result.
 pub(crate) fn result(run: &Run<'_>, output: Output<'_>) {
     let (tiles, predicted) = (run.tiling.tiles, predicted(run));
     if predicted < NANOSECONDS || rayon::current_num_threads() == 1 {
@@ -37,9 +39,9 @@ pub(crate) fn result(run: &Run<'_>, output: Output<'_>) {
     share(run, 0..tiles, tiles.div_ceil(pieces).max(1), output);
 }
 
-/// Splits a range of tiles, and the result with it, until pieces are no larger than `grain`.
+/// Splits a range of tiles, and the result with it, until the pieces have at most `grain` tiles.
 fn share(run: &Run<'_>, tiles: Range<usize>, grain: usize, output: Output<'_>) {
-    let middle = run.tiling.parting(tiles.start + tiles.len() / 2);
+    let middle = run.tiling.split_point(tiles.start + tiles.len() / 2);
     if tiles.len() <= grain || middle == tiles.start {
         return run_here(run, tiles, output);
     }
@@ -50,18 +52,18 @@ fn share(run: &Run<'_>, tiles: Range<usize>, grain: usize, output: Output<'_>) {
     );
 }
 
-/// All tiles added into a gradient.
+/// Adds all tiles to a gradient.
 pub(crate) fn gradient(run: &Run<'_>, output: Output<'_>) {
     let long = predicted(run) >= NANOSECONDS && run.tiling.tiles >= PARTS;
     match output {
-        Output::F64(sums) if long && sums.len() <= LARGEST => parts(run, sums),
-        Output::F32(sums) if long && sums.len() <= LARGEST => parts(run, sums),
+        Output::F64(sums) if long && sums.len() <= LARGEST_IN_PARTS => parts(run, sums),
+        Output::F32(sums) if long && sums.len() <= LARGEST_IN_PARTS => parts(run, sums),
         output if long && rayon::current_num_threads() > 1 => regions(run, output),
         output => run_here(run, 0..run.tiling.tiles, output),
     }
 }
 
-/// A large gradient: each thread has a region of it, and runs the tiles that are added there in their order.
+/// A large gradient. Each thread has a region of it, and runs the tiles that are added there in order.
 fn regions(run: &Run<'_>, output: Output<'_>) {
     let target = run.tiling.accesses.len() - 1;
     let Some((at, step)) = run.tiling.mover(target) else {
@@ -84,7 +86,7 @@ fn regions(run: &Run<'_>, output: Output<'_>) {
     });
 }
 
-/// A sum for each of [`PARTS`] ranges of tiles, and those added in order.
+/// Computes a sum for each of [`PARTS`] ranges of tiles and adds the sums in order.
 fn parts<T>(run: &Run<'_>, sums: &mut [T])
 where
     T: Stored + AddAssign,
@@ -93,24 +95,25 @@ where
     let (tiles, count) = (run.tiling.tiles, sums.len());
     let bound = |part: usize| part * tiles / PARTS;
     let part = |which: usize| {
-        let mut own = vec![T::default(); count];
-        run_here(run, bound(which)..bound(which + 1), Output::from(&mut own[..]));
-        own
+        let mut part = vec![T::default(); count];
+        run_here(run, bound(which)..bound(which + 1), Output::from(&mut part[..]));
+        part
     };
-    // One thread alone does them here: to wake it from its pool takes longer than some of them.
+    // A single thread does not use the pool: waking it takes longer than some of these sums.
     let all: Vec<Vec<T>> = match rayon::current_num_threads() {
         1 => (0..PARTS).map(part).collect(),
         _ => (0..PARTS).into_par_iter().map(part).collect(),
     };
-    for own in all {
-        for (sum, value) in sums.iter_mut().zip(own) {
+    for part in all {
+        for (sum, value) in sums.iter_mut().zip(part) {
             *sum += value;
         }
     }
 }
 
-/// About how long a program takes on one thread, in nanoseconds: a step at a quarter of a nanosecond per element,
-/// a function of the slow sort at one, exp in a chain at half of one. Nothing is counted where it cannot be long.
+/// An estimate of a program's time on one thread, in nanoseconds. Per element, a step takes a quarter of a
+/// nanosecond, a function of `math` one, and exp in a chain half of one. If even the upper bound is short, it
+/// is the estimate.
 fn predicted(run: &Run<'_>) -> usize {
     let elements = run.tiling.tiles.saturating_mul(run.tiling.full);
     let (steps, links) = (&run.program.steps, &run.program.links);
@@ -119,7 +122,7 @@ fn predicted(run: &Run<'_>) -> usize {
         return most;
     }
     let quarters = |work: &Work| match work {
-        Work::Call { function, .. } if is_slow(*function) => 4,
+        Work::MathF64 { .. } | Work::MathF32 { .. } => 4,
         _ => 1,
     };
     // mutant: replace && with ||: costs time only; decides from which size threads share the work

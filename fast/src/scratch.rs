@@ -1,29 +1,31 @@
-//! Registers: blocks of a fixed size, per thread, that programs compute in. Their memory is bounded by the number
-//! of live values of an expression, never by the size of a result.
+//! Registers: blocks of a fixed size, per thread, in which programs compute. Their memory depends on the
+//! number of live values of an expression, never on the size of a result.
 
+use crate::arch::{CallKernel, FloatKernels, Kernels, Table};
 use crate::buffers::Stored;
+use crate::math::Math;
 
-/// The most elements in a tile.
+/// The largest number of elements in a tile.
 pub(crate) const MAX_BLOCK: usize = 1024;
 
-/// One vector register, on a cache line's boundary.
+/// One vector register, aligned to a cache line.
 #[repr(align(64))]
 pub(crate) struct Block<T>(pub(crate) [T; MAX_BLOCK]);
 
 /// The registers of one element type.
-pub(crate) struct Bank<T> {
+pub(crate) struct Registers<T> {
     vectors: Vec<Option<Box<Block<T>>>>,
     pub(crate) scalars: Vec<T>,
 }
 
-impl<T> Default for Bank<T> {
+impl<T> Default for Registers<T> {
     fn default() -> Self {
-        Bank { vectors: Vec::new(), scalars: Vec::new() }
+        Registers { vectors: Vec::new(), scalars: Vec::new() }
     }
 }
 
-impl<T: Lane> Bank<T> {
-    /// Makes sure that there are at least so many registers.
+impl<T: Lane> Registers<T> {
+    /// Ensures that there are at least this many registers.
     fn reserve(&mut self, vectors: usize, scalars: usize) {
         if self.scalars.len() < scalars {
             self.scalars.resize(scalars, T::default());
@@ -36,7 +38,7 @@ impl<T: Lane> Bank<T> {
         }
     }
 
-    /// The elements of a vector register; none while it is taken.
+    /// The elements of a vector register. Empty while the register is taken.
     pub(crate) fn vector(&self, register: usize) -> &[T] {
         match &self.vectors[register] {
             Some(block) => &block.0,
@@ -49,37 +51,42 @@ impl<T: Lane> Bank<T> {
         self.vectors[register].take().unwrap_or_else(|| Box::new(Block([T::default(); MAX_BLOCK])))
     }
 
-    /// Puts it back.
+    /// Puts a register back.
     pub(crate) fn put(&mut self, register: usize, block: Box<Block<T>>) {
         self.vectors[register] = Some(block);
     }
 }
 
-/// An element type that kernels compute in. (The halves are computed in f32.)
+/// An element type in which kernels compute. (f16 and bf16 are computed in f32.)
 pub(crate) trait Lane: Stored {
-    fn bank(scratch: &Scratch) -> &Bank<Self>;
-    fn bank_mut(scratch: &mut Scratch) -> &mut Bank<Self>;
-    fn kernels(table: &crate::arch::Table) -> &crate::arch::Kernels<Self>;
+    fn registers(scratch: &Scratch) -> &Registers<Self>;
+    fn registers_mut(scratch: &mut Scratch) -> &mut Registers<Self>;
+    fn kernels(table: &Table) -> &Kernels<Self>;
+    fn in_bank(kernel: CallKernel<Self>) -> BankCall;
 }
 
 macro_rules! banks {
     ($($field:ident $variant:ident $type:ty;)*) => {
         /// All registers of one thread.
         #[derive(Default)]
-        pub(crate) struct Scratch { $($field: Bank<$type>,)* }
+        pub(crate) struct Scratch { $($field: Registers<$type>,)* }
 
-        /// The element types that kernels compute in, as places in a table.
+        /// The element types in which kernels compute.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum BankOf { $($variant,)* }
+        pub(crate) enum Bank { $($variant,)* }
 
-        /// How many banks there are.
-        pub(crate) const BANKS: usize = [$(BankOf::$variant,)*].len();
+        /// The kernel of a call, of any element type.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum BankCall { $($variant(CallKernel<$type>),)* }
+
+        /// The number of banks.
+        pub(crate) const BANKS: usize = [$(Bank::$variant,)*].len();
 
         impl Scratch {
-            /// Makes sure that every bank has its number of vector and scalar registers.
+            /// Ensures that every bank has the given numbers of vector and scalar registers.
             pub(crate) fn reserve(&mut self, needs: &[(u32, u32); BANKS]) {
                 $(
-                    let (vectors, scalars) = needs[BankOf::$variant as usize];
+                    let (vectors, scalars) = needs[Bank::$variant as usize];
                     if vectors | scalars != 0 {
                         self.$field.reserve(vectors as usize, scalars as usize);
                     }
@@ -88,9 +95,10 @@ macro_rules! banks {
         }
 
         $(impl Lane for $type {
-            fn bank(scratch: &Scratch) -> &Bank<$type> { &scratch.$field }
-            fn bank_mut(scratch: &mut Scratch) -> &mut Bank<$type> { &mut scratch.$field }
-            fn kernels(table: &crate::arch::Table) -> &crate::arch::Kernels<$type> { &table.$field }
+            fn registers(scratch: &Scratch) -> &Registers<$type> { &scratch.$field }
+            fn registers_mut(scratch: &mut Scratch) -> &mut Registers<$type> { &mut scratch.$field }
+            fn kernels(table: &Table) -> &Kernels<$type> { &table.$field }
+            fn in_bank(kernel: CallKernel<$type>) -> BankCall { BankCall::$variant(kernel) }
         })*
     };
 }
@@ -100,4 +108,49 @@ banks! {
     i64 I64 i64; i32 I32 i32; i16 I16 i16; i8 I8 i8;
     u64 U64 u64; u32 U32 u32; u16 U16 u16; u8 U8 u8;
     bool Bool bool;
+}
+
+/// An element type that has kernels for chains, repeated operands and gradients, and the functions of
+/// [`math`](crate::math).
+pub(crate) trait Float: Lane + Math {
+    fn float_kernels(table: &Table) -> &FloatKernels<Self>;
+}
+
+impl Float for f64 {
+    fn float_kernels(table: &Table) -> &FloatKernels<f64> {
+        &table.float_f64
+    }
+}
+
+impl Float for f32 {
+    fn float_kernels(table: &Table) -> &FloatKernels<f32> {
+        &table.float_f32
+    }
+}
+
+/// The banks of [`Float`] types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FloatBank {
+    F64,
+    F32,
+}
+
+impl FloatBank {
+    /// The float bank that a bank is, if it is one.
+    #[inline]
+    pub(crate) fn of(bank: Bank) -> Option<FloatBank> {
+        match bank {
+            Bank::F64 => Some(FloatBank::F64),
+            Bank::F32 => Some(FloatBank::F32),
+            Bank::I64
+            | Bank::I32
+            | Bank::I16
+            | Bank::I8
+            | Bank::U64
+            | Bank::U32
+            | Bank::U16
+            | Bank::U8
+            | Bank::Bool => None,
+        }
+    }
 }

@@ -1,28 +1,29 @@
 //! Collapsing axes and cutting the result into tiles.
 //!
-//! A tile is a contiguous range of the result: some entries of one axis, and everything inside that axis. So an
-//! operand lies under every tile in the same pattern and only its start moves: which of direct, splat or
-//! gathered it is, is decided once per plan. Tiles are taken in the result's order, or in panels: some rows of tiles
-//! column by column, so that what a column has in common is still at hand in the next row.
+//! A tile is a contiguous range of the result: some entries of one axis, and everything inside that axis. So
+//! an operand has the same pattern under every tile and only its start moves. Whether it is read directly,
+//! splat or gathered is decided once per plan. Tiles are computed in the order of the result, or in panels:
+//! several rows of tiles, column by column, so that what a column has in common is still in the cache for the
+//! next row.
 
-use crate::few::{AXES, CELLS, LOOPS, MOVES, OPERANDS, PIECES, VALUES, filled};
+use crate::inline_capacity::{AXES, LOOP_STEPS, LOOPS, OPERAND_AXES, OPERANDS, PATTERN_AXES, VALUES, filled};
 use crate::lower::STRETCHED;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// An operand as it lies under a result.
+/// The layout of an operand under a result.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lying<'a> {
+pub(crate) struct OperandLayout<'a> {
     pub(crate) offset: usize,
-    /// What a step along each of its own axes adds to its position; nothing for a row-major tensor.
+    /// The strides of its own axes; `None` for a row-major tensor.
     pub(crate) strides: Option<&'a [i64]>,
-    /// For each axis of the result its own.
+    /// For each axis of the result, the operand's own axis.
     pub(crate) map: &'a [u32],
 }
 
-impl Lying<'_> {
-    /// The stride under an axis of the result of which the map says `own`. Axes are asked for from the innermost one
-    /// outwards; `dense` is the stride that a row-major operand has on its next axis, at first 1.
+impl OperandLayout<'_> {
+    /// The stride under an axis of the result that maps to `own`. Axes are visited from the innermost
+    /// outwards. `dense` is the stride of a row-major operand on its next axis, initially 1.
     #[inline]
     fn stride(&self, own: u32, length: usize, dense: &mut i64) -> i64 {
         match (own, self.strides) {
@@ -37,16 +38,16 @@ impl Lying<'_> {
     }
 }
 
-/// Whether a stride is that of a step over an axis of some length and stride.
+/// Whether the stride `outer` continues an inner axis of the given length and stride.
 #[inline]
 fn is_even((length, stride): (usize, i64), outer: i64) -> bool {
     i64::try_from(length).ok().and_then(|length| stride.checked_mul(length)) == Some(outer)
 }
 
-/// What an operand is within a tile.
+/// How an operand is read within a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Contiguous: kernels read it where it stands.
+pub(crate) enum AccessKind {
+    /// Contiguous: kernels read it in place.
     Direct,
     /// One element for the whole tile.
     Splat,
@@ -54,21 +55,21 @@ pub(crate) enum Kind {
     Gather,
 }
 
-/// How one operand is read, tile by tile.
+/// How one operand is read from tile to tile.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) offset: usize,
     /// The loops that move it, as bits.
     pub(crate) varies: u64,
-    /// Where its pattern begins and ends in the tiling's.
+    /// The range of its pattern in the patterns of the tiling.
     pattern: (u32, u32),
-    pub(crate) kind: Kind,
+    pub(crate) kind: AccessKind,
 }
 
-/// The loops over tiles; none for a result without elements.
+/// The loops over tiles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tiling {
-    /// How often each loop goes round, outermost first.
+    /// The number of iterations of each loop, outermost first.
     pub(crate) loops: SmallVec<[usize; LOOPS]>,
     /// The elements of a tile.
     pub(crate) full: usize,
@@ -76,18 +77,18 @@ pub(crate) struct Tiling {
     pub(crate) last: usize,
     /// The number of tiles.
     pub(crate) tiles: usize,
-    /// How many rounds of the last loop but one are taken together, tile by tile of the innermost one: an operand
-    /// that lies across the result finds its cache lines again. 0 where tiles are taken in order.
+    /// How many iterations of the second innermost loop are taken together, for one tile of the innermost
+    /// loop after another. A transposed operand then reuses its cache lines. 0 if tiles are taken in order.
     pub(crate) panel: usize,
     pub(crate) accesses: SmallVec<[Access; OPERANDS]>,
-    /// For each loop, what one step of it adds to the position of each access.
-    steps: SmallVec<[i64; MOVES]>,
-    /// Lengths and strides of the accesses within a tile, outermost first, merged as far as they go.
-    patterns: SmallVec<[(usize, i64); PIECES]>,
+    /// For each loop, what one iteration adds to the position of each access.
+    steps: SmallVec<[i64; LOOP_STEPS]>,
+    /// The lengths and strides of the accesses within a tile, outermost first, merged where possible.
+    patterns: SmallVec<[(usize, i64); PATTERN_AXES]>,
 }
 
 impl Tiling {
-    /// Whether a value that these loops move is the same for successive tiles.
+    /// Whether a value that these loops change is the same for successive tiles.
     #[inline]
     pub(crate) fn is_stationary(&self, varies: u64) -> bool {
         match self.loops.len().checked_sub(if self.panel == 0 { 1 } else { 2 }) {
@@ -96,23 +97,24 @@ impl Tiling {
         }
     }
 
-    /// Whether a value that these loops move is another in the last tile of the innermost one.
+    /// Whether a value that these loops change differs in the last tile of the innermost loop.
     #[inline]
     pub(crate) fn is_cut(&self, varies: u64) -> bool {
         self.loops.len().checked_sub(1).is_some_and(|innermost| varies & (1 << innermost) != 0)
     }
 
-    /// A tile near a given one before which the result can be parted.
-    pub(crate) fn parting(&self, tile: usize) -> usize {
+    /// The nearest tile, at or before the given one, at which the result can be split.
+    pub(crate) fn split_point(&self, tile: usize) -> usize {
         match self.loops.last() {
-            Some(rounds) if self.panel != 0 => tile - tile % rounds,
+            Some(iterations) if self.panel != 0 => tile - tile % iterations,
             _ => tile,
         }
     }
 
-    /// Takes tiles in panels where an operand's neighbours in a tile are far apart, but near from row to row; or
-    /// where something dear, for which the loops that move it are given, is the same in every row.
-    pub(crate) fn choose_panel(&mut self, mut dear: impl Iterator<Item = u64>) {
+    /// Takes tiles in panels if an operand's neighbours within a tile are far apart but close from row to
+    /// row, or if an expensive value is the same in every row. `expensive` has the loops that change each
+    /// such value.
+    pub(crate) fn choose_panel(&mut self, mut expensive: impl Iterator<Item = u64>) {
         let Some(down) = self.loops.len().checked_sub(2) else { return };
         let is_kept = |varies: u64| varies >> down & 3 == 2;
         let crosses = |access: usize| {
@@ -120,44 +122,44 @@ impl Tiling {
             let inner = self.pattern(access).last().map_or(0, |&(_, stride)| stride.unsigned_abs());
             (1..=NEAR).contains(&step) && inner > NEAR
         };
-        if (0..self.accesses.len()).any(crosses) || dear.any(is_kept) {
+        if (0..self.accesses.len()).any(crosses) || expensive.any(is_kept) {
             self.panel = PANEL;
         }
     }
 
-    /// The first element of the result that a tile holds.
+    /// The index of a tile's first element in the result.
     pub(crate) fn start(&self, tile: usize) -> usize {
-        let round = self.loops.last().copied().unwrap_or(1).max(1);
-        let per_round = (round - 1) * self.full + self.last;
-        tile / round * per_round + tile % round * self.full
+        let iterations = self.loops.last().copied().unwrap_or(1).max(1);
+        let elements = (iterations - 1) * self.full + self.last;
+        tile / iterations * elements + tile % iterations * self.full
     }
 }
 
-/// How far apart elements are at most that share a cache line, more or less.
+/// The approximate distance within which elements share a cache line.
 const NEAR: u64 = 8;
 
-/// The rows that are taken together: a line or two of an operand that lies across.
+/// The number of rows in a panel: a cache line or two of a transposed operand.
 pub(crate) const PANEL: usize = crate::arch::ROWS;
 
-/// The axes of a result, innermost first: those of length 1 dropped, neighbours merged where every operand steps
-/// through them evenly.
+/// The axes of a result, innermost first. Axes of length 1 are dropped, and neighbours are merged if each
+/// operand has a constant stride over both.
 #[derive(Debug)]
 pub(crate) struct Axes {
     operands: usize,
     lengths: SmallVec<[usize; AXES]>,
-    /// For each axis the stride of each operand.
-    strides: SmallVec<[i64; CELLS]>,
+    /// For each axis, the stride of each operand.
+    strides: SmallVec<[i64; OPERAND_AXES]>,
 }
 
 impl Axes {
-    /// The axes of a shape under which operands lie.
+    /// The axes of a shape with its operands.
     ///
-    /// No product here overflows: a stride that is not 0 belongs to an axis of at least two elements whose last one
-    /// lies in its buffer, and lengths multiply to less than 2^63.
-    pub(crate) fn of(lengths: &[usize], operands: &[Lying<'_>]) -> Axes {
+    /// No product here overflows: a nonzero stride belongs to an axis of at least two elements, the last of
+    /// which is in its buffer, and the product of the lengths is less than 2^63.
+    pub(crate) fn of(lengths: &[usize], operands: &[OperandLayout<'_>]) -> Axes {
         let count = operands.len();
         let mut axes = Axes { operands: count, lengths: SmallVec::new(), strides: SmallVec::new() };
-        // The stride that each row-major operand has on its next axis.
+        // The stride of each row-major operand on its next axis.
         let mut dense: SmallVec<[i64; VALUES]> = filled(1, count);
         for (at, &length) in lengths.iter().enumerate().rev().filter(|&(_, &length)| length != 1) {
             for (operand, dense) in operands.iter().zip(&mut dense) {
@@ -174,7 +176,7 @@ impl Axes {
         axes
     }
 
-    /// The length of an axis, counted from the innermost one, and the stride of each operand.
+    /// The length of an axis, counted from the innermost, and the stride of each operand.
     pub(crate) fn axis(&self, at: usize) -> Option<(usize, &[i64])> {
         Some((*self.lengths.get(at)?, self.strides(at)))
     }
@@ -184,7 +186,7 @@ impl Axes {
         self.lengths.first().copied().unwrap_or(1)
     }
 
-    /// Whether the strides at the end are those of a step over the last axis.
+    /// Whether the strides at the end of the list continue the last axis.
     fn is_even(&self) -> bool {
         // mutant: replace Axes::is_even -> bool with false: costs time only; axes are not merged
         let Some(&length) = self.lengths.last() else { return false };
@@ -198,11 +200,11 @@ impl Axes {
 }
 
 impl Tiling {
-    /// The tiles of a result that is not empty, of at most `block` elements each; of at most `wide` where a tile is
-    /// a part of one axis. Operand k begins at `offset(k)`.
+    /// Cuts a nonempty result into tiles of at most `block` elements, or at most `wide` if a tile is part of
+    /// a single axis. Operand k starts at `offset(k)`.
     pub(crate) fn cut(&mut self, axes: &Axes, offset: impl Fn(usize) -> usize, block: usize, wide: usize) {
         *self = Tiling::default();
-        // The innermost axes that fit into a tile whole, and how much of the next one does.
+        // The innermost axes that fit into a tile as a whole, and then the part of the next one that does.
         let (mut whole, mut inside) = (1, 0);
         while inside < axes.lengths.len() && whole * axes.lengths[inside] <= block {
             whole *= axes.lengths[inside];
@@ -211,14 +213,14 @@ impl Tiling {
         let mut chunk = 1;
         (self.tiles, self.last) = (1, whole);
         for axis in (inside..axes.lengths.len()).rev() {
-            let (mut rounds, mut step) = (axes.lengths[axis], 1);
+            let (mut iterations, mut step) = (axes.lengths[axis], 1);
             if axis == inside {
-                chunk = entries(rounds, whole, if whole == 1 { wide } else { block });
-                self.last = (rounds - 1) % chunk * whole + whole;
-                (rounds, step) = (rounds.div_ceil(chunk), i64::try_from(chunk).unwrap_or(i64::MAX));
+                chunk = entries(iterations, whole, if whole == 1 { wide } else { block });
+                self.last = (iterations - 1) % chunk * whole + whole;
+                (iterations, step) = (iterations.div_ceil(chunk), i64::try_from(chunk).unwrap_or(i64::MAX));
             }
-            self.loops.push(rounds);
-            self.tiles *= rounds;
+            self.loops.push(iterations);
+            self.tiles *= iterations;
             self.steps.extend(axes.strides(axis).iter().map(|stride| stride * step));
         }
         self.full = chunk * whole;
@@ -227,7 +229,7 @@ impl Tiling {
         }
     }
 
-    /// How an operand is read where tiles have `chunk` entries of an axis, and all of those inside it.
+    /// Adds the access of an operand to tiles that have `chunk` entries of an axis and everything inside it.
     fn access(&mut self, axes: &Axes, operand: usize, offset: usize, inside: usize, chunk: usize) {
         let first = self.patterns.len();
         let axis = |axis: usize| axes.strides[axis * axes.operands + operand];
@@ -246,29 +248,34 @@ impl Tiling {
         self.put(offset, varies, first);
     }
 
-    /// An access whose pattern begins at `first` and is the last one so far.
+    /// Adds an access whose pattern starts at `first` and goes to the end of the patterns.
     #[inline]
     fn put(&mut self, offset: usize, varies: u64, first: usize) {
         let kind = match self.patterns[first..] {
             // mutant: delete match arm [] |[(_, 1)]: costs time only; contiguous operands are gathered
-            [] | [(_, 1)] => Kind::Direct,
-            [(_, 0)] => Kind::Splat,
-            _ => Kind::Gather,
+            [] | [(_, 1)] => AccessKind::Direct,
+            [(_, 0)] => AccessKind::Splat,
+            _ => AccessKind::Gather,
         };
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let pattern = (place(first), place(self.patterns.len()));
         self.accesses.push(Access { offset, varies, pattern, kind });
     }
 
-    /// The whole of a result of `count` elements as one tile: what [`Tiling::cut`] comes to where all axes fit into a
-    /// tile, without working out which of them all operands step through evenly. The tiling is a new one.
+    /// A result of `count` elements as one tile: what [`Tiling::cut`] does if all axes fit into a tile, but
+    /// without merging the axes of all operands.
+    #[inline]
     pub(crate) fn whole<'a>(
-        &mut self,
         shape: &[usize],
         count: usize,
-        operands: impl Iterator<Item = Lying<'a>>,
-    ) {
-        (self.full, self.last, self.tiles) = (count, count, 1);
+        operands: impl Iterator<Item = OperandLayout<'a>>,
+    ) -> Tiling {
+        let mut tiling = Tiling { full: count, last: count, tiles: 1, ..Tiling::default() };
+        tiling.fill_whole(shape, operands);
+        tiling
+    }
+
+    fn fill_whole<'a>(&mut self, shape: &[usize], operands: impl Iterator<Item = OperandLayout<'a>>) {
         for operand in operands {
             let first = self.patterns.len();
             let (mut dense, mut inner) = (1, None);
@@ -292,65 +299,65 @@ impl Tiling {
         }
     }
 
-    /// Lengths and strides of an operand within a tile, outermost first.
+    /// The lengths and strides of an operand within a tile, outermost first.
     #[inline]
     pub(crate) fn pattern(&self, access: usize) -> &[(usize, i64)] {
         let (start, end) = self.accesses[access].pattern;
         &self.patterns[start as usize..end as usize]
     }
 
-    /// The outermost loop that moves an access, and by how much a step.
+    /// The outermost loop that moves an access, and by how much per iteration.
     pub(crate) fn mover(&self, access: usize) -> Option<(usize, usize)> {
         let at = (0..self.loops.len()).find(|&at| self.steps(at)[access] != 0)?;
         Some((at, usize::try_from(self.steps(at)[access]).ok()?))
     }
 
-    /// The tiles of some rounds of one loop.
-    pub(crate) fn part(&self, at: usize, rounds: Range<usize>) -> Tiling {
+    /// The tiles of some iterations of one loop.
+    pub(crate) fn part(&self, at: usize, iterations: Range<usize>) -> Tiling {
         let mut part = self.clone();
-        if at + 1 == self.loops.len() && rounds.end != self.loops[at] {
+        if at + 1 == self.loops.len() && iterations.end != self.loops[at] {
             part.last = part.full;
         }
-        part.loops[at] = rounds.len();
-        part.tiles = self.tiles / self.loops[at] * rounds.len();
-        let skipped = isize::try_from(rounds.start).unwrap_or(isize::MAX);
+        part.loops[at] = iterations.len();
+        part.tiles = self.tiles / self.loops[at] * iterations.len();
+        let skipped = isize::try_from(iterations.start).unwrap_or(isize::MAX);
         for (access, &step) in part.accesses.iter_mut().zip(self.steps(at)) {
             access.offset = access.offset.wrapping_add_signed(isize::try_from(step).unwrap_or(0) * skipped);
         }
         part
     }
 
-    /// How far apart the columns of an access are, where the rows of a panel are neighbours in it.
+    /// The distance between the columns of an access if the rows of a panel are adjacent in it.
     pub(crate) fn column_step(&self, access: usize) -> Option<usize> {
         let [(_, stride)] = *self.pattern(access) else { return None };
         let down = self.loops.len().checked_sub(2)?;
         (self.panel != 0 && self.steps(down)[access] == 1).then(|| usize::try_from(stride).ok())?
     }
 
-    /// What one step of the innermost loop adds to the position of an access; 0 where there is none, or a step
-    /// backwards.
+    /// What one iteration of the innermost loop adds to the position of an access. 0 if there is no loop or
+    /// it goes backwards.
     pub(crate) fn inner_step(&self, access: usize) -> usize {
         let steps = self.loops.len().checked_sub(1).map_or(0, |at| self.steps(at)[access]);
         usize::try_from(steps).unwrap_or(0)
     }
 
-    /// Whether no access goes backwards from tile to tile of the innermost loop.
+    /// Whether no access goes backwards in the innermost loop.
     pub(crate) fn goes_forwards(&self) -> bool {
         self.loops.len().checked_sub(1).is_none_or(|at| self.steps(at).iter().all(|&step| step >= 0))
     }
 
-    /// What one step of a loop adds to the position of each access.
+    /// What one iteration of a loop adds to the position of each access.
     #[inline]
     pub(crate) fn steps(&self, at: usize) -> &[i64] {
         &self.steps[at * self.accesses.len()..(at + 1) * self.accesses.len()]
     }
 }
 
-/// How many entries of an axis go into a tile: about equal shares, and whole cache lines where that is possible.
+/// How many entries of an axis go into a tile: about equal shares, and whole cache lines where possible.
 fn entries(length: usize, whole: usize, block: usize) -> usize {
     let most = (block / whole).max(1);
-    // As many entries as make the tile's elements a multiple of 32: no kernel has a rest to do, and tiles of an
-    // output that starts on a cache line do so too.
+    // The number of elements is a multiple of 32 if possible: kernels then process whole vectors only, and
+    // the tiles of an aligned output are aligned to cache lines.
     let unit = 32 >> whole.trailing_zeros().min(5);
     let unit = if unit <= most { unit } else { 1 };
     let most = most - most % unit;

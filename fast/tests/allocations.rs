@@ -1,6 +1,6 @@
-//! Planning over few operands of few axes allocates nothing, under any rule set and at any level, and running a plan again
-//! allocates nothing either.
-#![allow(unsafe_code, reason = "an allocator that counts")]
+//! Planning over few operands of few axes allocates nothing, under any rule set and at any level. Neither
+//! does running a plan again.
+#![allow(unsafe_code, reason = "a counting allocator")]
 
 use broadcheck_fast::{Level, Output, Plan};
 use broadcheck_spec::Function::*;
@@ -10,23 +10,23 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// How often this thread has asked for memory.
-    static ASKED: Cell<usize> = const { Cell::new(0) };
+    /// The number of allocations of this thread.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, with a count.
+/// The system allocator, with a count.
 struct Counting;
 
-// SAFETY: everything is passed on to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ASKED.with(|asked| asked.set(asked.get() + 1));
-        // SAFETY: the caller's promise is passed on.
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -34,11 +34,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often `body` asks for memory, and what it gives.
+/// The number of allocations by `body`, and its result.
 fn allocations<R>(body: impl FnOnce() -> R) -> (usize, R) {
-    let before = ASKED.with(Cell::get);
+    let before = ALLOCATIONS.with(Cell::get);
     let result = body();
-    (ASKED.with(Cell::get) - before, result)
+    (ALLOCATIONS.with(Cell::get) - before, result)
 }
 
 fn x(place: usize) -> Expression {
@@ -67,7 +67,7 @@ where
     shapes.iter().enumerate().map(|(place, shape)| operand(place, shape, value)).collect()
 }
 
-/// Plans a request, and runs the plan twice into one output: only the first run may ask for memory, for registers.
+/// Plans a request and runs the plan twice into one output. Only the first run may allocate, for registers.
 fn check(request: &Request) {
     for level in Level::available() {
         let (planning, plan) = allocations(|| Plan::with_level(request, level));
@@ -99,7 +99,7 @@ fn expressions() -> Vec<(usize, Expression)> {
     ]
 }
 
-/// Each with a matrix's, a row's, a column's and a scalar's axes in turn, of ranks 0 to 3, in one tile and in many.
+/// Shapes of ranks 0 to 3, of matrices, rows, columns and scalars in turn, in one tile and in many.
 fn shapes(count: usize) -> Vec<Vec<Vec<usize>>> {
     let wholes: [&[usize]; 7] = [&[], &[7], &[3000], &[2, 3], &[130, 40], &[2, 3, 5], &[70, 2, 90]];
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! The engine against the interpreter, on every SIMD level that the machine has: random requests, and all small
-//! shapes.
+//! Compares the engine with the interpreter on every SIMD level that the machine has, over random requests
+//! and all small shapes.
 
 mod support;
 
@@ -15,7 +15,7 @@ fn engines() -> Vec<Fast> {
     Level::available().map(|level| Fast::with_level(level).unwrap()).collect()
 }
 
-/// How many outcomes were of each sort, so that a generator that draws refusals alone does not pass.
+/// The number of outcomes of each kind, so that a generator that produces only refusals does not pass.
 #[derive(Default)]
 struct Counts {
     successes: usize,
@@ -68,8 +68,8 @@ fn random_requests_that_need_several_tiles() {
     assert!(counts.successes > 400 && counts.elements > 400_000, "{} {}", counts.successes, counts.elements);
 }
 
-/// One function over many short rows: of whole vectors or not, in one tile or several, with each operand's rows as they
-/// stand or of one value.
+/// One function over many short rows: whole vectors or not, one tile or several, and each operand with
+/// contiguous rows or with one value per row.
 #[test]
 fn short_rows_of_every_pattern() {
     let engines = engines();
@@ -88,8 +88,9 @@ fn short_rows_of_every_pattern() {
                 .into_iter()
                 .enumerate()
             {
-                let operand =
-                    |name, shape| if at + which < 4 { single(name, shape) } else { dense(name, shape, 0.5) };
+                let operand = |name, shape| {
+                    if at + which < 4 { f32_operand(name, shape) } else { dense(name, shape, 0.5) }
+                };
                 let operands = [operand("a", a), operand("b", b)];
                 let order = if at < 2 { [0, 1] } else { [1, 0] };
                 let expression = Expression::call(function, order.map(Expression::operand)).unwrap();
@@ -102,7 +103,7 @@ fn short_rows_of_every_pattern() {
     assert_eq!(counts.successes, 4 * 6 * 4);
 }
 
-fn single(name: &str, shape: &[usize]) -> Operand {
+fn f32_operand(name: &str, shape: &[usize]) -> Operand {
     let values: Vec<f32> = (0..Shape::from(shape).count().unwrap()).map(|at| at as f32 / 3.0).collect();
     Operand::dense(name, shape, values).unwrap()
 }
@@ -163,13 +164,13 @@ fn all_small_pairs_under_all_rules() {
     assert!(counts.successes > 2_000 && counts.refusals > 5_000, "{} {}", counts.successes, counts.refusals);
 }
 
-/// The same call over dense operands of these shapes, with values that differ from place to place.
-fn call_of(function: Function, shapes: [&[usize]; 2], single: bool) -> Request {
+/// A call over dense operands of these shapes, with distinct values.
+fn call_of(function: Function, shapes: [&[usize]; 2], is_f32: bool) -> Request {
     let operand = |place: usize| {
         let count: usize = shapes[place].iter().product();
         let numbers = (0..count).map(|at| u8::try_from((at * 37 + 11 * place) % 251 + 1).unwrap());
         let name = ["a", "b"][place];
-        if single {
+        if is_f32 {
             Operand::dense(name, shapes[place], numbers.map(f32::from).collect::<Vec<_>>())
         } else {
             Operand::dense(name, shapes[place], numbers.map(f64::from).collect::<Vec<_>>())
@@ -182,12 +183,12 @@ fn call_of(function: Function, shapes: [&[usize]; 2], single: bool) -> Request {
 }
 
 #[test]
-fn rows_and_columns_under_short_inner_axes() {
+fn rows_and_columns_over_short_inner_axes() {
     let engines = engines();
     let mut counts = Counts::default();
     for (count, length) in [(30, 3), (700, 2), (700, 3), (700, 4), (700, 5), (350, 16), (350, 17), (3000, 3)]
     {
-        for (function, single) in [
+        for (function, is_f32) in [
             (Function::Add, true),
             (Function::Subtract, false),
             (Function::Subtract, true),
@@ -197,16 +198,16 @@ fn rows_and_columns_under_short_inner_axes() {
         ] {
             for part in [&[count, 1][..], &[length]] {
                 let whole = &[count, length][..];
-                check(&call_of(function, [whole, part], single), &engines, 0, &mut counts);
-                check(&call_of(function, [part, whole], single), &engines, 0, &mut counts);
+                check(&call_of(function, [whole, part], is_f32), &engines, 0, &mut counts);
+                check(&call_of(function, [part, whole], is_f32), &engines, 0, &mut counts);
             }
         }
     }
     assert_eq!(counts.successes, 8 * 6 * 4);
 }
 
-/// What the levels make of a request whose result is stored past the caches, in memory that begins on a line and beside
-/// one: the same bits, and nothing beside it.
+/// A result with non-temporal stores, aligned to a cache line and not, has the same bits on every level, and
+/// nothing is written outside it.
 #[test]
 fn large_results_of_one_call_are_the_same_on_every_level() {
     let whole = &[350_003, 3][..];

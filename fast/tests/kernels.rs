@@ -1,9 +1,9 @@
-//! The kernels of every level that the machine has against plain arithmetic, by bits; levels that it lacks are named,
-//! not passed over in silence.
+//! Compares the kernels of every level that the machine has with plain arithmetic, bit by bit. Levels that it
+//! lacks are printed, not skipped silently.
 
 use broadcheck_fast::arch::{
-    Across, ChainOp, Expand, LANES, Lie, Link, Pairing, Scalars, Table, fence, round_to_bf16, round_to_f16,
-    table,
+    Across, CallKernel, ChainOp, Expand, GridOperand, LANES, Link, Pairing, Table, fence, round_to_bf16,
+    round_to_f16, table,
 };
 use broadcheck_fast::{Level, math};
 use broadcheck_spec::Function;
@@ -16,7 +16,7 @@ fn tables() -> Vec<&'static Table> {
     Level::available().map(table).collect()
 }
 
-/// Numbers of every sort, and of every length of rest.
+/// Special and random numbers.
 fn floats() -> Vec<f64> {
     let special = [
         0.0,
@@ -44,13 +44,13 @@ fn same(one: f64, other: f64) -> bool {
 }
 
 #[test]
-fn levels_are_what_was_asked_for() {
+fn a_table_has_the_requested_level() {
     let levels: Vec<Level> = tables().iter().map(|table| table.level).collect();
     assert_eq!(levels, Level::available().collect::<Vec<_>>());
 }
 
 #[test]
-fn functions_of_two_are_those_of_the_standard() {
+fn binary_functions_match_the_standard() {
     let a = floats();
     let mut b = a.clone();
     b.rotate_left(7);
@@ -85,11 +85,14 @@ fn functions_of_two_are_those_of_the_standard() {
             for count in [0, 1, 7, 8, 31, 33, 600] {
                 let mut out = vec![0.0; count];
                 for (scalars, first, second) in [
-                    (Scalars::Neither, &a[..count], &b[..count]),
-                    (Scalars::Second, &a[..count], &b[3..4]),
-                    (Scalars::First, &a[5..6], &b[..count]),
+                    ([false, false, false], &a[..count], &b[..count]),
+                    ([false, true, false], &a[..count], &b[3..4]),
+                    ([true, false, false], &a[5..6], &b[..count]),
                 ] {
-                    table.f64.binary(*function, scalars).unwrap().run(first, second, &mut out);
+                    let Some(CallKernel::Binary(kernel)) = table.f64.call(*function, scalars) else {
+                        panic!("{}: {function} of f64 has no binary kernel", table.level);
+                    };
+                    kernel.run(first, second, &mut out);
                     for (at, &found) in out.iter().enumerate() {
                         let want = expected(first[at % first.len()], second[at % second.len()]);
                         assert!(same(found, want), "{} {function} {scalars:?} at {at}", table.level);
@@ -100,7 +103,7 @@ fn functions_of_two_are_those_of_the_standard() {
     }
 }
 
-/// What a link makes of the value so far.
+/// The result of one link.
 fn linked(op: ChainOp, a: f64, b: f64) -> f64 {
     match op {
         ChainOp::Add => a + b,
@@ -126,7 +129,8 @@ const BINARY: [ChainOp; 6] = [
 ];
 const UNARY: [ChainOp; 4] = [ChainOp::Exp, ChainOp::Negate, ChainOp::Sqrt, ChainOp::Abs];
 
-/// A chain of five links, of which each bit of `pattern` makes one scalar, over rows, against plain arithmetic.
+/// Compares a chain of five links over some rows with plain arithmetic. Each bit of `pattern` makes one
+/// argument a scalar.
 fn check_chain(
     table: &Table,
     all: &[f64],
@@ -135,7 +139,7 @@ fn check_chain(
     rows: usize,
     width: usize,
 ) {
-    let parts = table.f64.float().unwrap();
+    let kernels = &table.float_f64;
     let argument = |k: usize| {
         let scalar = pattern >> k & 1 == 1;
         let step = if pattern % 5 == k { 0 } else { 3 + k };
@@ -156,8 +160,8 @@ fn check_chain(
         let first = read(&argument(0), row, at);
         links.iter().fold(first, |a, link| linked(link.op, a, read(link, row, at)))
     };
-    for chain in [parts.chain, parts.chain_past] {
-        // One place more, so that the output starts on every boundary.
+    for chain in [kernels.chain, kernels.chain_non_temporal] {
+        // One element more, so that the output has every alignment.
         let count = rows * width;
         let mut out = vec![7.0; count + 1];
         let start = pattern % 2;
@@ -168,7 +172,7 @@ fn check_chain(
             let (found, want) = (out[start + at], want(row, place));
             assert!(same(found, want), "{} {pattern} at {place} of {width} in row {row}", table.level);
         }
-        assert_eq!(out[if start == 0 { count } else { 0 }], 7.0, "nothing is written beside it");
+        assert_eq!(out[if start == 0 { count } else { 0 }], 7.0, "wrote outside the output");
     }
 }
 
@@ -179,7 +183,7 @@ fn chains_fold_from_the_left() {
         for width in [1, 2, 8, 31, 32, 33, 64, 100, 200, 300] {
             for pattern in 0..64usize {
                 let op = |k: usize| if pattern % 3 == 0 { ChainOp::Add } else { BINARY[(k + pattern) % 6] };
-                // Four rows are taken at once.
+                // Chains compute four short rows at once.
                 for rows in [1, 3, 4, 9] {
                     check_chain(table, &all, pattern, op, rows, width);
                 }
@@ -189,8 +193,8 @@ fn chains_fold_from_the_left() {
 }
 
 #[test]
-fn chains_go_through_functions() {
-    // Numbers about 1 as well, for exp makes the others infinite or 0 at once.
+fn chains_apply_unary_functions() {
+    // Half of the numbers are near 0, because exp of the others is infinite or 0.
     let mut all = floats();
     all.iter_mut().step_by(2).enumerate().for_each(|(at, value)| *value = 0.01 * at as f64 - 2.0);
     for table in tables() {
@@ -211,38 +215,38 @@ fn chains_go_through_functions() {
 }
 
 #[test]
-#[should_panic(expected = "as long as its output")]
+#[should_panic(expected = "shorter than its output")]
 fn a_chain_does_not_read_past_its_arguments() {
     let values = [1.0; 8];
     let link = |values| Link { op: ChainOp::Add, values, step: 0, scalar: false };
     let mut out = [0.0; 9];
-    table(Level::Portable).f64.float().unwrap().chain.run(link(&values[..]), &mut [], 1, &mut out);
+    table(Level::Portable).float_f64.chain.run(link(&values[..]), &mut [], 1, &mut out);
 }
 
 #[test]
-#[should_panic(expected = "as long as its output")]
+#[should_panic(expected = "shorter than its output")]
 fn a_chain_does_not_read_past_its_last_row() {
     let values = [1.0; 8];
     let link = |values, step| Link { op: ChainOp::Add, values, step, scalar: false };
     let mut out = [0.0; 9];
-    let chain = table(Level::Portable).f64.float().unwrap().chain;
+    let chain = table(Level::Portable).float_f64.chain;
     chain.run(link(&values[..], 1), &mut [link(&values[..], 3)], 3, &mut out);
 }
 
 #[test]
-fn a_chain_is_added_up_as_its_values_are() {
+fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
     let values: Vec<f64> = (0..700).map(|at| f64::from(at % 89) / 41.0 - 1.0).collect();
     let link = |op, scalar| Link { op, values: &values[3..], step: 0, scalar };
     for table in tables() {
-        let parts = table.f64.float().unwrap();
+        let kernels = &table.float_f64;
         for (scalar, last) in [(true, ChainOp::Multiply), (false, ChainOp::Exp), (false, ChainOp::Subtract)] {
             let first = link(ChainOp::Add, scalar);
             let mut links = [link(ChainOp::Multiply, false), link(ChainOp::Exp, true), link(last, !scalar)];
             for count in [0, 1, 7, 8, 63, 64, 65, 100, 127, 128, 300, 697] {
                 let (mut lanes, mut stored) = ([0.0; LANES], vec![0.0; count]);
-                parts.chain_sum.run(first, &links, count, &mut lanes);
-                parts.chain.run(first, &mut links, 1, &mut stored);
-                let (found, want) = (parts.sum.run(&lanes), parts.sum.run(&stored));
+                kernels.chain_sum.run(first, &links, count, &mut lanes);
+                kernels.chain.run(first, &mut links, 1, &mut stored);
+                let (found, want) = (kernels.sum.run(&lanes), kernels.sum.run(&stored));
                 assert_eq!(found.to_bits(), want.to_bits(), "{} of {count}", table.level);
             }
         }
@@ -250,15 +254,15 @@ fn a_chain_is_added_up_as_its_values_are() {
 }
 
 #[test]
-#[should_panic(expected = "as long as what is added up")]
-fn a_chain_that_is_added_up_does_not_read_past_its_arguments() {
+#[should_panic(expected = "shorter than the range that is added up")]
+fn the_sum_of_a_chain_does_not_read_past_its_arguments() {
     let link = Link { op: ChainOp::Add, values: &[1.0; 8][..], step: 0, scalar: false };
-    let chain = table(Level::Portable).f64.float().unwrap().chain_sum;
+    let chain = table(Level::Portable).float_f64.chain_sum;
     chain.run(link, &[link], 9, &mut [0.0; LANES]);
 }
 
 #[test]
-fn grids_are_functions_of_their_rows() {
+fn grids_apply_a_function_row_by_row() {
     type Function = fn(f64, f64) -> f64;
     let functions: [(Pairing, Function); 4] = [
         (Pairing::Add, |a, b| a + b),
@@ -267,21 +271,27 @@ fn grids_are_functions_of_their_rows() {
         (Pairing::Multiply, |a, b| a * b),
     ];
     let values: Vec<f64> = (0..700).map(|at| f64::from(at) / 7.0).collect();
-    // On a line's boundary.
+    // Aligned to a cache line.
     let mut buffer = vec![0.0; 2_000];
     let line = buffer.as_ptr().align_offset(64);
     for table in tables() {
-        let grid = table.f64.float().unwrap().grid;
+        let grid = table.float_f64.grid;
         for (blocks, rows, width) in [(1, 1, 8), (3, 5, 8), (2, 3, 16), (1, 7, 9), (4, 2, 31), (2, 2, 40)] {
             let count = blocks * rows * width;
             for (which, &(pairing, function)) in functions.iter().enumerate() {
                 for (a, b, scalar) in [([0, width], [3, 1], true), ([70, 0], [0, 11], false)] {
-                    let lie = |steps, scalar| Lie { values: &values[which..], steps, scalar };
-                    let past = width % 8 == 0;
-                    let start = if past { line } else { line + 1 };
+                    let operand = |steps, scalar| GridOperand { values: &values[which..], steps, scalar };
+                    let non_temporal = width % 8 == 0;
+                    let start = if non_temporal { line } else { line + 1 };
                     buffer.fill(-1.0);
                     let out = &mut buffer[start..start + count];
-                    grid.run(pairing, (lie(a, false), lie(b, scalar)), (rows, width), past, out);
+                    grid.run(
+                        pairing,
+                        (operand(a, false), operand(b, scalar)),
+                        (rows, width),
+                        non_temporal,
+                        out,
+                    );
                     fence();
                     let want = |place: usize| {
                         let (block, row, at) = (place / width / rows, place / width % rows, place % width);
@@ -290,7 +300,10 @@ fn grids_are_functions_of_their_rows() {
                     };
                     let found = &buffer[start..start + count];
                     assert!((0..count).all(|at| same(found[at], want(at))), "{} {pairing:?}", table.level);
-                    assert!(buffer[start + count..].iter().all(|&value| value == -1.0), "nothing beside it");
+                    assert!(
+                        buffer[start + count..].iter().all(|&value| value == -1.0),
+                        "wrote outside the output"
+                    );
                 }
             }
         }
@@ -298,21 +311,21 @@ fn grids_are_functions_of_their_rows() {
 }
 
 #[test]
-#[should_panic(expected = "as long as the output asks")]
+#[should_panic(expected = "shorter than the output needs")]
 fn a_grid_does_not_read_past_its_last_row() {
-    let lie = |steps, scalar| Lie { values: &[1.0; 40][..], steps, scalar };
-    let grid = table(Level::Portable).f64.float().unwrap().grid;
-    let arguments = (lie([17, 8], false), lie([0, 0], true));
+    let operand = |steps, scalar| GridOperand { values: &[1.0; 40][..], steps, scalar };
+    let grid = table(Level::Portable).float_f64.grid;
+    let arguments = (operand([17, 8], false), operand([0, 0], true));
     grid.run(Pairing::Add, arguments, (2, 8), false, &mut [0.0; 64][..48]);
 }
 
 #[test]
-fn streamed_copies_are_copies() {
+fn non_temporal_copies_are_exact() {
     for table in tables() {
         for (start, count) in [(0, 0), (0, 1), (1, 5), (3, 63), (0, 64), (5, 200), (63, 777)] {
             let from: Vec<u8> = (0..=255).cycle().take(count).collect();
             let mut to = vec![9u8; 1000];
-            table.u8.stream.run(&from, &mut to[start..start + count]);
+            table.u8.copy.run(&from, &mut to[start..start + count]);
             fence();
             assert_eq!(to[start..start + count], from, "{}", table.level);
             assert!(to[..start].iter().chain(&to[start + count..]).all(|&byte| byte == 9));
@@ -324,10 +337,8 @@ fn streamed_copies_are_copies() {
 fn sums_have_the_same_bits_on_every_level() {
     let values: Vec<f64> = (0..700).map(|at| 1.0 / f64::from(at + 1)).collect();
     for count in [0, 1, 63, 64, 65, 700] {
-        let sums: Vec<u64> = tables()
-            .iter()
-            .map(|table| table.f64.float().unwrap().sum.run(&values[..count]).to_bits())
-            .collect();
+        let sums: Vec<u64> =
+            tables().iter().map(|table| table.float_f64.sum.run(&values[..count]).to_bits()).collect();
         assert!(sums.iter().all(|&sum| sum == sums[0]), "{count}");
         let naive: f64 = values[..count].iter().sum();
         assert!((f64::from_bits(sums[0]) - naive).abs() < 1e-12);
@@ -335,14 +346,14 @@ fn sums_have_the_same_bits_on_every_level() {
 }
 
 #[test]
-fn rows_are_added_in_their_order() {
+fn rows_are_added_in_order() {
     let values: Vec<f64> = (0..700).map(|at| 1.0 / f64::from(at + 1)).collect();
     for table in tables() {
-        let parts = table.f64.float().unwrap();
+        let kernels = &table.float_f64;
         for width in [1, 3, 8, 63, 100] {
             for count in [0, width, 4 * width, 6 * width + width / 2] {
                 let mut sums = vec![0.5; width + 1];
-                parts.add_rows.run(&mut sums[..width], &values[..count]);
+                kernels.add_rows.run(&mut sums[..width], &values[..count]);
                 let mut want = vec![0.5; width + 1];
                 for row in values[..count].chunks(width) {
                     want.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
@@ -354,8 +365,8 @@ fn rows_are_added_in_their_order() {
 }
 
 #[test]
-fn halves_are_rounded_as_the_crate_half_does() {
-    // Every f16 and bf16, and around every boundary between two of them.
+fn halves_are_rounded_as_by_the_half_crate() {
+    // Every f16 and bf16, and the floats around every midpoint between two of them.
     let close = |value: f32| {
         let bits = value.to_bits();
         [bits.wrapping_sub(1), bits, bits.wrapping_add(1)].map(f32::from_bits)
@@ -379,7 +390,7 @@ fn halves_are_rounded_as_the_crate_half_does() {
 }
 
 #[test]
-fn what_lies_across_is_turned() {
+fn columns_are_transposed_into_rows() {
     fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernel: Across<T>, from: &[T], none: T) {
         for height in [1, 3, 4, 7, 8, 12, 16] {
             for (count, step) in [(0, 5), (1, 20), (3, 16), (4, 17), (9, 23), (16, 40), (29, 21)] {
@@ -389,7 +400,7 @@ fn what_lies_across_is_turned() {
                 let reach = if count == 0 { 0 } else { (count - 1) * step + height };
                 kernel.run(&from[..reach], step, &mut rows);
                 for (row, out) in out.chunks(count + 1).enumerate() {
-                    assert_eq!(out[count], none, "nothing is written beside it");
+                    assert_eq!(out[count], none, "wrote outside the output");
                     let want: Vec<T> = (0..count).map(|at| from[at * step + row]).collect();
                     assert_eq!(out[..count], want, "{} {height} by {count}", table.level);
                 }
@@ -404,8 +415,8 @@ fn what_lies_across_is_turned() {
 }
 
 #[test]
-#[should_panic(expected = "as many columns")]
-fn rows_are_not_taken_of_columns_that_are_not_there() {
+#[should_panic(expected = "fewer columns than the rows need")]
+fn transposing_does_not_read_past_the_last_column() {
     let (mut one, mut other) = ([0.0; 3], [0.0; 3]);
     table(Level::Portable).f64.across.run(&[1.0; 9], 4, &mut [&mut one, &mut other]);
 }
@@ -419,12 +430,12 @@ fn expansion_repeats_each_element() {
                 kernel.run(&from[..count], times, &mut out[..count * times]);
                 let want: Vec<T> = from[..count].iter().flat_map(|&value| vec![value; times]).collect();
                 assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
-                assert_eq!(out[count * times], zero, "nothing is written beside it");
-                // More elements than the output has room for.
+                assert_eq!(out[count * times], zero, "wrote outside the output");
+                // The source has more elements than the output needs.
                 let mut out = vec![zero; 50 * times];
                 kernel.run(from, times, &mut out[..count * times]);
                 assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
-                assert!(out[count * times..].iter().all(|&value| value == zero), "nothing beside it");
+                assert!(out[count * times..].iter().all(|&value| value == zero), "wrote outside the output");
             }
         }
     }

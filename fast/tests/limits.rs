@@ -1,4 +1,4 @@
-//! What is answered by arithmetic alone, what is not answered, and what a plan says of wrong buffers.
+//! Requests at the limits of size and depth, errors about buffers, levels, threads and non-temporal stores.
 
 use broadcheck_fast::{Fast, Input, Level, NoPlan, Output, Plan, Unavailable, WrongBuffers};
 use broadcheck_spec::{
@@ -43,7 +43,7 @@ fn rank_64_with_a_view_of_strides_as_large_as_they_get() {
 }
 
 #[test]
-fn the_underlying_result_and_the_intermediate_have_the_limit_too() {
+fn the_limit_applies_to_the_underlying_result_and_the_intermediate() {
     let stretched = |name: &str, shape: [usize; 2]| {
         Operand::view(name, shape, vec![1.0f32], Some(vec![0, 0]), 0).unwrap()
     };
@@ -63,7 +63,7 @@ fn the_underlying_result_and_the_intermediate_have_the_limit_too() {
 }
 
 #[test]
-fn an_expression_of_any_depth() {
+fn expressions_of_any_depth() {
     let mut expression = Expression::operand(0);
     for depth in 0..2_000 {
         let function = [Function::Sqrt, Function::Abs, Function::Add, Function::Maximum][depth % 4];
@@ -91,7 +91,7 @@ fn sum() -> Request {
 }
 
 #[test]
-fn a_plan_takes_the_buffers_that_it_was_made_for() {
+fn a_plan_rejects_buffers_that_do_not_match() {
     let plan = Plan::new(&sum()).unwrap();
     assert_eq!((plan.shape(), plan.dtype()), (&[2, 3][..], DType::F32));
     let (a, b) = ([1.0f32; 6], [2.0f32, 3.0, 4.0]);
@@ -100,15 +100,15 @@ fn a_plan_takes_the_buffers_that_it_was_made_for() {
 
     let short = plan.run(&[Input::from(&a[..5]), Input::from(&b[..])]);
     assert_eq!(short, Err(WrongBuffers::Length { operand: 0, found: 5, expected: 6 }));
-    let single = plan.run(&[Input::from(&a[..])]);
-    assert_eq!(single, Err(WrongBuffers::Operands { found: 1, expected: 2 }));
+    let one_buffer = plan.run(&[Input::from(&a[..])]);
+    assert_eq!(one_buffer, Err(WrongBuffers::Operands { found: 1, expected: 2 }));
     let wide = plan.run(&[Input::from(&a[..]), Input::from(&[1.0f64; 3][..])]);
     assert_eq!(wide, Err(WrongBuffers::DType { operand: 1, found: DType::F64, expected: DType::F32 }));
     let mut out = [0.0f32; 7];
     let output = plan.run_into(&[Input::from(&a[..]), Input::from(&b[..])], Output::from(&mut out[..]));
     let expected = (DType::F32, 6);
     assert_eq!(output, Err(WrongBuffers::Output { found: (DType::F32, 7), expected }));
-    // A plan of many tiles looks at its output as well.
+    // A plan with many tiles checks its output too.
     let long = Operand::dense("a", [70_000], vec![1.0f32; 70_000]).unwrap();
     let sum = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(0)]).unwrap();
     let operation = Operation::Elementwise { expression: sum };
@@ -116,13 +116,13 @@ fn a_plan_takes_the_buffers_that_it_was_made_for() {
     let many = plan.run_into(&[Input::from(&[1.0f32; 70_000][..])], Output::from(&mut out[..]));
     let expected = (DType::F32, 70_000);
     assert_eq!(many, Err(WrongBuffers::Output { found: (DType::F32, 7), expected }));
-    for (wrong, told) in [
-        (short.unwrap_err(), "operand 0 with 5 values: expected at least 6"),
-        (single.unwrap_err(), "1 operands: expected 2"),
-        (wide.unwrap_err(), "operand 1 of f64: expected f32"),
-        (output.unwrap_err(), "an output of 7 f32: expected 6 f32"),
+    for (wrong, message) in [
+        (short.unwrap_err(), "operand 0: found 5 values, expected at least 6"),
+        (one_buffer.unwrap_err(), "found 1 operand buffers, expected 2"),
+        (wide.unwrap_err(), "operand 1: found dtype f64, expected f32"),
+        (output.unwrap_err(), "output: found 7 values of f32, expected 6 of f32"),
     ] {
-        assert_eq!(wrong.to_string(), told);
+        assert_eq!(wrong.to_string(), message);
     }
 }
 
@@ -143,7 +143,7 @@ fn a_gradient_into_a_used_buffer_starts_from_zero() {
 }
 
 #[test]
-fn refusals_come_as_errors_of_the_plan() {
+fn refusals_are_errors_of_the_plan() {
     let (_, operation, _) = sum().into_parts();
     let operands = vec![
         Operand::dense("a", [2], vec![1.0f32; 2]).unwrap(),
@@ -154,7 +154,7 @@ fn refusals_come_as_errors_of_the_plan() {
 }
 
 #[test]
-fn levels_are_values() {
+fn levels_have_names_and_are_detected() {
     for level in Level::ALL {
         match Fast::with_level(level) {
             Ok(engine) => assert_eq!(engine.name(), format!("fast@{level}")),
@@ -163,7 +163,7 @@ fn levels_are_values() {
         assert_eq!(level.name().parse(), Ok(level));
     }
     assert!("sse9".parse::<Level>().is_err());
-    // Whatever the environment says, there is a level; what it says is what it is taken for.
+    // There is a level whatever the environment contains, and the variable is respected.
     match Level::requested() {
         Ok(Some(level)) if level.is_available() => assert_eq!(Level::detect(), level),
         _ => assert_eq!(Some(Level::detect()), Level::available().last()),
@@ -172,24 +172,24 @@ fn levels_are_values() {
     assert!(Level::Portable.is_available() && Fast::new().level().is_available());
 }
 
-/// Begins itself anew, with the variable set: a process has one environment for all of its tests.
+/// Starts its own binary again with the variable set, because all tests of a process share one environment.
 #[test]
-fn the_variable_names_a_level() {
+fn the_environment_variable_selects_a_level() {
     const EXPECTED: &str = "BROADCHECK_TEST_EXPECTS";
     if let Ok(expected) = std::env::var(EXPECTED) {
-        let told = Level::requested().map(|level| level.map_or("none", Level::name));
-        return assert_eq!(told.unwrap_or("no level"), expected);
+        let found = Level::requested().map(|level| level.map_or("none", Level::name));
+        return assert_eq!(found.unwrap_or("no level"), expected);
     }
     for (variable, expected) in [("portable", "portable"), ("", "none"), ("sse9", "no level")] {
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-        again.args(["--exact", "the_variable_names_a_level"]);
+        again.args(["--exact", "the_environment_variable_selects_a_level"]);
         let output = again.env("BROADCHECK_SIMD", variable).env(EXPECTED, expected).output().unwrap();
         assert!(output.status.success(), "{variable}: {}", String::from_utf8_lossy(&output.stdout));
     }
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn the_number_of_threads_does_not_change_the_result() {
     let shapes: [&[usize]; 3] = [&[700, 1], &[900], &[700, 900]];
     let operand = |(at, shape): (usize, &&[usize])| {
         let count: usize = shape.iter().product();
@@ -204,14 +204,14 @@ fn the_number_of_threads_does_not_show() {
     for operation in [
         Operation::Elementwise { expression: expression.clone() },
         Operation::Gradient { expression: expression.clone(), wrt: 1 },
-        // More elements than parts of a sum have.
+        // More elements than sums in parts allow.
         Operation::Gradient { expression, wrt: 2 },
     ] {
-        by_any_number_of_threads(&Request::new(Rules::Numpy, operation, operands.clone()).unwrap());
+        with_any_number_of_threads(&Request::new(Rules::Numpy, operation, operands.clone()).unwrap());
     }
 }
 
-fn by_any_number_of_threads(request: &Request) -> Outcome {
+fn with_any_number_of_threads(request: &Request) -> Outcome {
     let answers: Vec<Outcome> = [1, 2, 3, 8]
         .map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -225,7 +225,7 @@ fn by_any_number_of_threads(request: &Request) -> Outcome {
 
 #[test]
 fn a_large_gradient_is_summed_by_regions() {
-    // Whole numbers: every order of adding gives the same.
+    // Sums of integers do not depend on the order.
     let values = |count: usize| -> Vec<f64> { (0..count).map(|at| (at % 1009) as f64).collect() };
     let product =
         Expression::call(Function::Multiply, [Expression::operand(0), Expression::operand(1)]).unwrap();
@@ -237,7 +237,7 @@ fn a_large_gradient_is_summed_by_regions() {
         ];
         let operation = Operation::Gradient { expression: product.clone(), wrt: 1 };
         let request = Request::new(Rules::Numpy, operation, operands).unwrap();
-        let Outcome::Success(success) = by_any_number_of_threads(&request) else { panic!("accepted") };
+        let Outcome::Success(success) = with_any_number_of_threads(&request) else { panic!("accepted") };
         let mut expected = vec![0.0; middle * inner];
         for (at, value) in long.iter().enumerate() {
             expected[at / (outer * inner) * inner + at % inner] += value;
@@ -250,7 +250,7 @@ fn a_large_gradient_is_summed_by_regions() {
     ];
     let operation = Operation::Gradient { expression: product, wrt: 1 };
     let request = Request::new(Rules::Numpy, operation, operands).unwrap();
-    let Outcome::Success(success) = by_any_number_of_threads(&request) else { panic!("accepted") };
+    let Outcome::Success(success) = with_any_number_of_threads(&request) else { panic!("accepted") };
     let mut expected = vec![0.0; 300 * 251];
     for (at, value) in values(40 * 300 * 251).iter().enumerate() {
         expected[at % (300 * 251)] += value;
@@ -259,10 +259,10 @@ fn a_large_gradient_is_summed_by_regions() {
 }
 
 #[test]
-fn an_operand_that_lies_across_is_read_as_its_copy_is() {
+fn a_transposed_operand_gives_the_bits_of_its_dense_copy() {
     let x = Expression::operand;
     let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
-    // Of the fourth a share of a thread begins with the last row of a batch, and ends within the next one.
+    // In the fourth shape, a thread's share starts at the last row of a panel and ends within the next panel.
     let shapes = [(1, 37, 3_001), (3, 16, 1_500), (2, 5, 9_000), (5, 12, 15_500), (1, 211, 1_024)];
     for (batch, rows, columns) in shapes {
         let count = batch * rows * columns;
@@ -279,7 +279,7 @@ fn an_operand_that_lies_across_is_read_as_its_copy_is() {
         let line = |count: usize| -> Vec<f32> { (0..count).map(|at| (at % 97) as f32 / 8.0).collect() };
         let reversed = Operand::view("b", [columns], line(columns), Some(vec![-1]), columns - 1).unwrap();
         let others = [reversed, Operand::dense("c", [rows, 1], line(rows)).unwrap()];
-        // A row that is gathered and kept, a column, and a value that neither moves.
+        // A row that is gathered and kept, a column, and a scalar.
         let product = call(Function::Multiply, vec![x(0), call(Function::Sqrt, vec![x(1)])]);
         let expression = call(Function::Maximum, vec![call(Function::Add, vec![product, x(2)]), x(0)]);
         let request = |first: &Operand| {
@@ -287,7 +287,7 @@ fn an_operand_that_lies_across_is_read_as_its_copy_is() {
             let operation = Operation::Elementwise { expression: expression.clone() };
             Request::new(Rules::Numpy, operation, operands).unwrap()
         };
-        assert_eq!(by_any_number_of_threads(&request(&view)), by_any_number_of_threads(&request(&copy)));
+        assert_eq!(with_any_number_of_threads(&request(&view)), with_any_number_of_threads(&request(&copy)));
         let target_shape = Shape::from([batch, rows, columns]);
         let onto = |operand: &Operand| {
             let operation = Operation::Broadcast { target_shape: target_shape.clone() };
@@ -297,9 +297,9 @@ fn an_operand_that_lies_across_is_read_as_its_copy_is() {
     }
 }
 
-/// Wherever the result begins: on a line's boundary, where rows of whole lines are stored as they are made, or beside one.
+/// The output is aligned to a cache line, where rows of whole lines are written directly, and not aligned.
 #[test]
-fn short_rows_are_stored_past_the_caches_without_a_change() {
+fn non_temporal_stores_of_short_rows_are_exact() {
     let sum = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
     for width in [16, 17] {
         let (a, b): (Vec<f64>, Vec<f64>) = (
@@ -313,7 +313,7 @@ fn short_rows_are_stored_past_the_caches_without_a_change() {
         ];
         let operation = Operation::Elementwise { expression: sum.clone() };
         let request = Request::new(Rules::Numpy, operation, operands).unwrap();
-        // 9.1 MiB, or more.
+        // At least 9.1 MiB.
         let count = 70 * 11 * 97 * width;
         let mut buffer = vec![0.0; count + 9];
         let line = buffer.as_ptr().align_offset(64);
@@ -328,19 +328,22 @@ fn short_rows_are_stored_past_the_caches_without_a_change() {
                         + b[at / (97 * width) % 11 * width + at % width]
                 };
                 assert!((0..count).all(|at| buffer[start + at] == value(at)), "{level} from {start}");
-                assert!(buffer[start + count..].iter().all(|&value| value == -1.0), "nothing beside it");
+                assert!(
+                    buffer[start + count..].iter().all(|&value| value == -1.0),
+                    "wrote outside the output"
+                );
             }
         }
     }
 }
 
 #[test]
-fn large_results_are_stored_past_the_caches_without_a_change() {
+fn non_temporal_stores_of_large_results_are_exact() {
     let x = Expression::operand;
     let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
     let values =
         |count: usize| -> Vec<f64> { (0..count).map(|at| (at % 8191) as f64 / 3.0 - 900.0).collect() };
-    // 9.3 MiB; the rows are no multiple of a cache line.
+    // 9.3 MiB. The length of a row is not a multiple of a cache line.
     let matrix = Operand::dense("a", [1_101, 1_109], values(1_101 * 1_109)).unwrap();
     let row = Operand::dense("b", [1_109], values(1_109)).unwrap();
     let column = Operand::view("c", [1_101, 1], values(3_400), Some(vec![-3, 1]), 3_301).unwrap();

@@ -1,4 +1,4 @@
-//! The kernels of exp, log, tanh and power: special values, and every level against the scalar call.
+//! The kernels of exp, log, tanh and power: special values, and every level against the scalar function.
 
 #[path = "math/levels.rs"]
 mod levels;

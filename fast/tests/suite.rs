@@ -1,4 +1,5 @@
-//! Every case of the suite: the engine against the interpreter, on every SIMD level that the machine has.
+//! Compares the engine with the interpreter on every case of the suite and every SIMD level that the machine
+//! has.
 
 mod support;
 
@@ -7,7 +8,7 @@ use broadcheck_reference::Reference;
 use broadcheck_spec::{Exactness, Expression, Implementation, Outcome, Request, Suite};
 use support::agree;
 
-/// Whether the answer is determined to 2 ULP: no inexact function, or one at the root alone.
+/// Whether the result is determined to 2 ULP: there is no inexact function, or only one at the root.
 fn is_determined(request: &Request) -> bool {
     let Some(expression) = request.operation().expression() else { return true };
     let inexact: Vec<bool> =
@@ -36,5 +37,5 @@ fn all_cases() {
             }
         }
     }
-    assert!(compared > 10 * other, "{compared} compared, {other} not");
+    assert!(compared > 10 * other, "{compared} results were compared, {other} were not");
 }

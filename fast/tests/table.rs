@@ -1,6 +1,6 @@
-//! exp, log, tanh and power of the whole engine against values that mpmath rounded correctly: within 1 ULP in every
-//! float dtype, with the same bits on every SIMD level (clause V-4). The table is the interpreter's; its maker stands
-//! beside it.
+//! Compares exp, log, tanh and power of the whole engine with values that mpmath rounded correctly: they are
+//! within 1 ULP in every float dtype and have the same bits on every SIMD level (clause V-4). The table
+//! belongs to the interpreter; the program that generates it is beside it.
 
 use broadcheck_fast::{Fast, Level};
 use broadcheck_spec::half::{bf16, f16};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 const TABLE: &str = include_str!("../../reference/tests/accuracy/table.tsv");
 
-/// The rows of one function and dtype: arguments by place, and the correctly rounded values.
+/// The rows of one function and dtype: the arguments by position, and the correctly rounded values.
 #[derive(Default)]
 struct Column {
     arguments: [Vec<Scalar>; 2],
@@ -39,11 +39,12 @@ fn scalar(dtype: DType, bits: &str) -> Scalar {
         DType::F32 => Scalar::F32(f32::from_bits(bits.try_into().expect("32 bits"))),
         DType::F16 => Scalar::F16(f16::from_bits(bits.try_into().expect("16 bits"))),
         DType::Bf16 => Scalar::Bf16(bf16::from_bits(bits.try_into().expect("16 bits"))),
-        other => panic!("{other} in the table"),
+        other => panic!("found {other} in the table, expected a float dtype"),
     }
 }
 
-/// The place among the numbers of the format: neighbours are 1 apart, infinity follows the largest number.
+/// The index among the numbers of the format: neighbours differ by 1, and infinity follows the largest
+/// number.
 fn place(value: Scalar) -> i128 {
     let sign = match value.dtype() {
         DType::F64 => 1 << 63,
@@ -54,7 +55,7 @@ fn place(value: Scalar) -> i128 {
     if value.to_bits() & sign == 0 { size } else { -size }
 }
 
-fn ask(level: Level, function: Function, dtype: DType, column: &Column) -> Data {
+fn evaluate(level: Level, function: Function, dtype: DType, column: &Column) -> Data {
     let operand = |place: usize| {
         let values = Data::from_scalars(dtype, column.arguments[place].iter().copied()).unwrap();
         Operand::dense(["a", "b"][place], [values.len()], values).unwrap()
@@ -73,7 +74,7 @@ fn every_row_is_within_one_ulp_and_the_levels_agree() {
     let columns = columns();
     assert_eq!(columns.len(), 16, "four functions in four dtypes");
     for ((function, dtype), column) in &columns {
-        let portable = ask(Level::Portable, *function, *dtype, column);
+        let portable = evaluate(Level::Portable, *function, *dtype, column);
         for (row, (found, expected)) in portable.iter().zip(&column.expected).enumerate() {
             let arguments: Vec<_> =
                 column.arguments.iter().filter_map(|arguments| arguments.get(row)).collect();
@@ -85,7 +86,7 @@ fn every_row_is_within_one_ulp_and_the_levels_agree() {
             );
         }
         for level in Level::available() {
-            assert_eq!(ask(level, *function, *dtype, column), portable, "{function} {dtype} at {level}");
+            assert_eq!(evaluate(level, *function, *dtype, column), portable, "{function} {dtype} at {level}");
         }
     }
 }

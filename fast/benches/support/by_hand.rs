@@ -1,4 +1,4 @@
-//! Loops for one shape each, as a careful hand writes them.
+//! Handwritten loops, each for one shape.
 
 use super::kernels::{Body, Exp, Vector, each, fill, read, splat};
 use super::{Arrays, At, Real};

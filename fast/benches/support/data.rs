@@ -1,4 +1,4 @@
-//! Arrays that begin on a cache line, requests over them, and a plan with what it reads.
+//! Arrays that are aligned to a cache line, requests over them, and a plan with its inputs.
 
 use broadcheck_fast::{Input, Level, Output, Plan};
 use broadcheck_spec::{Data, Expression, Function, Operand, Operation, Request, Rules};
@@ -56,7 +56,7 @@ macro_rules! real {
 real! { f64 }
 real! { f32 }
 
-/// An array whose first element stands on a cache line's boundary: where an allocator puts it is no part of a figure.
+/// An array that is aligned to a cache line, so that its address does not influence a figure.
 pub(crate) struct Aligned<T> {
     values: Vec<T>,
     start: usize,
@@ -98,7 +98,7 @@ impl<T> DerefMut for Aligned<T> {
     }
 }
 
-/// The operands' values.
+/// The values of the operands.
 pub(crate) struct Arrays<T>(pub(crate) Vec<Aligned<T>>);
 
 impl<T: Real> Arrays<T> {
@@ -132,7 +132,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// A request under numpy. Its values are zeros that nobody touches: a plan looks at shapes alone.
+/// A request under numpy. Its values are zeros that are never read, because planning depends only on shapes.
 pub(crate) fn request<T: Real>(shapes: &[&[usize]], operation: Operation) -> Request {
     let operand = |(place, shape): (usize, &&[usize])| {
         let values = vec![T::default(); shape.iter().product()];

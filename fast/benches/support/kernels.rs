@@ -1,14 +1,17 @@
-//! The engine's own exp, from its source, and loops over the vectors that it is written for: a rival has it in its loop as the
-//! engine does.
-#![allow(dead_code, reason = "exp alone is wanted")]
-#![allow(unsafe_code, reason = "vectors are made here, where a level's loops are compiled")]
+//! The engine's own exp, from its source, and loops over the vectors for which it is written: a competitor
+//! can inline it into its loop as the engine does.
+#![allow(dead_code, reason = "only exp is used")]
+#![allow(unsafe_code, reason = "vectors are created here, in loops that are compiled for a level")]
 
-#[path = "../../src/math/double.rs"]
-mod double;
-#[path = "../../src/math/single.rs"]
-mod single;
+#[path = "../../src/math/f32.rs"]
+mod f32;
+#[path = "../../src/math/f64.rs"]
+mod f64;
 #[path = "../../src/arch/vector.rs"]
 mod vector;
+#[cfg(target_arch = "x86_64")]
+#[path = "../../src/arch/x86_64.rs"]
+mod x86_64;
 
 use super::Real;
 pub(crate) use vector::{Vector, each};
@@ -48,31 +51,32 @@ impl Exp for f32 {
     type Avx512 = f32;
 }
 
-/// A loop over the vectors of a level, which `At::run_vectors` chooses.
+/// A loop over the vectors of the level that `At::run_vectors` chooses.
 pub(crate) trait Body<T> {
     fn run<V: Vector<Element = T>>(&self, out: &mut [T]);
 }
 
-/// As many vectors as hide the time that one operation takes.
+/// Enough vectors to hide the latency of an operation.
 pub(crate) type Four<V> = [V; 4];
 
-/// Four vectors from a place on. Only loops that a level runs may call this and what follows.
+/// Four vectors from an index on. Only loops that are compiled for a level may call this and the functions
+/// below.
 #[inline(always)]
 pub(crate) fn read<V: Vector>(values: &[V::Element], at: usize) -> Four<V> {
     let values = &values[at..at + 4 * V::WIDTH];
     let at = |k: usize| values[k * V::WIDTH..].as_ptr();
-    // SAFETY: the level of the loop has the instructions; the slice has so many elements.
+    // SAFETY: the machine has the level of the loop, and the slice has the elements.
     unsafe { [V::load(at(0)), V::load(at(1)), V::load(at(2)), V::load(at(3))] }
 }
 
 /// Four vectors of one value.
 #[inline(always)]
 pub(crate) fn splat<V: Vector>(value: V::Element) -> Four<V> {
-    // SAFETY: the level of the loop has the instructions.
+    // SAFETY: the machine has the level of the loop.
     [unsafe { V::splat(value) }; 4]
 }
 
-/// Fills `out` group by group; the last one overlaps the one before.
+/// Fills `out` group by group. The last group overlaps the one before.
 #[inline(always)]
 pub(crate) fn fill<V: Vector>(out: &mut [V::Element], body: impl Fn(usize) -> Four<V>) {
     let (count, step) = (out.len(), 4 * V::WIDTH);
@@ -81,7 +85,7 @@ pub(crate) fn fill<V: Vector>(out: &mut [V::Element], body: impl Fn(usize) -> Fo
         let start = at.min(count - step);
         let place = &mut out[start..start + step];
         for (k, value) in body(start).into_iter().enumerate() {
-            // SAFETY: the slice has so many places.
+            // SAFETY: the slice has the places.
             unsafe { value.store(place.as_mut_ptr().add(k * V::WIDTH)) };
         }
         at += step;

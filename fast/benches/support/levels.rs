@@ -1,5 +1,5 @@
-//! Loops written once and compiled for the instructions of a level, as the engine's own are.
-#![allow(unsafe_code, reason = "functions compiled for a level are called here, after asking the machine")]
+//! Loops that are written once and compiled for the instructions of a level, like those of the engine.
+#![allow(unsafe_code, reason = "functions compiled for a level are called here, after checking the machine")]
 
 use super::kernels::{Body, Exp};
 use broadcheck_fast::Level;
@@ -9,12 +9,12 @@ use broadcheck_fast::Level;
 pub(crate) struct At(Level);
 
 impl At {
-    /// The level that the engine chooses by itself.
+    /// The level that the engine chooses by default.
     pub(crate) fn detect() -> At {
         At::new(Level::detect()).unwrap_or(At(Level::Portable))
     }
 
-    /// Nothing where the machine lacks the level.
+    /// `None` if the machine lacks the level.
     pub(crate) fn new(level: Level) -> Option<At> {
         level.is_available().then_some(At(level))
     }
@@ -23,11 +23,11 @@ impl At {
         self.0
     }
 
-    /// Runs a loop that writes into `out`, compiled for the level: `body` must be inlined into this.
+    /// Runs a loop that writes to `out`, compiled for the level. `body` must be inlined into this function.
     #[inline(always)]
     pub(crate) fn run<T, R>(self, out: &mut [T], body: impl FnOnce(&mut [T]) -> R) -> R {
         match self.0 {
-            // SAFETY: an `At` holds a level that the machine has.
+            // SAFETY: an `At` contains a level that the machine has.
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => unsafe { avx512(out, body) },
             // SAFETY: as above.
@@ -59,7 +59,8 @@ impl At {
     }
 }
 
-// `out` is an argument of its own, so that the compiler knows that it overlaps nothing that `body` reads.
+// `out` is a separate argument, so that the compiler knows that it does not overlap anything that `body`
+// reads.
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]

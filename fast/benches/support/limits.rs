@@ -1,10 +1,11 @@
-//! What this machine's memory can do: setting, copying and reading arrays, with stores into the caches and past them.
-#![allow(unsafe_code, reason = "stores past the caches have no safe form")]
+//! The memory limits of this machine: setting, copying and reading arrays, with ordinary and non-temporal
+//! stores.
+#![allow(unsafe_code, reason = "non-temporal stores have no safe form")]
 
 use super::{At, Real};
 use broadcheck_fast::Level;
 
-/// Every element set.
+/// Sets every element.
 pub(crate) fn fill<T: Real>(at: At, value: T, out: &mut [T]) {
     at.run(
         out,
@@ -13,14 +14,15 @@ pub(crate) fn fill<T: Real>(at: At, value: T, out: &mut [T]) {
     );
 }
 
-/// A copy in a vectorised loop.
+/// Copies in a vectorised loop.
 pub(crate) fn copy<T: Real>(at: At, from: &[T], out: &mut [T]) {
     at.run(
         out,
         #[inline(always)]
         |out| {
             for (out, from) in out.iter_mut().zip(from) {
-                // An addition, so that the loop is not made a call of `memcpy`: that one is a rival of its own.
+                // An addition, so that the compiler does not replace the loop by `memcpy`, which is a
+                // separate competitor.
                 *out = *from + T::of(1.0);
             }
         },
@@ -40,7 +42,7 @@ pub(crate) fn triad<T: Real>(at: At, a: &[T], b: &[T], out: &mut [T]) {
     );
 }
 
-/// Reads everything: its sum, in as many lanes as hide the additions.
+/// Reads everything: its sum, with enough partial sums to hide the latency of the additions.
 pub(crate) fn read<T: Real>(at: At, values: &[T]) -> T {
     const LANES: usize = 128;
     let mut lanes = [T::default(); LANES];
@@ -61,18 +63,18 @@ pub(crate) fn read<T: Real>(at: At, values: &[T]) -> T {
     lanes.into_iter().fold(T::default(), |sum, lane| sum + lane)
 }
 
-/// As [`fill`], past the caches.
-pub(crate) fn fill_past<T: Real>(at: At, value: T, out: &mut [T]) {
+/// Like [`fill`], with non-temporal stores.
+pub(crate) fn fill_non_temporal<T: Real>(at: At, value: T, out: &mut [T]) {
     let line = [value; 64];
-    // SAFETY: nothing that is read depends on the line's place, and `line` holds more than 64 bytes.
-    past(at, out, |_| unsafe { load(line.as_ptr().cast()) });
+    // SAFETY: the same 64 bytes are read for every line, and `line` has more than those.
+    non_temporal(at, out, |_| unsafe { load(line.as_ptr().cast()) });
 }
 
-/// As [`copy`], past the caches.
-pub(crate) fn copy_past<T: Real>(at: At, from: &[T], out: &mut [T]) {
+/// Like [`copy`], with non-temporal stores.
+pub(crate) fn copy_non_temporal<T: Real>(at: At, from: &[T], out: &mut [T]) {
     assert!(from.len() >= out.len());
-    // SAFETY: `past` asks for lines that lie in `out`, and `from` is no shorter.
-    past(at, out, |byte| unsafe { load(from.as_ptr().cast::<u8>().add(byte)) });
+    // SAFETY: `non_temporal` reads only the lines that are in `out`, and `from` is at least as long.
+    non_temporal(at, out, |byte| unsafe { load(from.as_ptr().cast::<u8>().add(byte)) });
 }
 
 /// 64 bytes.
@@ -82,13 +84,14 @@ type Line = [u8; 64];
 /// 64 bytes must be readable from `from` on.
 #[inline(always)]
 unsafe fn load(from: *const u8) -> Line {
-    // SAFETY: the caller says so; bytes have no alignment.
+    // SAFETY: guaranteed by the caller. Bytes need no alignment.
     unsafe { from.cast::<Line>().read_unaligned() }
 }
 
-/// Stores the line that `line` gives for each byte offset past the caches, over all whole lines of `out`.
+/// Stores the line that `line` returns for each byte offset, with non-temporal stores, for all whole lines of
+/// `out`.
 #[cfg(target_arch = "x86_64")]
-fn past<T>(at: At, out: &mut [T], line: impl Fn(usize) -> Line) {
+fn non_temporal<T>(at: At, out: &mut [T], line: impl Fn(usize) -> Line) {
     use std::arch::x86_64::{__m128i, __m512i, _mm_sfence, _mm_stream_si128, _mm512_stream_si512};
     let (base, bytes) = (out.as_mut_ptr().cast::<u8>(), size_of_val(out));
     let first = base.align_offset(64).min(bytes);
@@ -98,7 +101,7 @@ fn past<T>(at: At, out: &mut [T], line: impl Fn(usize) -> Line) {
             #[inline(always)]
             |_| {
                 for byte in (first..bytes.saturating_sub(63)).step_by(64) {
-                    // SAFETY: `byte + 64 <= bytes`, on a line's boundary; the machine has the level.
+                    // SAFETY: `byte + 64 <= bytes`, aligned to a line, and the machine has the level.
                     unsafe {
                         let line: __m512i = std::mem::transmute(line(byte));
                         _mm512_stream_si512(base.add(byte).cast(), line);
@@ -112,7 +115,7 @@ fn past<T>(at: At, out: &mut [T], line: impl Fn(usize) -> Line) {
             #[inline(always)]
             |_| {
                 for byte in (first..bytes.saturating_sub(63)).step_by(64) {
-                    // SAFETY: `byte + 64 <= bytes`, on a line's boundary; SSE2 is part of x86-64.
+                    // SAFETY: `byte + 64 <= bytes`, aligned to a line. SSE2 is part of x86-64.
                     unsafe {
                         let parts: [__m128i; 4] = std::mem::transmute(line(byte));
                         for (part, place) in parts.into_iter().zip(0..) {
@@ -127,9 +130,9 @@ fn past<T>(at: At, out: &mut [T], line: impl Fn(usize) -> Line) {
     unsafe { _mm_sfence() };
 }
 
-/// There is no store past the caches that stable Rust could ask for: a plain one.
+/// Stable Rust has no non-temporal stores for this target, so this uses ordinary ones.
 #[cfg(not(target_arch = "x86_64"))]
-fn past<T>(_: At, out: &mut [T], line: impl Fn(usize) -> Line) {
+fn non_temporal<T>(_: At, out: &mut [T], line: impl Fn(usize) -> Line) {
     let (base, bytes) = (out.as_mut_ptr().cast::<u8>(), size_of_val(out));
     for byte in (0..bytes.saturating_sub(63)).step_by(64) {
         // SAFETY: `byte + 64 <= bytes`.

@@ -1,7 +1,8 @@
-//! What the benches share: rivals that take turns ([`race`]), arrays and plans ([`data`]), loops compiled for a level
-//! ([`levels`]) with the engine's exp in them ([`kernels`]), loops for one shape ([`by_hand`]), what the machine's memory
-//! can do ([`limits`]), and the tables ([`results`]) and pictures ([`picture`]) that come out.
-#![allow(dead_code, unused_imports, reason = "each bench uses a part")]
+//! Shared by the benches: competitors that take turns ([`race`]), arrays and plans ([`data`]), loops compiled
+//! for a level ([`levels`]) with the engine's exp inlined ([`kernels`]), handwritten loops for one shape
+//! ([`by_hand`]), the limits of the machine's memory ([`limits`]), and the resulting tables ([`results`]) and
+//! pictures ([`picture`]).
+#![allow(dead_code, unused_imports, reason = "each bench uses only a part")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small counts")]
 
 pub(crate) mod by_hand;
@@ -18,7 +19,7 @@ pub(crate) use levels::At;
 pub(crate) use race::{Race, is_quick, quantile, race};
 pub(crate) use results::{Results, Table, goal_at_least, goal_at_most};
 
-/// One thread, so that what is compared is the code.
+/// Limits the engine to one thread.
 pub(crate) fn single_thread() {
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global().unwrap();
 }

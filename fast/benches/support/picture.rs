@@ -1,4 +1,5 @@
-//! Pictures: points joined by lines, over an axis that is linear or logarithmic, from 0 on in what was measured.
+//! Pictures: points joined by lines. The horizontal axis is linear or logarithmic, and the vertical one
+//! starts at 0.
 
 use super::results::{directory, figure};
 use plotters::coord::Shift;
@@ -9,9 +10,9 @@ use std::error::Error;
 pub(crate) struct Panel {
     pub(crate) caption: String,
     pub(crate) logarithmic: bool,
-    /// Where the vertical axis ends; lines leave through the top.
+    /// The end of the vertical axis. Lines may leave through the top.
     pub(crate) highest: f64,
-    /// A name where there is more than one, and points.
+    /// The name of each line, if there are several, and its points.
     pub(crate) lines: Vec<(&'static str, Vec<(f64, f64)>)>,
 }
 
@@ -42,7 +43,7 @@ fn draw_panel(panel: &Panel, area: &Area<'_>) -> Result<(), Box<dyn Error>> {
         .margin(12)
         .x_label_area_size(32)
         .y_label_area_size(48);
-    // The two kinds of axis are two types.
+    // The two kinds of axis have different types.
     macro_rules! draw {
         ($axis:expr) => {{
             let mut chart = builder.build_cartesian_2d($axis, 0.0..panel.highest)?;
@@ -78,7 +79,7 @@ fn draw_panel(panel: &Panel, area: &Area<'_>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A count, short.
+/// A count in short form.
 pub(crate) fn whole(value: f64) -> String {
     if value >= 1e4 { format!("1e{}", value.log10().round()) } else { format!("{value:.0}") }
 }

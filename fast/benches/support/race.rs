@@ -1,90 +1,90 @@
-//! Rivals take turns, round after round, and a figure is the median of its rounds: only ratios within one run mean
-//! anything, and whatever slows the machine for a while slows all of them.
+//! Competitors take turns, round after round, and a figure is the median over the rounds. Only ratios within
+//! one run are meaningful: whatever slows the machine for a while then slows all competitors.
 
 use std::time::Instant;
 
-/// How often and how long rivals run.
+/// The number and length of rounds.
 #[derive(Clone, Copy)]
 pub(crate) struct Rounds {
     pub(crate) count: usize,
-    /// How long a round of one rival takes at least: a fast one is called many times in it.
+    /// The shortest duration of one competitor's round, in which a fast one is called many times.
     pub(crate) seconds: f64,
 }
 
 impl Rounds {
-    /// Enough for one figure. `BENCH_ROUNDS` sets the number of rounds.
+    /// Enough for a single figure. `BENCH_ROUNDS` sets the number of rounds.
     pub(crate) fn usual() -> Rounds {
-        Rounds { count: asked().unwrap_or(15), seconds: 2e-3 }
+        Rounds { count: rounds_from_environment().unwrap_or(15), seconds: 2e-3 }
     }
 
-    /// Short ones, for a figure among a thousand.
+    /// Short rounds, for one of a thousand figures.
     pub(crate) fn short() -> Rounds {
-        Rounds { count: asked().unwrap_or(9), seconds: 1.5e-4 }
+        Rounds { count: rounds_from_environment().unwrap_or(9), seconds: 1.5e-4 }
     }
 
-    /// As many again, for figures that stood out.
+    /// More and longer rounds, for figures that stood out.
     pub(crate) fn patient() -> Rounds {
-        Rounds { count: 3 * asked().unwrap_or(9), seconds: 5e-4 }
+        Rounds { count: 3 * rounds_from_environment().unwrap_or(9), seconds: 5e-4 }
     }
 }
 
-fn asked() -> Option<usize> {
+fn rounds_from_environment() -> Option<usize> {
     if is_quick() { Some(1) } else { std::env::var("BENCH_ROUNDS").ok()?.parse().ok() }
 }
 
-/// Whether the bench is only to show that it runs: `cargo bench -- --test`.
+/// Whether the bench only shows that it runs: `cargo bench -- --test`.
 pub(crate) fn is_quick() -> bool {
     std::env::args().any(|argument| argument == "--test")
 }
 
-/// What writes into an output.
-pub(crate) type Rival<'a, T> = &'a mut dyn FnMut(&mut T);
+/// A competitor, which writes into an output.
+pub(crate) type Competitor<'a, T> = &'a mut dyn FnMut(&mut T);
 
-/// The seconds per call of each rival in each round.
+/// The seconds per call of each competitor in each round.
 pub(crate) struct Race(Vec<Vec<f64>>);
 
 impl Race {
-    /// The median seconds per call of a rival.
-    pub(crate) fn seconds(&self, rival: usize) -> f64 {
-        quantile(&self.0[rival], 0.5)
+    /// The median seconds per call of a competitor.
+    pub(crate) fn seconds(&self, competitor: usize) -> f64 {
+        quantile(&self.0[competitor], 0.5)
     }
 
-    /// The median over the rounds of one rival's time over another's.
-    pub(crate) fn ratio(&self, rival: usize, to: usize) -> f64 {
+    /// The median over the rounds of one competitor's time over another's.
+    pub(crate) fn ratio(&self, competitor: usize, to: usize) -> f64 {
         let ratios: Vec<f64> =
-            self.0[rival].iter().zip(&self.0[to]).map(|(one, other)| one / other).collect();
+            self.0[competitor].iter().zip(&self.0[to]).map(|(one, other)| one / other).collect();
         quantile(&ratios, 0.5)
     }
 
-    /// The fastest of some rivals.
-    pub(crate) fn best(&self, rivals: impl IntoIterator<Item = usize>) -> usize {
-        rivals.into_iter().min_by(|&a, &b| self.seconds(a).total_cmp(&self.seconds(b))).unwrap_or(0)
+    /// The fastest of several competitors.
+    pub(crate) fn best(&self, competitors: impl IntoIterator<Item = usize>) -> usize {
+        competitors.into_iter().min_by(|&a, &b| self.seconds(a).total_cmp(&self.seconds(b))).unwrap_or(0)
     }
 }
 
-/// Times rivals that write into one output.
-pub(crate) fn race<T: ?Sized>(rounds: Rounds, out: &mut T, rivals: &mut [Rival<'_, T>]) -> Race {
-    let repeats: Vec<usize> = rivals
+/// Times competitors that write into one output.
+pub(crate) fn race<T: ?Sized>(rounds: Rounds, out: &mut T, competitors: &mut [Competitor<'_, T>]) -> Race {
+    let repeats: Vec<usize> = competitors
         .iter_mut()
-        .map(|rival| {
-            rival(out);
+        .map(|competitor| {
+            competitor(out);
             let start = Instant::now();
-            rival(out);
+            competitor(out);
             let once = start.elapsed().as_secs_f64().max(1e-8);
-            // A first guess is too low for a call of a few nanoseconds.
+            // The first estimate is too low for a call of a few nanoseconds.
             let calls = ((rounds.seconds / once) as usize).clamp(1, 1_000);
             let start = Instant::now();
-            (0..calls).for_each(|_| rival(out));
+            (0..calls).for_each(|_| competitor(out));
             let once = start.elapsed().as_secs_f64() / calls as f64;
             if is_quick() { 1 } else { ((rounds.seconds / once) as usize).clamp(1, 10_000_000) }
         })
         .collect();
-    let mut times = vec![Vec::new(); rivals.len()];
+    let mut times = vec![Vec::new(); competitors.len()];
     for _ in 0..rounds.count {
-        for ((rival, &repeats), times) in rivals.iter_mut().zip(&repeats).zip(&mut times) {
+        for ((competitor, &repeats), times) in competitors.iter_mut().zip(&repeats).zip(&mut times) {
             let start = Instant::now();
             for _ in 0..repeats {
-                rival(out);
+                competitor(out);
             }
             times.push(start.elapsed().as_secs_f64() / repeats as f64);
         }
@@ -92,7 +92,7 @@ pub(crate) fn race<T: ?Sized>(rounds: Rounds, out: &mut T, rivals: &mut [Rival<'
     Race(times)
 }
 
-/// The value below which this part of the values lies.
+/// The value below which this fraction of the values is.
 pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

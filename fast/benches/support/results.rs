@@ -1,12 +1,12 @@
-//! What a bench found, printed as Markdown and left as JSON in `target/performance`, from where `benches/report` puts
-//! it into `PERFORMANCE.md`: no number is copied by hand.
-#![allow(clippy::print_stdout, reason = "this is what a bench is for")]
+//! The results of a bench, printed as Markdown and written as JSON to `target/performance`, from where
+//! `benches/report` copies them to `PERFORMANCE.md` and `benches/results`.
+#![allow(clippy::print_stdout, reason = "a bench prints its results")]
 
 use super::{At, is_quick};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A table under a name.
+/// A table with a name.
 pub(crate) struct Table {
     name: &'static str,
     header: Vec<String>,
@@ -18,9 +18,9 @@ impl Table {
         Table { name, header: header.iter().map(ToString::to_string).collect(), rows: Vec::new() }
     }
 
-    /// Adds a row, and prints it: some take a while.
+    /// Adds a row and prints it at once, because some take a while.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        assert_eq!(cells.len(), self.header.len(), "a cell per column");
+        assert_eq!(cells.len(), self.header.len(), "a row has one cell per column");
         if self.rows.is_empty() {
             println!("\n| {} |\n|{}", self.header.join(" | "), "---|".repeat(self.header.len()));
         }
@@ -29,35 +29,35 @@ impl Table {
     }
 }
 
-/// A goal, what was asked and what was measured.
+/// A goal: the target and the measured value.
 pub(crate) struct Goal {
     goal: String,
-    asked: String,
+    target: String,
     measured: String,
     met: bool,
 }
 
-/// A goal that a figure stays at or below a bound.
+/// A goal with an upper bound.
 pub(crate) fn goal_at_most(goal: impl Into<String>, bound: f64, measured: f64, unit: &str) -> Goal {
     Goal {
         goal: goal.into(),
-        asked: format!("≤ {bound}{unit}"),
+        target: format!("≤ {bound}{unit}"),
         measured: format!("{}{unit}", figure(measured)),
         met: measured <= bound,
     }
 }
 
-/// A goal that a figure stays at or above a bound.
+/// A goal with a lower bound.
 pub(crate) fn goal_at_least(goal: impl Into<String>, bound: f64, measured: f64, unit: &str) -> Goal {
     Goal {
         goal: goal.into(),
-        asked: format!("≥ {bound}{unit}"),
+        target: format!("≥ {bound}{unit}"),
         measured: format!("{}{unit}", figure(measured)),
         met: measured >= bound,
     }
 }
 
-/// A number with as many decimals as it deserves.
+/// A number with a suitable number of decimals.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -67,7 +67,7 @@ pub(crate) fn figure(value: f64) -> String {
     }
 }
 
-/// All that one bench found.
+/// All results of one bench.
 pub(crate) struct Results {
     bench: &'static str,
     tables: Vec<Table>,
@@ -89,13 +89,13 @@ impl Results {
             "{} {}: {}, measured {}",
             if goal.met { "met:" } else { "missed:" },
             goal.goal,
-            goal.asked,
+            goal.target,
             goal.measured
         );
         self.goals.push(goal);
     }
 
-    /// Leaves everything as JSON; a quick run leaves nothing, for its figures mean nothing.
+    /// Writes everything as JSON. A quick run writes nothing, because its figures are meaningless.
     pub(crate) fn write(self) {
         if is_quick() {
             return;
@@ -105,7 +105,7 @@ impl Results {
             .into_iter()
             .map(|table| json!({"name": table.name, "header": table.header, "rows": table.rows}))
             .collect();
-        let goal = |goal: Goal| json!({"goal": goal.goal, "asked": goal.asked, "measured": goal.measured, "met": goal.met});
+        let goal = |goal: Goal| json!({"goal": goal.goal, "target": goal.target, "measured": goal.measured, "met": goal.met});
         let goals: Vec<Value> = self.goals.into_iter().map(goal).collect();
         let level = At::detect().level().name();
         let all = json!({"bench": self.bench, "level": level, "tables": tables, "goals": goals});
@@ -114,7 +114,7 @@ impl Results {
     }
 }
 
-/// Where results go.
+/// The directory of the results.
 pub(crate) fn directory() -> PathBuf {
     let directory = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/performance"));
     std::fs::create_dir_all(&directory).unwrap();

@@ -1,15 +1,19 @@
-//! Operands that lie across the result: rows whose elements of one column are neighbours in memory. Squares of them are
-//! turned in registers, so that each line of memory is read once for all rows.
+//! Transposition, for operands whose columns are contiguous in memory while the result needs rows. Square
+//! blocks are transposed in registers, so that each cache line is read once for all rows.
 
-/// The most rows that are taken at once.
+#[cfg(target_arch = "x86_64")]
+use super::stream::NoPadding;
+
+/// The largest number of rows that are taken at once.
 pub const ROWS: usize = 16;
 
-/// How many columns `rows` have, where `from` has an element of each for every row; columns begin `step` apart.
+/// The number of columns in `rows`. Checks that `from` has an element of each column for every row; columns
+/// begin `step` elements apart.
 fn columns<T>(from: &[T], step: usize, rows: &[&mut [T]]) -> usize {
     let count = rows.first().map_or(0, |row| row.len());
     let reach = count.saturating_sub(1).saturating_mul(step).saturating_add(rows.len());
-    assert!(count == 0 || reach <= from.len(), "there are as many columns as are asked for");
-    assert!(rows.iter().all(|row| row.len() == count), "rows are of one length");
+    assert!(count == 0 || reach <= from.len(), "the source has fewer columns than the rows need");
+    assert!(rows.iter().all(|row| row.len() == count), "rows of different lengths");
     count
 }
 
@@ -23,10 +27,11 @@ pub(super) fn plain<T: Copy>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
     }
 }
 
-/// The same by squares.
+/// The same, in square blocks.
 #[cfg(target_arch = "x86_64")]
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn squares<T: Copy>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
+pub(super) fn squares<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
     let count = columns(from, step, rows);
     let side = match size_of::<T>() {
         4 => 8,
@@ -40,20 +45,20 @@ pub(super) fn squares<T: Copy>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
             for (place, row) in places.iter_mut().zip(rows) {
                 *place = row[left..].as_mut_ptr().cast();
             }
-            // SAFETY: the instructions are this function's. `side` columns from `left` on have `side` elements each from
-            // `top` on, by what `columns` found, and each of `side` rows as many places from `left` on. T is 4 or 8 bytes,
-            // which are moved as they are.
+            // SAFETY: this function has the instructions. `columns` found that `side` columns from `left` on
+            // have `side` elements each from `top` on, and that each of `side` rows has as many places from
+            // `left` on. T has 4 or 8 bytes without padding, which are moved unchanged.
             unsafe {
                 let from = from.as_ptr().add(left * step + top).cast::<u8>();
                 if side == 8 {
-                    turn_eight(from, step * 4, places);
+                    transpose_eight(from, step * 4, places);
                 } else {
-                    turn_four(from, step * 8, [places[0], places[1], places[2], places[3]]);
+                    transpose_four(from, step * 8, [places[0], places[1], places[2], places[3]]);
                 }
             }
         }
     }
-    // What fills no square: the rows below, then the columns at the end.
+    // What no square covers: the rows below, then the columns at the end.
     for at in 0..count {
         let first = if at < wide { high } else { 0 };
         for (row, out) in rows.iter_mut().enumerate().skip(first) {
@@ -62,15 +67,16 @@ pub(super) fn squares<T: Copy>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
     }
 }
 
-/// A square of eight by eight elements of 4 bytes.
+/// Transposes eight by eight elements of 4 bytes.
 ///
 /// # Safety
-/// 32 bytes stand at `from` and at each of seven more multiples of `step` bytes, and as many places at each of `rows`.
+/// `from` points to 32 readable bytes, and so does each of the seven next multiples of `step` bytes. Each of
+/// `rows` points to 32 writable bytes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn turn_eight(from: *const u8, step: usize, rows: [*mut u8; 8]) {
+unsafe fn transpose_eight(from: *const u8, step: usize, rows: [*mut u8; 8]) {
     use std::arch::x86_64::*;
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let load = |k: usize| unsafe { _mm256_loadu_ps(from.add(k * step).cast()) };
     let column = [load(0), load(1), load(2), load(3), load(4), load(5), load(6), load(7)];
     let low = |k: usize| _mm256_unpacklo_ps(column[k], column[k + 1]);
@@ -80,7 +86,7 @@ unsafe fn turn_eight(from: *const u8, step: usize, rows: [*mut u8; 8]) {
     let second = |k: usize| _mm256_shuffle_ps::<0xee>(pairs[k], pairs[k + 2]);
     let fours = [first(0), second(0), first(1), second(1), first(4), second(4), first(5), second(5)];
     for k in 0..4 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             _mm256_storeu_ps(rows[k].cast(), _mm256_permute2f128_ps::<0x20>(fours[k], fours[k + 4]));
             _mm256_storeu_ps(rows[k + 4].cast(), _mm256_permute2f128_ps::<0x31>(fours[k], fours[k + 4]));
@@ -88,22 +94,23 @@ unsafe fn turn_eight(from: *const u8, step: usize, rows: [*mut u8; 8]) {
     }
 }
 
-/// A square of four by four elements of 8 bytes.
+/// Transposes four by four elements of 8 bytes.
 ///
 /// # Safety
-/// 32 bytes stand at `from` and at each of three more multiples of `step` bytes, and as many places at each of `rows`.
+/// `from` points to 32 readable bytes, and so does each of the three next multiples of `step` bytes. Each of
+/// `rows` points to 32 writable bytes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn turn_four(from: *const u8, step: usize, rows: [*mut u8; 4]) {
+unsafe fn transpose_four(from: *const u8, step: usize, rows: [*mut u8; 4]) {
     use std::arch::x86_64::*;
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let load = |k: usize| unsafe { _mm256_loadu_pd(from.add(k * step).cast()) };
     let column = [load(0), load(1), load(2), load(3)];
     let low = |k: usize| _mm256_unpacklo_pd(column[k], column[k + 1]);
     let high = |k: usize| _mm256_unpackhi_pd(column[k], column[k + 1]);
     let pairs = [low(0), high(0), low(2), high(2)];
     for k in 0..2 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             _mm256_storeu_pd(rows[k].cast(), _mm256_permute2f128_pd::<0x20>(pairs[k], pairs[k + 2]));
             _mm256_storeu_pd(rows[k + 2].cast(), _mm256_permute2f128_pd::<0x31>(pairs[k], pairs[k + 2]));

@@ -1,15 +1,47 @@
-//! A left fold as one superinstruction: `((x0 op x1) op x2) op …` with the value in registers throughout. Each
-//! argument is a vector or one value, which is a branch on a pattern that repeats: one loop for all 2^n - 1
-//! broadcasting patterns of n operands. A link may be a function of the value alone, exp among them.
+//! Chains: left folds `((x0 op x1) op x2) op …` computed in one pass, with the value in registers throughout.
+//!
+//! Each argument is a vector or one value for the whole row, which the code distinguishes by a branch on a
+//! pattern that repeats. So one loop serves all 2^n - 1 broadcasting patterns of n operands. A link may also
+//! be a function of the value alone, such as exp.
+//!
+//! This is how [`run`] computes `(x0 + x1) * x2` with a group of four vectors. `x1` is a scalar in every row:
+//!
+//! ```text
+//!               at             at + 4 * WIDTH
+//!               |              |
+//!       x0  ....[ v  v  v  v ].[ v  v  v  v ]...[ v  v  v  v ]..   load
+//!                 |  |  |  |
+//!       x1  s --> +  +  +  +        link 1: Add, scalar            splat, once per group
+//!                 |  |  |  |
+//!       x2  ....[ *  *  *  * ].[ v  v  v  v ]...[ v  v  v  v ]..   link 2: Multiply, vector: load
+//!                 |  |  |  |
+//!       out ....[ a  a  a  a ].[            ]...[            ]..   store
+//!               '----+-------'                   '---- the last group ends with the row and overlaps
+//!                    group: the value `a` of all its elements stays in registers from x0 to out
+//! ```
+//!
+//! The outer loop goes over the groups of a row and the inner one over the links, so that the branch on a
+//! link's operation is paid once per group. What does not fill a whole group is done by smaller groups, or by
+//! one group that ends with the row and computes a few elements again. Non-temporal stores must not be
+//! repeated and must be aligned, so there the first and last elements are computed one at a time.
+//!
+//! Rows of at most two groups are computed four at a time, each with a quarter of a group:
+//!
+//! ```text
+//!       row r      [ v ][ v ]...      one group = the first vectors of four rows, then the next ones
+//!       row r + 1  [ v ][ v ]...
+//!       row r + 2  [ v ][ v ]...
+//!       row r + 3  [ v ][ v ]...
+//! ```
 
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
-/// How many partial sums a sum has. It is part of the result: the same on every level.
+/// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
 pub const LANES: usize = 64;
 
-/// How far ahead operands are asked for, in bytes: by a chain that computes much, and by one that is stored past the
-/// caches, whose operands come from memory.
+/// How many bytes ahead operands are prefetched by a chain that computes functions, and by one with
+/// non-temporal stores, whose operands come from memory.
 const AHEAD: usize = 2048;
 const FAR_AHEAD: usize = 1024;
 
@@ -45,26 +77,27 @@ impl ChainOp {
     }
 }
 
-/// An argument of a chain: for each row of the output as many values as it has places, or one; none for a function of
-/// one.
+/// A link of a chain with its argument: for each row of the output as many values as the row has elements, or
+/// one value; none if the operation is unary.
 #[derive(Clone, Copy)]
 pub struct Link<'a, T> {
     pub op: ChainOp,
-    /// From the first row's values to the last row's.
+    /// From the first value of the first row to the last value of the last row.
     pub values: &'a [T],
-    /// How far apart the values of successive rows begin.
+    /// The distance between the starts of successive rows, in elements.
     pub step: usize,
+    /// Whether a row has one value.
     pub scalar: bool,
 }
 
 impl<T> Link<'_, T> {
-    /// Whether there are values for so many rows, more than 0, of so many places.
-    fn is_enough(&self, rows: usize, width: usize) -> bool {
+    /// Whether there are values for `rows` rows, at least one, of `width` elements.
+    fn is_long_enough(&self, rows: usize, width: usize) -> bool {
         let last = if self.scalar { 1 } else { width };
         self.values.len() >= (rows - 1).saturating_mul(self.step).saturating_add(last)
     }
 
-    /// On by so many rows, after which there is another.
+    /// Moves on by `rows` rows, after which there is another row.
     #[inline(always)]
     fn advance(&mut self, rows: usize) {
         if self.step != 0 {
@@ -73,48 +106,44 @@ impl<T> Link<'_, T> {
     }
 }
 
-/// What links a chain has: code that is compiled for few of them is faster.
+/// Which operations a chain contains: code that is compiled for fewer of them is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum ChainKind {
+    /// Additions only.
     Sums,
+    /// Binary operations only.
     Arithmetic,
+    /// Unary operations as well.
     Functions,
 }
 
-impl Sort {
-    /// The narrowest that all links are of.
-    pub(super) fn of<T>(links: &[Link<'_, T>]) -> Sort {
+impl ChainKind {
+    /// The narrowest kind that covers all links.
+    pub(super) fn of<T>(links: &[Link<'_, T>]) -> ChainKind {
         if links.iter().all(|link| link.op == ChainOp::Add) {
-            Sort::Sums
+            ChainKind::Sums
         } else if links.iter().any(|link| link.op.is_unary()) {
-            Sort::Functions
+            ChainKind::Functions
         } else {
-            Sort::Arithmetic
+            ChainKind::Arithmetic
         }
     }
 }
 
-/// The rows that are taken at once where each gives a part of a group.
-const TOGETHER: usize = 4;
+/// The number of short rows that share a group.
+const SHORT_ROWS: usize = 4;
 
-/// [`Sort`], as constants of the code that is compiled for it.
-pub(super) const SUMS: u8 = Sort::Sums as u8;
-pub(super) const ARITHMETIC: u8 = Sort::Arithmetic as u8;
-pub(super) const FUNCTIONS: u8 = Sort::Functions as u8;
+/// [`ChainKind`] as const parameters of the code that is compiled for it.
+pub(super) const SUMS: u8 = ChainKind::Sums as u8;
+pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
+pub(super) const FUNCTIONS: u8 = ChainKind::Functions as u8;
 
-/// The chain over the rows of `out`, `MANY` vectors at a time; its links are of the sort `SORT`. `PAST`: stored past
-/// the caches.
+/// The chain over the rows of `out`, in groups of `GROUP` vectors. Its links are of the kind `KIND`.
 ///
 /// # Safety
-/// The instructions of `V` are there.
+/// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn run<
-    V: Vector,
-    S: Vector<Element = V::Element>,
-    const MANY: usize,
-    const SORT: u8,
-    const PAST: bool,
->(
+pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     mut first: Link<'_, V::Element>,
     links: &mut [Link<'_, V::Element>],
     rows: usize,
@@ -124,27 +153,27 @@ pub(super) unsafe fn run<
         return;
     }
     let width = if rows == 1 { out.len() } else { out.len() / rows };
-    let enough = first.is_enough(rows, width)
-        && links.iter().all(|link| link.op.is_unary() || link.is_enough(rows, width));
-    assert!(enough && rows * width == out.len(), "a chain's arguments are as long as its output");
+    let enough = first.is_long_enough(rows, width)
+        && links.iter().all(|link| link.op.is_unary() || link.is_long_enough(rows, width));
+    assert!(enough && rows * width == out.len(), "an argument of a chain is shorter than its output");
     let mut rest = out;
-    let is_short = (MANY / TOGETHER * V::WIDTH..=2 * MANY * V::WIDTH).contains(&width);
-    while !PAST && SORT != FUNCTIONS && V::WIDTH > 1 && is_short && rest.len() >= TOGETHER * width {
-        let (out, others) = rest.split_at_mut(TOGETHER * width);
-        // SAFETY: as below, for each of the rows.
-        unsafe { several::<V, MANY, SORT>(first, links, width, out) };
+    let is_short = (GROUP / SHORT_ROWS * V::WIDTH..=2 * GROUP * V::WIDTH).contains(&width);
+    while !NON_TEMPORAL && KIND != FUNCTIONS && V::WIDTH > 1 && is_short && rest.len() >= SHORT_ROWS * width {
+        let (out, others) = rest.split_at_mut(SHORT_ROWS * width);
+        // SAFETY: as below, for each of the rows. `is_short` says that a row has the elements that a group
+        // takes.
+        unsafe { short_rows::<V, GROUP, KIND>(first, links, width, out) };
         if others.is_empty() {
             return;
         }
         rest = others;
-        first.advance(TOGETHER);
-        links.iter_mut().for_each(|link| link.advance(TOGETHER));
+        first.advance(SHORT_ROWS);
+        links.iter_mut().for_each(|link| link.advance(SHORT_ROWS));
     }
     loop {
         let (out, others) = rest.split_at_mut(width);
-        // SAFETY: the instructions of `V` are there by this function's contract, and the values of a row by the
-        // assertion.
-        unsafe { row::<V, S, MANY, SORT, PAST>(first, links, out) };
+        // SAFETY: the caller guarantees the instructions of `V`, and the assertion the values of a row.
+        unsafe { row::<V, GROUP, KIND, NON_TEMPORAL>(first, links, out) };
         if others.is_empty() {
             return;
         }
@@ -154,24 +183,25 @@ pub(super) unsafe fn run<
     }
 }
 
-/// The chain over several rows: a part of each makes a group, so that what a link costs beside its arithmetic is paid once
-/// for all of them. The last group overlaps the one before.
+/// The chain over [`SHORT_ROWS`] rows. A part of each row makes up a group, so that the branch on a link is
+/// paid once for all of them. The last group overlaps the one before.
 ///
 /// # Safety
-/// The instructions of `V` are there. `out` has [`TOGETHER`] rows of `width` places, which is as many as a group takes of each or
-/// more, and for each row every argument has so many elements; a scalar has one.
+/// The machine has the instructions of `V`. `out` has [`SHORT_ROWS`] rows of `width` elements, at least as
+/// many as a group takes of each row. For each row, every vector argument has `width` elements and every
+/// scalar has one.
 #[inline(always)]
-unsafe fn several<V: Vector, const MANY: usize, const SORT: u8>(
+unsafe fn short_rows<V: Vector, const GROUP: usize, const KIND: u8>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     width: usize,
     out: &mut [V::Element],
 ) {
-    let step = MANY / TOGETHER * V::WIDTH;
+    let step = GROUP / SHORT_ROWS * V::WIDTH;
     let (mut at, last) = (0, width - step);
     loop {
-        // SAFETY: this function's contract; `at` is at most `last`.
-        unsafe { group::<V, MANY, TOGETHER, SORT, false>(first, links, at, out) };
+        // SAFETY: guaranteed by the caller; `at` is at most `last`.
+        unsafe { group::<V, GROUP, SHORT_ROWS, KIND, false>(first, links, at, out) };
         if at == last {
             return;
         }
@@ -182,134 +212,130 @@ unsafe fn several<V: Vector, const MANY: usize, const SORT: u8>(
 /// The chain over one row.
 ///
 /// # Safety
-/// The instructions of `V` are there. Every argument that is no scalar has as many elements as `out`, which has some; a
-/// scalar has one.
+/// The machine has the instructions of `V`. `out` is not empty; every vector argument has as many elements,
+/// and every scalar has one.
 #[inline(always)]
-unsafe fn row<
-    V: Vector,
-    S: Vector<Element = V::Element>,
-    const MANY: usize,
-    const SORT: u8,
-    const PAST: bool,
->(
+unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     out: &mut [V::Element],
 ) {
     let count = out.len();
-    // Scalars at the start are folded once.
+    // Leading scalars are folded once per row.
     let scalars = if first.scalar { links.iter().take_while(|link| link.scalar).count() } else { 0 };
     let (folded, links) = links.split_at(scalars);
     let mut head = [first.values[0]];
     if !folded.is_empty() {
-        // SAFETY: the instructions of `S` are among those of `V`; each scalar has one element, and `head` one place.
-        unsafe { group::<S, 1, 1, SORT, false>(first, folded, 0, &mut head) };
+        // SAFETY: a vector of width 1 needs no instructions. Each scalar has one element, and so has `head`.
+        unsafe { group::<V::Element, 1, 1, KIND, false>(first, folded, 0, &mut head) };
     }
     let first = if first.scalar { Link { values: &head, ..first } } else { first };
     let mut at = 0;
     let boundary = out.as_ptr().align_offset(size_of::<V>());
-    // SAFETY: the instructions of `V` are there by this function's contract; every group lies inside `out`, and
-    // so inside every argument. Groups that are stored past the caches start at `boundary`, and go on by whole vectors.
+    // SAFETY: the caller guarantees the instructions of `V`. Every group is inside `out`, and so inside every
+    // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
-        while PAST && at < boundary.min(count) {
-            group::<S, 1, 1, SORT, false>(first, links, at, out);
+        while NON_TEMPORAL && at < boundary.min(count) {
+            group::<V::Element, 1, 1, KIND, false>(first, links, at, out);
             at += 1;
         }
-        // Past the caches few at once: stores in long bursts wait for one another. Functions take longer than their stores.
-        let bursts = PAST && SORT != FUNCTIONS;
+        // Long bursts of non-temporal stores wait for one another, so groups are small. Functions take longer
+        // than their stores and need no small groups.
+        let bursts = NON_TEMPORAL && KIND != FUNCTIONS;
         while bursts && links.len() <= 2 && at + 2 * V::WIDTH <= count {
-            group::<V, 2, 1, SORT, PAST>(first, links, at, out);
+            group::<V, 2, 1, KIND, NON_TEMPORAL>(first, links, at, out);
             at += 2 * V::WIDTH;
         }
         while bursts && at + 4 * V::WIDTH <= count {
-            group::<V, 4, 1, SORT, PAST>(first, links, at, out);
+            group::<V, 4, 1, KIND, NON_TEMPORAL>(first, links, at, out);
             at += 4 * V::WIDTH;
         }
-        while at + MANY * V::WIDTH <= count {
-            group::<V, MANY, 1, SORT, PAST>(first, links, at, out);
-            at += MANY * V::WIDTH;
+        while at + GROUP * V::WIDTH <= count {
+            group::<V, GROUP, 1, KIND, NON_TEMPORAL>(first, links, at, out);
+            at += GROUP * V::WIDTH;
         }
-        if MANY > 8 && rest::<V, MANY, 8, SORT, PAST>(first, links, &mut at, out) {
+        if GROUP > 8 && rest::<V, GROUP, 8, KIND, NON_TEMPORAL>(first, links, &mut at, out) {
             return;
         }
-        if MANY > 4 && rest::<V, 8, 4, SORT, PAST>(first, links, &mut at, out) {
+        if GROUP > 4 && rest::<V, 8, 4, KIND, NON_TEMPORAL>(first, links, &mut at, out) {
             return;
         }
-        if rest::<V, 4, 1, SORT, PAST>(first, links, &mut at, out) {
+        if rest::<V, 4, 1, KIND, NON_TEMPORAL>(first, links, &mut at, out) {
             return;
         }
         while at + V::WIDTH <= count {
-            group::<V, 1, 1, SORT, PAST>(first, links, at, out);
+            group::<V, 1, 1, KIND, NON_TEMPORAL>(first, links, at, out);
             at += V::WIDTH;
         }
-        if !PAST && at < count && count >= V::WIDTH {
-            return group::<V, 1, 1, SORT, PAST>(first, links, count - V::WIDTH, out);
+        if !NON_TEMPORAL && at < count && count >= V::WIDTH {
+            return group::<V, 1, 1, KIND, NON_TEMPORAL>(first, links, count - V::WIDTH, out);
         }
         while at < count {
-            group::<S, 1, 1, SORT, false>(first, links, at, out);
+            group::<V::Element, 1, 1, KIND, false>(first, links, at, out);
             at += 1;
         }
     }
 }
 
-/// What fills no group of `U` vectors from place `at` on. A rest of more than `HALF` vectors is the end of one more whole
-/// group, where the row is long enough; otherwise a group of `HALF` is done, if the rest has one. Whether that is all.
+/// The elements from `at` on, which are fewer than a group of `U` vectors. If there are more than `HALF`
+/// vectors and the row is long enough, they are the end of one more whole group. Otherwise a group of `HALF`
+/// is computed, if there are enough elements. Returns whether the row is finished.
 ///
 /// # Safety
-/// As [`group`]'s, for the places that `out` has.
+/// As for [`group`], for the elements of `out`.
 #[inline(always)]
-unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const SORT: u8, const PAST: bool>(
+unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     at: &mut usize,
     out: &mut [V::Element],
 ) -> bool {
     let count = out.len();
-    // SAFETY: both groups lie inside `out`.
+    // SAFETY: both groups are inside `out`.
     unsafe {
-        if !PAST && count - *at > HALF * V::WIDTH && count >= U * V::WIDTH {
-            group::<V, U, 1, SORT, PAST>(first, links, count - U * V::WIDTH, out);
+        if !NON_TEMPORAL && count - *at > HALF * V::WIDTH && count >= U * V::WIDTH {
+            group::<V, U, 1, KIND, NON_TEMPORAL>(first, links, count - U * V::WIDTH, out);
             return true;
         }
         if HALF > 1 && count - *at >= HALF * V::WIDTH {
-            group::<V, HALF, 1, SORT, PAST>(first, links, *at, out);
+            group::<V, HALF, 1, KIND, NON_TEMPORAL>(first, links, *at, out);
             *at += HALF * V::WIDTH;
         }
     }
     *at == count
 }
 
-/// `U` vectors of the chain, as many from place `at` of each of `ROWS` rows on.
+/// `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows.
 ///
 /// # Safety
-/// The instructions of `V` are there; from `at` on each row of `out` has `U / ROWS * V::WIDTH` places, and every argument that
-/// is no scalar as many elements for it; a scalar has one. With `PAST`, `out[at]` stands on a boundary of the vector's size.
+/// The machine has the instructions of `V`. From `at` on, each row of `out` and of every vector argument has
+/// `U / ROWS * V::WIDTH` elements; a scalar has one. With `NON_TEMPORAL`, `out[at]` is aligned to a vector.
 #[inline(always)]
-unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const SORT: u8, const PAST: bool>(
+unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     at: usize,
     out: &mut [V::Element],
 ) {
-    // SAFETY: the caller's: all offsets are inside.
+    // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        let a = compute::<V, U, ROWS, SORT, PAST>(first, links, at);
+        let a = compute::<V, U, ROWS, KIND, NON_TEMPORAL>(first, links, at);
         let width = out.len() / ROWS;
         for (k, a) in a.into_iter().enumerate() {
             let (row, k) = (k / (U / ROWS), k % (U / ROWS));
             let to = out.as_mut_ptr().add(row * width + at + k * V::WIDTH);
-            if PAST { a.stream(to) } else { a.store(to) }
+            if NON_TEMPORAL { a.store_non_temporal(to) } else { a.store(to) }
         }
     }
 }
 
-/// The chain over `count` places, added up in lanes: a place goes to the lane that it is by the number of lanes, so that
-/// the order of each lane's sum is that of the places on every level.
+/// Adds the values of the chain over `count` elements to `lanes`. Element `i` is added to lane `i % LANES`,
+/// so each lane adds its elements in the same order on every level.
 ///
 /// # Safety
-/// The instructions of `V` are there; `U` of it are no more than the lanes, and divide them.
+/// The machine has the instructions of `V`, and the elements of `U` vectors divide [`LANES`].
 #[inline(always)]
-pub(super) unsafe fn sum<V: Vector, S: Vector<Element = V::Element>, const U: usize>(
+pub(super) unsafe fn sum<V: Vector, const U: usize>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     count: usize,
@@ -319,11 +345,11 @@ pub(super) unsafe fn sum<V: Vector, S: Vector<Element = V::Element>, const U: us
         |link: &Link<'_, V::Element>| link.values.len() >= if link.scalar { 1 } else { count.max(1) };
     assert!(
         enough(&first) && links.iter().all(|link| link.op.is_unary() || enough(link)),
-        "a chain's arguments are as long as what is added up"
+        "an argument of a chain is shorter than the range that is added up"
     );
     let mut at = 0;
-    // SAFETY: the instructions of `V` are there by this function's contract, and the places of a group by the
-    // assertion; groups of `U`, of one vector and of one element begin at lanes from which they fit.
+    // SAFETY: the caller guarantees the instructions of `V`, and the assertion the elements of a group.
+    // Groups of `U` vectors, of one vector and of one element start at lanes from which they fit.
     unsafe {
         while at + U * V::WIDTH <= count {
             add_up::<V, U>(first, links, at, lanes);
@@ -334,16 +360,16 @@ pub(super) unsafe fn sum<V: Vector, S: Vector<Element = V::Element>, const U: us
             at += V::WIDTH;
         }
         while at < count {
-            add_up::<S, 1>(first, links, at, lanes);
+            add_up::<V::Element, 1>(first, links, at, lanes);
             at += 1;
         }
     }
 }
 
-/// `U` vectors of the chain from place `at` on, added to their lanes.
+/// Adds `U` vectors of the chain, from element `at` on, to their lanes.
 ///
 /// # Safety
-/// As [`group`]'s, for the arguments; from `at` by the number of lanes on there are `U * V::WIDTH` lanes.
+/// As for [`group`], for the arguments. From lane `at % LANES` on there are `U * V::WIDTH` lanes.
 #[inline(always)]
 unsafe fn add_up<V: Vector, const U: usize>(
     first: Link<'_, V::Element>,
@@ -351,7 +377,7 @@ unsafe fn add_up<V: Vector, const U: usize>(
     at: usize,
     lanes: &mut [V::Element; LANES],
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let a = compute::<V, U, 1, FUNCTIONS, false>(first, links, at);
         for (k, a) in a.into_iter().enumerate() {
@@ -361,28 +387,28 @@ unsafe fn add_up<V: Vector, const U: usize>(
     }
 }
 
-/// What `U` vectors of the chain come to, as many from place `at` of each of `ROWS` rows on.
+/// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows.
 ///
 /// # Safety
-/// As [`group`]'s, for the arguments.
+/// As for [`group`], for the arguments.
 #[inline(always)]
-unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const SORT: u8, const PAST: bool>(
+unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     at: usize,
 ) -> [V; U] {
-    // SAFETY: the caller's: all offsets are inside.
+    // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        if PAST || SORT == FUNCTIONS {
-            fetch::<V, U>(&first, at, if PAST { FAR_AHEAD } else { AHEAD });
+        if NON_TEMPORAL || KIND == FUNCTIONS {
+            fetch::<V, U>(&first, at, if NON_TEMPORAL { FAR_AHEAD } else { AHEAD });
             for link in links {
-                fetch::<V, U>(link, at, if PAST { FAR_AHEAD } else { AHEAD });
+                fetch::<V, U>(link, at, if NON_TEMPORAL { FAR_AHEAD } else { AHEAD });
             }
         }
         let mut a = read::<V, U, ROWS>(&first, at);
         let mut rest = links;
-        if SORT == SUMS && U <= 8 && ROWS == 1 && V::WIDTH > 1 {
-            // Three at once: one branch for three links, which is worth it where few vectors share the branch.
+        if KIND == SUMS && U <= 8 && ROWS == 1 && V::WIDTH > 1 {
+            // One branch for three links, which pays off when few vectors share the branch.
             let (threes, left) = links.as_chunks::<3>();
             rest = left;
             for links in threes {
@@ -398,8 +424,9 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const SORT: u8, 
                 }
             }
         }
-        while SORT == SUMS && !rest.is_empty() {
-            // A loop for each kind of argument: of two branches the compiler would make one, with all arguments in registers.
+        while KIND == SUMS && !rest.is_empty() {
+            // One loop for each kind of argument. The compiler would merge two branches into one, with every
+            // argument in a register.
             while let [link, others @ ..] = rest
                 && !link.scalar
             {
@@ -413,8 +440,8 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const SORT: u8, 
                 rest = others;
             }
         }
-        for link in if SORT == SUMS { &[] } else { rest } {
-            // One jump for an operation and what its argument is.
+        for link in if KIND == SUMS { &[] } else { rest } {
+            // One jump for the operation and the kind of its argument.
             match (link.op, link.scalar) {
                 (ChainOp::Add, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::add),
                 (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::add),
@@ -434,28 +461,36 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const SORT: u8, 
                     fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.divide(a));
                 }
                 (ChainOp::DivideInto, true) => fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.divide(a)),
-                (op, _) if SORT == FUNCTIONS => function(&mut a, op),
-                _ => {}
+                // Only `FUNCTIONS` is compiled with these, and `ChainKind::of` chooses it for every chain
+                // that has one.
+                (ChainOp::Negate, _) => {
+                    if KIND == FUNCTIONS {
+                        a = each!(a => a.negate());
+                    }
+                }
+                (ChainOp::Abs, _) => {
+                    if KIND == FUNCTIONS {
+                        a = each!(a => a.abs());
+                    }
+                }
+                (ChainOp::Sqrt, _) => {
+                    if KIND == FUNCTIONS {
+                        a = each!(a => a.sqrt());
+                    }
+                }
+                (ChainOp::Exp, _) => {
+                    if KIND == FUNCTIONS {
+                        a = V::exp(a);
+                    }
+                }
             }
         }
         a
     }
 }
 
-/// A link that has no argument.
-#[inline(always)]
-fn function<V: Vector, const U: usize>(a: &mut [V; U], op: ChainOp) {
-    let before = *a;
-    match op {
-        ChainOp::Negate => *a = each!(before => before.negate()),
-        ChainOp::Abs => *a = each!(before => before.abs()),
-        ChainOp::Sqrt => *a = each!(before => before.sqrt()),
-        _ => *a = V::exp(before),
-    }
-}
-
-/// Asks for what a group some way ahead will read: the hardware stops asking at the end of every page, and where much is
-/// computed it does not look far enough ahead.
+/// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
+/// not look far enough ahead of a chain that computes functions.
 #[inline(always)]
 fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize, ahead: usize) {
     if !link.scalar {
@@ -466,17 +501,17 @@ fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize, ahea
     }
 }
 
-/// `U` vectors of an argument, from place `at` of each row on.
+/// `U` vectors of an argument, from element `at` of each row on.
 ///
 /// # Safety
-/// As [`group`]'s.
+/// As for [`group`].
 #[inline(always)]
 unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
     link: &Link<'_, V::Element>,
     at: usize,
 ) -> [V; U] {
     let from = link.values.as_ptr();
-    // SAFETY: the caller's: all offsets are inside.
+    // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
         let mut a = [V::splat(*from); U];
         if !link.scalar {
@@ -493,10 +528,10 @@ unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
     }
 }
 
-/// One link, whose argument is a scalar or not.
+/// Applies one link. `SCALAR` says whether its argument is a scalar.
 ///
 /// # Safety
-/// As [`group`]'s.
+/// As for [`group`].
 #[inline(always)]
 unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>(
     a: &mut [V; U],
@@ -505,7 +540,7 @@ unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>
     op: impl Fn(V, V) -> V,
 ) {
     let from = link.values.as_ptr();
-    // SAFETY: the caller's: all offsets are inside.
+    // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
         for (k, a) in a.iter_mut().enumerate() {
             let (row, k) = (k / (U / ROWS), k % (U / ROWS));
@@ -515,10 +550,10 @@ unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>
     }
 }
 
-/// Adds three links, of which `X`, `Y` and `Z` say whether they are scalars.
+/// Adds the arguments of three links. `X`, `Y` and `Z` say which of them are scalars.
 ///
 /// # Safety
-/// As [`group`]'s.
+/// As for [`group`].
 #[inline(always)]
 unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, const Z: bool>(
     a: &mut [V; U],
@@ -526,7 +561,7 @@ unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, con
     at: usize,
 ) {
     let (x, y, z) = (links[0].values.as_ptr(), links[1].values.as_ptr(), links[2].values.as_ptr());
-    // SAFETY: the caller's: all offsets are inside.
+    // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
         let (one, two, three) = (V::splat(*x), V::splat(*y), V::splat(*z));
         for (k, a) in a.iter_mut().enumerate() {

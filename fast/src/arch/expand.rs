@@ -1,9 +1,13 @@
-//! Operands under a short inner axis: a column, of which every element is read several times, and a row, which is read
-//! again and again. Compilers make single stores of such; with AVX-512 each vector of the result takes one permutation.
+//! Operands along a short inner axis: a column, each of whose elements is read several times in a row, and a
+//! row that is read over and over. Compilers turn such loops into single stores. With AVX-512 each vector of
+//! the result takes one permutation.
+#![deny(clippy::wildcard_enum_match_arm)]
 
+#[cfg(target_arch = "x86_64")]
+use super::stream::NoPadding;
 use broadcheck_spec::Function;
 
-/// A function of a value and one that is repeated, `b`.
+/// A function of a value `a` and a repeated value `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// `a + b`
@@ -17,29 +21,49 @@ pub enum Pairing {
 }
 
 impl Pairing {
-    /// A function of two arguments, of which the repeated one is the first or the second, 0 or 1.
+    /// The pairing that computes a binary function whose argument number `repeated`, 0 or 1, is the repeated
+    /// one; `None` if no pairing does.
     pub fn of(function: Function, repeated: u32) -> Option<Pairing> {
-        match (function, repeated) {
-            (Function::Add, _) => Some(Pairing::Add),
-            (Function::Multiply, _) => Some(Pairing::Multiply),
-            (Function::Subtract, 1) => Some(Pairing::Subtract),
-            (Function::Subtract, _) => Some(Pairing::SubtractFrom),
-            _ => None,
+        use Function as F;
+        match function {
+            F::Add => Some(Pairing::Add),
+            F::Multiply => Some(Pairing::Multiply),
+            F::Subtract => Some(if repeated == 1 { Pairing::Subtract } else { Pairing::SubtractFrom }),
+            F::Divide
+            | F::Power
+            | F::Maximum
+            | F::Minimum
+            | F::Negate
+            | F::Abs
+            | F::Sqrt
+            | F::Exp
+            | F::Log
+            | F::Tanh
+            | F::Equal
+            | F::NotEqual
+            | F::Less
+            | F::LessEqual
+            | F::Greater
+            | F::GreaterEqual
+            | F::LogicalAnd
+            | F::LogicalOr
+            | F::LogicalNot
+            | F::Select => None,
         }
     }
 }
 
-/// Which values a result's elements take of the repeated argument.
+/// How the repeated argument is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Each value so many times: once where it lies as the result does.
+    /// Each value this many times in a row; 1 for an argument that is not repeated.
     Each(usize),
-    /// So many values, over and over.
+    /// This many values, over and over.
     All(usize),
 }
 
 impl Repeat {
-    /// How many values it takes for so many elements, of which the first takes the first.
+    /// The number of values that `count` elements need, the first of which takes the first value.
     pub fn values(self, count: usize) -> usize {
         match self {
             Repeat::Each(times) => count.div_ceil(times.max(1)),
@@ -48,7 +72,7 @@ impl Repeat {
     }
 }
 
-/// `out = f(a, b)` by plain loops, from the first element on; `b` is repeated.
+/// `out = f(a, b)` by plain loops. `b` is repeated.
 #[inline(always)]
 pub(super) fn pair<T: Copy>(a: &[T], b: &[T], repeat: Repeat, out: &mut [T], f: impl Fn(T, T) -> T + Copy) {
     match repeat {
@@ -83,34 +107,36 @@ fn pair_each<const N: usize, T: Copy>(a: &[T], b: &[T], out: &mut [T], f: impl F
     }
 }
 
-/// Each element `times` times, by plain loops.
+/// Repeats each element `times` times, by plain loops.
 pub(super) fn plain<T: Copy>(from: &[T], times: usize, out: &mut [T]) {
     for (out, &value) in out.chunks_mut(times.max(1)).zip(from) {
         out.fill(value);
     }
 }
 
-/// The largest number of repetitions that is permuted; beyond it filling is as good.
+/// The largest number of repetitions for which permutations are used. Beyond it, filling is as fast.
 #[cfg(target_arch = "x86_64")]
-const MOST_EXPANDED: usize = 16;
+const MAX_PERMUTED: usize = 16;
 
-/// The longest axis under which [`Pairing`]s are taken.
-pub const MOST: usize = 4;
+/// The longest inner axis for which [`Pairing`]s are used.
+pub const MAX_REPEAT: usize = 4;
 
-/// Each element `times` times.
+/// Repeats each element `times` times.
 #[cfg(target_arch = "x86_64")]
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) fn avx512<T: Copy>(from: &[T], times: usize, out: &mut [T]) {
+pub(super) fn avx512<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
     let count = from.len().min(out.len() / times.max(1));
     // mutant: replace / with *: costs time only; more elements than there are, so all go one by one
     let width = 64 / size_of::<T>();
     let whole = count - count % width;
-    if !(2..=MOST_EXPANDED).contains(&times) || !matches!(size_of::<T>(), 4 | 8) {
+    if !(2..=MAX_PERMUTED).contains(&times) || !matches!(size_of::<T>(), 4 | 8) {
         return plain(from, times, out);
     }
     let (source, target) = (from.as_ptr().cast::<u8>(), out.as_mut_ptr().cast::<u8>());
-    // SAFETY: `whole` elements of `from` are read, 64 bytes at a time, and `whole * times` places of `out` written,
-    // which are inside both by the choice of `count`. T is 4 or 8 bytes, and permutations move those as they are.
+    // SAFETY: `whole` elements of `from` are read, 64 bytes at a time, and `whole * times` elements of `out`
+    // are written. Both are inside, by the choice of `count`. T has 4 or 8 bytes without padding, which are
+    // moved unchanged.
     unsafe {
         if size_of::<T>() == 8 {
             permute_eight(source, whole / 8, times, target);
@@ -121,18 +147,23 @@ pub(super) fn avx512<T: Copy>(from: &[T], times: usize, out: &mut [T]) {
     plain(&from[whole..], times, &mut out[whole * times..]);
 }
 
+/// Defines a function that repeats the elements of whole vectors, with its table of permutations.
+#[cfg(target_arch = "x86_64")]
 macro_rules! permute {
-    ($name:ident $table:ident $width:literal $lane:ty, $permute:ident) => {
-        /// For each number of repetitions, and each vector of the result: which element stands in each lane.
-        #[cfg(target_arch = "x86_64")]
-        #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "places in a vector")]
-        static $table: [[[$lane; $width]; MOST_EXPANDED]; MOST_EXPANDED + 1] = {
-            let mut table = [[[0; $width]; MOST_EXPANDED]; MOST_EXPANDED + 1];
+    ($name:ident { table: $table:ident, width: $width:literal, index: $index:ty, permute: $permute:ident }) => {
+        /// For each number of repetitions and each vector of the result: which element goes into each lane.
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_possible_wrap,
+            reason = "indices into a vector"
+        )]
+        static $table: [[[$index; $width]; MAX_PERMUTED]; MAX_PERMUTED + 1] = {
+            let mut table = [[[0; $width]; MAX_PERMUTED]; MAX_PERMUTED + 1];
             let mut times = 1;
-            while times <= MOST_EXPANDED {
+            while times <= MAX_PERMUTED {
                 let mut place = 0;
                 while place < times * $width {
-                    table[times][place / $width][place % $width] = (place / times) as $lane;
+                    table[times][place / $width][place % $width] = (place / times) as $index;
                     place += 1;
                 }
                 times += 1;
@@ -141,20 +172,20 @@ macro_rules! permute {
         };
 
         /// # Safety
-        /// `vectors` times 64 bytes stand at `from`, and `times` as many places at `to`; `times` is at most `MOST_EXPANDED`.
-        #[cfg(target_arch = "x86_64")]
+        /// `from` points to `vectors` times 64 readable bytes, and `to` to `times` as many writable ones.
+        /// `times` is at most `MAX_PERMUTED`.
         #[target_feature(enable = "avx512f")]
         unsafe fn $name(from: *const u8, vectors: usize, times: usize, to: *mut u8) {
             use std::arch::x86_64::{_mm512_loadu_si512, _mm512_storeu_si512, $permute};
-            let places = &$table[times];
+            let permutations = &$table[times];
             for at in 0..vectors {
-                // SAFETY: the caller's: inside both.
+                // SAFETY: the caller guarantees that both are inside.
                 unsafe {
                     let values = _mm512_loadu_si512(from.add(at * 64).cast());
-                    for (which, places) in places[..times].iter().enumerate() {
-                        let places = _mm512_loadu_si512(places.as_ptr().cast());
+                    for (which, permutation) in permutations[..times].iter().enumerate() {
+                        let permutation = _mm512_loadu_si512(permutation.as_ptr().cast());
                         let out = to.add((at * times + which) * 64);
-                        _mm512_storeu_si512(out.cast(), $permute(places, values));
+                        _mm512_storeu_si512(out.cast(), $permute(permutation, values));
                     }
                 }
             }
@@ -162,34 +193,52 @@ macro_rules! permute {
     };
 }
 
-permute! { permute_eight EIGHT 8 i64, _mm512_permutexvar_epi64 }
-permute! { permute_four FOUR 16 i32, _mm512_permutexvar_epi32 }
+#[cfg(target_arch = "x86_64")]
+permute! { permute_eight { table: EIGHT, width: 8, index: i64, permute: _mm512_permutexvar_epi64 } }
+#[cfg(target_arch = "x86_64")]
+permute! { permute_four { table: SIXTEEN, width: 16, index: i32, permute: _mm512_permutexvar_epi32 } }
 
+/// Defines the kernel for one element type, with its loop over groups.
 #[cfg(target_arch = "x86_64")]
 macro_rules! paired {
-    ($name:ident $run:ident $width:literal $type:ty, $lane:ty, $mask:ty, $whole:ident
-     $load:ident $part:ident $store:ident $stream:ident $permute:ident $add:ident $sub:ident $mul:ident) => {
-        /// `out = f(a, b)` with `b` repeated, `past` the caches where that is asked.
+    ($name:ident, $run:ident {
+        element: $type:ty,
+        width: $width:literal,
+        index: $lane:ty,
+        mask: $mask:ty,
+        vector: $vector:ident,
+        load: $load:ident,
+        load_masked: $load_masked:ident,
+        store: $store:ident,
+        store_non_temporal: $store_non_temporal:ident,
+        permute: $permute:ident,
+        add: $add:ident,
+        subtract: $sub:ident,
+        multiply: $mul:ident,
+    }) => {
+        /// `out = f(a, b)` with `b` repeated.
+        #[inline]
         #[target_feature(enable = "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
         pub(super) fn $name(
             pairing: Pairing,
             a: &[$type],
             b: &[$type],
             repeat: Repeat,
-            past: bool,
+            non_temporal: bool,
             out: &mut [$type],
         ) {
             let (Repeat::Each(times) | Repeat::All(times)) = repeat;
             let count = out.len();
             assert!(
                 times > 0 && a.len() >= count && b.len() >= repeat.values(count),
-                "arguments are as long as the output asks"
+                "an argument is shorter than the output needs"
             );
-            // One element after the other up to the boundary that stores past the caches need, and at the end.
-            let head = if past { out.as_ptr().align_offset(64).min(count) } else { 0 };
+            // The elements before the first aligned vector, if stores are non-temporal, and those at the end
+            // are computed one at a time.
+            let head = if non_temporal { out.as_ptr().align_offset(64).min(count) } else { 0 };
             let group = times * $width;
-            let vectors = if times <= MOST { (count - head) / group * group } else { 0 };
-            let single = |at: usize| {
+            let vectors = if times <= MAX_REPEAT { (count - head) / group * group } else { 0 };
+            let one_element = |at: usize| {
                 let b = match repeat {
                     Repeat::Each(times) => b[at / times],
                     Repeat::All(period) => b[at % period],
@@ -201,27 +250,30 @@ macro_rules! paired {
                     Pairing::Multiply => a[at] * b,
                 }
             };
-            (0..head).chain(head + vectors..count).for_each(|at| out[at] = single(at));
+            (0..head).chain(head + vectors..count).for_each(|at| out[at] = one_element(at));
             if vectors == 0 {
                 return;
             }
             use std::arch::x86_64::{$add, $mul, $sub};
             let place = head..head + vectors;
-            // SAFETY: the instructions are this function's. `place` is whole groups inside `out`, and inside `a`; `b`
-            // has the values of all of `out`, by the assertion. With `past` it begins on a vector's boundary.
+            // SAFETY: this function has the instructions. `place` is whole groups inside `out` and `a`, and
+            // `b` has the values for all of `out`, by the assertion. If stores are non-temporal, `place`
+            // starts aligned to a vector.
             unsafe {
                 macro_rules! by {
                     ($n:literal) => {
                         match pairing {
-                            Pairing::Add => $run::<$n>(a, b, repeat, past, place, out, |a, b| $add(a, b)),
+                            Pairing::Add => {
+                                $run::<$n>(a, b, repeat, non_temporal, place, out, |a, b| $add(a, b))
+                            }
                             Pairing::Subtract => {
-                                $run::<$n>(a, b, repeat, past, place, out, |a, b| $sub(a, b))
+                                $run::<$n>(a, b, repeat, non_temporal, place, out, |a, b| $sub(a, b))
                             }
                             Pairing::SubtractFrom => {
-                                $run::<$n>(a, b, repeat, past, place, out, |a, b| $sub(b, a))
+                                $run::<$n>(a, b, repeat, non_temporal, place, out, |a, b| $sub(b, a))
                             }
                             Pairing::Multiply => {
-                                $run::<$n>(a, b, repeat, past, place, out, |a, b| $mul(a, b))
+                                $run::<$n>(a, b, repeat, non_temporal, place, out, |a, b| $mul(a, b))
                             }
                         }
                     };
@@ -235,23 +287,25 @@ macro_rules! paired {
             }
         }
 
-        /// Whole groups of `N` vectors, after which the repeated argument starts a vector anew.
+        /// Whole groups of `N` vectors. After a group, the repeated argument starts a vector again.
         ///
         /// # Safety
-        /// The places are a multiple of `N` vectors, inside `out` and `a`, and `b` has the values that they ask for;
-        /// with `past`, they begin on a vector's boundary. `N` is the number in `repeat`.
+        /// `place` is a multiple of `N` vectors inside `out` and `a`, and `b` has the values for it. With
+        /// `non_temporal`, it starts aligned to a vector. `N` is the number in `repeat`.
         #[inline]
         #[target_feature(enable = "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
         unsafe fn $run<const N: usize>(
             a: &[$type],
             b: &[$type],
             repeat: Repeat,
-            past: bool,
+            non_temporal: bool,
             place: std::ops::Range<usize>,
             out: &mut [$type],
-            f: impl Fn(std::arch::x86_64::$whole, std::arch::x86_64::$whole) -> std::arch::x86_64::$whole,
+            f: impl Fn(std::arch::x86_64::$vector, std::arch::x86_64::$vector) -> std::arch::x86_64::$vector,
         ) {
-            use std::arch::x86_64::{_mm512_loadu_si512, $load, $part, $permute, $store, $stream};
+            use std::arch::x86_64::{
+                _mm512_loadu_si512, $load, $load_masked, $permute, $store, $store_non_temporal,
+            };
             let first = place.start;
             let (mut from, mut mask) = ([0; N], [<$mask>::MAX; N]);
             let (mut lanes, mut ring) = ([[0; $width]; N], [[<$type>::default(); $width]; N]);
@@ -260,22 +314,27 @@ macro_rules! paired {
                 from[k] = (first + k * $width) / N;
                 mask[k] = <$mask>::MAX >> ($width - ((phase + $width - 1) / N + 1));
                 for lane in 0..$width {
-                    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "a lane")]
+                    #[allow(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_possible_wrap,
+                        reason = "an index into a vector"
+                    )]
                     let value = ((phase + lane) / N) as $lane;
                     lanes[k][lane] = value;
                     ring[k][lane] = if let Repeat::All(_) = repeat { b[(phase + lane) % N] } else { b[0] };
                 }
             }
-            // SAFETY: the caller's: all of `place` lies inside `a` and `out`. The mask leaves the values of those
-            // elements alone.
+            // SAFETY: the caller guarantees that all of `place` is inside `a` and `out`. The mask restricts
+            // each load of `b` to the values for those elements.
             unsafe {
                 let lanes: [_; N] = std::array::from_fn(|k| _mm512_loadu_si512(lanes[k].as_ptr().cast()));
                 let ring: [_; N] = std::array::from_fn(|k| $load(ring[k].as_ptr()));
                 let (a, b, out) = (a.as_ptr(), b.as_ptr(), out.as_mut_ptr());
-                let each = |k: usize, row: usize| $permute(lanes[k], $part(mask[k], b.add(row + from[k])));
+                let each =
+                    |k: usize, row: usize| $permute(lanes[k], $load_masked(mask[k], b.add(row + from[k])));
                 let value = |at: usize, second| f($load(a.add(at)), second);
                 let groups = place.step_by(N * $width).zip((0..).step_by($width));
-                match (repeat, past) {
+                match (repeat, non_temporal) {
                     (Repeat::Each(_), false) => {
                         for (at, row) in groups {
                             (0..N).for_each(|k| {
@@ -286,7 +345,10 @@ macro_rules! paired {
                     (Repeat::Each(_), true) => {
                         for (at, row) in groups {
                             (0..N).for_each(|k| {
-                                $stream(out.add(at + k * $width), value(at + k * $width, each(k, row)))
+                                $store_non_temporal(
+                                    out.add(at + k * $width),
+                                    value(at + k * $width, each(k, row)),
+                                )
                             });
                         }
                     }
@@ -300,7 +362,7 @@ macro_rules! paired {
                     (Repeat::All(_), true) => {
                         for (at, _) in groups {
                             (0..N).for_each(|k| {
-                                $stream(out.add(at + k * $width), value(at + k * $width, ring[k]))
+                                $store_non_temporal(out.add(at + k * $width), value(at + k * $width, ring[k]))
                             });
                         }
                     }
@@ -312,13 +374,37 @@ macro_rules! paired {
 
 #[cfg(target_arch = "x86_64")]
 paired! {
-    pair_f64 run_f64 8 f64, i64, u8, __m512d
-    _mm512_loadu_pd _mm512_maskz_loadu_pd _mm512_storeu_pd _mm512_stream_pd _mm512_permutexvar_pd
-    _mm512_add_pd _mm512_sub_pd _mm512_mul_pd
+    pair_f64, pair_groups_f64 {
+        element: f64,
+        width: 8,
+        index: i64,
+        mask: u8,
+        vector: __m512d,
+        load: _mm512_loadu_pd,
+        load_masked: _mm512_maskz_loadu_pd,
+        store: _mm512_storeu_pd,
+        store_non_temporal: _mm512_stream_pd,
+        permute: _mm512_permutexvar_pd,
+        add: _mm512_add_pd,
+        subtract: _mm512_sub_pd,
+        multiply: _mm512_mul_pd,
+    }
 }
 #[cfg(target_arch = "x86_64")]
 paired! {
-    pair_f32 run_f32 16 f32, i32, u16, __m512
-    _mm512_loadu_ps _mm512_maskz_loadu_ps _mm512_storeu_ps _mm512_stream_ps _mm512_permutexvar_ps
-    _mm512_add_ps _mm512_sub_ps _mm512_mul_ps
+    pair_f32, pair_groups_f32 {
+        element: f32,
+        width: 16,
+        index: i32,
+        mask: u16,
+        vector: __m512,
+        load: _mm512_loadu_ps,
+        load_masked: _mm512_maskz_loadu_ps,
+        store: _mm512_storeu_ps,
+        store_non_temporal: _mm512_stream_ps,
+        permute: _mm512_permutexvar_ps,
+        add: _mm512_add_ps,
+        subtract: _mm512_sub_ps,
+        multiply: _mm512_mul_ps,
+    }
 }

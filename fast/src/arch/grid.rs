@@ -1,33 +1,33 @@
-//! A function of two over a grid of short rows: in each row an argument stands as it is, or has one value. Nothing is
-//! brought together beforehand, which for short rows takes longer than the function.
+//! A binary function over a grid of short rows. In each row, an operand is either read contiguously or is one
+//! value. Nothing is gathered first, which for short rows would take longer than the function itself.
 
 use super::expand::Pairing;
 use super::vector::Vector;
 
-/// Rows are at least so many bytes, and those that are stored past the caches a multiple of it, from such a boundary on:
-/// a line, which is no less than a vector of any level.
+/// Rows have at least this many bytes: a cache line, which is at least as large as a vector of any level.
+/// Rows written with non-temporal stores are whole, aligned lines.
 pub const LINE: usize = 64;
 
-/// An argument under a grid: blocks of rows, one after the other.
+/// An operand of a grid: blocks of rows, one after another.
 #[derive(Clone, Copy)]
-pub struct Lie<'a, T> {
-    /// From the first block's first value on.
+pub struct GridOperand<'a, T> {
+    /// From the first value of the first block on.
     pub values: &'a [T],
-    /// How far apart the values of successive blocks begin, and those of successive rows.
+    /// The distance between the starts of successive blocks, and of successive rows, in elements.
     pub steps: [usize; 2],
     /// Whether a row has one value.
     pub scalar: bool,
 }
 
-impl<'a, T> Lie<'a, T> {
-    /// The rows of one block from some row on.
+impl<'a, T> GridOperand<'a, T> {
+    /// The rows of one block, starting at `row`.
     pub fn from(self, block: usize, row: usize) -> Self {
         let values = &self.values[block * self.steps[0] + row * self.steps[1]..];
-        Lie { values, ..self }
+        GridOperand { values, ..self }
     }
 
-    /// Whether there are values for so many blocks, rows and places, each more than 0.
-    fn is_enough(&self, blocks: usize, rows: usize, width: usize) -> bool {
+    /// Whether there are values for all blocks, rows and columns, each of which is at least 1.
+    fn is_long_enough(&self, blocks: usize, rows: usize, width: usize) -> bool {
         let last = if self.scalar { 1 } else { width };
         let [block, row] = [(blocks - 1).checked_mul(self.steps[0]), (rows - 1).checked_mul(self.steps[1])];
         let end = block.zip(row).and_then(|(block, row)| block.checked_add(row)?.checked_add(last));
@@ -35,36 +35,36 @@ impl<'a, T> Lie<'a, T> {
     }
 }
 
-/// `out = f(a, b)`, where `out` is blocks of rows, so many of such a width; in `a` rows stand as they are. `past` the
-/// caches where that is asked.
+/// `out = f(a, b)`, where `out` consists of blocks of `rows` rows of `width` elements, and the rows of `a`
+/// are contiguous.
 ///
 /// # Safety
-/// The instructions of `V` are there.
+/// The machine has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn run<V: Vector>(
     pairing: Pairing,
-    a: Lie<'_, V::Element>,
-    b: Lie<'_, V::Element>,
+    a: GridOperand<'_, V::Element>,
+    b: GridOperand<'_, V::Element>,
     (rows, width): (usize, usize),
-    past: bool,
+    non_temporal: bool,
     out: &mut [V::Element],
 ) {
     let block = rows * width;
     let bytes = width * size_of::<V::Element>();
     assert!(
         block > 0 && bytes >= LINE && out.len().is_multiple_of(block) && !a.scalar,
-        "whole blocks of rows"
+        "the output is not made of whole blocks of rows"
     );
     let blocks = out.len() / block;
     assert!(
-        blocks == 0 || a.is_enough(blocks, rows, width) && b.is_enough(blocks, rows, width),
-        "arguments are as long as the output asks"
+        blocks == 0 || a.is_long_enough(blocks, rows, width) && b.is_long_enough(blocks, rows, width),
+        "an argument is shorter than the output needs"
     );
     let line = out.as_ptr().align_offset(LINE) == 0 && bytes.is_multiple_of(LINE);
-    assert!(line || !past, "rows that are stored past the caches are whole lines");
-    // SAFETY: the instructions are there by this function's contract, and everything else by the assertions.
+    assert!(line || !non_temporal, "rows with non-temporal stores are not whole cache lines");
+    // SAFETY: the caller guarantees the instructions, and the assertions everything else.
     unsafe {
-        match (pairing, past) {
+        match (pairing, non_temporal) {
             (Pairing::Add, false) => each_row::<V, false>(a, b, (rows, width), out, V::add),
             (Pairing::Add, true) => each_row::<V, true>(a, b, (rows, width), out, V::add),
             (Pairing::Subtract, false) => each_row::<V, false>(a, b, (rows, width), out, V::subtract),
@@ -82,19 +82,20 @@ pub(super) unsafe fn run<V: Vector>(
 }
 
 /// # Safety
-/// The instructions of `V` are there. `out` is whole blocks of rows, of at least a vector's width, and both arguments have
-/// the values that they ask for. With `PAST`, rows are whole vectors, and `out` begins on a vector's boundary.
+/// The machine has the instructions of `V`. `out` consists of whole blocks of rows that are at least as wide
+/// as a vector, and both arguments have values for all of it. With `NON_TEMPORAL`, rows are whole vectors and
+/// `out` is aligned to a vector.
 #[inline(always)]
-unsafe fn each_row<V: Vector, const PAST: bool>(
-    a: Lie<'_, V::Element>,
-    b: Lie<'_, V::Element>,
+unsafe fn each_row<V: Vector, const NON_TEMPORAL: bool>(
+    a: GridOperand<'_, V::Element>,
+    b: GridOperand<'_, V::Element>,
     (rows, width): (usize, usize),
     out: &mut [V::Element],
     f: impl Fn(V, V) -> V + Copy,
 ) {
     let blocks = out.len() / (rows * width);
     let mut to = out.as_mut_ptr();
-    // SAFETY: the caller's: every row of the arguments and of `out` lies inside them.
+    // SAFETY: the caller guarantees that every row of the arguments and of `out` is inside them.
     unsafe {
         for block in 0..blocks {
             let (x, y) =
@@ -102,9 +103,9 @@ unsafe fn each_row<V: Vector, const PAST: bool>(
             for row in 0..rows {
                 let (x, y) = (x.add(row * a.steps[1]), y.add(row * b.steps[1]));
                 if b.scalar {
-                    line::<V, true, PAST>(x, y, width, to, f);
+                    line::<V, true, NON_TEMPORAL>(x, y, width, to, f);
                 } else {
-                    line::<V, false, PAST>(x, y, width, to, f);
+                    line::<V, false, NON_TEMPORAL>(x, y, width, to, f);
                 }
                 to = to.add(width);
             }
@@ -112,12 +113,12 @@ unsafe fn each_row<V: Vector, const PAST: bool>(
     }
 }
 
-/// One row, whose last vector overlaps the one before where it is no whole vectors.
+/// One row. If it is not made of whole vectors, its last vector overlaps the one before.
 ///
 /// # Safety
-/// As [`each_row`]'s, for a row.
+/// As for [`each_row`], for one row.
 #[inline(always)]
-unsafe fn line<V: Vector, const SCALAR: bool, const PAST: bool>(
+unsafe fn line<V: Vector, const SCALAR: bool, const NON_TEMPORAL: bool>(
     x: *const V::Element,
     y: *const V::Element,
     width: usize,
@@ -126,13 +127,13 @@ unsafe fn line<V: Vector, const SCALAR: bool, const PAST: bool>(
 ) {
     let last = width - V::WIDTH;
     let mut at = 0;
-    // SAFETY: the caller's: from `at` on there is a vector, for `at` is no more than `last`.
+    // SAFETY: the caller guarantees the row. `at` is at most `last`, so a vector fits there.
     unsafe {
         let one = V::splat(*y);
         loop {
             let value = f(V::load(x.add(at)), if SCALAR { one } else { V::load(y.add(at)) });
-            if PAST {
-                value.stream(to.add(at));
+            if NON_TEMPORAL {
+                value.store_non_temporal(to.add(at));
             } else {
                 value.store(to.add(at));
             }

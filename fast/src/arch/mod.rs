@@ -1,66 +1,85 @@
-//! Kernels: one loop per function and kind of arguments, the same source compiled for every SIMD level, chosen
-//! from a table once per run.
+//! Kernels: one loop per function and kind of argument, written once, compiled for every SIMD level, and
+//! chosen from a table when a plan is made.
 //!
-//! The only unsafe code of the crate stands in this directory, and beside the loops of `math`. A kernel of a level
-//! is an ordinary safe function whose body may use that level's instructions; what is unsafe is to call it on a
-//! machine that lacks them. So a [`Kernel`] is called through a method, and a table is handed out by [`table()`]
-//! alone, which asks the machine.
-#![allow(unsafe_code, reason = "the one place where kernels of a level are called")]
+//! | module | contents |
+//! |---|---|
+//! | `ops` | what a function does to one element |
+//! | `generic`, `chain`, `grid`, `expand`, `across` | the loops |
+//! | `vector`, `x86_64` | the vector type of each level |
+//! | `simd` | the entry points of each level, into which the loops are inlined |
+//! | `table` | the addresses of a level's entry points, by function and element type |
+//! | `stream` | non-temporal stores and prefetching |
+//!
+//! This directory and the loops of `math` contain the only unsafe code of the crate. An entry point may use
+//! its level's instructions, so calling it is unsafe: the machine might lack them. [`Kernel`] makes the call
+//! safe. A kernel can only be obtained from a table, and [`table()`] returns a level's table only if the
+//! machine has the level.
+#![allow(unsafe_code, reason = "the only place where a level's entry points are called")]
 
 mod across;
 mod chain;
 mod expand;
+mod generic;
 mod grid;
-mod kernels;
 mod ops;
+mod simd;
 mod stream;
 mod table;
 pub(crate) mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
 
-use crate::math::{double, single};
+use crate::math::{f32, f64};
 
 pub use across::ROWS;
 pub use chain::{ChainOp, LANES, Link};
-pub use expand::{MOST, Pairing, Repeat};
-pub use grid::{LINE as GRID_LINE, Lie};
+pub use expand::{MAX_REPEAT, Pairing, Repeat};
+pub use grid::{GridOperand, LINE as GRID_LINE};
 pub use ops::{round_to_bf16, round_to_f16};
 pub use stream::fence;
-pub use table::{FloatParts, Kernels, Scalars, Table, table};
+pub use table::{CallKernel, FloatKernels, Kernels, Scalars, Table, table};
 
-/// A kernel of some level, with the function's type as a plain pointer.
+/// A kernel of some level: the address of one of its entry points.
 #[derive(Clone, Copy)]
 pub struct Kernel<F>(F);
+
+impl<F> std::fmt::Debug for Kernel<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Kernel")
+    }
+}
 
 /// `out = f(a)`, element by element.
 pub type Unary<T> = Kernel<unsafe fn(&[T], &mut [T])>;
 /// `out = f(a, b)`, element by element.
 pub type Binary<T, R> = Kernel<unsafe fn(&[T], &[T], &mut [R])>;
-/// `out = if c then a else b`, element by element.
+/// `out = if c { a } else { b }`, element by element.
 pub type Select<T> = Kernel<unsafe fn(&[bool], &[T], &[T], &mut [T])>;
 /// `a = f(a)`, element by element.
 pub type InPlace<T> = Kernel<unsafe fn(&mut [T])>;
 /// The sum of the elements.
 pub type Sum<T> = Kernel<unsafe fn(&[T]) -> T>;
-/// Each element several times.
+/// Repeats each element a number of times.
 pub type Expand<T> = Kernel<unsafe fn(&[T], usize, &mut [T])>;
-/// Rows whose elements of one column are neighbours, columns being some steps apart.
+/// Transposes columns, which begin a number of elements apart, into rows.
 pub type Across<T> = Kernel<unsafe fn(&[T], usize, &mut [&mut [T]])>;
-/// `out = f(a, b)` with `b` repeated; past the caches where that is asked, and the level can.
+/// `out = f(a, b)` with `b` repeated; with non-temporal stores if requested and available.
 pub type Paired<T> = Kernel<unsafe fn(Pairing, &[T], &[T], Repeat, bool, &mut [T])>;
-/// A chain from a first argument through links, over a number of rows.
+/// A chain from its first argument through its links, over a number of rows.
 pub type Chain<T> = Kernel<unsafe fn(Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T])>;
-/// A chain over a number of places, added to lanes.
+/// The values of a chain over a number of elements, added to partial sums.
 pub type ChainSum<T> = Kernel<unsafe fn(Link<'_, T>, &[Link<'_, T>], usize, &mut [T; LANES])>;
-/// `out = f(a, b)` over rows of some number and width, again and again; past the caches where that is asked.
-pub type Grid<T> = Kernel<unsafe fn(Pairing, Lie<'_, T>, Lie<'_, T>, (usize, usize), bool, &mut [T])>;
+/// `out = f(a, b)` over blocks of rows; with non-temporal stores if requested and available.
+pub type Grid<T> =
+    Kernel<unsafe fn(Pairing, GridOperand<'_, T>, GridOperand<'_, T>, (usize, usize), bool, &mut [T])>;
 /// `a += b`, element by element.
 pub type AddTo<T> = Kernel<unsafe fn(&mut [T], &[T])>;
 
 impl<T> Unary<T> {
     #[inline]
     pub fn run(self, a: &[T], out: &mut [T]) {
-        // SAFETY: kernels stand in tables alone, and `table` hands out a level's table only where the machine has
-        // the level's instructions. Kernels have no other precondition: they are safe functions.
+        // SAFETY: kernels exist only in tables, and `table` returns a level's table only if the machine has
+        // the level's instructions. Entry points have no other precondition.
         unsafe { (self.0)(a, out) }
     }
 }
@@ -108,23 +127,23 @@ impl<T> Expand<T> {
 impl<T> Across<T> {
     #[inline]
     pub fn run(self, from: &[T], step: usize, rows: &mut [&mut [T]]) {
-        // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
+        // SAFETY: as in `Unary::run`. The kernel checks the lengths.
         unsafe { (self.0)(from, step, rows) }
     }
 }
 
 impl<T> Paired<T> {
     #[inline]
-    pub fn run(self, pairing: Pairing, a: &[T], b: &[T], repeat: Repeat, past: bool, out: &mut [T]) {
-        // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
-        unsafe { (self.0)(pairing, a, b, repeat, past, out) }
+    pub fn run(self, pairing: Pairing, a: &[T], b: &[T], repeat: Repeat, non_temporal: bool, out: &mut [T]) {
+        // SAFETY: as in `Unary::run`. The kernel checks the lengths.
+        unsafe { (self.0)(pairing, a, b, repeat, non_temporal, out) }
     }
 }
 
 impl<T> Chain<T> {
     #[inline]
     pub fn run(self, first: Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]) {
-        // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
+        // SAFETY: as in `Unary::run`. The kernel checks the lengths.
         unsafe { (self.0)(first, links, rows, out) }
     }
 }
@@ -132,7 +151,7 @@ impl<T> Chain<T> {
 impl<T> ChainSum<T> {
     #[inline]
     pub fn run(self, first: Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T; LANES]) {
-        // SAFETY: as in `Unary::run`; the lengths are checked by the kernel.
+        // SAFETY: as in `Unary::run`. The kernel checks the lengths.
         unsafe { (self.0)(first, links, count, lanes) }
     }
 }
@@ -142,13 +161,13 @@ impl<T> Grid<T> {
     pub fn run(
         self,
         pairing: Pairing,
-        (a, b): (Lie<'_, T>, Lie<'_, T>),
+        (a, b): (GridOperand<'_, T>, GridOperand<'_, T>),
         rows: (usize, usize),
-        past: bool,
+        non_temporal: bool,
         out: &mut [T],
     ) {
-        // SAFETY: as in `Unary::run`; lengths and boundaries are checked by the kernel.
-        unsafe { (self.0)(pairing, a, b, rows, past, out) }
+        // SAFETY: as in `Unary::run`. The kernel checks the lengths and the alignment.
+        unsafe { (self.0)(pairing, a, b, rows, non_temporal, out) }
     }
 }
 

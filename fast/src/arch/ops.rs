@@ -1,4 +1,5 @@
-//! What each function does to one element, inlined into the loops of every level: clauses V-1 to V-3 and V-5.
+//! What each function does to one element (clauses V-1 to V-3 and V-5), inlined into the loops of every
+//! level.
 
 /// A function of one element.
 pub(super) trait Op1<T> {
@@ -15,6 +16,7 @@ names! {
     Add Subtract Multiply Divide Maximum Minimum And Or
     Equal NotEqual Less LessEqual Greater GreaterEqual
     Negate Abs Sqrt Not
+    RoundToF16 RoundToBf16
 }
 
 macro_rules! op1 {
@@ -56,8 +58,8 @@ macro_rules! floats {
         op2!(Subtract $type => $type, |a, b| a - b);
         op2!(Multiply $type => $type, |a, b| a * b);
         op2!(Divide $type => $type, |a, b| a / b);
-        // Equal arguments have equal bits, but for zeros of both signs: `and` of the bits is +0 then, `or` is -0.
-        // A NaN in `b` makes both comparisons fail, so that `b` comes out.
+        // Equal arguments have equal bits, except for zeros of different signs: there `and` of the bits is +0
+        // and `or` is -0. If `b` is a NaN, both comparisons fail and the result is `b`.
         op2!(Maximum $type => $type, |a, b| {
             let larger = if a > b { a } else { b };
             let larger = if a == b { <$type>::from_bits(a.to_bits() & b.to_bits()) } else { larger };
@@ -99,24 +101,26 @@ op2!(Or bool => bool, |a, b| a | b);
 op2!(Equal bool => bool, |a, b| a == b);
 op2!(NotEqual bool => bool, |a, b| a != b);
 op1!(Not bool, |a| !a);
+op1!(RoundToF16 f32, |a| round_to_f16(a));
+op1!(RoundToBf16 f32, |a| round_to_bf16(a));
 
-/// An f32 rounded to the values of an f16, ties to even, and held as f32.
+/// Rounds an f32 to the nearest f16, ties to even. The result is that value as an f32.
 #[inline(always)]
 pub fn round_to_f16(value: f32) -> f32 {
     let bits = value.to_bits();
     let sign = bits & 0x8000_0000;
     let size = bits & 0x7fff_ffff;
-    // Normal in f16: 13 bits fewer, rounded by an addition that carries into the exponent.
+    // A normal f16 has 13 fewer bits. The addition rounds, and carries into the exponent.
     let rounded = size.wrapping_add(0x0fff).wrapping_add((size >> 13) & 1) & !0x1fff;
     let rounded = if rounded >= 0x4780_0000 { 0x7f80_0000 } else { rounded };
-    // Below 2^-14: multiples of 2^-24, which is the last place of 0.5 in f32.
+    // Below 2^-14 an f16 is a multiple of 2^-24, which is the last place of 0.5 in f32.
     let small = ((f32::from_bits(size) + 0.5) - 0.5).to_bits();
     let rounded = if size < 0x3880_0000 { small } else { rounded };
     let rounded = if size > 0x7f80_0000 { 0x7fc0_0000 } else { rounded };
     f32::from_bits(sign | rounded)
 }
 
-/// An f32 rounded to the values of a bf16, ties to even, and held as f32.
+/// Rounds an f32 to the nearest bf16, ties to even. The result is that value as an f32.
 #[inline(always)]
 pub fn round_to_bf16(value: f32) -> f32 {
     let bits = value.to_bits();

@@ -1,16 +1,16 @@
-//! Stores that go past the caches: for results that are larger than those, which nobody reads soon. The cache line
-//! is not read before it is written, which saves a third of the traffic of a copy.
+//! Non-temporal stores, for results that are larger than the caches and will not be read soon. The cache line
+//! is not read before it is written, which saves a third of the memory traffic of a copy.
 
 use std::mem::size_of_val;
 
 /// The bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// Asks for a cache line that will be read once; one that does not exist is not asked for.
+/// Prefetches a cache line that will be read once. The address may be invalid.
 #[inline(always)]
 pub(super) fn prefetch(from: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has SSE; a prefetch reads nothing that the program sees, and any address will do.
+    // SAFETY: every x86-64 machine has SSE. A prefetch has no visible effect and accepts any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_NTA }>(from.cast());
     }
@@ -18,20 +18,33 @@ pub(super) fn prefetch(from: *const u8) {
     let _ = from;
 }
 
-/// Copies `from`, which is in the first cache, to `to`, past the caches where lines are whole.
+/// A type whose values may be copied as bytes.
 ///
 /// # Safety
-/// The machine has AVX (which AVX2 implies); `T` has no padding.
+/// The type has no padding.
+pub(super) unsafe trait NoPadding: Copy {}
+
+macro_rules! no_padding {
+    ($($type:ty)*) => { $(
+        // SAFETY: a primitive type has no padding.
+        unsafe impl NoPadding for $type {}
+    )* };
+}
+no_padding! { f64 f32 i64 i32 i16 i8 u64 u32 u16 u8 bool }
+
+/// Copies `from`, which is in the first-level cache, to `to`, with non-temporal stores for whole cache lines.
 #[cfg(target_arch = "x86_64")]
+#[inline]
 #[target_feature(enable = "avx")]
-pub(super) unsafe fn copy<T: Copy>(from: &[T], to: &mut [T]) {
+pub(super) fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
     let bytes = size_of_val(from).min(size_of_val(to));
     let head = to.as_ptr().align_offset(LINE).saturating_mul(size_of::<T>()).min(bytes);
     let lines = (bytes - head) / LINE;
     let (source, target) = (from.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
-    // SAFETY: head + lines * 64 <= bytes, which both slices have; `target + head` stands on a line's boundary
-    // whenever a line is stored; the slices do not overlap, as one is borrowed to be changed.
+    // SAFETY: head + lines * 64 <= bytes, which both slices have. If any line is stored, `target + head` is
+    // aligned to a cache line. `T` has no padding. The slices do not overlap, because one is borrowed
+    // mutably.
     unsafe {
         std::ptr::copy_nonoverlapping(source, target, head);
         for line in 0..lines {
@@ -46,16 +59,16 @@ pub(super) unsafe fn copy<T: Copy>(from: &[T], to: &mut [T]) {
     }
 }
 
-/// Makes streamed stores visible in order with what follows.
+/// Orders non-temporal stores before everything that follows.
 pub fn fence() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has SSE, and the instruction has no other precondition.
+    // SAFETY: every x86-64 machine has SSE, and the instruction has no other precondition.
     unsafe {
         std::arch::x86_64::_mm_sfence();
     }
 }
 
-/// Copies by ordinary stores: for levels that do not stream.
+/// Copies with ordinary stores, for levels without non-temporal ones.
 pub(super) fn plain<T: Copy>(from: &[T], to: &mut [T]) {
     to.copy_from_slice(from);
 }

@@ -1,10 +1,17 @@
-//! The table of a level's kernels, and its choice.
+//! The table of a level's kernels, and the choice of a level.
+#![deny(clippy::wildcard_enum_match_arm)]
 
-use super::{Across, AddTo, Binary, Chain, ChainSum, Expand, Grid, InPlace, Paired, Select, Sum, Unary};
+use super::ops::*;
+use super::simd::{self, LevelVector, Simd};
+use super::stream::NoPadding;
+use super::{
+    Across, AddTo, Binary, Chain, ChainSum, Expand, Grid, InPlace, Kernel, Paired, Select, Sum, Unary,
+};
 use crate::Level;
 use broadcheck_spec::Function;
 
-/// Which arguments of a function of two are one value for the whole tile.
+/// Which argument of a binary function is one value for the whole tile. If both are, they are vectors of
+/// length 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalars {
     Neither,
@@ -12,111 +19,150 @@ pub enum Scalars {
     First,
 }
 
-/// A function of two: for two vectors, a vector and a scalar, a scalar and a vector.
-pub(crate) type Three<T, R> = [Binary<T, R>; 3];
+impl Scalars {
+    /// By whether each argument is a scalar.
+    #[inline]
+    pub fn of(first: bool, second: bool) -> Scalars {
+        match (first, second) {
+            (false, true) => Scalars::Second,
+            (true, false) => Scalars::First,
+            (false, false) | (true, true) => Scalars::Neither,
+        }
+    }
+}
 
-/// The kernels of one element type. What is absent is not defined for the type (clause V-2).
+/// The kernels of a binary function, by which of its arguments is a scalar.
+#[derive(Clone, Copy)]
+struct Binaries<T: 'static, R: 'static> {
+    vector_vector: Binary<T, R>,
+    vector_scalar: Binary<T, R>,
+    scalar_vector: Binary<T, R>,
+}
+
+impl<T, R> Binaries<T, R> {
+    fn kernel(&self, scalars: Scalars) -> Binary<T, R> {
+        match scalars {
+            Scalars::Neither => self.vector_vector,
+            Scalars::Second => self.vector_scalar,
+            Scalars::First => self.scalar_vector,
+        }
+    }
+}
+
+/// The kernels of `select` with a vector as its condition, by which of the branches are scalars.
+#[derive(Clone, Copy)]
+struct Selects<T: 'static> {
+    vectors: Select<T>,
+    scalar_vector: Select<T>,
+    vector_scalar: Select<T>,
+    scalars: Select<T>,
+}
+
+/// The kernel of one call of a function.
+#[derive(Debug)]
+pub enum CallKernel<T: 'static> {
+    Unary(Unary<T>),
+    Binary(Binary<T, T>),
+    Comparison(Binary<T, bool>),
+    /// For a vector as the condition.
+    Select(Select<T>),
+}
+
+impl<T> Clone for CallKernel<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for CallKernel<T> {}
+
+/// The kernels of one element type. A function that is not defined for the type (clause V-2) has `None`.
 pub struct Kernels<T: 'static> {
-    pub(super) add: Option<Three<T, T>>,
-    pub(super) subtract: Option<Three<T, T>>,
-    pub(super) multiply: Option<Three<T, T>>,
-    pub(super) maximum: Option<Three<T, T>>,
-    pub(super) minimum: Option<Three<T, T>>,
-    pub(super) negate: Option<Unary<T>>,
-    pub(super) abs: Option<Unary<T>>,
-    pub(super) equal: Three<T, bool>,
-    pub(super) not_equal: Three<T, bool>,
-    pub(super) less: Option<Three<T, bool>>,
-    pub(super) less_equal: Option<Three<T, bool>>,
-    pub(super) greater: Option<Three<T, bool>>,
-    pub(super) greater_equal: Option<Three<T, bool>>,
-    pub(super) select: [Select<T>; 4],
-    /// Each element several times.
+    add: Option<Binaries<T, T>>,
+    subtract: Option<Binaries<T, T>>,
+    multiply: Option<Binaries<T, T>>,
+    divide: Option<Binaries<T, T>>,
+    maximum: Option<Binaries<T, T>>,
+    minimum: Option<Binaries<T, T>>,
+    and: Option<Binaries<T, T>>,
+    or: Option<Binaries<T, T>>,
+    negate: Option<Unary<T>>,
+    abs: Option<Unary<T>>,
+    sqrt: Option<Unary<T>>,
+    not: Option<Unary<T>>,
+    equal: Binaries<T, bool>,
+    not_equal: Binaries<T, bool>,
+    less: Option<Binaries<T, bool>>,
+    less_equal: Option<Binaries<T, bool>>,
+    greater: Option<Binaries<T, bool>>,
+    greater_equal: Option<Binaries<T, bool>>,
+    select: Selects<T>,
+    /// Repeats each element.
     pub expand: Expand<T>,
-    /// Rows of what lies across.
+    /// Transposes columns into rows.
     pub across: Across<T>,
-    /// A copy past the caches.
-    pub stream: Unary<T>,
-    pub(super) float: Option<FloatParts<T>>,
-    pub(super) logic: Option<LogicParts<T>>,
+    /// Copies with non-temporal stores where the level has them.
+    pub copy: Unary<T>,
 }
 
-/// What truth values alone have.
-pub(crate) struct LogicParts<T: 'static> {
-    pub(super) and: Three<T, T>,
-    pub(super) or: Three<T, T>,
-    pub(super) not: Unary<T>,
-}
-
-/// What floats alone have.
-pub struct FloatParts<T: 'static> {
-    pub(super) divide: Three<T, T>,
-    pub(super) sqrt: Unary<T>,
+/// The kernels that only f64 and f32 have, for chains, repeated operands and gradients.
+pub struct FloatKernels<T: 'static> {
     pub sum: Sum<T>,
     pub add_to: AddTo<T>,
-    /// Rows added to one.
+    /// Adds rows to one row.
     pub add_rows: AddTo<T>,
-    /// A function of two of which one is repeated under a short inner axis.
+    /// A binary function of which one operand repeats along a short inner axis.
     pub paired: Paired<T>,
     pub chain: Chain<T>,
-    /// The same, stored past the caches.
-    pub chain_past: Chain<T>,
-    /// A chain added up.
+    /// The same with non-temporal stores where the level has them.
+    pub chain_non_temporal: Chain<T>,
+    /// The sum of a chain's values.
     pub chain_sum: ChainSum<T>,
-    /// A function of two over rows, in which each of them lies as it does.
+    /// A binary function over short rows.
     pub grid: Grid<T>,
 }
 
 impl<T> Kernels<T> {
-    /// The kernel of a function of one.
-    pub fn unary(&self, function: Function) -> Option<Unary<T>> {
+    /// The kernel of a function whose arguments are of this type (for `select`, the branches). `is_scalar`
+    /// says of each argument whether it is one value for the whole tile. `None` if the function is not
+    /// defined for the type, or is computed by [`math`](crate::math).
+    pub fn call(&self, function: Function, is_scalar: [bool; 3]) -> Option<CallKernel<T>> {
+        use Function as F;
+        let scalars = Scalars::of(is_scalar[0], is_scalar[1]);
+        let unary = |kernel: Option<Unary<T>>| kernel.map(CallKernel::Unary);
+        let binary = |kernels: &Option<Binaries<T, T>>| {
+            kernels.as_ref().map(|kernels| CallKernel::Binary(kernels.kernel(scalars)))
+        };
+        let comparison = |kernels: &Option<Binaries<T, bool>>| {
+            kernels.as_ref().map(|kernels| CallKernel::Comparison(kernels.kernel(scalars)))
+        };
         match function {
-            Function::Negate => self.negate,
-            Function::Abs => self.abs,
-            Function::Sqrt => self.float.as_ref().map(|float| float.sqrt),
-            Function::LogicalNot => self.logic.as_ref().map(|logic| logic.not),
-            _ => None,
+            F::Add => binary(&self.add),
+            F::Subtract => binary(&self.subtract),
+            F::Multiply => binary(&self.multiply),
+            F::Divide => binary(&self.divide),
+            F::Maximum => binary(&self.maximum),
+            F::Minimum => binary(&self.minimum),
+            F::LogicalAnd => binary(&self.and),
+            F::LogicalOr => binary(&self.or),
+            F::Negate => unary(self.negate),
+            F::Abs => unary(self.abs),
+            F::Sqrt => unary(self.sqrt),
+            F::LogicalNot => unary(self.not),
+            F::Equal => Some(CallKernel::Comparison(self.equal.kernel(scalars))),
+            F::NotEqual => Some(CallKernel::Comparison(self.not_equal.kernel(scalars))),
+            F::Less => comparison(&self.less),
+            F::LessEqual => comparison(&self.less_equal),
+            F::Greater => comparison(&self.greater),
+            F::GreaterEqual => comparison(&self.greater_equal),
+            F::Select => Some(CallKernel::Select(match (is_scalar[1], is_scalar[2]) {
+                (false, false) => self.select.vectors,
+                (true, false) => self.select.scalar_vector,
+                (false, true) => self.select.vector_scalar,
+                (true, true) => self.select.scalars,
+            })),
+            F::Exp | F::Log | F::Tanh | F::Power => None,
         }
-    }
-
-    /// The kernel of a function of two that gives the type of its arguments.
-    pub fn binary(&self, function: Function, scalars: Scalars) -> Option<Binary<T, T>> {
-        let three = match function {
-            Function::Add => self.add.as_ref(),
-            Function::Subtract => self.subtract.as_ref(),
-            Function::Multiply => self.multiply.as_ref(),
-            Function::Maximum => self.maximum.as_ref(),
-            Function::Minimum => self.minimum.as_ref(),
-            Function::Divide => self.float.as_ref().map(|float| &float.divide),
-            Function::LogicalAnd => self.logic.as_ref().map(|logic| &logic.and),
-            Function::LogicalOr => self.logic.as_ref().map(|logic| &logic.or),
-            _ => None,
-        };
-        three.map(|three| three[scalars as usize])
-    }
-
-    /// The kernel of a comparison.
-    pub fn comparison(&self, function: Function, scalars: Scalars) -> Option<Binary<T, bool>> {
-        let three = match function {
-            Function::Equal => Some(&self.equal),
-            Function::NotEqual => Some(&self.not_equal),
-            Function::Less => self.less.as_ref(),
-            Function::LessEqual => self.less_equal.as_ref(),
-            Function::Greater => self.greater.as_ref(),
-            Function::GreaterEqual => self.greater_equal.as_ref(),
-            _ => None,
-        };
-        three.map(|three| three[scalars as usize])
-    }
-
-    /// The kernel of `select` with a vector as condition.
-    pub fn select(&self, then_scalar: bool, else_scalar: bool) -> Select<T> {
-        self.select[usize::from(else_scalar) + 2 * usize::from(then_scalar)]
-    }
-
-    /// What floats alone have.
-    pub fn float(&self) -> Option<&FloatParts<T>> {
-        self.float.as_ref()
     }
 }
 
@@ -134,17 +180,156 @@ pub struct Table {
     pub u16: Kernels<u16>,
     pub u8: Kernels<u8>,
     pub bool: Kernels<bool>,
-    pub narrow_f16: InPlace<f32>,
-    pub narrow_bf16: InPlace<f32>,
+    pub float_f64: FloatKernels<f64>,
+    pub float_f32: FloatKernels<f32>,
+    pub round_to_f16: InPlace<f32>,
+    pub round_to_bf16: InPlace<f32>,
 }
 
-/// The kernels of a level, where the machine has it; otherwise those that every machine has.
+const fn binary<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
+    Binaries {
+        vector_vector: Kernel(S::vector_vector::<T, R, O>),
+        vector_scalar: Kernel(S::vector_scalar::<T, R, O>),
+        scalar_vector: Kernel(S::scalar_vector::<T, R, O>),
+    }
+}
+
+/// The kernels that every type has.
+const fn common<S: Simd, T: NoPadding>() -> Kernels<T>
+where
+    Equal: Op2<T, bool>,
+    NotEqual: Op2<T, bool>,
+{
+    Kernels {
+        add: None,
+        subtract: None,
+        multiply: None,
+        divide: None,
+        maximum: None,
+        minimum: None,
+        and: None,
+        or: None,
+        negate: None,
+        abs: None,
+        sqrt: None,
+        not: None,
+        equal: binary::<S, Equal, T, bool>(),
+        not_equal: binary::<S, NotEqual, T, bool>(),
+        less: None,
+        less_equal: None,
+        greater: None,
+        greater_equal: None,
+        select: Selects {
+            vectors: Kernel(S::select_vectors::<T>),
+            scalar_vector: Kernel(S::select_scalar_vector::<T>),
+            vector_scalar: Kernel(S::select_vector_scalar::<T>),
+            scalars: Kernel(S::select_scalars::<T>),
+        },
+        expand: Kernel(S::expand::<T>),
+        across: Kernel(S::across::<T>),
+        copy: Kernel(S::copy::<T>),
+    }
+}
+
+const fn numbers<S: Simd, T: NoPadding>() -> Kernels<T>
+where
+    Add: Op2<T, T>,
+    Subtract: Op2<T, T>,
+    Multiply: Op2<T, T>,
+    Maximum: Op2<T, T>,
+    Minimum: Op2<T, T>,
+    Negate: Op1<T>,
+    Abs: Op1<T>,
+    Equal: Op2<T, bool>,
+    NotEqual: Op2<T, bool>,
+    Less: Op2<T, bool>,
+    LessEqual: Op2<T, bool>,
+    Greater: Op2<T, bool>,
+    GreaterEqual: Op2<T, bool>,
+{
+    Kernels {
+        add: Some(binary::<S, Add, T, T>()),
+        subtract: Some(binary::<S, Subtract, T, T>()),
+        multiply: Some(binary::<S, Multiply, T, T>()),
+        maximum: Some(binary::<S, Maximum, T, T>()),
+        minimum: Some(binary::<S, Minimum, T, T>()),
+        negate: Some(Kernel(S::unary::<T, Negate>)),
+        abs: Some(Kernel(S::unary::<T, Abs>)),
+        less: Some(binary::<S, Less, T, bool>()),
+        less_equal: Some(binary::<S, LessEqual, T, bool>()),
+        greater: Some(binary::<S, Greater, T, bool>()),
+        greater_equal: Some(binary::<S, GreaterEqual, T, bool>()),
+        ..common::<S, T>()
+    }
+}
+
+const fn truth_values<S: Simd>() -> Kernels<bool> {
+    Kernels {
+        and: Some(binary::<S, And, bool, bool>()),
+        or: Some(binary::<S, Or, bool, bool>()),
+        not: Some(Kernel(S::unary::<bool, Not>)),
+        ..common::<S, bool>()
+    }
+}
+
+const fn float<S: Simd, V: LevelVector>() -> FloatKernels<V::Element>
+where
+    Add: Op2<V::Element, V::Element>,
+{
+    FloatKernels {
+        sum: Kernel(S::sum::<V::Element, Add>),
+        add_to: Kernel(S::add_to::<V::Element, Add>),
+        add_rows: Kernel(S::add_rows::<V::Element, Add>),
+        paired: Kernel(S::paired::<V>),
+        chain: Kernel(S::chain::<V, false>),
+        chain_non_temporal: Kernel(S::chain::<V, true>),
+        chain_sum: Kernel(S::chain_sum::<V>),
+        grid: Kernel(S::grid::<V>),
+    }
+}
+
+const fn all<S: Simd>() -> Table {
+    Table {
+        level: S::LEVEL,
+        f64: Kernels {
+            divide: Some(binary::<S, Divide, f64, f64>()),
+            sqrt: Some(Kernel(S::unary::<f64, Sqrt>)),
+            ..numbers::<S, f64>()
+        },
+        f32: Kernels {
+            divide: Some(binary::<S, Divide, f32, f32>()),
+            sqrt: Some(Kernel(S::unary::<f32, Sqrt>)),
+            ..numbers::<S, f32>()
+        },
+        i64: numbers::<S, i64>(),
+        i32: numbers::<S, i32>(),
+        i16: numbers::<S, i16>(),
+        i8: numbers::<S, i8>(),
+        u64: numbers::<S, u64>(),
+        u32: numbers::<S, u32>(),
+        u16: numbers::<S, u16>(),
+        u8: numbers::<S, u8>(),
+        bool: truth_values::<S>(),
+        float_f64: float::<S, S::F64>(),
+        float_f32: float::<S, S::F32>(),
+        round_to_f16: Kernel(S::in_place::<f32, RoundToF16>),
+        round_to_bf16: Kernel(S::in_place::<f32, RoundToBf16>),
+    }
+}
+
+static PORTABLE: Table = all::<simd::Portable>();
+#[cfg(target_arch = "x86_64")]
+static AVX2: Table = all::<simd::Avx2>();
+#[cfg(target_arch = "x86_64")]
+static AVX512: Table = all::<simd::Avx512>();
+
+/// The kernels of a level, or the portable ones if the machine lacks it.
 pub fn table(level: Level) -> &'static Table {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if level.is_available() => &super::kernels::avx512::TABLE,
+        Level::Avx512 if level.is_available() => &AVX512,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if level.is_available() => &super::kernels::avx2::TABLE,
-        _ => &super::kernels::portable::TABLE,
+        Level::Avx2 if level.is_available() => &AVX2,
+        Level::Portable | Level::Avx2 | Level::Avx512 => &PORTABLE,
     }
 }

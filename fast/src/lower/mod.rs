@@ -1,5 +1,6 @@
-//! Lowering: each rule set, on its own, decides whether the operands go together and says for every operand
-//! which of its axes lies under which axis of the result. After this step nothing knows which rule set asked.
+//! Lowering: each rule set decides independently whether the operands can be broadcast together, and maps
+//! every axis of the result to an axis of each operand. Nothing after this step knows the rule set.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 mod bidirectional;
 mod none;
@@ -12,25 +13,25 @@ mod xla;
 pub(crate) use theano::flags;
 pub(crate) use xla::intermediate;
 
-use crate::few::{CELLS, filled};
+use crate::inline_capacity::{OPERAND_AXES, filled};
 use broadcheck_spec::{DType, Operand, Operation, Refusal, RefusalKind, Request, Rules, Shape};
 use smallvec::SmallVec;
 
 /// Lengths of axes, outermost first.
 pub(crate) type Lengths = SmallVec<[usize; 6]>;
 
-/// In a map: the operand has no such axis, or is stretched along it, and so is read at one place.
+/// In a map: the operand has no such axis or is stretched along it, so its position does not change.
 pub(crate) const STRETCHED: u32 = u32::MAX;
 
-/// For each operand, and each axis of a result, the operand's axis that is read; [`STRETCHED`] where there is none.
+/// For each operand and each axis of a result, the operand's own axis, or [`STRETCHED`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Maps {
     rank: usize,
-    axes: SmallVec<[u32; CELLS]>,
+    axes: SmallVec<[u32; OPERAND_AXES]>,
 }
 
 impl Maps {
-    /// The next operand's map: for each axis of the result the operand's own, if it has one there.
+    /// Adds the map of the next operand: for each axis of the result, the operand's own axis, if it has one.
     #[inline]
     fn push(&mut self, rank: usize, map: impl Fn(usize) -> Option<usize>) {
         self.rank = rank;
@@ -40,14 +41,14 @@ impl Maps {
         }
     }
 
-    /// Maps of this many operands of which nothing is known yet: stretched everywhere.
+    /// Maps of this many operands that are stretched along every axis.
     #[inline]
     fn stretched(operands: usize, rank: usize) -> Maps {
         Maps { rank, axes: filled(STRETCHED, operands * rank) }
     }
 
-    /// Lays an operand of which nothing is known yet with its last axis under the result's last: an axis of another
-    /// length than the result's is stretched.
+    /// Aligns the last axis of a stretched operand with the last axis of the result. An axis whose length
+    /// differs from the result's stays stretched.
     #[inline]
     fn right_align(&mut self, operand: usize, shape: &[usize], result: &[usize]) {
         let lead = self.rank - shape.len();
@@ -68,7 +69,7 @@ impl Maps {
     }
 }
 
-/// How the operands lie under the result. Rule sets fill it in where it stands.
+/// The layout of the operands under the result. Rule sets fill it in place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lowered {
     /// The shape of the (underlying) result.
@@ -77,7 +78,7 @@ pub(crate) struct Lowered {
     pub(crate) maps: Maps,
 }
 
-/// The lower operand after the in-dim step.
+/// The lower-rank operand after the in-dim step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Intermediate {
     pub(crate) operand: usize,
@@ -85,7 +86,7 @@ pub(crate) struct Intermediate {
     pub(crate) maps: Maps,
 }
 
-/// The shapes of a request's operands, seen by the rule sets.
+/// The shapes of a request's operands.
 pub(crate) struct Shapes<'a>(pub(crate) &'a Request);
 
 impl<'a> Shapes<'a> {
@@ -106,44 +107,55 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// Decides a request and lowers it, or refuses it, in the order of clause G-6. The answer is the dtype of the
+/// The largest number of operands that a rule set accepts, if there is one.
+fn max_operands(rules: &Rules) -> Option<usize> {
+    match rules {
+        Rules::Pdpd { .. } | Rules::Xla { .. } => Some(2),
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => None,
+    }
+}
+
+/// Lowers a request or refuses it, with checks in the order of clause G-6. Returns the dtype of the
 /// (underlying) result.
 pub(crate) fn lower(request: &Request, into: &mut Lowered) -> Result<DType, Refusal> {
     let shapes = Shapes(request);
-    if shapes.len() > 2 && matches!(request.rules(), Rules::Pdpd { .. } | Rules::Xla { .. }) {
-        let message = format!("{} operands under {}", shapes.len(), request.rules().set());
+    if let Some(most) = max_operands(request.rules()).filter(|&most| shapes.len() > most) {
+        let message =
+            format!("{} operands under {}, at most {most} allowed", shapes.len(), request.rules().set());
         return Err(Refusal::new(RefusalKind::OperandCount, message));
     }
     let dtype = types::check(request)?;
-    match (request.operation(), request.rules()) {
-        (Operation::Broadcast { target_shape }, Rules::Numpy) => {
-            numpy::onto(shapes.of(0), target_shape, into)?;
-        }
-        (Operation::Broadcast { target_shape }, _) => {
-            bidirectional::lower(shapes.of(0), target_shape, into)?;
-        }
-        (_, Rules::None) => none::lower(&shapes, into)?,
-        (_, Rules::Numpy) => numpy::lower(&shapes, into)?,
-        (_, Rules::Pdpd { axis }) => pdpd::lower(&shapes, *axis, into)?,
-        (_, Rules::Xla { broadcast_dimensions }) => {
-            xla::lower(&shapes, broadcast_dimensions.as_deref().unwrap_or(&[]), into)?;
-        }
-        (_, Rules::Theano) => theano::lower(request, into)?,
-        // Malformed by construction of `Request`; with one operand and no target it has the operand's shape.
-        (_, Rules::Bidirectional) => none::lower(&shapes, into)?,
+    match request.operation() {
+        Operation::Broadcast { target_shape } => match request.rules() {
+            Rules::Numpy => numpy::onto(shapes.of(0), target_shape, into)?,
+            // `Request` rejects `broadcast` under the other rule sets.
+            Rules::Bidirectional | Rules::None | Rules::Pdpd { .. } | Rules::Xla { .. } | Rules::Theano => {
+                bidirectional::lower(shapes.of(0), target_shape, into)?;
+            }
+        },
+        Operation::Elementwise { .. } | Operation::Gradient { .. } => match request.rules() {
+            // `Request` rejects expressions under `bidirectional`.
+            Rules::None | Rules::Bidirectional => none::lower(&shapes, into)?,
+            Rules::Numpy => numpy::lower(&shapes, into)?,
+            Rules::Pdpd { axis } => pdpd::lower(&shapes, *axis, into)?,
+            Rules::Xla { broadcast_dimensions } => {
+                xla::lower(&shapes, broadcast_dimensions.as_deref().unwrap_or(&[]), into)?;
+            }
+            Rules::Theano => theano::lower(request, into)?,
+        },
     }
     check_sizes(request, &into.shape)?;
     Ok(dtype)
 }
 
-/// Clause G-1: the lengths other than 0 of every operand, of the target and of the result multiply to at most
+/// Clause G-1: for every operand, the target and the result, the product of the nonzero lengths is at most
 /// 2^63 - 1.
 fn check_sizes(request: &Request, result: &[usize]) -> Result<(), Refusal> {
     let target = match request.operation() {
         Operation::Broadcast { target_shape } => Some(target_shape.lengths()),
-        _ => None,
+        Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
     };
-    // A dense operand with values has as many as its shape says.
+    // A dense operand that has values has one for each element of its shape.
     let unknown = |operand: &&Operand| operand.strides().is_some() || operand.values().is_empty();
     let operands = request.operands().iter().filter(unknown).map(|operand| operand.shape().lengths());
     for shape in operands.chain(target).chain([result]) {
@@ -155,7 +167,7 @@ fn check_sizes(request: &Request, result: &[usize]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The number of elements; `None` where the lengths other than 0 multiply to more than 2^63 - 1.
+/// The number of elements, or `None` if the product of the nonzero lengths exceeds 2^63 - 1.
 pub(crate) fn count(lengths: &[usize]) -> Option<usize> {
     let mut product: i64 = 1;
     let mut empty = false;
@@ -170,11 +182,11 @@ pub(crate) fn count(lengths: &[usize]) -> Option<usize> {
 }
 
 fn mismatch(axis: usize, one: usize, other: usize) -> Refusal {
-    let message = format!("lengths {one} and {other} do not go together");
+    let message = format!("lengths {one} and {other} cannot be broadcast together");
     Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis)
 }
 
-/// Clause G-2: the common length of two, if they have one.
+/// Clause G-2: the common length of two axes, if there is one.
 fn common(one: usize, other: usize) -> Option<usize> {
     match (one, other) {
         (1, length) | (length, 1) => Some(length),

@@ -1,14 +1,14 @@
 //! The rule set `numpy`: clauses NUMPY-1 to NUMPY-4, and NUMPY-5 for `broadcast`.
 
 use super::{Lowered, Maps, Shapes, mismatch};
-use crate::few::filled;
+use crate::inline_capacity::filled;
 use broadcheck_spec::{Refusal, RefusalKind};
 
 pub(super) fn lower(shapes: &Shapes<'_>, into: &mut Lowered) -> Result<(), Refusal> {
     let rank = shapes.highest_rank();
     into.shape = filled(1, rank);
     let result = &mut into.shape[..];
-    // The leftmost axis on which two lengths other than 1 differ, over all operands.
+    // The leftmost axis on which two lengths differ and neither is 1, over all operands.
     let mut wrong: Option<(usize, usize, usize)> = None;
     for shape in shapes.iter() {
         let lead = rank - shape.len();
@@ -33,10 +33,10 @@ pub(super) fn lower(shapes: &Shapes<'_>, into: &mut Lowered) -> Result<(), Refus
     Ok(())
 }
 
-/// One operand brought to exactly this shape (clause NUMPY-5).
+/// One operand broadcast to exactly this shape (clause NUMPY-5).
 pub(super) fn onto(shape: &[usize], target: &[usize], into: &mut Lowered) -> Result<(), Refusal> {
     let Some(lead) = target.len().checked_sub(shape.len()) else {
-        let message = format!("rank {} cannot be brought to rank {}", shape.len(), target.len());
+        let message = format!("rank {} cannot be broadcast to rank {}", shape.len(), target.len());
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
     };
     for (own, &length) in shape.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! The rule set `pdpd`: clauses PDPD-1 to PDPD-6. B is laid on A from an axis; only B is stretched.
+//! The rule set `pdpd`: clauses PDPD-1 to PDPD-6. B is aligned with A from a given axis on, and only B is
+//! stretched.
 
 use super::{Lowered, Shapes, mismatch};
 use broadcheck_spec::{Refusal, RefusalKind};
@@ -13,11 +14,11 @@ pub(super) fn lower(shapes: &Shapes<'_>, axis: Option<i64>, into: &mut Lowered) 
     }
     let b = shapes.of(1);
     let Some(right) = rank.checked_sub(b.len()) else {
-        let message = format!("B has rank {}, above A's {rank}", b.len());
+        let message = format!("B has rank {}, higher than A's rank {rank}", b.len());
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
     };
     let outside = |axis: i64| {
-        let message = format!("axis {axis} for B of rank {} on A of rank {rank}", b.len());
+        let message = format!("axis {axis} is out of range for B of rank {} and A of rank {rank}", b.len());
         Refusal::new(RefusalKind::AxisOutOfRange, message)
     };
     let start = match axis {

@@ -1,7 +1,7 @@
 //! The rule set `theano`: clauses THEANO-1 to THEANO-4.
 
 use super::{Lengths, Lowered, Shapes};
-use crate::few::filled;
+use crate::inline_capacity::filled;
 use broadcheck_spec::{Operand, Refusal, RefusalKind, Request};
 use smallvec::SmallVec;
 
@@ -11,7 +11,8 @@ pub(super) fn lower(request: &Request, into: &mut Lowered) -> Result<(), Refusal
         let flags = operand.broadcastable().unwrap_or(&[]);
         let lengths = operand.shape().lengths();
         if let Some(axis) = (0..flags.len()).find(|&axis| flags[axis] && lengths[axis] != 1) {
-            let message = format!("an axis of length {} is flagged broadcastable", lengths[axis]);
+            let message =
+                format!("an axis of length {} is flagged broadcastable, expected length 1", lengths[axis]);
             return Err(Refusal::new(RefusalKind::FlagViolation, message).of_operand(place).at_axis(axis));
         }
     }
@@ -34,7 +35,7 @@ pub(super) fn lower(request: &Request, into: &mut Lowered) -> Result<(), Refusal
         }
     }
     if let Some((axis, one, other)) = wrong {
-        let message = format!("lengths {one} and {other} of axes that are not flagged broadcastable");
+        let message = format!("lengths {one} and {other} differ and neither axis is flagged broadcastable");
         return Err(Refusal::new(RefusalKind::NotBroadcastable, message).at_axis(axis));
     }
     for operand in operands {
@@ -50,7 +51,7 @@ fn fixed(operand: &Operand, own: usize) -> bool {
     !operand.broadcastable().is_some_and(|flags| flags[own])
 }
 
-/// The flags of the result of a request that is accepted (clause THEANO-4).
+/// The flags of the result of an accepted request (clause THEANO-4).
 pub(crate) fn flags(request: &Request) -> Vec<bool> {
     let rank = Shapes(request).highest_rank();
     let mut flags = vec![true; rank];

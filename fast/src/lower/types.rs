@@ -1,9 +1,10 @@
-//! Which function takes which dtype, and what can be differentiated: clauses G-3, V-2 and GRAD-3.
+//! Which function accepts which dtype, and what can be differentiated: clauses G-3, V-2 and GRAD-3.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 use broadcheck_spec::{DType, Function, Node, Operation, Refusal, RefusalKind, Request};
 use smallvec::SmallVec;
 
-/// The dtype of the (underlying) result, or the first refusal in post-order; then, for a gradient,
+/// The dtype of the (underlying) result, or the first refusal in post-order. A gradient is then checked for
 /// differentiability.
 pub(super) fn check(request: &Request) -> Result<DType, Refusal> {
     let operands = request.operands();
@@ -30,12 +31,33 @@ pub(super) fn check(request: &Request) -> Result<DType, Refusal> {
     Ok(root)
 }
 
-/// The dtype of a call, by the dtypes of its arguments.
+/// The dtype of a call, from the dtypes of its arguments.
 fn result(function: Function, arguments: &[DType]) -> Result<DType, Refusal> {
     use Function as F;
     let alike = match function {
         F::Select => arguments[0] == DType::Bool && arguments[1] == arguments[2],
-        _ => arguments.iter().all(|&dtype| dtype == arguments[0]),
+        F::Add
+        | F::Subtract
+        | F::Multiply
+        | F::Divide
+        | F::Power
+        | F::Maximum
+        | F::Minimum
+        | F::Negate
+        | F::Abs
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Tanh
+        | F::Equal
+        | F::NotEqual
+        | F::Less
+        | F::LessEqual
+        | F::Greater
+        | F::GreaterEqual
+        | F::LogicalAnd
+        | F::LogicalOr
+        | F::LogicalNot => arguments.iter().all(|&dtype| dtype == arguments[0]),
     };
     if !alike {
         let message =
@@ -60,10 +82,10 @@ fn unsupported(message: String) -> Refusal {
     Refusal::new(RefusalKind::UnsupportedFunction, message)
 }
 
-/// Clause GRAD-3: root and w are float, and no function on a path to w lacks a derivative.
+/// Clause GRAD-3: root and w are floats, and every function on a path to w has a derivative.
 fn differentiable(nodes: &[Node], wrt: usize, root: DType, own: DType) -> Result<(), Refusal> {
     if !root.is_float() || !own.is_float() {
-        return Err(unsupported(format!("the gradient of {root} by {own}")));
+        return Err(unsupported(format!("the gradient of a {root} result by a {own} operand")));
     }
     let mut holds: SmallVec<[bool; 32]> = SmallVec::new();
     for node in nodes {
@@ -84,16 +106,29 @@ fn differentiable(nodes: &[Node], wrt: usize, root: DType, own: DType) -> Result
 
 fn has_derivative(function: Function) -> bool {
     use Function as F;
-    !matches!(
-        function,
+    match function {
+        F::Add
+        | F::Subtract
+        | F::Multiply
+        | F::Divide
+        | F::Power
+        | F::Maximum
+        | F::Minimum
+        | F::Negate
+        | F::Abs
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Tanh
+        | F::Select => true,
         F::Equal
-            | F::NotEqual
-            | F::Less
-            | F::LessEqual
-            | F::Greater
-            | F::GreaterEqual
-            | F::LogicalAnd
-            | F::LogicalOr
-            | F::LogicalNot
-    )
+        | F::NotEqual
+        | F::Less
+        | F::LessEqual
+        | F::Greater
+        | F::GreaterEqual
+        | F::LogicalAnd
+        | F::LogicalOr
+        | F::LogicalNot => false,
+    }
 }

@@ -1,5 +1,5 @@
-//! The rule set `xla`: clauses XLA-1 to XLA-8. The lower operand is laid on named axes of the higher one, then
-//! lengths of 1 are stretched on both sides.
+//! The rule set `xla`: clauses XLA-1 to XLA-8. The axes of the lower-rank operand are mapped to the given
+//! axes of the higher-rank one, then lengths of 1 are stretched on both sides.
 
 use super::{Intermediate, Lengths, Lowered, Maps, Shapes, common, mismatch};
 use broadcheck_spec::{Refusal, RefusalKind, Request, Rules};
@@ -19,7 +19,7 @@ pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64], into: &mut Lowered)
     let (low, high) = if lower == 0 { (left, right) } else { (right, left) };
     let named = in_dim(low.len(), high.len(), dimensions)?;
 
-    // Both are read under the result: the higher one axis by axis, the lower one on the named axes.
+    // The higher-rank operand maps axis by axis, the lower-rank one to the named axes.
     let mut result: Lengths = high.into();
     for (own, &at) in named.iter().enumerate() {
         result[at] = common(low[own], high[at]).ok_or_else(|| mismatch(at, high[at], low[own]))?;
@@ -36,7 +36,7 @@ pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64], into: &mut Lowered)
     Ok(())
 }
 
-/// What the in-dim step makes of the lower operand of a request that is accepted, where the ranks differ (clause XLA-8).
+/// The lower-rank operand of an accepted request after the in-dim step, if the ranks differ (clause XLA-8).
 pub(crate) fn intermediate(request: &Request) -> Option<Intermediate> {
     let (Rules::Xla { broadcast_dimensions }, [left, right]) = (request.rules(), request.operands()) else {
         return None;
@@ -57,7 +57,7 @@ pub(crate) fn intermediate(request: &Request) -> Option<Intermediate> {
     Some(Intermediate { operand, shape, maps })
 }
 
-/// Clause XLA-1: degenerate dimensions alone.
+/// Clause XLA-1: equal ranks, where only degenerate dimensions are stretched.
 fn equal_ranks(
     left: &[usize],
     right: &[usize],
@@ -70,7 +70,9 @@ fn equal_ranks(
             && dimensions.iter().enumerate().all(|(axis, &named)| usize::try_from(named) == Ok(axis))
     };
     if !dimensions.is_empty() && !is_identity() {
-        let message = format!("dimensions {dimensions:?} between operands of rank {rank}");
+        let message = format!(
+            "dimensions {dimensions:?} for two operands of rank {rank}, expected none or the identity"
+        );
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIdentity, message));
     }
     for axis in 0..rank {
@@ -83,17 +85,17 @@ fn equal_ranks(
     Ok(())
 }
 
-/// Clauses XLA-2 to XLA-6: the axes of the higher operand that the lower one's axes lie on.
+/// Clauses XLA-2 to XLA-6: the axis of the higher-rank operand for each axis of the lower-rank one.
 fn in_dim(low: usize, high: usize, dimensions: &[i64]) -> Result<Lengths, Refusal> {
     if dimensions.is_empty() {
         if low == 0 {
             return Ok(Lengths::new());
         }
-        let message = format!("ranks {low} and {high} without broadcast_dimensions");
+        let message = format!("ranks {low} and {high} need broadcast_dimensions");
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
     }
     if dimensions.len() != low {
-        let message = format!("{} dimensions for a lower operand of rank {low}", dimensions.len());
+        let message = format!("{} dimensions for a lower-rank operand of rank {low}", dimensions.len());
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsCount, message));
     }
     let mut named = Lengths::new();
@@ -101,13 +103,14 @@ fn in_dim(low: usize, high: usize, dimensions: &[i64]) -> Result<Lengths, Refusa
         match usize::try_from(dimension) {
             Ok(axis) if axis < high => named.push(axis),
             _ => {
-                let message = format!("dimension {dimension} of a higher operand of rank {high}");
+                let message =
+                    format!("dimension {dimension} is out of range for a higher-rank operand of rank {high}");
                 return Err(Refusal::new(RefusalKind::BroadcastDimensionOutOfRange, message));
             }
         }
     }
     if named.windows(2).any(|pair| pair[0] >= pair[1]) {
-        let message = format!("dimensions {dimensions:?} do not increase");
+        let message = format!("dimensions {dimensions:?} are not strictly increasing");
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIncreasing, message));
     }
     Ok(named)

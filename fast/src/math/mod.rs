@@ -1,20 +1,25 @@
-//! `exp log tanh power` over slices: own kernels, within 1 ULP (clause V-4), the same bits at every [`Level`].
+//! `exp`, `log`, `tanh` and `power` over slices: own kernels, within 1 ULP (clause V-4), with the same bits
+//! at every [`Level`].
 //!
-//! Each function is one fixed sequence of IEEE additions, multiplications, divisions, bit operations and selects on one
-//! element: no fused multiply-add, which not every machine has. So levels agree bit for bit (any NaN being any NaN),
-//! whatever the length.
+//! Each function is one fixed sequence of IEEE additions, multiplications, divisions, bit operations and
+//! selects on one element. There is no fused multiply-add, because not every machine has it. So the levels
+//! agree bit for bit whatever the length of a slice, except that any NaN counts as any other.
 //!
-//! log, tanh and power have neither branch nor table. Their source is the scalar call (`log_f64_scalar`) and the body of
-//! a plain loop over blocks that is compiled for each level, and that the compiler vectorises whole; the rest of a slice
-//! goes through the same loop as a padded block. exp is written over the vectors of a level, of which a single number is
-//! one, for chains have it in their loop. It looks up a table of sixteen entries (eight for f32), which lies in registers
-//! where the level has instructions for that; and near the ends of the range it goes a second way, which a group of vectors
-//! is spared that holds no such number. Which way an element goes rests on the element alone.
+//! log, tanh and power have neither branches nor tables. The same source is the scalar function
+//! (`log_f64_scalar`) and the body of a plain loop over blocks, which is compiled for each level and which
+//! the compiler vectorises. The rest of a slice goes through the same loop as a padded block.
+//!
+//! exp is part of the loop of chains, so it is written over the vectors of a level, of which a single number
+//! is one. It looks up a table of sixteen entries (eight for f32), which stays in registers where the level
+//! has instructions for it. Near the ends of its range it takes a second path, which a group of vectors
+//! without such numbers skips. The path of an element depends on that element alone.
 //!
 //! # Accuracy
 //!
-//! Distance from the correctly rounded result (CORE-MATH 1.4) in floats, how many results are not correctly rounded, and
-//! the largest error in ULP, rounded up (MPFR, at every result not correctly rounded; for unary f32, CORE-MATH in f64).
+//! For each kernel: the largest distance from the correctly rounded result (CORE-MATH 1.4) in floats, the
+//! share of results that are not correctly rounded, and the largest error in ULP, rounded up. The error is
+//! computed with MPFR at every result that is not correctly rounded, or with CORE-MATH in f64 for unary f32
+//! functions.
 //!
 //! | kernel | inputs | distance | misrounded | worst ULP | where |
 //! |---|---|---|---|---|---|
@@ -27,20 +32,22 @@
 //! | tanh f32 | all 2^32 | 1 | 0.094 % | 0.812 | 0.5470427 |
 //! | power f32 | 10^8 stratified | 1 | 0.01 % | 0.501 | 1.25145107e33, 0.83515483 |
 //!
-//! The strata (`tests/math/strata.rs`): any bits, any positive bits, the whole range of finite results, near 0, near 1,
-//! near overflow, subnormal arguments, subnormal results; for power also whole exponents and negative bases. Measured by
-//! the crate in `tests/accuracy`, outside the workspace: its programs and its ignored tests. In every `cargo test`,
-//! `tests/table.rs` compares the engine with a table of correctly rounded values.
+//! The strata (`tests/math/strata.rs`) are: any bits, any positive bits, the whole range of finite results,
+//! near 0, near 1, near overflow, subnormal arguments and subnormal results; for power also integer exponents
+//! and negative bases. The programs and ignored tests of the crate `tests/accuracy`, outside the workspace,
+//! measured them. Every `cargo test` compares the engine with a table of correctly rounded values
+//! (`tests/table.rs`).
 //!
-//! f16 and bf16 go through the f32 kernels with one rounding: over all 2^16 inputs, exp, log and tanh are the correctly
-//! rounded value but for three bf16 results (exp two, log one), which are its neighbour. For power an error of 0.51 ULP
-//! of f32 is 0.0001 ULP of f16, so that only a near-tie can round to the neighbour.
+//! f16 and bf16 use the f32 kernels and round once. Over all 2^16 inputs, exp, log and tanh are correctly
+//! rounded except for three bf16 results (two of exp, one of log), which are off by one. For power, an error
+//! of 0.51 ULP of f32 is 0.0001 ULP of f16, so only a near-tie can round to the wrong neighbour.
 //!
 //! # Speed
 //!
-//! Nanoseconds per element, 4096 elements in cache, medians of rounds in which rivals take turns, the middle one of three
-//! runs, on a 2-core x86-64 server (AMD EPYC) while other work ran on it; std and libm are called through a pointer.
-//! `cargo run --release --bin speed` in `tests/accuracy`.
+//! Nanoseconds per element for 4096 elements in cache. Each figure is the median of three runs, and each
+//! run's figure the median of rounds in which the competitors take turns. The machine was a 2-core x86-64
+//! server (AMD EPYC) with other work running; std and libm were called through a pointer. To repeat: `cargo
+//! run --release --bin speed` in `tests/accuracy`.
 //!
 //! | kernel | portable | avx2 | avx512 | std | libm |
 //! |---|---|---|---|---|---|
@@ -55,63 +62,192 @@
 //! | tanh f32 | 1.87 | 0.86 | 0.43 | 8.35 | 7.19 |
 //! | power f32 | 5.45 | 2.48 | 1.60 | 2.93 | 25.93 |
 //!
-//! The portable level (two f64 at a time, selects of three instructions) is slower than the standard library's tables for
-//! log and power; it is for machines that have nothing wider, and gives the same bits.
+//! The portable level computes two f64 at a time and needs three instructions for a select, so log and power
+//! are slower than the table-based ones of the standard library. It is for machines without wider vectors.
 
-pub(crate) mod double;
+pub(crate) mod f32;
+pub(crate) mod f64;
 mod levels;
 mod power;
-pub(crate) mod single;
 
 use crate::Level;
-use crate::arch::{ChainOp, Link, table, vector};
+use crate::arch::{ChainOp, FloatKernels, Link, Scalars, table, vector};
+use broadcheck_spec::Function;
 
 pub use levels::{log_f32, log_f64, tanh_f32, tanh_f64};
 pub use levels::{power_f32, power_f32_by, power_f32_of, power_f64, power_f64_by, power_f64_of};
 
-macro_rules! exps {
-    ($($name:ident $scalar:ident $type:ident $kernel:path;)*) => { $(
-        /// e^x, element by element.
-        ///
-        /// # Panics
-        ///
-        /// If the lengths differ.
-        pub fn $name(level: Level, x: &[$type], out: &mut [$type]) {
-            assert_eq!(x.len(), out.len(), "lengths differ");
-            if let Some(parts) = table(level).$type.float() {
-                let first = Link { op: ChainOp::Add, values: x, step: 0, scalar: false };
-                let exp = Link { op: ChainOp::Exp, values: &[], step: 0, scalar: true };
-                parts.chain.run(first, &mut [exp], 1, out);
+/// exp as a chain of one link.
+fn exp<T>(kernels: &FloatKernels<T>, x: &[T], out: &mut [T]) {
+    assert_eq!(x.len(), out.len(), "lengths differ");
+    let first = Link { op: ChainOp::Add, values: x, step: 0, scalar: false };
+    let exp = Link { op: ChainOp::Exp, values: &[], step: 0, scalar: true };
+    kernels.chain.run(first, &mut [exp], 1, out);
+}
+
+/// e^x, element by element.
+///
+/// # Panics
+///
+/// If the lengths differ.
+pub fn exp_f64(level: Level, x: &[f64], out: &mut [f64]) {
+    exp(&table(level).float_f64, x, out);
+}
+
+/// e^x, element by element.
+///
+/// # Panics
+///
+/// If the lengths differ.
+pub fn exp_f32(level: Level, x: &[f32], out: &mut [f32]) {
+    exp(&table(level).float_f32, x, out);
+}
+
+/// e^x, with the bits of every level.
+pub fn exp_f64_scalar(x: f64) -> f64 {
+    let [value] = f64::exp([x]);
+    value
+}
+
+/// e^x, with the bits of every level.
+pub fn exp_f32_scalar(x: f32) -> f32 {
+    let [value] = f32::exp([x]);
+    value
+}
+
+/// The natural logarithm, with the bits of every level.
+pub fn log_f64_scalar(x: f64) -> f64 {
+    f64::log(x)
+}
+
+/// The natural logarithm, with the bits of every level.
+pub fn log_f32_scalar(x: f32) -> f32 {
+    f32::log(x)
+}
+
+/// The hyperbolic tangent, with the bits of every level.
+pub fn tanh_f64_scalar(x: f64) -> f64 {
+    f64::tanh(x)
+}
+
+/// The hyperbolic tangent, with the bits of every level.
+pub fn tanh_f32_scalar(x: f32) -> f32 {
+    f32::tanh(x)
+}
+
+/// x^y, with the bits of every level.
+pub fn power_f64_scalar(x: f64, y: f64) -> f64 {
+    power::power_f64(x, y)
+}
+
+/// x^y, with the bits of every level.
+pub fn power_f32_scalar(x: f32, y: f32) -> f32 {
+    power::power_f32(x, y)
+}
+
+/// The functions that this module computes, each several times as expensive as an addition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MathFunction {
+    Exp,
+    Log,
+    Tanh,
+    Power,
+}
+
+impl MathFunction {
+    /// The function, if this module computes it.
+    #[inline]
+    #[deny(clippy::wildcard_enum_match_arm)]
+    pub(crate) fn of(function: Function) -> Option<MathFunction> {
+        use Function as F;
+        match function {
+            F::Exp => Some(MathFunction::Exp),
+            F::Log => Some(MathFunction::Log),
+            F::Tanh => Some(MathFunction::Tanh),
+            F::Power => Some(MathFunction::Power),
+            F::Add
+            | F::Subtract
+            | F::Multiply
+            | F::Divide
+            | F::Maximum
+            | F::Minimum
+            | F::Negate
+            | F::Abs
+            | F::Sqrt
+            | F::Equal
+            | F::NotEqual
+            | F::Less
+            | F::LessEqual
+            | F::Greater
+            | F::GreaterEqual
+            | F::LogicalAnd
+            | F::LogicalOr
+            | F::LogicalNot
+            | F::Select => None,
+        }
+    }
+}
+
+/// An element type that this module computes with.
+pub(crate) trait Math: Sized {
+    /// A function of `a`, or of `a` and `b`, element by element.
+    fn compute(
+        function: MathFunction,
+        level: Level,
+        scalars: Scalars,
+        arguments: (&[Self], &[Self]),
+        out: &mut [Self],
+    );
+}
+
+macro_rules! math {
+    (impl Math for $type:ident {
+        exp: $exp:ident,
+        log: $log:ident,
+        tanh: $tanh:ident,
+        power: $power:ident,
+        power_scalar_exponent: $by:ident,
+        power_scalar_base: $of:ident,
+    }) => {
+        impl Math for $type {
+            fn compute(
+                function: MathFunction,
+                level: Level,
+                scalars: Scalars,
+                (a, b): (&[$type], &[$type]),
+                out: &mut [$type],
+            ) {
+                match (function, scalars) {
+                    (MathFunction::Exp, _) => $exp(level, a, out),
+                    (MathFunction::Log, _) => $log(level, a, out),
+                    (MathFunction::Tanh, _) => $tanh(level, a, out),
+                    (MathFunction::Power, Scalars::Neither) => $power(level, a, b, out),
+                    (MathFunction::Power, Scalars::Second) => $by(level, a, b[0], out),
+                    (MathFunction::Power, Scalars::First) => $of(level, a[0], b, out),
+                }
             }
         }
-
-        /// e^x: the bits of every level.
-        pub fn $scalar(x: $type) -> $type {
-            let [value] = $kernel([x]);
-            value
-        }
-    )* };
+    };
 }
 
-exps! {
-    exp_f64 exp_f64_scalar f64 double::exp;
-    exp_f32 exp_f32_scalar f32 single::exp;
+math! {
+    impl Math for f64 {
+        exp: exp_f64,
+        log: log_f64,
+        tanh: tanh_f64,
+        power: power_f64,
+        power_scalar_exponent: power_f64_by,
+        power_scalar_base: power_f64_of,
+    }
 }
 
-macro_rules! scalars {
-    ($($name:ident($($x:ident),*) $type:ident $kernel:path, $what:literal;)*) => { $(
-        #[doc = $what]
-        pub fn $name($($x: $type),*) -> $type {
-            $kernel($($x),*)
-        }
-    )* };
-}
-
-scalars! {
-    log_f64_scalar(x) f64 double::log, "The natural logarithm: the bits of every level.";
-    tanh_f64_scalar(x) f64 double::tanh, "The hyperbolic tangent: the bits of every level.";
-    power_f64_scalar(x, y) f64 power::power_f64, "x^y: the bits of every level.";
-    log_f32_scalar(x) f32 single::log, "The natural logarithm: the bits of every level.";
-    tanh_f32_scalar(x) f32 single::tanh, "The hyperbolic tangent: the bits of every level.";
-    power_f32_scalar(x, y) f32 power::power_f32, "x^y: the bits of every level.";
+math! {
+    impl Math for f32 {
+        exp: exp_f32,
+        log: log_f32,
+        tanh: tanh_f32,
+        power: power_f32,
+        power_scalar_exponent: power_f32_by,
+        power_scalar_base: power_f32_of,
+    }
 }

@@ -1,11 +1,12 @@
-//! `power`, of f64 with the logarithm and the product to twice the precision, of f32 in f64. The steps follow the method
-//! of FreeBSD's `e_pow.c` (log by s = (m-1)/(m+1) in two parts, products of halves exact); the code is our own.
+//! `power`. For f64, the logarithm and the product are computed to twice the precision; for f32, in f64. The
+//! steps follow the method of FreeBSD's `e_pow.c` (log by s = (m-1)/(m+1) in two parts, exact products of
+//! halves); the code is our own.
 
-use super::double::{LN2_HI, LN2_LO, LOG2_E, ROUND, exp_reduced, reduce, scale, split};
+use super::f64::{LN2_HI, LN2_LO, LOG2_E, ROUND, exp_reduced, reduce, scale, split};
 use std::f64::consts::LN_2;
 
-/// 2^70: as an exponent it gives nothing but 0, 1 and infinity, as every larger one does. (A NaN is not larger.)
-const NO_MORE: f64 = 1_180_591_620_717_411_303_424.0;
+/// 2^70. As an exponent, this or any larger number gives only 0, 1 and infinity. (A NaN is not larger.)
+const LARGEST_EXPONENT: f64 = 1_180_591_620_717_411_303_424.0;
 
 /// The first 26 bits: the product of two such numbers is exact.
 #[inline(always)]
@@ -13,17 +14,18 @@ fn first(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & 0xffff_ffff_f800_0000)
 }
 
-/// 2/3 in two parts, the first of 26 bits.
+/// 2/3 in two parts, of which the first has 26 bits.
 const TWO_THIRDS: f64 = 2.0 / 3.0;
 const TWO_THIRDS_HI: f64 = f64::from_bits(TWO_THIRDS.to_bits() & 0xffff_ffff_f800_0000);
 /// 2/3 = TWO_THIRDS + 2^-54 * 2/3.
 const TWO_THIRDS_LO: f64 = (TWO_THIRDS - TWO_THIRDS_HI) + TWO_THIRDS / 18_014_398_509_481_984.0;
 
-/// log x for x > 0, finite: the first 26 bits, and the rest; together within 2^-65.
+/// log x for finite x > 0: the first 26 bits, and the rest. Their sum is within 2^-65.
 #[inline(always)]
 pub(super) fn log_parts(x: f64) -> (f64, f64) {
     let (k, m) = split(x);
-    // The nearest of 3/4, 1, 5/4 divided out: |s| < 0.072. Their logarithms: a multiple of 2^-32, and the rest.
+    // Divide by the nearest of 3/4, 1 and 5/4, so that |s| < 0.072. Its logarithm is a multiple of 2^-32, and
+    // a rest.
     let (below, above) = (m < 0.866_025_403_784_438_6, m > 1.118_033_988_749_895);
     let near = if below {
         0.75
@@ -86,17 +88,17 @@ pub(super) fn power_f64(x: f64, y: f64) -> f64 {
     power_of_log(x, y, log_parts(x.abs()))
 }
 
-/// x^y, where the logarithm of |x| is known.
+/// x^y, given the logarithm of |x|.
 #[inline(always)]
 pub(super) fn power_of_log(x: f64, y: f64, (l_hi, l_lo): (f64, f64)) -> f64 {
     let ax = x.abs();
-    let yc = if y > NO_MORE { NO_MORE } else { y };
-    let yc = if yc < -NO_MORE { -NO_MORE } else { yc };
+    let yc = if y > LARGEST_EXPONENT { LARGEST_EXPONENT } else { y };
+    let yc = if yc < -LARGEST_EXPONENT { -LARGEST_EXPONENT } else { yc };
     let y_hi = first(yc);
     let y_lo = yc - y_hi;
     let p_hi = y_hi * l_hi;
     let p_lo = y_lo * l_hi + yc * l_lo;
-    // Beyond e^800 either way, the result overflows or rounds to 0.
+    // Above e^800 the result overflows, below e^-800 it rounds to 0.
     let p_lo = if p_hi.abs() > 800.0 { 0.0 } else { p_lo };
     let p_hi = if p_hi > 800.0 { 800.0 } else { p_hi };
     let p_hi = if p_hi < -800.0 { -800.0 } else { p_hi };
@@ -107,7 +109,7 @@ pub(super) fn power_of_log(x: f64, y: f64, (l_hi, l_lo): (f64, f64)) -> f64 {
     let (high, low) = exp_reduced(r);
     let size = scale(high + (low + (c + c * r)), shifted);
 
-    // 2^52 + |y|, or |y| where that is larger: the last bit is the parity of an integer y below 2^53.
+    // 2^52 + |y|, or |y| if that is larger. The last bit is the parity of an integer y below 2^53.
     let ay = y.abs();
     let fine = ay < 4_503_599_627_370_496.0;
     let whole = if fine { ay + 4_503_599_627_370_496.0 } else { ay };
@@ -122,7 +124,8 @@ pub(super) fn power_of_log(x: f64, y: f64, (l_hi, l_lo): (f64, f64)) -> f64 {
     if (y == 0.0) | (x == 1.0) { 1.0 } else { signed }
 }
 
-/// The logarithm of a positive f32 in f64, within 2^-44. The second part is nothing, as a counterpart of `log_parts`.
+/// The logarithm of a positive f32 in f64, within 2^-44. The second part is empty; it matches that of
+/// `log_parts`.
 #[inline(always)]
 pub(super) fn log_wide(x: f32) -> (f64, ()) {
     let (k, m) = split(f64::from(x));
@@ -136,31 +139,31 @@ pub(super) fn log_wide(x: f32) -> (f64, ()) {
     (k * LN_2 + (s + s + s * (z * tail)), ())
 }
 
-/// x^y by IEEE 754-2019 `pow`, in f64 with some 15 bits to spare, rounded once.
+/// x^y by IEEE 754-2019 `pow`, in f64 with about 15 extra bits, rounded once.
 #[inline(always)]
 pub(super) fn power_f32(x: f32, y: f32) -> f32 {
     power_of_log_f32(x, y, log_wide(x.abs()))
 }
 
-/// x^y, where the logarithm of |x| is known.
+/// x^y, given the logarithm of |x|.
 #[inline(always)]
 pub(super) fn power_of_log_f32(x: f32, y: f32, (log, ()): (f64, ())) -> f32 {
     let yc = f64::from(y);
-    let yc = if yc > NO_MORE { NO_MORE } else { yc };
-    let yc = if yc < -NO_MORE { -NO_MORE } else { yc };
-    // Beyond these the result overflows or rounds to 0.
+    let yc = if yc > LARGEST_EXPONENT { LARGEST_EXPONENT } else { yc };
+    let yc = if yc < -LARGEST_EXPONENT { -LARGEST_EXPONENT } else { yc };
+    // Outside this range the result overflows or rounds to 0.
     let p = yc * log;
     let p = if p > 92.0 { 92.0 } else { p };
     let p = if p < -110.0 { -110.0 } else { p };
     let shifted = p * LOG2_E + ROUND;
     let r = p - (shifted - ROUND) * LN_2;
     let r2 = r * r;
-    // (e^r - 1 - r) / r^2, within 2^-34 of e^r once multiplied by r^2.
+    // (e^r - 1 - r) / r^2; multiplied by r^2, within 2^-34 of e^r.
     let c01 = 0.5000000068433241 + r * 0.16666665859747468;
     let c23 = 0.04166629217352623 + r * 0.008333498341698076;
     let c45 = 0.0013944868520070566 + r * 0.00019790135029895198;
     let value = 1.0 + (r + r2 * (c01 + r2 * (c23 + r2 * c45)));
-    #[expect(clippy::cast_possible_truncation, reason = "the one rounding")]
+    #[expect(clippy::cast_possible_truncation, reason = "the only rounding")]
     let size = (value * f64::from_bits(shifted.to_bits().wrapping_sub(1023) << 52)) as f32;
 
     // As in `power_of_log`, with 2^23.

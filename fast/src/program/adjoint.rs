@@ -1,21 +1,21 @@
-//! The gradient as a program (clauses GRAD-1 and GRAD-3): from the root down to every occurrence of w, the
-//! derivatives on its path are multiplied, and a truth value says whether the path is there at an index at all.
-//! What is not there is left out by `select`, never multiplied by 0.
+//! The gradient as a program (clauses GRAD-1 and GRAD-3). From the root down to every occurrence of w, the
+//! derivatives on the path are multiplied, and a truth value says whether the path is taken at an index. A
+//! path that is not taken is left out by `select`, never multiplied by 0.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 use super::graph::Graph;
 use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
 
-/// The factor with which an occurrence counts, and the condition under which it does; `None` for 1, and for
-/// always.
+/// The factor of an occurrence (`None` for 1), and the condition under which it counts (`None` for always).
 #[derive(Clone, Copy, Default)]
 struct Path {
     factor: Option<u32>,
     taken: Option<u32>,
 }
 
-/// The value to be summed for the gradient by operand `wrt`, in f64 for f64 and in f32 for the others; `None`
-/// where w does not occur. `values` are the forward values of the expression's nodes.
+/// The value whose sum is the gradient by operand `wrt`, in f64 for f64 and in f32 for other dtypes. `None`
+/// if w does not occur. `values` are the forward values of the expression's nodes.
 pub(crate) fn gradient(
     graph: &mut Graph,
     expression: &Expression,
@@ -31,7 +31,7 @@ pub(crate) fn gradient(
             Node::Call(call) => call.arguments().iter().any(|&argument| holds[argument]),
         });
     }
-    // Each node of a tree has one path to the root: it is made before its arguments are reached.
+    // Each node of a tree has one path to the root, which is known before its arguments are visited.
     let mut paths: SmallVec<[Path; 32]> = smallvec::smallvec![Path::default(); nodes.len()];
     let mut writer = Writer { graph, dtype };
     let mut sum: Option<u32> = None;
@@ -75,7 +75,7 @@ impl Writer<'_> {
         self.graph.call_in(DType::Bool, function, arguments)
     }
 
-    /// What an occurrence adds at an index.
+    /// The contribution of an occurrence at an index.
     fn term(&mut self, path: Path) -> u32 {
         let factor = path.factor.unwrap_or_else(|| self.number(1.0));
         match path.taken {
@@ -87,13 +87,13 @@ impl Writer<'_> {
         }
     }
 
-    /// The path of argument `which` of a call whose own path is given; `r` is the call's value.
+    /// The path of argument `which` of a call with the given path. `r` is the value of the call.
     fn below(&mut self, path: Path, function: Function, arguments: [u32; 3], r: u32, which: usize) -> Path {
         use Function as F;
         let [a, b, _] = arguments;
         let derivative = match (function, which) {
             (F::Subtract, 1) | (F::Negate, _) => {
-                // 1 * -1 and x * -1 are exact: the negated factor.
+                // 1 * -1 and x * -1 are exact, so the factor is negated.
                 let factor = path.factor.unwrap_or_else(|| self.number(1.0));
                 return Path { factor: Some(self.call(F::Negate, &[factor])), ..path };
             }
@@ -123,8 +123,20 @@ impl Writer<'_> {
                 let condition = if which == 1 { condition } else { self.logic(F::LogicalNot, &[condition]) };
                 return self.only_where(path, condition);
             }
-            // Addition, and the first argument of a subtraction. Functions without a derivative were refused.
-            _ => return path,
+            (F::Add, _) | (F::Subtract, _) => return path,
+            // These have no derivative: lowering refuses the request.
+            (
+                F::Equal
+                | F::NotEqual
+                | F::Less
+                | F::LessEqual
+                | F::Greater
+                | F::GreaterEqual
+                | F::LogicalAnd
+                | F::LogicalOr
+                | F::LogicalNot,
+                _,
+            ) => return path,
         };
         let factor = match path.factor {
             Some(factor) => self.call(F::Multiply, &[factor, derivative]),
@@ -146,7 +158,7 @@ impl Writer<'_> {
         self.call(Function::Divide, &[one, value])
     }
 
-    /// 0 if y = 0, else y x^(y-1).
+    /// 0 if y = 0, otherwise y x^(y-1).
     fn power_by_base(&mut self, x: u32, y: u32, r: u32) -> u32 {
         let zero = self.number(0.0);
         let power = self.power_of_one_less(x, y, r);
@@ -155,9 +167,10 @@ impl Writer<'_> {
         self.call(Function::Select, &[none, zero, product])
     }
 
-    /// x^(y-1). Once a float has no digit left for ones, y is even, and y - 1 rounds to it or to another even number:
-    /// then the power is that of x's size, with x's sign. And y - 1 may round to an integer where y is none: a negative
-    /// x has no such power, as `r` tells, which is x^y.
+    /// x^(y-1), where y - 1 may be inexact. A float that is too large to have a ones digit is even, and y - 1
+    /// rounds to it or to another even number. The power is then that of |x|, with the sign of x. Also, y - 1
+    /// may round to an integer when y is not one. A negative x has no such power, which `r`, the value of
+    /// x^y, shows by being a NaN.
     fn power_of_one_less(&mut self, x: u32, y: u32, r: u32) -> u32 {
         use Function as F;
         let ones_end = if self.dtype == DType::F64 { 2f64.powi(53) } else { 2f64.powi(24) };
@@ -171,7 +184,7 @@ impl Writer<'_> {
         let base = self.call(F::Select, &[even, absolute, x]);
         let less = self.call(F::Subtract, &[y, one]);
         let power = self.call(F::Power, &[base, less]);
-        // 1 / x is below 0 for -0 too; where it is -0, x is.
+        // 1 / x is negative for x = -0 too. If 1 / x is -0, x itself is negative.
         let reciprocal = self.reciprocal(x);
         let (below, inverse_below) =
             (self.logic(F::Less, &[x, zero]), self.logic(F::Less, &[reciprocal, zero]));
@@ -184,7 +197,7 @@ impl Writer<'_> {
         self.call(F::Select, &[none, r, signed])
     }
 
-    /// 0 if x = 0 and y >= 0, else r log x.
+    /// 0 if x = 0 and y >= 0, otherwise r log x.
     fn power_by_exponent(&mut self, x: u32, y: u32, r: u32) -> u32 {
         let zero = self.number(0.0);
         let log = self.call(Function::Log, &[x]);
@@ -195,7 +208,7 @@ impl Writer<'_> {
         self.call(Function::Select, &[none, zero, product])
     }
 
-    /// 1 above 0, -1 below; 0 and NaN are their own.
+    /// 1 for positive x, -1 for negative x, and x itself for 0 and NaN.
     fn sign(&mut self, x: u32) -> u32 {
         let (zero, one, minus) = (self.number(0.0), self.number(1.0), self.number(-1.0));
         let below = self.call(Function::Less, &[x, zero]);
@@ -204,8 +217,8 @@ impl Writer<'_> {
         self.call(Function::Select, &[above, one, rest])
     }
 
-    /// The winner of maximum or minimum has 1, both have one half where they are equal, and NaN where either is
-    /// NaN; the loser is not there.
+    /// The derivative of maximum or minimum by the winner is 1. If both are equal, it is one half by each; if
+    /// either is a NaN, it is a NaN. The path of the loser is not taken.
     fn winner(&mut self, path: Path, function: Function, arguments: [u32; 3], which: usize) -> Path {
         use Function as F;
         let (own, other) = (arguments[which], arguments[1 - which]);

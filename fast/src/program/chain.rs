@@ -1,33 +1,35 @@
-//! Which values are needed and by whom last, and which calls form chains: folds of sums, differences, products,
-//! quotients and a few functions of one, in which each value has one reader, the next call.
+//! Which values are needed, which reader of each is the last, and which calls form chains. A chain is a fold
+//! of sums, differences, products, quotients and a few unary functions, in which each value has one reader,
+//! the next call.
+#![deny(clippy::wildcard_enum_match_arm)]
 
-use super::graph::{Graph, Kind};
+use super::graph::{Graph, ValueKind};
 use crate::arch::ChainOp;
-use crate::few::{VALUES, filled};
-use crate::tiling::{Kind as Lies, Tiling};
+use crate::inline_capacity::{VALUES, filled};
+use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
 
-/// A fold: `arguments[0]`, then operation by operation, each with the next argument if it takes one.
+/// A fold. It starts with `arguments[0]`, and each binary operation takes the next argument.
 pub(super) struct Chain {
-    /// The value that the last link gives.
+    /// The value of the last link.
     pub(super) end: u32,
     pub(super) arguments: SmallVec<[u32; VALUES]>,
     pub(super) ops: SmallVec<[ChainOp; VALUES]>,
 }
 
-/// What the graph looks like from the root.
+/// The values that the root needs, and the chains among them.
 pub(super) struct Chains {
-    /// For each value its last reader, where a chain reads at its end; itself for the root; [`NOBODY`] for a value
-    /// that is not needed, or that lives inside a chain.
+    /// The last reader of each value. A chain reads where it ends, and the root's last reader is the root.
+    /// [`NOBODY`] for a value that is not needed or is computed inside a chain.
     pub(super) last_use: SmallVec<[u32; VALUES]>,
     pub(super) chains: SmallVec<[Chain; 1]>,
 }
 
-/// No value's place.
+/// The index of no value.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// What decides whether a value can live inside a chain.
+/// What determines whether a value can be computed inside a chain.
 #[derive(Clone, Copy)]
 struct Facts {
     varies: u64,
@@ -35,18 +37,18 @@ struct Facts {
     stationary: bool,
 }
 
-/// Looks at everything that `root` needs. Where the result is stored past the caches, one link is a chain too:
-/// chains store so, other kernels do not.
+/// Looks at everything that `root` needs. With non-temporal stores a single link is a chain too, because
+/// other kernels have no such stores.
 pub(super) fn find(
     graph: &Graph,
     (root, readers): (u32, &[u32]),
-    stream: bool,
+    non_temporal: bool,
     tiling: &Tiling,
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
-    let calls = graph.values.iter().filter(|value| matches!(value.kind, Kind::Call { .. })).count();
-    let exp = |kind| matches!(kind, Kind::Call { function: Function::Exp, .. });
-    let facts = if calls > 1 || stream || graph.values.iter().any(|value| exp(value.kind)) {
+    let calls = graph.values.iter().filter(|value| matches!(value.kind, ValueKind::Call { .. })).count();
+    let exp = |kind| matches!(kind, ValueKind::Call { function: Function::Exp, .. });
+    let facts = if calls > 1 || non_temporal || graph.values.iter().any(|value| exp(value.kind)) {
         facts(graph, root, tiling, access_of)
     } else {
         SmallVec::new()
@@ -55,11 +57,11 @@ pub(super) fn find(
     let last_use = &mut found.last_use[..];
     last_use[root as usize] = root;
     for at in (0..=root).rev() {
-        let Kind::Call { function, arguments } = graph.values[at as usize].kind else { continue };
+        let ValueKind::Call { function, arguments } = graph.values[at as usize].kind else { continue };
         if last_use[at as usize] == NOBODY {
             continue;
         }
-        let fewest = if stream && at == root { 1 } else { 2 };
+        let fewest = if non_temporal && at == root { 1 } else { 2 };
         let chain = if facts.is_empty() { None } else { chain(graph, &facts, readers, at, fewest) };
         let read = chain.as_ref().map_or(&arguments[..function.arity()], |chain| &chain.arguments);
         for &argument in read {
@@ -83,13 +85,13 @@ fn facts(
     let mut facts: SmallVec<[Facts; VALUES]> = SmallVec::new();
     for value in &graph.values[..=root as usize] {
         let (scalar, varies) = match value.kind {
-            // An operand that nobody needs has no access, and nobody asks for its facts.
-            Kind::Operand(operand) => match tiling.accesses.get(access_of(operand) as usize) {
-                Some(access) => (access.kind == Lies::Splat, access.varies),
+            // An operand that is not needed has no access, and its facts are not used.
+            ValueKind::Operand(operand) => match tiling.accesses.get(access_of(operand) as usize) {
+                Some(access) => (access.kind == AccessKind::Splat, access.varies),
                 None => (false, 0),
             },
-            Kind::Constant(_) => (true, 0),
-            Kind::Call { function, arguments } => {
+            ValueKind::Constant(_) => (true, 0),
+            ValueKind::Call { function, arguments } => {
                 let of = arguments[..function.arity()].iter().map(|&argument| facts[argument as usize]);
                 // mutant: replace | with ^: costs time only; the value stays out of a chain
                 of.fold((true, 0), |(scalar, varies), of| (scalar && of.scalar, varies | of.varies))
@@ -100,10 +102,10 @@ fn facts(
     facts
 }
 
-/// The operation of a call that may be a link of a chain, as applied to its first argument, and its arguments.
+/// The operation of a call that can be a link of a chain, applied to its first argument, and the arguments.
 fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
     let value = graph.values[at as usize];
-    let Kind::Call { function, arguments: [a, b, _] } = value.kind else { return None };
+    let ValueKind::Call { function, arguments: [a, b, _] } = value.kind else { return None };
     let op = match function {
         Function::Add => ChainOp::Add,
         Function::Subtract => ChainOp::Subtract,
@@ -113,24 +115,62 @@ fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
         Function::Abs => ChainOp::Abs,
         Function::Sqrt => ChainOp::Sqrt,
         Function::Exp => ChainOp::Exp,
-        _ => return None,
+        Function::Power
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Log
+        | Function::Tanh
+        | Function::Equal
+        | Function::NotEqual
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual
+        | Function::LogicalAnd
+        | Function::LogicalOr
+        | Function::LogicalNot
+        | Function::Select => return None,
     };
     let second = (!op.is_unary()).then_some(b);
     let alike = |argument: u32| graph.dtype(argument) == value.dtype;
-    let is_link = matches!(value.dtype, DType::F64 | DType::F32) && alike(a) && second.is_none_or(alike);
-    is_link.then_some((op, a, second))
+    (has_chains(value.dtype) && alike(a) && second.is_none_or(alike)).then_some((op, a, second))
 }
 
-/// The same operation where the chain is its second argument.
+/// Whether there are chains of a dtype.
+fn has_chains(dtype: DType) -> bool {
+    match dtype {
+        DType::F64 | DType::F32 => true,
+        DType::F16
+        | DType::Bf16
+        | DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => false,
+    }
+}
+
+/// The same operation if the chain is its second argument.
 fn swapped(op: ChainOp) -> ChainOp {
     match op {
         ChainOp::Subtract => ChainOp::SubtractFrom,
         ChainOp::Divide => ChainOp::DivideInto,
-        op => op,
+        op @ (ChainOp::Add
+        | ChainOp::SubtractFrom
+        | ChainOp::Multiply
+        | ChainOp::DivideInto
+        | ChainOp::Negate
+        | ChainOp::Abs
+        | ChainOp::Sqrt
+        | ChainOp::Exp) => op,
     }
 }
 
-/// The chain that ends at a call, if it has so many links; exp is one by itself.
+/// The chain that ends at a call, if it has at least `fewest` links. A single exp is a chain too.
 fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usize) -> Option<Chain> {
     let (mut op, mut a, mut b) = link(graph, end)?;
     let inside = |value: u32| {

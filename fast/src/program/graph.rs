@@ -1,43 +1,44 @@
-//! The values of an expression: each is an operand, a constant or a function of earlier values, and no two are
-//! the same (common subexpressions are found as they are made).
+//! The values of an expression. Each is an operand, a constant or a function of earlier values, and no two
+//! are the same: common subexpressions are found when they are added.
+#![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::few::{VALUES, filled};
+use crate::inline_capacity::{VALUES, filled};
 use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    /// The operand at this place.
+pub(crate) enum ValueKind {
+    /// The operand with this index.
     Operand(u32),
-    /// A number, by its bits as f64.
+    /// A number, as the bits of an f64.
     Constant(u64),
-    /// A function of the values at these places, computed in the argument's dtype.
+    /// A function of the values with these indices, computed in the dtype of its argument.
     Call { function: Function, arguments: [u32; 3] },
 }
 
-/// A value and the dtype it has. The arithmetic of f16 and bf16 is done in f32; a value whose dtype is f32 may
-/// be computed from those.
+/// A value and its dtype. f16 and bf16 are computed in f32, and a value whose dtype is f32 may be computed
+/// from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Value {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueKind,
     pub(crate) dtype: DType,
 }
 
-/// Above this many values they are looked up by hash.
-const FEW: usize = 24;
+/// Up to this many values are searched one by one, more are looked up by hash.
+const LINEAR_SEARCH: usize = 24;
 
-/// Values in an order in which arguments come first.
+/// Values, arguments before the functions that use them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) values: SmallVec<[Value; VALUES]>,
-    /// Where each value stands, once there are many.
+    /// The index of each value, once there are many.
     places: Option<HashMap<Value, u32>>,
 }
 
 impl Graph {
-    /// Adds an expression: for each of its nodes the value, the root's last.
+    /// Adds an expression. Returns the value of each of its nodes, with the root last.
     pub(crate) fn add(
         &mut self,
         expression: &Expression,
@@ -59,13 +60,13 @@ impl Graph {
         values
     }
 
-    /// How often each value is an argument of those that `root` needs, itself among them; 0 for one that it does
-    /// not need.
+    /// How often each value is an argument of the values that `root` needs, including the root. 0 for a value
+    /// that is not needed.
     pub(crate) fn readers(&self, root: u32) -> SmallVec<[u32; VALUES]> {
         let mut readers: SmallVec<[u32; VALUES]> = filled(0, root as usize + 1);
         readers[root as usize] = 1;
         for at in (0..=root as usize).rev() {
-            if let (1.., Kind::Call { function, arguments }) = (readers[at], self.values[at].kind) {
+            if let (1.., ValueKind::Call { function, arguments }) = (readers[at], self.values[at].kind) {
                 for &argument in &arguments[..function.arity()] {
                     readers[argument as usize] += 1;
                 }
@@ -82,27 +83,27 @@ impl Graph {
     /// An operand.
     pub(crate) fn operand(&mut self, place: usize, dtype: DType) -> u32 {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
-        self.value(Value { kind: Kind::Operand(place), dtype })
+        self.value(Value { kind: ValueKind::Operand(place), dtype })
     }
 
     /// A number.
     pub(crate) fn constant(&mut self, number: f64, dtype: DType) -> u32 {
-        self.value(Value { kind: Kind::Constant(number.to_bits()), dtype })
+        self.value(Value { kind: ValueKind::Constant(number.to_bits()), dtype })
     }
 
-    /// A function of values, computed in a dtype that may be wider than theirs.
+    /// A function of values, computed in a dtype that may be wider than that of the values.
     pub(crate) fn call_in(&mut self, dtype: DType, function: Function, arguments: &[u32]) -> u32 {
         let argument = |which: usize| arguments.get(which).copied().unwrap_or(0);
         self.put_call(dtype, function, [argument(0), argument(1), argument(2)])
     }
 
     fn put_call(&mut self, dtype: DType, function: Function, mut places: [u32; 3]) -> u32 {
-        // a + b and b + a are one value: their bits are.
+        // a + b and b + a have the same bits, so they are one value.
         if is_commutative(function) && places[0] > places[1] {
             places.swap(0, 1);
         }
         let dtype = if is_comparison(function) { DType::Bool } else { dtype };
-        self.value(Value { kind: Kind::Call { function, arguments: places }, dtype })
+        self.value(Value { kind: ValueKind::Call { function, arguments: places }, dtype })
     }
 
     #[inline]
@@ -122,7 +123,7 @@ impl Graph {
             Some(places) => {
                 places.insert(value, place);
             }
-            None if self.values.len() > FEW => {
+            None if self.values.len() > LINEAR_SEARCH => {
                 self.places = Some(self.values.iter().copied().zip(0..).collect());
             }
             None => {}
@@ -131,28 +132,57 @@ impl Graph {
     }
 }
 
-/// Whether a function gives truth values for numbers.
+/// Whether a function compares its arguments: its result is a truth value, whatever their type.
 pub(crate) fn is_comparison(function: Function) -> bool {
     use Function as F;
-    matches!(function, F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual)
+    match function {
+        F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual => true,
+        F::Add
+        | F::Subtract
+        | F::Multiply
+        | F::Divide
+        | F::Power
+        | F::Maximum
+        | F::Minimum
+        | F::Negate
+        | F::Abs
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Tanh
+        | F::LogicalAnd
+        | F::LogicalOr
+        | F::LogicalNot
+        | F::Select => false,
+    }
 }
 
-/// Whether a function takes several times as long as an addition.
-pub(crate) fn is_slow(function: Function) -> bool {
-    matches!(function, Function::Exp | Function::Log | Function::Tanh | Function::Power)
-}
-
+/// Whether exchanging the arguments of a function gives the same bits.
 fn is_commutative(function: Function) -> bool {
     use Function as F;
-    matches!(
-        function,
+    match function {
         F::Add
-            | F::Multiply
-            | F::Maximum
-            | F::Minimum
-            | F::Equal
-            | F::NotEqual
-            | F::LogicalAnd
-            | F::LogicalOr
-    )
+        | F::Multiply
+        | F::Maximum
+        | F::Minimum
+        | F::Equal
+        | F::NotEqual
+        | F::LogicalAnd
+        | F::LogicalOr => true,
+        F::Subtract
+        | F::Divide
+        | F::Power
+        | F::Negate
+        | F::Abs
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Tanh
+        | F::Less
+        | F::LessEqual
+        | F::Greater
+        | F::GreaterEqual
+        | F::LogicalNot
+        | F::Select => false,
+    }
 }

@@ -1,34 +1,37 @@
-//! From a graph to steps over registers: what is constant within a tile is computed once per tile, what does not
-//! change from tile to tile is computed once and kept, and registers are used again after their last reader.
+//! From a graph to steps over registers. What is constant within a tile is computed once per tile, what is
+//! the same for successive tiles is computed once and kept, and a register is reused after its last reader.
+//!
+//! Every kernel of a call is looked up here, so that running a program cannot fail.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 use super::chain::{Chain, Chains, NOBODY, find};
-use super::graph::{Graph, Kind, is_comparison};
-use crate::arch::{ChainOp, Pairing, Repeat};
-use crate::few::{LINKS, STEPS, VALUES, filled};
-use crate::grid::Lay;
-use crate::scratch::{BANKS, BankOf};
-use crate::tiling::{Kind as Lies, PANEL, Tiling};
+use super::graph::{Graph, ValueKind, is_comparison};
+use crate::arch::{CallKernel, ChainOp, InPlace, Pairing, Repeat, Table};
+use crate::dispatch::by_bank;
+use crate::error::NoKernel;
+use crate::grid::RowLayout;
+use crate::inline_capacity::{LINKS, STEPS, VALUES, filled};
+use crate::math::MathFunction;
+use crate::scratch::{BANKS, Bank, BankCall, FloatBank, Lane};
+use crate::tiling::{AccessKind, PANEL, Tiling};
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
 
-/// One of the formats that are computed in f32.
+/// A dtype that is computed in f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
     F16,
     Bf16,
 }
 
-/// What a result is rounded to after its function.
-pub(crate) type Narrow = Option<Half>;
-
 /// Where an argument is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Vector(u32),
-    /// For each row of a panel a register, from this one on.
+    /// One register for each row of a panel, starting with this one.
     Panel(u32),
     Scalar(u32),
-    /// An operand where it stands.
+    /// An operand in its own memory.
     Operand {
         access: u32,
         scalar: bool,
@@ -46,48 +49,64 @@ impl Source {
 pub(crate) enum Target {
     Vector(u32),
     Scalar(u32),
-    /// The result's own memory.
+    /// The memory of the result.
     Output,
-    /// Added up, into the element of the gradient that this access names.
-    Sum(u32),
 }
 
 /// What a step does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
-    /// Brings an operand into a register: gathered, or converted from a half.
+    /// Reads an operand into a register: gathered, or converted from f16 or bf16.
     Load { access: u32, dtype: DType },
-    /// Brings the rows of a panel of an operand that lies across into as many registers from one on; columns are `step` apart.
+    /// Reads the rows of a panel of a transposed operand into as many registers, starting with `first`.
+    /// Columns are `step` elements apart.
     Across { access: u32, dtype: DType, first: u32, step: usize },
     /// A number.
-    Constant { bits: u64, bank: BankOf },
-    /// A function of arguments in a bank (for `select` the branches'), rounded to a half where that is asked.
-    Call { function: Function, bank: BankOf, arguments: [Source; 3], narrow: Narrow },
-    /// A fold from a first argument through links of the program.
-    Chain { bank: BankOf, first: Source, start: u32, end: u32 },
-    /// A function of an operand that lies as the result does and one that is repeated in it, into the result.
-    Pair { pairing: Pairing, bank: BankOf, whole: u32, part: u32, repeat: Repeat },
-    /// A function of two operands over blocks of so many rows (if it is not 0, and so many are left) of such a width, into the
-    /// result. `whole` is the operand whose rows stand as they are.
-    Grid { pairing: Pairing, bank: BankOf, whole: u32, part: u32, lays: [Lay; 2], rows: u32, width: u32 },
+    Constant { bits: u64, bank: FloatBank },
+    /// A function of arguments.
+    Call { kernel: BankCall, arguments: [Source; 3] },
+    /// The same in f32, rounded to a half.
+    RoundedCall { kernel: CallKernel<f32>, arguments: [Source; 3], round: InPlace<f32> },
+    /// A function of `math` in f64.
+    MathF64 { function: MathFunction, arguments: [Source; 2] },
+    /// A function of `math` in f32, possibly rounded to a half.
+    MathF32 { function: MathFunction, arguments: [Source; 2], round: Option<InPlace<f32>> },
+    /// A fold from a first argument through a range of the program's links.
+    Chain { bank: FloatBank, first: Source, start: u32, end: u32 },
+    /// The values of such a fold, added to one element of the gradient.
+    ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, access: u32 },
+    /// A binary function of an operand with the layout of the result and one that is repeated, into the
+    /// result.
+    Pair { pairing: Pairing, bank: FloatBank, whole: u32, part: u32, repeat: Repeat },
+    /// A binary function over blocks of `rows` rows of `width` elements, into the result. If `rows` is 0, a
+    /// tile is one block of as many rows as it has. `whole` is the operand whose rows are contiguous.
+    Grid {
+        pairing: Pairing,
+        bank: FloatBank,
+        whole: u32,
+        part: u32,
+        layouts: [RowLayout; 2],
+        rows: u32,
+        width: u32,
+    },
     /// A scalar as a vector.
-    Spread { source: Source, bank: BankOf },
+    Spread { source: Source, bank: FloatBank },
     /// A register, or an operand of the same type, into the result.
     Store { source: Source, dtype: DType },
-    /// An operand into the result, by its pattern and bit by bit.
+    /// An operand into the result, bit by bit, by its pattern.
     Copy { access: u32, dtype: DType },
-    /// A value added into the gradient.
-    Sum { source: Source, bank: BankOf, access: u32 },
+    /// A value added to the gradient.
+    Sum { source: Source, bank: FloatBank, access: u32 },
 }
 
-/// A step, and how often it is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A step, and how often it runs.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) work: Work,
     pub(crate) target: Target,
-    /// The loops over tiles that change it: it is taken when one of them moves.
+    /// The loops over tiles that change its value, as bits: it runs when one of them moves.
     pub(crate) varies: u64,
-    /// Whether it is kept from tile to tile, and so computed for a full tile.
+    /// Whether its value is kept from tile to tile, and so computed for a full tile.
     pub(crate) stationary: bool,
 }
 
@@ -97,11 +116,12 @@ pub(crate) struct Program {
     pub(crate) steps: SmallVec<[Step; STEPS]>,
     /// The links of its chains.
     pub(crate) links: SmallVec<[(ChainOp, Option<Source>); LINKS]>,
-    /// How many vector and scalar registers each bank needs.
+    /// The numbers of vector and scalar registers that each bank needs.
     pub(crate) needs: [(u32, u32); BANKS],
-    /// The bytes per element of a tile that live at once in registers.
+    /// The largest number of bytes in live registers at once, per element of a tile.
     pub(crate) live: usize,
-    /// Whether tiles of the innermost loop differ in one chain alone, which can take them all at once.
+    /// Whether tiles of the innermost loop differ only in one chain, which can then compute all of them at
+    /// once.
     pub(crate) in_rows: bool,
 }
 
@@ -115,7 +135,8 @@ impl Program {
             && tiling.goes_forwards()
     }
 
-    /// Whether one chain makes the result, and for each tile something is gathered that lies evenly in every row.
+    /// Whether one chain computes the result, and every tile gathers operands for it that have a constant
+    /// stride of 0 or 1 in every row.
     pub(crate) fn gathers_for_chain(&self, tiling: &Tiling) -> bool {
         let Some((Step { work: Work::Chain { .. }, target: Target::Output, .. }, before)) =
             self.steps.split_last()
@@ -130,60 +151,85 @@ impl Program {
     }
 }
 
-/// The root, once it is in the result: nobody reads it again.
+/// The source of the root once it is in the result: nothing reads it again.
 const WRITTEN: Source = Source::Vector(u32::MAX);
 
 /// What becomes of the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
-    /// It is the result, of this dtype.
+    /// It is the result, with this dtype.
     Store(DType),
-    /// It is added into the gradient, which lies under the tile as this access says.
+    /// It is added to the gradient, whose layout under a tile is that of this access.
     Sum(u32),
 }
 
-/// The bank that a dtype is computed in.
-pub(crate) fn bank_of(dtype: DType) -> BankOf {
+/// The bank in which a dtype is computed.
+pub(crate) fn bank_of(dtype: DType) -> Bank {
     match dtype {
-        DType::F64 => BankOf::F64,
-        DType::F32 | DType::F16 | DType::Bf16 => BankOf::F32,
-        DType::I64 => BankOf::I64,
-        DType::I32 => BankOf::I32,
-        DType::I16 => BankOf::I16,
-        DType::I8 => BankOf::I8,
-        DType::U64 => BankOf::U64,
-        DType::U32 => BankOf::U32,
-        DType::U16 => BankOf::U16,
-        DType::U8 => BankOf::U8,
-        DType::Bool => BankOf::Bool,
+        DType::F64 => Bank::F64,
+        DType::F32 | DType::F16 | DType::Bf16 => Bank::F32,
+        DType::I64 => Bank::I64,
+        DType::I32 => Bank::I32,
+        DType::I16 => Bank::I16,
+        DType::I8 => Bank::I8,
+        DType::U64 => Bank::U64,
+        DType::U32 => Bank::U32,
+        DType::U16 => Bank::U16,
+        DType::U8 => Bank::U8,
+        DType::Bool => Bank::Bool,
     }
 }
 
-fn bytes(bank: BankOf) -> usize {
+fn bytes(bank: Bank) -> usize {
     match bank {
-        BankOf::F64 | BankOf::I64 | BankOf::U64 => 8,
-        BankOf::F32 | BankOf::I32 | BankOf::U32 => 4,
-        BankOf::I16 | BankOf::U16 => 2,
-        BankOf::I8 | BankOf::U8 | BankOf::Bool => 1,
+        Bank::F64 | Bank::I64 | Bank::U64 => 8,
+        Bank::F32 | Bank::I32 | Bank::U32 => 4,
+        Bank::I16 | Bank::U16 => 2,
+        Bank::I8 | Bank::U8 | Bank::Bool => 1,
     }
 }
 
-fn half(dtype: DType) -> Narrow {
+/// The half that a dtype is, if it is one.
+pub(crate) fn half(dtype: DType) -> Option<Half> {
     match dtype {
         DType::F16 => Some(Half::F16),
         DType::Bf16 => Some(Half::Bf16),
-        _ => None,
+        DType::F64
+        | DType::F32
+        | DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => None,
     }
 }
 
-/// The rounding that a function's result needs: none where it is one of its arguments, or a sign's change.
-fn rounding(function: Function, dtype: DType) -> Narrow {
+/// The half to which a function's result is rounded. A result that is one of the arguments, or differs from
+/// one only in its sign, needs no rounding.
+fn rounding(function: Function, dtype: DType) -> Option<Half> {
     use Function as F;
     match function {
         F::Add | F::Subtract | F::Multiply | F::Divide | F::Power | F::Sqrt | F::Exp | F::Log | F::Tanh => {
             half(dtype)
         }
-        _ => None,
+        F::Maximum
+        | F::Minimum
+        | F::Negate
+        | F::Abs
+        | F::Equal
+        | F::NotEqual
+        | F::Less
+        | F::LessEqual
+        | F::Greater
+        | F::GreaterEqual
+        | F::LogicalAnd
+        | F::LogicalOr
+        | F::LogicalNot
+        | F::Select => None,
     }
 }
 
@@ -192,17 +238,18 @@ fn rounding(function: Function, dtype: DType) -> Narrow {
 struct Placed {
     source: Source,
     varies: u64,
-    bank: BankOf,
+    bank: Bank,
 }
 
 struct Scheduler<'a> {
+    table: &'a Table,
     tiling: &'a Tiling,
     program: &'a mut Program,
-    free: SmallVec<[(BankOf, u32); VALUES]>,
+    free: SmallVec<[(Bank, u32); VALUES]>,
     live: usize,
 }
 
-/// A value of a graph, and how often each value is read for it.
+/// A value of a graph, and how often each value is read on its way.
 #[derive(Clone, Copy)]
 pub(crate) struct Root<'a> {
     pub(crate) graph: &'a Graph,
@@ -211,45 +258,45 @@ pub(crate) struct Root<'a> {
     pub(crate) goal: Goal,
 }
 
-/// The steps that compute a root on every tile of `tiling`; `access_of` gives the place of an operand's access.
+/// Writes the steps that compute a root on every tile of `tiling` into `program`. `access_of` maps an operand
+/// to its access.
+///
+/// # Errors
+/// [`NoKernel`], if a function has no kernel for the type it is computed in.
 pub(crate) fn schedule(
+    table: &Table,
     program: &mut Program,
     root: Root<'_>,
     tiling: &Tiling,
-    stream: bool,
+    non_temporal: bool,
     access_of: impl Fn(u32) -> u32,
-) {
+) -> Result<(), NoKernel> {
     let Root { graph, value: root, readers, goal } = root;
     *program = Program::default();
-    let mut scheduler = Scheduler { tiling, program, free: SmallVec::new(), live: 0 };
-    if let (Kind::Operand(operand), Goal::Store(dtype)) = (graph.values[root as usize].kind, goal) {
+    let mut scheduler = Scheduler { table, tiling, program, free: SmallVec::new(), live: 0 };
+    if let (ValueKind::Operand(operand), Goal::Store(dtype)) = (graph.values[root as usize].kind, goal) {
         let access = access_of(operand);
-        if (stream || tiling.panel != 0) && half(dtype).is_none() {
+        if (non_temporal || tiling.panel != 0) && half(dtype).is_none() {
             let loaded = scheduler.load(access, dtype);
-            scheduler.finish(loaded, goal);
-        } else {
-            scheduler.push(Work::Copy { access, dtype }, Target::Output, u64::MAX, false);
+            return scheduler.finish(loaded, dtype, goal);
         }
-        return;
+        scheduler.push(Work::Copy { access, dtype }, Target::Output, u64::MAX, false);
+        return Ok(());
     }
-    let Chains { last_use, chains } = find(graph, (root, readers), stream, tiling, &access_of);
+    let Chains { last_use, chains } = find(graph, (root, readers), non_temporal, tiling, &access_of);
     let mut placed: SmallVec<[Option<Placed>; VALUES]> = filled(None, root as usize + 1);
     for (at, value) in (0u32..=root).zip(&graph.values) {
         if last_use[at as usize] == NOBODY {
             continue;
         }
         placed[at as usize] = Some(match value.kind {
-            Kind::Operand(operand) => scheduler.operand(access_of(operand), value.dtype),
-            Kind::Constant(bits) => scheduler.constant(bits, bank_of(value.dtype)),
-            Kind::Call { function, arguments } => {
+            ValueKind::Operand(operand) => scheduler.operand(access_of(operand), value.dtype),
+            ValueKind::Constant(bits) => scheduler.constant(bits, value.dtype)?,
+            ValueKind::Call { function, arguments } => {
                 let stored = at == root && matches!(goal, Goal::Store(_));
-                let direct = stored && !stream;
-                let end = match goal {
-                    Goal::Store(_) => Target::Output,
-                    Goal::Sum(access) => Target::Sum(access),
-                };
+                let direct = stored && !non_temporal;
                 if let Some(chain) = chains.iter().find(|chain| chain.end == at) {
-                    let made = scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(end));
+                    let made = scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal))?;
                     for (which, &argument) in chain.arguments.iter().enumerate() {
                         let again = chain.arguments[..which].contains(&argument);
                         if last_use[argument as usize] == at && !again {
@@ -264,7 +311,7 @@ pub(crate) fn schedule(
                 for (given, &argument) in given.iter_mut().zip(&arguments[..count]) {
                     *given = placed[argument as usize];
                 }
-                let made = scheduler.call(function, value.dtype, given, direct);
+                let made = scheduler.call(function, value.dtype, given, direct)?;
                 for (which, &argument) in arguments[..count].iter().enumerate() {
                     let again = arguments[..which].contains(&argument);
                     if last_use[argument as usize] == at && !again {
@@ -276,9 +323,10 @@ pub(crate) fn schedule(
         });
     }
     if let Some(value) = placed[root as usize] {
-        scheduler.finish(value, goal);
+        scheduler.finish(value, graph.dtype(root), goal)?;
     }
     program.in_rows = program.takes_rows(tiling);
+    Ok(())
 }
 
 impl Scheduler<'_> {
@@ -287,13 +335,13 @@ impl Scheduler<'_> {
         self.program.steps.push(Step { work, target, varies, stationary });
     }
 
-    fn vector(&mut self, bank: BankOf, stationary: bool) -> u32 {
+    fn vector(&mut self, bank: Bank, stationary: bool) -> u32 {
         self.live += bytes(bank);
         self.program.live = self.program.live.max(self.live);
         let free = self.free.iter().position(|&(of, _)| of == bank);
         match free {
             Some(at) if !stationary => self.free.swap_remove(at).1,
-            _ => {
+            Some(_) | None => {
                 let need = &mut self.program.needs[bank as usize].0;
                 *need += 1;
                 *need - 1
@@ -301,8 +349,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The first of as many registers as a panel has rows. One of them at a time is in use.
-    fn panel(&mut self, bank: BankOf) -> u32 {
+    /// The first of as many registers as a panel has rows. Only one of them at a time is in use.
+    fn panel(&mut self, bank: Bank) -> u32 {
         self.live += bytes(bank);
         self.program.live = self.program.live.max(self.live);
         let need = &mut self.program.needs[bank as usize].0;
@@ -311,7 +359,7 @@ impl Scheduler<'_> {
         *need - rows
     }
 
-    fn scalar(&mut self, bank: BankOf) -> u32 {
+    fn scalar(&mut self, bank: Bank) -> u32 {
         let need = &mut self.program.needs[bank as usize].1;
         *need += 1;
         *need - 1
@@ -327,19 +375,19 @@ impl Scheduler<'_> {
     }
 
     fn operand(&mut self, access: u32, dtype: DType) -> Placed {
-        let lies = &self.tiling.accesses[access as usize];
-        if half(dtype).is_none() && lies.kind != Lies::Gather {
-            let scalar = lies.kind == Lies::Splat;
+        let layout = &self.tiling.accesses[access as usize];
+        if half(dtype).is_none() && layout.kind != AccessKind::Gather {
+            let scalar = layout.kind == AccessKind::Splat;
             let source = Source::Operand { access, scalar };
-            return Placed { source, varies: lies.varies, bank: bank_of(dtype) };
+            return Placed { source, varies: layout.varies, bank: bank_of(dtype) };
         }
         self.load(access, dtype)
     }
 
     /// An operand in a register.
     fn load(&mut self, access: u32, dtype: DType) -> Placed {
-        let lies = &self.tiling.accesses[access as usize];
-        let (bank, varies) = (bank_of(dtype), lies.varies);
+        let layout = &self.tiling.accesses[access as usize];
+        let (bank, varies) = (bank_of(dtype), layout.varies);
         if half(dtype).is_none()
             && let Some(step) = self.tiling.column_step(access as usize)
         {
@@ -347,7 +395,7 @@ impl Scheduler<'_> {
             self.push(Work::Across { access, dtype, first, step }, Target::Vector(first), varies, false);
             return Placed { source: Source::Panel(first), varies, bank };
         }
-        let splat = lies.kind == Lies::Splat;
+        let splat = layout.kind == AccessKind::Splat;
         let stationary = self.tiling.is_stationary(varies);
         let (target, source) = if splat {
             let register = self.scalar(bank);
@@ -360,14 +408,23 @@ impl Scheduler<'_> {
         Placed { source, varies, bank }
     }
 
-    fn constant(&mut self, bits: u64, bank: BankOf) -> Placed {
+    fn constant(&mut self, bits: u64, dtype: DType) -> Result<Placed, NoKernel> {
+        let bank = bank_of(dtype);
+        let float = FloatBank::of(bank).ok_or(NoKernel { operation: "constant", dtype })?;
         let register = self.scalar(bank);
-        self.push(Work::Constant { bits, bank }, Target::Scalar(register), 0, false);
-        Placed { source: Source::Scalar(register), varies: 0, bank }
+        self.push(Work::Constant { bits, bank: float }, Target::Scalar(register), 0, false);
+        Ok(Placed { source: Source::Scalar(register), varies: 0, bank })
     }
 
-    /// A function of placed arguments; straight into the result where it is the root and that is possible.
-    fn call(&mut self, function: Function, dtype: DType, given: [Option<Placed>; 3], root: bool) -> Placed {
+    /// A function of placed arguments. If it is the root, its value goes straight into the result where
+    /// possible.
+    fn call(
+        &mut self,
+        function: Function,
+        dtype: DType,
+        given: [Option<Placed>; 3],
+        root: bool,
+    ) -> Result<Placed, NoKernel> {
         let count = function.arity();
         let mut arguments = [Source::Scalar(0); 3];
         let mut varies = 0;
@@ -377,11 +434,11 @@ impl Scheduler<'_> {
         }
         let stationary = self.tiling.is_stationary(varies);
         let scalar = arguments[..count].iter().all(|argument| argument.is_scalar());
-        let computed = match given {
-            [Some(first), ..] if is_comparison(function) => first.bank,
-            _ => bank_of(dtype),
-        };
         let bank = bank_of(dtype);
+        let computed = match given[0] {
+            Some(first) if is_comparison(function) => first.bank,
+            Some(_) | None => bank,
+        };
         let target = if scalar {
             Target::Scalar(self.scalar(bank))
         } else if root && !stationary && half(dtype).is_none() {
@@ -389,25 +446,49 @@ impl Scheduler<'_> {
         } else {
             Target::Vector(self.vector(bank, stationary))
         };
-        let narrow = rounding(function, dtype);
-        self.push(Work::Call { function, bank: computed, arguments, narrow }, target, varies, stationary);
+        let work = self.work(function, computed, arguments, dtype);
+        self.push(work.ok_or(NoKernel { operation: function.name(), dtype })?, target, varies, stationary);
         let source = match target {
             Target::Scalar(register) => Source::Scalar(register),
             Target::Vector(register) => Source::Vector(register),
-            Target::Output | Target::Sum(_) => WRITTEN,
+            Target::Output => WRITTEN,
         };
-        Placed { source, varies, bank }
+        Ok(Placed { source, varies, bank })
     }
 
-    /// A chain of placed arguments, that of the root into `end`, where that is possible.
+    /// What computes a function in a bank, with its kernel; `None` if there is no kernel.
+    fn work(&self, function: Function, bank: Bank, arguments: [Source; 3], dtype: DType) -> Option<Work> {
+        let round = rounding(function, dtype).map(|half| match half {
+            Half::F16 => self.table.round_to_f16,
+            Half::Bf16 => self.table.round_to_bf16,
+        });
+        if let Some(function) = MathFunction::of(function) {
+            let arguments = [arguments[0], arguments[1]];
+            return match FloatBank::of(bank)? {
+                FloatBank::F64 => Some(Work::MathF64 { function, arguments }),
+                FloatBank::F32 => Some(Work::MathF32 { function, arguments, round }),
+            };
+        }
+        let is_scalar = arguments.map(Source::is_scalar);
+        let Some(round) = round else {
+            let kernel =
+                by_bank!(bank, T => T::kernels(self.table).call(function, is_scalar).map(T::in_bank))?;
+            return Some(Work::Call { kernel, arguments });
+        };
+        let kernel = self.table.f32.call(function, is_scalar)?;
+        Some(Work::RoundedCall { kernel, arguments, round })
+    }
+
+    /// A chain of placed arguments. If it is the root, it reaches the goal directly where possible.
     fn chain(
         &mut self,
         placed: &[Option<Placed>],
         chain: &Chain,
         dtype: DType,
-        end: Option<Target>,
-    ) -> Placed {
+        goal: Option<Goal>,
+    ) -> Result<Placed, NoKernel> {
         let bank = bank_of(dtype);
+        let float = FloatBank::of(bank).ok_or(NoKernel { operation: "chain", dtype })?;
         let start = self.program.links.len();
         let mut varies = 0;
         let mut given = chain.arguments.iter().filter_map(|&argument| placed[argument as usize]);
@@ -422,42 +503,49 @@ impl Scheduler<'_> {
         let stationary = self.tiling.is_stationary(varies);
         let mut arguments = self.program.links[start..].iter().filter_map(|&(_, source)| source);
         let scalar = first.is_scalar() && arguments.all(Source::is_scalar);
-        let (target, source) = if scalar {
-            let register = self.scalar(bank);
-            (Target::Scalar(register), Source::Scalar(register))
-        } else if let Some(end) = end.filter(|&end| !stationary && self.is_one_place(end)) {
-            (end, WRITTEN)
-        } else {
-            let register = self.vector(bank, stationary);
-            (Target::Vector(register), Source::Vector(register))
-        };
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let work = Work::Chain { bank, first, start: place(start), end: place(self.program.links.len()) };
+        let (start, end) = (place(start), place(self.program.links.len()));
+        let stored = Work::Chain { bank: float, first, start, end };
+        let (work, target, source) = match goal {
+            _ if scalar => {
+                let register = self.scalar(bank);
+                (stored, Target::Scalar(register), Source::Scalar(register))
+            }
+            Some(Goal::Store(_)) if !stationary => (stored, Target::Output, WRITTEN),
+            Some(Goal::Sum(access))
+                if !stationary && self.tiling.accesses[access as usize].kind == AccessKind::Splat =>
+            {
+                (Work::ChainSum { bank: float, first, start, end, access }, Target::Output, WRITTEN)
+            }
+            Some(Goal::Store(_) | Goal::Sum(_)) | None => {
+                let register = self.vector(bank, stationary);
+                (stored, Target::Vector(register), Source::Vector(register))
+            }
+        };
         self.push(work, target, varies, stationary);
-        Placed { source, varies, bank }
+        Ok(Placed { source, varies, bank })
     }
 
-    /// Whether a tile goes to a target in the order of its elements: into the result, or into one element of a gradient.
-    fn is_one_place(&self, end: Target) -> bool {
-        match end {
-            Target::Sum(access) => self.tiling.accesses[access as usize].kind == Lies::Splat,
-            _ => true,
-        }
-    }
-
-    fn finish(&mut self, root: Placed, goal: Goal) {
+    fn finish(&mut self, root: Placed, dtype: DType, goal: Goal) -> Result<(), NoKernel> {
         let Placed { mut source, bank, .. } = root;
-        if matches!(goal, Goal::Sum(_)) && source.is_scalar() {
-            let register = self.vector(bank, false);
-            let work = Work::Spread { source, bank };
-            source = Source::Vector(register);
-            self.push(work, Target::Vector(register), u64::MAX, false);
+        if source == WRITTEN {
+            return Ok(());
         }
         let work = match goal {
-            _ if source == WRITTEN => return,
             Goal::Store(dtype) => Work::Store { source, dtype },
-            Goal::Sum(access) => Work::Sum { source, bank, access },
+            Goal::Sum(access) => {
+                let float = FloatBank::of(bank);
+                let float = float.ok_or(NoKernel { operation: "gradient", dtype })?;
+                if source.is_scalar() {
+                    let register = self.vector(bank, false);
+                    let work = Work::Spread { source, bank: float };
+                    source = Source::Vector(register);
+                    self.push(work, Target::Vector(register), u64::MAX, false);
+                }
+                Work::Sum { source, bank: float, access }
+            }
         };
         self.push(work, Target::Output, u64::MAX, false);
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
-//! Distances from the correctly rounded results of CORE-MATH: clause V-4 demands at most 1. It belongs to the crate in
-//! `tests/accuracy`, outside the workspace, because CORE-MATH is built by a C compiler: there, `cargo test --release` runs a
-//! sample, and with `-- --ignored --nocapture` 10^8 inputs per f64 function and all 2^32 of f32.
+//! Distances from the correctly rounded results of CORE-MATH, which clause V-4 requires to be at most 1. This
+//! module belongs to the crate `tests/accuracy`, which is outside the workspace because CORE-MATH needs a C
+//! compiler. In that crate, `cargo test --release` runs a sample; with `-- --ignored --nocapture` it runs
+//! 10^8 inputs per f64 function and all 2^32 of f32.
 
 use crate::distance;
 use crate::strata::{Random, one, two, two_f32};
@@ -9,13 +10,14 @@ use broadcheck_fast::{Level, math};
 const SAMPLE: u64 = 240_000;
 const ALL: u64 = 100_000_000;
 
-/// The inputs' number, how many results were not correctly rounded, the largest distance.
+/// The number of inputs, the number of results that were not correctly rounded, and the largest distance.
 #[derive(Default, Debug)]
 struct Seen {
     count: u64,
     off: u64,
     worst: u64,
-    /// The largest error in ULP of results that were not correctly rounded, and its input, where both are asked for.
+    /// The largest error in ULP among results that were not correctly rounded, and its input, if errors are
+    /// computed.
     ulp: (f64, f64),
 }
 
@@ -24,12 +26,12 @@ impl Seen {
         self.count += 1;
         self.off += u64::from(distance > 0);
         self.worst = self.worst.max(distance);
-        assert!(distance <= 1, "{} apart: {}", distance, what());
+        assert!(distance <= 1, "distance {} at {}, expected at most 1", distance, what());
     }
 }
 
 impl Seen {
-    /// Notes the error of an f32 result whose exact value is known as f64.
+    /// Records the error of an f32 result whose exact value is known as an f64.
     fn note_ulp(&mut self, input: f32, got: f32, exact: f64) {
         let error = ulps_f32(f64::from(got), exact);
         if error > self.ulp.0 {
@@ -38,14 +40,15 @@ impl Seen {
     }
 }
 
-/// |got - exact| in units of the last place of the exact value's binade in f32, or of the subnormals; infinity is 2^128.
+/// |got - exact| in units of the last place of the exact value's binade in f32, or of the subnormals. Infinity counts as
+/// 2^128.
 fn ulps_f32(got: f64, exact: f64) -> f64 {
     let exponent = i32::try_from(exact.abs().to_bits() >> 52).expect("11 bits") - 1023;
     let got = if got.is_infinite() { 2f64.powi(128).copysign(got) } else { got };
     (got - exact).abs() / 2f64.powi((exponent - 23).max(-149))
 }
 
-/// Halves the work between two threads.
+/// Splits the work between two threads.
 fn in_two(name: &str, count: u64, run: impl Fn(u64, u64, &mut Seen) + Sync) {
     let all = std::thread::scope(|scope| {
         let run = &run;
@@ -65,7 +68,7 @@ fn in_two(name: &str, count: u64, run: impl Fn(u64, u64, &mut Seen) + Sync) {
     println!("{name}: {count} inputs, {off} not correctly rounded, worst distance {worst:?}{ulp}");
 }
 
-/// CORE-MATH answers NaN for pow of a signalling NaN and 0: clause V-4 knows one NaN.
+/// CORE-MATH returns NaN for pow of a signalling NaN and 0. Clause V-4 does not distinguish NaNs.
 fn quiet(x: f64) -> f64 {
     if x.is_nan() { f64::NAN } else { x }
 }
@@ -110,7 +113,7 @@ fn f64_kernels(count: u64) {
     });
 }
 
-/// Every `step`-th block of 4096 f32, all 2^32 by steps of 1.
+/// Every `step`-th block of 4096 f32; all 2^32 for a step of 1.
 fn f32_kernels(step: usize) {
     type Unary = (&'static str, fn(Level, &[f32], &mut [f32]), fn(f32) -> f32, fn(f64) -> f64);
     let unary: [Unary; 3] = [
@@ -138,7 +141,8 @@ fn f32_kernels(step: usize) {
     }
 }
 
-/// All 2^16 inputs of a half type: the f32 kernel, rounded once, is the exact value rounded once or a neighbour of it.
+/// All 2^16 inputs of a half type: the f32 kernel, rounded once, gives the exact value rounded once, or a
+/// neighbour.
 macro_rules! halves {
     ($name:ident $half:ident) => {
         #[test]
@@ -182,13 +186,13 @@ fn f32_sampled() {
 }
 
 #[test]
-#[ignore = "10^8 inputs per function: with the next one about a minute on two cores, optimised"]
+#[ignore = "10^8 inputs per function: about a minute on two cores in a release build, together with the next test"]
 fn f64_stratified_hundred_million() {
     f64_kernels(ALL);
 }
 
 #[test]
-#[ignore = "2^32 inputs per function: with the one before about a minute on two cores, optimised"]
+#[ignore = "2^32 inputs per function: about a minute on two cores in a release build, together with the previous test"]
 fn f32_all() {
     f32_kernels(1);
 }

@@ -1,5 +1,5 @@
-//! How many floats apart two are; infinity is one beyond the largest. 0 for two NaNs, `u64::MAX` for a NaN and a number,
-//! or zeros of different sign.
+//! The distance of two numbers in floats, where infinity follows the largest number. It is 0 for two NaNs,
+//! and `u64::MAX` for a NaN and a number or for zeros of different signs.
 
 pub(crate) fn f64(a: f64, b: f64) -> u64 {
     if a.is_nan() || b.is_nan() || (a == 0.0 && b == 0.0) {

@@ -1,9 +1,9 @@
-//! Every level gives the bits of the scalar call, for every length, and with one argument as a splat.
+//! Every level gives the bits of the scalar function, for every length and with a scalar as one argument.
 
 use crate::strata::{Random, one, two, two_f32};
 use broadcheck_fast::{Level, math};
 
-/// How many inputs of each kind: enough that every stratum is met by every lane.
+/// The number of inputs of each kind: enough for every lane to see every stratum.
 const COUNT: u64 = 60_000;
 
 fn bits_f64(values: &[f64]) -> Vec<u64> {
@@ -14,13 +14,13 @@ fn bits_f32(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| if value.is_nan() { 0x7fc0 << 16 } else { value.to_bits() }).collect()
 }
 
-/// Lengths about every block, then everything.
+/// Lengths around every block size, then the whole.
 fn lengths(count: usize) -> impl Iterator<Item = usize> {
     (0..=70).chain([127, 128, 129, 1000, count])
 }
 
 #[test]
-#[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is meant")]
+#[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is intended")]
 fn unary() {
     let mut random = Random::new(7);
     let x: Vec<f64> = (0..COUNT).map(|i| one(&mut random, i)).collect();
@@ -79,8 +79,8 @@ fn power() {
 }
 
 #[test]
-#[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is meant")]
-fn power_with_a_splat() {
+#[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is intended")]
+fn power_with_a_scalar() {
     let mut random = Random::new(9);
     let (x, y): (Vec<f64>, Vec<f64>) = (0..COUNT).map(|i| two(&mut random, i)).unzip();
     let (x32, y32): (Vec<f32>, Vec<f32>) = (0..COUNT).map(|i| two_f32(&mut random, i)).unzip();

@@ -1,4 +1,4 @@
-//! Values that are exact, by clause V-4 and IEEE 754-2019, bit for bit (any NaN is any NaN).
+//! Values that must be exact by clause V-4 and IEEE 754-2019, compared bit by bit (all NaNs are equal).
 
 use broadcheck_fast::math::{
     exp_f32_scalar, exp_f64_scalar, log_f32_scalar, log_f64_scalar, power_f32_scalar, power_f64_scalar,
@@ -17,7 +17,7 @@ macro_rules! tables {
             fn same(got: $type, want: $type, what: &str) {
                 assert!(
                     got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()),
-                    "{what}: {got:e}, not {want:e}"
+                    "{what}: found {got:e}, expected {want:e}"
                 );
             }
 
@@ -116,7 +116,7 @@ macro_rules! tables {
                     ] {
                         let got = $power(x, y);
                         let (small, large) = (x.abs() < 1.0, x.abs() > 1.0);
-                        // 9.2.1 of IEEE 754-2019, in order.
+                        // IEEE 754-2019, 9.2.1, in its order.
                         if y == 0.0 || x == 1.0 {
                             same(got, 1.0, &what(x));
                         } else if x.is_nan() || y.is_nan() {

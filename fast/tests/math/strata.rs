@@ -1,4 +1,4 @@
-//! Inputs of every kind for the functions of `math`, the same for every run.
+//! Inputs of every kind for the functions of `math`, the same in every run.
 
 /// xorshift64.
 pub(crate) struct Random(u64);
@@ -15,7 +15,7 @@ impl Random {
         self.0
     }
 
-    /// 32 of them.
+    /// 32 random bits.
     pub(crate) fn bits32(&mut self) -> u32 {
         u32::try_from(self.bits() >> 32).expect("32 bits")
     }
@@ -35,8 +35,9 @@ fn small(i: u64) -> i32 {
     i32::try_from(i).expect("a remainder")
 }
 
-/// An argument for exp, log, tanh: any bits, any positive bits, the whole domain of exp, near 0, tanh's, near 1, near
-/// the overflow and in the subnormal results of exp, subnormal.
+/// An argument for exp, log and tanh: any bits, any positive bits, the whole range of finite results of exp,
+/// near 0, the range where tanh is not 1, near 1, near the overflow of exp, where exp is subnormal, and
+/// subnormal.
 pub(crate) fn one(random: &mut Random, i: u64) -> f64 {
     match i % 12 {
         0 => f64::from_bits(random.bits()),
@@ -53,8 +54,9 @@ pub(crate) fn one(random: &mut Random, i: u64) -> f64 {
     }
 }
 
-/// Arguments for power: any bits; any positive base, a base about 1, near 1, subnormal, each with an exponent for which
-/// the result is anywhere from 0 to infinity, or close to the edges; whole exponents; small ones.
+/// Arguments for power: any bits; any positive base, a base around 1, very near 1 or subnormal, each with an
+/// exponent for which the result is anywhere from 0 to infinity or close to either; integer exponents; small
+/// exponents.
 pub(crate) fn two(random: &mut Random, i: u64) -> (f64, f64) {
     let x = match i % 8 {
         0 => f64::from_bits(random.bits()),
@@ -78,7 +80,7 @@ pub(crate) fn two(random: &mut Random, i: u64) -> (f64, f64) {
 }
 
 /// As `two`, for f32.
-#[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is meant")]
+#[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is intended")]
 pub(crate) fn two_f32(random: &mut Random, i: u64) -> (f32, f32) {
     let bits = random.bits32();
     let x = match i % 6 {

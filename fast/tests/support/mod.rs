@@ -1,6 +1,6 @@
-//! Random requests from a seed, and the comparison of two outcomes (clauses V-1, V-4 and V-6).
-#![allow(dead_code, reason = "each test binary uses a part")]
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "random bits, cut to size")]
+//! Random requests from a seed, and a comparison of two outcomes (clauses V-1, V-4 and V-6).
+#![allow(dead_code, reason = "each test binary uses only a part")]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "random bits, truncated")]
 
 use broadcheck_judge::compare::gradient_bounds;
 use broadcheck_spec::half::{bf16, f16};
@@ -33,7 +33,7 @@ impl Random {
     }
 }
 
-/// A value of a dtype: mostly small, sometimes special.
+/// A value of a dtype: usually small, sometimes special.
 pub(crate) fn value(random: &mut Random, dtype: DType) -> Scalar {
     const SPECIAL: [f64; 10] =
         [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0, 5e-324, 1e300, 6e-8];
@@ -81,7 +81,7 @@ pub(crate) fn small(random: &mut Random, dtype: DType) -> Scalar {
     }
 }
 
-/// An operand of a shape: dense, or a view of any sort.
+/// An operand with a shape: dense, or a view of any kind.
 pub(crate) fn operand(
     random: &mut Random,
     name: usize,
@@ -97,7 +97,7 @@ pub(crate) fn operand(
     if shape.contains(&0) || random.chance(60) {
         return Operand::dense(name, shape, data(random, count)).unwrap();
     }
-    // A permuted, stretched, reversed layout; sometimes an axis of stride 0, or one that overlaps.
+    // A permuted, stretched or reversed layout, sometimes with an axis of stride 0 or overlapping elements.
     let mut order: Vec<usize> = (0..shape.len()).collect();
     for at in (1..order.len()).rev() {
         order.swap(at, random.below(at + 1));
@@ -178,7 +178,7 @@ pub(crate) fn expression(random: &mut Random, dtypes: &[DType], want: DType, dep
     call(function, (0..function.arity()).map(|_| below(random, want)).collect())
 }
 
-/// The shapes of operands: mostly ones that go together, with attributes.
+/// The shapes of operands, usually broadcastable, with attributes.
 pub(crate) fn shapes(
     random: &mut Random,
     count: usize,
@@ -338,22 +338,22 @@ fn steps(scalar: Scalar) -> i64 {
     }
 }
 
-/// Whether two outcomes of a request agree; else why not.
+/// Whether two outcomes of a request agree, with the difference as the error.
 pub(crate) fn agree(request: &Request, reference: &Outcome, fast: &Outcome) -> Result<(), String> {
     let (expected, found) = match (reference, fast) {
         (Outcome::Refusal(one), Outcome::Refusal(other)) => {
             let same = (one.kind, one.axis, one.operand) == (other.kind, other.axis, other.operand);
-            return if same { Ok(()) } else { Err(format!("{one} against {other}")) };
+            return if same { Ok(()) } else { Err(format!("expected {one}, found {other}")) };
         }
         (Outcome::Skipped { .. }, Outcome::Skipped { .. }) => return Ok(()),
         (Outcome::Success(one), Outcome::Success(other)) => (one, other),
-        _ => return Err(format!("{reference:?} against {fast:?}")),
+        _ => return Err(format!("expected {reference:?}, found {fast:?}")),
     };
     if expected.intermediate != found.intermediate || expected.broadcastable != found.broadcastable {
-        return Err(format!("{expected:?} against {found:?}"));
+        return Err(format!("expected {expected:?}, found {found:?}"));
     }
     if expected.tensor.shape() != found.tensor.shape() || expected.tensor.dtype() != found.tensor.dtype() {
-        return Err(format!("{} against {}", expected.tensor.shape(), found.tensor.shape()));
+        return Err(format!("expected shape {}, found {}", expected.tensor.shape(), found.tensor.shape()));
     }
     let exact = request.operation().expression().is_none_or(Expression::is_exact);
     let bounds = match request.operation() {
@@ -374,7 +374,7 @@ pub(crate) fn agree(request: &Request, reference: &Outcome, fast: &Outcome) -> R
             }
         };
         if !fine {
-            return Err(format!("element {at}: {one} against {other}"));
+            return Err(format!("element {at}: expected {one}, found {other}"));
         }
     }
     Ok(())

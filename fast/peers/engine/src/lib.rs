@@ -1,8 +1,9 @@
-//! The engine behind four functions of C: a task is made once from JSON, run many times on memory of the caller's,
-//! and timed in here, so that what calling from Python costs is no part of it.
+//! The engine behind four C functions. A task is created once from JSON and run many times on the caller's
+//! memory. It is timed here, so that the overhead of a call from Python is not included.
 //!
-//! A task is `{"engine": "fast", "dtype": "f64", "shapes": [[3, 1], [4]], "expression": ["add", 0, 1]}`, where a
-//! number in the expression is an operand's place, and the engine is `fast`, or `ndarray` for what its `Zip` can say.
+//! A task is `{"engine": "fast", "dtype": "f64", "shapes": [[3, 1], [4]], "expression": ["add", 0, 1]}`. A
+//! number in the expression is the index of an operand. The engine is `fast`, or `ndarray` for expressions
+//! that its `Zip` supports.
 
 mod peer;
 
@@ -13,7 +14,7 @@ use std::error::Error;
 use std::ffi::{CStr, c_char, c_void};
 use std::time::Instant;
 
-/// A task, and the shapes of what it reads and writes.
+/// A task, with the shapes of its operands and its result.
 pub struct Task {
     work: Work,
     single: bool,
@@ -66,7 +67,7 @@ impl Task {
         let single = task["dtype"] == "f32";
         let operand = |(place, shape): (usize, &Vec<usize>)| {
             let count = shape.iter().product();
-            // A plan looks at shapes alone: nobody touches these.
+            // Planning depends only on shapes, so these values are never read.
             let values =
                 if single { <f32 as Real>::data(vec![0.0; count]) } else { vec![0.0f64; count].into() };
             Operand::dense(format!("x{place}"), &shape[..], values)
@@ -84,19 +85,20 @@ impl Task {
         Ok(Task { work, single, shapes, result })
     }
 
-    /// Seconds for so many runs.
+    /// The seconds of a number of runs.
     ///
     /// # Safety
-    /// `inputs` must hold a pointer per operand, each to as many values of the dtype as its shape says, and `output`
-    /// one to as many as the result has, that nothing else reads or writes meanwhile.
+    /// `inputs` contains a pointer for each operand, to as many values of the dtype as its shape has.
+    /// `output` points to as many writable values as the result has, which nothing else accesses during the
+    /// call.
     unsafe fn run<T: Real>(&self, inputs: *const *const c_void, output: *mut c_void, repeats: u64) -> f64 {
         let count = self.result.iter().product();
-        // SAFETY: the caller says so.
+        // SAFETY: guaranteed by the caller.
         let out = unsafe { std::slice::from_raw_parts_mut(output.cast::<T>(), count) };
         let values: Vec<&[T]> = (self.shapes.iter().enumerate())
             .map(|(place, shape)| {
                 let count = shape.iter().product();
-                // SAFETY: the caller says so.
+                // SAFETY: guaranteed by the caller.
                 unsafe { std::slice::from_raw_parts((*inputs.add(place)).cast::<T>(), count) }
             })
             .collect();
@@ -113,7 +115,7 @@ impl Task {
     }
 }
 
-/// Seconds for so many calls; not a number where one failed.
+/// The seconds of a number of calls, or NaN if one fails.
 fn timed(repeats: u64, mut call: impl FnMut() -> bool) -> f64 {
     let start = Instant::now();
     for _ in 0..repeats {
@@ -124,20 +126,20 @@ fn timed(repeats: u64, mut call: impl FnMut() -> bool) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// One thread, whatever the machine has. To be called before anything else.
+/// Limits the engine to one thread. Must be called before anything else.
 #[unsafe(no_mangle)]
 pub extern "C" fn peers_single_thread() {
-    // An error says that it has been done already.
+    // It fails if it has been called before.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
 }
 
-/// A task from its JSON; null where it cannot be made.
+/// Creates a task from JSON. Returns null if that fails.
 ///
 /// # Safety
-/// `text` must be a string that ends with a zero.
+/// `text` is a string that ends with a zero byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn peers_task(text: *const c_char) -> *mut Task {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { CStr::from_ptr(text) };
     match text.to_str().map_err(Into::into).and_then(Task::new) {
         Ok(task) => Box::into_raw(Box::new(task)),
@@ -145,10 +147,10 @@ pub unsafe extern "C" fn peers_task(text: *const c_char) -> *mut Task {
     }
 }
 
-/// Runs a task so many times; the seconds that took.
+/// Runs a task a number of times and returns the seconds.
 ///
 /// # Safety
-/// `task` must come from [`peers_task`], and the pointers must be as [`Task::run`] wants them.
+/// `task` comes from [`peers_task`], and the pointers meet the requirements of [`Task::run`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn peers_run(
     task: *const Task,
@@ -156,7 +158,7 @@ pub unsafe extern "C" fn peers_run(
     output: *mut c_void,
     repeats: u64,
 ) -> f64 {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let task = &*task;
         if task.single {
@@ -167,12 +169,12 @@ pub unsafe extern "C" fn peers_run(
     }
 }
 
-/// The end of a task.
+/// Frees a task.
 ///
 /// # Safety
-/// `task` must come from [`peers_task`], and is gone after this.
+/// `task` comes from [`peers_task`] and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn peers_drop(task: *mut Task) {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     drop(unsafe { Box::from_raw(task) });
 }

@@ -1,4 +1,4 @@
-//! The crate ndarray as a peer: the formulas that its `Zip` can say, into an output that is there already.
+//! The crate ndarray as a peer: the expressions that its `Zip` supports, into an existing output.
 
 use ndarray::{ArrayViewD, ArrayViewMutD, Ix1, Ix2, IxDyn, Zip};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ impl Real for f32 {
     }
 }
 
-/// What `Zip` is asked for.
+/// The expressions that are computed with `Zip`.
 #[derive(Clone, Copy)]
 pub(crate) enum Formula {
     Sum,
@@ -44,10 +44,10 @@ impl Formula {
         found.map(|(_, formula)| formula).ok_or_else(|| format!("{expression} has no formula here"))
     }
 
-    /// Whether the result was written.
+    /// Computes the result. Returns whether it was written.
     pub(crate) fn run<T: Real>(self, x: &[ArrayViewD<'_, T>], shape: &[usize], out: &mut [T]) -> bool {
         let Ok(out) = ArrayViewMutD::from_shape(IxDyn(shape), out) else { return false };
-        // Ranks that are known when it is compiled are faster: what a user has at hand.
+        // Ranks that are known at compile time are faster, and users have them too.
         match shape.len() {
             1 => out.into_dimensionality::<Ix1>().is_ok_and(|out| self.zip(x, out)),
             2 => out.into_dimensionality::<Ix2>().is_ok_and(|out| self.zip(x, out)),
@@ -83,7 +83,7 @@ impl Formula {
     }
 }
 
-/// The operands under their shapes.
+/// The operands with their shapes.
 pub(crate) fn views<'a, T>(values: &[&'a [T]], shapes: &[Vec<usize>]) -> Vec<ArrayViewD<'a, T>> {
     let view = |(values, shape): (&&'a [T], &Vec<usize>)| ArrayViewD::from_shape(IxDyn(shape), values).ok();
     values.iter().zip(shapes).filter_map(view).collect()

@@ -1,6 +1,6 @@
-//! How far the f64 kernels and the f32 powers are from the exact value: the distance in floats from the correctly rounded
-//! result (CORE-MATH), and, wherever that is not 0, the error in ULP by MPFR. Stratified inputs; two threads.
-//! `cargo run --release --bin accuracy -- [samples per function] [function]`
+//! Measures the errors of the f64 kernels and the f32 power over stratified inputs, on two threads: the
+//! distance in floats from the correctly rounded result (CORE-MATH) and, if that is not 0, the error in ULP
+//! (MPFR). `cargo run --release --bin accuracy -- [samples per function] [function]`
 use broadcheck_fast::math::{
     exp_f64_scalar, log_f64_scalar, power_f32_scalar, power_f64_scalar, tanh_f64_scalar,
 };
@@ -32,7 +32,7 @@ struct Worst {
     at: (f64, f64),
 }
 
-/// |got - f(x, y)| in units of the last place of the exact value's binade (the subnormals' where it is below).
+/// |got - f(x, y)| in units of the last place of the exact value's binade, or of the subnormals.
 fn error(function: Function, x: f64, y: f64, got: f64) -> f64 {
     let (mut value, exponent) = (Float::with_val(200, x), Float::with_val(64, y));
     match function {
@@ -57,7 +57,7 @@ fn measure(function: Function, samples: u64, seed: u64) -> Worst {
         let (x, y, got, right, apart);
         if function == PowerF32 {
             let (a, b) = two_f32(&mut random, i);
-            // CORE-MATH tells signalling NaNs from quiet ones in pow(NaN, 0); clause V-4 does not.
+            // CORE-MATH distinguishes signalling from quiet NaNs in pow(NaN, 0); clause V-4 does not.
             let (a, b) = (if a.is_nan() { f32::NAN } else { a }, if b.is_nan() { f32::NAN } else { b });
             let (g, r) = (power_f32_scalar(a, b), core_math::powf(a, b));
             (x, y, got, right) = (f64::from(a), f64::from(b), f64::from(g), f64::from(r));
@@ -75,7 +75,7 @@ fn measure(function: Function, samples: u64, seed: u64) -> Worst {
         }
         if apart == u64::MAX {
             worst.wrong += 1;
-            println!("wrong: {x:e} {y:e}: {got:e}, not {right:e}");
+            println!("wrong at {x:e} {y:e}: found {got:e}, expected {right:e}");
         } else if apart > 0 {
             worst.misrounded += 1;
             worst.distance = worst.distance.max(apart);
@@ -103,7 +103,7 @@ fn main() {
         for thread in threads {
             let w = thread.join().expect("no panic");
             println!(
-                "{function_name}: {} samples, at most {} from the correctly rounded, {:.2} % misrounded, {} wrong; worst {:.4} ULP at {:e} {:e}",
+                "{function_name}: {} samples, at most {} floats from the correctly rounded result, {:.2} % misrounded, {} wrong; worst {:.4} ULP at {:e} {:e}",
                 w.samples,
                 w.distance,
                 100.0 * w.misrounded as f64 / w.samples as f64,

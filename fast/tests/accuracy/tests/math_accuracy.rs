@@ -1,4 +1,4 @@
-//! The kernels of exp, log, tanh and power against correctly rounded values.
+//! Compares the kernels of exp, log, tanh and power with correctly rounded values.
 
 #[path = "../../math/accuracy.rs"]
 mod accuracy;

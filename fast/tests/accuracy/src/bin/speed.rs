@@ -1,5 +1,6 @@
-//! Nanoseconds per element of every kernel at every level, of the standard library and of the crate libm, over 4096
-//! elements in cache. Rivals take turns; medians of 41 rounds. `cargo run --release --bin speed`
+//! Nanoseconds per element of every kernel at every level, of the standard library and of the crate libm, for
+//! 4096 elements in cache. Competitors take turns, and figures are medians of 41 rounds. `cargo run --release
+//! --bin speed`
 
 use broadcheck_fast::{Level, math};
 use std::time::Instant;
@@ -7,13 +8,13 @@ use std::time::Instant;
 const COUNT: usize = 4096;
 const ROUNDS: usize = 41;
 
-type Rival<'a> = (String, Box<dyn FnMut() + 'a>);
+type Competitor<'a> = (String, Box<dyn FnMut() + 'a>);
 
-/// Runs rivals in turns and prints a row of medians.
-fn row(name: &str, rivals: &mut [Rival<'_>]) {
-    let mut times = vec![Vec::new(); rivals.len()];
+/// Runs the competitors in turns and prints a row of medians.
+fn row(name: &str, competitors: &mut [Competitor<'_>]) {
+    let mut times = vec![Vec::new(); competitors.len()];
     for _ in 0..ROUNDS {
-        for (times, (_, run)) in times.iter_mut().zip(rivals.iter_mut()) {
+        for (times, (_, run)) in times.iter_mut().zip(competitors.iter_mut()) {
             let start = Instant::now();
             for _ in 0..5 {
                 run();
@@ -22,9 +23,9 @@ fn row(name: &str, rivals: &mut [Rival<'_>]) {
         }
     }
     print!("| {name} |");
-    for (times, (rival, _)) in times.iter_mut().zip(rivals) {
+    for (times, (competitor, _)) in times.iter_mut().zip(competitors) {
         times.sort_by(f64::total_cmp);
-        print!(" {rival} {:.2} |", times[ROUNDS / 2]);
+        print!(" {competitor} {:.2} |", times[ROUNDS / 2]);
     }
     println!();
 }
@@ -32,16 +33,16 @@ fn row(name: &str, rivals: &mut [Rival<'_>]) {
 macro_rules! unary {
     ($name:literal $type:ident $kernel:path, $std:expr, $libm:expr, $x:expr) => {{
         let x: Vec<$type> = $x.iter().map(|x| *x as $type).collect();
-        let mut rivals: Vec<Rival<'_>> = Vec::new();
+        let mut competitors: Vec<Competitor<'_>> = Vec::new();
         for level in Level::available() {
             let (x, mut out) = (x.clone(), vec![0.0; COUNT]);
-            rivals.push((level.to_string(), Box::new(move || $kernel(level, &x, &mut out))));
+            competitors.push((level.to_string(), Box::new(move || $kernel(level, &x, &mut out))));
         }
         let functions: [(&str, fn($type) -> $type); 2] = [("std", $std), ("libm", $libm)];
-        for (rival, function) in functions {
+        for (competitor, function) in functions {
             let (x, mut out) = (x.clone(), vec![0.0; COUNT]);
-            rivals.push((
-                rival.to_owned(),
+            competitors.push((
+                competitor.to_owned(),
                 Box::new(move || {
                     for (out, x) in out.iter_mut().zip(&x) {
                         *out = function(*x);
@@ -49,7 +50,7 @@ macro_rules! unary {
                 }),
             ));
         }
-        row($name, &mut rivals);
+        row($name, &mut competitors);
     }};
 }
 
@@ -57,16 +58,16 @@ macro_rules! binary {
     ($name:literal $type:ident $kernel:expr, $std:expr, $libm:expr, $x:expr, $y:expr) => {{
         let x: Vec<$type> = $x.iter().map(|x| *x as $type).collect();
         let y: Vec<$type> = $y.iter().map(|y| *y as $type).collect();
-        let mut rivals: Vec<Rival<'_>> = Vec::new();
+        let mut competitors: Vec<Competitor<'_>> = Vec::new();
         for level in Level::available() {
             let (x, y, mut out) = (x.clone(), y.clone(), vec![0.0; COUNT]);
-            rivals.push((level.to_string(), Box::new(move || $kernel(level, &x, &y, &mut out))));
+            competitors.push((level.to_string(), Box::new(move || $kernel(level, &x, &y, &mut out))));
         }
         let functions: [(&str, fn($type, $type) -> $type); 2] = [("std", $std), ("libm", $libm)];
-        for (rival, function) in functions {
+        for (competitor, function) in functions {
             let (x, y, mut out) = (x.clone(), y.clone(), vec![0.0; COUNT]);
-            rivals.push((
-                rival.to_owned(),
+            competitors.push((
+                competitor.to_owned(),
                 Box::new(move || {
                     for ((out, x), y) in out.iter_mut().zip(&x).zip(&y) {
                         *out = function(*x, *y);
@@ -74,7 +75,7 @@ macro_rules! binary {
                 }),
             ));
         }
-        row($name, &mut rivals);
+        row($name, &mut competitors);
     }};
 }
 

@@ -1,20 +1,21 @@
-//! `exp log tanh` of f32, as `double` for f64: all in f32, so that a vector holds twice as many.
+//! `exp`, `log` and `tanh` of f32, as in `f64.rs`, but computed in f32, so that a vector holds twice as many
+//! elements.
 
 use super::vector::{ENTRIES, Vector, any_beyond, each};
 
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
-/// The first 15 bits of ln 2: an integer of 9 bits times this is exact.
+/// The first 15 bits of ln 2. Its product with an integer of 9 bits is exact.
 const LN2_HI: f32 = f32::from_bits(0x3f31_7200);
-/// ln 2 less `LN2_HI`.
+/// ln 2 - `LN2_HI`.
 const LN2_LO: f32 = f32::from_bits(0x35bf_be8e);
-/// Added to a number of at most 2^22, leaves the nearest integer, and 254, in the low bits of the sum.
+/// Adding this to a number of at most 2^22 leaves the nearest integer, plus 254, in the low bits of the sum.
 const ROUND: f32 = 12_582_912.0 + 254.0;
 const MANTISSA: u32 = 0x007f_ffff;
 /// The bits of sqrt(1/2).
 const SQRT_HALF: u32 = 0x3f35_04f3;
 const ONE: u32 = 0x3f80_0000;
 
-/// e^r as an unevaluated sum of 1 + r rounded and what that lacks.
+/// e^r as an unevaluated sum: 1 + r rounded, and the rest.
 #[inline(always)]
 fn exp_reduced(r: f32) -> (f32, f32) {
     let r2 = r * r;
@@ -26,7 +27,7 @@ fn exp_reduced(r: f32) -> (f32, f32) {
     (high, ((1.0 - high) + r) + r2 * tail)
 }
 
-/// x as n ln 2 + r, |r| <= ln(2)/2: n + `ROUND`, and r.
+/// x as n ln 2 + r with |r| <= ln(2)/2: n + `ROUND`, and r.
 #[inline(always)]
 fn reduce(x: f32) -> (f32, f32) {
     let shifted = x * LOG2_E + ROUND;
@@ -36,16 +37,17 @@ fn reduce(x: f32) -> (f32, f32) {
 
 /// 8 log2(e).
 const EIGHT_LOG2_E: f32 = 11.54156;
-/// The first 12 bits of ln(2)/8: an integer of 11 bits times this is exact.
+/// The first 12 bits of ln(2)/8. Its product with an integer of 11 bits is exact.
 const EIGHTH_HI: f32 = f32::from_bits(0x3db1_7000);
-/// ln(2)/8 less `EIGHTH_HI`.
+/// ln(2)/8 - `EIGHTH_HI`.
 const EIGHTH_LO: f32 = f32::from_bits(0x3685_fdf4);
-/// Added to a number of at most 2^22, leaves the nearest integer, and 8 times the bias, in the low bits of the sum.
+/// Adding this to a number of at most 2^22 leaves the nearest integer, plus 8 times the bias, in the low bits
+/// of the sum.
 const EXP_ROUND: f32 = 12_582_912.0 + 8.0 * 127.0;
-/// Up to here neither e^x nor what it is made of is infinite or subnormal.
-const EXP_SURE: f32 = 80.0;
-/// ln(1 + j/8) - j ln(2)/8, twice: a vector of eight holds it whole.
-static EXP_OVER: [f32; ENTRIES] = [
+/// Up to this |x|, neither e^x nor any intermediate value is infinite or subnormal.
+const EXP_SAFE: f32 = 80.0;
+/// ln(1 + j/8) - j ln(2)/8, twice: one vector of eight holds all eight values.
+static EXP_TABLE: [f32; ENTRIES] = [
     0.0,
     0.031139638,
     0.049856756,
@@ -64,14 +66,14 @@ static EXP_OVER: [f32; ENTRIES] = [
     0.022104876,
 ];
 
-/// As in `double`, with s = 2^n (1 + j/8) and r between -0.103 and 0.044: 8 n + j + `EXP_ROUND`, whose bits moved by 20
-/// are those of s, and e^r - 1 within 2^-29.
+/// As in `f64.rs`, with s = 2^n (1 + j/8) and r between -0.103 and 0.044. Returns 8 n + j + `EXP_ROUND`,
+/// whose bits shifted left by 20 are those of s, and e^r - 1 within 2^-29.
 #[inline(always)]
 fn exp_parts<V: Vector<Element = f32>, const U: usize>(x: [V; U]) -> ([V; U], [V; U]) {
     let v = x[0];
     let shifted = each!(x => x.multiply(v.like(EIGHT_LOG2_E)).add(v.like(EXP_ROUND)));
     let n = each!(shifted => shifted.subtract(v.like(EXP_ROUND)));
-    let over = each!(shifted => shifted.look_up(&EXP_OVER));
+    let over = each!(shifted => shifted.look_up(&EXP_TABLE));
     let high = each!(x, n => x.subtract(n.multiply(v.like(EIGHTH_HI))));
     let low = each!(n, over => n.multiply(v.like(EIGHTH_LO)).add(over));
     let r = each!(high, low => high.subtract(low));
@@ -90,17 +92,17 @@ pub(crate) fn exp<V: Vector<Element = f32>, const U: usize>(x: [V; U]) -> [V; U]
         let s = shifted.shift_left(20);
         s.add(s.multiply(p))
     });
-    if any_beyond(x, v.like(0.0), v.like(EXP_SURE)) { exp_beyond(x, value) } else { value }
+    if any_beyond(x, v.like(0.0), v.like(EXP_SAFE)) { exp_beyond(x, value) } else { value }
 }
 
-/// e^x where `EXP_SURE` is passed, beside those that are known.
+/// e^x for elements beyond `EXP_SAFE`; `known` has the values of the others.
 #[cold]
 #[inline(always)]
 fn exp_beyond<V: Vector<Element = f32>, const U: usize>(x: [V; U], known: [V; U]) -> [V; U] {
     let v = x[0];
-    // Beyond these the result is infinite or rounds to 0.
+    // Outside this range the result is infinite or rounds to 0.
     let (shifted, p) = exp_parts(each!(x => x.at_most(v.like(89.0)).at_least(v.like(-104.5))));
-    // By two powers of two, as in `double`.
+    // Multiplies by two powers of two, as in `f64.rs`.
     let value = each!(shifted, p => {
         let s = shifted.shift_left(20).and_bits(v.like(f32::from_bits(MANTISSA))).or_bits(v.like(1.0));
         let n = shifted.shift_right(3).add_bits(v.like(f32::from_bits(127)));
@@ -108,7 +110,7 @@ fn exp_beyond<V: Vector<Element = f32>, const U: usize>(x: [V; U], known: [V; U]
         let (one, other) = (half.shift_left(23), n.subtract_bits(half).shift_left(23));
         s.add(s.multiply(p)).multiply(one).multiply(other)
     });
-    each!(value, x, known => x.abs().choose(v.like(EXP_SURE), value, known))
+    each!(value, x, known => x.abs().choose(v.like(EXP_SAFE), value, known))
 }
 
 /// The natural logarithm.
@@ -122,10 +124,10 @@ pub(super) fn log(x: f32) -> f32 {
     let f = f32::from_bits((moved & MANTISSA).wrapping_add(SQRT_HALF)) - 1.0;
     let s = f / (2.0 + f);
     let z = s * s;
-    // (log((1+s)/(1-s)) - 2s) / s, after the division by z, within 2^-30.
+    // (log((1+s)/(1-s)) - 2s) / s; divided by z, within 2^-30.
     let tail = z * (0.66666776 + z * (0.39977357 + z * 0.29877114));
     let half = 0.5 * f * f;
-    // k ln 2 + f - f^2/2 without loss, then the small terms.
+    // k ln 2 + f - f^2/2 exactly, then the small terms.
     let a = k * LN2_HI;
     let b = a + f;
     let high = b - half;
@@ -142,12 +144,12 @@ pub(super) fn tanh(x: f32) -> f32 {
     let a = x.abs();
     // From 9.1 on the result rounds to 1.
     let a = if a > 10.0 { 10.0 } else { a };
-    // Up to a little beyond atanh(1/2): a + a y P(y) with y = a^2, within 2^-29.
+    // Up to a little above atanh(1/2): a + a y P(y) with y = a^2, within 2^-29.
     let y = a * a;
     let c12 = 0.13332611 + y * -0.053854648;
     let c34 = 0.021080377 + y * -0.006285497;
     let near = a + a * (y * (-0.3333332 + y * (c12 + (y * y) * c34)));
-    // Beyond: 1 - 2/(e^2a + 1), with the denominator to twice the precision.
+    // Above: 1 - 2/(e^2a + 1), with the denominator to twice the precision.
     let (shifted, r) = reduce(a + a);
     let (high, low) = exp_reduced(r);
     let power = f32::from_bits(shifted.to_bits().wrapping_sub(127) << 23);

@@ -1,0 +1,437 @@
+//! The SIMD levels as types. [`Simd`] lists the entry points of a level: functions that are compiled with its
+//! instructions and into which the loops of [`generic`](super::generic), [`chain`](super::chain) and
+//! [`grid`](super::grid) are inlined. [`table`](super::table) stores their addresses.
+//!
+//! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
+
+use super::chain::{self, ARITHMETIC, ChainKind, FUNCTIONS, LANES, Link, SUMS};
+use super::expand::{self, Pairing, Repeat};
+use super::grid::{self, GridOperand};
+use super::ops::{Op1, Op2};
+use super::stream::{self, NoPadding};
+use super::vector::Vector;
+use super::{across, generic};
+use crate::Level;
+
+/// A vector with the loops that depend on its level: on the number of its registers, or on its permutations.
+pub(super) trait LevelVector: Vector {
+    /// [`chain::run`].
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    unsafe fn chain<const NON_TEMPORAL: bool>(
+        first: Link<'_, Self::Element>,
+        links: &mut [Link<'_, Self::Element>],
+        rows: usize,
+        out: &mut [Self::Element],
+    );
+
+    /// [`chain::sum`].
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    unsafe fn chain_sum(
+        first: Link<'_, Self::Element>,
+        links: &[Link<'_, Self::Element>],
+        count: usize,
+        lanes: &mut [Self::Element; LANES],
+    );
+
+    /// `out = f(a, b)` with `b` repeated: plain loops, unless the level's permutations are faster.
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    #[inline(always)]
+    unsafe fn paired(
+        pairing: Pairing,
+        a: &[Self::Element],
+        b: &[Self::Element],
+        repeat: Repeat,
+        _non_temporal: bool,
+        out: &mut [Self::Element],
+    ) {
+        match pairing {
+            Pairing::Add => expand::pair(a, b, repeat, out, Self::Element::add),
+            Pairing::Subtract => expand::pair(a, b, repeat, out, Self::Element::subtract),
+            Pairing::SubtractFrom => expand::pair(a, b, repeat, out, |a, b| b.subtract(a)),
+            Pairing::Multiply => expand::pair(a, b, repeat, out, Self::Element::multiply),
+        }
+    }
+}
+
+/// Implements [`LevelVector`]:
+/// - `group`: the vectors in a group of a chain, half of the level's registers.
+/// - `function_group`: the same for a chain of functions, which need registers as well.
+/// - `non_temporal`: `NON_TEMPORAL` if the level has non-temporal stores, otherwise `false`.
+/// - `paired`: the kernel with permutations, if there is one.
+macro_rules! level_vector {
+    (impl LevelVector for $vector:ident {
+        group: $group:literal,
+        function_group: $function_group:literal,
+        non_temporal: $non_temporal:tt,
+        $(paired: $paired:path,)?
+    }) => {
+        impl LevelVector for $vector {
+            #[inline(always)]
+            unsafe fn chain<const NON_TEMPORAL: bool>(
+                first: Link<'_, Self::Element>,
+                links: &mut [Link<'_, Self::Element>],
+                rows: usize,
+                out: &mut [Self::Element],
+            ) {
+                // SAFETY: the caller guarantees that the machine has the instructions of this vector.
+                unsafe {
+                    match ChainKind::of(links) {
+                        ChainKind::Sums => {
+                            chain::run::<Self, $group, SUMS, $non_temporal>(first, links, rows, out);
+                        }
+                        ChainKind::Arithmetic => {
+                            chain::run::<Self, $group, ARITHMETIC, $non_temporal>(first, links, rows, out);
+                        }
+                        ChainKind::Functions => {
+                            chain::run::<Self, $function_group, FUNCTIONS, $non_temporal>(
+                                first, links, rows, out,
+                            );
+                        }
+                    }
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn chain_sum(
+                first: Link<'_, Self::Element>,
+                links: &[Link<'_, Self::Element>],
+                count: usize,
+                lanes: &mut [Self::Element; LANES],
+            ) {
+                const { assert!(LANES.is_multiple_of($function_group * Self::WIDTH)) };
+                // SAFETY: the caller guarantees that the machine has the instructions of this vector. Groups
+                // divide the lanes, as asserted above.
+                unsafe { chain::sum::<Self, $function_group>(first, links, count, lanes) }
+            }
+            $(
+                #[inline(always)]
+                unsafe fn paired(
+                    pairing: Pairing,
+                    a: &[Self::Element],
+                    b: &[Self::Element],
+                    repeat: Repeat,
+                    non_temporal: bool,
+                    out: &mut [Self::Element],
+                ) {
+                    // SAFETY: the caller guarantees the instructions.
+                    unsafe { $paired(pairing, a, b, repeat, non_temporal, out) }
+                }
+            )?
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use super::*;
+    use std::arch::x86_64::{__m128, __m128d, __m256, __m256d, __m512, __m512d};
+
+    level_vector! {
+        impl LevelVector for __m128d {
+            group: 8,
+            function_group: 4,
+            non_temporal: NON_TEMPORAL,
+        }
+    }
+    level_vector! {
+        impl LevelVector for __m128 {
+            group: 8,
+            function_group: 2,
+            non_temporal: NON_TEMPORAL,
+        }
+    }
+    level_vector! {
+        impl LevelVector for __m256d {
+            group: 8,
+            function_group: 4,
+            non_temporal: NON_TEMPORAL,
+        }
+    }
+    level_vector! {
+        impl LevelVector for __m256 {
+            group: 8,
+            function_group: 2,
+            non_temporal: NON_TEMPORAL,
+        }
+    }
+    level_vector! {
+        impl LevelVector for __m512d {
+            group: 16,
+            function_group: 4,
+            non_temporal: NON_TEMPORAL,
+            paired: expand::pair_f64,
+        }
+    }
+    level_vector! {
+        impl LevelVector for __m512 {
+            group: 16,
+            function_group: 4,
+            non_temporal: NON_TEMPORAL,
+            paired: expand::pair_f32,
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+level_vector! { impl LevelVector for f64 { group: 8, function_group: 4, non_temporal: false, } }
+#[cfg(not(target_arch = "x86_64"))]
+level_vector! { impl LevelVector for f32 { group: 8, function_group: 4, non_temporal: false, } }
+
+/// A level's vectors and entry points.
+///
+/// # Safety
+/// Every function may be called only on a machine that has the level's instructions. There is no other
+/// precondition.
+pub(super) trait Simd {
+    const LEVEL: Level;
+    type F64: LevelVector<Element = f64>;
+    type F32: LevelVector<Element = f32>;
+
+    unsafe fn unary<T: Copy, O: Op1<T>>(a: &[T], out: &mut [T]);
+    unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]);
+    unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]);
+    unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]);
+    unsafe fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    unsafe fn select_scalar_vector<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    unsafe fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    unsafe fn select_scalars<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    unsafe fn in_place<T: Copy, O: Op1<T>>(a: &mut [T]);
+    unsafe fn sum<T: Copy + Default, O: Op2<T, T>>(a: &[T]) -> T;
+    unsafe fn add_to<T: Copy, O: Op2<T, T>>(a: &mut [T], b: &[T]);
+    unsafe fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]);
+    unsafe fn chain<V: LevelVector, const NON_TEMPORAL: bool>(
+        first: Link<'_, V::Element>,
+        links: &mut [Link<'_, V::Element>],
+        rows: usize,
+        out: &mut [V::Element],
+    );
+    unsafe fn chain_sum<V: LevelVector>(
+        first: Link<'_, V::Element>,
+        links: &[Link<'_, V::Element>],
+        count: usize,
+        lanes: &mut [V::Element; LANES],
+    );
+    unsafe fn grid<V: Vector>(
+        pairing: Pairing,
+        a: GridOperand<'_, V::Element>,
+        b: GridOperand<'_, V::Element>,
+        rows: (usize, usize),
+        non_temporal: bool,
+        out: &mut [V::Element],
+    );
+    unsafe fn paired<V: LevelVector>(
+        pairing: Pairing,
+        a: &[V::Element],
+        b: &[V::Element],
+        repeat: Repeat,
+        non_temporal: bool,
+        out: &mut [V::Element],
+    );
+
+    /// Copies with non-temporal stores where the level has them.
+    unsafe fn copy<T: NoPadding>(from: &[T], to: &mut [T]);
+    /// Repeats each element `times` times.
+    unsafe fn expand<T: NoPadding>(from: &[T], times: usize, out: &mut [T]);
+    /// Transposes columns that are `step` apart into rows.
+    unsafe fn across<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]);
+}
+
+/// The entry points whose source is the same for every level, compiled with the given target features.
+macro_rules! entry_points {
+    (target_features: [$($features:literal)?], vectors: [$f64:ty, $f32:ty]) => {
+        type F64 = $f64;
+        type F32 = $f32;
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn unary<T: Copy, O: Op1<T>>(a: &[T], out: &mut [T]) {
+            generic::unary::<T, O>(a, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
+            generic::vector_vector::<T, R, O>(a, b, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
+            generic::vector_scalar::<T, R, O>(a, b, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
+            generic::scalar_vector::<T, R, O>(a, b, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+            generic::select_vectors(c, a, b, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn select_scalar_vector<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+            generic::select_scalar_vector(c, a, b, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+            generic::select_vector_scalar(c, a, b, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn select_scalars<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+            generic::select_scalars(c, a, b, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn in_place<T: Copy, O: Op1<T>>(a: &mut [T]) {
+            generic::in_place::<T, O>(a);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn sum<T: Copy + Default, O: Op2<T, T>>(a: &[T]) -> T {
+            generic::sum::<T, O>(a)
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn add_to<T: Copy, O: Op2<T, T>>(a: &mut [T], b: &[T]) {
+            generic::add_to::<T, O>(a, b);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]) {
+            generic::add_rows::<T, O>(a, rows);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn chain<V: LevelVector, const NON_TEMPORAL: bool>(
+            first: Link<'_, V::Element>,
+            links: &mut [Link<'_, V::Element>],
+            rows: usize,
+            out: &mut [V::Element],
+        ) {
+            // SAFETY: `V` is a vector of this level, whose instructions the caller guarantees.
+            unsafe { V::chain::<NON_TEMPORAL>(first, links, rows, out) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn chain_sum<V: LevelVector>(
+            first: Link<'_, V::Element>,
+            links: &[Link<'_, V::Element>],
+            count: usize,
+            lanes: &mut [V::Element; LANES],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { V::chain_sum(first, links, count, lanes) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn grid<V: Vector>(
+            pairing: Pairing,
+            a: GridOperand<'_, V::Element>,
+            b: GridOperand<'_, V::Element>,
+            rows: (usize, usize),
+            non_temporal: bool,
+            out: &mut [V::Element],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { grid::run::<V>(pairing, a, b, rows, non_temporal, out) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn paired<V: LevelVector>(
+            pairing: Pairing,
+            a: &[V::Element],
+            b: &[V::Element],
+            repeat: Repeat,
+            non_temporal: bool,
+            out: &mut [V::Element],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { V::paired(pairing, a, b, repeat, non_temporal, out) }
+        }
+    };
+}
+
+/// What the compilation target has, which on x86-64 is SSE2.
+pub(super) struct Portable;
+
+impl Simd for Portable {
+    const LEVEL: Level = Level::Portable;
+    #[cfg(target_arch = "x86_64")]
+    entry_points! { target_features: [], vectors: [std::arch::x86_64::__m128d, std::arch::x86_64::__m128] }
+    #[cfg(not(target_arch = "x86_64"))]
+    entry_points! { target_features: [], vectors: [f64, f32] }
+
+    unsafe fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
+        stream::plain(from, to);
+    }
+
+    unsafe fn expand<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
+        expand::plain(from, times, out);
+    }
+
+    unsafe fn across<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
+        across::plain(from, step, rows);
+    }
+}
+
+/// x86-64 with AVX2 and F16C.
+#[cfg(target_arch = "x86_64")]
+pub(super) struct Avx2;
+
+#[cfg(target_arch = "x86_64")]
+impl Simd for Avx2 {
+    const LEVEL: Level = Level::Avx2;
+    entry_points! {
+        target_features: ["avx2,f16c"],
+        vectors: [std::arch::x86_64::__m256d, std::arch::x86_64::__m256]
+    }
+
+    #[target_feature(enable = "avx2,f16c")]
+    unsafe fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
+        stream::copy(from, to);
+    }
+
+    unsafe fn expand<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
+        expand::plain(from, times, out);
+    }
+
+    #[target_feature(enable = "avx2,f16c")]
+    unsafe fn across<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
+        across::squares(from, step, rows);
+    }
+}
+
+/// x86-64 with AVX-512 (F, BW, DQ, VL).
+#[cfg(target_arch = "x86_64")]
+pub(super) struct Avx512;
+
+#[cfg(target_arch = "x86_64")]
+impl Simd for Avx512 {
+    const LEVEL: Level = Level::Avx512;
+    entry_points! {
+        target_features: ["avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"],
+        vectors: [std::arch::x86_64::__m512d, std::arch::x86_64::__m512]
+    }
+
+    #[target_feature(enable = "avx2,f16c")]
+    unsafe fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
+        stream::copy(from, to);
+    }
+
+    #[target_feature(enable = "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn expand<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
+        expand::avx512(from, times, out);
+    }
+
+    #[target_feature(enable = "avx2,f16c")]
+    unsafe fn across<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
+        across::squares(from, step, rows);
+    }
+}

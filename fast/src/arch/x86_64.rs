@@ -1,0 +1,506 @@
+//! The vectors of x86-64: SSE2 for the portable level, AVX2 and AVX-512.
+
+use super::vector::{ENTRIES, Vector};
+use std::arch::x86_64::*;
+
+/// Implements [`Vector`] for a vector type by naming the intrinsic of each operation.
+macro_rules! vector {
+    (
+        impl Vector for $vector:ident {
+            element: $element:ident,
+            width: $width:literal,
+            load: $load:ident,
+            splat: $splat:ident,
+            store: $store:ident,
+            store_non_temporal: $store_non_temporal:ident,
+            add: $add:ident,
+            subtract: $subtract:ident,
+            multiply: $multiply:ident,
+            divide: $divide:ident,
+            sqrt: $sqrt:ident,
+            minimum: $minimum:ident,
+            maximum: $maximum:ident,
+            to_integer: $to_integer:ident,
+            from_integer: $from_integer:ident,
+            magnitude_mask: $splat_integer:ident($magnitude:expr),
+            shift_left: $shift_left:ident,
+            shift_right: $shift_right:ident,
+            and: $and:ident,
+            or: $or:ident,
+            xor: $xor:ident,
+            add_bits: $add_bits:ident,
+            subtract_bits: $subtract_bits:ident,
+            choose: $choose:ident,
+            any_above: $any_above:ident,
+            look_up: $look_up:ident,
+            exp: $exp:path,
+        }
+    ) => {
+        impl Vector for $vector {
+            type Element = $element;
+            const WIDTH: usize = $width;
+
+            #[inline(always)]
+            unsafe fn load(from: *const $element) -> Self {
+                // SAFETY: the caller guarantees the instructions and the elements. No alignment is needed.
+                unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn splat(value: $element) -> Self {
+                // SAFETY: the caller guarantees the instructions.
+                unsafe { $splat(value) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $element) {
+                // SAFETY: the caller guarantees the writable elements. No alignment is needed.
+                unsafe { $store(to, self) }
+            }
+            #[inline(always)]
+            unsafe fn store_non_temporal(self, to: *mut $element) {
+                // SAFETY: the caller guarantees the writable elements and their alignment.
+                unsafe { $store_non_temporal(to, self) }
+            }
+            #[inline(always)]
+            fn like(self, value: $element) -> Self {
+                // SAFETY: a vector exists, so the machine has the instructions.
+                unsafe { $splat(value) }
+            }
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $add(self, other) }
+            }
+            #[inline(always)]
+            fn subtract(self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $subtract(self, other) }
+            }
+            #[inline(always)]
+            fn multiply(self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $multiply(self, other) }
+            }
+            #[inline(always)]
+            fn divide(self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $divide(self, other) }
+            }
+            #[inline(always)]
+            fn negate(self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $from_integer($xor($to_integer(self), $to_integer($splat(-0.0)))) }
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $from_integer($and($to_integer(self), $splat_integer($magnitude))) }
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $sqrt(self) }
+            }
+            // If either argument is a NaN, a minimum or maximum returns the second one.
+            #[inline(always)]
+            fn at_most(self, most: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $minimum(most, self) }
+            }
+            #[inline(always)]
+            fn at_least(self, least: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $maximum(least, self) }
+            }
+            #[inline(always)]
+            fn choose(self, limit: Self, above: Self, other: Self) -> Self {
+                $choose(self, limit, above, other)
+            }
+            #[inline(always)]
+            fn any_above(self, limit: Self) -> bool {
+                $any_above(self, limit)
+            }
+            #[inline(always)]
+            fn shift_left(self, by: i32) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $from_integer($shift_left($to_integer(self), _mm_cvtsi32_si128(by))) }
+            }
+            #[inline(always)]
+            fn shift_right(self, by: i32) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $from_integer($shift_right($to_integer(self), _mm_cvtsi32_si128(by))) }
+            }
+            #[inline(always)]
+            fn and_bits(self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $from_integer($and($to_integer(self), $to_integer(other))) }
+            }
+            #[inline(always)]
+            fn or_bits(self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $from_integer($or($to_integer(self), $to_integer(other))) }
+            }
+            #[inline(always)]
+            fn add_bits(self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $from_integer($add_bits($to_integer(self), $to_integer(other))) }
+            }
+            #[inline(always)]
+            fn subtract_bits(self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $from_integer($subtract_bits($to_integer(self), $to_integer(other))) }
+            }
+            #[inline(always)]
+            fn look_up(self, table: &[$element; ENTRIES]) -> Self {
+                $look_up(self, table)
+            }
+            #[inline(always)]
+            fn exp<const U: usize>(x: [Self; U]) -> [Self; U] {
+                $exp(x)
+            }
+        }
+    };
+}
+
+vector! {
+    impl Vector for __m128d {
+        element: f64,
+        width: 2,
+        load: _mm_loadu_pd,
+        splat: _mm_set1_pd,
+        store: _mm_storeu_pd,
+        store_non_temporal: _mm_stream_pd,
+        add: _mm_add_pd,
+        subtract: _mm_sub_pd,
+        multiply: _mm_mul_pd,
+        divide: _mm_div_pd,
+        sqrt: _mm_sqrt_pd,
+        minimum: _mm_min_pd,
+        maximum: _mm_max_pd,
+        to_integer: _mm_castpd_si128,
+        from_integer: _mm_castsi128_pd,
+        magnitude_mask: _mm_set1_epi64x(i64::MAX),
+        shift_left: _mm_sll_epi64,
+        shift_right: _mm_srl_epi64,
+        and: _mm_and_si128,
+        or: _mm_or_si128,
+        xor: _mm_xor_si128,
+        add_bits: _mm_add_epi64,
+        subtract_bits: _mm_sub_epi64,
+        choose: choose_sse2_f64,
+        any_above: any_above_sse2_f64,
+        look_up: look_up_sse2_f64,
+        exp: super::f64::exp,
+    }
+}
+
+vector! {
+    impl Vector for __m128 {
+        element: f32,
+        width: 4,
+        load: _mm_loadu_ps,
+        splat: _mm_set1_ps,
+        store: _mm_storeu_ps,
+        store_non_temporal: _mm_stream_ps,
+        add: _mm_add_ps,
+        subtract: _mm_sub_ps,
+        multiply: _mm_mul_ps,
+        divide: _mm_div_ps,
+        sqrt: _mm_sqrt_ps,
+        minimum: _mm_min_ps,
+        maximum: _mm_max_ps,
+        to_integer: _mm_castps_si128,
+        from_integer: _mm_castsi128_ps,
+        magnitude_mask: _mm_set1_epi32(i32::MAX),
+        shift_left: _mm_sll_epi32,
+        shift_right: _mm_srl_epi32,
+        and: _mm_and_si128,
+        or: _mm_or_si128,
+        xor: _mm_xor_si128,
+        add_bits: _mm_add_epi32,
+        subtract_bits: _mm_sub_epi32,
+        choose: choose_sse2_f32,
+        any_above: any_above_sse2_f32,
+        look_up: look_up_sse2_f32,
+        exp: super::f32::exp,
+    }
+}
+
+vector! {
+    impl Vector for __m256d {
+        element: f64,
+        width: 4,
+        load: _mm256_loadu_pd,
+        splat: _mm256_set1_pd,
+        store: _mm256_storeu_pd,
+        store_non_temporal: _mm256_stream_pd,
+        add: _mm256_add_pd,
+        subtract: _mm256_sub_pd,
+        multiply: _mm256_mul_pd,
+        divide: _mm256_div_pd,
+        sqrt: _mm256_sqrt_pd,
+        minimum: _mm256_min_pd,
+        maximum: _mm256_max_pd,
+        to_integer: _mm256_castpd_si256,
+        from_integer: _mm256_castsi256_pd,
+        magnitude_mask: _mm256_set1_epi64x(i64::MAX),
+        shift_left: _mm256_sll_epi64,
+        shift_right: _mm256_srl_epi64,
+        and: _mm256_and_si256,
+        or: _mm256_or_si256,
+        xor: _mm256_xor_si256,
+        add_bits: _mm256_add_epi64,
+        subtract_bits: _mm256_sub_epi64,
+        choose: choose_avx2_f64,
+        any_above: any_above_avx2_f64,
+        look_up: look_up_avx2_f64,
+        exp: super::f64::exp,
+    }
+}
+
+vector! {
+    impl Vector for __m256 {
+        element: f32,
+        width: 8,
+        load: _mm256_loadu_ps,
+        splat: _mm256_set1_ps,
+        store: _mm256_storeu_ps,
+        store_non_temporal: _mm256_stream_ps,
+        add: _mm256_add_ps,
+        subtract: _mm256_sub_ps,
+        multiply: _mm256_mul_ps,
+        divide: _mm256_div_ps,
+        sqrt: _mm256_sqrt_ps,
+        minimum: _mm256_min_ps,
+        maximum: _mm256_max_ps,
+        to_integer: _mm256_castps_si256,
+        from_integer: _mm256_castsi256_ps,
+        magnitude_mask: _mm256_set1_epi32(i32::MAX),
+        shift_left: _mm256_sll_epi32,
+        shift_right: _mm256_srl_epi32,
+        and: _mm256_and_si256,
+        or: _mm256_or_si256,
+        xor: _mm256_xor_si256,
+        add_bits: _mm256_add_epi32,
+        subtract_bits: _mm256_sub_epi32,
+        choose: choose_avx2_f32,
+        any_above: any_above_avx2_f32,
+        look_up: look_up_avx2_f32,
+        exp: super::f32::exp,
+    }
+}
+
+vector! {
+    impl Vector for __m512d {
+        element: f64,
+        width: 8,
+        load: _mm512_loadu_pd,
+        splat: _mm512_set1_pd,
+        store: _mm512_storeu_pd,
+        store_non_temporal: _mm512_stream_pd,
+        add: _mm512_add_pd,
+        subtract: _mm512_sub_pd,
+        multiply: _mm512_mul_pd,
+        divide: _mm512_div_pd,
+        sqrt: _mm512_sqrt_pd,
+        minimum: _mm512_min_pd,
+        maximum: _mm512_max_pd,
+        to_integer: _mm512_castpd_si512,
+        from_integer: _mm512_castsi512_pd,
+        magnitude_mask: _mm512_set1_epi64(i64::MAX),
+        shift_left: _mm512_sll_epi64,
+        shift_right: _mm512_srl_epi64,
+        and: _mm512_and_si512,
+        or: _mm512_or_si512,
+        xor: _mm512_xor_si512,
+        add_bits: _mm512_add_epi64,
+        subtract_bits: _mm512_sub_epi64,
+        choose: choose_avx512_f64,
+        any_above: any_above_avx512_f64,
+        look_up: look_up_avx512_f64,
+        exp: super::f64::exp,
+    }
+}
+
+vector! {
+    impl Vector for __m512 {
+        element: f32,
+        width: 16,
+        load: _mm512_loadu_ps,
+        splat: _mm512_set1_ps,
+        store: _mm512_storeu_ps,
+        store_non_temporal: _mm512_stream_ps,
+        add: _mm512_add_ps,
+        subtract: _mm512_sub_ps,
+        multiply: _mm512_mul_ps,
+        divide: _mm512_div_ps,
+        sqrt: _mm512_sqrt_ps,
+        minimum: _mm512_min_ps,
+        maximum: _mm512_max_ps,
+        to_integer: _mm512_castps_si512,
+        from_integer: _mm512_castsi512_ps,
+        magnitude_mask: _mm512_set1_epi32(i32::MAX),
+        shift_left: _mm512_sll_epi32,
+        shift_right: _mm512_srl_epi32,
+        and: _mm512_and_si512,
+        or: _mm512_or_si512,
+        xor: _mm512_xor_si512,
+        add_bits: _mm512_add_epi32,
+        subtract_bits: _mm512_sub_epi32,
+        choose: choose_avx512_f32,
+        any_above: any_above_avx512_f32,
+        look_up: look_up_avx512_f32,
+        exp: super::f32::exp,
+    }
+}
+
+/// `choose` and `any_above` below AVX-512, where a mask is a vector.
+macro_rules! comparisons_by_vectors {
+    ($choose:ident, $any_above:ident {
+        vector: $vector:ident,
+        greater: $greater:expr,
+        and: $and:ident,
+        and_not: $and_not:ident,
+        or: $or:ident,
+        sign_bits: $sign_bits:ident,
+    }) => {
+        #[inline(always)]
+        fn $choose(x: $vector, limit: $vector, above: $vector, other: $vector) -> $vector {
+            // SAFETY: a vector exists, so the machine has the instructions.
+            unsafe {
+                let mask = $greater(x, limit);
+                $or($and(mask, above), $and_not(mask, other))
+            }
+        }
+
+        #[inline(always)]
+        fn $any_above(x: $vector, limit: $vector) -> bool {
+            // SAFETY: a vector exists, so the machine has the instructions.
+            unsafe { $sign_bits($greater(x, limit)) != 0 }
+        }
+    };
+}
+
+comparisons_by_vectors! {
+    choose_sse2_f64, any_above_sse2_f64 {
+        vector: __m128d,
+        greater: _mm_cmpgt_pd,
+        and: _mm_and_pd,
+        and_not: _mm_andnot_pd,
+        or: _mm_or_pd,
+        sign_bits: _mm_movemask_pd,
+    }
+}
+
+comparisons_by_vectors! {
+    choose_sse2_f32, any_above_sse2_f32 {
+        vector: __m128,
+        greater: _mm_cmpgt_ps,
+        and: _mm_and_ps,
+        and_not: _mm_andnot_ps,
+        or: _mm_or_ps,
+        sign_bits: _mm_movemask_ps,
+    }
+}
+
+comparisons_by_vectors! {
+    choose_avx2_f64, any_above_avx2_f64 {
+        vector: __m256d,
+        greater: _mm256_cmp_pd::<_CMP_GT_OQ>,
+        and: _mm256_and_pd,
+        and_not: _mm256_andnot_pd,
+        or: _mm256_or_pd,
+        sign_bits: _mm256_movemask_pd,
+    }
+}
+
+comparisons_by_vectors! {
+    choose_avx2_f32, any_above_avx2_f32 {
+        vector: __m256,
+        greater: _mm256_cmp_ps::<_CMP_GT_OQ>,
+        and: _mm256_and_ps,
+        and_not: _mm256_andnot_ps,
+        or: _mm256_or_ps,
+        sign_bits: _mm256_movemask_ps,
+    }
+}
+
+/// `choose` and `any_above` of AVX-512, where a mask has one bit per element.
+macro_rules! comparisons_by_masks {
+    ($choose:ident, $any_above:ident { vector: $vector:ident, compare: $compare:ident, blend: $blend:ident }) => {
+        #[inline(always)]
+        fn $choose(x: $vector, limit: $vector, above: $vector, other: $vector) -> $vector {
+            // SAFETY: a vector exists, so the machine has the instructions.
+            unsafe { $blend($compare::<_CMP_GT_OQ>(x, limit), other, above) }
+        }
+
+        #[inline(always)]
+        fn $any_above(x: $vector, limit: $vector) -> bool {
+            // SAFETY: a vector exists, so the machine has the instructions.
+            unsafe { $compare::<_CMP_GT_OQ>(x, limit) != 0 }
+        }
+    };
+}
+
+comparisons_by_masks! {
+    choose_avx512_f64, any_above_avx512_f64 {
+        vector: __m512d, compare: _mm512_cmp_pd_mask, blend: _mm512_mask_blend_pd
+    }
+}
+
+comparisons_by_masks! {
+    choose_avx512_f32, any_above_avx512_f32 {
+        vector: __m512, compare: _mm512_cmp_ps_mask, blend: _mm512_mask_blend_ps
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "only the low four bits are used")]
+#[inline(always)]
+fn look_up_sse2_f64(x: __m128d, table: &[f64; ENTRIES]) -> __m128d {
+    let entry = |bits: i64| table[bits.cast_unsigned() as usize % ENTRIES];
+    // SAFETY: a vector exists, so the machine has the instructions.
+    unsafe {
+        let bits = _mm_castpd_si128(x);
+        _mm_set_pd(entry(_mm_cvtsi128_si64(_mm_unpackhi_epi64(bits, bits))), entry(_mm_cvtsi128_si64(bits)))
+    }
+}
+
+#[inline(always)]
+fn look_up_sse2_f32(x: __m128, table: &[f32; ENTRIES]) -> __m128 {
+    let mut bits = [0u32; 4];
+    // SAFETY: a vector exists, so the machine has the instructions. `bits` has room for its four elements.
+    unsafe { _mm_storeu_si128(bits.as_mut_ptr().cast(), _mm_castps_si128(x)) };
+    let [a, b, c, d] = bits.map(|bits| table[bits as usize % ENTRIES]);
+    // SAFETY: a vector exists, so the machine has the instructions.
+    unsafe { _mm_set_ps(d, c, b, a) }
+}
+
+#[inline(always)]
+fn look_up_avx2_f64(x: __m256d, table: &[f64; ENTRIES]) -> __m256d {
+    // SAFETY: a vector exists, so the machine has the instructions.
+    unsafe {
+        let (low, high) = (_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x));
+        _mm256_set_m128d(look_up_sse2_f64(high, table), look_up_sse2_f64(low, table))
+    }
+}
+
+/// Tables of f32 have eight entries; the second half repeats the first.
+#[inline(always)]
+fn look_up_avx2_f32(x: __m256, table: &[f32; ENTRIES]) -> __m256 {
+    // SAFETY: a vector exists, so the machine has the instructions. The table has more than eight entries.
+    unsafe { _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), _mm256_castps_si256(x)) }
+}
+
+#[inline(always)]
+fn look_up_avx512_f64(x: __m512d, table: &[f64; ENTRIES]) -> __m512d {
+    // SAFETY: a vector exists, so the machine has the instructions. The table has twice eight entries.
+    unsafe {
+        let (low, high) = (_mm512_loadu_pd(table.as_ptr()), _mm512_loadu_pd(table.as_ptr().add(8)));
+        _mm512_permutex2var_pd(low, _mm512_castpd_si512(x), high)
+    }
+}
+
+#[inline(always)]
+fn look_up_avx512_f32(x: __m512, table: &[f32; ENTRIES]) -> __m512 {
+    // SAFETY: a vector exists, so the machine has the instructions. The table has sixteen entries.
+    unsafe { _mm512_permutexvar_ps(_mm512_castps_si512(x), _mm512_loadu_ps(table.as_ptr())) }
+}

@@ -1,0 +1,181 @@
+//! Requests that are computed in one tile without registers, program steps or a cursor, which is what most
+//! small requests are: a single call, and a single chain. Planning a call takes little longer than deciding
+//! whether its operands can be broadcast together.
+
+use crate::arch::{CallKernel, ChainOp, Link, Table};
+use crate::buffers::{Input, Output, Stored};
+use crate::dispatch::{by_bank, by_call, by_float_bank};
+use crate::execute::{Links, Run};
+use crate::fill::fill;
+use crate::inline_capacity::OPERANDS;
+use crate::math::MathFunction;
+use crate::program::{Program, Source, Step, Target, Work, bank_of, half};
+use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, MAX_BLOCK};
+use crate::tiling::{AccessKind, Tiling};
+use broadcheck_spec::{DType, Expression, Function, Node, Operand};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// The most elements of a tile into which an operand is gathered without registers.
+const MAX_GATHERED: usize = 64;
+
+/// A call of one or two different operands over one tile.
+#[derive(Debug)]
+pub(crate) struct SingleCall {
+    kernel: BankCall,
+    tiling: Tiling,
+    /// The operand of each access of the tiling.
+    used: SmallVec<[u32; OPERANDS]>,
+}
+
+/// The function and the arguments of an expression that is one call of one or two different operands and is
+/// computed by one kernel.
+#[inline]
+pub(crate) fn as_call<'a>(
+    expression: &'a Expression,
+    operands: &[Operand],
+) -> Option<(Function, &'a [Node])> {
+    let (Node::Call(call), arguments) = expression.nodes().split_last()? else { return None };
+    let first = match arguments {
+        // mutant: delete match arm [Node::Operand(a)]: costs time only; the call goes through the tiles
+        [Node::Operand(a)] => a,
+        [Node::Operand(a), Node::Operand(b)] if a != b => a,
+        _ => return None,
+    };
+    let is_half = half(operands[*first].dtype()).is_some();
+    (!is_half && MathFunction::of(call.function()).is_none()).then_some((call.function(), arguments))
+}
+
+impl SingleCall {
+    /// The call of a function over a tiling of one tile, if that is small enough and has a kernel. `used` are
+    /// the operands of the tiling's accesses and `dtype` is their dtype.
+    #[inline]
+    pub(crate) fn of(
+        function: Function,
+        dtype: DType,
+        table: &Table,
+        tiling: Tiling,
+        used: SmallVec<[u32; OPERANDS]>,
+    ) -> Option<SingleCall> {
+        if !is_small(&tiling) {
+            return None;
+        }
+        let is_splat =
+            |access: usize| tiling.accesses.get(access).is_some_and(|a| a.kind == AccessKind::Splat);
+        let is_scalar = [is_splat(0), is_splat(1), false];
+        let kernel =
+            by_bank!(bank_of(dtype), T => T::kernels(table).call(function, is_scalar).map(T::in_bank))?;
+        Some(SingleCall { kernel, tiling, used })
+    }
+
+    /// Computes the call.
+    pub(crate) fn run(&self, inputs: &[Input<'_>], output: Output<'_>) {
+        by_call!(self.kernel, kernel => self.compute(kernel, inputs, output));
+    }
+
+    #[inline]
+    fn compute<T: Lane>(&self, kernel: CallKernel<T>, inputs: &[Input<'_>], mut output: Output<'_>) {
+        let source = |access: usize| T::input(&inputs[self.used[access] as usize]);
+        let (mut first, mut second);
+        let a = match self.in_place(0, source(0)) {
+            Some(a) => a,
+            None => {
+                first = [T::default(); MAX_GATHERED];
+                self.gathered(0, source(0), &mut first)
+            }
+        };
+        if let CallKernel::Unary(kernel) = kernel {
+            return kernel.run(a, T::output(&mut output));
+        }
+        let b = match self.in_place(1, source(1)) {
+            Some(b) => b,
+            None => {
+                second = [T::default(); MAX_GATHERED];
+                self.gathered(1, source(1), &mut second)
+            }
+        };
+        match kernel {
+            CallKernel::Binary(kernel) => kernel.run(a, b, T::output(&mut output)),
+            CallKernel::Comparison(kernel) => kernel.run(a, b, bool::output(&mut output)),
+            CallKernel::Unary(_) | CallKernel::Select(_) => {
+                unreachable!("a single call has one or two operands")
+            }
+        }
+    }
+
+    /// The elements of an operand under the tile, if they can be read in place.
+    #[inline]
+    fn in_place<'a, T>(&self, access: usize, source: &'a [T]) -> Option<&'a [T]> {
+        let access = &self.tiling.accesses[access];
+        match access.kind {
+            AccessKind::Direct => Some(&source[access.offset..access.offset + self.tiling.full]),
+            AccessKind::Splat => Some(&source[access.offset..=access.offset]),
+            AccessKind::Gather => None,
+        }
+    }
+
+    /// The elements of an operand under the tile, gathered into `places`.
+    #[inline]
+    fn gathered<'a, T: Copy>(
+        &self,
+        access: usize,
+        source: &[T],
+        places: &'a mut [T; MAX_GATHERED],
+    ) -> &'a [T] {
+        let places = &mut places[..self.tiling.full];
+        let start = self.tiling.accesses[access].offset;
+        fill(source, start, self.tiling.pattern(access), places, |value| value);
+        places
+    }
+}
+
+/// Whether a tiling of one tile needs no registers.
+#[inline]
+fn is_small(tiling: &Tiling) -> bool {
+    let gathers = tiling.accesses.iter().any(|access| access.kind == AccessKind::Gather);
+    // Kernels treat two scalars as vectors of length 1.
+    let scalars = tiling.accesses.iter().all(|access| access.kind == AccessKind::Splat);
+    !scalars && tiling.full <= if gathers { MAX_GATHERED } else { MAX_BLOCK }
+}
+
+/// The chain that is the whole of a program, if it is one: its bank, its first argument and its links.
+#[inline]
+pub(crate) fn whole_chain(program: &Program) -> Option<(FloatBank, Source, Range<usize>)> {
+    match program.steps[..] {
+        [Step { work: Work::Chain { bank, first, start, end }, target: Target::Output, .. }] => {
+            Some((bank, first, start as usize..end as usize))
+        }
+        _ => None,
+    }
+}
+
+/// Computes such a chain over a tiling of one tile.
+pub(crate) fn run_chain(
+    run: &Run<'_>,
+    (bank, first, links): (FloatBank, Source, Range<usize>),
+    output: Output<'_>,
+) {
+    by_float_bank!(bank, T => chain::<T>(run, first, links, output));
+}
+
+fn chain<T: Float>(run: &Run<'_>, first: Source, links: Range<usize>, mut output: Output<'_>) {
+    let first = link::<T>(run, ChainOp::Add, Some(first));
+    let mut given: Links<'_, T> = SmallVec::new();
+    for &(op, source) in &run.program.links[links] {
+        given.push(link(run, op, source));
+    }
+    T::float_kernels(run.table).chain.run(first, &mut given, 1, T::output(&mut output));
+}
+
+/// A link with its argument. That is an operand if there is one, because the program has no other step that
+/// could have written to a register.
+#[inline(always)]
+fn link<'a, T: Lane>(run: &Run<'a>, op: ChainOp, source: Option<Source>) -> Link<'a, T> {
+    let Some(Source::Operand { access, scalar }) = source else {
+        return Link { op, values: &[], step: 0, scalar: true };
+    };
+    let start = run.tiling.accesses[access as usize].offset;
+    let count = if scalar { 1 } else { run.tiling.last };
+    let operand = &run.inputs[run.used[access as usize] as usize];
+    Link { op, values: &T::input(operand)[start..start + count], step: 0, scalar }
+}

@@ -1,0 +1,326 @@
+//! The choice of how a request is computed. [`route`] is a pure function from a task to a [`Route`] with
+//! everything that running it needs; in particular every kernel has been found.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use crate::Level;
+use crate::arch::Table;
+use crate::error::NoKernel;
+use crate::grid::grid;
+use crate::inline_capacity::{OPERANDS, VALUES};
+use crate::lower::Lowered;
+use crate::math::MathFunction;
+use crate::one_tile::{SingleCall, as_call};
+use crate::pair::{is_fastest, pair};
+use crate::program::{
+    Goal, Graph, Program, Root, Step, Target, ValueKind, bank_of, gradient, half, schedule,
+};
+use crate::scratch::MAX_BLOCK;
+use crate::tiling::{Axes, OperandLayout, Tiling};
+use broadcheck_spec::{DType, Node, Operand, Operation, Request};
+use smallvec::SmallVec;
+
+/// The bytes of registers that a tile may keep live. They share the first-level cache with operands and
+/// result.
+const LIVE_BYTES: usize = 20 << 10;
+
+/// Results of at least this many bytes are written with non-temporal stores.
+const NON_TEMPORAL_BYTES: usize = 8 << 20;
+
+/// The elements of a tile that needs no registers, if a single axis is cut.
+const WIDE_BLOCK: usize = 8 << 10;
+
+/// The elements of a tile that needs no registers and is added to a gradient, or whose call is one step.
+const WIDEST_BLOCK: usize = 32 << 10;
+
+/// The bytes of the shortest row over which a chain runs in place, instead of gathering several rows. It is
+/// what a group of vectors takes of one row.
+const SHORTEST_ROW: usize = 256;
+
+/// How a request is computed.
+#[derive(Debug)]
+pub(crate) enum Route {
+    /// There is nothing to compute: the result is empty, or a gradient that is 0 everywhere.
+    Nothing,
+    /// One call over one tile.
+    Single(SingleCall),
+    /// One call of two operands in one step: one is repeated along a short inner axis, stores are
+    /// non-temporal, or rows are short.
+    Pair(TiledProgram),
+    /// Any request.
+    General(TiledProgram),
+}
+
+/// A program and the tiles it runs on.
+#[derive(Debug)]
+pub(crate) struct TiledProgram {
+    pub(crate) tiling: Tiling,
+    pub(crate) program: Program,
+    /// The operand of each access of the tiling.
+    pub(crate) used: SmallVec<[u32; OPERANDS]>,
+    /// Whether the result is written with non-temporal stores.
+    pub(crate) non_temporal: bool,
+}
+
+/// The result that a route computes.
+#[derive(Clone, Copy)]
+pub(crate) struct Task {
+    pub(crate) table: &'static Table,
+    /// The dtype of the result.
+    pub(crate) dtype: DType,
+    /// The number of elements of the result.
+    pub(crate) count: usize,
+    pub(crate) is_gradient: bool,
+}
+
+impl Task {
+    /// Whether the result is written with non-temporal stores. Halves are not: their conversion takes longer.
+    fn is_non_temporal(self) -> bool {
+        !self.is_gradient
+            && self.table.level != Level::Portable
+            && half(self.dtype).is_none()
+            && self.count.saturating_mul(size_of_dtype(self.dtype)) >= NON_TEMPORAL_BYTES
+    }
+}
+
+/// Chooses how a lowered request is computed, whose (underlying) result has `underlying` elements.
+///
+/// # Errors
+/// [`NoKernel`], if the engine has no kernel for an operation of the request.
+#[inline]
+pub(crate) fn route(
+    task: Task,
+    request: &Request,
+    lowered: &Lowered,
+    underlying: usize,
+) -> Result<Route, NoKernel> {
+    if underlying == 0 || task.count == 0 {
+        return Ok(Route::Nothing);
+    }
+    if let Some(call) = single(task, request, lowered) {
+        return Ok(Route::Single(call));
+    }
+    if let Some(tiled) = pair_route(task, request, lowered) {
+        return Ok(Route::Pair(tiled));
+    }
+    general(task, request, lowered, underlying)
+}
+
+/// The route of an operand that is broadcast to a nonempty shape.
+///
+/// # Errors
+/// As for [`route`].
+pub(crate) fn route_of_copy(
+    task: Task,
+    operand: &Operand,
+    shape: &[usize],
+    map: &[u32],
+) -> Result<Route, NoKernel> {
+    if task.count == 0 {
+        return Ok(Route::Nothing);
+    }
+    let mut graph = Graph::default();
+    let root = graph.operand(0, operand.dtype());
+    let layout = |_| layout(operand, map);
+    Ok(Route::General(compile(task, &graph, root, (shape, task.count), layout, None)?))
+}
+
+/// One call over one tile, if the request is that.
+#[inline]
+fn single(task: Task, request: &Request, lowered: &Lowered) -> Option<SingleCall> {
+    let Operation::Elementwise { expression } = request.operation() else { return None };
+    let operands = request.operands();
+    let (function, arguments) = as_call(expression, operands)?;
+    if task.count > MAX_BLOCK {
+        return None;
+    }
+    let places = arguments.iter().filter_map(|node| match node {
+        Node::Operand(place) => Some(*place),
+        Node::Call(_) => None,
+    });
+    let dtype = operands[places.clone().next()?].dtype();
+    let layouts = places.clone().map(|place| layout(&operands[place], lowered.maps.of(place)));
+    let tiling = Tiling::whole(&lowered.shape, task.count, layouts);
+    let used = places.map(|place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
+    SingleCall::of(function, dtype, task.table, tiling, used)
+}
+
+/// One call of two operands in one step, if that is the fastest way.
+fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledProgram> {
+    let Operation::Elementwise { expression } = request.operation() else { return None };
+    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression, request.operands())? else {
+        return None;
+    };
+    let layouts = [*a, *b].map(|place| layout(&request.operands()[place], lowered.maps.of(place)));
+    let axes = Axes::of(&lowered.shape, &layouts);
+    let non_temporal = task.is_non_temporal();
+    let mut tiling = Tiling::default();
+    let mut attempt = |block: usize, wide: usize| {
+        tiling.cut(&axes, |place| layouts[place].offset, block, wide);
+        let work = pair(function, task.dtype, &tiling, non_temporal)?;
+        is_fastest(&work, task.table.level, non_temporal).then_some(work)
+    };
+    let mut program = Program::default();
+    let work = attempt(WIDEST_BLOCK, WIDEST_BLOCK);
+    let work = work.or_else(|| if non_temporal { attempt(MAX_BLOCK, WIDE_BLOCK) } else { None });
+    let work = match work {
+        Some(work) => work,
+        None => {
+            let (work, block) = grid(function, task.dtype, &axes, WIDEST_BLOCK)?;
+            tiling.cut(&axes, |place| layouts[place].offset, block, block);
+            program.needs[bank_of(task.dtype) as usize].0 = 1;
+            work
+        }
+    };
+    program.steps.push(Step { work, target: Target::Output, varies: u64::MAX, stationary: false });
+    let used = [*a, *b].iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
+    Some(TiledProgram { tiling, program, used, non_temporal })
+}
+
+/// The route of any request.
+fn general(task: Task, request: &Request, lowered: &Lowered, underlying: usize) -> Result<Route, NoKernel> {
+    let operands = request.operands();
+    let mut graph = Graph::default();
+    let dtype_of = |place: usize| operands[place].dtype();
+    let mut target = None;
+    let root = match request.operation() {
+        Operation::Broadcast { .. } => Some(graph.operand(0, dtype_of(0))),
+        Operation::Elementwise { expression } => graph.add(expression, dtype_of).last().copied(),
+        Operation::Gradient { expression, wrt } => {
+            target = Some(lowered.maps.of(*wrt));
+            let values = graph.add(expression, dtype_of);
+            gradient(&mut graph, expression, &values, *wrt)
+        }
+    };
+    let Some(root) = root else { return Ok(Route::Nothing) };
+    let layout = |place: usize| layout(&operands[place], lowered.maps.of(place));
+    Ok(Route::General(compile(task, &graph, root, (&lowered.shape, underlying), layout, target)?))
+}
+
+/// The tiles and the program that compute `root` under a shape of `count` elements. Tiles are so small that
+/// the registers stay in the first-level cache. `target` is the map of the operand by which a gradient is
+/// computed.
+fn compile<'a>(
+    task: Task,
+    graph: &Graph,
+    root: u32,
+    (shape, count): (&[usize], usize),
+    layout: impl Fn(usize) -> OperandLayout<'a>,
+    target: Option<&'a [u32]>,
+) -> Result<TiledProgram, NoKernel> {
+    let readers = graph.readers(root);
+    let mut used: SmallVec<[u32; OPERANDS]> = SmallVec::new();
+    let mut layouts: SmallVec<[OperandLayout<'_>; VALUES]> = SmallVec::new();
+    for (value, _) in graph.values.iter().zip(&readers).filter(|&(_, &readers)| readers != 0) {
+        if let ValueKind::Operand(place) = value.kind {
+            used.push(place);
+            layouts.push(layout(place as usize));
+        }
+    }
+    let non_temporal = task.is_non_temporal();
+    let goal = match target {
+        None => Goal::Store(task.dtype),
+        Some(map) => {
+            layouts.push(OperandLayout { offset: 0, strides: None, map });
+            Goal::Sum(u32::try_from(used.len()).unwrap_or(u32::MAX))
+        }
+    };
+    let root = Root { graph, value: root, readers: &readers, goal };
+    let access_of = |operand: u32| {
+        let place = used.iter().position(|&used| used == operand);
+        u32::try_from(place.unwrap_or(used.len())).unwrap_or(u32::MAX)
+    };
+    let (mut tiling, mut program) = (Tiling::default(), Program::default());
+    if count <= MAX_BLOCK {
+        tiling = Tiling::whole(shape, count, layouts.iter().copied());
+        schedule(task.table, &mut program, root, &tiling, non_temporal, access_of)?;
+        if program.live * count <= LIVE_BYTES {
+            return Ok(TiledProgram { tiling, program, used, non_temporal });
+        }
+    }
+    let axes = Axes::of(shape, &layouts);
+    let mut attempt = |block: usize, wide: usize| -> Result<Attempt, NoKernel> {
+        tiling.cut(&axes, |place| layouts[place].offset, block, wide);
+        if !task.is_gradient && tiling.loops.len() > 1 {
+            let expensive = expensive_values(graph, &tiling, access_of);
+            tiling.choose_panel(expensive.into_iter());
+        }
+        schedule(task.table, &mut program, root, &tiling, non_temporal, access_of)?;
+        let gathers = !task.is_gradient && program.gathers_for_chain(&tiling);
+        Ok(Attempt { full: tiling.full, live: program.live, gathers, in_rows: program.in_rows })
+    };
+    'attempts: {
+        // A gradient of operands that are read in place takes many rows at once.
+        if task.is_gradient && attempt(WIDEST_BLOCK, WIDEST_BLOCK)?.live == 0 {
+            break 'attempts;
+        }
+        let mut made = attempt(MAX_BLOCK, WIDE_BLOCK)?;
+        if made.full > MAX_BLOCK && made.live != 0 {
+            made = attempt(MAX_BLOCK, MAX_BLOCK)?;
+        }
+        if made.live * made.full > LIVE_BYTES {
+            let fitting = LIVE_BYTES / made.live;
+            let fitting = (fitting - fitting % 32).max(64);
+            made = attempt(fitting, fitting)?;
+        }
+        // If a chain can run over rows in place, nothing is gathered for it.
+        let row = axes.innermost();
+        let shortest = SHORTEST_ROW / size_of_dtype(task.dtype);
+        if made.gathers && (shortest..made.full).contains(&row) && !attempt(row, row)?.in_rows {
+            attempt(made.full, made.full)?;
+        }
+    }
+    Ok(TiledProgram { tiling, program, used, non_temporal })
+}
+
+/// What an attempt at tiles and a program came to.
+struct Attempt {
+    /// The elements of a tile.
+    full: usize,
+    /// The bytes of live registers per element.
+    live: usize,
+    /// Whether operands are gathered for a chain.
+    gathers: bool,
+    /// Whether a chain computes several tiles at once.
+    in_rows: bool,
+}
+
+/// For each call of an expensive function, the loops that change its value.
+fn expensive_values(graph: &Graph, tiling: &Tiling, access_of: impl Fn(u32) -> u32) -> SmallVec<[u64; 4]> {
+    let mut expensive = SmallVec::new();
+    let mut varies: SmallVec<[u64; VALUES]> = SmallVec::new();
+    for value in &graph.values {
+        let loops = match value.kind {
+            ValueKind::Operand(place) => {
+                tiling.accesses.get(access_of(place) as usize).map_or(0, |access| access.varies)
+            }
+            ValueKind::Constant(_) => 0,
+            ValueKind::Call { function, arguments } => {
+                let arguments = arguments[..function.arity()].iter();
+                let loops = arguments.fold(0, |bits, &argument| bits | varies[argument as usize]);
+                if MathFunction::of(function).is_some() {
+                    expensive.push(loops);
+                }
+                loops
+            }
+        };
+        varies.push(loops);
+    }
+    expensive
+}
+
+fn size_of_dtype(dtype: DType) -> usize {
+    match dtype {
+        DType::F64 | DType::I64 | DType::U64 => 8,
+        DType::F32 | DType::I32 | DType::U32 => 4,
+        DType::F16 | DType::Bf16 | DType::I16 | DType::U16 => 2,
+        DType::I8 | DType::U8 | DType::Bool => 1,
+    }
+}
+
+/// The layout of an operand under a result with the given map.
+fn layout<'a>(operand: &'a Operand, map: &'a [u32]) -> OperandLayout<'a> {
+    match operand.strides() {
+        None => OperandLayout { offset: 0, strides: None, map },
+        strides => OperandLayout { offset: operand.offset(), strides, map },
+    }
+}
