@@ -8,6 +8,7 @@ use broadcheck_reference::Reference;
 use broadcheck_search::exhaustive::{Bounds, ExhaustReport, Finding, Progress, exhaust};
 use broadcheck_search::subjects::Ndarray;
 use broadcheck_spec::{Implementation, RuleSet};
+use faulty::altered::Altered;
 use faulty::{FAULTS, Faulty};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -148,6 +149,19 @@ fn planted_faults_are_caught_by_relations_alone() {
             report.relations.iter().filter(|count| count.violated > 0).map(|count| count.relation).collect();
         assert!(missed.is_empty(), "{}: not {missed:?}, but {all:?}", fault.name);
         assert_eq!(report.held(), fault.violates.is_empty(), "{}: {all:?}", fault.name);
+    }
+}
+
+#[test]
+fn a_run_reports_whatever_is_answered() {
+    let reference = Reference::new();
+    for altered in [Altered::scalar_for_empty(), Altered::at_random(1, 0), Altered::at_random(5, 1)] {
+        let report = run(2, 2, &[&reference, &altered]);
+        assert!(report.complete && !report.held());
+        let violated = report.relations.iter().filter(|count| count.violated > 0);
+        assert!(violated.map(|count| count.relation).count() > 5);
+        // As the first, its answers are what the reference's are judged by.
+        assert!(run(2, 1, &[&altered, &reference]).complete);
     }
 }
 

@@ -8,6 +8,7 @@ use broadcheck::sweeps::{Expansion, SweepReport, expand, names, run_sample, run_
 use broadcheck_reference::Reference;
 use broadcheck_search::subjects::Ndarray;
 use broadcheck_spec::{Capabilities, DType, Data, Implementation, Outcome, Request, Suite, Sweep, Tensor};
+use faulty::altered::Altered;
 use faulty::{FAULTS, Faulty};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -301,6 +302,18 @@ fn many_requests_at_a_time_give_the_same_report() {
         let faulty = Faulty::new(fault);
         for sweep in small_sweeps() {
             same(&faulty, &Together::new(&faulty, 7), &sweep);
+        }
+    }
+}
+
+#[test]
+fn every_sweep_reports_whatever_is_answered() {
+    for altered in [Altered::scalar_for_empty(), Altered::at_random(1, 0), Altered::at_random(5, 1)] {
+        for sweep in small_sweeps() {
+            for implementation in [&altered as &dyn Implementation, &Together::new(&altered, 16)] {
+                let report = run_sweep(implementation, &sweep, None);
+                assert_eq!(report.passed + report.failed + report.vacuous, report.cases, "{}", sweep.sweep);
+            }
         }
     }
 }

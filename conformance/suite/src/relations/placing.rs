@@ -47,15 +47,17 @@ pub(super) fn row_major(shape: &[usize]) -> Vec<i64> {
 }
 
 /// The strides that make a view of `result` from a dense operand whose axes lie on these axes of it: those of
-/// the operand, and 0 where it has length 1 or no axis.
-pub(super) fn view_strides(shape: &[usize], axes: &[usize], result: &Shape) -> Vec<i64> {
+/// the operand, and 0 where it has length 1 or no axis. `None` where the result has no such axis: it is what an
+/// implementation answered, and may have any shape.
+pub(super) fn view_strides(shape: &[usize], axes: &[usize], result: &Shape) -> Option<Vec<i64>> {
     let mut strides = vec![0; result.rank()];
     for ((&length, stride), &axis) in shape.iter().zip(row_major(shape)).zip(axes) {
+        let place = strides.get_mut(axis)?;
         if length != 1 {
-            strides[axis] = stride;
+            *place = stride;
         }
     }
-    strides
+    Some(strides)
 }
 
 #[cfg(test)]
@@ -78,8 +80,9 @@ mod tests {
     fn a_view_stands_still_where_it_is_broadcast() {
         let result = Shape::from([4, 2, 3]);
         assert_eq!(row_major(&[4, 2, 3]), [6, 3, 1]);
-        assert_eq!(view_strides(&[2, 3], &[1, 2], &result), [0, 3, 1]);
-        assert_eq!(view_strides(&[4, 1], &[0, 2], &result), [1, 0, 0]);
-        assert_eq!(view_strides(&[], &[], &result), [0, 0, 0]);
+        assert_eq!(view_strides(&[2, 3], &[1, 2], &result), Some(vec![0, 3, 1]));
+        assert_eq!(view_strides(&[4, 1], &[0, 2], &result), Some(vec![1, 0, 0]));
+        assert_eq!(view_strides(&[], &[], &result), Some(vec![0, 0, 0]));
+        assert_eq!(view_strides(&[2], &[2], &Shape::from([2])), None);
     }
 }

@@ -11,11 +11,12 @@ type Checked = Result<Held, String>;
 
 /// The operand at `place` as a view of the result's shape.
 fn view(dense: &Operand, place: usize, axes: &[usize], result: &Shape) -> Result<Operand, String> {
+    let none = || format!("the result has shape {result}, which no view of {} can have", dense.shape());
     let kept = &dense.shape()[..axes.len()];
-    let strides = view_strides(kept, axes, result);
+    let strides = view_strides(kept, axes, result).ok_or_else(none)?;
     let name = if place == 0 { "a" } else { "b" };
     let view = Operand::view(name, result.clone(), dense.values().clone(), Some(strides), 0);
-    view.map_err(|error| format!("no view of shape {result} can be made of {}: {error}", dense.shape()))
+    view.map_err(|error| format!("{}: {error}", none()))
 }
 
 /// The axes of the result on which the operand at `place` lies.
