@@ -1,4 +1,4 @@
-//! What must not matter does not: the relations between requests and between rule sets.
+//! The answers to a request agree with those to its variations, under its rule set and under others.
 
 #![no_main]
 

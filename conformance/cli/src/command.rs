@@ -4,7 +4,7 @@ mod check;
 mod compare_reports;
 mod diverge;
 mod exhaust;
-mod exhausted;
+mod exhaust_cases;
 mod explain;
 mod export;
 mod export_bundle;

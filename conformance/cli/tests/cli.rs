@@ -687,6 +687,15 @@ fn exhaust_writes_a_case_for_each_kind_of_difference() {
     ends(0, &["check", "--cases", cases, "--impl", "reference"]);
     ends(1, &["check", "--cases", cases, "--impl", &harness]);
     assert!(ends(1, &judged).out.contains("exists already, not changed"));
+    // Alone the harness is checked by relations, and a violation becomes a case as well.
+    let alone = directory.path().join("alone");
+    let bounds = ["exhaust", "--max-rank", "1", "--max-dim", "2", "--rules", "numpy"];
+    let ran = ends(1, &[&bounds[..], &["--impl", &harness, "--out", alone.to_str().unwrap()]].concat());
+    assert!(ran.out.contains("maximum: numpy-grouping: numpy [add, [add, a, b], c]"), "{}", ran.out);
+    let cases = alone.to_str().unwrap();
+    assert!(!files_below(&alone).is_empty(), "{}", ran.out);
+    ends(0, &["check", "--cases", cases, "--impl", "reference"]);
+    ends(1, &["check", "--cases", cases, "--impl", &harness]);
     // A directory that cannot be created is reported before the work.
     let file = write(directory.path(), "file", "mine");
     let wrong = arguments(&["--out", &file]);

@@ -3,11 +3,12 @@
 
 mod faulty;
 
-use broadcheck::relations::{Extent, RELATIONS};
+use broadcheck::relations::{Extent, RELATION_SWEEPS};
 use broadcheck_reference::Reference;
-use broadcheck_search::exhaustive::{Bounds, ExhaustReport, Finding, Progress, exhaust};
+use broadcheck_search::exhaustive::{Bounds, ExhaustReport, FindingKind, Progress, exhaust};
 use broadcheck_search::subjects::Ndarray;
 use broadcheck_spec::{Implementation, RuleSet};
+use faulty::altered::Altered;
 use faulty::{FAULTS, Faulty};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -37,7 +38,7 @@ fn the_reference_and_ndarray_hold_over_all_small_shapes() {
     for (max_rank, max_length) in [(0, 0), (1, 4), (2, 3), (3, 1)] {
         let report = run(max_rank, max_length, &[&reference, &ndarray]);
         assert!(report.held(), "{}", findings(&report));
-        for relation in RELATIONS {
+        for relation in RELATION_SWEEPS {
             let mut counts = report.relations.iter().filter(|count| count.relation == relation.name);
             let count = counts.find(|count| count.implementation == "reference").expect("every relation");
             let instances = u128::from(count.compared + count.vacuous);
@@ -128,9 +129,9 @@ fn planted_faults_are_caught_by_comparing_answers() {
         let faulty = Faulty::new(fault);
         let report = run(2, 2, &[&reference, &faulty]);
         assert!(!report.held(), "{}", fault.name);
-        let answers = report.families.iter().map(|family| {
-            assert_eq!(family.implementations[0].findings, 0, "the reference is not to blame");
-            family.implementations[1].findings
+        let answers = report.groups.iter().map(|group| {
+            assert_eq!(group.implementations[0].findings, 0, "the reference is not to blame");
+            group.implementations[1].findings
         });
         assert_eq!(answers.sum::<u64>() > 0, fault.differs, "{}: {}", fault.name, findings(&report));
     }
@@ -152,6 +153,19 @@ fn planted_faults_are_caught_by_relations_alone() {
 }
 
 #[test]
+fn a_run_reports_whatever_is_answered() {
+    let reference = Reference::new();
+    for altered in [Altered::scalar_for_empty(), Altered::at_random(1, 0), Altered::at_random(5, 1)] {
+        let report = run(2, 2, &[&reference, &altered]);
+        assert!(report.complete && !report.held());
+        let violated = report.relations.iter().filter(|count| count.violated > 0);
+        assert!(violated.map(|count| count.relation).count() > 5);
+        // As the first, its answers are what the reference's are judged by.
+        assert!(run(2, 1, &[&altered, &reference]).complete);
+    }
+}
+
+#[test]
 fn a_finding_says_what_was_asked_and_what_differs() {
     let (reference, fault) =
         (Reference::new(), FAULTS.iter().find(|fault| fault.name == "none takes a scalar"));
@@ -159,8 +173,8 @@ fn a_finding_says_what_was_asked_and_what_differs() {
     let report = run(1, 1, &[&reference, &faulty]);
     // A scalar against (0) and against (1), in both orders.
     assert_eq!(report.finding_count, 4);
-    let Finding::Difference { request, .. } = &report.findings[0] else { panic!("{}", findings(&report)) };
-    assert_eq!(request.rules().set(), RuleSet::None);
+    assert!(matches!(report.findings[0].kind, FindingKind::Difference { .. }), "{}", findings(&report));
+    assert_eq!(report.findings[0].request.rules().set(), RuleSet::None);
     let text = report.findings[0].to_string();
     assert!(
         text.starts_with("none takes a scalar against reference: none [subtract, a, b] a () b (0): accepted"),
@@ -182,7 +196,7 @@ fn findings_do_not_depend_on_the_threads() {
     assert!(one.finding_count > 7);
     assert_eq!(one.findings, three.findings);
     assert_eq!((one.finding_count, one.checks), (three.finding_count, three.checks));
-    assert_eq!((one.families, one.relations), (three.families, three.relations));
+    assert_eq!((one.groups, one.relations), (three.groups, three.relations));
 }
 
 #[test]
@@ -217,9 +231,9 @@ fn rule_sets_can_be_chosen() {
     let bounds = Bounds::new(2, 2).unwrap().with_rules(&[RuleSet::Numpy]);
     let report = exhaust(&bounds, &[&reference, &ndarray], &Progress::silent()).unwrap();
     assert!(report.held(), "{}", findings(&report));
-    assert!(report.families.iter().all(|family| family.rules == RuleSet::Numpy));
+    assert!(report.groups.iter().all(|group| group.rules == RuleSet::Numpy));
     // 13 shapes: both operations of every pair, judged for ndarray.
-    let compared: u64 = report.families.iter().map(|family| family.implementations[1].compared).sum();
+    let compared: u64 = report.groups.iter().map(|group| group.implementations[1].compared).sum();
     assert_eq!(compared, 2 * 13 * 13);
     assert!(report.relations.iter().all(|count| count.relation.starts_with("numpy-")));
 }

@@ -1,6 +1,6 @@
-//! `broadcheck exhaust`: every pair of small shapes with all attributes, counted to the last check.
+//! `broadcheck exhaust`: checks every pair of small shapes with all attributes, and counts the checks.
 
-use super::exhausted::write_cases;
+use super::exhaust_cases::write_cases;
 use super::finding_report::make_directory;
 use super::implementations::{find, parse_jobs, wanted, with_jobs};
 use super::time::parse_time;
@@ -17,8 +17,8 @@ use std::time::Duration;
 
 /// Check every pair of shapes up to a rank and a length, with all attributes
 ///
-/// The first implementation is the one that the others are judged against: on refusal kinds, axes, shapes and
-/// values. Each of them is also checked against the relations between the rule sets.
+/// The answers of every implementation are compared with those of the first: refusal kinds, axes, shapes and values.
+/// Each implementation is also checked against the relations between its own answers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,18 +27,18 @@ Examples:
   broadcheck exhaust --rules xla --max-rank 3 --max-dim 5
   broadcheck exhaust --impl reference --impl 'python3 my_harness.py' --max-rank 2 --max-dim 2 --out findings/
 
-Exit status: 0 all held, 1 something differs, 2 the command line was wrong, 130 interrupted.")]
+Exit status: 0 everything agrees, 1 something differs, 2 wrong command line, 130 interrupted.")]
 pub(super) struct Args {
     /// The highest rank
     #[arg(long, value_name = "N")]
     max_rank: Option<usize>,
 
-    /// The greatest length of an axis; every length from 0 on is tried
+    /// The largest length of an axis; the smallest is 0
     #[arg(long, value_name = "N")]
     max_dim: Option<usize>,
 
-    /// An implementation: reference, fast or ndarray, adapter:NAME, or a command. May be repeated; without it, all
-    /// that are built in
+    /// An implementation: reference, fast, ndarray, adapter:NAME, or a command. Repeat it for several [default: all
+    /// built-in implementations]
     #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
 
@@ -46,15 +46,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "R", value_delimiter = ',')]
     rules: Vec<RuleSet>,
 
-    /// How many threads work; as many as there are processors, unless said
+    /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
 
-    /// A directory for cases: one for each sort of difference, made as small as it goes
+    /// Directory for cases: one for each sort of difference, as small as possible
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// How long a command may take for one answer
+    /// Time limit for one answer of a command
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
     timeout: Duration,
 }
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Ended {
     bar.finish_and_clear();
     let report = report.map_err(Error::Input)?;
     let silent = silent(&report, &implementations);
-    // Nothing holds by silence, as with `check`: one that was named must have been asked something.
+    // As with `check`, an implementation that was named must have been asked something.
     let held = report.held() && (silent.is_empty() || args.implementations.is_empty());
     let status = match (report.complete, held) {
         (false, _) => INTERRUPTED,
@@ -132,24 +132,24 @@ fn rendered(report: &ExhaustReport, silent: &[&str], held: bool) -> String {
     text
 }
 
-/// The requests of each rule set: how many, accepted, refused; and how many answers were judged against the
-/// first implementation's.
+/// The requests of each rule set: how many, accepted, refused; and how many answers were compared with the first
+/// implementation's.
 fn table(report: &ExhaustReport) -> String {
     let head = ["rule set", "operation", "requests", "accepted", "refused", "judged against the first"];
     let mut rows = vec![head.map(String::from).to_vec()];
-    for family in report.families.iter().filter(|family| family.requests > 0) {
-        let judged: Vec<String> = family
+    for group in report.groups.iter().filter(|group| group.requests > 0) {
+        let judged: Vec<String> = group
             .implementations
             .iter()
             .skip(1)
             .map(|count| format!("{} {}", count.implementation, grouped(count.compared)))
             .collect();
         rows.push(vec![
-            family.rules.to_string(),
-            family.operation.to_string(),
-            grouped(family.requests),
-            grouped(family.accepted),
-            grouped(family.refused),
+            group.rules.to_string(),
+            group.operation.to_string(),
+            grouped(group.requests),
+            grouped(group.accepted),
+            grouped(group.refused),
             if judged.is_empty() { "-".into() } else { judged.join(", ") },
         ]);
     }

@@ -1,93 +1,156 @@
-//! Broadcasting and summing back are adjoint: Σ broadcast(x) · y = Σ x · sum_to_shape(y).
+//! Broadcasting and summing are adjoint (GRAD-1): Σ result = Σ w · gradient by w for a product of all operands and each
+//! operand w. A refusal of the product is one of its gradients (GRAD-2).
 //!
-//! The gradient of the sum of x · y by x is y summed to x's shape. All numbers are small integers, exact in f64
-//! in any order of summation.
+//! Of the request's shapes, attributes and views: the values are kept where every sum of their products is exact in f64,
+//! and replaced by small integers where not.
 
-use super::ask::{Answer, ask, broadcast, dense, elementwise, flagged, gradient, of};
-use super::{Held, Instance};
-use broadcheck_spec::{Function, Implementation, Operand, Rules, Scalar, Shape, Tensor};
+use super::original::{Ended, Original};
+use super::rewrite::{MOST_COPIED, elements, largest_integer, under, with_small_integers};
+use broadcheck_judge::compare::{Latitude, Verdict, compare_outcomes};
+use broadcheck_spec::{
+    Data, Expression, Function, Operand, Operation, Outcome, Request, Rules, Scalar, Tensor,
+};
 
-type Checked = Result<Held, String>;
+/// A product of more operands than this might not be exact.
+const MOST_OPERANDS: usize = 12;
 
-/// Odd numbers in the one operand, squares in the other: an element that is summed to a wrong place shows.
-#[allow(clippy::cast_precision_loss, reason = "small integers")]
-fn factor(shape: &Shape, place: usize) -> Operand {
-    let count: usize = shape.iter().product();
-    let number = |number: usize| if place == 0 { 2 * number + 1 } else { (number + 2) * (number + 2) };
-    dense(shape.clone(), (0..count).map(|place| number(place) as f64).collect(), place)
-}
-
-/// Σ over the elements of a tensor, each times a weight. Folded from +0: an empty sum is +0.
-fn dot(tensor: &Tensor, weights: impl Iterator<Item = Scalar>) -> f64 {
-    let number = |value: Scalar| value.as_f64().unwrap_or(f64::NAN);
-    tensor.values().iter().zip(weights).fold(0.0, |sum, (a, b)| sum + number(a) * number(b))
-}
-
-/// The gradient of Σ x · y by the operand at `wrt`, which has that operand's shape.
-fn summed(
-    implementation: &dyn Implementation,
-    rules: Rules,
-    operands: &[Operand],
-    wrt: usize,
-) -> Result<Answer, String> {
-    let request = gradient(rules, of(Function::Multiply, 0, 1), operands.to_vec(), wrt);
-    let answer = ask(implementation, &request)?;
-    match answer.tensor() {
-        Some(tensor) if tensor.shape() != operands[wrt].shape() => Err(format!(
-            "the gradient by {} has shape {}, its operand {}",
-            operands[wrt].name(),
-            tensor.shape(),
-            operands[wrt].shape()
-        )),
-        _ => Ok(answer),
+pub(super) fn adjoint(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    if request.operands().len() > MOST_OPERANDS {
+        return Err(Ended::Vacuous);
     }
-}
-
-/// With numpy's `broadcast` of x to y's shape. The shapes are those of x and of y.
-pub(super) fn broadcast_adjoint(implementation: &dyn Implementation, instance: &Instance) -> Checked {
-    let (x, y) = (factor(&instance.shapes[0], 0), factor(&instance.shapes[1], 1));
-    let wide = ask(implementation, &broadcast(Rules::Numpy, x.clone(), y.shape()))?;
-    let Answer::Accepted(wide) = wide else { return Ok(Held::Vacuous) };
-    let operands = [x, y];
-    let back = summed(implementation, Rules::Numpy, &operands, 0)?;
-    let Answer::Accepted(back) = back else {
-        return Err(format!("broadcast accepts, the gradient {}", back.describe()));
+    let replaced;
+    let operands = if is_exact(request.operands()) {
+        request.operands()
+    } else {
+        let operands = request.operands().iter().enumerate();
+        let integers: Option<Vec<Operand>> =
+            operands.map(|(place, operand)| with_small_integers(operand, place)).collect();
+        replaced = integers.ok_or(Ended::Vacuous)?;
+        &replaced
     };
-    let [x, y] = &operands;
-    let (forward, backward) = (dot(&wide.tensor, y.values().iter()), dot(&back.tensor, x.values().iter()));
-    if wide.tensor.shape() == y.shape() && forward.to_bits() == backward.to_bits() {
-        return Ok(Held::Compared);
+    match request.operation() {
+        Operation::Broadcast { .. } => broadcast(original, operands),
+        Operation::Elementwise { .. } => product(original, operands, 0),
+        Operation::Gradient { wrt, .. } => product(original, operands, *wrt),
     }
-    Err(format!("Σ broadcast(x) · y is {forward}, Σ x · sum_to_shape(y) is {backward}"))
 }
 
-/// Under any rule set: Σ of the product = Σ x · gradient by x = Σ y · gradient by y. A refusal is one of the
-/// gradient too, of the same kind and at the same axis (GRAD-2).
-pub(super) fn product_adjoint(implementation: &dyn Implementation, instance: &Instance) -> Checked {
-    let factor = |place: usize| {
-        let factor = factor(&instance.shapes[place], place);
-        match instance.flags(place) {
-            Some(flags) => flagged(factor, flags),
-            None => factor,
+/// Whether every sum of products of the operands' elements is an integer that f64 holds.
+fn is_exact(operands: &[Operand]) -> bool {
+    #[allow(clippy::cast_precision_loss, reason = "an estimate")]
+    let count =
+        |operand: &Operand| operand.shape().count().map_or(f64::INFINITY, |count| count.max(1) as f64);
+    let bound = operands
+        .iter()
+        .try_fold(1.0, |bound, operand| Some(bound * largest_integer(operand)? * count(operand)));
+    bound.is_some_and(|bound| bound < (1u64 << 53) as f64)
+}
+
+/// `[multiply, [multiply, a, b], c]`.
+pub(super) fn product_of(operands: usize) -> Expression {
+    (1..operands).fold(Expression::operand(0), |product, place| {
+        let factors = [product, Expression::operand(place)];
+        Expression::call(Function::Multiply, factors).expect("two arguments")
+    })
+}
+
+/// The product, and its gradient by each operand: that of the request first.
+fn product(original: &Original<'_>, operands: &[Operand], first: usize) -> Result<(), Ended> {
+    let expression = product_of(operands.len());
+    let rules = original.request().rules();
+    let operation = Operation::Elementwise { expression: expression.clone() };
+    let forward = under(rules.clone(), &operation, operands.to_vec()).ok_or(Ended::Vacuous)?;
+    let product = original.ask(&forward)?;
+    let mut compared = false;
+    let others = (0..operands.len()).filter(|&place| place != first);
+    for wrt in std::iter::once(first).chain(others) {
+        let operation = Operation::Gradient { expression: expression.clone(), wrt };
+        let gradient = under(rules.clone(), &operation, operands.to_vec()).ok_or(Ended::Vacuous)?;
+        let back = match original.ask(&gradient) {
+            // An operand that has no gradient here may be followed by one that has.
+            Err(Ended::Vacuous) => continue,
+            answer => answer?,
+        };
+        compared = true;
+        agree(original, &product, &gradient, back, |_| 1.0)?;
+    }
+    if compared { Ok(()) } else { Err(Ended::Vacuous) }
+}
+
+/// Σ broadcast(x) · y = Σ x · gradient by x of the product of x with y, which has the result's shape.
+fn broadcast(original: &Original<'_>, operands: &[Operand]) -> Result<(), Ended> {
+    let request = original.request();
+    let x = operands[0].clone();
+    let forward =
+        under(request.rules().clone(), request.operation(), operands.to_vec()).ok_or(Ended::Vacuous)?;
+    let wide = original.ask(&forward)?;
+    let Outcome::Success(success) = &wide else { return Err(Ended::Vacuous) };
+    let shape = success.tensor.shape();
+    let count = shape.count().filter(|&count| count <= MOST_COPIED).ok_or(Ended::Vacuous)?;
+    let name = if x.name() == "weight" { "other" } else { "weight" };
+    let y = Operand::dense(name, shape.clone(), Data::F64(vec![0.0; count])).ok();
+    let y = y.and_then(|y| with_small_integers(&y, 1)).ok_or(Ended::Vacuous)?;
+    let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };
+    let gradient = under(Rules::Numpy, &operation, vec![x, y.clone()]).ok_or(Ended::Vacuous)?;
+    let back = original.ask(&gradient)?;
+    agree(original, &wide, &gradient, back, |place| {
+        y.values().get(place).and_then(Scalar::as_f64).unwrap_or(0.0)
+    })
+}
+
+/// Σ result · y = Σ w · gradient by w.
+fn agree(
+    original: &Original<'_>,
+    forward: &Outcome,
+    gradient: &Request,
+    back: Outcome,
+    y: impl Fn(usize) -> f64,
+) -> Result<(), Ended> {
+    let Operation::Gradient { wrt, .. } = gradient.operation() else { return Err(Ended::Vacuous) };
+    let w = &gradient.operands()[*wrt];
+    let name = w.name();
+    let detail = match (forward, &back) {
+        (Outcome::Success(_), Outcome::Success(back)) if back.tensor.shape() != w.shape() => {
+            format!("the gradient by {name} has shape {}, expected {}", back.tensor.shape(), w.shape())
         }
-    };
-    let operands = [factor(0), factor(1)];
-    let product = elementwise(instance.rules(), of(Function::Multiply, 0, 1), operands.to_vec());
-    let product = ask(implementation, &product)?;
-    for wrt in 0..2 {
-        let back = summed(implementation, instance.rules(), &operands, wrt)?;
-        match (&product, &back) {
-            (Answer::Refused(_), Answer::Refused(_)) if product.same_refusal(&back) => {}
-            (Answer::Accepted(product), Answer::Accepted(back)) => {
-                let forward = dot(&product.tensor, std::iter::repeat(Scalar::F64(1.0)));
-                let backward = dot(&back.tensor, operands[wrt].values().iter());
-                if forward.to_bits() != backward.to_bits() {
-                    let name = operands[wrt].name();
-                    return Err(format!("Σ a · b is {forward}, Σ {name} · gradient by {name} is {backward}"));
-                }
+        (Outcome::Success(forward), Outcome::Success(back)) => {
+            let gathered;
+            let elements = if w.strides().is_none() {
+                w.values()
+            } else {
+                gathered = elements(w).ok_or(Ended::Vacuous)?;
+                &gathered
+            };
+            let element = |place| elements.get(place).and_then(Scalar::as_f64).unwrap_or(0.0);
+            let (forward, backward) = (dot(&forward.tensor, y), dot(&back.tensor, element));
+            #[allow(clippy::float_cmp, reason = "both sums are exact")]
+            if forward == backward {
+                return Ok(());
             }
-            _ => return Err(format!("a · b {}, its gradient {}", product.describe(), back.describe())),
+            format!("Σ result is {forward}, Σ {name} · gradient by {name} is {backward}")
         }
+        (Outcome::Refusal(_), Outcome::Refusal(_)) => {
+            match compare_outcomes(gradient, forward, &back, Latitude::ANY) {
+                Verdict::Failed(difference) => difference.to_string(),
+                _ => return Ok(()),
+            }
+        }
+        _ => format!("the product {}, its gradient by {name} {}", describe(forward), describe(&back)),
+    };
+    Err(original.violated(detail, Some(gradient), back))
+}
+
+fn describe(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Success(success) => format!("has shape {}", success.tensor.shape()),
+        Outcome::Refusal(refusal) => format!("is refused ({refusal})"),
+        Outcome::Skipped { reason } => format!("is skipped ({reason})"),
+        Outcome::Errored { message, .. } => format!("fails ({message})"),
     }
-    Ok(Held::Compared)
+}
+
+fn dot(tensor: &Tensor, weight: impl Fn(usize) -> f64) -> f64 {
+    let value = |value: Scalar| value.as_f64().unwrap_or(f64::NAN);
+    tensor.values().iter().enumerate().fold(0.0, |sum, (place, element)| sum + value(element) * weight(place))
 }

@@ -1,118 +1,142 @@
-//! What must hold between rule sets, and within one, whatever implements them: relations as data and code.
+//! What must hold between several answers of one implementation, whatever the right answers are.
 //!
-//! No relation knows an answer. Each compares two answers of one implementation that a clause makes equal, over
-//! every instance within bounds: all shapes up to a rank and a length, and all attributes. [`RELATIONS`] lists
-//! them; [`Relation::count`] says by arithmetic how many instances there are, [`Relation::each`] visits them,
-//! [`Relation::check`] judges one.
+//! A [`Relation`] is a function of a request: it asks a variation of the request, or several, and states how the
+//! answers must agree. No relation knows an answer, and none uses the reference. The judge compares the answers,
+//! with its tolerances.
+//!
+//! | relation | variation |
+//! |---|---|
+//! | `operands-reversed` | the operands listed in the opposite order |
+//! | `dense-operands` | every view as the dense operand that it shows |
+//! | `strided-operands` | every dense operand as a view, with gaps, backwards |
+//! | `operands-as-views` | every operand as a view of the result's shape, with stride 0 where it is broadcast |
+//! | `unit-axis-in-front` | one more axis of length 1 |
+//! | `axes-permuted` | the axes of all operands in another order, once the ranks are equal |
+//! | `as-numpy` | the same under `numpy`, with ones inserted where the rule set puts no axis |
+//! | `ones-flagged-as-numpy` | theano with exactly the axes of length 1 flagged, under `numpy` |
+//! | `broadcast-times-ones` | `bidirectional` as numpy's product with ones of the target's shape |
+//! | `broadcast-as-bidirectional` | numpy's `broadcast` under `bidirectional` |
+//! | `in-stages` | the first function's result stored, and used as an operand of the rest |
+//! | `operands-grouped` | a sum of three operands, two of them added first |
+//! | `adjoint` | the gradients of a product by each operand |
+//!
+//! The fuzzer checks them over the requests that it generates (`oracle::Relations`, `oracle::Gradient`). The sweeps
+//! of the suite and `broadcheck exhaust` check them over all small requests: a [`RelationSweep`] is a relation with
+//! an enumeration of requests ([`Requests`]), whose number it computes by arithmetic.
 
 mod adjoint;
-mod ask;
-mod implications;
-mod instance;
-mod placing;
+mod as_numpy;
+mod memory;
+mod order;
+mod original;
+mod placement;
+mod ranks;
+mod requests;
+pub mod rewrite;
 mod space;
-mod symmetry;
+mod stages;
 mod table;
-mod targets;
-mod views;
-mod visit;
 
-pub use ask::{MAX_ELEMENTS, broadcast, dense, difference, elementwise, flagged, of, operand};
-pub use instance::{Attributes, Instance};
-pub use space::{
-    AXES, Extent, axes, choices, dimensions_count, each_dimensions, flags, flags_count, increasing_dimensions,
+pub use original::{Held, Original, Violation};
+pub use requests::{
+    Attributes, MAX_ELEMENTS, REQUESTS, Requests, Template, broadcast, dense, difference, elementwise,
+    flagged, of, operand,
 };
-pub use table::RELATIONS;
+pub use space::Extent;
+pub use table::{RELATION_SWEEPS, RelationSweep, covers_basics};
 
-use broadcheck_spec::{Capabilities, DType, Function, Implementation, OperationKind, RuleSet, Shape};
+use broadcheck_spec::{Operand, OperationKind, Request, RuleSet};
+use original::Ended;
 
-/// A statement about every implementation of some rule sets.
+/// A statement about several answers of any implementation.
 pub struct Relation {
-    /// Unique: a rule set, and what of it: `xla-equal-ranks-are-numpy`.
+    /// The name in reports and signatures: `operands-reversed`.
     pub name: &'static str,
-    /// What must hold, in a sentence.
-    pub statement: &'static str,
-    /// The rule sets that are asked. The first is the one that the relation is about.
-    pub rules: &'static [RuleSet],
-    /// The operations that are asked.
-    pub operations: &'static [OperationKind],
-    /// Whether operands are strided views.
-    pub strided: bool,
-    count: fn(&Extent) -> u128,
-    each: visit::Each,
+    /// The rule sets that it asks besides that of the request.
+    rules: &'static [RuleSet],
+    /// The operations that it asks besides that of the request.
+    operations: &'static [OperationKind],
+    /// Whether it asks about strided views.
+    strided: bool,
+    /// How many variations there are to check one by one, by the highest rank of the operands.
+    variations: fn(usize) -> u128,
     check: Check,
 }
 
-/// How an instance is judged: an error is a violation, in words.
-type Check = fn(&dyn Implementation, &Instance) -> Result<Held, String>;
+/// Asks one of the variations, and compares.
+type Check = fn(&Original<'_>, u128) -> Result<(), Ended>;
 
-/// How a relation held in an instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
-    /// Two answers were compared.
-    Compared,
-    /// There was nothing to compare: the relation speaks of accepted requests, and this one is refused.
-    Vacuous,
-}
+/// The relations that the oracle of the fuzzer checks, in order. [`ADJOINT`] belongs to the oracle for gradients.
+pub static RELATIONS: [&Relation; 12] = [
+    &OPERANDS_REVERSED,
+    &DENSE_OPERANDS,
+    &STRIDED_OPERANDS,
+    &OPERANDS_AS_VIEWS,
+    &UNIT_AXIS_IN_FRONT,
+    &AXES_PERMUTED,
+    &AS_NUMPY,
+    &ONES_FLAGGED_AS_NUMPY,
+    &BROADCAST_TIMES_ONES,
+    &BROADCAST_AS_BIDIRECTIONAL,
+    &IN_STAGES,
+    &OPERANDS_GROUPED,
+];
+
+static OPERANDS_REVERSED: Relation = Relation::new("operands-reversed", order::operands_reversed);
+static DENSE_OPERANDS: Relation = Relation::new("dense-operands", memory::dense_operands);
+static STRIDED_OPERANDS: Relation =
+    Relation { strided: true, ..Relation::new("strided-operands", memory::strided_operands) };
+static OPERANDS_AS_VIEWS: Relation = Relation {
+    operations: &[OperationKind::Elementwise],
+    strided: true,
+    ..Relation::new("operands-as-views", memory::operands_as_views)
+};
+static UNIT_AXIS_IN_FRONT: Relation = Relation::new("unit-axis-in-front", ranks::unit_axis_in_front);
+static AXES_PERMUTED: Relation =
+    Relation { variations: space::factorial, ..Relation::new("axes-permuted", order::axes_permuted) };
+static AS_NUMPY: Relation =
+    Relation { rules: &[RuleSet::Numpy], ..Relation::new("as-numpy", as_numpy::as_numpy) };
+static ONES_FLAGGED_AS_NUMPY: Relation = Relation {
+    rules: &[RuleSet::Numpy],
+    ..Relation::new("ones-flagged-as-numpy", as_numpy::ones_flagged_as_numpy)
+};
+static BROADCAST_TIMES_ONES: Relation = Relation {
+    rules: &[RuleSet::Numpy],
+    operations: &[OperationKind::Elementwise],
+    ..Relation::new("broadcast-times-ones", as_numpy::broadcast_times_ones)
+};
+static BROADCAST_AS_BIDIRECTIONAL: Relation = Relation {
+    rules: &[RuleSet::Bidirectional],
+    ..Relation::new("broadcast-as-bidirectional", as_numpy::broadcast_as_bidirectional)
+};
+static IN_STAGES: Relation = Relation::new("in-stages", stages::in_stages);
+static OPERANDS_GROUPED: Relation = Relation::new("operands-grouped", stages::operands_grouped);
+
+/// The sum of a product of all operands is that of each operand times the gradient by it.
+pub static ADJOINT: Relation = Relation {
+    operations: &[OperationKind::Elementwise, OperationKind::Gradient],
+    ..Relation::new("adjoint", adjoint::adjoint)
+};
 
 impl Relation {
-    /// The relation of this name.
-    pub fn named(name: &str) -> Option<&'static Relation> {
-        RELATIONS.iter().find(|relation| relation.name == name)
+    const fn new(name: &'static str, check: Check) -> Relation {
+        Relation { name, rules: &[], operations: &[], strided: false, variations: |_| 1, check }
     }
 
-    /// How many instances there are within bounds, by arithmetic.
-    pub fn count(&self, extent: &Extent) -> u128 {
-        (self.count)(extent)
+    /// How many variations of a request there are to check one by one: more than one for `axes-permuted`.
+    pub fn variations(&self, request: &Request) -> u128 {
+        (self.variations)(request.operands().iter().map(Operand::rank).max().unwrap_or(0))
     }
 
-    /// Visits the instances whose first two shapes are these, by their places in `shapes`. Over all ordered
-    /// pairs of places, these are all instances, each once.
-    pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Instance)) {
-        (self.each)(shapes, first, second, visit);
-    }
-
-    /// Judges one instance.
+    /// Asks a variation, counted from 0, and compares.
     ///
     /// # Errors
-    /// A violation in words: what was asked, and both answers.
-    pub fn check(&self, implementation: &dyn Implementation, instance: &Instance) -> Result<Held, String> {
-        (self.check)(implementation, instance).map_err(|violation| format!("{instance}: {violation}"))
-    }
-
-    /// Whether all that the relation asks lies inside what an implementation declares.
-    ///
-    /// # Errors
-    /// The first thing that is not declared.
-    pub fn covered_by(&self, capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
-        if let Some(rules) = self.rules.iter().find(|rules| !capabilities.rules.contains(rules)) {
-            return Err(format!("no rule set {rules}"));
+    /// The answers do not agree, or there is none.
+    pub fn check(&self, original: &Original<'_>, variation: u128) -> Result<Held, Box<Violation>> {
+        match (self.check)(original, variation) {
+            Ok(()) => Ok(Held::Compared),
+            Err(Ended::Vacuous) => Ok(Held::Vacuous),
+            Err(Ended::Violated(violation)) => Err(violation),
         }
-        if let Some(kind) = self.operations.iter().find(|kind| !capabilities.operations.contains(kind)) {
-            return Err(format!("no operation {kind}"));
-        }
-        if self.strided && !capabilities.strided {
-            return Err("no strided operands".into());
-        }
-        covers_basics(capabilities, extent)
-    }
-}
-
-/// Whether an implementation has the dtype and the functions of which the relations and the exhaustive requests
-/// are made, at every rank within bounds.
-pub fn covers_basics(capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
-    if !capabilities.dtypes.contains(&DType::F64) {
-        return Err("no dtype f64".into());
-    }
-    for function in [Function::Add, Function::Subtract, Function::Multiply] {
-        if !capabilities.functions.contains(&function) {
-            return Err(format!("no function {function}"));
-        }
-    }
-    match capabilities.max_rank {
-        Some(limit) if limit < extent.max_rank => {
-            Err(format!("rank {} is above the limit {limit}", extent.max_rank))
-        }
-        _ => Ok(()),
     }
 }

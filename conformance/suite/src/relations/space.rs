@@ -1,6 +1,6 @@
 //! All small shapes and attributes, and how many there are by arithmetic alone.
 //!
-//! Whatever walks them knows beforehand how many it will meet, and can check that it met so many.
+//! Code that visits them knows the number in advance, and can check that it visited as many.
 
 use broadcheck_spec::Shape;
 use std::fmt;
@@ -83,19 +83,19 @@ impl Extent {
     }
 }
 
-/// The values of pdpd's `axis` that are tried: absent, and from below every limit to above those of rank 4.
-pub fn axes() -> impl Iterator<Item = Option<i64>> {
+/// The values of pdpd's `axis`: absent, and from below every limit to above those of rank 4.
+pub(super) fn axes() -> impl Iterator<Item = Option<i64>> {
     std::iter::once(None).chain((-3..=5).map(Some))
 }
 
 /// How many values of `axis` there are.
-pub const AXES: u128 = 10;
+pub(super) const AXES: u128 = 10;
 
-/// Of a wrong length, so many lists of `broadcast_dimensions` are all tried: ranks up to 3 have no more.
+/// Up to so many `broadcast_dimensions` of one wrong length are all visited: ranks up to 3 have no more.
 const MOST_WRONG_LISTS: u128 = 1000;
 
 /// How many lists of `broadcast_dimensions` [`each_dimensions`] visits.
-pub fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
+pub(super) fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
     let (low, high) = (one_rank.min(other_rank), one_rank.max(other_rank));
     let lists = (0..=low + 1).map(|length| match power(high as u128 + 2, length) {
         all if length == low || all <= MOST_WRONG_LISTS => all,
@@ -108,8 +108,8 @@ pub fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
 /// (one below and one above what an axis can be) of each length up to one more than the lower rank.
 ///
 /// A list of another length than the lower rank is refused for its length, whatever it holds. Where there are
-/// more than 1000 of one such length, three stand for them: the first axes, all too low, all too high.
-pub fn each_dimensions(one_rank: usize, other_rank: usize, mut visit: impl FnMut(Option<&[i64]>)) {
+/// more than 1000 of one such length, only three are visited: the first axes, all too low, all too high.
+pub(super) fn each_dimensions(one_rank: usize, other_rank: usize, mut visit: impl FnMut(Option<&[i64]>)) {
     let (low, high) = (one_rank.min(other_rank), signed(one_rank.max(other_rank)));
     visit(None);
     for length in 0..=low + 1 {
@@ -131,7 +131,7 @@ pub fn each_dimensions(one_rank: usize, other_rank: usize, mut visit: impl FnMut
 
 /// The lists of dimensions that XLA's text allows for different ranks: strictly increasing axes of the higher
 /// operand, one per axis of the lower. Increasing order from the left.
-pub fn increasing_dimensions(one_rank: usize, other_rank: usize) -> Vec<Vec<i64>> {
+pub(super) fn increasing_dimensions(one_rank: usize, other_rank: usize) -> Vec<Vec<i64>> {
     let (low, high) = (one_rank.min(other_rank), one_rank.max(other_rank));
     let mut lists = vec![Vec::new()];
     for _ in 0..low {
@@ -146,32 +146,19 @@ pub fn increasing_dimensions(one_rank: usize, other_rank: usize) -> Vec<Vec<i64>
 }
 
 /// The binomial coefficient: how many lists [`increasing_dimensions`] gives for these ranks.
-pub fn choices(one_rank: usize, other_rank: usize) -> u128 {
+pub(super) fn choices(one_rank: usize, other_rank: usize) -> u128 {
     let (low, high) = (one_rank.min(other_rank) as u128, one_rank.max(other_rank) as u128);
     (0..low).fold(1, |product, step| product * (high - step) / (step + 1))
 }
 
 /// Every pattern of flags of a rank.
-pub fn flags(rank: usize) -> impl Iterator<Item = Vec<bool>> {
+pub(super) fn flags(rank: usize) -> impl Iterator<Item = Vec<bool>> {
     (0..1usize << rank).map(move |bits| (0..rank).map(|axis| bits >> axis & 1 == 1).collect())
 }
 
 /// How many patterns of flags two operands have together.
-pub fn flags_count(one_rank: usize, other_rank: usize) -> u128 {
+pub(super) fn flags_count(one_rank: usize, other_rank: usize) -> u128 {
     power(2, one_rank + other_rank)
-}
-
-/// Every order of `rank` axes.
-pub(super) fn permutations(rank: usize) -> Vec<Vec<usize>> {
-    let mut orders = vec![Vec::new()];
-    for axis in 0..rank {
-        let wider = |order: &Vec<usize>| {
-            let order = order.clone();
-            (0..=axis).map(move |place| [&order[..place], &[axis], &order[place..]].concat())
-        };
-        orders = orders.iter().flat_map(wider).collect();
-    }
-    orders
 }
 
 /// How many orders of `rank` axes there are.
@@ -185,7 +172,7 @@ fn power(base: u128, exponent: usize) -> u128 {
 }
 
 /// A rank as dimensions are written.
-pub(crate) fn signed(rank: usize) -> i64 {
+pub(super) fn signed(rank: usize) -> i64 {
     i64::try_from(rank).unwrap_or(i64::MAX)
 }
 
@@ -216,7 +203,7 @@ mod tests {
         assert_eq!(dimensions_count(3, 3), 1 + 1 + 5 + 25 + 125 + 625);
         assert_eq!(dimensions_count(3, 4), 1 + 1 + 6 + 36 + 216 + 3);
         assert_eq!(dimensions_count(4, 4), 1 + 1 + 6 + 36 + 216 + 1296 + 3);
-        assert_eq!(permutations(4).len() as u128, factorial(4));
+        assert_eq!((factorial(0), factorial(4)), (1, 24));
     }
 
     #[test]

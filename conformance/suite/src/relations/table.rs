@@ -1,328 +1,285 @@
-//! The relations, with how many instances each has.
+//! Relations over all small requests of a rule set: the sweeps.
 
-use super::space::{AXES, choices, dimensions_count, factorial, flags_count};
-use super::{Extent, Relation, adjoint, implications, symmetry, targets, views, visit};
-use broadcheck_spec::OperationKind::{Broadcast, Elementwise, Gradient};
+use super::requests::Attributes::{
+    AbsentOrIncreasing, Default, EqualRanks, EveryAxis, EveryDimensions, EveryFlags, Increasing, LastAxes,
+    OnesFlagged,
+};
+use super::requests::Template::{Difference, Sum};
+use super::{
+    ADJOINT, AS_NUMPY, AXES_PERMUTED, BROADCAST_AS_BIDIRECTIONAL, BROADCAST_TIMES_ONES, Extent,
+    ONES_FLAGGED_AS_NUMPY, OPERANDS_AS_VIEWS, OPERANDS_GROUPED, OPERANDS_REVERSED, Relation, Requests,
+    Template,
+};
 use broadcheck_spec::RuleSet::{Bidirectional, None, Numpy, Pdpd, Theano, Xla};
+use broadcheck_spec::{Capabilities, DType, Function, OperationKind, Request, RuleSet, Shape};
 
-/// Every relation, by the rule set that it is about.
-pub static RELATIONS: &[Relation] = &[
-    Relation {
-        name: "none-is-numpy",
-        statement: "What none accepts, numpy accepts with the same result.",
-        rules: &[None, Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: pairs,
-        each: visit::pairs,
-        check: implications::none_is_numpy,
-    },
-    Relation {
-        name: "numpy-order-of-operands",
-        statement: "numpy accepts two operands in either order or in none, with the same result.",
-        rules: &[Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: unordered_pairs,
-        each: visit::unordered_pairs,
-        check: symmetry::order_of_operands,
-    },
-    Relation {
-        name: "numpy-grouping",
-        statement: "numpy gives the same for three operands at once, the first two before, the last two before.",
-        rules: &[Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: triples,
-        each: visit::triples,
-        check: symmetry::grouping,
-    },
-    Relation {
-        name: "numpy-order-of-axes",
-        statement: "Once the ranks are equal, permuting the axes of both operands permutes numpy's result.",
-        rules: &[Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: pairs_with_orders,
-        each: visit::pairs_with_orders,
-        check: symmetry::order_of_axes,
-    },
-    Relation {
-        name: "numpy-broadcast-is-bidirectional",
-        statement: "numpy's broadcast accepts exactly where bidirectional's result is the target, and gives it.",
-        rules: &[Numpy, Bidirectional],
-        operations: &[Broadcast],
-        strided: false,
-        count: pairs,
-        each: visit::pairs,
-        check: targets::broadcast_is_bidirectional_onto_the_target,
-    },
-    Relation {
-        name: "numpy-broadcast-adjoint",
-        statement: "Broadcasting x to the shape of y is adjoint to summing y to the shape of x.",
-        rules: &[Numpy],
-        operations: &[Elementwise, Broadcast, Gradient],
-        strided: false,
-        count: pairs,
-        each: visit::pairs,
-        check: adjoint::broadcast_adjoint,
-    },
-    Relation {
-        name: "numpy-adjoint",
-        statement: "Under numpy the sum of a product is that of each factor times the gradient by it.",
-        rules: &[Numpy],
-        operations: &[Elementwise, Gradient],
-        strided: false,
-        count: pairs,
-        each: visit::pairs,
-        check: adjoint::product_adjoint,
-    },
-    Relation {
-        name: "numpy-views",
-        statement: "numpy's result is that over views of the result's shape, with stride 0 where it broadcasts.",
-        rules: &[Numpy],
-        operations: &[Elementwise],
-        strided: true,
-        count: pairs,
-        each: visit::pairs,
-        check: views::operands_as_views,
-    },
-    Relation {
-        name: "numpy-broadcast-views",
-        statement: "numpy's broadcast is a view of the target's shape, with stride 0 where it broadcasts.",
-        rules: &[Numpy],
-        operations: &[Elementwise, Broadcast],
-        strided: true,
-        count: pairs,
-        each: visit::pairs,
-        check: views::broadcast_as_view,
-    },
-    Relation {
-        name: "pdpd-is-numpy",
-        statement: "Where B has a place on A, pdpd is numpy with ones around B, refused where the result is not of A's shape.",
-        rules: &[Pdpd, Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: pairs_with_axes,
-        each: visit::pairs_with_axes,
-        check: implications::pdpd_is_numpy,
-    },
-    Relation {
-        name: "pdpd-adjoint",
-        statement: "Under pdpd the sum of a product is that of each factor times the gradient by it.",
-        rules: &[Pdpd],
-        operations: &[Elementwise, Gradient],
-        strided: false,
-        count: pairs_with_axes,
-        each: visit::pairs_with_axes,
-        check: adjoint::product_adjoint,
-    },
-    Relation {
-        name: "pdpd-views",
-        statement: "pdpd's result is that over views of A's shape, with stride 0 where B is broadcast.",
-        rules: &[Pdpd],
-        operations: &[Elementwise],
-        strided: true,
-        count: pairs_with_axes,
-        each: visit::pairs_with_axes,
-        check: views::operands_as_views,
-    },
-    Relation {
-        name: "bidirectional-is-times-ones",
-        statement: "Bidirectional broadcasting to a target is numpy's product with ones of the target's shape.",
-        rules: &[Bidirectional, Numpy],
-        operations: &[Elementwise, Broadcast],
-        strided: false,
-        count: pairs,
-        each: visit::pairs,
-        check: targets::bidirectional_is_times_ones,
-    },
-    Relation {
-        name: "xla-equal-ranks-are-numpy",
-        statement: "At equal ranks xla is numpy, with dimensions absent, empty or the identity.",
-        rules: &[Xla, Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: equal_ranks,
-        each: visit::equal_ranks,
-        check: implications::xla_is_numpy,
-    },
-    Relation {
-        name: "xla-suffix-dimensions-are-numpy",
-        statement: "With the last axes of the higher operand as dimensions, xla is numpy.",
-        rules: &[Xla, Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: pairs,
-        each: visit::suffix_dimensions,
-        check: implications::xla_is_numpy,
-    },
-    Relation {
-        name: "xla-in-dim-is-numpy",
-        statement: "With strictly increasing dimensions xla is numpy with ones put around the lower operand's axes.",
-        rules: &[Xla, Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: in_dim,
-        each: visit::in_dim,
-        check: implications::xla_in_dim_is_numpy,
-    },
-    Relation {
-        name: "xla-order-of-operands",
-        statement: "xla gives the same result or the same refusal in either order of the operands.",
-        rules: &[Xla],
-        operations: &[Elementwise],
-        strided: false,
-        count: unordered_pairs_with_dimensions,
-        each: visit::unordered_pairs_with_dimensions,
-        check: symmetry::xla_order_of_operands,
-    },
-    Relation {
-        name: "xla-adjoint",
-        statement: "Under xla the sum of a product is that of each factor times the gradient by it.",
-        rules: &[Xla],
-        operations: &[Elementwise, Gradient],
-        strided: false,
-        count: absent_or_in_dim,
-        each: visit::absent_or_in_dim,
-        check: adjoint::product_adjoint,
-    },
-    Relation {
-        name: "xla-views",
-        statement: "xla's result is that over views of the result's shape, with stride 0 where an operand is broadcast.",
-        rules: &[Xla],
-        operations: &[Elementwise],
-        strided: true,
-        count: absent_or_in_dim,
-        each: visit::absent_or_in_dim,
-        check: views::operands_as_views,
-    },
-    Relation {
-        name: "theano-is-numpy",
-        statement: "What theano accepts, with any flags, numpy accepts with the same result.",
-        rules: &[Theano, Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: pairs_with_flags,
-        each: visit::pairs_with_flags,
-        check: implications::theano_is_numpy,
-    },
-    Relation {
-        name: "theano-with-ones-flagged-is-numpy",
-        statement: "With exactly the axes of length 1 flagged, theano is numpy.",
-        rules: &[Theano, Numpy],
-        operations: &[Elementwise],
-        strided: false,
-        count: pairs,
-        each: visit::pairs,
-        check: implications::theano_with_ones_flagged,
-    },
-    Relation {
-        name: "theano-order-of-operands",
-        statement: "theano accepts two flagged operands in either order or in none, with the same result.",
-        rules: &[Theano],
-        operations: &[Elementwise],
-        strided: false,
-        count: unordered_pairs_with_flags,
-        each: visit::unordered_pairs_with_flags,
-        check: symmetry::order_of_operands,
-    },
-    Relation {
-        name: "theano-adjoint",
-        statement: "Under theano the sum of a product is that of each factor times the gradient by it.",
-        rules: &[Theano],
-        operations: &[Elementwise, Gradient],
-        strided: false,
-        count: pairs_with_flags,
-        each: visit::pairs_with_flags,
-        check: adjoint::product_adjoint,
-    },
-    Relation {
-        name: "theano-views",
-        statement: "theano's result is that over views of the result's shape, with stride 0 where it broadcasts.",
-        rules: &[Theano],
-        operations: &[Elementwise],
-        strided: true,
-        count: pairs_with_flags,
-        each: visit::pairs_with_flags,
-        check: views::operands_as_views,
-    },
+/// A relation over an enumeration of requests.
+pub struct RelationSweep {
+    /// Unique, and begins with the rule set that it is about: `xla-equal-ranks-are-numpy`.
+    pub name: &'static str,
+    /// What must hold, in a sentence.
+    pub statement: &'static str,
+    /// The requests.
+    pub requests: Requests,
+    /// What is checked of each.
+    pub relation: &'static Relation,
+}
+
+const fn sweep(
+    name: &'static str,
+    statement: &'static str,
+    requests: Requests,
+    relation: &'static Relation,
+) -> RelationSweep {
+    RelationSweep { name, statement, requests, relation }
+}
+
+impl RelationSweep {
+    /// The sweep of this name.
+    pub fn named(name: &str) -> Option<&'static RelationSweep> {
+        RELATION_SWEEPS.iter().find(|sweep| sweep.name == name)
+    }
+
+    /// The rule sets that are asked. The sweep is about the first.
+    pub fn rules(&self) -> impl Iterator<Item = RuleSet> {
+        std::iter::once(self.requests.rules).chain(self.relation.rules.iter().copied())
+    }
+
+    /// The operations that are asked.
+    fn operations(&self) -> impl Iterator<Item = OperationKind> {
+        let asks = |kind: &OperationKind| {
+            self.requests.operation() == *kind || self.relation.operations.contains(kind)
+        };
+        OperationKind::ALL.into_iter().filter(asks)
+    }
+
+    /// How many checks there are within bounds, by arithmetic.
+    pub fn count(&self, extent: &Extent) -> u128 {
+        self.requests.weighted_count(extent, self.relation.variations)
+    }
+
+    /// Visits the requests whose first two shapes have these places in `shapes`, each with the number of every
+    /// variation. Over all ordered pairs of places, these are all checks, each once.
+    pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Request, u128)) {
+        let variations = (self.relation.variations)(shapes[first].rank().max(shapes[second].rank()));
+        self.requests.each(shapes, first, second, &mut |request| {
+            (0..variations).for_each(|variation| visit(request, variation));
+        });
+    }
+
+    /// Whether all that is asked is within what an implementation declares.
+    ///
+    /// # Errors
+    /// The first thing that is not declared.
+    pub fn covered_by(&self, capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
+        if let Some(rules) = self.rules().find(|rules| !capabilities.rules.contains(rules)) {
+            return Err(format!("no rule set {rules}"));
+        }
+        if let Some(kind) = self.operations().find(|kind| !capabilities.operations.contains(kind)) {
+            return Err(format!("no operation {kind}"));
+        }
+        if self.relation.strided && !capabilities.strided {
+            return Err("no strided operands".into());
+        }
+        covers_basics(capabilities, extent)
+    }
+}
+
+/// Whether an implementation has the dtype and the functions of all small requests and their variations, at every
+/// rank within bounds.
+///
+/// # Errors
+/// The first thing that it does not have.
+pub fn covers_basics(capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
+    if !capabilities.dtypes.contains(&DType::F64) {
+        return Err("no dtype f64".into());
+    }
+    for function in [Function::Add, Function::Subtract, Function::Multiply] {
+        if !capabilities.functions.contains(&function) {
+            return Err(format!("no function {function}"));
+        }
+    }
+    match capabilities.max_rank {
+        Some(limit) if limit < extent.max_rank => {
+            Err(format!("rank {} is above the limit {limit}", extent.max_rank))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Every sweep of a relation, by the rule set that it is about.
+pub static RELATION_SWEEPS: &[RelationSweep] = &[
+    sweep(
+        "none-is-numpy",
+        "What none accepts, numpy accepts with the same result.",
+        Requests::new(None, Difference, Default),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "numpy-order-of-operands",
+        "numpy accepts two operands in either order or in none, with the same result.",
+        Requests::unordered(Numpy, Default),
+        &OPERANDS_REVERSED,
+    ),
+    sweep(
+        "numpy-grouping",
+        "numpy gives the same for three operands at once, the first two before, the last two before.",
+        Requests::new(Numpy, Sum, Default),
+        &OPERANDS_GROUPED,
+    ),
+    sweep(
+        "numpy-order-of-axes",
+        "Once the ranks are equal, permuting the axes of both operands permutes numpy's result.",
+        Requests::new(Numpy, Difference, Default),
+        &AXES_PERMUTED,
+    ),
+    sweep(
+        "numpy-broadcast-is-bidirectional",
+        "numpy's broadcast accepts exactly where bidirectional's result is the target, and gives it.",
+        Requests::new(Numpy, Template::Broadcast, Default),
+        &BROADCAST_AS_BIDIRECTIONAL,
+    ),
+    sweep(
+        "numpy-broadcast-adjoint",
+        "Broadcasting x to the shape of y is adjoint to summing y to the shape of x.",
+        Requests::new(Numpy, Template::Broadcast, Default),
+        &ADJOINT,
+    ),
+    sweep(
+        "numpy-adjoint",
+        "Under numpy the sum of a product is that of each factor times the gradient by it.",
+        Requests::new(Numpy, Template::Gradient, Default),
+        &ADJOINT,
+    ),
+    sweep(
+        "numpy-views",
+        "numpy's result is that over views of the result's shape, with stride 0 where it broadcasts.",
+        Requests::new(Numpy, Difference, Default),
+        &OPERANDS_AS_VIEWS,
+    ),
+    sweep(
+        "numpy-broadcast-views",
+        "numpy's broadcast is a view of the target's shape, with stride 0 where it broadcasts.",
+        Requests::new(Numpy, Template::Broadcast, Default),
+        &OPERANDS_AS_VIEWS,
+    ),
+    sweep(
+        "pdpd-is-numpy",
+        "Where B has a place on A, pdpd is numpy with ones around B, refused where the result is not of A's shape.",
+        Requests::new(Pdpd, Difference, EveryAxis),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "pdpd-adjoint",
+        "Under pdpd the sum of a product is that of each factor times the gradient by it.",
+        Requests::new(Pdpd, Template::Gradient, EveryAxis),
+        &ADJOINT,
+    ),
+    sweep(
+        "pdpd-views",
+        "pdpd's result is that over views of A's shape, with stride 0 where B is broadcast.",
+        Requests::new(Pdpd, Difference, EveryAxis),
+        &OPERANDS_AS_VIEWS,
+    ),
+    sweep(
+        "bidirectional-is-times-ones",
+        "Bidirectional broadcasting to a target is numpy's product with ones of the target's shape.",
+        Requests::new(Bidirectional, Template::Broadcast, Default),
+        &BROADCAST_TIMES_ONES,
+    ),
+    sweep(
+        "xla-equal-ranks-are-numpy",
+        "At equal ranks xla is numpy, with dimensions absent, empty or the identity.",
+        Requests::new(Xla, Difference, EqualRanks),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "xla-suffix-dimensions-are-numpy",
+        "With the last axes of the higher operand as dimensions, xla is numpy.",
+        Requests::new(Xla, Difference, LastAxes),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "xla-in-dim-is-numpy",
+        "With strictly increasing dimensions xla is numpy with ones put around the lower operand's axes.",
+        Requests::new(Xla, Difference, Increasing),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "xla-order-of-operands",
+        "xla gives the same result or the same refusal in either order of the operands.",
+        Requests::unordered(Xla, EveryDimensions),
+        &OPERANDS_REVERSED,
+    ),
+    sweep(
+        "xla-adjoint",
+        "Under xla the sum of a product is that of each factor times the gradient by it.",
+        Requests::new(Xla, Template::Gradient, AbsentOrIncreasing),
+        &ADJOINT,
+    ),
+    sweep(
+        "xla-views",
+        "xla's result is that over views of the result's shape, with stride 0 where an operand is broadcast.",
+        Requests::new(Xla, Difference, AbsentOrIncreasing),
+        &OPERANDS_AS_VIEWS,
+    ),
+    sweep(
+        "theano-is-numpy",
+        "What theano accepts, with any flags, numpy accepts with the same result.",
+        Requests::new(Theano, Difference, EveryFlags),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "theano-with-ones-flagged-is-numpy",
+        "With exactly the axes of length 1 flagged, theano is numpy.",
+        Requests::new(Theano, Difference, OnesFlagged),
+        &ONES_FLAGGED_AS_NUMPY,
+    ),
+    sweep(
+        "theano-order-of-operands",
+        "theano accepts two flagged operands in either order or in none, with the same result.",
+        Requests::unordered(Theano, EveryFlags),
+        &OPERANDS_REVERSED,
+    ),
+    sweep(
+        "theano-adjoint",
+        "Under theano the sum of a product is that of each factor times the gradient by it.",
+        Requests::new(Theano, Template::Gradient, EveryFlags),
+        &ADJOINT,
+    ),
+    sweep(
+        "theano-views",
+        "theano's result is that over views of the result's shape, with stride 0 where it broadcasts.",
+        Requests::new(Theano, Difference, EveryFlags),
+        &OPERANDS_AS_VIEWS,
+    ),
 ];
-
-fn pairs(extent: &Extent) -> u128 {
-    extent.sum_over_pairs(|_, _| 1)
-}
-
-fn unordered_pairs(extent: &Extent) -> u128 {
-    extent.sum_over_unordered_pairs(|_, _| 1)
-}
-
-fn triples(extent: &Extent) -> u128 {
-    pairs(extent).saturating_mul(extent.shape_count())
-}
-
-fn pairs_with_axes(extent: &Extent) -> u128 {
-    extent.sum_over_pairs(|_, _| AXES)
-}
-
-fn pairs_with_flags(extent: &Extent) -> u128 {
-    extent.sum_over_pairs(flags_count)
-}
-
-fn unordered_pairs_with_flags(extent: &Extent) -> u128 {
-    extent.sum_over_unordered_pairs(flags_count)
-}
-
-fn unordered_pairs_with_dimensions(extent: &Extent) -> u128 {
-    extent.sum_over_unordered_pairs(dimensions_count)
-}
-
-fn pairs_with_orders(extent: &Extent) -> u128 {
-    extent.sum_over_pairs(|one, other| factorial(one.max(other)))
-}
-
-/// Absent, empty and the identity; at rank 0 the last two are the same.
-fn equal_ranks(extent: &Extent) -> u128 {
-    extent.sum_over_pairs(|one, other| match (one, other) {
-        (0, 0) => 2,
-        (one, other) if one == other => 3,
-        _ => 0,
-    })
-}
-
-fn in_dim(extent: &Extent) -> u128 {
-    extent.sum_over_pairs(|one, other| if one == other { 0 } else { choices(one, other) })
-}
-
-fn absent_or_in_dim(extent: &Extent) -> u128 {
-    pairs(extent).saturating_add(in_dim(extent))
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_relation_visits_as_many_instances_as_it_counts() {
+    fn every_sweep_visits_as_many_checks_as_it_counts() {
         for extent in [Extent::new(0, 0), Extent::new(1, 3), Extent::new(2, 2), Extent::new(3, 1)] {
             let shapes = extent.shapes();
-            for relation in RELATIONS {
+            for sweep in RELATION_SWEEPS {
                 let mut visited = 0u128;
                 for first in 0..shapes.len() {
                     for second in 0..shapes.len() {
-                        relation.each(&shapes, first, second, &mut |_| visited += 1);
+                        sweep.each(&shapes, first, second, &mut |_, _| visited += 1);
                     }
                 }
-                assert_eq!(visited, relation.count(&extent), "{} over {extent}", relation.name);
+                assert_eq!(visited, sweep.count(&extent), "{} over {extent}", sweep.name);
             }
         }
     }
 
     #[test]
     fn names_are_unique_and_begin_with_the_rule_set() {
-        for (place, relation) in RELATIONS.iter().enumerate() {
-            assert!(relation.name.starts_with(relation.rules[0].name()), "{}", relation.name);
-            assert!(RELATIONS[..place].iter().all(|other| other.name != relation.name), "{}", relation.name);
+        for (place, sweep) in RELATION_SWEEPS.iter().enumerate() {
+            assert!(sweep.name.starts_with(sweep.requests.rules.name()), "{}", sweep.name);
+            assert!(RELATION_SWEEPS[..place].iter().all(|other| other.name != sweep.name), "{}", sweep.name);
         }
     }
 }

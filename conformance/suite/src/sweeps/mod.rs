@@ -1,22 +1,23 @@
-//! Sweeps: families of cases too many to list, from a name and integers.
+//! Sweeps: families with too many cases to list, from a name and integers.
 //!
-//! Patterns and long runs expand to cases whose expected values come from a closed formula; the name of a [relation](crate::relations::RELATIONS) to all its instances within bounds. How many there must be
-//! is computed before anything is expanded, and is what the sweep's `expect` must say.
+//! Patterns and long runs expand to cases whose expected values come from a closed formula. The name of a
+//! [`RelationSweep`] checks a relation over all small requests. The number of cases is computed before anything is
+//! expanded, and the sweep's `expect` must state it.
 //!
 //! | sweep | `with` |
 //! |---|---|
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
 //! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-broadcasts` after it | `from` and `to`: lengths of 1 to 100,000 |
-//! | a relation | `max_rank`, `max_length`: at most 2,000,000 instances |
+//! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
+mod batched;
 mod long;
 mod patterns;
 mod run;
-mod together;
 
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 
-use crate::relations::{Extent, RELATIONS, Relation};
+use crate::relations::{Extent, RELATION_SWEEPS, RelationSweep};
 use broadcheck_judge::text::plural;
 use broadcheck_spec::{Case, RuleSet, Sweep};
 use long::Long;
@@ -30,26 +31,26 @@ pub const MAX_CASES: u64 = 2_000_000;
 pub enum Expansion {
     /// Cases with expected values.
     Cases(Vec<Case>),
-    /// The instances of a relation within bounds. They have no expected values of their own.
+    /// A relation over all requests within bounds. They have no expected values.
     Relation {
-        /// The relation.
-        relation: &'static Relation,
+        /// The relation with its requests.
+        relation: &'static RelationSweep,
         /// The bounds.
         extent: Extent,
     },
 }
 
-/// A family with its bounds, checked.
-enum Family {
+/// A sweep with its bounds, checked.
+enum Checked {
     Patterns(Patterns),
     Long(Long),
-    Relation { relation: &'static Relation, extent: Extent },
+    Relation { relation: &'static RelationSweep, extent: Extent },
 }
 
 /// The names of the sweeps.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let long = long::FAMILIES.iter().map(|family| family.name);
-    patterns::NAMES.into_iter().chain(long).chain(RELATIONS.iter().map(|relation| relation.name))
+    patterns::NAMES.into_iter().chain(long).chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
 }
 
 /// Whether a sweep can be expanded: a known name, its integers and no others, within their limits, an id under
@@ -67,9 +68,9 @@ pub fn validate(sweep: &Sweep) -> Result<(), String> {
 /// As for [`validate`].
 pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
     Ok(match checked(sweep)? {
-        Family::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
-        Family::Long(long) => Expansion::Cases(long.cases(sweep)),
-        Family::Relation { relation, extent } => Expansion::Relation { relation, extent },
+        Checked::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
+        Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
+        Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
     })
 }
 
@@ -79,7 +80,7 @@ pub fn is_compact(sweep: &Sweep) -> bool {
     patterns::rules_of(&sweep.sweep).is_some()
 }
 
-fn checked(sweep: &Sweep) -> Result<Family, String> {
+fn checked(sweep: &Sweep) -> Result<Checked, String> {
     let (family, rules, count) = family(sweep)?;
     if count > u128::from(MAX_CASES) {
         return Err(format!("with: found {count} cases, expected at most {MAX_CASES}"));
@@ -95,26 +96,27 @@ fn checked(sweep: &Sweep) -> Result<Family, String> {
     Ok(family)
 }
 
-fn family(sweep: &Sweep) -> Result<(Family, RuleSet, u128), String> {
+fn family(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
     if let Some(rules) = patterns::rules_of(&sweep.sweep) {
         let [operands, length] = integers(&sweep.with, ["operands", "length"])?;
         let patterns = Patterns::new(rules, operands, length)?;
         let count = patterns.count();
-        return Ok((Family::Patterns(patterns), rules, count));
+        return Ok((Checked::Patterns(patterns), rules, count));
     }
     if let Some(family) = long::Family::named(&sweep.sweep) {
         let [from, to] = integers(&sweep.with, ["from", "to"])?;
         let long = Long::new(family, from, to)?;
         let count = long.count();
-        return Ok((Family::Long(long), family.rules, count));
+        return Ok((Checked::Long(long), family.rules, count));
     }
-    let Some(relation) = Relation::named(&sweep.sweep) else {
+    let Some(relation) = RelationSweep::named(&sweep.sweep) else {
         let known: Vec<&str> = names().collect();
         return Err(format!("sweep: found `{}`, expected one of {}", sweep.sweep, known.join(" ")));
     };
     let [max_rank, max_length] = integers(&sweep.with, ["max_rank", "max_length"])?;
     let extent = Extent::new(max_rank, max_length);
-    Ok((Family::Relation { relation, extent }, relation.rules[0], relation.count(&extent)))
+    let count = relation.count(&extent);
+    Ok((Checked::Relation { relation, extent }, relation.requests.rules, count))
 }
 
 /// The integers of `with`: these and no others.

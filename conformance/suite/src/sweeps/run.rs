@@ -1,14 +1,18 @@
 //! Runs a sweep against an implementation: one line of the report for all its cases.
 
-use super::together::check_together;
+use super::batched::check_batch;
 use super::{Expansion, expand};
 use crate::known::Known;
 use crate::parallel::over_ranges;
-use crate::relations::{Extent, Held, Instance, Relation};
+use crate::relations::{Extent, Held, Original, RelationSweep, Violation};
 use crate::run::{Judged, Status, run_cases};
-use broadcheck_spec::{Case, Implementation, Sweep};
+use broadcheck_judge::describe::summarize_request;
+use broadcheck_spec::{Case, Implementation, Request, Sweep};
 use std::mem::take;
 use std::ops::Range;
+
+/// What a relation says of a request.
+type Checked = Result<Held, Box<Violation>>;
 
 /// How many failures are described.
 const DESCRIBED: usize = 5;
@@ -18,15 +22,15 @@ const DESCRIBED: usize = 5;
 pub struct SweepReport {
     /// How many cases there are.
     pub cases: u64,
-    /// Cases that were not asked, because a sample was.
+    /// Cases outside the sample.
     pub left_out: u64,
-    /// Cases that passed. Of a relation: instances in which two answers were compared, and agreed.
+    /// Cases that passed. Of a relation: requests whose answers were compared, and agreed.
     pub passed: u64,
     /// Cases that failed.
     pub failed: u64,
     /// Cases outside what the implementation declares.
     pub skipped: u64,
-    /// Instances of a relation in which there was nothing to compare: never counted as passed.
+    /// Requests of a relation with nothing to compare: never counted as passed.
     pub vacuous: u64,
     /// The first failures.
     pub failures: Vec<SweepFailure>,
@@ -44,13 +48,13 @@ pub struct SweepFailure {
 }
 
 /// Runs every case of a sweep, in parallel, and takes the known failures into account: an entry lists the
-/// sweep's own id.
+/// sweep's id.
 pub fn run_sweep(implementation: &dyn Implementation, sweep: &Sweep, known: Option<&Known>) -> SweepReport {
     run_sample(implementation, sweep, known, u64::MAX)
 }
 
-/// [`run_sweep`] for an implementation that takes long over each answer: of a sweep with more than `most` cases it asks
-/// about so many, spread over all of it, always the same.
+/// [`run_sweep`] for a slow implementation: of a sweep with more than `most` cases it runs about `most`, spread over the
+/// whole sweep, and always the same ones.
 pub fn run_sample(
     implementation: &dyn Implementation,
     sweep: &Sweep,
@@ -83,8 +87,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// Whether the case at a place is asked. Places are scattered first: neighbours differ in one attribute, and every
-    /// so-manieth would always have the same.
+    /// Whether the case at a place is asked. Places are hashed first: neighbours differ in one attribute, so that every
+    /// nth would always have the same.
     fn takes(self, place: usize, within: u64) -> bool {
         let place = (place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ within;
         let scattered = (place ^ (place >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -110,15 +114,18 @@ impl Tally {
         }
     }
 
-    fn judge(&mut self, relation: &Relation, held: Result<Held, String>) {
+    fn count(&mut self, relation: &RelationSweep, request: &Request, held: Checked) {
         match held {
             Ok(Held::Compared) => self.passed += 1,
             Ok(Held::Vacuous) => self.vacuous += 1,
-            Err(violation) => self.fail(relation.name, violation),
+            Err(violation) => {
+                let violation = violation.describe(relation.relation);
+                self.fail(relation.name, format!("{}: {violation}", summarize_request(request)));
+            }
         }
     }
 
-    /// `self` stands before `later` in the order of the cases: the first failures stay the first.
+    /// `self` comes before `later` in the order of the cases, so that the first failures stay first.
     fn then(mut self, later: Tally) -> Tally {
         self.passed += later.passed;
         self.failed += later.failed;
@@ -177,7 +184,7 @@ fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) 
 
 fn run_relation(
     implementation: &dyn Implementation,
-    relation: &'static Relation,
+    relation: &'static RelationSweep,
     extent: Extent,
     sample: Sample,
 ) -> SweepReport {
@@ -186,34 +193,36 @@ fn run_relation(
         return Tally { skipped: cases, ..Tally::default() }.report(cases, Some(reason));
     }
     let shapes = extent.shapes();
-    // Where many requests are answered faster together, the instances of many pairs of shapes are checked together.
+    // Where many requests are answered faster together, those of many pairs of shapes are checked together.
     let batch = implementation.batch().max(1);
-    let check = |tally: &mut Tally, instances: &[Instance]| {
-        for held in check_together(implementation, relation, instances) {
-            tally.judge(relation, held);
+    let check = |tally: &mut Tally, waiting: Vec<(Request, u128)>| {
+        let held = check_batch(implementation, relation.relation, &waiting);
+        for ((request, _), held) in waiting.iter().zip(held) {
+            tally.count(relation, request, held);
         }
     };
     let judge = |pairs: Range<usize>| {
-        let (mut tally, mut waiting) = <(Tally, Vec<Instance>)>::default();
+        let (mut tally, mut waiting) = <(Tally, Vec<(Request, u128)>)>::default();
         for place in pairs {
             let (first, second) = (place / shapes.len(), place % shapes.len());
             let mut within = 0;
-            relation.each(&shapes, first, second, &mut |instance| {
+            relation.each(&shapes, first, second, &mut |request, variation| {
                 within += 1;
                 if !sample.takes(place, within) {
                     tally.left_out += 1;
                     return;
                 }
                 if batch == 1 {
-                    return tally.judge(relation, relation.check(implementation, instance));
+                    let original = Original::strict(implementation, request);
+                    return tally.count(relation, request, relation.relation.check(&original, variation));
                 }
-                waiting.push(instance.clone());
+                waiting.push((request.clone(), variation));
                 if waiting.len() == batch {
-                    check(&mut tally, &take(&mut waiting));
+                    check(&mut tally, take(&mut waiting));
                 }
             });
         }
-        check(&mut tally, &waiting);
+        check(&mut tally, waiting);
         tally
     };
     let tallies = over_ranges(shapes.len() * shapes.len(), batch, judge);

@@ -1,10 +1,9 @@
-//! How far a run goes.
+//! The bounds of a run.
 
-use super::requests::FAMILIES;
-use broadcheck::relations::{Extent, MAX_ELEMENTS, RELATIONS};
+use broadcheck::relations::{Extent, MAX_ELEMENTS, RELATION_SWEEPS, REQUESTS};
 use broadcheck_spec::RuleSet;
 
-/// A run of more work than this is refused: answers asked for and instances of relations.
+/// A run of more answers and checks of relations than this is refused.
 pub const MAX_WORK: u128 = 10_000_000_000;
 
 /// The bounds of a run, checked.
@@ -19,7 +18,7 @@ impl Bounds {
     /// Every shape up to a rank and a length, under every rule set.
     ///
     /// # Errors
-    /// Bounds beyond [`MAX_WORK`], or shapes of too many elements to keep apart: with both numbers.
+    /// Bounds beyond [`MAX_WORK`], or shapes with too many elements to have distinct values: with both numbers.
     pub fn new(max_rank: usize, max_length: usize) -> Result<Bounds, String> {
         Bounds::of_rules(max_rank, max_length, &RuleSet::ALL)
     }
@@ -35,7 +34,7 @@ impl Bounds {
         let elements = (max_length as u128).saturating_pow(u32::try_from(max_rank).unwrap_or(u32::MAX));
         if elements > MAX_ELEMENTS {
             return Err(format!(
-                "{}: shapes of up to {elements} elements; at most {MAX_ELEMENTS} can be told apart",
+                "{}: shapes of up to {elements} elements; at most {MAX_ELEMENTS} have distinct values",
                 bounds.extent
             ));
         }
@@ -63,15 +62,15 @@ impl Bounds {
         self.keep
     }
 
-    pub(super) fn allows(&self, rules: &[RuleSet]) -> bool {
-        rules.iter().all(|rules| self.rules.contains(rules))
+    pub(super) fn allows(&self, rules: impl IntoIterator<Item = RuleSet>) -> bool {
+        rules.into_iter().all(|rules| self.rules.contains(&rules))
     }
 
-    /// The work of one implementation that does everything: its answers and its instances of relations.
+    /// The work of one implementation that declares everything: its answers and its checks of relations.
     pub fn work(&self) -> u128 {
-        let families = FAMILIES.iter().filter(|family| self.allows(&[family.rules]));
-        let relations = RELATIONS.iter().filter(|relation| self.allows(relation.rules));
-        let answers = families.map(|family| family.count(&self.extent)).fold(0, u128::saturating_add);
+        let groups = REQUESTS.iter().filter(|group| self.allows([group.rules]));
+        let relations = RELATION_SWEEPS.iter().filter(|relation| self.allows(relation.rules()));
+        let answers = groups.map(|group| group.count(&self.extent)).fold(0, u128::saturating_add);
         relations.map(|relation| relation.count(&self.extent)).fold(answers, u128::saturating_add)
     }
 }
@@ -88,7 +87,7 @@ pub(super) fn check_work(extent: &Extent, work: u128) -> Result<(), String> {
         return Ok(());
     }
     let work = if work == u128::MAX { "more than 10^38".into() } else { work.to_string() };
-    Err(format!("{extent}: {work} answers and instances of relations, expected at most {MAX_WORK}"))
+    Err(format!("{extent}: {work} answers and checks of relations, expected at most {MAX_WORK}"))
 }
 
 #[cfg(test)]

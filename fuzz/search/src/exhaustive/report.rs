@@ -5,57 +5,57 @@ use broadcheck::relations::Extent;
 use broadcheck_spec::{OperationKind, RuleSet};
 use std::time::Duration;
 
-/// The outcome of a run. Nothing in it but `elapsed` depends on how the work was spread over threads.
+/// The outcome of a run. Only `elapsed` depends on how the work was spread over threads.
 #[derive(Clone, Debug)]
 pub struct ExhaustReport {
     /// The bounds on shapes.
     pub extent: Extent,
-    /// The checks: answers judged against the first implementation's, and instances of relations in which two
-    /// answers were compared.
+    /// The checks: answers compared with the first implementation's, and relations of requests in which answers were
+    /// compared.
     pub checks: u64,
-    /// The answers that were asked for, of all implementations.
+    /// The answers of all implementations.
     pub answers: u64,
     /// The requests, by rule set and operation.
-    pub families: Vec<FamilyCount>,
+    pub groups: Vec<GroupCount>,
     /// The relations, by implementation.
     pub relations: Vec<RelationCount>,
     /// How many findings there are.
     pub finding_count: u64,
     /// The first findings.
     pub findings: Vec<Finding>,
-    /// Whether the run came to its end.
+    /// Whether the run was not ended early.
     pub complete: bool,
     /// How long it took.
     pub elapsed: Duration,
 }
 
 impl ExhaustReport {
-    /// Whether there was something to check, everything was, and all of it held.
+    /// Whether everything was checked, at least one thing, and all of it held.
     pub fn held(&self) -> bool {
         self.complete && self.checks > 0 && self.finding_count == 0
     }
 
-    /// Whether nothing was asked of an implementation: it declares nothing of what is within the bounds.
+    /// Whether an implementation was not asked anything: it declares nothing that is within the bounds.
     pub fn asked_nothing(&self, name: &str) -> bool {
-        let of_family = |family: &FamilyCount| {
-            family.requests > 0 && family.implementations.iter().any(|one| one.implementation == name)
+        let of_group = |group: &GroupCount| {
+            group.requests > 0 && group.implementations.iter().any(|one| one.implementation == name)
         };
         let of_relation = |one: &RelationCount| one.implementation == name && one.compared + one.vacuous > 0;
-        !self.families.iter().any(of_family) && !self.relations.iter().any(of_relation)
+        !self.groups.iter().any(of_group) && !self.relations.iter().any(of_relation)
     }
 
     /// The count of a rule set's requests, over its operations: requests, accepted, refused.
     pub fn of_rules(&self, rules: RuleSet) -> [u64; 3] {
-        let families = self.families.iter().filter(|family| family.rules == rules);
-        families.fold([0; 3], |[requests, accepted, refused], family| {
-            [requests + family.requests, accepted + family.accepted, refused + family.refused]
+        let groups = self.groups.iter().filter(|group| group.rules == rules);
+        groups.fold([0; 3], |[requests, accepted, refused], group| {
+            [requests + group.requests, accepted + group.accepted, refused + group.refused]
         })
     }
 }
 
 /// The requests of one rule set and operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FamilyCount {
+pub struct GroupCount {
     /// The rule set.
     pub rules: RuleSet,
     /// The operation.
@@ -66,33 +66,33 @@ pub struct FamilyCount {
     pub accepted: u64,
     /// Those that it refuses.
     pub refused: u64,
-    /// The implementations that declare them; the first is the one that the others are judged against.
+    /// The implementations that declare them; the others are compared with the first.
     pub implementations: Vec<AnswerCount>,
 }
 
-/// One implementation's answers to the requests of a family.
+/// One implementation's answers to the requests of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerCount {
     /// The implementation.
     pub implementation: String,
-    /// The answers judged against the first one's; 0 for the first itself.
+    /// The answers compared with the first one's; 0 for the first itself.
     pub compared: u64,
-    /// Those that differ, or broke.
+    /// Those that differ, and those that are missing.
     pub findings: u64,
 }
 
 /// One relation for one implementation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelationCount {
-    /// The relation's name.
+    /// The name of the sweep.
     pub relation: &'static str,
     /// The implementation.
     pub implementation: String,
-    /// The instances in which two answers were compared, violations included.
+    /// The checks in which answers were compared, violations included.
     pub compared: u64,
-    /// The instances in which there was nothing to compare.
+    /// The checks with nothing to compare.
     pub vacuous: u64,
-    /// The instances in which the relation does not hold.
+    /// The checks in which the relation does not hold.
     pub violated: u64,
     /// Why it was not run: outside what the implementation declares.
     pub skipped: Option<String>,

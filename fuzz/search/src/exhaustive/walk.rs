@@ -1,23 +1,22 @@
-//! The walk over all pairs of shapes, in parallel. Findings are kept in the order of the pairs, whatever thread
-//! finds them.
+//! Visits all pairs of shapes in parallel. Findings are kept in the order of the pairs, whichever thread finds them.
 
 use super::bounds::check_work;
-use super::judge::{breakage, difference};
-use super::report::{AnswerCount, ExhaustReport, FamilyCount, RelationCount};
-use super::requests::{FAMILIES, Family};
-use super::{Bounds, Finding, Progress};
-use broadcheck::relations::{Held, RELATIONS, Relation, covers_basics};
+use super::report::{AnswerCount, ExhaustReport, GroupCount, RelationCount};
+use super::{Bounds, Finding, FindingKind, Progress};
+use crate::oracle::Differential;
+use broadcheck::relations::{
+    Held, Original, RELATION_SWEEPS, REQUESTS, RelationSweep, Requests, covers_basics,
+};
 use broadcheck::run::run_caught;
-use broadcheck_judge::compare::Latitude;
-use broadcheck_spec::{Implementation, Outcome, Request, Shape};
+use broadcheck_spec::{DType, Implementation, Outcome, Request, Shape};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Runs every request and every relation within bounds.
 ///
-/// The first implementation is the one that the others are judged against; where it does not declare a rule set
-/// or operation, the first that does. What an implementation does not declare is not asked of it.
+/// The other implementations are compared with the first, or with the first that declares the rule set and the
+/// operation. An implementation is not asked what it does not declare.
 ///
 /// # Errors
 /// No implementation, or more work than [`MAX_WORK`](super::MAX_WORK).
@@ -50,7 +49,7 @@ pub fn exhaust(
         )
         .reduce(|| Tally::new(&plan), Tally::then);
     if tally.work() != total && !progress.stopped() {
-        return Err(format!("{} answers and instances were walked, expected {total}", tally.work()));
+        return Err(format!("{} answers and checks of relations, expected {total}", tally.work()));
     }
     let complete = tally.work() == total;
     let mut report = plan.report(tally);
@@ -59,32 +58,42 @@ pub fn exhaust(
     Ok(report)
 }
 
-/// What is run: the families with the implementations that declare them, and the relations with one each.
+/// What is run: the requests with the implementations that declare them, and the relations with one each.
 struct Plan<'a> {
     bounds: &'a Bounds,
-    families: Vec<(Family, Vec<&'a dyn Implementation>)>,
-    relations: Vec<(&'static Relation, &'a dyn Implementation)>,
+    groups: Vec<Group<'a>>,
+    relations: Vec<(&'static RelationSweep, &'a dyn Implementation)>,
     skipped: Vec<RelationCount>,
+}
+
+/// The requests of one rule set and operation, and who answers them.
+struct Group<'a> {
+    requests: Requests,
+    implementations: Vec<&'a dyn Implementation>,
+    /// The first implementation with each of the others.
+    oracles: Vec<Differential<'a>>,
 }
 
 impl<'a> Plan<'a> {
     fn new(bounds: &'a Bounds, implementations: &[&'a dyn Implementation]) -> Plan<'a> {
         let extent = bounds.extent();
-        let allowed = FAMILIES.into_iter().filter(|family| bounds.allows(&[family.rules]));
-        let declares = |family: &Family, implementation: &dyn Implementation| {
+        let declares = |requests: &Requests, implementation: &dyn Implementation| {
             let capabilities = implementation.capabilities();
-            capabilities.rules.contains(&family.rules)
-                && capabilities.operations.contains(&family.operation)
+            capabilities.rules.contains(&requests.rules)
+                && capabilities.operations.contains(&requests.operation())
                 && covers_basics(capabilities, &extent).is_ok()
         };
-        let families = allowed
-            .map(|family| {
-                let of_family = implementations.iter().copied();
-                (family, of_family.filter(|implementation| declares(&family, *implementation)).collect())
-            })
-            .collect();
+        let group = |requests: Requests| {
+            let all = implementations.iter().copied();
+            let implementations: Vec<_> = all.filter(|one| declares(&requests, *one)).collect();
+            let others = implementations.iter().skip(1);
+            let oracles = others.map(|other| Differential::new(implementations[0], *other)).collect();
+            Group { requests, implementations, oracles }
+        };
+        let allowed = REQUESTS.into_iter().filter(|requests| bounds.allows([requests.rules]));
+        let groups = allowed.map(group).collect();
         let (mut relations, mut skipped) = (Vec::new(), Vec::new());
-        for relation in RELATIONS.iter().filter(|relation| bounds.allows(relation.rules)) {
+        for relation in RELATION_SWEEPS.iter().filter(|relation| bounds.allows(relation.rules())) {
             for &implementation in implementations {
                 match relation.covered_by(implementation.capabilities(), &extent) {
                     Ok(()) => relations.push((relation, implementation)),
@@ -95,61 +104,52 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        Plan { bounds, families, relations, skipped }
+        Plan { bounds, groups, relations, skipped }
     }
 
-    /// The answers and the instances of relations in all, by arithmetic.
+    /// The number of answers and of checks of relations, by arithmetic.
     fn work(&self) -> Result<u64, String> {
         let extent = self.bounds.extent();
         let answers = self
-            .families
+            .groups
             .iter()
-            .map(|(family, of_family)| family.count(&extent).saturating_mul(of_family.len() as u128));
-        let instances = self.relations.iter().map(|(relation, _)| relation.count(&extent));
-        let work = answers.chain(instances).fold(0, u128::saturating_add);
+            .map(|group| group.requests.count(&extent).saturating_mul(group.implementations.len() as u128));
+        let checks = self.relations.iter().map(|(relation, _)| relation.count(&extent));
+        let work = answers.chain(checks).fold(0, u128::saturating_add);
         check_work(&extent, work)?;
         u64::try_from(work).map_err(|error| error.to_string())
     }
 
     fn run_pair(&self, shapes: &[Shape], first: usize, second: usize, tally: &mut Tally) {
-        for (place, (family, implementations)) in self.families.iter().enumerate() {
-            if !implementations.is_empty() {
-                family.each(&shapes[first], &shapes[second], &mut |request| {
-                    tally.run(place, request, implementations);
-                });
+        for (place, group) in self.groups.iter().enumerate() {
+            if !group.implementations.is_empty() {
+                group.requests.each(shapes, first, second, &mut |request| tally.run(place, request, group));
             }
         }
-        for (place, (relation, implementation)) in self.relations.iter().enumerate() {
-            relation.each(shapes, first, second, &mut |instance| {
-                let [compared, vacuous, violated] = &mut tally.relations[place];
-                match relation.check(*implementation, instance) {
-                    Ok(Held::Compared) => *compared += 1,
-                    Ok(Held::Vacuous) => *vacuous += 1,
-                    Err(detail) => {
-                        *compared += 1;
-                        *violated += 1;
-                        tally.find(|| Finding::Violation {
-                            implementation: implementation.name().into(),
-                            relation: relation.name,
-                            instance: instance.clone(),
-                            detail,
-                        });
-                    }
-                }
+        for (place, &(sweep, implementation)) in self.relations.iter().enumerate() {
+            sweep.each(shapes, first, second, &mut |request, variation| {
+                tally.check(
+                    place,
+                    sweep,
+                    &Original::strict(implementation, request),
+                    variation,
+                    implementation,
+                );
             });
         }
     }
 
     fn report(self, tally: Tally) -> ExhaustReport {
-        let families = self.families.iter().zip(&tally.families);
-        let families: Vec<FamilyCount> = families
-            .map(|((family, implementations), counts)| FamilyCount {
-                rules: family.rules,
-                operation: family.operation,
+        let groups = self.groups.iter().zip(&tally.groups);
+        let groups: Vec<GroupCount> = groups
+            .map(|(group, counts)| GroupCount {
+                rules: group.requests.rules,
+                operation: group.requests.operation(),
                 requests: counts.requests,
                 accepted: counts.accepted,
                 refused: counts.refused,
-                implementations: implementations
+                implementations: group
+                    .implementations
                     .iter()
                     .zip(&counts.answers)
                     .map(|(implementation, &[compared, findings])| AnswerCount {
@@ -165,18 +165,15 @@ impl<'a> Plan<'a> {
             .map(|((relation, implementation), counts)| relation_count(relation, *implementation, counts))
             .collect();
         let compared =
-            |counts: &FamilyCount| -> u64 { counts.implementations.iter().map(|one| one.compared).sum() };
-        let checks = families.iter().map(compared).sum::<u64>()
+            |counts: &GroupCount| -> u64 { counts.implementations.iter().map(|one| one.compared).sum() };
+        let checks = groups.iter().map(compared).sum::<u64>()
             + relations.iter().map(|relation| relation.compared).sum::<u64>();
         relations.extend(self.skipped);
         ExhaustReport {
             extent: self.bounds.extent(),
             checks,
-            answers: families
-                .iter()
-                .map(|family| family.requests * family.implementations.len() as u64)
-                .sum(),
-            families,
+            answers: groups.iter().map(|group| group.requests * group.implementations.len() as u64).sum(),
+            groups,
             relations,
             finding_count: tally.finding_count,
             findings: tally.findings,
@@ -187,7 +184,7 @@ impl<'a> Plan<'a> {
 }
 
 fn relation_count(
-    relation: &Relation,
+    relation: &RelationSweep,
     implementation: &dyn Implementation,
     &[compared, vacuous, violated]: &[u64; 3],
 ) -> RelationCount {
@@ -197,8 +194,8 @@ fn relation_count(
 
 /// What was counted and found in a stretch of pairs.
 struct Tally {
-    families: Vec<FamilyTally>,
-    /// Compared, vacuous and violated instances of each relation of the plan.
+    groups: Vec<GroupTally>,
+    /// The compared, vacuous and violated checks of each relation of the plan.
     relations: Vec<[u64; 3]>,
     keep: usize,
     findings: Vec<Finding>,
@@ -206,7 +203,7 @@ struct Tally {
 }
 
 #[derive(Clone, Default)]
-struct FamilyTally {
+struct GroupTally {
     requests: u64,
     accepted: u64,
     refused: u64,
@@ -216,12 +213,12 @@ struct FamilyTally {
 
 impl Tally {
     fn new(plan: &Plan<'_>) -> Tally {
-        let family = |implementations: &Vec<_>| FamilyTally {
-            answers: vec![[0; 2]; implementations.len()],
-            ..FamilyTally::default()
+        let tally = |group: &Group<'_>| GroupTally {
+            answers: vec![[0; 2]; group.implementations.len()],
+            ..GroupTally::default()
         };
         Tally {
-            families: plan.families.iter().map(|(_, implementations)| family(implementations)).collect(),
+            groups: plan.groups.iter().map(tally).collect(),
             relations: vec![[0; 3]; plan.relations.len()],
             keep: plan.bounds.keep(),
             findings: Vec::new(),
@@ -229,9 +226,9 @@ impl Tally {
         }
     }
 
-    /// The answers asked for and the instances visited.
+    /// The answers and the checks of relations so far.
     fn work(&self) -> u64 {
-        let answers = self.families.iter().map(|family| family.requests * family.answers.len() as u64);
+        let answers = self.groups.iter().map(|group| group.requests * group.answers.len() as u64);
         answers.sum::<u64>()
             + self.relations.iter().map(|[compared, vacuous, _]| compared + vacuous).sum::<u64>()
     }
@@ -243,49 +240,80 @@ impl Tally {
         }
     }
 
-    /// Has every implementation answer a request, and judges the answers against the first one's.
-    fn run(&mut self, place: usize, request: &Request, implementations: &[&dyn Implementation]) {
+    /// Asks every implementation, and compares the answers with the first one's.
+    fn run(&mut self, place: usize, request: &Request, group: &Group<'_>) {
+        let implementations = &group.implementations;
         let first = run_caught(implementations[0], request);
-        let counts = &mut self.families[place];
+        let counts = &mut self.groups[place];
         counts.requests += 1;
         match first {
             Outcome::Success(_) => counts.accepted += 1,
             Outcome::Refusal(_) => counts.refused += 1,
             Outcome::Skipped { .. } | Outcome::Errored { .. } => {}
         }
-        let name = |implementation: &dyn Implementation| implementation.name().to_owned();
         let broken = breakage(&first);
         let usable = broken.is_none();
         if let Some(detail) = broken {
-            self.families[place].answers[0][1] += 1;
-            let implementation = name(implementations[0]);
-            self.find(|| Finding::Broken { implementation, request: request.clone(), detail });
+            self.find_answer(place, 0, FindingKind::Broken, request, implementations, detail);
         }
         for (other, &implementation) in implementations.iter().enumerate().skip(1) {
             let answer = run_caught(implementation, request);
-            let finding = if usable {
-                self.families[place].answers[other][0] += 1;
-                difference(request, &first, &answer, Latitude::of(implementation)).map(|detail| {
-                    let against = name(implementations[0]);
-                    let implementation = name(implementation);
-                    Finding::Difference { implementation, against, request: request.clone(), detail }
-                })
-            } else {
-                breakage(&answer).map(|detail| {
-                    let implementation = name(implementation);
-                    Finding::Broken { implementation, request: request.clone(), detail }
-                })
-            };
-            if let Some(finding) = finding {
-                self.families[place].answers[other][1] += 1;
-                self.find(|| finding);
+            if usable {
+                self.groups[place].answers[other][0] += 1;
+                let judged = group.oracles[other - 1].compare(request, &first, &answer);
+                if let Some(found) = judged.disagreement() {
+                    let kind = FindingKind::Difference { against: implementations[0].name().into() };
+                    self.find_answer(place, other, kind, request, implementations, found.detail);
+                }
+            } else if let Some(detail) = breakage(&answer) {
+                self.find_answer(place, other, FindingKind::Broken, request, implementations, detail);
             }
         }
     }
 
-    /// `self` stands before `later` in the order of the pairs: the first findings stay the first.
+    fn find_answer(
+        &mut self,
+        place: usize,
+        whose: usize,
+        kind: FindingKind,
+        request: &Request,
+        implementations: &[&dyn Implementation],
+        detail: String,
+    ) {
+        self.groups[place].answers[whose][1] += 1;
+        let implementation = implementations[whose].name().into();
+        self.find(|| Finding { implementation, kind, request: request.clone(), detail });
+    }
+
+    /// Checks a relation.
+    fn check(
+        &mut self,
+        place: usize,
+        sweep: &RelationSweep,
+        original: &Original<'_>,
+        variation: u128,
+        implementation: &dyn Implementation,
+    ) {
+        let [compared, vacuous, violated] = &mut self.relations[place];
+        match sweep.relation.check(original, variation) {
+            Ok(Held::Compared) => *compared += 1,
+            Ok(Held::Vacuous) => *vacuous += 1,
+            Err(violation) => {
+                *compared += 1;
+                *violated += 1;
+                self.find(|| Finding {
+                    implementation: implementation.name().into(),
+                    kind: FindingKind::Violation { sweep: sweep.name },
+                    request: original.request().clone(),
+                    detail: violation.describe(sweep.relation),
+                });
+            }
+        }
+    }
+
+    /// `self` comes before `later` in the order of the pairs, so that the first findings stay first.
     fn then(mut self, later: Tally) -> Tally {
-        for (one, other) in self.families.iter_mut().zip(later.families) {
+        for (one, other) in self.groups.iter_mut().zip(later.groups) {
             one.requests += other.requests;
             one.accepted += other.accepted;
             one.refused += other.refused;
@@ -301,5 +329,18 @@ impl Tally {
         self.findings.truncate(self.keep);
         self.finding_count += later.finding_count;
         self
+    }
+}
+
+/// Why there is no answer to a request over f64.
+fn breakage(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Refusal(_) => None,
+        Outcome::Success(success) if success.tensor.dtype() == DType::F64 => None,
+        Outcome::Success(success) => {
+            Some(format!("a result of dtype {}, expected f64", success.tensor.dtype()))
+        }
+        Outcome::Skipped { reason } => Some(format!("skipped inside what it declares: {reason}")),
+        Outcome::Errored { message, .. } => Some(message.clone()),
     }
 }

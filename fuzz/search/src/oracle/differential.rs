@@ -65,8 +65,9 @@ impl<'a> Differential<'a> {
         })
     }
 
-    fn compare(&self, request: &Request, left: Outcome, right: Outcome) -> Judgement {
-        let sides = [(Side::Left, self.left, &left), (Side::Right, self.right, &right)];
+    /// Judges the two implementations' outcomes.
+    pub(crate) fn compare(&self, request: &Request, left: &Outcome, right: &Outcome) -> Judgement {
+        let sides = [(Side::Left, self.left, left), (Side::Right, self.right, right)];
         let broken = sides.into_iter().find_map(|(side, implementation, outcome)| {
             breakage(outcome).map(|(breakage, message)| (side, implementation, breakage, message.to_owned()))
         });
@@ -87,11 +88,11 @@ impl<'a> Differential<'a> {
             }
             return self.disagreement(request, Kind::Broke(side, breakage), detail, left, right);
         }
-        let verdict = compare_outcomes(request, &left, &right, self.latitude);
+        let verdict = compare_outcomes(request, left, right, self.latitude);
         let (kind, detail) = match verdict {
             Verdict::Passed if matches!(left, Outcome::Refusal(_)) => return Judgement::Held(Asked::Refused),
             Verdict::Passed => return Judgement::Held(Asked::Accepted),
-            Verdict::Failed(difference) => (kind(&difference, &left, &right), difference.to_string()),
+            Verdict::Failed(difference) => (kind(&difference, left, right), difference.to_string()),
             Verdict::Skipped(message) | Verdict::Errored(message) => {
                 (Kind::Broke(Side::Right, Breakage::Errored), message)
             }
@@ -104,11 +105,11 @@ impl<'a> Differential<'a> {
         request: &Request,
         kind: Kind,
         detail: String,
-        left: Outcome,
-        right: Outcome,
+        left: &Outcome,
+        right: &Outcome,
     ) -> Judgement {
         let signature = Signature::new(self.name(), request, kind);
-        let (left, right) = (Some(left), Some(right));
+        let (left, right) = (Some(left.clone()), Some(right.clone()));
         Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
     }
 }
@@ -123,7 +124,7 @@ impl Oracle for Differential<'_> {
             return Judgement::Vacuous(reason);
         }
         let left = run_caught(self.left, request);
-        self.compare(request, left, run_caught(self.right, request))
+        self.compare(request, &left, &run_caught(self.right, request))
     }
 
     fn batch(&self) -> usize {
@@ -137,7 +138,7 @@ impl Oracle for Differential<'_> {
         let mut left = run_together(self.left, &asked).into_iter();
         let mut right = run_together(self.right, &asked).into_iter();
         let mut judge = |request: &Request| match (left.next(), right.next()) {
-            (Some(left), Some(right)) => self.compare(request, left, right),
+            (Some(left), Some(right)) => self.compare(request, &left, &right),
             _ => Judgement::Vacuous("the request was not answered".into()),
         };
         let judged = |(&request, beyond): (&&Request, Option<String>)| {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`differential`] | two implementations give the same outcome, by the clauses V-1 to V-6 |
 //! | [`numpy_ndarray`] | the reference's rule set `numpy` agrees with the crate `ndarray` |
-//! | [`relations`] | the order of operands, views, unit axes, stages and the name of the rule set do not matter |
+//! | [`relations`] | the [relations](broadcheck::relations) hold: answers agree with those to variations of the request |
 //! | [`gradient`] | gradients are the adjoint of broadcasting and agree with central differences |
 //! | [`repeated`] | the same request gives the same outcome twice |
 //!
@@ -19,7 +19,6 @@ mod gradient;
 mod pattern;
 pub mod protocol;
 mod relations;
-pub(crate) mod remade;
 mod repeated;
 mod signature;
 

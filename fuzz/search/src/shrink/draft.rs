@@ -1,6 +1,6 @@
 //! A request split into parts, so that any part can be changed and the whole put together again.
 
-use crate::oracle::remade::{elements, gathered};
+use broadcheck::relations::rewrite::{elements, gathered};
 use broadcheck_spec::{Data, Expression, Operand, Operation, Request, Rules, Scalar, Shape};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
+pub(crate) mod altered;
+
 use broadcheck::spec::{
     Capabilities, Data, Implementation, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
     Shape, Success, Tensor,

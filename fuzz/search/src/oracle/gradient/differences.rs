@@ -5,7 +5,7 @@
 
 use super::{Checked, Complaint};
 use crate::oracle::Asked;
-use crate::oracle::remade::{dense, elements, flagged};
+use broadcheck::relations::rewrite::{dense, elements, flagged};
 use broadcheck::run::run_caught;
 use broadcheck_judge::compare::{Interval, Precision, enclose, gradient_bounds, index_of, place_of};
 use broadcheck_reference::{Alignment, align, read};

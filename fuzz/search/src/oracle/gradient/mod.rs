@@ -1,15 +1,13 @@
-//! Checks gradients: summing back is the adjoint of broadcasting, and a gradient agrees with central
-//! differences.
-//!
-//! The adjoint uses the request's shapes, attributes and views, with small integers as values. The result is
-//! the product of all operands, and for each operand w, Σ result = Σ w · gradient by w holds exactly. The
-//! differences use the request's own expression, if it is a gradient of f64.
+//! Gradients: the [adjoint](broadcheck::relations::ADJOINT) of broadcasting over any request, and central differences of
+//! the request's own expression, where it is a gradient of f64.
 
-mod adjoint;
 mod differences;
 
+use super::relations::disagreement;
 use super::signature::{Kind, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle, subjects};
+use broadcheck::relations::{ADJOINT, Held, Original};
+use broadcheck_reference::align;
 use broadcheck_spec::{Implementation, Outcome, Request};
 
 /// Checks the gradients of the fast engine and of the reference.
@@ -25,7 +23,7 @@ pub struct Gradient<'a> {
     implementation: &'a dyn Implementation,
 }
 
-/// The result of a check: held, or not for a reason; `None` if nothing could be compared.
+/// What the central differences show: `None` where nothing could be compared.
 type Checked = Option<Result<Asked, Complaint>>;
 
 /// Why a gradient is wrong.
@@ -49,21 +47,21 @@ impl Oracle for Gradient<'_> {
     }
 
     fn judge(&self, request: &Request) -> Judgement {
-        let checks = [adjoint::check, differences::check];
-        let mut held = None;
-        for check in checks {
-            match check(self.implementation, request) {
-                None => {}
-                Some(Ok(asked)) => held = held.or(Some(asked)),
-                Some(Err(Complaint { name, detail, outcome })) => {
-                    let signature = Signature::new(self.name(), request, Kind::Relation(name));
-                    let right = Some(outcome);
-                    let found = Disagreement { signature, detail, left: None, right };
-                    return Judgement::Disagreement(Box::new(found));
-                }
+        let adjoint = match ADJOINT.check(&Original::new(self.implementation, request), 0) {
+            Ok(held) => held,
+            Err(violation) => return disagreement(self.name(), request, &ADJOINT, *violation),
+        };
+        match differences::check(self.implementation, request) {
+            Some(Ok(asked)) => Judgement::Held(asked),
+            Some(Err(Complaint { name, detail, outcome })) => {
+                let signature = Signature::new(self.name(), request, Kind::Relation(name));
+                let found = Disagreement { signature, detail, left: None, right: Some(outcome) };
+                Judgement::Disagreement(Box::new(found))
             }
+            None if adjoint == Held::Vacuous => Judgement::Vacuous("no gradient of it can be checked".into()),
+            None if align(request).is_err() => Judgement::Held(Asked::Refused),
+            None => Judgement::Held(Asked::Accepted),
         }
-        held.map_or_else(|| Judgement::Vacuous("no gradient of it can be checked".into()), Judgement::Held)
     }
 }
 

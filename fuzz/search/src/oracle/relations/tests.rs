@@ -1,6 +1,6 @@
 use super::*;
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, Expression, Function, Operand, Operation, Rules};
+use broadcheck_spec::{Capabilities, Expression, Function, Operand, Operation, Refusal, Rules, Shape};
 
 /// The reference, but for requests on which a fault is planted.
 struct Faulty(fn(&Request) -> Option<Outcome>);
@@ -90,15 +90,19 @@ fn all_relations_hold_for_the_reference_and_the_fast_engine() {
     }
 }
 
-/// The relation that tells of a fault on any of the requests.
-fn told(fault: fn(&Request) -> Option<Outcome>) -> Vec<String> {
+/// The kinds of disagreement that a fault causes over the requests.
+fn kinds_found(fault: fn(&Request) -> Option<Outcome>) -> Vec<String> {
     let faulty = Faulty(fault);
     let judged = requests().into_iter().map(|request| Relations::new(&faulty).judge(&request));
     judged.filter_map(Judgement::disagreement).map(|found| found.signature.kind.to_string()).collect()
 }
 
 fn answered(request: &Request, operands: Vec<Operand>) -> Option<Outcome> {
-    Some(Reference.run(&super::super::remade::with_operands(request, operands)?))
+    Some(Reference.run(&broadcheck::relations::rewrite::with_operands(request, operands)?))
+}
+
+fn with_rules(request: &Request, rules: Rules) -> Option<Request> {
+    broadcheck::relations::rewrite::under(rules, request.operation(), request.operands().to_vec())
 }
 
 #[test]
@@ -114,7 +118,7 @@ fn each_fault_breaks_the_relation_that_it_belongs_to() {
         let operands: Option<Vec<Operand>> = request.operands().iter().map(broken).collect();
         if viewed { answered(request, operands?) } else { None }
     };
-    assert!(told(views_ignored).contains(&"strided-operands".into()));
+    assert!(kinds_found(views_ignored).contains(&"strided-operands".into()));
 
     let exchanged: fn(&Request) -> Option<Outcome> = |request| match request.operands() {
         [first, second] if first.rank() < second.rank() => {
@@ -122,26 +126,65 @@ fn each_fault_breaks_the_relation_that_it_belongs_to() {
         }
         _ => None,
     };
-    assert!(told(exchanged).contains(&"operands-reversed".into()));
+    assert!(kinds_found(exchanged).contains(&"operands-reversed".into()));
 
     let deep: fn(&Request) -> Option<Outcome> = |request| {
         let rank = request.operands().iter().map(Operand::rank).max()?;
         (rank > 2).then(|| Outcome::Refusal(Refusal::default()))
     };
-    assert!(told(deep).contains(&"unit-axis-in-front".into()));
+    assert!(kinds_found(deep).contains(&"unit-axis-in-front".into()));
 
     let numpy_only: fn(&Request) -> Option<Outcome> = |request| {
         let three = request.operands().len() == 3;
         (three && request.names().contains(&"stage0")).then(|| Outcome::Refusal(Refusal::default()))
     };
-    assert!(told(numpy_only).is_empty(), "three operands have a fourth for a stage");
+    assert!(kinds_found(numpy_only).is_empty(), "three operands have a fourth for a stage");
     let stored: fn(&Request) -> Option<Outcome> =
         |request| request.names().contains(&"stage0").then(|| Outcome::Refusal(Refusal::default()));
-    assert_eq!(told(stored), ["in-stages"]);
+    assert_eq!(kinds_found(stored), ["in-stages"]);
+
+    let stride_0: fn(&Request) -> Option<Outcome> = |request| {
+        let still = |operand: &Operand| operand.strides().is_some_and(|strides| strides.contains(&0));
+        request.operands().iter().any(still).then(|| Outcome::Refusal(Refusal::default()))
+    };
+    assert!(kinds_found(stride_0).contains(&"operands-as-views".into()));
+
+    let transposed: fn(&Request) -> Option<Outcome> = |request| {
+        let tall = request.operands().iter().any(|operand| operand.shape()[..] == [3, 2]);
+        tall.then(|| Outcome::Refusal(Refusal::default()))
+    };
+    assert!(kinds_found(transposed).contains(&"axes-permuted".into()));
+
+    let onto_target: fn(&Request) -> Option<Outcome> = |request| match request.rules() {
+        Rules::Bidirectional => Some(Reference.run(&with_rules(request, Rules::Numpy)?)),
+        _ => None,
+    };
+    assert!(kinds_found(onto_target).contains(&"broadcast-times-ones".into()));
+    let beyond_target: fn(&Request) -> Option<Outcome> =
+        |request| match (request.rules(), request.operation()) {
+            (Rules::Numpy, Operation::Broadcast { .. }) => {
+                Some(Reference.run(&with_rules(request, Rules::Bidirectional)?))
+            }
+            _ => None,
+        };
+    assert_eq!(kinds_found(beyond_target), ["broadcast-as-bidirectional"]);
+
+    let flags_refused: fn(&Request) -> Option<Outcome> = |request| {
+        let flagged = |operand: &Operand| operand.broadcastable().is_some_and(|flags| flags.contains(&true));
+        request.operands().iter().any(flagged).then(|| Outcome::Refusal(Refusal::default()))
+    };
+    assert!(kinds_found(flags_refused).contains(&"ones-flagged-as-numpy".into()));
+
+    let three_added: fn(&Request) -> Option<Outcome> = |request| {
+        let expression = request.operation().expression()?;
+        let added = expression.calls().filter(|call| call.function() == Function::Add).count();
+        (added == 2).then(|| Outcome::Refusal(Refusal::default()))
+    };
+    assert_eq!(kinds_found(three_added), ["operands-grouped"]);
 
     let panics: fn(&Request) -> Option<Outcome> = |request| {
         assert!(request.rules().set() != broadcheck_spec::RuleSet::Xla, "on purpose");
         None
     };
-    assert!(told(panics).iter().all(|kind| kind == "left panicked"));
+    assert!(kinds_found(panics).iter().all(|kind| kind == "left panicked"));
 }

@@ -1,8 +1,8 @@
 //! Dense operands instead of views; otherwise simpler views.
 
 use super::Offers;
-use crate::oracle::remade::gathered;
 use crate::shrink::draft::{Draft, Piece};
+use broadcheck::relations::rewrite::gathered;
 
 pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
     let all = std::iter::once_with(|| {

@@ -1,32 +1,28 @@
-//! Axes: one more of length 1, and all of them in the other order.
+//! One more axis of length 1 in front.
 
-use super::super::remade::{self, elements, gathered, positions, with_axis_in_front, with_operands};
-use super::{Refusals, Variation, with_shape};
-use broadcheck_reference::align;
-use broadcheck_spec::{
-    Data, Implementation, Operand, Operation, OperationKind, Outcome, Request, RuleSet, Rules, Shape,
-    Success, Tensor,
-};
+use super::original::{Ended, Original, Refusals};
+use super::rewrite::{under, with_axis_in_front, with_operands, with_shape};
+use broadcheck_spec::{Operand, Operation, Outcome, Request, RuleSet, Rules, Shape, Success, Tensor};
 
 /// One more axis of length 1, in front of every operand where ranks count from the right, and in front of the
-/// operand of the higher rank where the rule set says on which axes of it the other lies.
-pub(super) fn in_front(_: &dyn Implementation, request: &Request) -> Option<Variation> {
-    let made = lifted(request)?;
+/// operand of the higher rank where the rule set says on which of its axes the other lies.
+pub(super) fn unit_axis_in_front(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    let variation = lifted(request).ok_or(Ended::Vacuous)?;
     let gradient = match request.operation() {
-        Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape().clone()),
-        _ => None,
+        Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape()),
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
     };
-    let back = move |outcome| match outcome {
+    // THEANO-1: a flag violation has the axis of an operand, which may or may not have got one more.
+    let refusals = if request.rules().set() == RuleSet::Theano { Refusals::Kind } else { Refusals::Place };
+    original.compare(&variation, refusals, |outcome| match outcome {
         Outcome::Refusal(mut refusal) => {
             refusal.axis = refusal.axis.map(|axis| axis.saturating_sub(1));
             Outcome::Refusal(refusal)
         }
-        Outcome::Success(success) => lowered(success, gradient.as_ref()),
+        Outcome::Success(success) => lowered(success, gradient),
         other => other,
-    };
-    // THEANO-1: a flag violation has the axis of an operand, which got one more or did not.
-    let refusals = if request.rules().set() == RuleSet::Theano { Refusals::Kind } else { Refusals::All };
-    Some(Variation { name: "unit-axis-in-front", request: made, refusals, back: Box::new(back) })
+    })
 }
 
 fn lifted(request: &Request) -> Option<Request> {
@@ -53,7 +49,7 @@ fn lifted(request: &Request) -> Option<Request> {
         (Rules::Pdpd { axis }, operation, [a, b]) if b <= a => {
             let axis = axis.map(|axis| if axis >= 0 { axis.saturating_add(1) } else { axis });
             let operands = vec![with_axis_in_front(&operands[0])?, operands[1].clone()];
-            remade::under(Rules::Pdpd { axis }, operation, operands)
+            under(Rules::Pdpd { axis }, operation, operands)
         }
         (Rules::Xla { broadcast_dimensions: given }, operation, &[left, right]) => {
             let counts_up = |list: &[i64]| list.iter().zip(0..).all(|(&axis, place)| axis == place);
@@ -80,13 +76,13 @@ fn lifted(request: &Request) -> Option<Request> {
                 if higher { with_axis_in_front(&operands[at]) } else { Some(operands[at].clone()) }
             };
             let operands = vec![place(0, left >= right)?, place(1, right >= left)?];
-            remade::under(Rules::Xla { broadcast_dimensions: given }, operation, operands)
+            under(Rules::Xla { broadcast_dimensions: given }, operation, operands)
         }
         _ => None,
     }
 }
 
-/// A result without its first axis, where that has length 1; a gradient in its operand's shape.
+/// A result without its first axis; a gradient in its operand's shape.
 fn lowered(success: Success, gradient: Option<&Shape>) -> Outcome {
     let without = |tensor: Tensor| {
         let shape = Shape::new(tensor.shape().get(1..).unwrap_or_default().to_vec());
@@ -103,56 +99,4 @@ fn lowered(success: Success, gradient: Option<&Shape>) -> Outcome {
         intermediate: success.intermediate.map(without),
         broadcastable: success.broadcastable.map(|flags| flags.get(1..).unwrap_or_default().to_vec()),
     })
-}
-
-/// All axes in the other order, once the ranks are equal (NUMPY-1, NUMPY-2, NONE-2).
-pub(super) fn reversed(_: &dyn Implementation, request: &Request) -> Option<Variation> {
-    let flat = matches!(request.rules(), Rules::None | Rules::Numpy);
-    let elementwise = request.operation().kind() == OperationKind::Elementwise;
-    let rank = request.operands().iter().map(Operand::rank).max()?;
-    if !flat || !elementwise || rank < 2 {
-        return None;
-    }
-    if request.rules().set() == RuleSet::None
-        && request.operands().iter().any(|operand| operand.rank() != rank)
-    {
-        return None;
-    }
-    align(request).ok()?;
-    let turned = |operand: &Operand| -> Option<Operand> {
-        let mut shape = vec![1; rank - operand.rank()];
-        shape.extend(operand.shape().iter());
-        let (shape, values) = transposed(&Shape::new(shape), &elements(operand)?)?;
-        Operand::dense(operand.name(), shape, values).ok()
-    };
-    let operands: Option<Vec<Operand>> = request.operands().iter().map(turned).collect();
-    let made = with_operands(request, operands?)?;
-    let back = |outcome| match outcome {
-        Outcome::Success(success) => {
-            let found = success.tensor.clone();
-            let (shape, values) = success.tensor.into_parts();
-            let turned =
-                transposed(&shape, &values).and_then(|(shape, values)| Tensor::new(shape, values).ok());
-            Outcome::Success(turned.unwrap_or(found).into())
-        }
-        other => other,
-    };
-    Some(Variation {
-        name: "axes-reversed",
-        request: made,
-        refusals: Refusals::Nothing,
-        back: Box::new(back),
-    })
-}
-
-/// Row-major values with the axes in the other order.
-fn transposed(shape: &Shape, values: &Data) -> Option<(Shape, Data)> {
-    let mut strides = vec![1i64; shape.rank()];
-    for axis in (1..shape.rank()).rev() {
-        strides[axis - 1] = strides[axis].checked_mul(i64::try_from(shape[axis].max(1)).ok()?)?;
-    }
-    strides.reverse();
-    let turned = Shape::new(shape.iter().rev().copied().collect());
-    let positions = positions(&turned, &strides, 0, values.len());
-    Some((turned, gathered(values, &positions)?))
 }

@@ -1,54 +1,44 @@
-//! Checks many instances of a relation at a time, for implementations that answer several requests faster together.
+//! Checks a relation over many requests at a time, for implementations that answer a batch faster.
 //!
-//! A relation asks one request after the other, and what it asks next may follow from what was answered. So each
-//! instance is checked again from its beginning with the answers that are there, until it wants one more; the
-//! requests that are wanted by all instances are asked together. A check takes far less time than a process's
-//! answer.
+//! A relation asks one request after the other, and what it asks next may depend on an answer. So each check is replayed
+//! from its beginning with the answers so far, until it asks one more; what all checks ask next is asked as a batch.
+//! A replay takes far less time than the answer of a process.
 
-use crate::relations::{Held, Instance, Relation};
-use crate::run::run_caught;
+use crate::relations::{Held, Original, Relation, Violation};
+use crate::run::run_together;
 use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// What [`Relation::check`] says of each instance, in order.
-pub(super) fn check_together(
+/// The result of [`Relation::check`] for each request and variation, in order.
+pub(super) fn check_batch(
     implementation: &dyn Implementation,
     relation: &Relation,
-    instances: &[Instance],
-) -> Vec<Result<Held, String>> {
-    let mut answers: Vec<Vec<Outcome>> = vec![Vec::new(); instances.len()];
-    let mut checked: Vec<Option<Result<Held, String>>> = vec![None; instances.len()];
-    let mut unchecked: Vec<usize> = (0..instances.len()).collect();
+    requests: &[(Request, u128)],
+) -> Vec<Result<Held, Box<Violation>>> {
+    let mut answers: Vec<Vec<Outcome>> = vec![Vec::new(); requests.len()];
+    let mut checked: Vec<Option<_>> = vec![None; requests.len()];
+    let mut unchecked: Vec<usize> = (0..requests.len()).collect();
     while !unchecked.is_empty() {
         let mut wanted: Vec<Request> = Vec::new();
         unchecked.retain(|&place| {
             let replay = Replay::new(implementation, &answers[place]);
-            let held = relation.check(&replay, &instances[place]);
+            let (request, variation) = &requests[place];
+            let held = relation.check(&Original::strict(&replay, request), *variation);
             match replay.into_wanted() {
                 Some(request) => wanted.push(request),
                 None => checked[place] = Some(held),
             }
             checked[place].is_none()
         });
-        for (&place, outcome) in unchecked.iter().zip(ask_together(implementation, &wanted)) {
+        let outcomes = run_together(implementation, &wanted.iter().collect::<Vec<_>>());
+        for (&place, outcome) in unchecked.iter().zip(outcomes) {
             answers[place].push(outcome);
         }
     }
-    checked.into_iter().map(|held| held.expect("every instance is checked")).collect()
+    checked.into_iter().map(|held| held.expect("every request is checked")).collect()
 }
 
-/// One outcome per request. After a panic, or where there is not one outcome each, they are asked one by one.
-fn ask_together(implementation: &dyn Implementation, requests: &[Request]) -> Vec<Outcome> {
-    let requests: Vec<&Request> = requests.iter().collect();
-    let outcomes = catch_unwind(AssertUnwindSafe(|| implementation.run_many(&requests))).unwrap_or_default();
-    if outcomes.len() == requests.len() {
-        return outcomes;
-    }
-    requests.into_iter().map(|request| run_caught(implementation, request)).collect()
-}
-
-/// Gives the answers that are there, in order, and keeps the first request beyond them.
+/// Gives the answers so far, in order, and keeps the first request beyond them.
 struct Replay<'a> {
     implementation: &'a dyn Implementation,
     answers: &'a [Outcome],

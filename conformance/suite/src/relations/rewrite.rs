@@ -1,12 +1,18 @@
-//! Operands and requests made anew from others: dense copies, views, other shapes.
+//! Rewrites operands, requests and outcomes: dense copies, views, other shapes, other values.
+//!
+//! Everything here returns `None` where there is nothing to write: too many elements to copy, or parts that make no
+//! request.
 
-use broadcheck_spec::{Data, Operand, Operation, Request, Rules, Shape};
+use broadcheck_spec::half::{bf16, f16};
+use broadcheck_spec::{
+    DType, Data, Operand, Operation, Outcome, Request, Rules, Scalar, Shape, Success, Tensor,
+};
 
 /// More elements than this are not copied.
-pub(crate) const MOST_COPIED: usize = 1 << 16;
+pub const MOST_COPIED: usize = 1 << 16;
 
 /// The elements of an operand, row-major; `None` where there are too many to copy.
-pub(crate) fn elements(operand: &Operand) -> Option<Data> {
+pub fn elements(operand: &Operand) -> Option<Data> {
     let Some(strides) = operand.strides() else {
         return (operand.values().len() <= MOST_COPIED).then(|| operand.values().clone());
     };
@@ -15,8 +21,8 @@ pub(crate) fn elements(operand: &Operand) -> Option<Data> {
     gathered(operand.values(), &positions)
 }
 
-/// Where the elements of a view stand in its buffer, row-major.
-pub(crate) fn positions(shape: &Shape, strides: &[i64], offset: usize, count: usize) -> Vec<usize> {
+/// The positions of a view's elements in its buffer, row-major.
+pub fn positions(shape: &Shape, strides: &[i64], offset: usize, count: usize) -> Vec<usize> {
     let mut index = vec![0usize; shape.rank()];
     let mut found = Vec::with_capacity(count);
     for _ in 0..count {
@@ -34,15 +40,14 @@ pub(crate) fn positions(shape: &Shape, strides: &[i64], offset: usize, count: us
     found
 }
 
-/// The values that stand at these positions.
-pub(crate) fn gathered(values: &Data, positions: &[usize]) -> Option<Data> {
+/// The values at these positions.
+pub fn gathered(values: &Data, positions: &[usize]) -> Option<Data> {
     let scalars: Option<Vec<_>> = positions.iter().map(|&position| values.get(position)).collect();
     Data::from_scalars(values.dtype(), scalars?).ok()
 }
 
-/// A dense operand of the same name, with the elements of another shape and as many of them. Flags are kept where
-/// the rank is.
-pub(crate) fn reshaped(operand: &Operand, shape: impl Into<Shape>) -> Option<Operand> {
+/// A dense operand of the same name and elements, with another shape. Flags are kept where the rank is the same.
+pub fn reshaped(operand: &Operand, shape: impl Into<Shape>) -> Option<Operand> {
     let made = Operand::dense(operand.name(), shape, elements(operand)?).ok()?;
     match operand.broadcastable().filter(|flags| flags.len() == made.rank()) {
         Some(flags) => made.with_broadcastable(flags.to_vec()).ok(),
@@ -50,13 +55,13 @@ pub(crate) fn reshaped(operand: &Operand, shape: impl Into<Shape>) -> Option<Ope
     }
 }
 
-/// The operand as a dense one.
-pub(crate) fn dense(operand: &Operand) -> Option<Operand> {
+/// The operand as a dense one, with its flags.
+pub fn dense(operand: &Operand) -> Option<Operand> {
     reshaped(operand, operand.shape().clone())
 }
 
 /// The operand without flags.
-pub(crate) fn unflagged(operand: &Operand) -> Option<Operand> {
+pub fn unflagged(operand: &Operand) -> Option<Operand> {
     let (shape, values) = (operand.shape().clone(), operand.values().clone());
     match operand.strides() {
         None => Operand::dense(operand.name(), shape, values).ok(),
@@ -67,7 +72,7 @@ pub(crate) fn unflagged(operand: &Operand) -> Option<Operand> {
 }
 
 /// The operand with other flags.
-pub(crate) fn flagged(operand: Operand, flags: Option<Vec<bool>>) -> Option<Operand> {
+pub fn flagged(operand: Operand, flags: Option<Vec<bool>>) -> Option<Operand> {
     match flags {
         Some(flags) => operand.with_broadcastable(flags).ok(),
         None => Some(operand),
@@ -75,7 +80,7 @@ pub(crate) fn flagged(operand: Operand, flags: Option<Vec<bool>>) -> Option<Oper
 }
 
 /// The same operand with one more axis, of length 1, in front; its flag is true where there are flags.
-pub(crate) fn with_axis_in_front(operand: &Operand) -> Option<Operand> {
+pub fn with_axis_in_front(operand: &Operand) -> Option<Operand> {
     let shape: Vec<usize> = std::iter::once(1).chain(operand.shape().iter().copied()).collect();
     let flags =
         operand.broadcastable().map(|flags| std::iter::once(true).chain(flags.iter().copied()).collect());
@@ -91,13 +96,64 @@ pub(crate) fn with_axis_in_front(operand: &Operand) -> Option<Operand> {
 }
 
 /// The request with other operands.
-pub(crate) fn with_operands(request: &Request, operands: Vec<Operand>) -> Option<Request> {
+pub fn with_operands(request: &Request, operands: Vec<Operand>) -> Option<Request> {
     Request::new(request.rules().clone(), request.operation().clone(), operands).ok()
 }
 
 /// The request under other rules, with other operands.
-pub(crate) fn under(rules: Rules, operation: &Operation, operands: Vec<Operand>) -> Option<Request> {
+pub fn under(rules: Rules, operation: &Operation, operands: Vec<Operand>) -> Option<Request> {
     Request::new(rules, operation.clone(), operands).ok()
+}
+
+/// The result with another shape, where it has as many elements, and nothing else.
+pub fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
+    let Outcome::Success(success) = outcome else { return outcome };
+    let found = success.tensor.clone();
+    let (_, values) = success.tensor.into_parts();
+    Outcome::Success(Success::from(Tensor::new(shape.clone(), values).unwrap_or(found)))
+}
+
+/// The operand with the values 1, 2, 3, -1 and -2 in a fixed order, as f64: their products and sums are exact.
+pub fn with_small_integers(operand: &Operand, place: usize) -> Option<Operand> {
+    const NUMBERS: [f64; 5] = [2.0, -1.0, 3.0, 1.0, -2.0];
+    let count = operand.values().len();
+    if count > 4 * MOST_COPIED {
+        return None;
+    }
+    let values: Vec<f64> = (0..count).map(|at| NUMBERS[(at * 7 + at / 5 + place) % NUMBERS.len()]).collect();
+    let (name, shape) = (operand.name(), operand.shape().clone());
+    let made = match operand.strides() {
+        None => Operand::dense(name, shape, values).ok()?,
+        Some(strides) => Operand::view(name, shape, values, Some(strides.to_vec()), operand.offset()).ok()?,
+    };
+    flagged(made, operand.broadcastable().map(<[bool]>::to_vec))
+}
+
+/// The largest magnitude of an operand's values, where all of them are integers other than 0, as f64.
+pub fn largest_integer(operand: &Operand) -> Option<f64> {
+    let Data::F64(values) = operand.values() else { return None };
+    values.iter().try_fold(1.0f64, |largest, value| {
+        (value.fract() == 0.0 && *value != 0.0).then(|| largest.max(value.abs()))
+    })
+}
+
+/// The value 1.
+pub fn one(dtype: DType) -> Scalar {
+    match dtype {
+        DType::F64 => Scalar::F64(1.0),
+        DType::F32 => Scalar::F32(1.0),
+        DType::F16 => Scalar::F16(f16::ONE),
+        DType::Bf16 => Scalar::Bf16(bf16::ONE),
+        DType::I64 => Scalar::I64(1),
+        DType::I32 => Scalar::I32(1),
+        DType::I16 => Scalar::I16(1),
+        DType::I8 => Scalar::I8(1),
+        DType::U64 => Scalar::U64(1),
+        DType::U32 => Scalar::U32(1),
+        DType::U16 => Scalar::U16(1),
+        DType::U8 => Scalar::U8(1),
+        DType::Bool => Scalar::Bool(true),
+    }
 }
 
 #[cfg(test)]

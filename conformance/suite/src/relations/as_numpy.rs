@@ -1,0 +1,149 @@
+//! A rule set as `numpy`, once the operands are reshaped to lie where the rule set puts them.
+
+use super::original::{Ended, Original, Refusals};
+use super::placement::{axes_of, result_rank, spread};
+use super::rewrite::{MOST_COPIED, one, reshaped, under, unflagged, with_shape};
+use broadcheck_spec::{
+    DType, Data, Expression, Function, Operand, Operation, Outcome, Refusal, Request, RuleSet, Rules, Shape,
+};
+
+/// What `none` and `theano` accept (NONE-1, NONE-2, THEANO-5), what `pdpd` and `xla` accept or refuse where the
+/// operands have a place (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8), and what `broadcast` accepts (BIDI-1, NUMPY-5).
+pub(super) fn as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    let operation = request.operation();
+    match (request.rules(), operation) {
+        (Rules::Numpy | Rules::Bidirectional, Operation::Broadcast { target_shape }) => {
+            original.success()?;
+            let operand = &request.operands()[0];
+            let ones = ones(operand, target_shape, original.takes_views()).ok_or(Ended::Vacuous)?;
+            // The expression does not read the ones.
+            let operation = Operation::Elementwise { expression: Expression::operand(0) };
+            let variation = under(Rules::Numpy, &operation, vec![operand.clone(), ones]);
+            let variation = variation.ok_or(Ended::Vacuous)?;
+            original.compare(&variation, Refusals::Unspecified, |outcome| outcome)
+        }
+        (Rules::Numpy | Rules::Bidirectional, _) => Err(Ended::Vacuous),
+        (Rules::None | Rules::Theano, _) => {
+            original.success()?;
+            let variation = without_flags(request).ok_or(Ended::Vacuous)?;
+            original.compare(&variation, Refusals::Unspecified, |outcome| outcome)
+        }
+        (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => placed(original),
+    }
+}
+
+/// THEANO-3 with exactly the axes of length 1 flagged.
+pub(super) fn ones_flagged_as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    let exactly = |operand: &Operand| {
+        let flags = operand.broadcastable();
+        let flag = |axis: usize| flags.is_some_and(|flags| flags[axis]);
+        operand.shape().iter().enumerate().all(|(axis, &length)| flag(axis) == (length == 1))
+    };
+    if request.rules().set() != RuleSet::Theano || !request.operands().iter().all(exactly) {
+        return Err(Ended::Vacuous);
+    }
+    let variation = without_flags(request).ok_or(Ended::Vacuous)?;
+    original.compare(&variation, Refusals::Refused, |outcome| outcome)
+}
+
+fn without_flags(request: &Request) -> Option<Request> {
+    let operands: Option<Vec<Operand>> = request.operands().iter().map(unflagged).collect();
+    under(Rules::Numpy, request.operation(), operands?)
+}
+
+/// The operands of `pdpd` or `xla`, each with ones around the axes on which it lies, where these are not the last axes of
+/// the result: those are where numpy puts them.
+fn placed(original: &Original<'_>) -> Result<(), Ended> {
+    let request = original.request();
+    let (first, rank) = (request.operands()[0].shape(), result_rank(request));
+    let pdpd = request.rules().set() == RuleSet::Pdpd;
+    let mut operands = Vec::with_capacity(request.operands().len());
+    for (place, operand) in request.operands().iter().enumerate() {
+        match axes_of(request, place) {
+            Some(axes) if axes.iter().copied().eq(rank - operand.rank()..rank) => {
+                operands.push(operand.clone());
+            }
+            Some(axes) => {
+                let placed = reshaped(operand, spread(operand.shape(), &axes, rank));
+                operands.push(placed.ok_or(Ended::Vacuous)?);
+            }
+            None => return Err(unplaced(original, pdpd)),
+        }
+    }
+    let variation = under(Rules::Numpy, request.operation(), operands).ok_or(Ended::Vacuous)?;
+    match request.operation() {
+        Operation::Gradient { wrt, .. } => {
+            let shape = request.operands()[*wrt].shape();
+            original.compare(&variation, Refusals::Unspecified, |outcome| with_shape(outcome, shape))
+        }
+        // PDPD-5: A is not broadcast.
+        _ if pdpd => original.compare(&variation, Refusals::Refused, |outcome| only_of_shape(outcome, first)),
+        _ => original.compare(&variation, Refusals::Refused, |outcome| outcome),
+    }
+}
+
+/// PDPD-4: where B does not fit, the request is refused.
+fn unplaced(original: &Original<'_>, pdpd: bool) -> Ended {
+    match original.answer() {
+        Ok(outcome @ Outcome::Success(_)) if pdpd => {
+            original.violated("accepted, although B has no place on A there", None, outcome.clone())
+        }
+        Ok(_) => Ended::Vacuous,
+        Err(ended) => ended,
+    }
+}
+
+/// A result of another shape as a refusal.
+fn only_of_shape(outcome: Outcome, shape: &Shape) -> Outcome {
+    match outcome {
+        Outcome::Success(success) if success.tensor.shape() != shape => Outcome::Refusal(Refusal::default()),
+        other => other,
+    }
+}
+
+/// An operand of ones, with another name: dense, or a view of a single one where it is large.
+fn ones(operand: &Operand, shape: &Shape, views: bool) -> Option<Operand> {
+    let name = if operand.name() == "target" { "other" } else { "target" };
+    let dtype = operand.dtype();
+    let ones = |count: usize| Data::from_scalars(dtype, std::iter::repeat_n(one(dtype), count)).ok();
+    match shape.count() {
+        Some(count) if count <= MOST_COPIED => Operand::dense(name, shape.clone(), ones(count)?).ok(),
+        _ if !views => None,
+        _ => Operand::view(name, shape.clone(), ones(1)?, Some(vec![0; shape.rank()]), 0).ok(),
+    }
+}
+
+/// BIDI-3: `array(x) * ones(t)`.
+pub(super) fn broadcast_times_ones(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    let (Rules::Bidirectional, Operation::Broadcast { target_shape }) =
+        (request.rules(), request.operation())
+    else {
+        return Err(Ended::Vacuous);
+    };
+    let operand = &request.operands()[0];
+    // There is no product of truth values.
+    if operand.dtype() == DType::Bool {
+        return Err(Ended::Vacuous);
+    }
+    let both = [Expression::operand(0), Expression::operand(1)];
+    let expression = Expression::call(Function::Multiply, both).map_err(|_| Ended::Vacuous)?;
+    let ones = ones(operand, target_shape, original.takes_views()).ok_or(Ended::Vacuous)?;
+    let operands = vec![operand.clone(), ones];
+    let variation = under(Rules::Numpy, &Operation::Elementwise { expression }, operands);
+    original.compare(&variation.ok_or(Ended::Vacuous)?, Refusals::Refused, |outcome| outcome)
+}
+
+/// NUMPY-5 against BIDI-2: `broadcast` accepts where the bidirectional result is the target.
+pub(super) fn broadcast_as_bidirectional(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    let (Rules::Numpy, Operation::Broadcast { target_shape }) = (request.rules(), request.operation()) else {
+        return Err(Ended::Vacuous);
+    };
+    let variation = under(Rules::Bidirectional, request.operation(), request.operands().to_vec());
+    original.compare(&variation.ok_or(Ended::Vacuous)?, Refusals::Refused, |outcome| {
+        only_of_shape(outcome, target_shape)
+    })
+}

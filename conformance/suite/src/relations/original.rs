@@ -1,0 +1,221 @@
+//! A request whose variations are asked, and how the answers are compared.
+
+use super::Relation;
+use crate::run::run_caught;
+use broadcheck_judge::compare::{Latitude, Verdict, compare_outcomes, same_outcome};
+use broadcheck_judge::describe::summarize_request;
+use broadcheck_spec::{Implementation, Outcome, Refusal, Request, Success};
+use std::cell::OnceCell;
+
+/// A request, and the implementation that is asked. The request itself is asked at most once.
+pub struct Original<'a> {
+    implementation: &'a dyn Implementation,
+    request: &'a Request,
+    strict: bool,
+    outcome: OnceCell<Outcome>,
+}
+
+/// What became of a relation that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Answers were compared.
+    Compared,
+    /// There was nothing to compare: the relation does not apply to this request, or not to a refused one.
+    Vacuous,
+}
+
+/// Answers that do not agree, or a variation without an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// How the answers differ, or why there is none.
+    pub detail: String,
+    /// The variation, where one was asked.
+    pub variation: Option<Request>,
+    /// The answer to the request itself, where it was compared.
+    pub left: Option<Outcome>,
+    /// The answer to the variation, in the form of an answer to the request.
+    pub right: Option<Outcome>,
+}
+
+impl Violation {
+    /// The relation, the variation on one line, and the difference.
+    pub fn describe(&self, relation: &Relation) -> String {
+        match &self.variation {
+            Some(variation) => {
+                format!("{} ({}): {}", relation.name, summarize_request(variation), self.detail)
+            }
+            None => format!("{}: {}", relation.name, self.detail),
+        }
+    }
+}
+
+/// Why a check ended early.
+pub(super) enum Ended {
+    Vacuous,
+    Violated(Box<Violation>),
+}
+
+/// What a relation states where the request is refused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(super) enum Refusals {
+    /// Nothing.
+    Unspecified,
+    /// The variation is refused too, for any reason.
+    Refused,
+    /// The variation is refused with the same kind.
+    Kind,
+    /// And at the same axis, of the same operand.
+    Place,
+}
+
+impl<'a> Original<'a> {
+    /// A request of any origin. A variation that the implementation does not declare, or skips, is not compared.
+    pub fn new(implementation: &'a dyn Implementation, request: &'a Request) -> Original<'a> {
+        Original { implementation, request, strict: false, outcome: OnceCell::new() }
+    }
+
+    /// A request whose variations the implementation declares to answer: one that it skips is a violation.
+    pub fn strict(implementation: &'a dyn Implementation, request: &'a Request) -> Original<'a> {
+        Original { strict: true, ..Original::new(implementation, request) }
+    }
+
+    /// The request.
+    pub fn request(&self) -> &'a Request {
+        self.request
+    }
+
+    /// What the request itself is answered.
+    pub fn outcome(&self) -> &Outcome {
+        self.outcome.get_or_init(|| run_caught(self.implementation, self.request))
+    }
+
+    /// A variation as the request whose own variations are asked.
+    pub(super) fn of_variation<'b>(&self, variation: &'b Request) -> Result<Original<'b>, Ended>
+    where
+        'a: 'b,
+    {
+        let Original { implementation, strict, .. } = *self;
+        if !strict && implementation.capabilities().covers(variation).is_err() {
+            return Err(Ended::Vacuous);
+        }
+        Ok(Original { implementation, request: variation, strict, outcome: OnceCell::new() })
+    }
+
+    /// Whether the implementation takes strided views.
+    pub(super) fn takes_views(&self) -> bool {
+        self.implementation.capabilities().strided
+    }
+
+    /// The outcome, where it is a result or a refusal.
+    pub(super) fn answer(&self) -> Result<&Outcome, Ended> {
+        let outcome = self.outcome();
+        match self.failure(outcome) {
+            None => Ok(outcome),
+            Some(None) => Err(Ended::Vacuous),
+            Some(Some(detail)) => Err(Ended::Violated(Box::new(Violation {
+                detail,
+                variation: None,
+                left: Some(outcome.clone()),
+                right: None,
+            }))),
+        }
+    }
+
+    /// The result. A refused request is not compared.
+    pub(super) fn success(&self) -> Result<&Success, Ended> {
+        match self.answer()? {
+            Outcome::Success(success) => Ok(success),
+            _ => Err(Ended::Vacuous),
+        }
+    }
+
+    /// Asks a variation: a result or a refusal.
+    pub(super) fn ask(&self, variation: &Request) -> Result<Outcome, Ended> {
+        if !self.strict && self.implementation.capabilities().covers(variation).is_err() {
+            return Err(Ended::Vacuous);
+        }
+        let outcome = run_caught(self.implementation, variation);
+        match self.failure(&outcome) {
+            None => Ok(outcome),
+            Some(None) => Err(Ended::Vacuous),
+            Some(Some(detail)) => Err(self.violated(detail, Some(variation), outcome)),
+        }
+    }
+
+    /// Why an outcome is not an answer; `Some(None)` where it may be skipped.
+    fn failure(&self, outcome: &Outcome) -> Option<Option<String>> {
+        match outcome {
+            Outcome::Success(_) | Outcome::Refusal(_) => None,
+            Outcome::Skipped { .. } if !self.strict => Some(None),
+            Outcome::Skipped { reason } => Some(Some(format!("skipped inside what it declares: {reason}"))),
+            Outcome::Errored { message, .. } => Some(Some(message.clone())),
+        }
+    }
+
+    /// Asks a variation. Its answer, as one to the request itself, must agree with the request's.
+    pub(super) fn compare(
+        &self,
+        variation: &Request,
+        refusals: Refusals,
+        as_original: impl FnOnce(Outcome) -> Outcome,
+    ) -> Result<(), Ended> {
+        if refusals == Refusals::Unspecified {
+            self.success()?;
+        }
+        self.answer()?;
+        let other = as_original(self.ask(variation)?);
+        self.agrees(variation, refusals, other)
+    }
+
+    /// The answer to a variation, in the form of an answer to the request, agrees with the request's. The common case
+    /// allocates nothing.
+    pub(super) fn agrees(
+        &self,
+        variation: &Request,
+        refusals: Refusals,
+        other: Outcome,
+    ) -> Result<(), Ended> {
+        let first = self.answer()?;
+        let both_refuse = matches!((first, &other), (Outcome::Refusal(_), Outcome::Refusal(_)));
+        if same_outcome(first, &other) || (both_refuse && refusals <= Refusals::Refused) {
+            return Ok(());
+        }
+        let (one, two) = (refusals.compared(first), refusals.compared(&other));
+        match compare_outcomes(self.request, &one, &two, Latitude::of(self.implementation)) {
+            Verdict::Failed(difference) => Err(self.violated(difference.to_string(), Some(variation), other)),
+            Verdict::Passed | Verdict::Skipped(_) | Verdict::Errored(_) => Ok(()),
+        }
+    }
+
+    /// A violation in words, by an answer to a variation.
+    pub(super) fn violated(
+        &self,
+        detail: impl Into<String>,
+        variation: Option<&Request>,
+        right: Outcome,
+    ) -> Ended {
+        Ended::Violated(Box::new(Violation {
+            detail: detail.into(),
+            variation: variation.cloned(),
+            left: self.outcome.get().cloned(),
+            right: Some(right),
+        }))
+    }
+}
+
+impl Refusals {
+    /// An outcome without what is not compared.
+    fn compared(self, outcome: &Outcome) -> Outcome {
+        match outcome {
+            Outcome::Refusal(refusal) => Outcome::Refusal(match self {
+                Refusals::Place => refusal.clone(),
+                Refusals::Kind => Refusal { axis: None, operand: None, ..refusal.clone() },
+                Refusals::Refused | Refusals::Unspecified => Refusal::default(),
+            }),
+            Outcome::Success(success) if self != Refusals::Place => {
+                Outcome::Success(Success::from(success.tensor.clone()))
+            }
+            other => other.clone(),
+        }
+    }
+}

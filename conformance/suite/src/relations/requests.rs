@@ -1,0 +1,349 @@
+//! Every small request: all shapes up to a rank and a length, with the attributes of a rule set.
+//!
+//! Operand `place` holds the numbers 1, 2, 3, … shifted by 17 · `place` bits, so that each element of a sum or
+//! a difference tells which element of each operand was read, and every value is exact in f64.
+
+use super::space::{
+    AXES, Extent, axes, choices, dimensions_count, each_dimensions, flags, flags_count,
+    increasing_dimensions, signed,
+};
+use super::{adjoint, stages};
+use broadcheck_spec::{
+    Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules, Shape,
+};
+
+/// The largest number of elements per operand that keeps all values apart and exact.
+pub const MAX_ELEMENTS: u128 = 1 << 16;
+
+/// The requests of one operation under one rule set, for every pair of shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requests {
+    /// The rule set.
+    pub rules: RuleSet,
+    /// What is done to the shapes.
+    pub template: Template,
+    /// Which attributes each pair of shapes gets.
+    pub attributes: Attributes,
+    /// Whether a pair of shapes is visited in one order only.
+    pub unordered: bool,
+}
+
+/// What is done to a pair of shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Template {
+    /// `a - b`.
+    Difference,
+    /// `(a + b) + c`, where c has every shape.
+    Sum,
+    /// The gradient of the sum of `a · b` by a.
+    Gradient,
+    /// An operand of the first shape broadcast to the second.
+    Broadcast,
+}
+
+/// Which attributes a pair of shapes gets: one request for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attributes {
+    /// The defaults.
+    Default,
+    /// Every `axis`: see [`axes`].
+    EveryAxis,
+    /// Every `broadcast_dimensions`, invalid ones included: see [`each_dimensions`].
+    EveryDimensions,
+    /// At equal ranks `broadcast_dimensions` absent, empty, and the identity; otherwise nothing.
+    EqualRanks,
+    /// The last axes of the higher operand as `broadcast_dimensions`.
+    LastAxes,
+    /// At different ranks all strictly increasing `broadcast_dimensions`; otherwise nothing.
+    Increasing,
+    /// No `broadcast_dimensions`, and those of `Increasing`.
+    AbsentOrIncreasing,
+    /// Every pattern of flags, invalid ones included.
+    EveryFlags,
+    /// No flags, and every pattern.
+    AbsentOrEveryFlags,
+    /// Exactly the axes of length 1 flagged.
+    OnesFlagged,
+}
+
+/// Every request of every rule set. `numpy` has two operations: `elementwise`, and `broadcast` of the one shape to the
+/// other.
+pub const REQUESTS: [Requests; 7] = [
+    Requests::new(RuleSet::None, Template::Difference, Attributes::Default),
+    Requests::new(RuleSet::Numpy, Template::Difference, Attributes::Default),
+    Requests::new(RuleSet::Numpy, Template::Broadcast, Attributes::Default),
+    Requests::new(RuleSet::Pdpd, Template::Difference, Attributes::EveryAxis),
+    Requests::new(RuleSet::Bidirectional, Template::Broadcast, Attributes::Default),
+    Requests::new(RuleSet::Xla, Template::Difference, Attributes::EveryDimensions),
+    Requests::new(RuleSet::Theano, Template::Difference, Attributes::AbsentOrEveryFlags),
+];
+
+impl Requests {
+    /// Requests for every ordered pair of shapes.
+    pub const fn new(rules: RuleSet, template: Template, attributes: Attributes) -> Requests {
+        Requests { rules, template, attributes, unordered: false }
+    }
+
+    /// Requests for every unordered pair of shapes.
+    pub(super) const fn unordered(rules: RuleSet, attributes: Attributes) -> Requests {
+        Requests { rules, template: Template::Difference, attributes, unordered: true }
+    }
+
+    /// The operation.
+    pub fn operation(&self) -> OperationKind {
+        match self.template {
+            Template::Difference | Template::Sum => OperationKind::Elementwise,
+            Template::Gradient => OperationKind::Gradient,
+            Template::Broadcast => OperationKind::Broadcast,
+        }
+    }
+
+    /// How many requests there are within bounds, by arithmetic.
+    pub fn count(&self, extent: &Extent) -> u128 {
+        self.weighted_count(extent, |_| 1)
+    }
+
+    /// How many there are where each counts as often as the highest rank of the first two shapes says.
+    pub(super) fn weighted_count(&self, extent: &Extent, weight: impl Fn(usize) -> u128) -> u128 {
+        let of = |one: usize, other: usize| {
+            self.attributes.count(one, other).saturating_mul(weight(one.max(other)))
+        };
+        let pairs =
+            if self.unordered { extent.sum_over_unordered_pairs(of) } else { extent.sum_over_pairs(of) };
+        match self.template {
+            Template::Sum => pairs.saturating_mul(extent.shape_count()),
+            Template::Difference | Template::Gradient | Template::Broadcast => pairs,
+        }
+    }
+
+    /// Visits the requests whose first two shapes have these places in `shapes`. Over all ordered pairs of places,
+    /// these are all requests, each once.
+    pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Request)) {
+        if self.unordered && first > second {
+            return;
+        }
+        let (one, other) = (&shapes[first], &shapes[second]);
+        match self.template {
+            Template::Difference => {
+                self.each_attribute(of(Function::Subtract, 0, 1), None, [one, other], visit)
+            }
+            Template::Gradient => self.each_attribute(adjoint::product_of(2), Some(0), [one, other], visit),
+            Template::Broadcast => visit(&broadcast(self.rules.into(), operand(one, 0), other)),
+            Template::Sum => {
+                let pair = [operand(one, 0), operand(other, 1)];
+                for third in shapes {
+                    let operands = pair.iter().cloned().chain([operand(third, 2)]).collect();
+                    visit(&elementwise(self.rules.into(), stages::sum_of(3), operands));
+                }
+            }
+        }
+    }
+
+    fn each_attribute(
+        &self,
+        expression: Expression,
+        wrt: Option<usize>,
+        shapes: [&Shape; 2],
+        visit: &mut dyn FnMut(&Request),
+    ) {
+        let ranks = shapes.map(|shape| shape.rank());
+        if self.attributes.count(ranks[0], ranks[1]) == 0 {
+            return;
+        }
+        let operation = match wrt {
+            None => Operation::Elementwise { expression },
+            Some(wrt) => Operation::Gradient { expression, wrt },
+        };
+        let operands = vec![operand(shapes[0], 0), operand(shapes[1], 1)];
+        let request = Request::new(self.rules.into(), operation, operands).expect("a well-formed request");
+        self.attributes.each(Reused(Some(request)), ranks, visit);
+    }
+}
+
+impl Attributes {
+    /// How many there are for operands of these ranks.
+    fn count(self, one: usize, other: usize) -> u128 {
+        match self {
+            Attributes::Default | Attributes::LastAxes | Attributes::OnesFlagged => 1,
+            Attributes::EveryAxis => AXES,
+            Attributes::EveryDimensions => dimensions_count(one, other),
+            Attributes::EqualRanks if one != other => 0,
+            // At rank 0 the identity is the empty list.
+            Attributes::EqualRanks if one == 0 => 2,
+            Attributes::EqualRanks => 3,
+            Attributes::Increasing if one == other => 0,
+            Attributes::Increasing => choices(one, other),
+            Attributes::AbsentOrIncreasing => Attributes::Increasing.count(one, other).saturating_add(1),
+            Attributes::EveryFlags => flags_count(one, other),
+            Attributes::AbsentOrEveryFlags => flags_count(one, other).saturating_add(1),
+        }
+    }
+
+    fn each(self, mut request: Reused, [one, other]: [usize; 2], visit: &mut dyn FnMut(&Request)) {
+        let xla = |list: Option<Vec<i64>>| Rules::Xla { broadcast_dimensions: list };
+        match self {
+            Attributes::Default => visit(request.get()),
+            Attributes::EveryAxis => axes().for_each(|axis| visit(request.with_rules(Rules::Pdpd { axis }))),
+            Attributes::EveryDimensions => each_dimensions(one, other, |list| {
+                visit(request.with_rules(xla(list.map(<[i64]>::to_vec))));
+            }),
+            Attributes::EqualRanks => {
+                let mut lists = vec![None, Some(Vec::new()), Some((0..signed(one)).collect())];
+                lists.dedup();
+                lists.into_iter().for_each(|list| visit(request.with_rules(xla(list))));
+            }
+            Attributes::LastAxes => {
+                let (low, high) = (signed(one.min(other)), signed(one.max(other)));
+                visit(request.with_rules(xla(Some((high - low..high).collect()))));
+            }
+            Attributes::Increasing | Attributes::AbsentOrIncreasing => {
+                if self == Attributes::AbsentOrIncreasing {
+                    visit(request.get());
+                }
+                if one != other {
+                    let lists = increasing_dimensions(one, other).into_iter();
+                    lists.for_each(|list| visit(request.with_rules(xla(Some(list)))));
+                }
+            }
+            Attributes::EveryFlags | Attributes::AbsentOrEveryFlags => {
+                if self == Attributes::AbsentOrEveryFlags {
+                    visit(request.get());
+                }
+                for left in flags(one) {
+                    request.flag(0, left);
+                    flags(other).for_each(|right| visit(request.flag(1, right)));
+                }
+            }
+            Attributes::OnesFlagged => {
+                for place in 0..2 {
+                    let shape = request.get().operands()[place].shape();
+                    let ones = shape.iter().map(|&length| length == 1).collect();
+                    request.flag(place, ones);
+                }
+                visit(request.get());
+            }
+        }
+    }
+}
+
+/// A request whose operands are used again under other attributes: there are thousands of them per pair.
+struct Reused(Option<Request>);
+
+impl Reused {
+    fn get(&self) -> &Request {
+        self.0.as_ref().expect("put back after every change")
+    }
+
+    fn with_rules(&mut self, rules: Rules) -> &Request {
+        let (_, operation, operands) = self.0.take().expect("put back after every change").into_parts();
+        self.0.insert(Request::new(rules, operation, operands).expect("a well-formed request"))
+    }
+
+    fn flag(&mut self, place: usize, flags: Vec<bool>) -> &Request {
+        let (rules, operation, mut operands) =
+            self.0.take().expect("put back after every change").into_parts();
+        let operand = operands.remove(place);
+        operands.insert(place, flagged(operand, &flags));
+        self.0.insert(Request::new(rules, operation, operands).expect("a well-formed request"))
+    }
+}
+
+/// The elements of the operand at `place`, row-major.
+#[allow(clippy::cast_precision_loss, reason = "small integers")]
+fn values(shape: &[usize], place: usize) -> Vec<f64> {
+    let count: usize = shape.iter().product();
+    (1..=count).map(|number| (number << (17 * place)) as f64).collect()
+}
+
+/// The dense operand at `place`, all elements distinct from each other and from the other operands'.
+pub fn operand(shape: &Shape, place: usize) -> Operand {
+    dense(shape.clone(), values(shape, place), place)
+}
+
+/// A dense operand of these values: `a`, `b` or `c` by its place.
+///
+/// # Panics
+/// Where there is not one value per element.
+pub fn dense(shape: Shape, values: Vec<f64>, place: usize) -> Operand {
+    Operand::dense(["a", "b", "c"][place], shape, values).expect("one value per element")
+}
+
+/// An operand with flags.
+///
+/// # Panics
+/// Where there is not one flag per axis.
+pub fn flagged(operand: Operand, flags: &[bool]) -> Operand {
+    operand.with_broadcastable(flags.to_vec()).expect("one flag per axis")
+}
+
+/// A function of two operands, by their places.
+///
+/// # Panics
+/// For a function of another number of arguments.
+pub fn of(function: Function, left: usize, right: usize) -> Expression {
+    let arguments = [Expression::operand(left), Expression::operand(right)];
+    Expression::call(function, arguments).expect("a function of two arguments")
+}
+
+/// `elementwise` over these operands.
+///
+/// # Panics
+/// For parts that make no request.
+pub fn elementwise(rules: Rules, expression: Expression, operands: Vec<Operand>) -> Request {
+    Request::new(rules, Operation::Elementwise { expression }, operands).expect("a well-formed request")
+}
+
+/// The first operand minus the second.
+///
+/// # Panics
+/// For parts that make no request.
+pub fn difference(rules: Rules, operands: Vec<Operand>) -> Request {
+    elementwise(rules, of(Function::Subtract, 0, 1), operands)
+}
+
+/// `broadcast` of an operand to a shape.
+///
+/// # Panics
+/// For parts that make no request.
+pub fn broadcast(rules: Rules, operand: Operand, target: &Shape) -> Request {
+    let operation = Operation::Broadcast { target_shape: target.clone() };
+    Request::new(rules, operation, vec![operand]).expect("a well-formed request")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_of_elements_has_a_difference_of_its_own() {
+        let (a, b) = (values(&[9, 9], 0), values(&[9, 9], 1));
+        let mut all: Vec<i64> = Vec::new();
+        for left in &a {
+            #[allow(clippy::cast_possible_truncation, reason = "small integers")]
+            all.extend(b.iter().map(|right| (left - right) as i64));
+        }
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 81 * 81);
+    }
+
+    #[test]
+    fn as_many_requests_are_visited_as_are_counted() {
+        for extent in [Extent::new(0, 0), Extent::new(2, 2), Extent::new(3, 1)] {
+            let shapes = extent.shapes();
+            for requests in REQUESTS {
+                let mut visited = 0u128;
+                for first in 0..shapes.len() {
+                    for second in 0..shapes.len() {
+                        requests.each(&shapes, first, second, &mut |request| {
+                            assert_eq!(request.rules().set(), requests.rules);
+                            assert_eq!(request.operation().kind(), requests.operation());
+                            visited += 1;
+                        });
+                    }
+                }
+                assert_eq!(visited, requests.count(&extent), "{requests:?} over {extent}");
+            }
+        }
+    }
+}
