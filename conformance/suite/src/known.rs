@@ -7,8 +7,9 @@ use crate::globs::Glob;
 use crate::run::{Judged, Status};
 use broadcheck_spec::{Document, LoadError, LoadErrors};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::HashSet;
+use std::fmt;
 use std::path::Path;
 use versions::Versions;
 
@@ -42,14 +43,36 @@ const FILE: &str =
     "a known-failures file: `implementation: NAME` and `known:`, a list of `{case, reason, url}`";
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a mapping with `implementation` and `known`")]
+#[serde(deny_unknown_fields, expecting = "a mapping with `implementation: NAME` and `known:`")]
 struct Contents {
     format: Option<u32>,
     implementation: String,
     #[serde(default)]
     versions: Versions,
-    /// Its entries are read one by one, so that all that is wrong in them is reported together.
-    known: Vec<IgnoredAny>,
+    known: Entries,
+}
+
+/// How many entries there are. They are read one by one, so that all that is wrong in them is reported together.
+struct Entries(usize);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entries, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Entries;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of `{case, reason, url}`")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Entries, A::Error> {
+                let mut count = 0;
+                while items.next_element::<IgnoredAny>()?.is_some() {
+                    count += 1;
+                }
+                Ok(Entries(count))
+            }
+        }
+        deserializer.deserialize_seq(List)
+    }
 }
 
 /// An entry as it is written: `cases` is a list, for several cases with one reason.
@@ -89,7 +112,7 @@ impl Reader {
         if let Err((finding, expectation)) = versions.check() {
             self.error("versions", None, &finding, expectation);
         }
-        let entries = (0..known.len()).flat_map(|place| self.entries(&format!("known[{place}]"))).collect();
+        let entries = (0..known.0).flat_map(|place| self.entries(&format!("known[{place}]"))).collect();
         Some(Known { implementation, versions, entries })
     }
 
@@ -304,8 +327,12 @@ mod tests {
         for (bad, expected) in [
             (String::new(), " found an empty file, expected a known-failures file: `implementation: NAME`"),
             ("known: []".into(), "1:1: found no field `implementation`, expected one"),
-            ("- a".into(), "1:1: found sequence, expected a mapping with `implementation` and `known`"),
+            ("- a".into(), "1:1: found sequence, expected a mapping with `implementation: NAME` and"),
             ("implementation: [".into(), "2:1: implementation[0]: found a syntax error"),
+            (
+                "implementation: mine\nknown: 7".into(),
+                "2:8: known: found integer `7`, expected a list of `{case, reason, url}`",
+            ),
             (format!("{FILE}extra: 1"), "4:1: extra: found unknown field `extra`, expected one of `format`"),
             (format!("format: 2\n{FILE}"), "1:9: format: found 2, expected 1"),
             (
