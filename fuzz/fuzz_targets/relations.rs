@@ -1,4 +1,4 @@
-//! What must not matter does not: the relations between requests and between rule sets.
+//! The relations between requests and between rule sets.
 
 #![no_main]
 
