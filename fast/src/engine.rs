@@ -4,7 +4,8 @@ use crate::lower::{count, flags, intermediate};
 use crate::plan::{Plan, inputs};
 use crate::{Level, NoPlan};
 use broadcheck_spec::{
-    Capabilities, DEFAULT_MAX_ELEMENTS, Implementation, Operation, Outcome, Request, Rules, Success, Tensor,
+    Capabilities, DEFAULT_MAX_ELEMENTS, ErrorKind, Implementation, Operation, Outcome, Request, Rules,
+    Success, Tensor,
 };
 use std::fmt;
 use std::sync::LazyLock;
@@ -104,7 +105,7 @@ impl Implementation for Fast {
             Ok(success) => Outcome::Success(success),
             Err(NoPlan::Refused(refusal)) => Outcome::Refusal(refusal),
             Err(skipped @ NoPlan::TooManyElements { .. }) => Outcome::Skipped { reason: skipped.to_string() },
-            Err(defect @ NoPlan::NoKernel(_)) => Outcome::Errored { message: defect.to_string() },
+            Err(defect @ NoPlan::NoKernel(_)) => Outcome::errored(ErrorKind::Reported, defect.to_string()),
         }
     }
 

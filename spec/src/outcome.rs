@@ -169,7 +169,7 @@ pub enum Outcome {
 /// What breaks when a request is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ErrorKind {
-    /// The implementation reported it: the answer `errored` of the protocol.
+    /// The implementation reported it: in the protocol, the answer `errored`.
     Reported,
     /// The implementation panicked.
     Panicked,
