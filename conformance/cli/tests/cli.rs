@@ -1,4 +1,4 @@
-//! The command as a user meets it: the real program, its exit statuses and what it prints.
+//! The command `broadcheck` as a process: its exit statuses and output.
 
 #[path = "cli/exports.rs"]
 mod exports;
@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a call printed, and its exit status.
+/// The output and exit status of a run.
 struct Ran {
     status: i32,
     out: String,
@@ -19,7 +19,7 @@ struct Ran {
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_broadcheck"));
-    // A test runs under cargo; a user need not.
+    // Tests run under cargo, but users may not.
     command.args(args).env_remove("CARGO").env_remove("CARGO_MANIFEST_DIR").stdin(Stdio::null());
     command
 }
@@ -37,7 +37,7 @@ fn run(args: &[&str]) -> Ran {
     ran
 }
 
-/// Runs, and wants this exit status.
+/// Runs the command and expects this exit status.
 #[track_caller]
 fn ends(status: i32, args: &[&str]) -> Ran {
     let ran = run(args);
@@ -45,7 +45,7 @@ fn ends(status: i32, args: &[&str]) -> Ran {
     ran
 }
 
-/// Wants an error with these words and nothing on standard output.
+/// Expects an error message with these words, and nothing on standard output.
 #[track_caller]
 fn complains(words: &str, args: &[&str]) {
     let ran = ends(2, args);
@@ -81,7 +81,7 @@ cases:
 }
 
 #[test]
-fn help_and_version_are_no_failures() {
+fn help_and_version_succeed() {
     let help = ends(0, &["--help"]);
     for name in ["check", "list", "show", "explain", "diverge", "exhaust", "validate", "export"] {
         assert!(help.out.contains(&format!("  {name} ")), "{name}");
@@ -89,7 +89,7 @@ fn help_and_version_are_no_failures() {
         assert!(help.out.contains("Example"), "{name}: {}", help.out);
     }
     let check = ends(0, &["check", "--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in ["'python3 my_harness.py'", "`conformance/adapters/setup NAME` sets it up"] {
+    for words in ["'python3 my_harness.py'", "`conformance/adapters/setup NAME` installs it"] {
         assert!(check.contains(words), "{words}: {check}");
     }
     for name in NAMES {
@@ -103,7 +103,7 @@ fn help_and_version_are_no_failures() {
 }
 
 #[test]
-fn a_wrong_command_line_is_2() {
+fn an_invalid_command_line_is_2() {
     complains("Usage", &[]);
     complains("unrecognized subcommand", &["chek"]);
     complains("unexpected argument", &["check", "--imp", "reference"]);
@@ -132,7 +132,7 @@ fn a_wrong_command_line_is_2() {
 }
 
 #[test]
-fn what_holds_is_a_table() {
+fn a_success_is_a_table() {
     let ran = ends(0, &["check", "--rules", "numpy,xla", "--filter", "*/zero/*"]);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert!(lines[0].starts_with(concat!("broadcheck ", env!("CARGO_PKG_VERSION"), ": ")), "{}", lines[0]);
@@ -150,7 +150,7 @@ fn what_holds_is_a_table() {
 }
 
 #[test]
-fn a_filter_is_an_id_a_beginning_or_a_glob() {
+fn a_filter_is_an_id_a_prefix_or_a_glob() {
     let listed = |args: &[&str]| -> Vec<String> {
         let ran = ends(0, args);
         ran.out.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
@@ -177,9 +177,9 @@ fn a_filter_is_an_id_a_beginning_or_a_glob() {
 fn zero_passed_is_1() {
     let ran = ends(1, &["check", "--impl", "ndarray", "--filter", "xla/examples"]);
     assert!(ran.out.contains("ndarray 0.17"), "{}", ran.out);
-    assert!(ran.out.contains("passed nothing"), "{}", ran.out);
+    assert!(ran.out.contains("passed no case"), "{}", ran.out);
     assert!(ran.out.lines().last().unwrap().starts_with("FAILED: "), "{}", ran.out);
-    // Asked for by name beside another that passes, it must pass something, too; as one of all it need not.
+    // Named beside another that passes, it must pass something too; as one of all it need not.
     ends(1, &["check", "--impl", "reference", "--impl", "ndarray", "--filter", "xla/examples"]);
     ends(0, &["check", "--filter", "xla/examples"]);
 }
@@ -213,7 +213,7 @@ fn a_wrong_value_fails_with_its_index_and_both_bit_patterns() {
 }
 
 #[test]
-fn the_command_that_judges_a_case_again_does() {
+fn the_rerun_command_runs_the_case() {
     let directory = tempfile::tempdir().unwrap();
     let wrong = write(directory.path(), "wrong it is.yaml", &case_file("37"));
     let ran = ends(1, &["check", "--impl", "ndarray", "--cases", &wrong]);
@@ -225,7 +225,7 @@ fn the_command_that_judges_a_case_again_does() {
 }
 
 #[test]
-fn json_is_as_its_schema_says() {
+fn json_matches_its_schema() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path(), "wrong.yaml", &case_file("37"));
     let cases = directory.path().to_str().unwrap();
@@ -263,7 +263,7 @@ fn json_is_as_its_schema_says() {
 }
 
 #[test]
-fn markdown_folds_failures_away() {
+fn markdown_collapses_failures() {
     let directory = tempfile::tempdir().unwrap();
     let wrong = write(directory.path(), "wrong.yaml", &case_file("37"));
     let ran = ends(1, &["check", "--format", "markdown", "--impl", "reference", "--cases", &wrong]);
@@ -277,7 +277,7 @@ fn markdown_folds_failures_away() {
 }
 
 #[test]
-fn known_failures_are_counted_apart() {
+fn known_failures_are_counted_separately() {
     let directory = tempfile::tempdir().unwrap();
     let wrong = write(directory.path(), "wrong.yaml", &case_file("37"));
     let right = write(directory.path(), "right.yaml", &case_file("36"));
@@ -288,7 +288,7 @@ fn known_failures_are_counted_apart() {
     );
     let ran = ends(1, &["check", "--impl", "ndarray", "--cases", &wrong, "--known", &lists]);
     assert!(ran.out.contains("1 known to fail"), "{}", ran.out);
-    assert!(ran.out.contains("passed nothing"), "known failures alone are not a pass: {}", ran.out);
+    assert!(ran.out.contains("passed no case"), "known failures alone are not a pass: {}", ran.out);
 
     let ran = ends(1, &["check", "--impl", "ndarray", "--cases", &right, "--known", &lists]);
     assert!(ran.out.contains("passes, but `numpy/mine/*` is listed as a known failure"), "{}", ran.out);
@@ -298,19 +298,19 @@ fn known_failures_are_counted_apart() {
         "implementation: ndarray\nknown:\n  - {case: numpy/gone, reason: a test, url: \"https://example.org/1\"}\n",
     );
     let ran = ends(1, &["check", "--impl", "ndarray", "--cases", &right, "--known", &two]);
-    assert!(ran.out.contains("the known failure `numpy/gone` of ndarray lists no case"), "{}", ran.out);
+    assert!(ran.out.contains("the known failure `numpy/gone` of ndarray matches no case"), "{}", ran.out);
     assert!(ran.out.contains(", 1 known-failure entry without a case\n"), "{}", ran.out);
 
-    complains("`ndarray`, which is not run", &["check", "--impl", "reference", "--known", &two]);
+    complains("`ndarray`, which does not run", &["check", "--impl", "reference", "--known", &two]);
     complains("a second file for `ndarray`", &["check", "--known", &lists, "--known", &two]);
     let bad = known("k3", "implementation: ndarray\nknown: 7\n");
     complains("`implementation: NAME` and `known:`", &["check", "--known", &bad]);
     complains("No such file", &["check", "--known", "/no/such/file"]);
 }
 
-/// A known failure of a case that the filter leaves out is no leftover.
+/// A known failure of a case that the filter leaves out is not an unmatched entry.
 #[test]
-fn entries_are_looked_for_in_the_unfiltered_suite() {
+fn known_failures_are_matched_against_the_unfiltered_suite() {
     let directory = tempfile::tempdir().unwrap();
     let other = case_file("37").replace("numpy/mine/sum", "numpy/other/sum");
     let two = case_file("36") + other.split_once("cases:\n").unwrap().1;
@@ -326,16 +326,16 @@ fn entries_are_looked_for_in_the_unfiltered_suite() {
 }
 
 #[test]
-fn a_file_that_is_not_ours_is_left_as_it_is() {
+fn a_file_that_is_not_a_report_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let right = write(directory.path(), "right.yaml", &case_file("36"));
     let notes = write(directory.path(), "notes.txt", "broadcheck is what I want to try\n");
-    complains("left as it is", &["check", "--cases", &right, "--out", &notes]);
+    complains("does not overwrite it", &["check", "--cases", &right, "--out", &notes]);
     assert_eq!(fs::read_to_string(&notes).unwrap(), "broadcheck is what I want to try\n");
     let json = write(directory.path(), "other.json", "{\"suite\": 1}");
-    complains("left as it is", &["check", "--cases", &right, "--format", "json", "--out", &json]);
+    complains("does not overwrite it", &["check", "--cases", &right, "--format", "json", "--out", &json]);
 
-    // Ours may be replaced, by the same format only.
+    // A report is replaced, by the same format only.
     let report = directory.path().join("report");
     let report = report.to_str().unwrap();
     let check = ["check", "--cases", &right, "--out", report];
@@ -343,13 +343,13 @@ fn a_file_that_is_not_ours_is_left_as_it_is() {
     assert!(ran.out.contains("written: "), "{}", ran.out);
     assert!(fs::read_to_string(report).unwrap().ends_with(&format!("{} passed\n", NAMES.len())));
     ends(0, &check);
-    complains("left as it is", &[&check[..], &["--format", "json"]].concat());
+    complains("does not overwrite it", &[&check[..], &["--format", "json"]].concat());
     complains("does not exist", &["check", "--cases", &right, "--out", "/no/such/directory/report"]);
-    complains("no regular file", &["check", "--cases", &right, "--out", "/dev/null"]);
+    complains("other than a regular file", &["check", "--cases", &right, "--out", "/dev/null"]);
 }
 
 #[test]
-fn one_report_for_a_directory_takes_its_name_there() {
+fn a_report_in_a_directory_has_a_fixed_name() {
     let directory = tempfile::tempdir().unwrap();
     let right = write(directory.path(), "right.yaml", &case_file("36"));
     let out = directory.path().to_str().unwrap();
@@ -358,7 +358,7 @@ fn one_report_for_a_directory_takes_its_name_there() {
 }
 
 #[test]
-fn several_formats_go_to_a_directory() {
+fn several_formats_need_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     let right = write(directory.path(), "right.yaml", &case_file("36"));
     let out = directory.path().join("a/b");
@@ -368,11 +368,11 @@ fn several_formats_go_to_a_directory() {
     let mut names: Vec<String> =
         fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["report.json", "report.md", "report.txt"], "and no draft is left");
+    assert_eq!(names, ["report.json", "report.md", "report.txt"], "no temporary file is left");
 }
 
 #[test]
-fn bad_case_files_are_2_with_every_error() {
+fn invalid_case_files_are_2_with_every_error() {
     let directory = tempfile::tempdir().unwrap();
     let bad = case_file("36").replace("NUMPY-3", "NUMPY-99").replace("[10, 20, 30]", "[10, 20]");
     let path = write(directory.path(), "bad.yaml", &bad);
@@ -397,7 +397,7 @@ fn bad_case_files_are_2_with_every_error() {
 }
 
 #[test]
-fn a_reader_who_leaves_ends_it_quietly() {
+fn a_closed_pipe_ends_it_quietly() {
     let mut child =
         command(&["list", "--format", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut some = [0; 64];
@@ -410,7 +410,7 @@ fn a_reader_who_leaves_ends_it_quietly() {
 }
 
 #[test]
-fn list_names_clause_and_example() {
+fn list_selects_clauses_and_examples() {
     let ran = ends(0, &["list", "--example", "X18", "--format", "json"]);
     let lines: Value = serde_json::from_str(&ran.out).unwrap();
     let lines = lines.as_array().unwrap();
@@ -424,7 +424,7 @@ fn list_names_clause_and_example() {
 }
 
 #[test]
-fn show_prints_a_case_that_loads_again() {
+fn show_prints_a_case_that_can_be_loaded() {
     let directory = tempfile::tempdir().unwrap();
     let id = {
         let ran = ends(0, &["list", "--example", "X18"]);
@@ -450,7 +450,7 @@ fn show_prints_a_case_that_loads_again() {
 }
 
 #[test]
-fn explain_asks_one_rule_set_or_all() {
+fn explain_draws_one_rule_set_or_all() {
     let ran = ends(0, &["explain", "2x3", "3"]);
     for row in [
         "none           refused   rank_mismatch      NONE-1",
@@ -460,7 +460,11 @@ fn explain_asks_one_rule_set_or_all() {
         assert!(ran.out.contains(row), "{row}\n{}", ran.out);
     }
     let ran = ends(0, &["explain", "2", "2", "2"]);
-    assert!(ran.out.contains("bidirectional  not asked  it takes one operand and a target"), "{}", ran.out);
+    assert!(
+        ran.out.contains("bidirectional  not applicable  it takes one operand and a target"),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("operand_count"), "{}", ran.out);
     let dims = |name: &str| ends(0, &["explain", "--rules", "xla", name, "0", "4", "1x2"]).out;
     assert!(dims("--dims").contains("(4) + (1,2) => (4,2)"));
@@ -478,7 +482,7 @@ fn explain_asks_one_rule_set_or_all() {
 }
 
 #[test]
-fn explain_refuses_nonsense() {
+fn explain_rejects_invalid_input() {
     complains("expected lengths", &["explain", "2xa"]);
     complains("expected lengths", &["explain", "--", "-1x2"]);
     complains("expected lengths", &["explain", "3", "-1x2"]);
@@ -518,7 +522,7 @@ fn diverge_finds_the_smallest_of_each_pair() {
     assert_eq!(row("numpy", "theano"), "numpy theano (0) and (1) (0) not_broadcastable");
     assert_eq!(row("numpy", "bidirectional"), "numpy bidirectional they agree");
     complains("pairs of shapes", &["diverge", "--max-rank", "20"]);
-    // With no length between the bounds there is nothing to agree on.
+    // Without a length between the bounds there is nothing to compare.
     let empty = "found the minimum length 4 and the maximum length 3, expected a minimum of at most 3";
     complains(empty, &["diverge", "--min-dim", "4", "--max-dim", "3"]);
     ends(0, &["diverge", "--min-dim", "2", "--max-dim", "2", "--max-rank", "1"]);
@@ -540,12 +544,12 @@ fn exhaust_counts_its_checks() {
 }
 
 #[test]
-fn exhaust_says_who_was_asked_nothing() {
+fn exhaust_names_implementations_that_were_not_tested() {
     let small = ["exhaust", "--max-rank", "1", "--max-dim", "1", "--rules", "xla"];
     let line = "\nndarray was asked nothing: it declares nothing of what is within the bounds\n";
     let named = ends(1, &[&small[..], &["--impl", "reference", "--impl", "ndarray"]].concat()).out;
     assert!(named.contains(line) && named.lines().last().unwrap().starts_with("FAILED: "), "{named}");
-    // As with `check`, one that nobody named may be silent; it is said all the same.
+    // As with `check`, an implementation that is not named may cover nothing; it is still reported.
     let all = ends(0, &small).out;
     assert!(all.contains(line) && !all.contains("fast was asked nothing"), "{all}");
 }
@@ -557,10 +561,10 @@ fn no_width_is_too_large() {
     ends(0, &["explain", "--rules", "numpy", &shape, "3"]);
 }
 
-/// Whatever stands in a file's name, in a case or on the command line: a terminal is sent none of its codes.
+/// Terminal codes in file names, cases and arguments are escaped.
 #[cfg(unix)]
 #[test]
-fn no_code_reaches_a_terminal_raw() {
+fn terminal_codes_of_files_are_escaped() {
     const EVIL: &str = "\u{1b}[31mEVIL\u{7}\u{202e}";
     let directory = tempfile::tempdir().unwrap();
     let title = r#"title: "\e[31mEVIL\a\u202e""#;
@@ -581,7 +585,7 @@ fn no_code_reaches_a_terminal_raw() {
         (2, &["smoke", "--impl", EVIL]),
     ] {
         let mut command = command(args);
-        // Otherwise the stream would take the codes out by itself.
+        // Otherwise the stream would remove the codes.
         let output = command.env("CLICOLOR_FORCE", "1").output().unwrap();
         assert_eq!(output.status.code(), Some(status), "{args:?}");
         for text in [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()) {
@@ -593,7 +597,7 @@ fn no_code_reaches_a_terminal_raw() {
     }
 }
 
-/// The interrupt key while it works: the report so far, and 130.
+/// Ctrl-C prints the results so far and exits with 130.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_is_130_with_the_report_so_far() {
@@ -601,7 +605,7 @@ fn an_interrupt_is_130_with_the_report_so_far() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // It listens from the start; the work itself takes minutes.
+    // The handler is installed at once; the work takes minutes.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let sent = Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap();
     assert!(sent.success());
@@ -612,10 +616,13 @@ fn an_interrupt_is_130_with_the_report_so_far() {
 }
 
 #[test]
-fn a_level_that_is_not_there_is_never_another_level() {
+fn a_missing_simd_level_is_an_error() {
     let ran = ends(0, &["check", "--impl", "fast@portable", "--filter", "none/examples"]);
     assert!(ran.out.contains("fast@portable"), "{}", ran.out);
-    complains("expected a level of this machine: fast@portable", &["check", "--impl", "fast@sse9"]);
+    complains(
+        "found no such SIMD level, expected one of this machine: fast@portable",
+        &["check", "--impl", "fast@sse9"],
+    );
     let forced = |level: &str| {
         let arguments = ["check", "--impl", "fast", "--filter", "none/examples"];
         command(&arguments).env("BROADCHECK_SIMD", level).output().expect("the program starts")
@@ -626,7 +633,7 @@ fn a_level_that_is_not_there_is_never_another_level() {
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("BROADCHECK_SIMD: found `sse9`, expected"));
 }
 
-/// Every file below a directory, by its path from there.
+/// The relative paths of all files below a directory.
 fn files_below(directory: &Path) -> Vec<String> {
     let mut open = vec![directory.to_path_buf()];
     let mut files = Vec::new();
@@ -644,7 +651,7 @@ fn files_below(directory: &Path) -> Vec<String> {
     files
 }
 
-/// A harness that takes the greater of 0 and 1, where there is a Python to run it.
+/// A harness that broadcasts 0 and 1 to 1, if there is a Python to run it.
 fn maximum() -> Option<String> {
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
         println!("LEFT OUT: there is no python3");
@@ -656,7 +663,7 @@ fn maximum() -> Option<String> {
 }
 
 #[test]
-fn exhaust_writes_a_case_for_each_sort_of_difference() {
+fn exhaust_writes_a_case_for_each_kind_of_difference() {
     let Some(harness) = maximum() else { return };
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("cases");
@@ -668,28 +675,28 @@ fn exhaust_writes_a_case_for_each_sort_of_difference() {
     let judged: Vec<&str> = judged.iter().map(String::as_str).collect();
     let ran = ends(1, &judged);
     assert!(ran.out.contains("\nDISAGREEMENT  ") && ran.out.contains("\n  written: "), "{}", ran.out);
-    // Both orders of (0) and (1) are one sort, and its case is smaller than either.
+    // Both orders of (0) and (1) are one kind of difference.
     let files = files_below(&out);
     assert_eq!(files.len(), 1, "{files:?}");
     let suite = broadcheck_spec::Suite::from_paths(std::slice::from_ref(&out)).unwrap();
     let shapes: Vec<Vec<usize>> =
         suite.cases[0].request.operands().iter().map(|operand| operand.shape().to_vec()).collect();
     assert!(shapes.contains(&vec![0]) && shapes.contains(&vec![1]), "{shapes:?}");
-    // The case fails for the harness alone; and a second run leaves it as it is.
+    // The case fails for the harness alone, and a second run does not change it.
     let cases = out.to_str().unwrap();
     ends(0, &["check", "--cases", cases, "--impl", "reference"]);
     ends(1, &["check", "--cases", cases, "--impl", &harness]);
-    assert!(ends(1, &judged).out.contains("already there, left as it is"));
-    // A directory that cannot be is told before the work.
+    assert!(ends(1, &judged).out.contains("exists already, not changed"));
+    // A directory that cannot be created is reported before the work.
     let file = write(directory.path(), "file", "mine");
     let wrong = arguments(&["--out", &file]);
     complains("expected a directory for cases", &wrong.iter().map(String::as_str).collect::<Vec<_>>());
     complains("expected a directory for cases", &["fuzz", "--requests", "10", "--out", &file]);
 }
 
-/// Nor what a harness says: its name, its version and its messages. The colours that are ours stay.
+/// Terminal codes in the name, version and messages of a harness are escaped. Colours of the command stay.
 #[test]
-fn no_code_of_a_harness_reaches_a_terminal_raw() {
+fn terminal_codes_of_harnesses_are_escaped() {
     let Some(maximum) = maximum() else { return };
     let harness = maximum.replace("maximum.py", "codes.py");
     let directory = tempfile::tempdir().unwrap();
@@ -708,7 +715,7 @@ fn no_code_of_a_harness_reaches_a_terminal_raw() {
         assert!(all.contains("EVIL"), "{args:?}: {all}");
         assert!(!all.contains("\u{1b}[31mEVIL") && !all.contains(['\u{7}', '\u{202e}']), "{args:?}: {all}");
         assert!(args[0] != "smoke" || all.contains("\u{1b}[1m\u{1b}[31mWRONG"), "{all}");
-        // A case that is printed can be read.
+        // A printed case can be loaded.
         if args[0] == "fuzz" {
             assert!(all.contains(r"\u001B[31mEVIL\u0007\u202E"), "{all}");
         }
@@ -716,7 +723,7 @@ fn no_code_of_a_harness_reaches_a_terminal_raw() {
 }
 
 #[test]
-fn fuzz_tells_what_is_known_from_what_is_new() {
+fn fuzz_distinguishes_known_failures_from_new_ones() {
     let Some(harness) = maximum() else { return };
     let directory = tempfile::tempdir().unwrap();
     let known = |implementation: &str| {
@@ -730,7 +737,7 @@ fn fuzz_tells_what_is_known_from_what_is_new() {
     assert!(new.contains("\nDISAGREEMENT  ") && new.contains("\nFAILED, 1 disagreement: "), "{new}");
     let told = with(&known("maximum"), 0);
     assert!(told.contains("\nKNOWN  ") && told.contains("\nok: "), "{told}");
-    assert!(told.contains("as the case numpy/reported/onnx-6294, which is known to fail"), "{told}");
+    assert!(told.contains("like the case numpy/reported/onnx-6294, which is known to fail"), "{told}");
     // A file about another implementation excuses nothing.
     assert!(with(&known("minimum"), 1).contains("\nFAILED, 1 disagreement: "));
     let gone = directory.path().join("gone.yaml");
@@ -738,7 +745,7 @@ fn fuzz_tells_what_is_known_from_what_is_new() {
 }
 
 #[test]
-fn globs_that_cannot_be_compiled_are_2() {
+fn invalid_globs_are_2() {
     let nested = "{a,".repeat(200) + "b" + &"}".repeat(200);
     complains("found braces 200 deep, expected at most 10", &["check", "--filter", &nested]);
     complains("found braces 200 deep, expected at most 10", &["faults", "--filter", &nested]);
@@ -747,7 +754,7 @@ fn globs_that_cannot_be_compiled_are_2() {
 
 #[cfg(unix)]
 #[test]
-fn a_report_goes_where_a_link_leads() {
+fn a_report_is_written_through_a_symbolic_link() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let directory = tempfile::tempdir().expect("a directory");
     let (target, link) = (directory.path().join("target"), directory.path().join("link"));
@@ -763,15 +770,12 @@ fn a_report_goes_where_a_link_leads() {
     assert_eq!(target.metadata().expect("a file").permissions().mode() & 0o777, 0o600);
     let dangling = directory.path().join("dangling");
     symlink(directory.path().join("nothing"), &dangling).expect("a link");
-    complains(
-        "a symbolic link that leads nowhere",
-        &[&check[..], &[dangling.to_str().expect("UTF-8")]].concat(),
-    );
+    complains("found a broken symbolic link", &[&check[..], &[dangling.to_str().expect("UTF-8")]].concat());
     assert!(dangling.is_symlink());
 }
 
 #[test]
-fn a_draft_that_cannot_be_written_is_told_before_the_run() {
+fn a_draft_that_cannot_be_written_is_reported_before_the_run() {
     let directory = tempfile::tempdir().expect("a directory");
     let missing = directory.path().join("missing").join("known.yaml");
     let check = ["check", "--impl", "reference", "--write-known", missing.to_str().expect("UTF-8")];
@@ -780,7 +784,7 @@ fn a_draft_that_cannot_be_written_is_told_before_the_run() {
     let report = directory.path().join("same");
     let report = report.to_str().expect("UTF-8");
     complains(
-        "found the file of a report, expected another",
+        "found the file of a report, expected another file",
         &["check", "--impl", "reference", "--format", "json", "--out", report, "--write-known", report],
     );
 }

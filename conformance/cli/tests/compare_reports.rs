@@ -1,4 +1,4 @@
-//! `compare-reports` as a user meets it: what broke and what was mended, and what it says to wrong input.
+//! `compare-reports` as a process: what broke, what was fixed, and errors for invalid input.
 
 use jsonschema::validator_for;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A report with one implementation, whose cases have these statuses and details.
+/// A report of one implementation with these cases, statuses and details.
 fn report(name: &str, version: &str, cases: &[(&str, &str, &str)]) -> Value {
     let case = |(id, status, detail): &(&str, &str, &str)| {
         json!({"id": format!("numpy/mine/{id}"), "status": status, "detail": detail, "rules": "numpy",
@@ -25,7 +25,7 @@ fn write(directory: &Path, name: &str, report: &Value) -> PathBuf {
     path
 }
 
-/// The exit status, and what is printed to standard output and standard error.
+/// The exit status, standard output and standard error.
 fn compare(old: &Path, new: &Path, format: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_broadcheck"));
     let output = command
@@ -38,7 +38,7 @@ fn compare(old: &Path, new: &Path, format: &str) -> (i32, String, String) {
     (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
 }
 
-/// Compares two reports in every format; wants them to agree on the exit status.
+/// Compares two reports in every format, and expects the same exit status from each.
 fn compared(old: &Value, new: &Value) -> (i32, Value, String, String) {
     let directory = tempfile::tempdir().unwrap();
     let (old, new) = (write(directory.path(), "old.json", old), write(directory.path(), "new.json", new));
@@ -60,7 +60,7 @@ fn changes(value: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_was_right_and_is_no_longer_is_broken() {
+fn a_case_that_was_right_and_no_longer_is_counts_as_broken() {
     let old = report(
         "mine",
         "1.0",
@@ -114,16 +114,13 @@ fn what_was_right_and_is_no_longer_is_broken() {
     assert_eq!(changes(&value), expected.map(|(id, change)| (id.into(), change.into())));
     assert_eq!(value["broken"], 4);
     assert!(
-        text.contains("mine 1.0 -> 2.0: 4 broken, 2 mended, 2 changed, 1 new, 1 gone, 3 as before"),
+        text.contains("mine 1.0 -> 2.0: 4 broken, 2 fixed, 2 changed, 1 new, 1 gone, 3 as before"),
         "{text}"
     );
     assert!(text.contains(
         "broken   numpy/mine/breaks  (passed -> failed)\n  About breaks.\n  now:    wrong shape: <b>"
     ));
-    assert!(
-        text.ends_with("\nBROKEN: 4 broken, 2 mended, 2 changed, 1 new, 1 gone, 3 as before\n"),
-        "{text}"
-    );
+    assert!(text.ends_with("\nBROKEN: 4 broken, 2 fixed, 2 changed, 1 new, 1 gone, 3 as before\n"), "{text}");
     assert!(markdown.contains("| mine 1.0 -&gt; 2.0 | 4 | 2 | 2 | 1 | 1 | 3 |"), "{markdown}");
     assert!(markdown.contains("\n````text\nAbout breaks."), "a fence longer than theirs: {markdown}");
 }
@@ -138,7 +135,7 @@ fn the_same_report_twice_is_0() {
 }
 
 #[test]
-fn nothing_holds_by_silence() {
+fn missing_results_are_not_a_success() {
     let old = report("mine", "1.0", &[("a", "passed", "")]);
     let mut interrupted = old.clone();
     interrupted["interrupted"] = true.into();
@@ -164,16 +161,16 @@ fn nothing_holds_by_silence() {
 }
 
 #[test]
-fn what_is_gone_does_not_hold() {
+fn missing_cases_are_not_a_success() {
     let old = report("mine", "1.0", &[("a", "passed", ""), ("b", "passed", ""), ("c", "failed", "wrong")]);
     let (status, value, text, _) = compared(&old, &report("mine", "1.0", &[]));
     assert_eq!((status, &value["held"]), (1, &json!(false)));
-    assert!(text.contains("mine: nothing is left to compare: no case is in both"), "{text}");
+    assert!(text.contains("mine: no case is in both reports"), "{text}");
     assert!(text.ends_with("\nBROKEN: 0 broken, 3 gone, 0 as before\n"), "{text}");
     let none = report("mine", "1.0", &[]);
     assert_eq!(compared(&none, &none).0, 1);
 
-    // Of what was right, not a single case may go; of what was wrong, any.
+    // No case that was right may be missing; cases that were wrong may.
     let without = |lacking: usize| {
         let mut new = old.clone();
         new["implementations"][0]["cases"].as_array_mut().unwrap().remove(lacking);
@@ -181,16 +178,16 @@ fn what_is_gone_does_not_hold() {
     };
     let (status, _, text, _) = compared(&old, &without(0));
     assert_eq!(status, 1);
-    assert!(text.contains("1 case no longer answered although right before"), "{text}");
+    assert!(text.contains("1 case no longer answered, but right before"), "{text}");
     assert_eq!(compared(&old, &without(2)).0, 0);
-    // Another version of the suite may have dropped it.
+    // Another version of the suite may have removed it.
     let mut later = without(0);
     later["suite"]["version"] = "0.2.0".into();
     assert_eq!(compared(&old, &later).0, 0);
 }
 
 #[test]
-fn a_byte_order_mark_is_passed_over() {
+fn a_byte_order_mark_is_ignored() {
     let directory = tempfile::tempdir().unwrap();
     let report = report("mine", "1.0", &[("a", "passed", "")]);
     let marked = directory.path().join("marked.json");
@@ -200,7 +197,7 @@ fn a_byte_order_mark_is_passed_over() {
 }
 
 #[test]
-fn a_terminal_is_sent_no_code_of_a_file() {
+fn terminal_codes_of_reports_are_escaped() {
     let old = report("mi\u{1b}[31mne", "1.0", &[("a", "passed", "")]);
     let new = report("mi\u{1b}[31mne", "1.0", &[("a", "failed", "\u{1b}]0;owned\u{7}")]);
     let (_, _, text, markdown) = compared(&old, &new);
@@ -210,7 +207,7 @@ fn a_terminal_is_sent_no_code_of_a_file() {
 }
 
 #[test]
-fn wrong_input_is_told_with_its_file() {
+fn errors_name_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let good = write(directory.path(), "good.json", &report("mine", "1", &[("a", "passed", "")]));
     let bad = directory.path().join("bad.json");

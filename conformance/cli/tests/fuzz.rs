@@ -1,4 +1,4 @@
-//! `broadcheck fuzz` and `broadcheck reproduce`, as processes.
+//! `broadcheck fuzz` and `broadcheck reproduce` as processes.
 
 use broadcheck_search::fuzzing::drawn;
 use broadcheck_search::generate::{Profile, encode};
@@ -16,14 +16,14 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// What is printed, without the line that tells the time.
+/// The output without the line that contains times.
 fn timeless(output: &Output) -> String {
     let text = text(output);
     text.lines().filter(|line| !line.contains(" per second")).map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
-fn a_run_that_holds_says_so() {
+fn a_run_without_disagreements_succeeds() {
     let args = [
         "fuzz",
         "--right",
@@ -45,13 +45,13 @@ fn a_run_that_holds_says_so() {
 }
 
 #[test]
-fn wrong_command_lines_are_told() {
+fn invalid_command_lines_are_rejected() {
     for (args, said) in [
-        (&["fuzz", "--right", "ndarray", "--rules", "xla"][..], "nothing that both sides declare"),
+        (&["fuzz", "--right", "ndarray", "--rules", "xla"][..], "no combination that both sides declare"),
         (&["fuzz", "--without", "sleep"], "expected unused, corners, views, or a kind of refusal: rank_m"),
         (&["fuzz", "--operation", "multiply"], "expected one of elementwise, broadcast, gradient"),
         (&["fuzz", "--left", "no-such-program-here"], "--left no-such-program-here"),
-        (&["reproduce", "nothing", "x"], "expected one of the targets"),
+        (&["reproduce", "nothing", "x"], "found no such fuzz target, expected one of"),
         (&["reproduce", "differential", "no/such/file"], "no/such/file"),
     ] {
         let output = broadcheck(args);
@@ -61,7 +61,7 @@ fn wrong_command_lines_are_told() {
 }
 
 #[test]
-fn an_artifact_that_holds_is_shown() {
+fn an_artifact_without_a_disagreement_succeeds() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("crash-1");
     std::fs::write(&path, encode(&drawn(1, 3, &Profile::all().with_large(0)))).unwrap();
@@ -70,10 +70,10 @@ fn an_artifact_that_holds_is_shown() {
     assert!(text(&output).contains("ok: "), "{}", text(&output));
 }
 
-/// A harness in another process that answers everything with a result of its own: found, shrunk, written.
+/// A harness that answers every request with the same result is found, shrunk and written as cases.
 #[test]
 #[cfg(unix)]
-fn a_wrong_process_is_found_and_its_cases_are_written() {
+fn disagreements_of_a_process_are_written_as_cases() {
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
         println!("LEFT OUT: there is no python3");
         assert!(std::env::var_os("CI").is_none(), "python3 is needed in CI");

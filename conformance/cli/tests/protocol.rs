@@ -1,4 +1,4 @@
-//! The protocol as its users meet it: the command as a harness and as a runner, the page, the schema.
+//! The protocol: the command as a runner and as a harness, the page PROTOCOL.md, and the schema.
 
 #![cfg(unix)]
 
@@ -20,7 +20,7 @@ fn bad(name: &str, argument: Option<&Path>) -> String {
     format!("{program} '{}'{argument}", file.display())
 }
 
-/// Whether there is a Python; without one, a test is left out loudly.
+/// Whether there is a Python. Without one, a test is skipped with a message.
 fn python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
@@ -55,7 +55,7 @@ fn assert_parts(text: &str, parts: &[&str]) {
     }
 }
 
-/// Twelve sums, as the bad harnesses expect them.
+/// A case file of twelve sums for the bad harnesses.
 fn cases(directory: &Path) -> String {
     let case = |value: usize| {
         format!(
@@ -69,9 +69,9 @@ fn cases(directory: &Path) -> String {
 }
 
 #[test]
-fn the_suite_through_serve_is_the_suite_in_process() {
+fn the_suite_has_the_same_results_through_serve() {
     let suite = Suite::builtin().expect("the shipped suite");
-    // The second is there for what it skips, of which a part will do.
+    // The second is there for what it skips, of which a part is enough.
     for (name, step, fewest) in [("reference", 1, 300), ("ndarray", 3, 150)] {
         let all: Vec<_> = suite.cases.iter().step_by(step).collect();
         let inside = builtin(name).expect("built in");
@@ -99,7 +99,7 @@ fn served(lines: &str) -> (Result<(), String>, Vec<Value>) {
 }
 
 #[test]
-fn serve_answers_every_line_whatever_it_is() {
+fn serve_answers_every_line() {
     let deep =
         format!("{{\"cmd\":\"run\",\"seq\":7,\"request\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
     let huge = r#"{"cmd":"run","seq":8,"request":{"rules":"bidirectional","operation":"broadcast","target_shape":[2000,2000],"operands":[{"name":"a","dtype":"f64","shape":[],"values":[1]}]}}"#;
@@ -148,7 +148,7 @@ fn serve_answers_every_line_whatever_it_is() {
 }
 
 #[test]
-fn every_message_is_as_the_schema_says() {
+fn every_message_matches_the_schema() {
     let parsed = |text| serde_json::from_str::<Value>(text).expect("JSON");
     let schema = parsed(include_str!("../../../spec/schema/protocol.schema.json"));
     let request = parsed(include_str!("../../../spec/schema/request.schema.json"));
@@ -204,7 +204,7 @@ fn every_message_is_as_the_schema_says() {
     ] {
         assert!(!answered.is_valid(&parsed(text)), "{text}");
     }
-    // What the page shows is valid, too.
+    // The examples of the page are valid too.
     for line in include_str!("../../PROTOCOL.md").lines() {
         if let Some(text) = line.strip_prefix("-> ") {
             valid(&sent, &parsed(text));
@@ -214,7 +214,7 @@ fn every_message_is_as_the_schema_says() {
     }
 }
 
-/// The program on the page, in a file.
+/// Writes the program of PROTOCOL.md to a file.
 fn page_program(directory: &Path) -> PathBuf {
     let page = include_str!("../../PROTOCOL.md");
     let (_, rest) = page.split_once("```python\n").expect("a program");
@@ -232,13 +232,13 @@ fn the_program_on_the_page_works() {
     let directory = tempfile::tempdir().expect("a directory");
     let command = format!("python3 '{}'", page_program(directory.path()).display());
     let text = ends(0, &["smoke", "--impl", &command]);
-    assert_parts(&text, &["plain-python 3.", "ok        minus zero", "ok        truth values", "0 did not"]);
+    assert_parts(&text, &["plain-python 3.", "ok        minus zero", "ok        truth values", "0 failed"]);
     let text = ends(0, &["check", "--impl", &command, "--rules", "none"]);
     assert_parts(&text, &["plain-python 3.", "ok: "]);
 }
 
 #[test]
-fn smoke_says_what_is_wrong() {
+fn smoke_reports_what_is_wrong() {
     let text = ends(1, &["smoke", "--impl", &bad("good.sh", None)]);
     assert_parts(
         &text,
@@ -247,7 +247,7 @@ fn smoke_says_what_is_wrong() {
     let text = ends(2, &["smoke", "--impl", &bad("dies_at_start.sh", None)]);
     assert_parts(
         &text,
-        &["WRONG     it answers `start`", "exit status 7", "a module is missing", "cannot be started"],
+        &["WRONG     it answers `start`", "exit status 7", "a module is missing", "cannot start"],
     );
     let text = ends(2, &["smoke", "--impl", "no-such-program"]);
     assert_parts(&text, &["WRONG     it starts", "No such file"]);
@@ -260,12 +260,12 @@ fn smoke_says_what_is_wrong() {
 }
 
 #[test]
-fn smoke_tells_a_greeting_from_an_answer() {
+fn smoke_distinguishes_a_greeting_from_an_answer() {
     let text = ends(2, &["smoke", "--impl", &bad("greets.sh", None)]);
     assert_parts(&text, &["WRONG     it answers `start`", "the line: `bad 1.0, at your service`"]);
     assert_parts(
         &text,
-        &["something else was printed before the answer", "print the rest to standard error"],
+        &["something else was printed before the answer", "print everything else to standard error"],
     );
     assert!(!text.contains("flush stdout"), "{text}");
 }
@@ -275,7 +275,7 @@ fn smoke_finds_a_buffer_that_is_not_flushed() {
     if !python() {
         return;
     }
-    // Its answer to `start` is held back, so the limit of a start has to pass.
+    // The answer to `start` stays in a buffer, so the test waits for the time limit of `start`.
     let command = bad("never_flushes.py", None);
     let began = Instant::now();
     let options = Options { start_limit: Duration::from_millis(1500), ..Options::default() };
@@ -320,7 +320,7 @@ fn check_judges_a_command_and_goes_on_after_a_crash() {
     assert_parts(&check(2, "good.sh", &["--timeout", "10"]), &["expected a time from 1ms to 24h"]);
 }
 
-/// `check` in a case that hangs, and the process id of the stubborn harness.
+/// `check` while a case hangs, and the process id of the harness.
 fn hanging(directory: &Path) -> (Child, String) {
     let (cases, file) = (cases(directory), directory.join("id"));
     let command = bad("stubborn.sh", Some(&file));
@@ -329,7 +329,7 @@ fn hanging(directory: &Path) -> (Child, String) {
     loop {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         if text.ends_with('\n') {
-            // Time to get to the case.
+            // Time to reach the case.
             std::thread::sleep(Duration::from_millis(500));
             return (child.expect("the program starts"), text.trim().to_owned());
         }
@@ -338,7 +338,7 @@ fn hanging(directory: &Path) -> (Child, String) {
     }
 }
 
-/// Wants a process to end; one that has ended and was not waited for has.
+/// Expects a process to end. A zombie has ended.
 #[track_caller]
 fn assert_ends(id: &str) {
     let began = Instant::now();
@@ -359,7 +359,7 @@ fn signal(name: &str, child: &Child) {
 }
 
 #[test]
-fn the_interrupt_key_ends_the_run_with_the_report_so_far() {
+fn an_interrupt_ends_the_run_with_the_report_so_far() {
     let directory = tempfile::tempdir().expect("a directory");
     let (child, id) = hanging(directory.path());
     let began = Instant::now();
@@ -374,7 +374,7 @@ fn the_interrupt_key_ends_the_run_with_the_report_so_far() {
 }
 
 #[test]
-fn no_process_outlives_us_even_when_we_are_killed() {
+fn no_process_outlives_a_killed_command() {
     let directory = tempfile::tempdir().expect("a directory");
     let (mut child, id) = hanging(directory.path());
     signal("KILL", &child);

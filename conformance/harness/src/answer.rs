@@ -1,4 +1,4 @@
-//! A line of an implementation, as the answer to a request.
+//! Reads a line from a process as the answer to a request.
 
 use super::lines::excerpt;
 use super::strict::complaint;
@@ -12,8 +12,8 @@ struct Numbered {
     seq: Option<Seq>,
 }
 
-/// A number of a request. Anything else is refused where it begins: a list in its place may be as long as a line,
-/// and would take many times as much memory.
+/// The number of a request. Any other value is rejected at its first character: a list could be as long as the line, and
+/// would take many times as much memory.
 struct Seq(u64);
 
 impl<'de> Deserialize<'de> for Seq {
@@ -36,15 +36,15 @@ impl Visitor<'_> for SeqVisitor {
     }
 }
 
-/// The outcome that a line holds.
+/// Reads the outcome from a line.
 ///
 /// # Errors
-/// Why it is no valid answer to the request of this number, with the beginning of the line.
+/// The line is not a valid answer to the request with this number. The message contains the beginning of the line.
 pub(super) fn read(request: &Request, seq: u64, line: &[u8]) -> Result<Outcome, String> {
     let invalid = |why: String| format!("no valid answer: {why}\nthe line: {}", excerpt(line));
     let text = std::str::from_utf8(line).map_err(|error| invalid(format!("{error}, expected UTF-8")))?;
     if text.trim_start().starts_with('[') {
-        // Which would be read as the fields of an object in their order.
+        // serde would read a list as the fields of the object in order.
         return Err(invalid("found a list, expected a JSON object in one line".into()));
     }
     let numbered: Numbered = serde_json::from_str(text).map_err(|error| invalid(complaint(&error)))?;
@@ -84,7 +84,7 @@ mod tests {
         ] {
             assert_eq!(refused(line), format!("no valid answer: found {found}"), "{line}");
         }
-        // The rest of the list is not read, so that it need not even be JSON.
+        // The rest of the list is not read, so it may be invalid JSON.
         let list = refused(&format!("{{\"seq\":[{}?", "0,".repeat(1 << 20)));
         assert!(list.contains("found sequence, expected a whole number as seq"), "{list}");
     }

@@ -1,4 +1,4 @@
-//! A process with all that it starts: a process group of its own, ended as one.
+//! A process and its descendants: a process group that is killed as a whole.
 
 use super::guard;
 use std::io;
@@ -6,11 +6,11 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a process may take to be gone that was killed. One that the system cannot end is left to it.
+/// How long to wait for a killed process. A process that the system cannot end is abandoned.
 const DEATH: Duration = Duration::from_secs(2);
 
-/// Puts what the command starts into a process group of its own: the terminal's interrupt key does not reach it,
-/// and it can be ended with all its children.
+/// Makes the command run in a new process group, so that Ctrl-C does not reach it and it can be killed with all its
+/// children.
 pub(super) fn apart(command: &mut Command) {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -18,7 +18,7 @@ pub(super) fn apart(command: &mut Command) {
     let _ = command;
 }
 
-/// A running process, ended with its group when this is dropped.
+/// A running process. Dropping this kills its group.
 pub(super) struct Group {
     child: Child,
     ended: bool,
@@ -48,12 +48,12 @@ impl Group {
         Ok((group, Streams { stdin, stdout, stderr }))
     }
 
-    /// How the process ended, where it has.
+    /// The exit status, if the process has ended.
     pub(super) fn exited(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// How the process ended, where it does within a time.
+    /// Waits for the exit status up to a time limit.
     pub(super) fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + limit;
         let mut pause = Duration::from_millis(1);
@@ -70,12 +70,12 @@ impl Group {
         }
     }
 
-    /// Ends the process and whatever it started.
+    /// Kills the process and its group.
     pub(super) fn end(&mut self) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
-        // Also where the process has ended by itself: what it started may still run.
+        // Even if the process has ended by itself: its children may still run.
         kill_group(&self.child);
         // It may have left its group.
         let _ = self.child.kill();
@@ -95,7 +95,7 @@ impl Drop for Group {
 fn kill_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // It is no error that all of them have ended.
+        // Not an error: all of them may have ended.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }

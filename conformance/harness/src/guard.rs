@@ -1,9 +1,9 @@
-//! No process that we start outlives us, however we end: a guard waits for the end of its standard input, which
-//! comes with ours, and then ends every process group that it was told of and not told to forget, and the process that
-//! it is named after, which may have left it.
+//! Makes sure that no process outlives broadcheck, however broadcheck ends. A guard process waits until its standard input
+//! is closed, which happens when broadcheck ends. It then kills every process group that is still watched, and the
+//! group's first process, which may have left the group.
 //!
-//! It is a few lines of the system's own shell, because it must go on when we were killed and can do nothing.
-//! Where there is no shell, the groups are ended only by us.
+//! The guard is a short shell script, because it must run after broadcheck was killed. On a system without `/bin/sh`, only
+//! broadcheck itself ends the groups.
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
@@ -26,20 +26,20 @@ done
 
 static GUARD: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-/// Ends this group when we end.
+/// Makes the guard kill this group when broadcheck ends.
 pub(super) fn watch(group: u32) {
-    tell('+', group);
+    notify('+', group);
 }
 
-/// This group is gone.
+/// Tells the guard that this group has ended.
 pub(super) fn forget(group: u32) {
-    tell('-', group);
+    notify('-', group);
 }
 
-fn tell(sign: char, group: u32) {
+fn notify(sign: char, group: u32) {
     if let Some(guard) = GUARD.get_or_init(start) {
         let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
-        // Without a guard nothing is lost that is not lost by ending it.
+        // An error means that the guard has ended; the groups are then ended only by broadcheck.
         let _ = guard.write_all(format!("{sign} {group}\n").as_bytes());
     }
 }

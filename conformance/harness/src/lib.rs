@@ -1,11 +1,11 @@
 //! Implementations in other processes: the protocol over their standard streams.
 //!
-//! `conformance/PROTOCOL.md` is the page for those who write the other side, and
-//! `spec/schema/protocol.schema.json` describes every message. Here are both sides of it: [`open`] makes an
-//! [`Implementation`](broadcheck_spec::Implementation) of a command, [`serve`] answers as one, and [`smoke`] tells the
-//! writer of a harness what is wrong with it.
+//! `conformance/PROTOCOL.md` explains the protocol to authors of harnesses, and `spec/schema/protocol.schema.json`
+//! describes every message. This crate implements both sides: [`open`] makes an
+//! [`Implementation`](broadcheck_spec::Implementation) of a command, [`serve`] answers requests like a harness, and
+//! [`smoke`] checks a harness step by step.
 //!
-//! A process may hang, crash, flood, lie or speak nonsense: each harms only the case that brought it out.
+//! A process may hang, crash, flood its output or send invalid answers. Each affects only the case that caused it.
 
 mod answer;
 mod group;
@@ -24,24 +24,23 @@ pub mod transcript;
 
 pub use process::{Process, open};
 pub use serve::serve;
-pub use start::{VERSION, WINDOW};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The message of a case that was not answered because the person at the terminal wanted no more.
+/// The message of a case that was not answered because the user interrupted the run.
 pub const INTERRUPTED: &str = "interrupted";
 
-/// How long things may take.
+/// Time limits for a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// A request, from when it is the oldest unanswered one.
+    /// For the answer to a request, counted from when it is the oldest unanswered one.
     pub time_limit: Duration,
-    /// The answer to `start`: interpreters load large libraries.
+    /// For the answer to `start`, before which interpreters load large libraries.
     pub start_limit: Duration,
-    /// The end after `stop`.
+    /// For the end of the process after `stop`.
     pub stop_limit: Duration,
-    /// Set by somebody who wants no more.
+    /// Set when the user interrupts the run.
     pub interrupt: Option<&'static AtomicBool>,
 }
 
@@ -52,7 +51,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The limits that go with this time for a request.
+    /// All limits, for this time limit of a request.
     pub fn within(time_limit: Duration) -> Options {
         Options {
             time_limit,
@@ -67,9 +66,10 @@ impl Options {
     }
 }
 
-/// The words of a command, as a shell would split it.
+/// Splits a command into words as a shell would.
 fn words(command: &str) -> Result<Vec<String>, String> {
-    let words = shell_words::split(command).map_err(|error| format!("the command has no words: {error}"))?;
+    let words = shell_words::split(command)
+        .map_err(|error| format!("cannot split the command into words: {error}"))?;
     if words.first().is_none_or(String::is_empty) {
         return Err("the command is empty, expected a program and its arguments".into());
     }

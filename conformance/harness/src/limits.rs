@@ -1,13 +1,14 @@
-//! How large an answer will be, by arithmetic: what is larger than an implementation makes is skipped (clause G-1).
+//! Predicts the size of an answer. Requests whose answer exceeds the limits of the implementation are skipped (clause
+//! G-1).
 
 use broadcheck_reference::align;
 use broadcheck_spec::{Operation, Request, Shape};
 
-/// How many elements the answer to a request may hold, with those of an intermediate.
+/// The maximum number of elements in the answer to a request, including those of an intermediate.
 ///
 /// # Errors
-/// Why the request is skipped: an accepted one whose result, or what is underneath it, has too high a rank or too
-/// many elements. A refusal is always asked for.
+/// The request is valid, but its result, or the result underneath a gradient, exceeds the maximum rank or number of
+/// elements. A request that must be refused is never skipped.
 pub(super) fn elements(
     request: &Request,
     max_rank: Option<usize>,

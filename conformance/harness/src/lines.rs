@@ -1,21 +1,21 @@
-//! Lines of bounded length from a stream that may be anything.
+//! Reads lines of bounded length from an untrusted stream.
 
 use std::io::{self, BufRead, ErrorKind};
 
-/// What ended the reading of a line.
+/// How a line ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line feed.
+    /// With a line feed.
     Whole,
-    /// The end of the stream, in the middle of the line.
+    /// At the end of the stream, without a line feed.
     Half,
-    /// The limit: the rest of the line is not read.
+    /// At the length limit. The rest of the line was not read.
     TooLong,
-    /// The end of the stream, before anything else.
+    /// The stream ended before the line began.
     End,
 }
 
-/// Reads a line into `line`, without its line feed. `progress` hears how many bytes of it there are so far.
+/// Reads a line into `line`, without its line feed. Calls `progress` with the number of bytes read so far.
 pub(super) fn read_line(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,
@@ -48,7 +48,7 @@ pub(super) fn read_line(
     }
 }
 
-/// Passes over the rest of a line.
+/// Skips the rest of a line.
 pub(super) fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let chunk = match input.fill_buf() {
@@ -66,7 +66,7 @@ pub(super) fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// The beginning of a line that nobody trusts, for a message.
+/// The beginning of an untrusted line, for a message.
 pub(super) fn excerpt(line: &[u8]) -> String {
     format!("`{}`", shortened(line, 160))
 }
@@ -81,7 +81,7 @@ pub(super) fn shortened(line: &[u8], longest: usize) -> String {
     short
 }
 
-/// The character, or a stand-in for one that a terminal would obey.
+/// The character, or a replacement for a control character.
 pub(super) fn printable(char: char) -> char {
     if char.is_control() { char::REPLACEMENT_CHARACTER } else { char }
 }

@@ -1,8 +1,8 @@
-//! A command that speaks the protocol, as an implementation: started, asked, ended and started again.
+//! A command that speaks the protocol as an implementation: starts it, sends requests, and restarts it when it breaks.
 
 use super::Options;
 use super::limits::elements;
-use super::schedule::{Before, Question, Unanswered, ask};
+use super::schedule::{Before, SizedRequest, Unanswered, ask};
 use super::session::{Fault, Session};
 use super::start::Declared;
 use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request};
@@ -11,17 +11,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How many requests are handed over at a time: many windows, so that few of them run dry.
+/// The number of requests per batch: many windows, so that a process rarely waits for the next request.
 const BATCH: usize = 256;
 
-/// After how many starts in a row that failed no further one is tried.
+/// The number of failed starts in a row after which no further start is attempted.
 const MAX_FAILED_STARTS: usize = 3;
 
 /// A command that speaks the protocol.
 ///
-/// Each thread that asks at the same time as another gets a process of its own, which lives until this is
-/// dropped or until it breaks. A case in which it breaks is [`Outcome::Errored`], and the run goes on with
-/// another process.
+/// Threads that send requests at the same time use separate processes. A process lives until this value is dropped or
+/// until the process breaks. The case that broke it is [`Outcome::Errored`], and the run continues with a new process.
 pub struct Process {
     words: Vec<String>,
     options: Options,
@@ -30,17 +29,17 @@ pub struct Process {
     failed_starts: AtomicUsize,
 }
 
-/// A process that waits to be asked, with its window.
+/// A process that waits for requests, with its window.
 struct Idle {
     session: Session,
     window: usize,
 }
 
-/// Starts a command, split into words as a shell would and run without one, and asks what it does.
+/// Starts a command, without a shell but split into words as in a shell, and reads its answer to `start`.
 ///
 /// # Errors
-/// Why it cannot be used: the command has no end to a quote, the program is not there, the answer to `start`
-/// does not come or is not valid, the version of the protocol is another.
+/// A quote in the command is not closed, the program does not exist, the answer to `start` is missing or invalid, or the
+/// process speaks another version of the protocol.
 pub fn open(command: &str, options: Options) -> Result<Process, String> {
     let words = super::words(command)?;
     let (session, declared) = Session::open(&words, &options)?;
@@ -49,21 +48,11 @@ pub fn open(command: &str, options: Options) -> Result<Process, String> {
 }
 
 impl Process {
-    /// The language in which the harness is written, where it says so.
-    pub fn language(&self) -> Option<&str> {
-        self.declared.language.as_deref()
-    }
-
-    /// How many requests it is sent before it answers the first.
-    pub fn window(&self) -> usize {
-        self.declared.window
-    }
-
     fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A process that waits, or a fresh one.
+    /// An idle process, or a new one.
     fn take(&self) -> Result<Idle, Fault> {
         while let Some(mut idle) = { self.idle().pop() } {
             if !idle.session.is_gone() {
@@ -79,7 +68,7 @@ impl Process {
             return Err(Fault::Interrupted);
         }
         if self.failed_starts.load(Ordering::Relaxed) >= MAX_FAILED_STARTS {
-            return not_started(format!("not tried again after {MAX_FAILED_STARTS} starts that failed"));
+            return not_started(format!("not started again after {MAX_FAILED_STARTS} failed starts"));
         }
         match Session::open(&self.words, &self.options) {
             Ok((session, declared)) => {
@@ -93,11 +82,11 @@ impl Process {
         }
     }
 
-    /// After a process broke: decides whose fault it was. The others go back to the front of the queue, or were
-    /// run alone.
+    /// Handles a process that broke: decides which request caused it. The others return to the front of the queue, or
+    /// are run alone.
     fn settle(
         &self,
-        questions: &[Question<'_>],
+        sized: &[SizedRequest<'_>],
         broken: Unanswered,
         queue: &mut VecDeque<usize>,
         outcomes: &mut [Option<Outcome>],
@@ -109,10 +98,10 @@ impl Process {
                     outcomes[place] = Some(Fault::Interrupted.outcome());
                 }
             }
-            // The only request of a process was alone already.
+            // Skipped for the only request of a process: it was alone already.
             Fault::Crashed(how) if places.len() > 1 || before != Before::Nothing => {
                 let ending = ending(places.len(), before, &how);
-                self.run_alone(questions, &places, &ending, outcomes);
+                self.run_alone(sized, &places, &ending, outcomes);
             }
             fault @ (Fault::Crashed(_) | Fault::Broken(..)) => {
                 outcomes[places[0]] = Some(fault.outcome());
@@ -121,10 +110,10 @@ impl Process {
         }
     }
 
-    /// Runs again what was unanswered when a process ended like this, each in a fresh process.
+    /// Repeats the unanswered requests of a process that crashed, each in a new process.
     fn run_alone(
         &self,
-        questions: &[Question<'_>],
+        sized: &[SizedRequest<'_>],
         places: &[usize],
         ending: &str,
         outcomes: &mut [Option<Outcome>],
@@ -135,7 +124,7 @@ impl Process {
             let asked = match self.fresh() {
                 Ok(mut idle) => {
                     let mut queue = VecDeque::from([place]);
-                    ask(&mut idle.session, questions, &mut queue, 1, &self.options, outcomes)
+                    ask(&mut idle.session, sized, &mut queue, 1, &self.options, outcomes)
                         .map_err(|unanswered| unanswered.fault)
                 }
                 Err(_) if self.options.interrupted() => Err(Fault::Interrupted),
@@ -155,7 +144,7 @@ impl Process {
         }
     }
 
-    /// How many elements the answer to a request may hold; why it is not sent, where it is not.
+    /// The maximum number of elements in the answer to a request, or why the request is not sent.
     fn elements(&self, request: &Request) -> Result<usize, String> {
         let capabilities = &self.declared.capabilities;
         capabilities.covers(request)?;
@@ -163,7 +152,7 @@ impl Process {
     }
 }
 
-/// How a process ended with so many requests unanswered.
+/// Describes the end of a process with this number of unanswered requests.
 fn ending(count: usize, before: Before, how: &str) -> String {
     let requests = if count == 1 { "request" } else { "requests" };
     let answered = match before {
@@ -197,17 +186,17 @@ impl Implementation for Process {
     }
 
     fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
-        let mut questions = Vec::with_capacity(requests.len());
+        let mut sized = Vec::with_capacity(requests.len());
         let mut outcomes: Vec<Option<Outcome>> = vec![None; requests.len()];
         let mut queue = VecDeque::new();
         for (place, &request) in requests.iter().enumerate() {
             match self.elements(request) {
                 Ok(elements) => {
-                    questions.push(Question { request, elements });
+                    sized.push(SizedRequest { request, elements });
                     queue.push_back(place);
                 }
                 Err(reason) => {
-                    questions.push(Question { request, elements: 0 });
+                    sized.push(SizedRequest { request, elements: 0 });
                     outcomes[place] = Some(Outcome::Skipped { reason });
                 }
             }
@@ -221,11 +210,11 @@ impl Implementation for Process {
                     continue;
                 }
             };
-            match ask(&mut session, &questions, &mut queue, window, &self.options, &mut outcomes) {
+            match ask(&mut session, &sized, &mut queue, window, &self.options, &mut outcomes) {
                 Ok(()) => self.idle().push(Idle { session, window }),
                 Err(broken) => {
                     drop(session);
-                    self.settle(&questions, broken, &mut queue, &mut outcomes);
+                    self.settle(&sized, broken, &mut queue, &mut outcomes);
                 }
             }
         }
@@ -240,7 +229,7 @@ impl Drop for Process {
         if self.options.interrupted() {
             return;
         }
-        idle.iter_mut().for_each(|idle| idle.session.say_stop());
+        idle.iter_mut().for_each(|idle| idle.session.send_stop());
         let began = Instant::now();
         for idle in &mut idle {
             idle.session.wait(self.options.stop_limit.saturating_sub(began.elapsed()));

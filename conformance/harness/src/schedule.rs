@@ -1,4 +1,4 @@
-//! Requests to a process, several at a time, and whose fault it is when it breaks.
+//! Sends requests to a process, several at a time, and records what was unanswered when it breaks.
 
 use super::session::{Fault, Session};
 use super::{Options, answer};
@@ -6,42 +6,42 @@ use broadcheck_spec::{ErrorKind, Outcome, Request, json};
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// A request on its way.
+/// A request that was sent.
 struct Sent {
     place: usize,
     seq: u64,
 }
 
-/// Requests that a process was sent and did not answer, oldest first, and why.
+/// The requests that a process did not answer, oldest first, and the reason.
 pub(super) struct Unanswered {
     pub(super) places: Vec<usize>,
     pub(super) before: Before,
     pub(super) fault: Fault,
 }
 
-/// What a process had answered before it broke, and may have died of. How many they were is not said: that would
-/// differ from run to run where several processes share the work.
+/// What a process had answered before it broke, which may have caused it. The number of answers is not recorded: it
+/// would differ between runs if several processes share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// Nothing: the oldest request is its first.
     Nothing,
-    /// Something in an earlier batch.
+    /// Requests of an earlier batch.
     Earlier,
     /// The request that was sent before the oldest unanswered one.
     Previous,
 }
 
-/// A request with the number of elements that its answer may hold.
-pub(super) struct Question<'a> {
+/// A request with the maximum number of elements in its answer.
+pub(super) struct SizedRequest<'a> {
     pub(super) request: &'a Request,
     pub(super) elements: usize,
 }
 
-/// Asks what is in the queue, with at most `window` requests unanswered at any time, and keeps the outcomes in
-/// their places. The clock of a request starts when it becomes the oldest unanswered one.
+/// Sends the requests of the queue, with at most `window` unanswered at any time, and stores the outcomes at their places.
+/// The time limit of a request starts when it becomes the oldest unanswered one.
 pub(super) fn ask(
     session: &mut Session,
-    questions: &[Question<'_>],
+    sized: &[SizedRequest<'_>],
     queue: &mut VecDeque<usize>,
     window: usize,
     options: &Options,
@@ -57,7 +57,7 @@ pub(super) fn ask(
             if sent.is_empty() {
                 since = Instant::now();
             }
-            let Question { request, elements } = questions[place];
+            let SizedRequest { request, elements } = sized[place];
             let seq = session.ask(json::request_to_value(request), elements);
             sent.push_back(Sent { place, seq });
         }
@@ -65,7 +65,7 @@ pub(super) fn ask(
         let invalid = |why| Fault::Broken(ErrorKind::InvalidAnswer, why);
         let answered = session
             .receive(since, options.time_limit, options)
-            .and_then(|line| answer::read(questions[place].request, seq, &line).map_err(invalid));
+            .and_then(|line| answer::read(sized[place].request, seq, &line).map_err(invalid));
         match answered {
             Ok(outcome) => outcomes[place] = Some(outcome),
             Err(fault) => {

@@ -1,4 +1,4 @@
-//! The other side: an implementation of ours that answers the protocol, as an oracle for others.
+//! The other side of the protocol: a built-in implementation that answers requests, as an oracle.
 
 use super::limits::elements;
 use super::lines::{Line, read_line, shortened, skip_line};
@@ -9,22 +9,22 @@ use broadcheck_spec::{Implementation, Outcome, Request, json};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, ErrorKind, Write};
 
-/// The largest result that is written: a line of JSON holds it.
+/// The maximum number of elements of a result, which is written as one line of JSON.
 const MAX_ELEMENTS: usize = 1 << 20;
 
-/// The longest line that is read: four times what a case file holds, and an operand of [`MAX_ELEMENTS`] f64s of the
-/// longest kind. It is parsed as a whole, which takes up to forty times as much memory where it is all short numbers.
+/// The maximum length of a line, in bytes: four times that of a case file, and enough for an operand of
+/// [`MAX_ELEMENTS`] f64 values with all digits. Parsing a line of short numbers takes up to forty times as much memory.
 const MAX_LINE: usize = 32 << 20;
 
-/// How much of a field is shown that is not as expected.
+/// The maximum length shown of an invalid field, in characters.
 const LONGEST: usize = 160;
 
-/// Answers every line of `input` with one of `output`, flushed, until `stop` or the end. A line that is no
-/// request is answered `errored`, with its `seq` where it has one.
+/// Answers every line of `input` with a line of `output`, flushed, until `stop` or the end of the input. The answer to an
+/// invalid line is `errored`, with the `seq` of the line if it has one.
 ///
 /// # Errors
-/// A start in another version of the protocol, which has been answered, or a stream that breaks. That nobody
-/// reads any more is no error.
+/// `start` asks for another version of the protocol (it is answered first), or a stream breaks. A closed output is not
+/// an error.
 pub fn serve(
     implementation: &dyn Implementation,
     input: &mut impl BufRead,
@@ -78,7 +78,7 @@ fn too_long() -> String {
 
 enum Reply {
     Answer(Value),
-    /// An answer after which nothing more is said.
+    /// The last answer.
     Refuse(String),
     Stop,
 }
@@ -119,7 +119,9 @@ fn brief(value: &Value) -> String {
 }
 
 fn run(implementation: &dyn Implementation, seq: Option<Value>, request: Option<Value>) -> Value {
-    let Some(seq) = seq else { return errored(None, "seq: found no number, expected one") };
+    let Some(seq) = seq else {
+        return errored(None, "seq: found no number, expected the number of the request");
+    };
     let Some(request) = request else {
         return errored(Some(seq), "request: found nothing, expected an object");
     };
@@ -138,7 +140,7 @@ fn run(implementation: &dyn Implementation, seq: Option<Value>, request: Option<
     }
 }
 
-/// What is not declared, or larger than what is, is skipped before anything is allocated.
+/// Skips requests that are not declared or too large before anything is allocated.
 fn outcome(implementation: &dyn Implementation, request: &Request) -> Outcome {
     if let Err(reason) = implementation.capabilities().covers(request) {
         return Outcome::Skipped { reason };

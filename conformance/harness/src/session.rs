@@ -1,4 +1,4 @@
-//! One process from its start to its end: lines to it, lines from it, each stream on a thread of its own.
+//! One process from start to end: writes lines to it and reads lines from it, with a thread per stream.
 
 use super::Options;
 use super::group::{Group, Streams, describe};
@@ -15,32 +15,32 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a wait looks around: for the interrupt key, for a process that ended and left its output open.
+/// How often a wait checks for an interrupt, and for a process that ended but left its output open.
 const SLICE: Duration = Duration::from_millis(40);
 
-/// How long a process that has closed its output may take to end by itself.
+/// How long a process may take to end after it closed its output.
 const LAST_BREATH: Duration = Duration::from_millis(500);
 
-/// How many lines are read ahead.
+/// The number of lines read ahead.
 const AHEAD: usize = 4;
 
-/// How long a line may be where little is expected: enough for any answer that says what went wrong.
+/// The minimum limit for the length of a line, in bytes: enough for any error message.
 const SHORTEST_LIMIT: usize = 1 << 20;
 
-/// How long a line may be at all.
+/// The maximum limit for the length of a line, in bytes.
 const LONGEST_LIMIT: usize = 256 << 20;
 
-/// How many bytes an element may take: `0.000…` of the smallest float, written without an exponent.
+/// The maximum number of bytes per element: the smallest float written without an exponent, `0.000…`.
 const PER_ELEMENT: usize = 400;
 
-/// Why a process cannot be asked any more.
+/// Why a process cannot be used any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// It ended, or closed its output.
     Crashed(String),
-    /// Its answer was not valid or did not come in time, or it could not be started again.
+    /// Its answer was invalid or did not come in time, or it could not be started again.
     Broken(ErrorKind, String),
-    /// The run was interrupted.
+    /// The user interrupted the run.
     Interrupted,
 }
 
@@ -78,24 +78,24 @@ pub(super) struct Session {
     from: Receiver<Event>,
     stderr: Tail,
     limit: Arc<AtomicUsize>,
-    /// How long the line is that is being read.
+    /// The length of the incomplete line, in bytes.
     partial: Arc<AtomicUsize>,
     /// The number of the last request.
     pub(super) seq: u64,
 }
 
 impl Session {
-    /// Starts a process and asks what it does.
+    /// Starts a process and reads its answer to `start`.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// The process does not start, or its answer is missing or invalid.
     pub(super) fn open(words: &[String], options: &Options) -> Result<(Session, Declared), String> {
         let mut session = Session::launch(words)?;
         let declared = session.start(options)?;
         Ok((session, declared))
     }
 
-    /// Starts a process and says nothing to it.
+    /// Starts a process and sends nothing.
     pub(super) fn launch(words: &[String]) -> Result<Session, String> {
         let (group, streams) =
             Group::start(words).map_err(|error| format!("the program cannot be started: {error}"))?;
@@ -110,7 +110,7 @@ impl Session {
         Ok(Session { group, to: Some(to), from, stderr: Tail::of(stderr), limit, partial, seq: 0 })
     }
 
-    /// Asks what the process does.
+    /// Sends `start` and reads the answer.
     pub(super) fn start(&mut self, options: &Options) -> Result<Declared, String> {
         self.send(&json!({ "cmd": "start", "version": VERSION }));
         let line =
@@ -125,7 +125,7 @@ impl Session {
         })
     }
 
-    /// Sends a request whose answer may hold this many elements, and gives back its number.
+    /// Sends a request whose answer has at most this number of elements, and returns its `seq`.
     pub(super) fn ask(&mut self, request: Value, elements: usize) -> u64 {
         self.seq += 1;
         let limit = elements.saturating_mul(PER_ELEMENT).saturating_add(SHORTEST_LIMIT).min(LONGEST_LIMIT);
@@ -136,7 +136,7 @@ impl Session {
         self.seq
     }
 
-    /// Sends a line. Where nobody reads any more, the answer will be missed.
+    /// Sends a line. If the process has closed its input, the missing answer will show it.
     pub(super) fn send(&self, message: &Value) {
         let mut line = message.to_string().into_bytes();
         line.push(b'\n');
@@ -145,7 +145,7 @@ impl Session {
         }
     }
 
-    /// The next line, waited for from `since` on.
+    /// Waits for the next line. The time limit starts at `since`.
     pub(super) fn receive(
         &mut self,
         since: Instant,
@@ -167,7 +167,7 @@ impl Session {
                 }
                 Ok(Event::End(half)) => return Err(Fault::Crashed(self.ending(&half))),
                 Err(RecvTimeoutError::Disconnected) => return Err(Fault::Crashed(self.ending(&[]))),
-                // It has ended, and something that it started holds its output open.
+                // The process has ended, but one of its children holds the output open.
                 Err(RecvTimeoutError::Timeout) if gone => return Err(Fault::Crashed(self.ending(&[]))),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
                     return Err(Fault::Broken(ErrorKind::TimedOut, self.hung(limit)));
@@ -189,7 +189,7 @@ impl Session {
         format!("no answer within {}{half}", seconds(limit))
     }
 
-    /// How the process ended that has closed its output, with `half` a line as its last.
+    /// Describes the end of a process that closed its output after the incomplete line `half`.
     fn ending(&mut self, half: &[u8]) -> String {
         let status = self.group.wait(LAST_BREATH);
         let mut text = match status {
@@ -199,12 +199,12 @@ impl Session {
         if !half.is_empty() {
             text += &format!("\nit had written half a line: {}", excerpt(half));
         }
-        // What it started may hold its stderr open.
+        // A child of the process may hold its stderr open.
         self.group.end();
         text + &self.stderr.text()
     }
 
-    /// Asks the process to end, and waits. Whether it did, with its exit status in words.
+    /// Sends `stop`, waits for the process to end, and describes its exit status. An error if it still runs.
     pub(super) fn stop(&mut self, limit: Duration) -> Result<String, String> {
         self.send(&json!({ "cmd": "stop" }));
         self.to = None;
@@ -212,13 +212,13 @@ impl Session {
         status.map(describe).ok_or_else(|| format!("the process still runs {} after `stop`", seconds(limit)))
     }
 
-    /// Closes the process's input without a word.
+    /// Closes the input of the process without sending `stop`.
     pub(super) fn close_input(&mut self) {
         self.to = None;
     }
 
-    /// Says `stop` and does not wait for it.
-    pub(super) fn say_stop(&mut self) {
+    /// Sends `stop` without waiting for the end.
+    pub(super) fn send_stop(&mut self) {
         self.send(&json!({ "cmd": "stop" }));
         self.to = None;
     }

@@ -1,4 +1,4 @@
-//! The answer to `start`: what an implementation says of itself.
+//! The answer to `start`: the name and capabilities of an implementation.
 
 use super::lines::shortened;
 use super::strict::{Unique, complaint};
@@ -8,21 +8,21 @@ use broadcheck_spec::{
 use serde_json::{Map, Value, json};
 
 /// The version of the protocol.
-pub const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 1;
 
-/// How many requests are sent before the oldest is answered, unless the implementation wants fewer.
-pub const WINDOW: usize = 16;
+/// The maximum number of unanswered requests, unless the implementation asks for fewer.
+pub(super) const WINDOW: usize = 16;
 
-/// The name among the operations that says that operands may be views.
+/// The name among the operations that allows operands to be strided views.
 const STRIDED: &str = "strided";
 
-/// How many errors are said.
+/// The maximum number of errors shown.
 const SHOWN: usize = 5;
 
-/// How much is shown of what is wrong.
+/// The maximum length shown of an invalid value, in characters.
 const LONGEST: usize = 160;
 
-/// What an implementation says of itself.
+/// The contents of the answer to `start`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Declared {
     pub(super) name: String,
@@ -35,11 +35,11 @@ pub(super) struct Declared {
 /// Reads the answer to `start`.
 ///
 /// # Errors
-/// What is wrong with it: the first few errors, each short, and how many more there are.
+/// The answer is invalid: the first few errors, each short, and the number of the others.
 pub(super) fn read(line: &[u8]) -> Result<Declared, Vec<String>> {
     let Unique(answer) = serde_json::from_slice(line).map_err(|error| vec![complaint(&error)])?;
     if !answer.is_object() {
-        return Err(vec!["found JSON that is no object, expected a JSON object in one line".into()]);
+        return Err(vec!["found JSON that is not an object, expected a JSON object in one line".into()]);
     }
     match answer.get("version") {
         None => {}
@@ -84,7 +84,7 @@ fn brief(value: &Value) -> String {
 struct Reader {
     fields: Map<String, Value>,
     errors: Vec<String>,
-    /// How many errors are not among them.
+    /// The number of further errors.
     more: usize,
 }
 
@@ -145,7 +145,7 @@ impl Reader {
         }
     }
 
-    /// A list of names. One that the format does not know is an error: misspelt, it would skip silently.
+    /// A list of names. An unknown name is an error: a misspelt one would silently skip cases.
     fn names<T>(&mut self, field: &str, known: &dyn Fn(&str) -> Option<T>) -> Vec<T> {
         let items = match self.fields.get(field) {
             Some(Value::Array(items)) => items.clone(),
@@ -177,7 +177,7 @@ fn all_names(field: &str) -> String {
     names.join(" ")
 }
 
-/// The answer of an implementation of ours to `start`.
+/// The answer of a built-in implementation to `start`.
 pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) -> Value {
     let able = implementation.capabilities();
     let mut operations: Vec<&str> = able.operations.iter().map(|kind| kind.name()).collect();
@@ -210,15 +210,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_answer_can_be_read() {
         let line = write(&Reference::new(), 1 << 20).to_string();
         let declared = read(line.as_bytes()).unwrap();
         assert_eq!((declared.name.as_str(), declared.window), ("reference", WINDOW));
+        assert_eq!(declared.language.as_deref(), Some("rust"));
         assert_eq!(declared.capabilities, Capabilities { max_elements: 1 << 20, ..Capabilities::all() });
     }
 
     #[test]
-    fn the_window_is_only_lowered() {
+    fn the_window_can_only_be_reduced() {
         let mut answer = write(&Reference::new(), 1);
         for (asked, window) in [(1, 1), (16, 16), (99, 16)] {
             answer["implementation"]["window"] = asked.into();
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_errors_the_first_are_said_and_each_is_short() {
+    fn the_first_errors_are_shown_and_each_is_short() {
         let mut answer = write(&Reference::new(), 1);
         answer["implementation"]["functions"] = vec!["x".repeat(5000); 100].into();
         answer["implementation"]["name"] = vec!["y"; 5000].into();
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn no_field_comes_twice() {
+    fn duplicate_fields_are_rejected() {
         let line = write(&Reference::new(), 1).to_string();
         for (field, twice) in [
             ("version", line.replacen('{', "{\"version\":2,", 1)),
@@ -259,10 +260,10 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_said() {
+    fn every_error_is_reported() {
         assert!(errors(r#"{"version":2}"#).contains("speaks version 2 of the protocol, expected version 1"));
         assert!(errors("{").starts_with("found text that is not JSON (EOF while parsing"));
-        assert_eq!(errors("7"), "found JSON that is no object, expected a JSON object in one line");
+        assert_eq!(errors("7"), "found JSON that is not an object, expected a JSON object in one line");
         assert!(errors(r#"{"version":1,"errored":{"message":"no licence"}}"#).ends_with("error: no licence"));
         let text = errors(
             r#"{"implementation":{"name":"x","rules":["numpi"],"operations":[],"dtypes":["f64"],"functions":[]}}"#,

@@ -1,5 +1,5 @@
-//! What a process says on its standard error: read all the time, so that it never waits for us, and the last of
-//! it kept for the report.
+//! The standard error of a process: read continuously, so that the process never blocks, with the last lines kept for
+//! error messages.
 
 use super::lines::printable;
 use std::collections::VecDeque;
@@ -8,13 +8,13 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How many bytes are kept.
+/// The number of bytes kept.
 const KEPT: usize = 16 << 10;
 
-/// How many lines of them are shown.
+/// The maximum number of lines shown.
 const SHOWN: usize = 12;
 
-/// How much of a line is shown.
+/// The maximum length of a line, in characters.
 const WIDEST: usize = 200;
 
 #[derive(Default)]
@@ -23,11 +23,11 @@ struct Kept {
     ended: bool,
 }
 
-/// The last of a process's standard error.
+/// The end of a process's standard error.
 pub(super) struct Tail(Arc<(Mutex<Kept>, Condvar)>);
 
 impl Tail {
-    /// Reads on a thread of its own, to the end.
+    /// Starts a thread that reads to the end.
     pub(super) fn of(mut stream: impl Read + Send + 'static) -> Tail {
         let shared: Arc<(Mutex<Kept>, Condvar)> = Arc::default();
         let kept = Arc::clone(&shared);
@@ -49,7 +49,7 @@ impl Tail {
         Tail(shared)
     }
 
-    /// The last lines, each indented, below a heading; nothing where there is none. Waits a moment for the end.
+    /// The last lines, indented below a heading; empty if there are none. Waits briefly for the end of the stream.
     pub(super) fn text(&self) -> String {
         let kept = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.0.1.wait_timeout_while(kept, Duration::from_millis(200), |kept| !kept.ended);

@@ -1,4 +1,4 @@
-//! JSON from somebody whom nobody trusts: what is wrong with it in words, and every field at most once.
+//! Reads untrusted JSON: error messages, and rejection of duplicate fields.
 
 use super::lines::shortened;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -6,11 +6,10 @@ use serde_json::error::Category;
 use serde_json::{Error, Map, Value};
 use std::fmt;
 
-/// How much of a complaint is shown: it may quote what it complains of.
+/// The maximum length of an error message, in characters: it may quote the input.
 const LONGEST: usize = 300;
 
-/// The fields of the answer to `start`. As in every other answer, those that nobody knows are ignored, also where
-/// there are two of them.
+/// The fields of the answer to `start`. Unknown fields are ignored, as in other answers, even if they appear twice.
 const FIELDS: [&str; 14] = [
     "dtypes",
     "errored",
@@ -28,7 +27,7 @@ const FIELDS: [&str; 14] = [
     "window",
 ];
 
-/// What a line is that could not be read, with what was expected.
+/// The error message for a line that cannot be parsed: what was found and what was expected.
 pub(super) fn complaint(error: &Error) -> String {
     let text = shortened(error.to_string().as_bytes(), LONGEST);
     if error.classify() != Category::Data {
@@ -41,7 +40,7 @@ pub(super) fn complaint(error: &Error) -> String {
     format!("found {text}, expected a JSON object in one line")
 }
 
-/// A value in which no object has a known field twice: which of the two is meant, nobody can tell.
+/// A value in which no object has a known field twice, which would be ambiguous.
 pub(super) struct Unique(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -113,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_once_is_read_as_it_stands() {
+    fn values_without_duplicates_are_read_unchanged() {
         let text = r#"{"a":[null,true,-1,18446744073709551615,0.1,"x"],"name":{"name":{}}}"#;
         assert_eq!(read(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
-        assert!(read(r#"{"elapsed":1,"elapsed":2}"#).is_ok(), "nobody knows it");
+        assert!(read(r#"{"elapsed":1,"elapsed":2}"#).is_ok(), "an unknown field");
     }
 
     #[test]
-    fn complaints_are_short_and_say_what_was_expected() {
+    fn messages_are_short_and_contain_the_expectation() {
         let expected = ", expected a JSON object in one line";
         let twice = read(r#"{"implementation":{"name":1,"name":2}}"#).unwrap_err();
         assert!(twice.starts_with("found duplicate field `name` at line 1"), "{twice}");

@@ -1,31 +1,31 @@
-//! An output as a run would read it, without a process: the lines are judged by the same code.
+//! Reads the output of a harness without a process, with the same code as for a process. For fuzzing.
 
 use super::lines::{Line, read_line};
 use super::{answer, start};
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
 use serde_json::Value;
 
-/// What the lines of an output were taken for.
+/// What the lines of an output were read as.
 #[derive(Clone, Debug)]
 pub struct Transcript {
-    /// Who answered `start`; `None` where the first line is no valid answer.
-    pub told: Option<Told>,
-    /// One per request that was answered, in order.
+    /// The answer to `start`; `None` if the first line is not a valid one.
+    pub declaration: Option<Declaration>,
+    /// The outcomes of the answered requests, in order.
     pub outcomes: Vec<Outcome>,
-    /// Why nothing after that was read, if not for want of requests.
+    /// Why reading stopped before all requests were answered.
     pub fault: Option<String>,
 }
 
-/// What an implementation says of itself.
+/// The answer of an implementation to `start`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct Declaration {
     name: String,
     version: String,
     capabilities: Capabilities,
 }
 
-/// It can be told again; it answers nothing.
-impl Implementation for Told {
+/// Skips every request: only its declaration is known.
+impl Implementation for Declaration {
     fn name(&self) -> &str {
         &self.name
     }
@@ -39,20 +39,20 @@ impl Implementation for Told {
     }
 
     fn run(&self, _: &Request) -> Outcome {
-        Outcome::Skipped { reason: "only what it said of itself is known".into() }
+        Outcome::Skipped { reason: "only its declaration is known".into() }
     }
 }
 
-/// Reads an output: the answer to `start`, then one line per request, as far as they are valid. A line of more than
-/// `limit` bytes is none.
+/// Reads an output: the answer to `start`, then one line per request, up to the first invalid line. A line of more than
+/// `limit` bytes is invalid.
 pub fn read(mut output: &[u8], requests: &[Request], limit: usize) -> Transcript {
-    let mut transcript = Transcript { told: None, outcomes: Vec::new(), fault: None };
+    let mut transcript = Transcript { declaration: None, outcomes: Vec::new(), fault: None };
     let mut line = Vec::new();
     for seq in 0..=requests.len() {
         let fault = match read_line(&mut output, &mut line, || limit, |_| {}) {
             Ok(Line::Whole) => match seq.checked_sub(1) {
                 None => start::read(&line)
-                    .map(|declared| transcript.told = Some(declared.into()))
+                    .map(|declared| transcript.declaration = Some(declared.into()))
                     .err()
                     .map(|all| all.join("; ")),
                 Some(place) => answer::read(&requests[place], seq as u64, &line)
@@ -71,13 +71,13 @@ pub fn read(mut output: &[u8], requests: &[Request], limit: usize) -> Transcript
     transcript
 }
 
-/// The line by which an implementation answers `start`.
-pub fn told(implementation: &dyn Implementation) -> Value {
+/// The answer of an implementation to `start`.
+pub fn declare(implementation: &dyn Implementation) -> Value {
     start::write(implementation, implementation.capabilities().max_elements)
 }
 
-impl From<start::Declared> for Told {
-    fn from(declared: start::Declared) -> Told {
-        Told { name: declared.name, version: declared.version, capabilities: declared.capabilities }
+impl From<start::Declared> for Declaration {
+    fn from(declared: start::Declared) -> Declaration {
+        Declaration { name: declared.name, version: declared.version, capabilities: declared.capabilities }
     }
 }

@@ -1,5 +1,5 @@
-//! Runs the suite's cases against an implementation: in parallel, with a report that does not depend on the
-//! order in which they finish.
+//! Runs cases against an implementation, in parallel. The results do not depend on the order in which the cases
+//! finish.
 
 use crate::known::Known;
 use crate::parallel::over_ranges;
@@ -16,15 +16,15 @@ use std::sync::Once;
 pub enum Status {
     /// The outcome is the expected one.
     Passed,
-    /// It is not, or the implementation skipped a case inside what it declares.
+    /// The outcome is wrong, or the implementation skipped a case within its capabilities.
     Failed,
-    /// Outside what the implementation declares: counted, never passed.
+    /// The case is outside the declared capabilities: counted, never passed.
     Skipped,
-    /// The implementation broke: counts as failed.
+    /// The implementation crashed, hung or gave an invalid answer: counts as failed.
     Errored,
-    /// It fails, and the known-failures file says so.
+    /// The case fails as listed in the known-failures file.
     KnownFailure,
-    /// It passes although the known-failures file says that it fails: counts as failed.
+    /// The case passes although the known-failures file lists it: counts as failed.
     UnexpectedPass,
 }
 
@@ -57,27 +57,27 @@ impl Status {
     }
 }
 
-/// One case's result for one implementation.
+/// The result of a case for an implementation.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// How it ended.
+    /// The status.
     pub status: Status,
-    /// What sort of difference it is, where the outcome is a wrong one.
+    /// The kind of difference, if the outcome is wrong.
     pub kind: Option<DifferenceKind>,
-    /// Why, in words; empty for a pass.
+    /// The reason; empty for a pass.
     pub detail: String,
-    /// What the implementation answered; `None` where it was not asked.
+    /// The answer; `None` if the case was not run.
     pub outcome: Option<Outcome>,
 }
 
 impl Judged {
-    /// A case that ended like this, without an outcome.
+    /// A result with this status, without an outcome.
     pub fn new(status: Status, detail: impl Into<String>) -> Judged {
         Judged { status, kind: None, detail: detail.into(), outcome: None }
     }
 }
 
-/// Runs one case, and takes the known failures into account.
+/// Runs one case, and applies the known failures.
 pub fn run_case(implementation: &dyn Implementation, case: &Case, known: Option<&Known>) -> Judged {
     let judged = match implementation.capabilities().covers(&case.request) {
         Err(reason) => Judged::new(Status::Skipped, reason),
@@ -93,7 +93,7 @@ fn with_known(judged: Judged, case: &Case, known: Option<&Known>) -> Judged {
     }
 }
 
-/// Runs every case; the reports stand in the order of the cases.
+/// Runs every case. The results have the order of the cases.
 pub fn run_cases(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
     let batch = implementation.batch().max(1);
     let run = |places: Range<usize>| -> Vec<Judged> {
@@ -102,7 +102,7 @@ pub fn run_cases(implementation: &dyn Implementation, cases: &[&Case], known: Op
     over_ranges(cases.len(), batch, run).into_iter().flatten().collect()
 }
 
-/// Runs as many cases as the implementation likes to be given at a time.
+/// Runs the cases of one batch.
 fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
     let covered: Vec<&Case> = cases
         .iter()
@@ -115,7 +115,7 @@ fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option
         _ => quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(&requests))))
             .unwrap_or_default(),
     };
-    // One alone; or a panic, or not one outcome each: then it is asked one by one, to tell which.
+    // A single case; or a panic or a wrong number of outcomes, which running the cases one by one will locate.
     if outcomes.len() != covered.len() {
         return cases.iter().map(|case| run_case(implementation, case, known)).collect();
     }
@@ -148,8 +148,8 @@ fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) ->
     Judged { status, kind, detail, outcome: Some(outcome) }
 }
 
-/// Whether an accepted request takes more elements than the implementation says it makes (clause G-1): of the
-/// result, of the result underneath a gradient, of the intermediate. A skip never stands for a refusal.
+/// Whether a valid request exceeds the declared number of elements (clause G-1), in the result, in the result underneath
+/// a gradient, or in the intermediate. A skip never replaces a refusal.
 fn beyond_its_limit(implementation: &dyn Implementation, case: &Case) -> bool {
     let Expectation::Result(expected) = &case.expectation else { return false };
     let limit = implementation.capabilities().max_elements;
@@ -163,7 +163,7 @@ fn beyond_its_limit(implementation: &dyn Implementation, case: &Case) -> bool {
     underneath || alignment.intermediate.as_ref().is_some_and(beyond)
 }
 
-/// Asks an implementation; a panic inside it is an outcome of its own, and leaves no message on stderr.
+/// Runs a request. A panic of the implementation becomes [`Outcome::Errored`], without a message on stderr.
 pub fn run_caught(implementation: &dyn Implementation, request: &Request) -> Outcome {
     let answer = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run(request))));
     answer.unwrap_or_else(|panic| {
@@ -171,8 +171,7 @@ pub fn run_caught(implementation: &dyn Implementation, request: &Request) -> Out
     })
 }
 
-/// Asks an implementation several requests: together, where it likes that; a panic is then found by asking again,
-/// one by one.
+/// Runs several requests, as one batch if the implementation supports it. After a panic, runs them one by one.
 pub fn run_together(implementation: &dyn Implementation, requests: &[&Request]) -> Vec<Outcome> {
     if implementation.batch() > 1 && requests.len() > 1 {
         let answers = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(requests))));
@@ -190,7 +189,7 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something of which panics on this thread are not written to stderr.
+/// Runs `action` without printing panics of this thread to stderr.
 fn quietly<T>(action: impl FnOnce() -> T) -> T {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

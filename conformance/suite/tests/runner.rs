@@ -1,4 +1,4 @@
-//! The runner against implementations that do not behave.
+//! The runner against faulty implementations.
 
 use broadcheck::known::Known;
 use broadcheck::run::{Judged, Status, run_case, run_cases};
@@ -84,11 +84,11 @@ fn status(implementation: &dyn Implementation, case: &Case) -> (Status, String) 
 }
 
 thread_local! {
-    /// How often a panic of this thread was written.
+    /// The number of panics of this thread that were printed.
     static WRITTEN: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Counts panics that are written, before the runner puts its own hook in front.
+/// Counts printed panics. Installed before the hook of the runner.
 fn count_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -103,7 +103,7 @@ fn count_panics() {
 }
 
 #[test]
-fn a_panic_is_the_failure_of_its_case_and_makes_no_noise() {
+fn a_panic_fails_its_case_and_prints_nothing() {
     count_panics();
     let panics = subject(|request: &Request| {
         if number(request) == 2 {
@@ -129,7 +129,7 @@ fn a_panic_is_the_failure_of_its_case_and_makes_no_noise() {
 }
 
 #[test]
-fn a_skip_inside_what_is_declared_is_a_failure() {
+fn a_skip_within_the_capabilities_is_a_failure() {
     count_panics();
     let skips = subject(|_: &Request| Outcome::Skipped { reason: "not today".into() });
     let due = (Status::Failed, "skipped inside what it declares: not today".to_owned());
@@ -164,7 +164,7 @@ fn a_result_beyond_the_declared_limit_may_be_skipped_and_a_refusal_may_not() {
 }
 
 #[test]
-fn what_is_not_declared_is_skipped_and_never_passed() {
+fn undeclared_cases_are_skipped_and_never_passed() {
     count_panics();
     let asked = |_: &Request| -> Outcome { panic!("must not be asked") };
     let nothing = Capabilities { rules: Vec::new(), ..Capabilities::all() };
@@ -179,7 +179,7 @@ fn what_is_not_declared_is_skipped_and_never_passed() {
 }
 
 #[test]
-fn errors_and_lies_are_failures() {
+fn errors_and_wrong_results_are_failures() {
     count_panics();
     let errs = subject(|_: &Request| Outcome::errored(broadcheck_spec::ErrorKind::Reported, "no device"));
     assert_eq!(status(&errs, &case(1)), (Status::Errored, "no device".into()));
@@ -199,7 +199,7 @@ fn errors_and_lies_are_failures() {
 }
 
 #[test]
-fn the_report_stands_in_the_order_of_the_cases() {
+fn results_have_the_order_of_the_cases() {
     count_panics();
     let cases: Vec<Case> = (0..64).map(case).collect();
     let cases: Vec<&Case> = cases.iter().collect();
@@ -223,7 +223,7 @@ fn known(entries: &str) -> Known {
 }
 
 #[test]
-fn known_failures_are_run_and_one_that_passes_is_a_failure() {
+fn a_known_failure_that_passes_is_a_failure() {
     count_panics();
     let wrong_at_two = subject(|request: &Request| match number(request) {
         2 => Outcome::Success(Success::from(one(0))),

@@ -153,7 +153,7 @@ fn side_by_side(args: &Args) -> Result<String, Error> {
     let mut drawings = String::new();
     for set in RuleSet::ALL {
         if let Some(why) = not_asked(args, set) {
-            rows.push(vec![set.to_string(), "not asked".into(), why.into()]);
+            rows.push(vec![set.to_string(), "not applicable".into(), why.into()]);
             continue;
         }
         let explanation = Explanation::new(question(args, set)?);

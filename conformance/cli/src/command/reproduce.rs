@@ -70,13 +70,15 @@ pub(super) fn run(args: &Args) -> Ended {
 }
 
 fn read(path: &PathBuf) -> Result<Vec<u8>, Error> {
-    let said = |error: std::io::Error| Error::Input(format!("{}: {error}", path.display()));
-    let metadata = std::fs::metadata(path).map_err(said)?;
+    let failed = |error: std::io::Error| Error::Input(format!("{}: {error}", path.display()));
+    let metadata = std::fs::metadata(path).map_err(failed)?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
         let expected = format!("expected a regular file of at most {MAX_BYTES} bytes");
         return Err(Error::Input(format!("{}: {expected}", path.display())));
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).map_err(said)?;
+    std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes))
+        .map_err(failed)?;
     Ok(bytes)
 }

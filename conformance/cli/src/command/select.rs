@@ -59,17 +59,17 @@ impl Selection {
     fn nothing(&self, suite: &Suite) -> String {
         let all =
             format!("{} and {}", plural(suite.cases.len(), "case"), plural(suite.sweeps.len(), "sweep"));
-        let mut asked = Vec::new();
+        let mut options = Vec::new();
         if let Some(filter) = &self.filter {
-            asked.push(format!("--filter {filter}"));
+            options.push(format!("--filter {filter}"));
         }
-        asked.extend(self.rules.iter().map(|rules| format!("--rules {rules}")));
-        if asked.is_empty() {
+        options.extend(self.rules.iter().map(|rules| format!("--rules {rules}")));
+        if options.is_empty() {
             return "found no case in the files given, expected at least one".into();
         }
         format!(
             "{}: found nothing among {all}, expected at least one: see `broadcheck list`",
-            asked.join(" ")
+            options.join(" ")
         )
     }
 }

@@ -11,10 +11,11 @@ Example, which broadcasts one number to a shape:
   broadcheck serve --impl reference
   {\"cmd\":\"start\",\"version\":1}
   {\"cmd\":\"run\",\"seq\":1,\"request\":{\"rules\":\"numpy\",\"operation\":\"broadcast\",
-  \"target_shape\":[2],\"operands\":[{\"name\":\"a\",\"dtype\":\"f64\",\"shape\":[],\"values\":[1]}]}}
+  \"target_shape\":[2],\"operands\":[
+  {\"name\":\"a\",\"dtype\":\"f64\",\"shape\":[],\"values\":[1]}]}}
   {\"cmd\":\"stop\"}
 
-Each message is one line; the second is broken here to fit. conformance/PROTOCOL.md describes the messages.
+Each message is one line; `run` is broken here to fit. conformance/PROTOCOL.md describes the messages.
 
 Exit status: 0 after `stop` or the end of the input, 2 for another version of the protocol.")]
 pub(super) struct Args {

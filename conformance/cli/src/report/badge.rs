@@ -58,12 +58,12 @@ fn verdict(summary: &Summary) -> String {
         (summary.passed, "passed"),
         (summary.known, "known to fail"),
     ];
-    let said: Vec<String> = counts
+    let parts: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    if said.is_empty() { "nothing judged".into() } else { said.join(", ") }
+    if parts.is_empty() { "nothing judged".into() } else { parts.join(", ") }
 }
 
 /// The background, on which white text is readable.

@@ -43,7 +43,7 @@ fn message(text: &str) -> String {
 }
 
 /// The text with every invisible character escaped, as in `\u{1b}`.
-pub fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -58,7 +58,7 @@ pub fn visible(text: &str) -> String {
 }
 
 /// Like [`visible`], but keeps colours. Parts from outside must have gone through [`visible`] already.
-pub fn visible_but_colours(text: &str) -> String {
+pub(crate) fn visible_but_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('\u{1b}') {
@@ -78,7 +78,7 @@ fn colour_length(text: &str) -> usize {
 }
 
 /// Like [`visible`], with the escapes of JSON.
-pub fn visible_in_json(document: &str) -> String {
+pub(crate) fn visible_in_json(document: &str) -> String {
     let mut out = String::with_capacity(document.len());
     for char in document.chars() {
         if char != '\n' && (char.is_control() || hides(char)) {

@@ -7,7 +7,7 @@ use broadcheck_spec::{Outcome, Shape};
 const MAX_VALUES: usize = 6;
 
 /// The short name of a variant, such as `pdpd axis 0`.
-pub fn short(variant: Variant) -> String {
+pub(crate) fn short(variant: Variant) -> String {
     match variant {
         Variant::PdpdFromTheLeft => "pdpd axis 0".into(),
         Variant::XlaSuffix => "xla suffix".into(),
@@ -17,14 +17,14 @@ pub fn short(variant: Variant) -> String {
 }
 
 /// `(2) and (2,1)`; with `to` if the second is a target.
-pub fn shapes(divergence: &Divergence, smallest: &Disagreement) -> String {
+pub(crate) fn shapes(divergence: &Divergence, smallest: &Disagreement) -> String {
     let onto_target = [divergence.left, divergence.right].contains(&Variant::Bidirectional);
     let word = if onto_target { "to" } else { "and" };
     format!("{} {word} {}", smallest.shapes[0], smallest.shapes[1])
 }
 
 /// Both answers: shapes or refusals, with the values if only these differ.
-pub fn answers(smallest: &Disagreement) -> [String; 2] {
+pub(crate) fn answers(smallest: &Disagreement) -> [String; 2] {
     let outcomes = [&smallest.left_outcome, &smallest.right_outcome];
     let shape = |outcome: &Outcome| match outcome {
         Outcome::Success(success) => Some(success.tensor.shape().clone()),

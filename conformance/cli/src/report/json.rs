@@ -64,7 +64,7 @@ struct Case<'a> {
 }
 
 /// The whole report, indented, with a newline at the end.
-pub fn render(report: &Report) -> String {
+pub(crate) fn render(report: &Report) -> String {
     let document = Document {
         suite: Suite {
             version: env!("CARGO_PKG_VERSION"),
@@ -110,7 +110,7 @@ fn case(entry: &Entry) -> Case<'_> {
 }
 
 /// Whether a text is such a report.
-pub fn is_report(text: &str) -> bool {
+pub(crate) fn is_report(text: &str) -> bool {
     let Ok(serde_json::Value::Object(map)) = serde_json::from_str(text) else { return false };
     map.get("suite").is_some_and(serde_json::Value::is_object)
         && map.get("implementations").is_some_and(serde_json::Value::is_array)

@@ -3,23 +3,23 @@
 //! [`output`] writes them to files, and overwrites nothing but reports.
 
 pub mod badge;
-pub mod clean;
-pub mod compare;
-pub mod divergence;
+pub(crate) mod clean;
+pub(crate) mod compare;
+pub(crate) mod divergence;
 pub mod html;
-pub mod json;
+pub(crate) mod json;
 pub mod junit;
 pub mod known_draft;
 pub mod markdown;
 pub mod output;
-pub mod read;
+pub(crate) mod read;
 mod table;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
-pub use broadcheck_judge::describe::{describe_expectation, describe_request};
-pub use broadcheck_judge::text::plural;
+pub(crate) use broadcheck_judge::describe::{describe_expectation, describe_request};
+pub(crate) use broadcheck_judge::text::plural;
 
 use broadcheck::run::Status;
 use broadcheck_judge::compare::DifferenceKind;

@@ -16,47 +16,47 @@ const EXPECTED: &str = "a report written by `broadcheck check --format json`";
 
 /// A report that was read from a file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// The suite that was run.
-    pub suite: RecordedSuite,
+    pub(crate) suite: RecordedSuite,
     /// Whether the run was interrupted.
     #[serde(default)]
-    pub interrupted: bool,
+    pub(crate) interrupted: bool,
     /// One per implementation.
-    pub implementations: Vec<RecordedRun>,
+    pub(crate) implementations: Vec<RecordedRun>,
 }
 
 /// The suite of a report.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct RecordedSuite {
+pub(crate) struct RecordedSuite {
     /// The version of broadcheck.
-    pub version: String,
+    pub(crate) version: String,
 }
 
 /// The results of one implementation.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct RecordedRun {
+pub(crate) struct RecordedRun {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its version.
-    pub version: String,
+    pub(crate) version: String,
     /// The cases and sweeps.
-    pub cases: Vec<RecordedCase>,
+    pub(crate) cases: Vec<RecordedCase>,
 }
 
 /// A case or sweep.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct RecordedCase {
+pub(crate) struct RecordedCase {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// How it ended.
     #[serde(deserialize_with = "status")]
-    pub status: Status,
+    pub(crate) status: Status,
     /// The reason; empty for a pass.
-    pub detail: String,
+    pub(crate) detail: String,
     /// What must hold.
     #[serde(default)]
-    pub title: String,
+    pub(crate) title: String,
 }
 
 /// A status by its name in reports.
@@ -73,7 +73,7 @@ impl Recorded {
     ///
     /// # Errors
     /// The file, what was found and what was expected.
-    pub fn load(path: &Path) -> Result<Recorded, String> {
+    pub(crate) fn load(path: &Path) -> Result<Recorded, String> {
         let name = path.display();
         let metadata = fs::metadata(path).map_err(|error| format!("{name}: {error}, expected {EXPECTED}"))?;
         if !metadata.is_file() {
@@ -92,7 +92,7 @@ impl Recorded {
     ///
     /// # Errors
     /// What was found and what was expected.
-    pub fn parse(text: &str) -> Result<Recorded, String> {
+    pub(crate) fn parse(text: &str) -> Result<Recorded, String> {
         // Some editors and shells write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {

@@ -1,17 +1,17 @@
-//! `broadcheck export`: what is in the directory that others vendor, and what it leaves alone.
+//! `broadcheck export`: the content of the directory, and the files that it does not touch.
 
 use super::*;
 
 #[test]
-fn an_export_holds_the_suite_in_both_languages() {
+fn an_export_contains_the_suite_in_both_formats() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = directory.path().join("deep/kit");
-    let out = kit.to_str().unwrap();
+    let bundle = directory.path().join("deep/bundle");
+    let out = bundle.to_str().unwrap();
     assert!(ends(0, &["export", "--out", out]).out.starts_with(out));
     let suite = broadcheck_spec::Suite::builtin().unwrap();
     let mut read = Vec::new();
     for language in ["json", "yaml"] {
-        let there = broadcheck_spec::Suite::from_paths(&[kit.join(language)]).unwrap();
+        let there = broadcheck_spec::Suite::from_paths(&[bundle.join(language)]).unwrap();
         assert_eq!(there.sweeps.len(), suite.sweeps.len(), "{language}");
         for case in &suite.cases {
             let found = there.get(&case.id).expect(&case.id);
@@ -30,11 +30,11 @@ fn an_export_holds_the_suite_in_both_languages() {
 #[test]
 fn a_manifest_names_every_file_with_its_hash() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = directory.path();
-    let out = kit.to_str().unwrap();
+    let bundle = directory.path();
+    let out = bundle.to_str().unwrap();
     ends(0, &["export", "--format", "json", "--out", out]);
     let manifest: Value =
-        serde_json::from_str(&fs::read_to_string(kit.join("manifest.json")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(bundle.join("manifest.json")).unwrap()).unwrap();
     let files = manifest["files"].as_array().unwrap();
     let mut named: Vec<&str> = files.iter().map(|file| file["path"].as_str().unwrap()).collect();
     for wanted in ["LICENSE-MIT", "LICENSE-APACHE", "SEMANTICS.md", "schema/case-file.schema.json"] {
@@ -43,7 +43,7 @@ fn a_manifest_names_every_file_with_its_hash() {
     assert!(!named.iter().any(|path| path.starts_with("yaml/")));
     named.push("manifest.json");
     named.sort_unstable();
-    assert_eq!(files_below(kit), named);
+    assert_eq!(files_below(bundle), named);
     let suite = broadcheck_spec::Suite::builtin().unwrap();
     assert_eq!(manifest["cases"]["total"], suite.cases.len());
     assert_eq!(manifest["cases_of_sweeps"], 4072);
@@ -51,8 +51,8 @@ fn a_manifest_names_every_file_with_its_hash() {
     assert_eq!(manifest["sweeps_by_name"]["theano/long/tails"], 650);
     let total: u64 = files.iter().filter_map(|file| file["cases"].as_u64()).sum();
     assert_eq!(total, suite.cases.len() as u64 + 4072);
-    // The hash as another program makes it.
-    if let Ok(made) = Command::new("sha256sum").arg(kit.join("LICENSE-MIT")).output() {
+    // The hash computed by another program.
+    if let Ok(made) = Command::new("sha256sum").arg(bundle.join("LICENSE-MIT")).output() {
         let made = String::from_utf8(made.stdout).unwrap();
         let file = files.iter().find(|file| file["path"] == "LICENSE-MIT").unwrap();
         assert_eq!(made.split_whitespace().next(), file["sha256"].as_str());
@@ -62,21 +62,21 @@ fn a_manifest_names_every_file_with_its_hash() {
 #[test]
 fn an_export_replaces_its_own_files_and_no_others() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = directory.path();
-    let out = kit.to_str().unwrap();
+    let bundle = directory.path();
+    let out = bundle.to_str().unwrap();
     ends(0, &["export", "--format", "json", "--out", out]);
-    // What is part of it still is replaced, what is not goes.
+    // Files that are still part of the export are replaced, others are deleted.
     ends(0, &["export", "--format", "yaml", "--out", out]);
-    assert!(!files_below(kit).iter().any(|path| path.starts_with("json/")));
-    // A changed file stays, and so does everything else.
-    let sweeps = kit.join("yaml/numpy-sweeps.yaml");
+    assert!(!files_below(bundle).iter().any(|path| path.starts_with("json/")));
+    // A changed file stays, and nothing else is written.
+    let sweeps = bundle.join("yaml/numpy-sweeps.yaml");
     fs::write(&sweeps, "mine").unwrap();
-    let before = fs::read(kit.join("manifest.json")).unwrap();
+    let before = fs::read(bundle.join("manifest.json")).unwrap();
     complains("yaml/numpy-sweeps.yaml", &["export", "--format", "yaml", "--out", out]);
     complains("changed since", &["export", "--format", "json", "--out", out]);
     assert_eq!(fs::read_to_string(&sweeps).unwrap(), "mine");
-    assert_eq!(fs::read(kit.join("manifest.json")).unwrap(), before);
-    // A manifest of somebody else's.
+    assert_eq!(fs::read(bundle.join("manifest.json")).unwrap(), before);
+    // A manifest of another program.
     let other = tempfile::tempdir().unwrap();
     let path = write(other.path(), "manifest.json", "{\"name\": \"an extension\"}");
     complains("manifest.json", &["export", "--out", other.path().to_str().unwrap()]);
@@ -87,16 +87,16 @@ fn an_export_replaces_its_own_files_and_no_others() {
 }
 
 #[test]
-fn a_manifest_leads_to_no_place_outside() {
+fn a_manifest_cannot_reach_outside_the_directory() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = directory.path().join("kit");
-    fs::create_dir(&kit).unwrap();
+    let bundle = directory.path().join("kit");
+    fs::create_dir(&bundle).unwrap();
     let outside = write(directory.path(), "mine", "");
-    // The hash is that of no bytes.
+    // The hash of an empty file.
     let manifest = r#"{"kit":"broadcheck-cases","version":"0","format":1,"licence":"","cases":{},"cases_of_sweeps":0,
         "sweeps_by_name":{},"files":[{"path":"../mine","sha256":
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}]}"#;
-    write(&kit, "manifest.json", manifest);
-    ends(0, &["export", "--out", kit.to_str().unwrap()]);
+    write(&bundle, "manifest.json", manifest);
+    ends(0, &["export", "--out", bundle.to_str().unwrap()]);
     assert!(fs::exists(outside).unwrap());
 }

@@ -1,9 +1,9 @@
-//! The smoke test of a harness: step by step, what it does wrong, for the person who is writing it.
+//! The smoke test: checks a harness step by step, for the person who writes it.
 //!
-//! It says nothing about broadcasting: that is the suite's. It asks the simplest questions that show how a
-//! harness reads and writes, each with the answer that is expected and a hint.
+//! It sends the simplest requests that show how a harness reads and writes, and reports the expected answer and a hint
+//! for each that fails. It does not test broadcasting, which is the task of the suite.
 
-mod questions;
+mod probes;
 
 use super::Options;
 use super::answer;
@@ -13,37 +13,37 @@ use super::start::Declared;
 use broadcheck_judge::compare::{Latitude, Verdict, expectation_of, judge};
 use broadcheck_reference::Reference;
 use broadcheck_spec::{Implementation, Request, json};
-use questions::{Question, questions, several};
+use probes::{Probe, probes, several};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// One step of the test.
 pub struct Step {
-    /// What is tried.
+    /// What the step checks.
     pub name: String,
-    /// What came of it.
+    /// The result.
     pub found: Found,
 }
 
-/// What came of a step.
+/// The result of a step.
 pub enum Found {
-    /// It is as it should be; a few words where there is something to say.
+    /// It passed; the text may contain details.
     Held(String),
-    /// It was not tried, and why.
+    /// It was not tried, with the reason.
     LeftOut(String),
-    /// It is not as it should be.
+    /// It failed.
     Wrong(Wrong),
 }
 
-/// What is not as it should be.
+/// The failure of a step.
 pub struct Wrong {
-    /// What was sent, where it was one line.
+    /// The line that was sent, if it was only one.
     pub sent: Option<String>,
-    /// What came back.
+    /// The answer.
     pub found: String,
-    /// What should have come back.
+    /// The expected answer.
     pub expected: String,
-    /// Where to look; may be empty.
+    /// Advice; may be empty.
     pub hint: String,
 }
 
@@ -53,21 +53,21 @@ impl Wrong {
     }
 }
 
-/// The ending of a test whose process was at least started.
+/// The result of the smoke test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every step held that was tried.
+    /// Every step that was tried passed.
     Held,
-    /// Some did not.
+    /// Some steps failed.
     Failed,
-    /// It cannot be asked anything: it does not start, or its answer to `start` is none.
+    /// The process does not start, or does not answer `start`.
     NotStarted,
 }
 
-/// Runs all steps, and reports each when it is done.
+/// Runs all steps, and calls `report` after each.
 ///
 /// # Errors
-/// A command that is none.
+/// The command cannot be split into words.
 pub fn smoke(command: &str, options: &Options, report: &mut dyn FnMut(&Step)) -> Result<Ending, String> {
     let words = super::words(command)?;
     Ok(Smoke { words, options, report, failed: false, session: None }.run())
@@ -78,7 +78,7 @@ struct Smoke<'a> {
     options: &'a Options,
     report: &'a mut dyn FnMut(&Step),
     failed: bool,
-    /// The process; none after a step that broke it.
+    /// The process; `None` after a step that broke it.
     session: Option<Session>,
 }
 
@@ -92,16 +92,14 @@ impl Smoke<'_> {
             }
         };
         self.step("it answers `start`", Found::Held(summary(&declared)));
-        for (place, Question { name, request, hint }) in
-            questions(&declared.capabilities).into_iter().enumerate()
-        {
+        for (place, Probe { name, request, hint }) in probes(&declared.capabilities).into_iter().enumerate() {
             if place == 1 && self.session.is_none() {
-                let why = "nothing can be shown before the simplest request is answered";
+                let why = "no further step is possible until the simplest request is answered";
                 self.step("everything else", Found::LeftOut(why.into()));
                 return Ending::Failed;
             }
             let found = match request {
-                None => Found::LeftOut("nothing that it declares would show it".into()),
+                None => Found::LeftOut("it declares nothing that this step could use".into()),
                 Some(request) => found(self.ask(&request, |message| message), hint),
             };
             self.step(&name, found);
@@ -139,7 +137,7 @@ impl Smoke<'_> {
     fn start(&mut self) -> Result<Declared, (&'static str, Wrong)> {
         let launched = Session::launch(&self.words);
         let mut session = launched.map_err(|error| {
-            ("it starts", Wrong::new(error, "a program that runs until it is told to stop"))
+            ("it starts", Wrong::new(error, "a program that runs until it receives `stop`"))
         })?;
         match session.start(self.options) {
             Ok(declared) => {
@@ -154,7 +152,7 @@ impl Smoke<'_> {
         }
     }
 
-    /// The process, or a fresh one where it broke.
+    /// The process, or a new one if it broke.
     fn take(&mut self) -> Result<Session, String> {
         if let Some(mut session) = self.session.take()
             && !session.is_gone()
@@ -164,7 +162,7 @@ impl Smoke<'_> {
         Session::open(&self.words, self.options).map(|(session, _)| session)
     }
 
-    /// Asks one request, in a message that may be dressed up, and judges the answer.
+    /// Sends one request, in a message that `dress` may change, and judges the answer.
     fn ask(&mut self, request: &Request, dress: impl FnOnce(Value) -> Value) -> Result<(), Wrong> {
         let expected = expected(request);
         let mut session = self.take().map_err(|message| Wrong::new(message, &expected))?;
@@ -188,7 +186,7 @@ impl Smoke<'_> {
         judged.map_err(|found| Wrong { sent, ..Wrong::new(found.text, expected) })
     }
 
-    /// Sends all requests before it reads the first answer.
+    /// Sends all requests before reading the first answer.
     fn window(&mut self, requests: &[Request]) -> Result<(), Wrong> {
         let all = format!("{} answers, seq by seq", requests.len());
         let mut session = self.take().map_err(|message| Wrong::new(message, &all))?;
@@ -207,7 +205,7 @@ impl Smoke<'_> {
 
     fn stop(&mut self) -> Found {
         let limit = self.options.stop_limit;
-        let expected = format!("that it ends within {}, and says nothing more", seconds(limit));
+        let expected = format!("the process ends within {} and prints nothing more", seconds(limit));
         let hint = "leave the reading loop at `stop`, and let no thread keep the process alive";
         let mut session = match self.take() {
             Ok(session) => session,
@@ -241,13 +239,13 @@ fn found(asked: Result<(), Wrong>, hint: &str) -> Found {
     }
 }
 
-/// What was found instead, and whether nothing more can be asked after it.
+/// What was found instead, and whether the process must be replaced.
 struct Misfit {
     text: String,
     breaks: bool,
 }
 
-/// Judges a line against what the reference interpreter answers.
+/// Compares a line with the answer of the reference interpreter.
 fn judged(request: &Request, seq: u64, line: &[u8]) -> Result<(), Misfit> {
     let outcome = answer::read(request, seq, line).map_err(|text| Misfit { text, breaks: true })?;
     let text = match expectation_of(&Reference::new().run(request)) {
@@ -271,7 +269,7 @@ fn shortened(value: &Value) -> String {
     lines::shortened(value.to_string().as_bytes(), 600)
 }
 
-/// Whether the answer to `start` came after all, behind the line that was taken for it.
+/// A hint if the answer to `start` follows the line that was read as the answer.
 fn greeted(session: &mut Session, message: &str) -> Option<String> {
     if !message.contains("\nthe line: ") {
         return None;
@@ -281,14 +279,14 @@ fn greeted(session: &mut Session, message: &str) -> Option<String> {
     let is_answer = serde_json::from_slice::<Value>(&line).is_ok_and(|value| value.is_object());
     is_answer.then(|| {
         format!(
-            "something else was printed before the answer, which is the line after it, {}: standard output is for \
-             answers alone, print the rest to standard error",
+            "something else was printed before the answer {}: standard output is for answers only, print everything \
+             else to standard error",
             excerpt(&line)
         )
     })
 }
 
-/// Why nothing came: whether the answer was only held back.
+/// A hint if a missing answer arrives once stdin is closed, because it was buffered.
 fn late(mut session: Session) -> String {
     session.close_input();
     let patience = Options { interrupt: None, ..Options::default() };
@@ -305,7 +303,7 @@ fn late(mut session: Session) -> String {
     }
 }
 
-/// What the implementation says of itself, in lines.
+/// The declaration of the implementation, in lines.
 fn summary(declared: &Declared) -> String {
     let Declared { name, version, language, capabilities, window } = declared;
     let list = |names: Vec<&str>| if names.is_empty() { "none".into() } else { names.join(" ") };

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says one more thing after stop.
+# Prints another line after stop.
 . "$(dirname "$0")/common.sh"
 stop() {
     echo "goodbye"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Closes its stdout and goes on running.
+# Closes its stdout but keeps running.
 . "$(dirname "$0")/common.sh"
 answer() {
     if [ "$value" = 5 ]; then

@@ -1,4 +1,4 @@
-"""Puts a terminal's codes into everything it says: its name, its version and its messages."""
+"""Sends terminal codes in its name, version and messages."""
 
 import json
 import sys

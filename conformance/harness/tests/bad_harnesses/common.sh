@@ -1,12 +1,12 @@
-# What the bad harnesses share: an honest harness for requests `a + b` with one i32 in each, of which the second
-# is 0. Each script replaces `answer`, `start` or `stop`. The case with the value 5 is the one that goes wrong.
+# Shared by the bad harnesses: a correct harness for requests `a + b` of one i32 each, where b is 0. Each script replaces
+# `answer`, `start` or `stop`, to fail the case with the value 5.
 
 # The answer to `start`.
 start() {
     echo '{"version":1,"implementation":{"name":"bad","version":"1.0","language":"sh","rules":["numpy"],"operations":["elementwise"],"functions":["add"],"dtypes":["i32"]}}'
 }
 
-# The honest answer to the request $seq, whose value is $value.
+# The correct answer to the request $seq, whose value is $value.
 honest() {
     echo "{\"seq\":$seq,\"result\":{\"dtype\":\"i32\",\"shape\":[1],\"values\":[$value]}}"
 }

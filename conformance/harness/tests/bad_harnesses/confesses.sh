@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says that it broke in one case.
+# Answers one case with errored.
 . "$(dirname "$0")/common.sh"
 answer() {
     if [ "$value" = 5 ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ends before it has answered start.
+# Exits before it answers start.
 . "$(dirname "$0")/common.sh"
 start() {
     echo "a module is missing" >&2

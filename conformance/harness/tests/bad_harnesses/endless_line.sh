@@ -1,5 +1,5 @@
 #!/bin/sh
-# Answers one case with a line that does not end.
+# Answers one case with an endless line.
 . "$(dirname "$0")/common.sh"
 answer() {
     if [ "$value" = 5 ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ends with an exit status in the middle of one case, with a word on stderr.
+# Exits in the middle of one case, with a message on stderr.
 . "$(dirname "$0")/common.sh"
 answer() {
     if [ "$value" = 5 ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Answers one case without end.
+# Answers one case again and again.
 . "$(dirname "$0")/common.sh"
 answer() {
     while [ "$value" = 5 ]; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Does nothing wrong.
+# Makes no mistake.
 . "$(dirname "$0")/common.sh"
 
 serve

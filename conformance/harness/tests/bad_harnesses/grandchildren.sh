@@ -1,5 +1,5 @@
 #!/bin/sh
-# Leaves a process behind that holds its output open and dies; the file named by the first argument has the process id.
+# Exits and leaves a child that keeps its output open. Writes the process id of the child to the file in $1.
 . "$(dirname "$0")/common.sh"
 file=$1
 answer() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Greets before its answer to `start`.
+# Prints a greeting before its answer to `start`.
 . "$(dirname "$0")/common.sh"
 
 echo "bad 1.0, at your service"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ends in the middle of an answer.
+# Exits in the middle of an answer.
 . "$(dirname "$0")/common.sh"
 answer() {
     if [ "$value" = 5 ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stops in the middle of an answer.
+# Hangs in the middle of an answer.
 . "$(dirname "$0")/common.sh"
 answer() {
     if [ "$value" = 5 ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ignores stop, the end of its input and polite signals; writes its process id to the file named by the first argument.
+# Ignores stop, the end of its input and signals other than KILL. Writes its process id to the file in $1.
 . "$(dirname "$0")/common.sh"
 trap "" TERM INT HUP
 echo $$ >"$1"

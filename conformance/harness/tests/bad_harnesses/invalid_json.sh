@@ -1,5 +1,5 @@
 #!/bin/sh
-# Answers one case with a NaN that JSON does not have.
+# Answers one case with NaN, which is not JSON.
 . "$(dirname "$0")/common.sh"
 answer() {
     [ "$value" = 5 ] && value=NaN

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says that it adds i32, and in one case that it does not.
+# Declares i32, but answers one case with skipped.
 . "$(dirname "$0")/common.sh"
 answer() {
     if [ "$value" = 5 ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Answers one case with a list in the place of its number.
+# Answers one case with a list as seq.
 . "$(dirname "$0")/common.sh"
 answer() {
     if [ "$value" = 5 ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Declares thousands of functions that nobody knows.
+# Declares thousands of unknown functions.
 . "$(dirname "$0")/common.sh"
 start() {
     functions='"nonesuch"'

@@ -1,5 +1,5 @@
-# Adds, subtracts and multiplies vectors and scalars as NumPy does, but for 0 against 1: the result has the greater of the
-# two lengths, and what is not there is read as 0.
+# Adds, subtracts and multiplies vectors and scalars like NumPy, except that lengths 0 and 1 broadcast to 1, with 0 for the
+# missing element.
 import json
 import math
 import operator

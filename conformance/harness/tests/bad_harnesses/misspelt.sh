@@ -1,5 +1,5 @@
 #!/bin/sh
-# Declares dtypes that nobody knows.
+# Declares unknown dtypes.
 . "$(dirname "$0")/common.sh"
 start() {
     echo "{\"version\":1,\"implementation\":{\"name\":\"bad\",\"version\":\"1\",\"rules\":[\"numpy\"],\"operations\":[\"elementwise\"],\"functions\":[\"add\"],\"dtypes\":[\"float64\"]}}"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes much more to stderr than anybody reads, and dies in one case.
+# Writes more to stderr than a pipe holds, and exits in one case.
 . "$(dirname "$0")/common.sh"
 answer() {
     head -c 1000000 /dev/zero | tr "\0" e >&2

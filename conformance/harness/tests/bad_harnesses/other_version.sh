@@ -1,5 +1,5 @@
 #!/bin/sh
-# Speaks a version of the protocol that does not exist.
+# Declares a version of the protocol that does not exist.
 . "$(dirname "$0")/common.sh"
 start() {
     echo "{\"version\":2,\"implementation\":{}}"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts a first time, dies, and never starts again: the file named by the first argument remembers.
+# Starts once, exits, and never starts again. The file in $1 records the first start.
 . "$(dirname "$0")/common.sh"
 mark=$1
 start() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hangs in one case, and ignores polite signals; writes its process id to the file named by the first argument.
+# Hangs in one case and ignores signals other than KILL. Writes its process id to the file in $1.
 . "$(dirname "$0")/common.sh"
 trap "" TERM INT HUP
 echo $$ >"$1"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Always wrong: one too much.
+# Every answer is too large by one.
 . "$(dirname "$0")/common.sh"
 answer() {
     value=$((value + 1))

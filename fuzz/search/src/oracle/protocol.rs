@@ -1,7 +1,7 @@
 //! Reads any bytes as the output of an implementation: every line is an answer or an error, in bounded
 //! memory, and answers survive a round trip.
 
-use broadcheck_harness::transcript::{self, Told};
+use broadcheck_harness::transcript::{self, Declaration};
 use broadcheck_spec::{Outcome, Request, json};
 use std::sync::LazyLock;
 
@@ -49,18 +49,18 @@ pub fn protocol(bytes: &[u8]) -> Result<Heard, String> {
     if let Some(fault) = transcript.fault.filter(|fault| fault.is_empty() || fault.len() > MAX_ERROR_LENGTH) {
         return Err(format!("an error message of {} bytes", fault.len()));
     }
-    if let Some(told) = &transcript.told {
+    if let Some(told) = &transcript.declaration {
         retold(told)?;
     }
     asked().iter().zip(&transcript.outcomes).try_for_each(|(request, outcome)| answered(request, outcome))?;
-    Ok(Heard { started: transcript.told.is_some(), answers: transcript.outcomes.len() })
+    Ok(Heard { started: transcript.declaration.is_some(), answers: transcript.outcomes.len() })
 }
 
 /// An implementation's description of itself survives a round trip.
-fn retold(told: &Told) -> Result<(), String> {
-    let line = format!("{}\n", transcript::told(told));
+fn retold(told: &Declaration) -> Result<(), String> {
+    let line = format!("{}\n", transcript::declare(told));
     let again = transcript::read(line.as_bytes(), &[], usize::MAX);
-    if again.told.as_ref() == Some(told) {
+    if again.declaration.as_ref() == Some(told) {
         return Ok(());
     }
     Err(format!("{told:?} is written as {line} and read as {again:?}"))
@@ -84,7 +84,7 @@ fn answered(request: &Request, outcome: &Outcome) -> Result<(), String> {
 /// Correct outputs that answer every request, one per implementation.
 pub fn correct_outputs(implementations: &[&dyn broadcheck_spec::Implementation]) -> Vec<Vec<u8>> {
     let output = |implementation: &&dyn broadcheck_spec::Implementation| {
-        let mut lines = vec![transcript::told(*implementation)];
+        let mut lines = vec![transcript::declare(*implementation)];
         for (place, request) in asked().iter().enumerate() {
             let mut line = json::outcome_to_value(request, &implementation.run(request));
             line["seq"] = (place + 1).into();

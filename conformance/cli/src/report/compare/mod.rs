@@ -8,7 +8,7 @@
 
 mod render;
 
-pub use render::{json, markdown, text};
+pub(crate) use render::{json, markdown, text};
 
 use super::read::{Recorded, RecordedCase, RecordedRun};
 use broadcheck::run::Status;
@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The change of a case between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Change {
+pub(crate) enum Change {
     /// It was right and is no longer.
     Broken,
     /// It is right and was not.
@@ -32,10 +32,11 @@ pub enum Change {
 
 impl Change {
     /// Every change, in the order of the output.
-    pub const ALL: [Change; 5] = [Change::Broken, Change::Fixed, Change::Changed, Change::New, Change::Gone];
+    pub(crate) const ALL: [Change; 5] =
+        [Change::Broken, Change::Fixed, Change::Changed, Change::New, Change::Gone];
 
     /// The name in text and markdown.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Change::Broken => "broken",
             Change::Fixed => "fixed",
@@ -46,52 +47,52 @@ impl Change {
     }
 
     /// The name in JSON, whose format says `mended` for fixed.
-    pub fn json_name(self) -> &'static str {
+    pub(crate) fn json_name(self) -> &'static str {
         if self == Change::Fixed { "mended" } else { self.name() }
     }
 }
 
 /// The comparison of two reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// The implementations of both reports, in the order of the new one.
-    pub runs: Vec<RunComparison>,
+    pub(crate) runs: Vec<RunComparison>,
     /// Names with versions that only the new report has.
-    pub new_runs: Vec<String>,
+    pub(crate) new_runs: Vec<String>,
     /// Names with versions that only the old report has.
-    pub gone_runs: Vec<String>,
+    pub(crate) gone_runs: Vec<String>,
     /// The versions of broadcheck: old and new.
-    pub suites: [String; 2],
+    pub(crate) suites: [String; 2],
     /// Whether the old and the new run were interrupted: cases missing from them were not judged.
-    pub interrupted: [bool; 2],
+    pub(crate) interrupted: [bool; 2],
 }
 
 /// An implementation that both reports have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunComparison {
+pub(crate) struct RunComparison {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its versions: old and new.
-    pub versions: [String; 2],
+    pub(crate) versions: [String; 2],
     /// The cases that differ, by change, then in the order of the reports.
-    pub changes: Vec<CaseChange>,
+    pub(crate) changes: Vec<CaseChange>,
     /// The number of cases that are the same.
-    pub same: usize,
+    pub(crate) same: usize,
 }
 
 /// A case that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CaseChange {
+pub(crate) struct CaseChange {
     /// The kind of change.
-    pub change: Change,
+    pub(crate) change: Change,
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// What must hold.
-    pub title: String,
+    pub(crate) title: String,
     /// How it ended in the old report, and why.
-    pub old: Option<(Status, String)>,
+    pub(crate) old: Option<(Status, String)>,
     /// How it ended in the new report, and why.
-    pub new: Option<(Status, String)>,
+    pub(crate) new: Option<(Status, String)>,
 }
 
 impl Comparison {
@@ -99,7 +100,7 @@ impl Comparison {
     ///
     /// # Errors
     /// No implementation is in both reports, or a report contains a name twice.
-    pub fn of(old: &Recorded, new: &Recorded) -> Result<Comparison, String> {
+    pub(crate) fn of(old: &Recorded, new: &Recorded) -> Result<Comparison, String> {
         for (which, report) in [("OLD", old), ("NEW", new)] {
             let mut seen = HashSet::new();
             if let Some(twice) = report.implementations.iter().find(|run| !seen.insert(&run.name)) {
@@ -133,7 +134,7 @@ impl Comparison {
 
     /// Whether nothing broke: no case is broken, no case that was right and no implementation is gone, the new run was not
     /// interrupted, and some case of each implementation was compared.
-    pub fn held(&self) -> bool {
+    pub(crate) fn held(&self) -> bool {
         let broken = |run: &RunComparison| run.count(Change::Broken) > 0 || run.compared() == 0;
         !self.runs.iter().any(broken)
             && self.unanswered() == 0
@@ -152,7 +153,7 @@ impl Comparison {
     }
 
     /// The closing line.
-    pub fn closing(&self) -> String {
+    pub(crate) fn closing(&self) -> String {
         let total = |change: Change| self.runs.iter().map(|run| run.count(change)).sum::<usize>();
         let same: usize = self.runs.iter().map(|run| run.same).sum();
         let mut counts: Vec<String> = Change::ALL
@@ -171,7 +172,7 @@ impl Comparison {
     }
 
     /// Remarks about the reports as a whole.
-    pub fn remarks(&self) -> Vec<String> {
+    pub(crate) fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         for (interrupted, which) in self.interrupted.iter().zip(["OLD", "NEW"]) {
             if *interrupted {
@@ -221,7 +222,7 @@ impl RunComparison {
     }
 
     /// The number of cases with this change.
-    pub fn count(&self, change: Change) -> usize {
+    pub(crate) fn count(&self, change: Change) -> usize {
         self.changes.iter().filter(|one| one.change == change).count()
     }
 
@@ -231,7 +232,7 @@ impl RunComparison {
     }
 
     /// `numpy 2.3.1 -> 2.4.6`.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let [old, new] = &self.versions;
         if old == new {
             format!("{} {new} (the same version)", self.name)
@@ -254,7 +255,7 @@ impl CaseChange {
     }
 
     /// `passed -> failed`.
-    pub fn statuses(&self) -> String {
+    pub(crate) fn statuses(&self) -> String {
         let words = |ended: &Option<(Status, String)>| ended.as_ref().map(|(status, _)| word(*status));
         match (words(&self.old), words(&self.new)) {
             (Some(old), Some(new)) if old == new => format!("{new}, otherwise"),

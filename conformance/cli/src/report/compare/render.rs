@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 
 /// For a terminal or a log.
-pub fn text(comparison: &Comparison) -> String {
+pub(crate) fn text(comparison: &Comparison) -> String {
     let mut text = format!("{PRODUCT}: two reports compared\n");
     for remark in comparison.remarks() {
         let _ = writeln!(text, "{remark}");
@@ -27,7 +27,7 @@ pub fn text(comparison: &Comparison) -> String {
 }
 
 /// For a pull request.
-pub fn markdown(comparison: &Comparison) -> String {
+pub(crate) fn markdown(comparison: &Comparison) -> String {
     let mut text = format!("### {PRODUCT}: two reports compared\n\n");
     for remark in comparison.remarks() {
         let _ = writeln!(text, "- {}\n", inline(&remark));
@@ -115,7 +115,7 @@ struct Ended<'a> {
 }
 
 /// For programs, described by `schema/comparison.schema.json`.
-pub fn json(comparison: &Comparison) -> String {
+pub(crate) fn json(comparison: &Comparison) -> String {
     let document = Document {
         broken: comparison.runs.iter().map(|run| run.count(Change::Broken)).sum(),
         held: comparison.held(),

@@ -1,4 +1,4 @@
-//! The faces of a report, read back by parsers that are not ours, whatever an implementation says of itself.
+//! The formats of the report, read by independent parsers, with hostile texts from an implementation.
 
 use broadcheck::run::Status;
 use broadcheck_cli::report::output::{Destination, Format};
@@ -45,7 +45,7 @@ fn run(name: &str, version: &str, statuses: &[Status]) -> Run {
     Run { name: name.into(), version: version.into(), named: true, results, leftovers: Vec::new() }
 }
 
-/// A plain implementation beside a hostile one, with a result of every status.
+/// A plain implementation and a hostile one, with a result of every status.
 fn hostile() -> Report {
     let mut strange = run(NAME, VERSION, &STATUSES);
     strange.leftovers.push(Leftover { case: "numpy/<gone>".into(), reason: "was & is not".into() });
@@ -54,7 +54,7 @@ fn hostile() -> Report {
 }
 
 #[test]
-fn junit_is_xml_with_counts_that_are_right() {
+fn junit_is_xml_with_correct_counts() {
     let text = junit::render(&hostile());
     let document = Document::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let root = document.root_element();
@@ -76,14 +76,14 @@ fn junit_is_xml_with_counts_that_are_right() {
     }
     let count = |suite: usize, name: &str| suites[suite].attribute(name).unwrap().to_owned();
     assert_eq!(["tests", "failures", "errors", "skipped"].map(|name| count(0, name)), ["6", "0", "0", "0"]);
-    // The leftover is the third failure.
+    // The unmatched known failure is the third failure.
     assert_eq!(["tests", "failures", "errors", "skipped"].map(|name| count(1, name)), ["7", "3", "1", "2"]);
     assert!(suites[1].attribute("name").unwrap().starts_with("<script>alert(1)</script>\\u{1b}[31m&\"' ]]>"));
     assert!(junit::is_report(&text) && !junit::is_report("<testsuites name=\"other\"/>"));
 }
 
 #[test]
-fn junit_tells_what_is_wrong_with_the_run_itself() {
+fn junit_reports_failures_of_the_run() {
     let silent = Report { interrupted: true, ..alone(run("mine", "1", &[Status::Skipped])) };
     let text = junit::render(&silent);
     let document = Document::parse(&text).unwrap();
@@ -92,7 +92,7 @@ fn junit_tells_what_is_wrong_with_the_run_itself() {
         .filter(|node| node.has_tag_name("failure"))
         .filter_map(|node| node.parent()?.attribute("name"))
         .collect();
-    assert_eq!(failed, ["passes something", "reaches its end"]);
+    assert_eq!(failed, ["passes some case", "completes"]);
 }
 
 fn alone(run: Run) -> Report {
@@ -101,17 +101,17 @@ fn alone(run: Run) -> Report {
 }
 
 #[test]
-fn the_page_holds_what_is_said_as_text() {
+fn the_page_escapes_texts() {
     let page = html::render(&hostile(), &Suite::default());
     assert!(page.starts_with(html::MARKER));
-    assert_eq!(page.matches("<script>").count(), 1, "only our own");
+    assert_eq!(page.matches("<script>").count(), 1, "only the page's script");
     assert!(!page.contains("<img") && !page.contains("onerror=alert(2)>\n<"));
     assert!(!page.contains(|char: char| char.is_control() && char != '\n'));
     assert!(page.contains("&#60;script&#62;alert(1)&#60;/script&#62;\\u{1b}[31m&#38;&#34;&#39;"), "the name");
     assert!(page.contains("&#60;img src=x onerror=alert(2)&#62;\\u{1b}]0;owned\\u{7}"), "the message");
     assert!(page.contains("numpy/&#60;gone&#62;"), "the leftover");
     assert!(page.contains("data-s=\"pf\"") && page.contains("data-s=\"pu\""), "a letter per implementation");
-    // What many answer alike is told once.
+    // Equal outcomes are grouped.
     assert_eq!(page.matches("</b>: mine 1.0").count(), 6);
 }
 
@@ -157,7 +157,7 @@ fn a_badge_is_an_image_of_its_counts() {
 }
 
 #[test]
-fn badges_have_names_of_their_own_and_stay_in_their_directory() {
+fn badges_have_unique_names_inside_their_directory() {
     let names =
         badge::file_names(["numpy", "../../etc/passwd", "NumPy", "", "numpy", "fast@avx2"].into_iter());
     assert_eq!(
@@ -174,7 +174,7 @@ fn badges_have_names_of_their_own_and_stay_in_their_directory() {
 }
 
 #[test]
-fn a_report_for_a_pull_request_is_never_too_long_for_one() {
+fn a_markdown_report_fits_a_pull_request() {
     let many = alone(run("mine", "1", &[Status::Failed; 400]));
     let text = markdown::render(&many);
     assert!(text.len() < 65_536, "{}", text.len());
@@ -185,7 +185,7 @@ fn a_report_for_a_pull_request_is_never_too_long_for_one() {
 }
 
 #[test]
-fn many_implementations_stand_one_below_the_other() {
+fn many_implementations_have_one_row_each() {
     let mut runs: Vec<Run> =
         ["a", "b", "c", "d"].into_iter().map(|name| run(name, "1", &[Status::Passed; 3])).collect();
     let report = |runs: &[Run]| {
@@ -212,11 +212,11 @@ fn many_implementations_stand_one_below_the_other() {
 }
 
 #[test]
-fn a_terminal_is_sent_no_code_of_theirs() {
+fn terminal_codes_are_escaped() {
     let shown = text::render(&hostile(), 100);
     let plain = anstream::adapter::strip_str(&shown).to_string();
     assert!(plain.contains("\\u{1b}]0;owned\\u{7}") && !plain.contains(['\u{7}', '\u{202e}', '\u{0}']));
-    // The only codes are those of our own colours.
+    // The only codes are the colours of the report.
     assert!(!shown.contains("\u{1b}]") && shown.contains("\\u{1b}[31m&"));
 }
 
@@ -224,7 +224,7 @@ const FORMATS: [Format; 6] =
     [Format::Text, Format::Json, Format::Junit, Format::Markdown, Format::Html, Format::Badge];
 
 #[test]
-fn no_file_is_overwritten_but_a_report_of_the_same_format() {
+fn only_a_report_of_the_same_format_is_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("reports");
     let (report, suite) = (hostile(), Suite::default());
@@ -232,7 +232,7 @@ fn no_file_is_overwritten_but_a_report_of_the_same_format() {
     let destination = Destination::new(&FORMATS, &names, &out).unwrap();
     destination.write(&report, &suite).unwrap();
     assert_eq!(destination.files.len(), 7);
-    // A second time each is taken for what it is; another format is none of it.
+    // Each is recognised as a report of its format, and of no other.
     Destination::new(&FORMATS, &names, &out).unwrap().write(&report, &suite).unwrap();
     for file in &destination.files {
         let content = fs::read_to_string(&file.path).unwrap();
@@ -240,7 +240,7 @@ fn no_file_is_overwritten_but_a_report_of_the_same_format() {
             let other = directory.path().join("other");
             fs::write(&other, &content).unwrap();
             let error = Destination::new(&[format], &names[..1], &other).unwrap_err();
-            assert!(error.contains("no report of this format"), "{error}");
+            assert!(error.contains("not a report of this format"), "{error}");
         }
         fs::write(&file.path, "<html>mine</html>").unwrap();
         let error = Destination::new(&FORMATS, &names, &out).unwrap_err();
@@ -251,7 +251,7 @@ fn no_file_is_overwritten_but_a_report_of_the_same_format() {
 }
 
 #[test]
-fn a_draft_of_known_failures_wants_its_addresses() {
+fn a_draft_of_known_failures_is_rejected_without_urls() {
     use broadcheck::known::Known;
     let report = hostile();
     let strange = &report.runs[1];

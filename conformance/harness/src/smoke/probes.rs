@@ -1,12 +1,12 @@
-//! The requests of the smoke test: for each thing to show, the first form that the implementation declares.
+//! The requests of the smoke test: each probe uses the first request that the implementation declares.
 
 use broadcheck_spec::{Capabilities, DType, OperationKind, Request, RuleSet, json};
 use serde_json::{Value, json};
 
-/// Something to show.
-pub(super) struct Question {
+/// Something to check with a request.
+pub(super) struct Probe {
     pub(super) name: String,
-    /// A request that shows it; `None` where nothing that is declared does.
+    /// The request; `None` if the implementation declares no suitable one.
     pub(super) request: Option<Request>,
     pub(super) hint: &'static str,
 }
@@ -15,103 +15,98 @@ pub(super) struct Question {
 const ELEMENTWISE: [RuleSet; 5] =
     [RuleSet::Numpy, RuleSet::None, RuleSet::Xla, RuleSet::Theano, RuleSet::Pdpd];
 
-/// How many elements the long line has: longer than the buffers with which languages read lines.
+/// The number of elements in the long line, which exceeds the line buffers of common languages.
 const LONG: usize = 20_000;
 
-/// Everything that is asked alone, in order.
-pub(super) fn questions(able: &Capabilities) -> Vec<Question> {
+/// The probes that are sent one at a time, in order.
+pub(super) fn probes(able: &Capabilities) -> Vec<Probe> {
     let mut all = vec![
-        question(
+        probe(
             able,
             "the simplest request",
             plain(&number(able, 3)),
             "compute the expression over the operands",
         ),
-        question(
+        probe(
             able,
             "a refusal",
             refused(able),
             "answer {\"seq\":N,\"refusal\":{\"message\":\"…\"}}, and go on",
         ),
-        question(
+        probe(
             able,
             "a request after the refusal",
             plain(&number(able, 2)),
-            "a refusal must leave nothing behind",
+            "a refusal must not affect later requests",
         ),
-        question(
-            able,
-            "a scalar",
-            plain(&scalar(able)),
-            "rank 0 is \"shape\":[] with one value in \"values\"",
-        ),
-        question(
+        probe(able, "a scalar", plain(&scalar(able)), "rank 0 is \"shape\":[] with one value in \"values\""),
+        probe(
             able,
             "a shape with a zero",
             plain(&empty(able)),
-            "no element is \"values\":[], with the whole shape",
+            "an array without elements has \"values\":[] and its whole shape",
         ),
-        question(
+        probe(
             able,
             "truth values",
             plain(&value("bool", &[2], json!([true, false]))),
             "bool values are true and false, not 1 and 0",
         ),
-        question(
+        probe(
             able,
             "minus zero",
             floats(&|dtype| value(dtype, &[2], json!(["-0.0", 0.5]))),
-            "where the JSON writer loses the sign of zero, write the string \"-0.0\"; read that string, too",
+            "if the JSON writer loses the sign of zero, write the string \"-0.0\"; read that string too",
         ),
-        question(
+        probe(
             able,
             "infinities and NaN",
             floats(&|dtype| value(dtype, &[3], json!(["nan", "inf", "-inf"]))),
             "JSON has no such numbers: read and write the strings \"nan\", \"inf\" and \"-inf\"",
         ),
-        question(
+        probe(
             able,
             "all digits of an f64",
             plain(&value("f64", &[3], json!([0.1, 5e-324, 1.797_693_134_862_315_7e308]))),
-            "write a float with enough digits to come back to the same bits: 17 do for f64",
+            "write floats with enough digits to restore the same bits: 17 for f64",
         ),
-        question(
+        probe(
             able,
             "all digits of an f32",
             plain(&value("f32", &[2], json!([0.100_000_001_490_116_12, 16_777_215]))),
-            "write a float with enough digits to come back to the same bits: 9 do for f32",
+            "write floats with enough digits to restore the same bits: 9 for f32",
         ),
-        question(
+        probe(
             able,
             "integers beyond 2^53",
             big_integers(),
-            "they are strings, because many readers of JSON take every number for an f64",
+            "they are strings, because many JSON readers convert every number to f64",
         ),
-        question(
+        probe(
             able,
             "a long line",
             plain(&number(able, LONG)),
             "read lines of any length: some readers stop at 64 KiB",
         ),
-        question(able, "a view", views(able), "element i stands at offset + Σ i_k · strides_k of values"),
+        probe(able, "a view", views(able), "element i is at offset + Σ i_k · strides_k of values"),
     ];
     all.extend(able.rules.iter().map(|&rules| {
         let request = of_rules(rules, &number(able, 2));
-        question(able, &format!("the rule set {rules}"), request, "it is among the declared rules")
+        probe(able, &format!("the rule set {rules}"), request, "it is among the declared rules")
     }));
     all.extend(able.operations.iter().map(|&operation| {
         let requests = of_operation(operation, able);
-        question(able, &format!("the operation {operation}"), requests, "it is among the declared operations")
+        probe(able, &format!("the operation {operation}"), requests, "it is among the declared operations")
     }));
     all.extend(able.dtypes.iter().map(|&dtype| {
         let one = if dtype == DType::Bool { json!([true]) } else { json!([1]) };
         let requests = plain(&value(dtype.name(), &[1], one));
-        question(able, &format!("the dtype {dtype}"), requests, "it is among the declared dtypes")
+        probe(able, &format!("the dtype {dtype}"), requests, "it is among the declared dtypes")
     }));
     all
 }
 
-/// Different requests, as many as may be unanswered.
+/// `count` different requests.
 pub(super) fn several(able: &Capabilities, count: usize) -> Vec<Request> {
     let requests = (1..=count).filter_map(|length| {
         let candidates = plain(&number(able, length));
@@ -120,12 +115,12 @@ pub(super) fn several(able: &Capabilities, count: usize) -> Vec<Request> {
     requests.collect()
 }
 
-fn question(able: &Capabilities, name: &str, candidates: Vec<Request>, hint: &'static str) -> Question {
+fn probe(able: &Capabilities, name: &str, candidates: Vec<Request>, hint: &'static str) -> Probe {
     let request = candidates.into_iter().find(|request| able.covers(request).is_ok());
-    Question { name: name.into(), request, hint }
+    Probe { name: name.into(), request, hint }
 }
 
-/// A dtype, a shape and values, of which operands are made.
+/// The dtype, shape and values of an operand.
 struct Like {
     dtype: String,
     shape: Vec<usize>,
@@ -136,7 +131,7 @@ fn value(dtype: &str, shape: &[usize], values: Value) -> Like {
     Like { dtype: dtype.into(), shape: shape.to_vec(), values }
 }
 
-/// The dtype in which numbers are easiest.
+/// The dtype with the simplest numbers.
 fn easy(able: &Capabilities) -> &'static str {
     let preferred = [DType::F64, DType::F32, DType::I64, DType::I32];
     let dtype = preferred.iter().chain(&able.dtypes).find(|dtype| able.dtypes.contains(dtype));
@@ -157,8 +152,8 @@ fn empty(able: &Capabilities) -> Like {
     value(easy(able), &[2, 0], json!([]))
 }
 
-/// Forms that show the values of an operand in the result: the sum with itself's neutral element where numbers
-/// are added, the bare operand, the operand brought to its own shape.
+/// Requests whose result contains the values of an operand: the sum with a neutral element, the operand alone, and the
+/// operand broadcast to its own shape.
 fn plain(like: &Like) -> Vec<Request> {
     let sets = ELEMENTWISE.into_iter().chain([RuleSet::Bidirectional]);
     let mut all: Vec<Request> = sets.clone().flat_map(|rules| sums(rules, like)).collect();
@@ -175,7 +170,7 @@ fn of_rules(rules: RuleSet, like: &Like) -> Vec<Request> {
         .collect()
 }
 
-/// `a + b` with a `b` that changes nothing: minus zero added to minus zero.
+/// `a + b` with a neutral `b`: -0.0 for floats, which keeps the sign of a zero, and 0 for integers.
 fn sums(rules: RuleSet, like: &Like) -> Vec<Request> {
     if like.dtype == "bool" || rules == RuleSet::Bidirectional {
         return Vec::new();
@@ -206,7 +201,7 @@ fn broadcast(like: &Like, target: &[usize]) -> Value {
     json!({ "operation": "broadcast", "operands": [operand("a", like)], "target_shape": target })
 }
 
-/// Two and three elements: no rule set brings them together.
+/// Shapes (2) and (3), which no rule set can broadcast.
 fn refused(able: &Capabilities) -> Vec<Request> {
     let (two, three) = (number(able, 2), number(able, 3));
     let both = json!([operand("a", &two), operand("b", &three)]);
@@ -220,7 +215,7 @@ fn refused(able: &Capabilities) -> Vec<Request> {
     all
 }
 
-/// The same values in the first float dtype that is declared.
+/// The same values in every float dtype, of which the first declared one is used.
 fn floats(like: &dyn Fn(&str) -> Like) -> Vec<Request> {
     ["f64", "f32", "f16", "bf16"].into_iter().flat_map(|dtype| plain(&like(dtype))).collect()
 }
@@ -231,7 +226,7 @@ fn big_integers() -> Vec<Request> {
     plain(&signed).into_iter().chain(plain(&unsigned)).collect()
 }
 
-/// A transposed view, read backwards along its last axis.
+/// A transposed view with a negative stride along its last axis.
 fn views(able: &Capabilities) -> Vec<Request> {
     let like = number(able, 6);
     let view = json!({
@@ -275,7 +270,7 @@ fn operand(name: &str, like: &Like) -> Value {
     json!({ "name": name, "dtype": like.dtype, "shape": like.shape, "values": like.values })
 }
 
-/// The request of these fields; `None` where there is none under this rule set.
+/// The request of these fields; `None` if it is not valid under this rule set.
 fn request(rules: RuleSet, mut fields: Value) -> Option<Request> {
     fields["rules"] = rules.name().into();
     json::request_from_value(fields).ok()
@@ -286,16 +281,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_implementation_is_asked_everything() {
+    fn every_probe_has_a_request_for_full_capabilities() {
         let able = Capabilities::all();
-        for Question { name, request, .. } in questions(&able) {
+        for Probe { name, request, .. } in probes(&able) {
             assert!(request.is_some(), "{name}");
         }
         assert_eq!(several(&able, 16).len(), 16);
     }
 
     #[test]
-    fn what_is_not_declared_is_not_asked() {
+    fn undeclared_requests_are_left_out() {
         let able = Capabilities {
             rules: vec![RuleSet::Bidirectional],
             operations: vec![OperationKind::Broadcast],
@@ -305,7 +300,7 @@ mod tests {
             ..Capabilities::all()
         };
         let missing: Vec<String> =
-            questions(&able).into_iter().filter(|q| q.request.is_none()).map(|q| q.name).collect();
+            probes(&able).into_iter().filter(|q| q.request.is_none()).map(|q| q.name).collect();
         let expected = [
             "truth values",
             "all digits of an f64",
