@@ -1,7 +1,7 @@
 #!/bin/bash -eu
-# Builds every fuzz target into $OUT, each with its seeds in a zip file beside it: what ClusterFuzzLite and OSS-Fuzz
-# ask of a project. In their container SRC, OUT and SANITIZER are set. It runs without one as well, which is how CI
-# exercises it; where the compiler is a stable one, the sanitizer is left out:
+# Builds every fuzz target into $OUT, with its seeds in a zip file beside it, as ClusterFuzzLite and OSS-Fuzz require.
+# Their container sets SRC, OUT and SANITIZER. The script also runs outside a container, which is how CI tests it. With
+# a stable compiler it leaves out the sanitizer:
 #
 #   OUT=$(mktemp -d) .clusterfuzzlite/build.sh
 if [ -n "${SRC:-}" ]; then
@@ -9,11 +9,11 @@ if [ -n "${SRC:-}" ]; then
 else
     cd "$(dirname "$0")/.."
 fi
-: "${OUT:?found no OUT, expected the directory to put the targets into}"
+: "${OUT:?found no OUT, expected the directory for the targets}"
 build=${BUILD_DIR:-$PWD/target/clusterfuzzlite}
 
 sanitizer=${SANITIZER:-address}
-# For coverage their base image sets RUSTFLAGS itself, and cargo-fuzz is to add nothing.
+# For coverage, the base image sets RUSTFLAGS, and cargo-fuzz must not add anything.
 if [ "$sanitizer" = coverage ] || ! rustc --version | grep -q nightly; then
     sanitizer=none
 fi
@@ -21,7 +21,7 @@ fi
 # As `cargo fuzz run` builds them: optimised, with assertions and overflow checks.
 cargo fuzz build --sanitizer "$sanitizer" --release --debug-assertions --target-dir "$build"
 
-# The command that writes the seeds is no fuzz target: it is built without instrumentation.
+# The command that writes the seeds is not a fuzz target, so it is built without instrumentation.
 seeds=$(mktemp -d)
 env -u RUSTFLAGS cargo run --quiet --release --target-dir "$build/command" -p broadcheck-cli -- seeds --out "$seeds" >/dev/null
 

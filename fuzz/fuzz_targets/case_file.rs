@@ -1,4 +1,4 @@
-//! Any bytes as a case file: no panic, bounded memory, and what loads comes back from what is written of it.
+//! Any bytes as a case file: no panic, bounded memory, and what loads survives a round trip.
 
 #![no_main]
 

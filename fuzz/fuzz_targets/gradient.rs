@@ -1,4 +1,4 @@
-//! Gradients are the adjoint of broadcasting, and what central differences say.
+//! Gradients are the adjoint of broadcasting, and agree with central differences.
 
 #![no_main]
 

@@ -1,8 +1,8 @@
-# Part of fuzz/overnight: from the inputs that the engine left to one directory per signature.
+# Part of fuzz/overnight: sorts the inputs that the engine left into one directory per signature.
 #
-#   findings/TARGET/SIGNATURE/{artifacts,output} and the case file, where the input is a request
+#   findings/TARGET/SIGNATURE/{artifacts,output} and the case file, if the input is a request
 
-# More inputs than this are not looked at in one go: each is a process.
+# At most this many inputs are processed per run, because each is a process.
 most_inputs=1000
 
 findings_of() {
@@ -14,17 +14,17 @@ all_findings() {
     for target in "${targets[@]}"; do findings_of "$target"; done
 }
 
-# What sort of failure the output of a target shows, in one line: what the oracle says, else where it panicked, else
-# what the engine or the sanitizer says.
+# The signature of a failure in one line, from the output of a target: the oracle's message, else the location of the
+# panic, else the message of the engine or the sanitizer.
 signature() {
     local target=$1 output=$2
     sed -n "s/^$target: //p" "$output" | head -n 1 | grep . ||
         sed -n 's/.* panicked at \([^ ]*\):[0-9]*:$/panic at \1/p' "$output" | head -n 1 | grep . ||
         sed -n 's/^SUMMARY: //p' "$output" | sed 's/0x[0-9a-f]*/0x…/g' | head -n 1 | grep . ||
-        echo 'a failure that does not come back'
+        echo 'a failure that could not be reproduced'
 }
 
-# Numbers differ from input to input; a name for a directory is short.
+# A short directory name for a signature, without numbers, which differ from input to input.
 slug() {
     local words
     words=$(printf '%s' "$1" | tr 'A-Z' 'a-z' | sed 's/[0-9][0-9]*/n/g' | tr -c 'a-z' '-' | tr -s '-')
@@ -41,7 +41,7 @@ collect_findings() {
         while read -r artifact; do
             seen=$((seen + 1))
             if [ $seen -gt $most_inputs ]; then
-                say "$target: more than $most_inputs inputs; the rest is not looked at"
+                say "$target: more than $most_inputs inputs; ignoring the rest"
                 break
             fi
             ASAN_OPTIONS=${ASAN_OPTIONS:-detect_odr_violation=0} timeout 120 \
@@ -62,12 +62,12 @@ collect_findings() {
     rm -f "$output" "$out"/{crash,timeout,oom,leak}-*
 }
 
-# The request, shrunk, as a case file. Inputs that are no requests stay as they are. What shrinks to a case that is
-# there already is the same finding: its directory becomes a link to the first one's.
+# Writes the shrunk request as a case file, if the input is a request. If it shrinks to a case that exists already, it
+# is the same finding, and its directory becomes a link to the first one's.
 reproduce() {
     local target=$1 artifact=$2 directory=$3 case same
     "$command" reproduce "$target" "$artifact" --out "$directory" >"$directory/reproduced" 2>&1
-    # Status 2: the target is one over bytes.
+    # Status 2: the target takes bytes, not requests.
     [ $? -ne 2 ] || rm -f "$directory/reproduced"
     case=$(find "$directory" -name '*.yaml' | head -n 1)
     [ -n "$case" ] || return 0

@@ -1,4 +1,4 @@
-# Part of fuzz/overnight: the page that is read in the morning, target/overnight/report.md, and the exit status.
+# Part of fuzz/overnight: writes the report, target/overnight/report.md, and sets the exit status.
 
 # 5025 as 1 h 23 min.
 duration() {
@@ -11,7 +11,7 @@ duration() {
     fi
 }
 
-# A row of the table per target, and their sum.
+# The table: a row per target, and the totals.
 table() {
     local target seconds executions rate sum_seconds=0 sum_executions=0
     printf '| target | time | executions | per second | coverage (edges) | corpus before | grown to | merged to | findings |\n'
@@ -43,13 +43,13 @@ page() {
         printf '**%s: see below.**' "$([ "$found" -eq 1 ] && echo '1 finding' || echo "$found findings")"
     fi
     if [ -f "$out/unfinished" ]; then
-        printf ' The run was interrupted: the same command goes on with it.'
+        printf ' The run was interrupted: the same command continues it.'
     fi
     printf '\n\n%s on %s, sanitizer: %s, %s processes per target, %s planned.\n\n' \
         "$("${cargo[@]}" -V | sed 's/ (.*//; s/^cargo/Rust/')" "$(uname -m)" "$sanitizer" "$jobs" "$(duration "$total")"
     table
     if [ "$found" -gt 0 ]; then
-        printf '\n## Findings\n\nOne per signature. To see one again: `broadcheck reproduce TARGET ARTIFACT`.\n'
+        printf '\n## Findings\n\nOne per signature. To reproduce one: `broadcheck reproduce TARGET ARTIFACT`.\n'
         describe_findings
     fi
 }

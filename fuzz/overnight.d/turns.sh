@@ -1,6 +1,6 @@
-# Part of fuzz/overnight: which target runs when, and what its log says.
+# Part of fuzz/overnight: schedules the targets, runs them, and reads their logs.
 #
-# What a turn did is added up in files, so that an interrupted run goes on where it stopped:
+# The totals of all turns are kept in files, so that an interrupted run can continue where it stopped:
 #   state/TARGET.seconds .executions .coverage .before (inputs in the corpus when the run began)
 
 state=$out/state logs=$out/logs
@@ -24,7 +24,7 @@ prepare() {
     cargo +nightly --version >/dev/null 2>&1 && nightly=yes
     [ -n "$sanitizer" ] || { [ $nightly = yes ] && sanitizer=address || sanitizer=none; }
     if [ $sanitizer = address ] && [ $nightly = no ]; then
-        fail "--sanitizer address needs a nightly compiler (rustup toolchain install nightly), or take --sanitizer none"
+        fail "--sanitizer address needs a nightly compiler (rustup toolchain install nightly), or use --sanitizer none"
     fi
     cargo=(cargo)
     [ $nightly = no ] || cargo=(cargo +nightly)
@@ -41,10 +41,10 @@ prepare() {
     mkdir -p "$out" || exit 2
     exec 8>"$out/lock"
     flock -n 8 || fail "another run is under way in $out"
-    # An unfinished run goes on if it is the same one.
+    # An unfinished run with the same settings is continued.
     local plan="$total $sanitizer ${targets[*]}"
     if [ $fresh = no ] && [ -f "$out/unfinished" ] && [ "$(cat "$out/unfinished")" = "$plan" ]; then
-        say "goes on with the unfinished run of $(date -r "$state/began" '+%F %H:%M')"
+        say "continuing the unfinished run of $(date -r "$state/began" '+%F %H:%M')"
     else
         rm -rf "$state" "$logs" "$out/findings"
         mkdir -p "$state" && : >"$state/began"
@@ -54,13 +54,13 @@ prepare() {
 
     cargo build --release --quiet -p broadcheck-cli || fail "the command does not build"
     for target in "${targets[@]}"; do
-        say "builds $target (sanitizer: $sanitizer)"
+        say "building $target (sanitizer: $sanitizer)"
         "${cargo[@]}" fuzz build --sanitizer "$sanitizer" --target-dir "$out/build" "$target" \
             >"$logs/$target.build" 2>&1 || fail "$target does not build: see $logs/$target.build"
         mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
     done
-    # Every case is a seed; what is in the corpus already stays.
-    "$command" seeds --out fuzz/corpus >"$logs/seeds" 2>&1 || fail "no seeds: see $logs/seeds"
+    # Every case is a seed; existing inputs of the corpus are kept.
+    "$command" seeds --out fuzz/corpus >"$logs/seeds" 2>&1 || fail "the seeds could not be written: see $logs/seeds"
     for target in "${targets[@]}"; do
         [ -f "$state/$target.before" ] || inputs "$target" >"$state/$target.before"
     done
@@ -72,7 +72,7 @@ binary() {
     echo "$out/build/$triple/release/$1"
 }
 
-# The target that has had least of its share, and for how long: turn_target, turn_seconds.
+# Sets turn_target and turn_seconds: the target that has used the least of its share, and how long it runs.
 choose_turn() {
     local share=$((total / ${#targets[@]})) target spent least=
     [ $share -gt 0 ] || share=1
@@ -87,13 +87,13 @@ choose_turn() {
     [ $turn_seconds -le "$slice" ] || turn_seconds=$slice
 }
 
-# Runs a command of the engine as a process group of its own, so that one signal ends all of it.
+# Runs a command of the engine in a separate process group, so that one signal ends all of it.
 engine() {
     local log=$1
     shift
     ASAN_OPTIONS=${ASAN_OPTIONS:-detect_odr_violation=0} setsid "$@" >"$log" 2>&1 8>&- &
     child=$!
-    # A signal to this script ends the first wait; the second one is for the engine itself.
+    # A signal to this script ends the first wait; the second waits for the engine.
     wait "$child" || wait "$child"
     child=''
 }
@@ -117,7 +117,7 @@ run_turn() {
     echo "$coverage" >"$state/$target.coverage"
 }
 
-# What adds nothing to the coverage goes. A merge that is interrupted leaves the corpus as it was.
+# Removes inputs that add nothing to the coverage. An interrupted merge leaves the corpus unchanged.
 merge_corpora() {
     local target merged
     for target in "${targets[@]}"; do
@@ -125,7 +125,7 @@ merge_corpora() {
         merged=$out/merged-$target
         rm -rf "$merged" && mkdir -p "$merged"
         inputs "$target" >"$state/$target.grown"
-        say "merges the corpus of $target"
+        say "merging the corpus of $target"
         engine "$logs/$target.merge" "$(binary "$target")" -merge=1 "$merged" "fuzz/corpus/$target" \
             "-artifact_prefix=fuzz/artifacts/$target/" -timeout=20 -rss_limit_mb=2048
         if [ $interrupted = no ] && [ "$(find "$merged" -type f | wc -l)" -gt 0 ]; then

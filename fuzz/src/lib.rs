@@ -1,12 +1,12 @@
-//! What the fuzz targets share: a finding is a panic, with everything about it in the message.
+//! What the fuzz targets share. A finding is a panic whose message has everything about it.
 
 use broadcheck_search::generate::AnyRequest;
 use broadcheck_search::oracle;
 
-/// Judges a request as the oracle of this name does.
+/// Judges a request with the oracle of this name.
 ///
 /// # Panics
-/// With the finding, if there is one.
+/// Panics with the finding, if there is one.
 pub fn judge(target: &str, request: &AnyRequest) {
     let oracle = oracle::target(target).expect("a target of this name");
     if let Some(found) = oracle.judge(&request.0).disagreement() {
@@ -14,12 +14,12 @@ pub fn judge(target: &str, request: &AnyRequest) {
     }
 }
 
-/// Takes what an oracle over bytes says.
+/// Checks the result of an oracle over bytes.
 ///
 /// # Panics
-/// With the finding, if there is one.
-pub fn holds<T>(target: &str, said: Result<T, String>) {
-    if let Err(finding) = said {
+/// Panics with the finding, if there is one.
+pub fn holds<T>(target: &str, result: Result<T, String>) {
+    if let Err(finding) = result {
         panic!("{target}: {finding}");
     }
 }

@@ -1,4 +1,4 @@
-//! Every verdict that the judge can give, with its words; and every fault that it must catch.
+//! Tests every verdict that the judge can give, with its message, and every fault that it must catch.
 
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, expectation_of, judge};
 use broadcheck_reference::Reference;
@@ -46,7 +46,7 @@ fn difference(verdict: Verdict) -> Difference {
     }
 }
 
-/// What the judge says of an answer where the request and the expected tensor do not matter further.
+/// The judge's message about an answer if only the request and the expected tensor matter.
 fn complaint(request: &Request, want: Tensor, got: Tensor) -> String {
     difference(judge(request, &expected(want), &answered(got), Latitude::ANY)).to_string()
 }
@@ -116,24 +116,25 @@ fn shape_and_dtype_come_before_values() {
 }
 
 #[test]
-fn every_dtype_is_told_in_its_own_bits() {
+fn every_dtype_is_shown_in_its_bits() {
     let scalar = |data: Data| tensor(&[], data);
-    let told = |want: Data, got: Data| {
+    let message = |want: Data, got: Data| {
         complaint(&elementwise(operand(0), &[(&[], want.clone())]), scalar(want), scalar(got))
     };
     assert_eq!(
-        told(vec![f16::ONE].into(), vec![f16::NAN].into()),
+        message(vec![f16::ONE].into(), vec![f16::NAN].into()),
         "wrong values: element (): expected 1.0 (0x3c00), got .nan (0x7e00) (1 of 1 elements wrong)"
     );
-    assert!(told(vec![1i8].into(), vec![-1i8].into()).contains("expected 1 (0x01), got -1 (0xff)"));
-    assert!(told(vec![true].into(), vec![false].into()).contains("expected true, got false (1 of 1"));
+    assert!(message(vec![1i8].into(), vec![-1i8].into()).contains("expected 1 (0x01), got -1 (0xff)"));
+    assert!(message(vec![true].into(), vec![false].into()).contains("expected true, got false (1 of 1"));
     assert!(
-        told(vec![0.0f32].into(), vec![-0.0f32].into()).contains("0.0 (0x00000000), got -0.0 (0x80000000)")
+        message(vec![0.0f32].into(), vec![-0.0f32].into())
+            .contains("0.0 (0x00000000), got -0.0 (0x80000000)")
     );
 }
 
 #[test]
-fn nan_is_nan_whatever_its_payload() {
+fn nans_are_equal_whatever_their_payload() {
     let bare = elementwise(operand(0), &[(&[1], vec![f64::NAN].into())]);
     let other = f64::from_bits(f64::NAN.to_bits() | 1 | 1 << 63);
     let want = expected(tensor(&[1], vec![f64::NAN]));
@@ -143,7 +144,7 @@ fn nan_is_nan_whatever_its_payload() {
 }
 
 #[test]
-fn the_sign_of_zero_counts_unless_the_case_or_the_function_says_otherwise() {
+fn the_sign_of_zero_counts_unless_the_case_or_the_function_leaves_it_open() {
     let zeros = |function| {
         let operands: [(&[usize], Data); 2] = [(&[], vec![0.0f64].into()), (&[], vec![-0.0f64].into())];
         elementwise(call(function, [operand(0), operand(1)]), &operands)
@@ -191,7 +192,7 @@ fn refusals_are_judged_by_kind_axis_and_operand() {
 }
 
 #[test]
-fn what_is_wrongly_accepted_or_refused_is_said() {
+fn wrong_acceptance_and_refusal_are_reported() {
     let request = matrix_plus_row();
     let refusal = Refusal::new(RefusalKind::DimensionMismatch, "lengths 2 and 3").at_axis(1);
     let verdict =
@@ -214,7 +215,7 @@ fn what_is_wrongly_accepted_or_refused_is_said() {
 }
 
 #[test]
-fn intermediate_and_flags_are_judged_where_both_have_them() {
+fn intermediate_and_flags_are_judged_if_both_sides_have_them() {
     let request = elementwise(operand(0), &[(&[1], vec![5i32].into())]);
     let result = tensor(&[1], vec![5i32]);
     let step = tensor(&[1, 1], vec![5i32]);
@@ -229,17 +230,17 @@ fn intermediate_and_flags_are_judged_where_both_have_them() {
     };
     assert_eq!(verdict(None, None), Verdict::Passed);
     assert_eq!(verdict(Some(step), Some(vec![true])), Verdict::Passed);
-    let told = |verdict| difference(verdict).to_string();
+    let message = |verdict| difference(verdict).to_string();
     assert_eq!(
-        told(verdict(Some(tensor(&[1], vec![5i32])), None)),
+        message(verdict(Some(tensor(&[1], vec![5i32])), None)),
         "wrong intermediate or flags: intermediate: expected shape (1,1), got (1)"
     );
     assert!(
-        told(verdict(Some(tensor(&[1, 1], vec![6i32])), None))
+        message(verdict(Some(tensor(&[1, 1], vec![6i32])), None))
             .contains("intermediate: element (0,0): expected 5")
     );
     assert_eq!(
-        told(verdict(None, Some(vec![false]))),
+        message(verdict(None, Some(vec![false]))),
         "wrong intermediate or flags: broadcastable: expected [true], got [false]"
     );
     let more = Success { intermediate: Some(result.clone()), ..Success::from(result.clone()) };
@@ -247,7 +248,7 @@ fn intermediate_and_flags_are_judged_where_both_have_them() {
 }
 
 #[test]
-fn what_was_not_answered_is_no_pass() {
+fn a_request_without_an_answer_does_not_pass() {
     let (request, want) = (matrix_plus_row(), expected(tensor(&[2, 3], sum())));
     let skipped = Outcome::Skipped { reason: "no f64".into() };
     let errored = Outcome::errored(broadcheck_spec::ErrorKind::Reported, "broke");
@@ -276,7 +277,7 @@ fn log3(steps: i64) -> Vec<f64> {
 }
 
 #[test]
-fn four_ulps_are_allowed_at_an_inexact_function_and_no_fifth() {
+fn exactly_four_ulps_are_allowed_for_an_inexact_function() {
     let log = || call(Function::Log, [operand(0)]);
     let exp = || call(Function::Exp, [operand(0)]);
     for steps in [-4, -1, 0, 4] {
@@ -311,7 +312,7 @@ fn four_ulps_are_allowed_at_an_inexact_function_and_no_fifth() {
 }
 
 #[test]
-fn a_case_may_say_its_own_tolerance_and_its_value_is_checked() {
+fn a_case_may_specify_its_tolerance_and_its_value_is_checked() {
     let request = elementwise(call(Function::Log, [operand(0)]), &[(&[], vec![3.0f64].into())]);
     let verdict = |tolerance_ulp, want, got, latitude| {
         let want = ExpectedResult { tolerance_ulp, ..ExpectedResult::from(tensor(&[], log3(want))) };
@@ -324,18 +325,18 @@ fn a_case_may_say_its_own_tolerance_and_its_value_is_checked() {
     assert!(matches!(verdict(None, 0, 2, close), Verdict::Failed(_)));
     for wrong in [-6, -3, 3, 6] {
         for latitude in [Latitude::ANY, close] {
-            let told = difference(verdict(None, wrong, 0, latitude)).detail;
-            assert!(told.contains("which is itself not within 2 ULP"), "{wrong}: {told}");
+            let message = difference(verdict(None, wrong, 0, latitude)).detail;
+            assert!(message.contains("which is itself not within 2 ULP"), "{wrong}: {message}");
         }
     }
     for right in [-2, 2] {
         assert_eq!(verdict(None, right, 0, close), Verdict::Passed, "{right}");
     }
-    assert_eq!(verdict(Some(6), 6, 0, close), Verdict::Passed, "less sure, and says so");
+    assert_eq!(verdict(Some(6), 6, 0, close), Verdict::Passed, "less certain, and specifies it");
 }
 
-/// Of exp in f64 the judge knows the centre to 1 ULP only: what is within 1 of the right value is within its 2, and
-/// what is 4 off never is.
+/// The judge knows exp in f64 only to within 1 ULP. A value within 1 ULP of the right one is within its 2
+/// ULPs, and a value that is 4 ULPs off never is.
 #[test]
 fn an_expected_exp_of_4_ulps_is_wrong() {
     for (steps, right) in [(-4, false), (-1, true), (0, true), (1, true), (4, false)] {
@@ -345,11 +346,11 @@ fn an_expected_exp_of_4_ulps_is_wrong() {
 }
 
 #[test]
-fn after_a_cancellation_the_ulps_are_those_of_the_terms() {
+fn ulps_after_a_cancellation_are_those_of_the_terms() {
     let log = |place| call(Function::Log, [operand(place)]);
     let expression = call(Function::Subtract, [log(0), log(1)]);
     let ulp = 2f64.powi(-52);
-    // By hand: each log 3 may be 4 ULP off, so that the difference may be 8, of either sign.
+    // By hand: each log 3 may be 4 ULPs off, so the difference may be 8 ULPs off in either direction.
     for steps in [0.0, -0.0, 3.0, 8.0, -8.0] {
         let verdict = inexact(expression.clone(), &[3.0, 3.0], vec![0.0f64], vec![steps * ulp]);
         assert_eq!(verdict, Verdict::Passed, "{steps}");
@@ -361,7 +362,7 @@ fn after_a_cancellation_the_ulps_are_those_of_the_terms() {
 }
 
 #[test]
-fn a_zero_that_is_inexact_may_have_either_sign() {
+fn an_inexact_zero_may_have_either_sign() {
     let log = || call(Function::Log, [operand(0)]);
     let zero = || vec![0.0f64];
     assert_eq!(inexact(log(), &[1.0], zero(), vec![-0.0f64]), Verdict::Passed);
@@ -372,7 +373,7 @@ fn a_zero_that_is_inexact_may_have_either_sign() {
 }
 
 #[test]
-fn a_condition_within_the_ulps_admits_both_branches_and_another_does_not() {
+fn only_a_condition_within_the_ulps_admits_both_branches() {
     let less = || call(Function::Less, [call(Function::Exp, [operand(0)]), operand(1)]);
     let choice = || call(Function::Select, [less(), operand(0), operand(1)]);
     for truth in [true, false] {
@@ -386,15 +387,15 @@ fn a_condition_within_the_ulps_admits_both_branches_and_another_does_not() {
     assert!(matches!(inexact(choice(), &[1.0, e(2)[0]], vec![1.0f64], vec![2.0f64]), Verdict::Failed(_)));
 }
 
-/// The verdict on a gradient by `a`.
+/// The verdict on a gradient with respect to `a`.
 fn gradient(expression: &Expression, operands: &[(&[usize], Data)], want: Tensor, got: Tensor) -> Verdict {
     let operation = Operation::Gradient { expression: expression.clone(), wrt: 0 };
     judge(&request(operation, operands), &expected(want), &answered(got), Latitude::ANY)
 }
 
 #[test]
-fn a_gradient_may_be_off_by_the_bound_and_not_by_a_term() {
-    // sum(a + b) by a, (1) against 10 elements: 10. The bound by hand: (10 + 8) * 2^-52 * 10 = 4.0e-14.
+fn a_gradient_may_be_off_by_the_bound_but_not_by_a_term() {
+    // sum(a + b) by a, with the shapes (1) and (10): 10. The bound by hand: (10 + 8) * 2^-52 * 10 = 4.0e-14.
     let add = call(Function::Add, [operand(0), operand(1)]);
     let operands: [(&[usize], Data); 2] = [(&[1], vec![5.0f64].into()), (&[10], vec![1.0f64; 10].into())];
     let verdict =
@@ -405,17 +406,20 @@ fn a_gradient_may_be_off_by_the_bound_and_not_by_a_term() {
     for wrong in [9.0, 11.0, 10.0 + 4.2e-14, 1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(difference(verdict(wrong)).kind, DifferenceKind::Values, "{wrong}");
     }
-    let told = difference(verdict(9.0)).detail;
-    assert!(told.starts_with("element (0): expected 10.0, got 9.0: off by 1e0, allowed 3.99"), "{told}");
+    let message = difference(verdict(9.0)).detail;
+    assert!(
+        message.starts_with("element (0): expected 10.0, got 9.0: off by 1e0, allowed 3.99"),
+        "{message}"
+    );
 }
 
 #[test]
-fn the_order_of_summation_is_free_and_no_term_may_be_lost() {
+fn the_order_of_summation_is_free_but_no_term_may_be_lost() {
     let term = |i: u32| f32::from(u16::try_from(i * 7919 % 1000 + 250).unwrap()) / 1000.0;
     let terms: Vec<f32> = (0..1000).map(term).collect();
     let multiply = call(Function::Multiply, [operand(0), operand(1)]);
     let operands: [(&[usize], Data); 2] = [(&[], vec![2.0f32].into()), (&[1000], terms.clone().into())];
-    // By hand: the terms are 0.250, 0.251, ... 1.249 in some order; their decimals sum to 749.5.
+    // By hand: the terms are 0.250, 0.251, ... 1.249 in some order, and these decimals sum to 749.5.
     let verdict =
         |sum: f32| gradient(&multiply, &operands, tensor(&[], vec![749.5f32]), tensor(&[], vec![sum]));
     let in_order: f32 = terms.iter().sum();
@@ -432,9 +436,9 @@ fn the_order_of_summation_is_free_and_no_term_may_be_lost() {
 }
 
 #[test]
-fn what_ulps_inside_make_of_a_gradient_is_allowed_and_no_more() {
-    // power(a, exp(a)) by a at 3.625, from two implementations that are each within an ULP of exp. The exponent is 38,
-    // and an ULP of it some 48 in the result.
+fn a_gradient_may_be_off_by_what_inner_ulps_cause_and_no_more() {
+    // power(a, exp(a)) by a at 3.625, from two implementations that are both within an ULP of exp. The
+    // exponent is 38, and one ULP of it is about 48 ULPs of the result.
     let verdict = |exponent: Expression, want: f64, got: f64| {
         let power = call(Function::Power, [operand(0), exponent]);
         let operands: [(&[usize], Data); 1] = [(&[1], vec![3.625f64].into())];
@@ -445,13 +449,13 @@ fn what_ulps_inside_make_of_a_gradient_is_allowed_and_no_more() {
     assert_eq!(verdict(exp(), one, other), Verdict::Passed);
     assert!(matches!(verdict(exp(), one, 5.7062887e22), Verdict::Failed(_)));
     assert!(matches!(verdict(exp(), one, f64::NAN), Verdict::Failed(_)));
-    // Nothing is inside: power(a, a), whose derivative is of the size of 200.
+    // Without an inner function: power(a, a), whose derivative is about 200.
     assert!(matches!(verdict(operand(0), 200.0, 200.000_000_001), Verdict::Failed(_)));
 }
 
 #[test]
-fn a_gradient_may_be_undefined_where_its_value_may() {
-    // power(-1, exp(log 3)): 3, or a neighbour of 3, of which -1 has no power.
+fn a_gradient_may_be_undefined_if_its_value_may() {
+    // power(-1, exp(log 3)): the exponent is 3, or a neighbour of 3 for which -1 has no power.
     let exponent = call(Function::Exp, [call(Function::Log, [operand(1)])]);
     let power = call(Function::Power, [operand(0), exponent]);
     let verdict = |base: f64, got: f64| {
@@ -463,9 +467,9 @@ fn a_gradient_may_be_undefined_where_its_value_may() {
 }
 
 #[test]
-fn the_rounding_of_an_exponent_is_allowed_and_no_more() {
-    // power(a, b) by a: b - 1 in f32 is off by up to 2^-22 at -4.8, which the size of log(a), 4.6, makes 1.2 e-6 of the
-    // whole, where the bound by the count is 9 * 2^-23 = 1.1e-6.
+fn a_gradient_may_be_off_by_the_rounding_of_an_exponent_and_no_more() {
+    // power(a, b) by a: b - 1 in f32 is off by up to 2^-22 at -4.8, which log(a), about 4.6, turns into
+    // 1.2e-6 of the whole. The bound by the count is 9 * 2^-23 = 1.1e-6.
     let power = call(Function::Power, [operand(0), operand(1)]);
     let one = |value: f32| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
     let operands = [one(0.009_765_625), one(-3.808_281_7)];
@@ -477,8 +481,8 @@ fn the_rounding_of_an_exponent_is_allowed_and_no_more() {
 }
 
 #[test]
-fn an_inexact_factor_that_stands_still_is_followed() {
-    // exp(b) * a by a is exp(b), and (exp(b) - e) * a almost nothing: the ULPs of exp are all there is.
+fn an_inexact_constant_factor_is_tracked() {
+    // exp(b) * a by a is exp(b), and (exp(b) - e) * a is almost 0: only the ULPs of exp remain.
     let verdict = |expression: &Expression, want: f64, got: f64| {
         let one = |value: f64| -> (&'static [usize], Data) { (&[1], vec![value].into()) };
         let operands = [one(2.0), one(1.0), one(e(0)[0])];
@@ -495,7 +499,7 @@ fn an_inexact_factor_that_stands_still_is_followed() {
 }
 
 #[test]
-fn what_f32_cannot_hold_on_the_way_to_a_gradient_is_not_asked_of_it() {
+fn f32_need_not_represent_what_underflows_on_the_way_to_a_gradient() {
     // c * (a / b) by b at a = 1, b = c = 2^100 is -2^-100, by way of -2^-200.
     let large = 2f32.powi(100);
     let quotient = call(Function::Divide, [operand(1), operand(0)]);
@@ -532,7 +536,7 @@ fn zeros_nan_and_infinities_of_gradients() {
         gradient(&call(function, [operand(0)]), &operands(a), one(want), one(got))
     };
     assert_eq!(verdict(Function::Abs, 0.0, 0.0, -0.0), Verdict::Passed);
-    // 1/(2 sqrt 0) is infinite, the derivative of abs at NaN is NaN: the same, and nothing else.
+    // 1/(2 sqrt 0) is infinite, and the derivative of abs at NaN is NaN. Nothing else passes.
     assert_eq!(verdict(Function::Sqrt, 0.0, f64::INFINITY, f64::INFINITY), Verdict::Passed);
     assert_eq!(verdict(Function::Abs, f64::NAN, f64::NAN, f64::NAN), Verdict::Passed);
     for (function, at, want, got) in [
@@ -565,7 +569,8 @@ fn a_gradient_may_follow_either_branch_of_an_open_condition() {
 
 #[test]
 fn a_gradient_may_give_either_side_of_an_open_maximum() {
-    // By hand: the derivative of maximum(exp a, b) by a is e where exp a wins, half of it in a tie, else 0.
+    // By hand: the derivative of maximum(exp a, b) by a is e if exp a wins, half of it for a tie, otherwise
+    // 0.
     let expression = call(Function::Maximum, [call(Function::Exp, [operand(0)]), operand(1)]);
     let verdict = |other: f64, value: f64| {
         let operands: [(&[usize], Data); 2] = [(&[1], vec![1.0f64].into()), (&[1], vec![other].into())];
@@ -578,11 +583,11 @@ fn a_gradient_may_give_either_side_of_an_open_maximum() {
 }
 
 #[test]
-fn one_implementation_s_outcome_can_be_demanded_of_another() {
+fn one_implementations_outcome_can_be_expected_of_another() {
     let outcome = Reference::new().run(&matrix_plus_row());
     let demanded = expectation_of(&outcome).expect("answered");
     assert_eq!(judge(&matrix_plus_row(), &demanded, &outcome, Latitude::ANY), Verdict::Passed);
-    // What it says beside the values is demanded, too.
+    // The intermediate and the flags are expected as well.
     let Outcome::Success(success) = &outcome else { panic!("{outcome:?}") };
     let more = Success {
         intermediate: Some(success.tensor.clone()),

@@ -1,4 +1,5 @@
-//! The judge on the suite's own cases: the interpreter's answers pass, and pass no more once an element is changed.
+//! Tests the judge on the suite's cases: the reference's answers pass, and fail as soon as one element is
+//! changed.
 
 use broadcheck_judge::compare::{DifferenceKind, Latitude, Verdict, judge};
 use broadcheck_reference::Reference;
@@ -10,7 +11,7 @@ fn suite() -> Suite {
 }
 
 #[test]
-fn the_interpreter_passes_every_case() {
+fn the_reference_passes_every_case() {
     let reference = Reference::new();
     for latitude in [Latitude::of(&reference), Latitude::ANY] {
         for case in &suite().cases {
@@ -20,7 +21,7 @@ fn the_interpreter_passes_every_case() {
     }
 }
 
-/// A value that no rounding makes of another.
+/// A value that no rounding could give.
 fn far_from(value: Scalar) -> Scalar {
     let far = |x: f64| if x.is_finite() { 2.0 * x + 3.0 } else { 3.0 };
     match value {
@@ -28,7 +29,7 @@ fn far_from(value: Scalar) -> Scalar {
         Scalar::F64(x) => Scalar::F64(far(x)),
         Scalar::F32(_) | Scalar::F16(_) | Scalar::Bf16(_) => {
             let wanted = far(value.as_f64().expect("a float"));
-            #[allow(clippy::cast_possible_truncation, reason = "any other number will do")]
+            #[allow(clippy::cast_possible_truncation, reason = "any other number is sufficient")]
             match value {
                 Scalar::F32(_) => Scalar::F32(wanted as f32),
                 Scalar::F16(_) => Scalar::F16(f16::from_f64(wanted)),
@@ -46,7 +47,7 @@ fn far_from(value: Scalar) -> Scalar {
     }
 }
 
-/// The case's expected result with one element changed; `None` where there is none to change.
+/// The case's expected result with one element changed; `None` if there is nothing to change.
 fn changed(case: &Case, place: usize) -> Option<Success> {
     let Expectation::Result(expected) = &case.expectation else { return None };
     let tensor = &expected.tensor;
@@ -56,11 +57,11 @@ fn changed(case: &Case, place: usize) -> Option<Success> {
     differs.then(|| Success::from(Tensor::new(tensor.shape().clone(), values).expect("as many values")))
 }
 
-/// Of these, clause V-4b admits more than one value, as far apart as it may be.
+/// Cases for which clause V-4b admits more than one value, arbitrarily far apart.
 const OPEN: [&str; 1] = ["numpy/values/condition-at-the-edge"];
 
 #[test]
-fn one_wrong_element_is_found_wherever_it_stands() {
+fn one_wrong_element_is_found_wherever_it_is() {
     let mut judged = 0;
     for case in suite().cases.iter().filter(|case| !OPEN.contains(&case.id.as_str())) {
         let Expectation::Result(expected) = &case.expectation else { continue };

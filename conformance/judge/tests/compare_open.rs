@@ -1,5 +1,5 @@
-//! What an inexact function leaves open, and what it does not: conditions at the edge, integers that hang on them, zeros
-//! of either sign, and powers of negative numbers (clauses V-3, V-4, V-4b).
+//! Tests what an inexact function leaves open and what it does not: borderline conditions, integers that
+//! depend on them, zeros of either sign, and powers of negative numbers (clauses V-3, V-4, V-4b).
 
 use broadcheck_judge::compare::{DifferenceKind, Latitude, Verdict, compare_outcomes, judge, same_outcome};
 use broadcheck_reference::{Reference, apply};
@@ -33,7 +33,7 @@ fn scalar(data: impl Into<Data>) -> Tensor {
     Tensor::new([], data).expect("one value")
 }
 
-/// Whether an answer passes where the interpreter's own answer is expected.
+/// Whether an answer passes if the reference's answer is expected.
 fn passes(request: &Request, answer: impl Into<Data>) -> bool {
     let success = match Reference::new().run(request) {
         Outcome::Success(success) => success,
@@ -60,7 +60,7 @@ fn i32s(values: &[i32]) -> Vec<Data> {
 }
 
 #[test]
-fn zeros_of_either_sign_pass_where_the_case_says_so_and_nothing_else_does() {
+fn only_zeros_of_either_sign_pass_if_the_case_says_so() {
     let tanh = |x: f64| elementwise(call(Function::Tanh, [op(0)]), f64s(&[x]));
     let any = |x: f64, answer: f64| {
         let expected = ExpectedResult { any_zero_sign: true, ..ExpectedResult::from(scalar(vec![x.tanh()])) };
@@ -69,10 +69,10 @@ fn zeros_of_either_sign_pass_where_the_case_says_so_and_nothing_else_does() {
     assert!(any(-0.0, -0.0) && any(-0.0, 0.0));
     assert!(!any(-0.0, 1.0) && !any(-0.0, f64::NAN));
     assert!(any(0.5, 0.5f64.tanh()) && !any(0.5, 0.0));
-    assert!(!passes(&tanh(-0.0), vec![0.0]), "by itself the sign is exact");
+    assert!(!passes(&tanh(-0.0), vec![0.0]), "without `zero_sign: any` the sign is exact");
 }
 
-/// `exp(o0) > o1`, open where o1 is e and o0 is 1, and true where o1 is 2.
+/// `exp(o0) > o1`: open if o1 is e and o0 is 1, and true if o1 is 2.
 fn above() -> Expression {
     call(Function::Greater, [call(Function::Exp, [op(0)]), op(1)])
 }
@@ -89,12 +89,12 @@ fn a_condition_that_is_decided_admits_one_branch() {
     let request = |edge: f64| elementwise(choice(2, 3), f64s(&[1.0, edge, 10.0, 20.0]));
     assert!(passes(&request(2.0), vec![10.0]) && !passes(&request(2.0), vec![20.0]));
     assert!(passes(&request(3.0), vec![20.0]) && !passes(&request(3.0), vec![10.0]));
-    assert!(passes(&request(E), vec![10.0]) && passes(&request(E), vec![20.0]), "at the edge both");
+    assert!(passes(&request(E), vec![10.0]) && passes(&request(E), vec![20.0]), "both on the borderline");
     assert!(!passes(&request(E), vec![15.0]));
 }
 
 #[test]
-fn equality_with_what_is_far_is_false() {
+fn equality_with_a_distant_value_is_false() {
     let equal =
         |x: f64| elementwise(call(Function::Equal, [call(Function::Exp, [op(0)]), op(1)]), f64s(&[1.0, x]));
     for far in [2.0, 3.0] {
@@ -103,7 +103,7 @@ fn equality_with_what_is_far_is_false() {
     assert!(passes(&equal(E), vec![false]) && passes(&equal(E), vec![true]));
 }
 
-/// A sum of so many choices between a power of two and 0: each is open on its own where `edge` is e.
+/// A sum of `count` choices between a power of two and 0. If `edge` is e, each of them is open.
 fn sum_of_choices(count: usize, edge: f64) -> (Expression, Vec<Data>) {
     let mut values = f64s(&[1.0, edge]);
     values.extend(i32s(&[0]));
@@ -113,20 +113,20 @@ fn sum_of_choices(count: usize, edge: f64) -> (Expression, Vec<Data>) {
 }
 
 #[test]
-fn integers_that_hang_on_conditions_are_followed() {
+fn integers_that_depend_on_conditions_are_tracked() {
     let sum = |count: usize, edge: f64| {
         let (expression, values) = sum_of_choices(count, edge);
         elementwise(expression, values)
     };
     assert!(passes(&sum(2, 2.0), vec![3i32]) && !passes(&sum(2, 2.0), vec![2i32]), "nothing is open");
     assert!((0..4).all(|answer| passes(&sum(2, E), vec![answer])) && !passes(&sum(2, E), vec![4i32]));
-    // 64 possibilities are followed, more are not.
+    // Up to 64 possibilities are tracked.
     assert!(passes(&sum(6, E), vec![63i32]) && !passes(&sum(6, E), vec![64i32]));
-    assert!(passes(&sum(7, E), vec![1000i32]), "too many to follow");
+    assert!(passes(&sum(7, E), vec![1000i32]), "too many to track");
 }
 
 #[test]
-fn what_is_too_much_to_follow_still_compares_to_true_or_false() {
+fn too_many_possibilities_still_compare_to_true_or_false() {
     let (sum, mut values) = sum_of_choices(7, E);
     let twice = elementwise(call(Function::Add, [sum.clone(), sum.clone()]), values.clone());
     assert!(passes(&twice, vec![1000i32]), "a sum of anything is anything");
@@ -138,7 +138,7 @@ fn what_is_too_much_to_follow_still_compares_to_true_or_false() {
 }
 
 #[test]
-fn a_negative_number_to_a_power_that_is_not_whole_is_no_number() {
+fn a_negative_number_to_a_fractional_power_is_nan() {
     let power = call(Function::Power, [op(0), call(Function::Exp, [op(1)])]);
     let request = elementwise(power, f64s(&[-2.0, 0.5]));
     let value = 2f64.powf(0.5f64.exp());
@@ -148,9 +148,9 @@ fn a_negative_number_to_a_power_that_is_not_whole_is_no_number() {
 }
 
 #[test]
-fn a_negative_number_to_a_power_near_a_whole_one_is_followed_closely() {
-    // By hand: log(e²) is within 4 ULP of 2, which makes at most 6 ULP of 4; the power itself may be off by 4, and by 1 of
-    // the interpreter's: 9 above 4 are possible, 12 are not.
+fn a_negative_number_to_a_power_near_an_integer_is_tracked_closely() {
+    // By hand: log(e²) is within 4 ULPs of 2, which becomes at most 6 ULPs of 4. The power itself may be off
+    // by 4 ULPs, and by 1 of the reference's: 9 above 4 are possible, 12 are not.
     let power = call(Function::Power, [op(0), call(Function::Log, [op(1)])]);
     let request = elementwise(power, f64s(&[-2.0, 2f64.exp()]));
     let four = |steps: u64| f64::from_bits(4f64.to_bits() + steps);
@@ -162,7 +162,7 @@ fn a_negative_number_to_a_power_near_a_whole_one_is_followed_closely() {
     assert!(!passes(&request, vec![four(12)]) && !passes(&request, vec![-four(12)]));
 }
 
-/// The interpreter, which says of itself that it gives zeros of either sign.
+/// The reference, declaring that it may return zeros of either sign.
 struct Careless;
 
 impl Implementation for Careless {
@@ -200,7 +200,8 @@ fn gradients_of_extremes_of_zeros_are_compared() {
     let request = Request::new(Rules::Numpy, operation, vec![a, b]).expect("a request");
     let answer =
         |values: Vec<f64>| Outcome::Success(Success::from(Tensor::new([3], values).expect("three values")));
-    // By hand: the zeros meet in two columns, half each; of the second row a wins twice, and b in the last column.
+    // By hand: there are two zeros in two columns, half each; in the second row a wins twice, and b wins in
+    // the last column.
     let right = answer(vec![0.5, 0.5, 2.0]);
     assert_eq!(
         compare_outcomes(&request, &right, &Reference::new().run(&request), Latitude::ANY),
@@ -216,7 +217,7 @@ fn above_by(value: f64, steps: u64) -> Outcome {
 }
 
 #[test]
-fn the_first_side_has_the_room_that_both_ask_for() {
+fn the_first_side_has_the_latitude_that_both_ask_for() {
     let passes = |function: Function, argument: f64, steps: u64, ulp: u32| {
         let request = elementwise(call(function, [op(0)]), f64s(&[argument]));
         let value = match apply(function, &[Scalar::F64(argument)]) {
@@ -227,14 +228,14 @@ fn the_first_side_has_the_room_that_both_ask_for() {
         let (one, other) = (above_by(value, steps), above_by(value, 0));
         compare_outcomes(&request, &one, &other, latitude) == Verdict::Passed
     };
-    assert!(passes(Function::Exp, 1.0, 4, 4), "as wide as is asked for");
-    assert!(!passes(Function::Exp, 1.0, 3, 2), "an expected value's own 2 ULP, from the interpreter's value");
-    assert!(passes(Function::Log, 2.0, 2, 1), "never less than those");
+    assert!(passes(Function::Exp, 1.0, 4, 4), "as wide as requested");
+    assert!(!passes(Function::Exp, 1.0, 3, 2), "an expected value's 2 ULPs, from the reference's value");
+    assert!(passes(Function::Log, 2.0, 2, 1), "never less than those 2 ULPs");
     assert!(!passes(Function::Log, 2.0, 3, 1));
 }
 
 #[test]
-fn refusals_are_the_same_by_kind_axis_and_operand() {
+fn refusals_are_equal_by_kind_axis_and_operand() {
     let refusal = |kind, axis, operand, message: &str| {
         Outcome::Refusal(Refusal { kind: Some(kind), axis, operand, message: message.into() })
     };
@@ -247,7 +248,7 @@ fn refusals_are_the_same_by_kind_axis_and_operand() {
 }
 
 #[test]
-fn results_are_the_same_by_shape_values_and_what_both_say_beside_them() {
+fn results_are_equal_by_shape_values_and_the_extras_of_both() {
     let result = |shape: &[usize], intermediate: Option<f64>, flags: Option<bool>| {
         Outcome::Success(Success {
             tensor: Tensor::new(shape, vec![1.0]).expect("one value"),
@@ -267,18 +268,18 @@ fn results_are_the_same_by_shape_values_and_what_both_say_beside_them() {
     assert!(matches!(&other, Verdict::Failed(found) if found.kind == DifferenceKind::Extra), "{other:?}");
 }
 
-/// Whether an answer to the gradient by o0 passes where the interpreter's is expected.
+/// Whether an answer to the gradient by o0 passes if the reference's is expected.
 fn gradient_passes(expression: Expression, values: &[f64], answer: f64) -> bool {
     passes(&scalars(Operation::Gradient { expression, wrt: 0 }, f64s(values)), vec![answer])
 }
 
-/// `log(o0) - o1`: near 0 where o1 is the logarithm of o0, and then of either sign.
+/// `log(o0) - o1`: near 0, of either sign, if o1 is the logarithm of o0.
 fn near_zero() -> Expression {
     call(Function::Subtract, [call(Function::Log, [op(0)]), op(1)])
 }
 
 #[test]
-fn the_derivative_of_abs_is_open_where_the_sign_is() {
+fn the_derivative_of_abs_is_open_if_the_sign_is() {
     let abs = || call(Function::Abs, [near_zero()]);
     let edge = 2f64.ln();
     assert!(gradient_passes(abs(), &[2.0, edge], 0.5) && gradient_passes(abs(), &[2.0, edge], -0.5));
@@ -287,8 +288,9 @@ fn the_derivative_of_abs_is_open_where_the_sign_is() {
 }
 
 #[test]
-fn the_derivative_of_a_root_of_abs_is_open_where_the_sign_is() {
-    // By hand: at a distance d from 0 the derivative is 1/4 of 1/√d, of either sign, and at 0 itself it is no number.
+fn the_derivative_of_a_root_of_abs_is_open_if_the_sign_is() {
+    // By hand: at a distance d from 0 the derivative is 1/4 of 1/√d, of either sign, and at 0 it is
+    // undefined.
     let root = || call(Function::Sqrt, [call(Function::Abs, [near_zero()])]);
     for answer in [0.25e8, -0.25e8, f64::NAN] {
         assert!(gradient_passes(root(), &[2.0, 2f64.ln()], answer), "{answer}");
@@ -297,19 +299,19 @@ fn the_derivative_of_a_root_of_abs_is_open_where_the_sign_is() {
 }
 
 #[test]
-fn the_derivative_of_a_maximum_is_open_where_the_winner_is() {
+fn the_derivative_of_a_maximum_is_open_if_the_winner_is() {
     let maximum = || call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);
     let edge = 2f64.ln();
     assert!(gradient_passes(maximum(), &[2.0, edge], 0.5) && gradient_passes(maximum(), &[2.0, edge], 0.0));
     assert!(gradient_passes(maximum(), &[2.0, 0.0], 0.5) && !gradient_passes(maximum(), &[2.0, 0.0], 0.0));
     assert!(gradient_passes(maximum(), &[2.0, 1.0], 0.0) && !gradient_passes(maximum(), &[2.0, 1.0], 0.5));
-    assert!(!gradient_passes(maximum(), &[2.0, f64::NAN], 0.0), "NaN for both where one is");
-    // A number or not: where it is one, it is 0 and equals o2.
+    assert!(!gradient_passes(maximum(), &[2.0, f64::NAN], 0.0), "NaN for both if one is NaN");
+    // A number or NaN: if it is a number, it is 0 and equals o2.
     let root = call(Function::Multiply, [call(Function::Sqrt, [near_zero()]), op(2)]);
     for answer in [42.0, f64::INFINITY, f64::NAN] {
         assert!(gradient_passes(call(Function::Maximum, [root.clone(), op(2)]), &[2.0, edge, 0.0], answer));
     }
-    // The same of another operand: o0 is 0, and meets 0 or NaN. By hand, half of 1 or NaN.
+    // The same for another operand: o0 is 0, compared with 0 or NaN. By hand, half of 1, or NaN.
     let near_zero = call(Function::Subtract, [call(Function::Log, [op(1)]), op(2)]);
     let root = call(Function::Multiply, [call(Function::Sqrt, [near_zero]), op(3)]);
     for arguments in [[op(0), root.clone()], [root, op(0)]] {
@@ -318,7 +320,7 @@ fn the_derivative_of_a_maximum_is_open_where_the_winner_is() {
             assert!(gradient_passes(maximum, &[0.0, 2.0, edge, 0.0], answer), "{answer}");
         }
     }
-    // What is open and not differentiated leaves nothing open: o1 wins or loses on its own.
+    // An open function that is not differentiated leaves nothing open: whether o1 wins does not depend on o0.
     let beside = call(Function::Multiply, [op(0), call(Function::Abs, [call(Function::Exp, [op(1)])])]);
     assert!(!gradient_passes(beside, &[2.0, 0.5], 3.0));
     let near_zero = call(Function::Subtract, [call(Function::Log, [op(1)]), op(2)]);
@@ -327,8 +329,9 @@ fn the_derivative_of_a_maximum_is_open_where_the_winner_is() {
 }
 
 #[test]
-fn an_open_branch_admits_what_is_not_finite() {
-    // By hand: times infinity, the derivative is infinite on one side of the branch, and 0 or the other infinity on the other.
+fn an_open_branch_admits_values_that_are_not_finite() {
+    // By hand: multiplied by infinity, the derivative is infinite on one side of the branch, and 0 or the
+    // opposite infinity on the other.
     let infinite = |branch: Expression, values: &[f64], answer: f64| {
         let values: Vec<f64> = values.iter().copied().chain([f64::INFINITY]).collect();
         let factor = op(values.len() - 1);
@@ -348,7 +351,7 @@ fn an_open_branch_admits_what_is_not_finite() {
         (maximum(), f64::INFINITY, 0.0),
         (minimum(), 0.0, f64::INFINITY),
     ] {
-        // The logarithm is above 0 and below 1.
+        // The logarithm is between 0 and 1.
         for (edge, right, wrong) in [(0.0, below, above), (1.0, above, below)] {
             assert!(infinite(branch.clone(), &[2.0, edge], right), "{right} at {edge}");
             assert!(!infinite(branch.clone(), &[2.0, edge], wrong), "{wrong} at {edge}");
@@ -357,15 +360,15 @@ fn an_open_branch_admits_what_is_not_finite() {
 }
 
 #[test]
-fn a_branch_that_another_operand_leaves_open_admits_what_is_not_finite() {
-    // o0 times infinity where log o1 is above o2, else o2: by o0, infinite or 0.
+fn a_branch_left_open_by_another_operand_admits_values_that_are_not_finite() {
+    // o0 times infinity if log o1 is above o2, else o2: the gradient by o0 is infinite or 0.
     let condition = || call(Function::Greater, [call(Function::Log, [op(1)]), op(2)]);
     let chosen = || call(Function::Multiply, [call(Function::Select, [condition(), op(0), op(2)]), op(3)]);
     let passes = |edge: f64, answer: f64| gradient_passes(chosen(), &[1.0, 2.0, edge, f64::INFINITY], answer);
     assert!(passes(2f64.ln(), f64::INFINITY) && passes(2f64.ln(), 0.0));
     assert!(passes(0.0, f64::INFINITY) && !passes(0.0, 0.0));
     assert!(passes(1.0, 0.0) && !passes(1.0, f64::INFINITY));
-    // What is not differentiated may be as open as it is: o0 is no part of the choice.
+    // Open parts that are not differentiated do not matter: the choice does not depend on o0.
     let beside = call(Function::Select, [condition(), op(2), op(3)]);
     let beside = call(Function::Multiply, [op(0), call(Function::Negate, [beside])]);
     let finite = |answer: f64| gradient_passes(beside.clone(), &[1.0, 2.0, 0.0, 5.0], answer);
@@ -373,9 +376,9 @@ fn a_branch_that_another_operand_leaves_open_admits_what_is_not_finite() {
 }
 
 #[test]
-fn an_open_branch_opens_its_own_element_and_no_other() {
-    // By hand: of a, row by row, the last elements stand at the edge, where half of 1/a is expected; the first wins its
-    // place, 1/4, and the third loses it.
+fn an_open_branch_affects_only_its_element() {
+    // By hand: the last element of each row of a is on the borderline, where half of 1/a is expected; the
+    // first element wins, 1/4, and the third loses.
     let a = Operand::dense("a", [2, 2], vec![4.0, 2.0, 1.0, 5.0]).expect("an operand");
     let b = Operand::dense("b", [2, 1], vec![2f64.ln(), 5f64.ln()]).expect("an operand");
     let expression = call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);
@@ -394,9 +397,10 @@ fn an_open_branch_opens_its_own_element_and_no_other() {
 }
 
 #[test]
-fn an_inner_ulp_widens_its_own_element_and_no_other() {
-    // By hand, of power(a, exp(a)) by a: at 3.625 one ULP of exp(a), 37.5, moves the power by 37.5 log(3.625) = 48 of its
-    // own, and 8 are followed to either side. At 1, where log is 0, it moves nothing but the factor exp(a): 200 are too many.
+fn an_inner_ulp_widens_only_its_element() {
+    // By hand, for power(a, exp(a)) by a: at 3.625 one ULP of exp(a), 37.5, moves the power by 37.5
+    // log(3.625) = 48 ULPs, and 8 are allowed in either direction. At 1, where log is 0, it moves only the
+    // factor exp(a): 200 ULPs are too many.
     let a = Operand::dense("a", [2, 2], vec![1.0, 1.0, 1.0, 3.625]).expect("an operand");
     let expression = call(Function::Power, [op(0), call(Function::Exp, [op(0)])]);
     let request =
@@ -414,8 +418,9 @@ fn an_inner_ulp_widens_its_own_element_and_no_other() {
 }
 
 #[test]
-fn the_bound_of_a_gradient_is_that_of_its_dtype() {
-    // By hand, of tanh at 0.5 in bf16: n = 2, f = 1, and |t| sums to 1 + tanh² = 1.2135: (2 + 8) · 2^-7 · 1.2135 = 0.0948.
+fn the_bound_of_a_gradient_depends_on_its_dtype() {
+    // By hand, for tanh at 0.5 in bf16: n = 2, f = 1, and |t| sums to 1 + tanh² = 1.2135: (2 + 8) · 2^-7 ·
+    // 1.2135 = 0.0948.
     let expression = || call(Function::Tanh, [op(0)]);
     let gradient = |answer: f32| {
         let operation = Operation::Gradient { expression: expression(), wrt: 0 };
@@ -424,7 +429,7 @@ fn the_bound_of_a_gradient_is_that_of_its_dtype() {
     };
     assert!(gradient(0.7864) && gradient(0.7864 + 0.09) && gradient(0.7864 - 0.09));
     assert!(!gradient(0.7864 + 0.1) && !gradient(0.7864 - 0.1));
-    // The smallest subnormal is allowed where the terms say nothing: 2^-133 of bf16, 2^-24 of f16.
+    // The smallest subnormal is allowed even if the terms are 0: 2^-133 for bf16, 2^-24 for f16.
     let half = |answer: f16| {
         let operation = Operation::Gradient { expression: call(Function::Multiply, [op(0), op(1)]), wrt: 0 };
         let one = |x: f32| -> Data { vec![f16::from_f32(x)].into() };

@@ -1,22 +1,23 @@
-//! Work spread over threads, with results in the order of the work.
+//! Spreads work over threads, with results in the order of the work.
 //!
-//! The calling thread always works. Helpers are threads that one call starts and ends; all calls of a process together
-//! have at most one fewer than the limit, so that a test runner with a thread per processor starts none.
+//! The calling thread always works. Each call may start helper threads, which end with the call. All calls of
+//! a process together use at most one helper fewer than the limit, so a test runner with one thread per
+//! processor starts none.
 
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The limit that [`set_threads`] sets; 0 is one thread per processor.
+/// The limit that [`set_threads`] sets; 0 means one thread per processor.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
-/// How many threads work now, in all calls: those that called, and their helpers.
+/// The number of threads that are working now, in all calls: callers and their helpers.
 static WORKING: AtomicUsize = AtomicUsize::new(0);
 
-/// How many parts there are for each thread: a thread that is done early takes more of them.
+/// The number of parts per thread. A thread that finishes early takes more of them.
 const PARTS_PER_THREAD: usize = 8;
 
-/// Sets how many threads a process works with; 0 is one per processor.
+/// Sets the number of threads of this process; 0 means one per processor.
 pub fn set_threads(threads: usize) {
     THREADS.store(threads, Ordering::Relaxed);
 }
@@ -28,8 +29,8 @@ fn limit() -> usize {
     }
 }
 
-/// The results of `work` over `0..count` cut into ranges of at least `least` numbers (the last may have fewer), in the order of the
-/// ranges.
+/// The results of `work` over `0..count`, cut into ranges of at least `least` numbers (the last may be
+/// shorter), in the order of the ranges.
 pub fn over_ranges<R: Send>(count: usize, least: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let length = count.div_ceil(limit() * PARTS_PER_THREAD).max(least).max(1);
     let next = AtomicUsize::new(0);
@@ -61,7 +62,7 @@ pub fn over_ranges<R: Send>(count: usize, least: usize, work: impl Fn(Range<usiz
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// A thread that works, counted until it is dropped.
+/// A working thread, counted until it is dropped.
 struct Working;
 
 impl Working {

@@ -1,5 +1,5 @@
-//! The exhaustive run over small bounds: it holds, it counts what combinatorics says, and it catches planted
-//! faults, by comparing answers and by relations alone.
+//! Tests the exhaustive run within small bounds: everything holds, the counts are those of combinatorics, and
+//! planted faults are caught, both by comparing answers and by relations alone.
 
 mod faulty;
 
@@ -22,8 +22,7 @@ fn findings(report: &ExhaustReport) -> String {
     lines.join("\n")
 }
 
-/// Σ over the ranks of two shapes of (the number of such pairs' choices), written out anew: nothing here is the
-/// library's arithmetic.
+/// Sums over the ranks of two shapes. Written anew here, so that nothing is the library's arithmetic.
 fn sum(max_rank: u32, of: impl Fn(u32, u32) -> u64) -> u64 {
     (0..=max_rank).map(|a| (0..=max_rank).map(|b| of(a, b)).sum::<u64>()).sum()
 }
@@ -50,21 +49,21 @@ fn the_reference_and_ndarray_hold_over_all_small_shapes() {
 }
 
 #[test]
-fn requests_are_as_many_as_combinatorics_says() {
+fn the_number_of_requests_is_that_of_combinatorics() {
     let reference = Reference::new();
     for (rank, length) in [(2u32, 3u64), (3, 1)] {
         let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();
         let report = exhaust(&bounds, &[&reference], &Progress::silent()).unwrap();
-        // (length + 1)^rank shapes of a rank.
+        // There are (length + 1)^rank shapes of a rank.
         let pairs = |a: u32, b: u32| (length + 1).pow(a + b);
         let requests = |rules| report.of_rules(rules)[0];
         assert_eq!(requests(RuleSet::None), sum(rank, pairs));
         assert_eq!(requests(RuleSet::Numpy), 2 * sum(rank, pairs));
         assert_eq!(requests(RuleSet::Bidirectional), sum(rank, pairs));
         assert_eq!(requests(RuleSet::Pdpd), 10 * sum(rank, pairs));
-        // Every pattern of a flag per axis, and no flags.
+        // Every combination of flags, and no flags.
         assert_eq!(requests(RuleSet::Theano), sum(rank, |a, b| pairs(a, b) * (2u64.pow(a + b) + 1)));
-        // Absent, and lists of 0 to lower + 1 numbers out of the higher + 2 from -1 to the higher rank.
+        // Absent, and lists of 0 to lower + 1 of the higher + 2 numbers from -1 to the higher rank.
         let lists = |a: u32, b: u32| {
             1 + (0..=a.min(b) + 1).map(|count| u64::from(a.max(b) + 2).pow(count)).sum::<u64>()
         };
@@ -74,9 +73,9 @@ fn requests_are_as_many_as_combinatorics_says() {
     }
 }
 
-/// How many requests each rule set accepts, counted axis by axis: the rules in a second wording, as arithmetic.
+/// The number of requests that each rule set accepts, counted axis by axis: the rules restated as arithmetic.
 #[test]
-fn accepted_requests_are_as_many_as_combinatorics_says() {
+fn the_number_of_accepted_requests_is_that_of_combinatorics() {
     let reference = Reference::new();
     for (rank, length) in [(2u32, 3u64), (3, 1), (3, 2)] {
         let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();
@@ -87,8 +86,8 @@ fn accepted_requests_are_as_many_as_combinatorics_says() {
             assert_eq!(requests, accepted + refused, "{rules}");
         }
         let accepted = |rules| report.of_rules(rules)[1];
-        // `all` lengths of an axis; `both` pairs of lengths, equal or one of them 1; `onto` where only the
-        // first may be 1 against another.
+        // `all`: lengths of an axis; `both`: pairs of lengths that are equal or one of which is 1; `onto`:
+        // pairs of which only the first may be 1 against another.
         let (all, both, onto) = (length + 1, 3 * length + 1, 2 * length + 1);
         let (low, gap) = (|a: u32, b: u32| a.min(b), |a: u32, b: u32| a.abs_diff(b));
         let numpy = |a, b| both.pow(low(a, b)) * all.pow(gap(a, b));
@@ -96,20 +95,20 @@ fn accepted_requests_are_as_many_as_combinatorics_says() {
         assert_eq!(accepted(RuleSet::None), sum(rank, |a, b| if a == b { all.pow(a) } else { 0 }));
         assert_eq!(accepted(RuleSet::Numpy), sum(rank, |a, b| numpy(a, b) + broadcast(a, b)));
         assert_eq!(accepted(RuleSet::Bidirectional), sum(rank, numpy));
-        // Per common axis: equal and unflagged, or one flagged 1 against any, or both flagged; per further axis
-        // any length unflagged, or a flagged 1. Without flags: equal lengths.
+        // Per common axis: equal and unflagged, or one flagged 1 against any length, or both flagged; per
+        // further axis: any length unflagged, or a flagged 1. Without flags: equal lengths.
         let theano =
             |a: u32, b: u32| (3 * all + 1).pow(low(a, b)) * (all + 1).pow(gap(a, b)) + all.pow(a.max(b));
         assert_eq!(accepted(RuleSet::Theano), sum(rank, theano));
-        // Equal ranks: absent, empty, identity. A scalar: absent, empty. Else the increasing lists.
+        // Equal ranks: absent, empty, identity. A scalar: absent, empty. Otherwise the increasing lists.
         let xla = |a: u32, b: u32| match (low(a, b), gap(a, b)) {
             (0, gap) => 2 * all.pow(gap),
             (low, 0) => 3 * both.pow(low),
             (low, gap) => binomial(low + gap, low) * both.pow(low) * all.pow(gap),
         };
         assert_eq!(accepted(RuleSet::Xla), sum(rank, xla));
-        // B trimmed to rank t ends in a length other than 1, which A has as well; the others are 1 or A's. Absent
-        // and -1 always leave room; of 0 to 5, those up to rank(A) - t.
+        // B, trimmed to rank t, ends in a length other than 1 that A has as well; its other lengths are 1 or
+        // A's. Absent and -1 always fit; of 0 to 5, those up to rank(A) - t.
         let pdpd = |a: u32, b: u32| {
             if b > a {
                 return 0;
@@ -130,7 +129,7 @@ fn planted_faults_are_caught_by_comparing_answers() {
         let report = run(2, 2, &[&reference, &faulty]);
         assert!(!report.held(), "{}", fault.name);
         let answers = report.groups.iter().map(|group| {
-            assert_eq!(group.implementations[0].findings, 0, "the reference is not to blame");
+            assert_eq!(group.implementations[0].findings, 0, "the reference is correct");
             group.implementations[1].findings
         });
         assert_eq!(answers.sum::<u64>() > 0, fault.differs, "{}: {}", fault.name, findings(&report));
@@ -153,25 +152,25 @@ fn planted_faults_are_caught_by_relations_alone() {
 }
 
 #[test]
-fn a_run_reports_whatever_is_answered() {
+fn a_run_reports_any_answer() {
     let reference = Reference::new();
     for altered in [Altered::scalar_for_empty(), Altered::at_random(1, 0), Altered::at_random(5, 1)] {
         let report = run(2, 2, &[&reference, &altered]);
         assert!(report.complete && !report.held());
         let violated = report.relations.iter().filter(|count| count.violated > 0);
         assert!(violated.map(|count| count.relation).count() > 5);
-        // As the first, its answers are what the reference's are judged by.
+        // As the first implementation, it sets the expectation for the reference.
         assert!(run(2, 1, &[&altered, &reference]).complete);
     }
 }
 
 #[test]
-fn a_finding_says_what_was_asked_and_what_differs() {
+fn a_finding_describes_the_request_and_the_difference() {
     let (reference, fault) =
         (Reference::new(), FAULTS.iter().find(|fault| fault.name == "none takes a scalar"));
     let faulty = Faulty::new(fault.unwrap());
     let report = run(1, 1, &[&reference, &faulty]);
-    // A scalar against (0) and against (1), in both orders.
+    // A scalar with (0) and with (1), in both orders.
     assert_eq!(report.finding_count, 4);
     assert!(matches!(report.findings[0].kind, FindingKind::Difference { .. }), "{}", findings(&report));
     assert_eq!(report.findings[0].request.rules().set(), RuleSet::None);
@@ -183,7 +182,7 @@ fn a_finding_says_what_was_asked_and_what_differs() {
 }
 
 #[test]
-fn findings_do_not_depend_on_the_threads() {
+fn findings_do_not_depend_on_the_number_of_threads() {
     let reference = Reference::new();
     let faulty = Faulty::new(&FAULTS[0]);
     let in_threads = |count: usize| {
@@ -200,7 +199,7 @@ fn findings_do_not_depend_on_the_threads() {
 }
 
 #[test]
-fn progress_comes_to_its_end_and_a_stop_is_no_pass() {
+fn progress_reaches_its_end_and_a_stopped_run_does_not_pass() {
     let reference = Reference::new();
     let bounds = Bounds::new(1, 2).unwrap();
     let highest = AtomicU64::new(0);
@@ -217,7 +216,7 @@ fn progress_comes_to_its_end_and_a_stop_is_no_pass() {
 }
 
 #[test]
-fn nothing_to_check_is_no_pass() {
+fn a_run_without_checks_does_not_pass() {
     let ndarray = Ndarray::new();
     let bounds = Bounds::new(1, 1).unwrap().with_rules(&[RuleSet::Xla]);
     let report = exhaust(&bounds, &[&ndarray], &Progress::silent()).unwrap();
@@ -232,7 +231,7 @@ fn rule_sets_can_be_chosen() {
     let report = exhaust(&bounds, &[&reference, &ndarray], &Progress::silent()).unwrap();
     assert!(report.held(), "{}", findings(&report));
     assert!(report.groups.iter().all(|group| group.rules == RuleSet::Numpy));
-    // 13 shapes: both operations of every pair, judged for ndarray.
+    // 13 shapes: both operations for every pair, judged for ndarray.
     let compared: u64 = report.groups.iter().map(|group| group.implementations[1].compared).sum();
     assert_eq!(compared, 2 * 13 * 13);
     assert!(report.relations.iter().all(|count| count.relation.starts_with("numpy-")));

@@ -1,5 +1,5 @@
-//! A run of the fuzzer: it counts, it finds each planted fault once, it survives implementations that break, and it
-//! reports the same for the same seed.
+//! Tests a run of the fuzzer: it counts, it finds each planted fault once, it survives implementations that
+//! fail, and it reports the same for the same seed.
 
 mod faulty;
 
@@ -16,7 +16,7 @@ fn campaign<'a>(
     right: &'a dyn Implementation,
     stop: &'a AtomicBool,
 ) -> Campaign<'a> {
-    let both = common(left.capabilities(), right.capabilities()).expect("they have something in common");
+    let both = common(left.capabilities(), right.capabilities()).expect("the capabilities overlap");
     Campaign {
         left,
         right,
@@ -39,7 +39,7 @@ fn run(campaign: &Campaign<'_>) -> FuzzReport {
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 #[test]
-fn what_agrees_is_counted_and_nothing_is_found() {
+fn agreeing_requests_are_counted_and_nothing_is_found() {
     let reference = Reference::new();
     let report = run(&Campaign { statistics: true, jobs: 2, ..campaign(&reference, &reference, &GO_ON) });
     assert!(report.findings.is_empty() && report.complete);
@@ -61,7 +61,7 @@ fn a_fault_is_found_and_one_defect_is_few_findings() {
         assert_eq!(found.shrunk.request.rules().set(), RuleSet::Pdpd);
         assert!(found.shrunk.reproduced);
     }
-    // The same for the same seed.
+    // The results are the same for the same seed.
     let again = run(&campaign(&reference, &faulty, &GO_ON));
     let signatures = |report: &FuzzReport| -> Vec<(String, u64, u64)> {
         let one = |found: &broadcheck_search::fuzzing::Found| {
@@ -72,7 +72,7 @@ fn a_fault_is_found_and_one_defect_is_few_findings() {
     assert_eq!(signatures(&report), signatures(&again));
 }
 
-/// An implementation that skips what it declares.
+/// An implementation that skips every request, although it declares them.
 struct Idle;
 
 impl Implementation for Idle {
@@ -87,12 +87,12 @@ impl Implementation for Idle {
         &ALL
     }
     fn run(&self, request: &Request) -> Outcome {
-        Outcome::Skipped { reason: format!("tired of {} operands", request.operands().len()) }
+        Outcome::Skipped { reason: format!("too lazy for {} operands", request.operands().len()) }
     }
 }
 
 #[test]
-fn what_is_skipped_is_a_finding_unless_that_is_allowed() {
+fn a_skipped_request_is_a_finding_unless_skips_are_allowed() {
     let reference = Reference::new();
     let strict = Campaign { requests: Some(50), ..campaign(&reference, &Idle, &GO_ON) };
     let report = run(&strict);
@@ -100,11 +100,11 @@ fn what_is_skipped_is_a_finding_unless_that_is_allowed() {
     let report = run(&Campaign { skips: true, ..strict });
     assert_eq!((report.counts.vacuous, report.findings.len()), (50, 0));
     assert_eq!(report.counts.compared(), 0);
-    assert_eq!(report.reasons.get("idle skipped what it declares: tired of # operands"), Some(&50));
+    assert_eq!(report.reasons.get("idle skipped what it declares: too lazy for # operands"), Some(&50));
 }
 
 #[test]
-fn a_run_ends_by_time_and_by_the_interrupt_key() {
+fn a_run_ends_by_time_and_by_interruption() {
     let reference = Reference::new();
     let time = Some(Duration::from_millis(200));
     let report = run(&Campaign { requests: None, time, ..campaign(&reference, &reference, &GO_ON) });
@@ -116,7 +116,7 @@ fn a_run_ends_by_time_and_by_the_interrupt_key() {
 }
 
 #[test]
-fn a_request_has_a_number() {
+fn a_seed_and_a_number_identify_a_request() {
     let profile = Profile::all();
     assert_eq!(drawn(7, 11, &profile), drawn(7, 11, &profile));
     assert_ne!(drawn(7, 11, &profile), drawn(7, 12, &profile));
@@ -135,14 +135,14 @@ fn sides_need_something_in_common() {
 }
 
 #[test]
-fn kinds_of_breakage_are_told_apart() {
+fn kinds_of_breakage_are_distinguished() {
     let crashed = Kind::Broke(Side::Right, Breakage::Crashed);
     assert_ne!(crashed, Kind::Broke(Side::Right, Breakage::TimedOut));
     assert_eq!(crashed.to_string(), "right crashed");
 }
 
 #[test]
-fn every_target_takes_any_bytes() {
+fn every_target_accepts_any_bytes() {
     let profile = Profile::all().with_large(0);
     for name in broadcheck_search::oracle::TARGETS {
         let oracle = target(name).unwrap();

@@ -1,4 +1,5 @@
-//! What the generator draws: nothing is missing, everything is well-formed, and bytes lead back to requests.
+//! Tests what the generator draws: nothing is missing, everything is well-formed, and requests survive a
+//! round trip through bytes.
 
 use broadcheck_reference::Reference;
 use broadcheck_search::generate::{Profile, Seeded, Statistics, bytes, decode, encode, request};
@@ -15,7 +16,7 @@ fn drawn(seed: u64, count: usize, profile: &Profile) -> impl Iterator<Item = Req
     (0..count).map(move |_| request(&mut choices, profile))
 }
 
-/// Inputs as a fuzzer makes them: of any length, all bits at random.
+/// Inputs like a fuzzer's: of any length, with random bits.
 fn inputs(seed: u64, count: usize) -> impl Iterator<Item = Vec<u8>> {
     use broadcheck_search::generate::Choices;
     let mut choices = Seeded::new(seed);
@@ -34,7 +35,8 @@ fn counted(requests: impl Iterator<Item = Request>) -> Statistics {
     statistics
 }
 
-/// Every count of every topic is at least `share` of all requests, but for those named, which have a share of their own.
+/// Checks that every count of every topic is at least `share` of all requests, apart from the named ones,
+/// which have their own share.
 #[track_caller]
 fn floor(statistics: &Statistics, share: f64, own: &[(&str, &str, f64)]) {
     let requests = statistics.requests() as f64;
@@ -51,7 +53,7 @@ fn floor(statistics: &Statistics, share: f64, own: &[(&str, &str, f64)]) {
     assert!(missing.is_empty(), "{}\nof\n{statistics}", missing.join("\n"));
 }
 
-/// What no request is, or hardly any: too large for a test, or beyond what is drawn.
+/// Counts that are zero or nearly so: too large for a test, or beyond what is drawn.
 const RARE: [(&str, &str, f64); 10] = [
     ("refused (sample)", "near miss", 0.001),
     ("refused (sample)", "far off", 0.0003),
@@ -95,11 +97,11 @@ fn every_case_is_a_seed() {
         }
         assert!(same(&decode(&encode(&case.request)), &case.request), "{}", case.id);
     }
-    // What one byte cannot say.
+    // What one byte cannot encode.
     assert_eq!(beyond, ["numpy/nary/65-operands", "theano/nary/65-operands", "numpy/align/rank-65"]);
 }
 
-/// Equal to the bit: unlike `==`, which takes any NaN for any other.
+/// Equal to the bit. Unlike this, `==` treats all NaNs as equal.
 fn same(one: &Request, other: &Request) -> bool {
     let bits = |values: &Data| values.iter().map(Scalar::to_bits).collect::<Vec<_>>();
     let all = |request: &Request| {
@@ -109,7 +111,7 @@ fn same(one: &Request, other: &Request) -> bool {
 }
 
 #[test]
-fn what_is_drawn_comes_back_from_its_bytes() {
+fn drawn_requests_survive_a_round_trip_through_bytes() {
     let profile = Profile::all().with_max_elements(256);
     for request in drawn(3, 5_000, &profile) {
         let encoded = encode(&request);
@@ -124,14 +126,14 @@ fn what_is_drawn_comes_back_from_its_bytes() {
 }
 
 #[test]
-fn any_bytes_are_a_request_and_the_same_one_each_time() {
+fn any_bytes_decode_to_a_request_deterministically() {
     for input in inputs(4, 1_500) {
         let request = decode(&input);
         let (again, used) = bytes::decode_prefix(&input);
         assert!(same(&request, &again) && used <= input.len());
-        assert!(same(&request, &decode(&input[..used])), "what follows does not matter");
+        assert!(same(&request, &decode(&input[..used])), "the following bytes do not matter");
         if input.first().is_some_and(|first| first % 2 == 0) {
-            assert!(same(&decode(&encode(&request)), &request), "what is literal keeps within the bounds");
+            assert!(same(&decode(&encode(&request)), &request), "literal requests are within the bounds");
         }
     }
 }
@@ -158,7 +160,7 @@ fn a_profile_stays_within_capabilities() {
 }
 
 #[test]
-fn a_profile_of_accepted_requests_draws_them_alone() {
+fn a_profile_of_accepted_requests_draws_no_others() {
     let profile = Profile::all().with_refused(0);
     let reference = Reference::new();
     for request in drawn(5, 5_000, &profile) {
@@ -168,10 +170,10 @@ fn a_profile_of_accepted_requests_draws_them_alone() {
 }
 
 #[test]
-fn a_profile_leaves_out_what_it_is_told() {
+fn a_profile_leaves_out_what_it_excludes() {
     use RefusalKind as K;
     let left_out = [K::DTypeMismatch, K::UnsupportedFunction, K::TooLarge, K::OperandCount];
-    // Of few elements: counters beyond 65504 are infinite in f16.
+    // Few elements, because counters beyond 65504 are infinite in f16.
     let profile = Profile::all().with_large(0).with_max_elements(256);
     let profile = profile.without_refusals(&left_out).with_unused(false).with_plain_values(true);
     let reference = Reference::new();
@@ -240,7 +242,7 @@ fn each_refusal_kind_can_be_drawn_under_each_rule_set_that_has_it() {
 }
 
 #[test]
-fn large_requests_cross_the_size_from_which_threads_share() {
+fn large_requests_exceed_the_size_from_which_several_threads_work() {
     let statistics = counted(drawn(7, 20, &Profile::all().with_large(40_000).with_refused(0)));
     assert!(statistics.count("elements of the accepted", "more") >= 4, "{statistics}");
 }

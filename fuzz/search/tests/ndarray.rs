@@ -1,4 +1,5 @@
-//! The crate `ndarray` as a subject: the shipped cases, and what makes the adapter an honest one.
+//! Tests the crate `ndarray` as an implementation: the shipped cases, and that the adapter neither hides nor
+//! adds errors.
 
 use broadcheck::run::{Status, run_cases};
 use broadcheck_search::subjects::Ndarray;
@@ -13,7 +14,7 @@ fn numpy_cases(suite: &Suite) -> Vec<&Case> {
 }
 
 #[test]
-fn ndarray_passes_what_it_is_asked() {
+fn ndarray_passes_the_numpy_cases() {
     let suite = Suite::builtin().expect("the shipped suite is valid");
     let cases = numpy_cases(&suite);
     let judged = run_cases(&Ndarray::new(), &cases, None);
@@ -46,7 +47,7 @@ fn result(outcome: Outcome) -> Tensor {
 }
 
 #[test]
-fn the_version_is_the_one_that_is_built_in() {
+fn the_version_is_the_one_in_the_lock_file() {
     let lock = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
     let lock = std::fs::read_to_string(lock).unwrap();
     let (_, entry) = lock.split_once("name = \"ndarray\"\nversion = \"").expect("ndarray is a dependency");
@@ -55,7 +56,8 @@ fn the_version_is_the_one_that_is_built_in() {
 
 #[test]
 fn views_reach_ndarray_as_views() {
-    // By hand, over the buffer 0 1 2 3 4 5: rows reversed, an offset, a stride of 0, a stride never taken.
+    // By hand, over the buffer 0 1 2 3 4 5: reversed rows, an offset, a stride of 0, a stride that is never
+    // used.
     let view = |shape: &[usize], strides: &[i64], offset| {
         Operand::view("a", shape, vec![0i32, 1, 2, 3, 4, 5], Some(strides.to_vec()), offset).unwrap()
     };
@@ -84,7 +86,8 @@ fn sizes_are_refused_or_skipped_before_anything_is_allocated() {
     assert!(matches!(broadcast(&[0, 1 << 40, 1 << 40]), Outcome::Refusal(_)), "2^80 without the zero");
     assert!(matches!(broadcast(&[1 << 62, 1]), Outcome::Skipped { .. }), "2^62 elements");
     assert_eq!(result(broadcast(&[0, 1 << 40])), Tensor::new([0, 1 << 40], Vec::<i8>::new()).unwrap());
-    // What is too large to make is refused all the same where it would not compile, or does not fit.
+    // What is too large to compute is still refused if it would not compile, or if the shapes are
+    // incompatible.
     let wide = |dtype: Data| {
         vec![
             Operand::view("a", [1 << 30], vec![1i8], Some(vec![0]), 0).unwrap(),
@@ -97,7 +100,7 @@ fn sizes_are_refused_or_skipped_before_anything_is_allocated() {
 }
 
 #[test]
-fn ndarray_says_what_it_refuses() {
+fn ndarray_explains_its_refusals() {
     let operands = vec![
         Operand::dense("a", [2, 3], vec![1i32; 6]).unwrap(),
         Operand::dense("b", [2], vec![1i32; 2]).unwrap(),

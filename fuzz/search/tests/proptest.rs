@@ -1,8 +1,8 @@
-//! The oracles over requests that proptest draws, for a few seconds: what they disagree on is made small and kept as a
-//! case in `tests/regressions`, which is asked first from then on.
+//! Runs the oracles on requests that proptest draws, for a few seconds. Disagreements are shrunk and kept as
+//! cases in `tests/regressions`, which are checked first from then on.
 //!
-//! The seed is fixed, so that a run says the same each time; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=100000` looks
-//! elsewhere, for longer.
+//! The seed is fixed, so every run gives the same result. `PROPTEST_RNG_SEED=7 PROPTEST_CASES=100000`
+//! searches elsewhere, for longer.
 
 use broadcheck_search::generate::{Profile, Seeded, request};
 use broadcheck_search::oracle::{Judgement, Oracle, TARGETS, target};
@@ -14,7 +14,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many requests of each target, unless the environment says so.
+/// The number of requests for each target, unless the environment specifies it.
 const CASES: u32 = 3_000;
 
 fn regressions() -> PathBuf {
@@ -22,28 +22,28 @@ fn regressions() -> PathBuf {
 }
 
 fn config() -> Config {
-    let said = |name: &str| std::env::var_os(name).is_some();
+    let is_set = |name: &str| std::env::var_os(name).is_some();
     let usual = Config::default();
     Config {
-        cases: if said("PROPTEST_CASES") { usual.cases } else { CASES },
-        rng_seed: if said("PROPTEST_RNG_SEED") { usual.rng_seed } else { RngSeed::Fixed(1) },
-        // A seed says nothing to a person: what is kept are cases, made small by the shrinker of requests.
+        cases: if is_set("PROPTEST_CASES") { usual.cases } else { CASES },
+        rng_seed: if is_set("PROPTEST_RNG_SEED") { usual.rng_seed } else { RngSeed::Fixed(1) },
+        // A seed is meaningless to a person. Cases are kept instead, shrunk by the shrinker of requests.
         failure_persistence: None,
         max_shrink_iters: 0,
         ..usual
     }
 }
 
-/// Requests from seeds: proptest's own shrinking has nothing to do with them.
+/// Requests from seeds. Proptest's own shrinking would not help.
 fn requests() -> impl Strategy<Value = Request> {
     let profile = Profile::all().with_large(0);
     any::<u64>().no_shrink().prop_map(move |seed| request(&mut Seeded::new(seed), &profile))
 }
 
-/// Makes a disagreement small and keeps it; the sentence that fails the test.
+/// Shrinks a disagreement and keeps it. Returns the message for the failing test.
 fn kept(name: &str, oracle: &dyn Oracle, request: &Request) -> String {
     let Some(found) = oracle.judge(request).disagreement() else {
-        return format!("{name}: it disagreed once, and not again: {request:#?}");
+        return format!("{name}: a disagreement that could not be reproduced: {request:#?}");
     };
     let shrunk = shrink(oracle, request, found, &Limits::default());
     let sides = Sides::builtin(&shrunk.disagreement, format!("proptest, target {name}"));
@@ -56,7 +56,7 @@ fn kept(name: &str, oracle: &dyn Oracle, request: &Request) -> String {
 }
 
 #[test]
-fn what_was_found_before_holds() {
+fn earlier_findings_hold() {
     let directory = regressions();
     if !directory.is_dir() {
         return;
@@ -87,7 +87,7 @@ fn holds(name: &str) {
         Err(TestError::Abort(reason)) => panic!("{name}: {reason}"),
     }
     let least = config().cases as usize / 20;
-    assert!(compared.load(Ordering::Relaxed) > least, "{name}: nearly nothing was compared");
+    assert!(compared.load(Ordering::Relaxed) > least, "{name}: almost nothing was compared");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Every seed and every regression input of the fuzz targets, through the same oracles, without libFuzzer.
+//! Replays every seed and every regression input of the fuzz targets through the same oracles, without
+//! libFuzzer.
 
 use broadcheck_search::generate::decode;
 use broadcheck_search::generate::seeds::{Seed, TARGETS, seeds};
@@ -6,7 +7,7 @@ use broadcheck_search::oracle::{self, case_file, protocol::protocol};
 use broadcheck_spec::{Suite, write};
 use std::path::Path;
 
-/// What a target says of an input.
+/// Judges an input as a target does.
 fn judge(target: &str, input: &[u8]) -> Result<(), String> {
     match target {
         "case_file" => case_file(input).map(|_| ()),
@@ -22,7 +23,7 @@ fn judge(target: &str, input: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The inputs that once were findings.
+/// The inputs that were findings once.
 fn regressions(target: &str) -> Vec<Seed> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions").join(target);
     let mut all = Vec::new();
@@ -92,6 +93,6 @@ fn regressions_belong_to_targets() {
     let regressions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions");
     for entry in std::fs::read_dir(regressions).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();
-        assert!(TARGETS.contains(&name.as_str()) || name == "README.md", "`{name}` is no target");
+        assert!(TARGETS.contains(&name.as_str()) || name == "README.md", "`{name}` is not a target");
     }
 }

@@ -1,4 +1,5 @@
-//! The shipped sweeps: all there, valid, passed by the reference, failed by planted faults; and what is refused.
+//! Tests the shipped sweeps: they are complete and valid, the reference passes them, planted faults fail
+//! them; and invalid sweeps are refused.
 
 mod faulty;
 
@@ -57,15 +58,15 @@ fn every_family_is_shipped_and_valid() {
             };
             shipped.iter().filter(holds).count()
         };
-        // Every tail of a vector, both sides of what blocks and buffers are made of, and a place beyond 16 bits, which
-        // 17 rows reach at 8191.
+        // Every tail of a vector, both sides of the sizes of blocks and buffers, and a position beyond 16
+        // bits, which 17 rows reach at 8191.
         let lengths = (1..=130).chain([1023, 1024, 1025, 8191, 8192, 8193]);
         let mut lengths = lengths.chain((family != "numpy-long-across").then_some(65_537));
         assert_eq!(lengths.find(|&length| asking(length) != 1), None, "{family}");
     }
 }
 
-/// The reference with other abilities, or with one place of every long result spoilt.
+/// The reference with other capabilities, or with one element of every long result corrupted.
 struct Changed {
     inner: Reference,
     capabilities: Capabilities,
@@ -104,31 +105,31 @@ impl Implementation for Changed {
 }
 
 #[test]
-fn long_runs_fail_where_one_far_place_is_wrong() {
-    // The shorter ones: the longer are made in the same way, and take seconds.
+fn long_sweeps_fail_if_one_distant_element_is_wrong() {
+    // Only the shorter ones: the longer ones are made in the same way and take seconds.
     let is_long = |sweep: &&Sweep| sweep.sweep.contains("-long") && sweep.with["to"] < 2000;
     for sweep in shipped().iter().filter(is_long) {
         let place = usize::try_from(sweep.with["from"]).unwrap().max(2) - 1;
         let report = run_sweep(&Changed { spoilt: Some(place), ..Changed::new() }, sweep, None);
         assert_eq!(report.judged.status, Status::Failed, "{}", sweep.id);
-        // Some arrangements have short results, other dtypes, or neighbours that are alike.
+        // Some arrangements have short results, other dtypes, or equal neighbours.
         assert!(3 * report.failed > report.cases, "{}: {} of {}", sweep.id, report.failed, report.cases);
     }
 }
 
 #[test]
-fn an_implementation_of_one_dtype_is_asked_what_it_has() {
+fn an_implementation_with_one_dtype_runs_only_its_cases() {
     let sweep = shipped().into_iter().find(|sweep| sweep.id == "numpy/long-dtypes/around-1024").unwrap();
     let mut implementation = Changed::new();
     let all = run_sweep(&implementation, &sweep, None);
     implementation.capabilities.dtypes = vec![DType::F32];
-    let few = run_sweep(&implementation, &sweep, None);
-    assert_eq!((all.passed, all.skipped, few.passed, few.skipped), (15, 0, 3, 12));
-    assert_eq!(few.judged.status, Status::Passed);
+    let one_dtype = run_sweep(&implementation, &sweep, None);
+    assert_eq!((all.passed, all.skipped, one_dtype.passed, one_dtype.skipped), (15, 0, 3, 12));
+    assert_eq!(one_dtype.judged.status, Status::Passed);
 }
 
 #[test]
-fn patterns_expand_to_cases_of_their_own() {
+fn patterns_expand_to_separate_cases() {
     for sweep in shipped().iter().filter(|sweep| sweep.sweep.ends_with("-patterns")) {
         let Ok(Expansion::Cases(cases)) = expand(sweep) else { panic!("{}", sweep.id) };
         assert_eq!(cases.len() as u64, sweep.expected_cases);
@@ -143,7 +144,7 @@ fn patterns_expand_to_cases_of_their_own() {
 #[test]
 fn the_reference_passes_every_case_of_the_sweeps() {
     let reference = Reference::new();
-    // The suite's own tests ask the longest runs as well.
+    // The suite's own tests cover the longest sweeps as well.
     for sweep in shipped().into_iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000)) {
         let report = run_sweep(&reference, &sweep, None);
         assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
@@ -153,7 +154,7 @@ fn the_reference_passes_every_case_of_the_sweeps() {
 }
 
 #[test]
-fn a_sample_is_spread_over_the_whole_sweep_and_says_so() {
+fn a_sample_covers_the_whole_sweep_and_is_reported_as_one() {
     let reference = Reference::new();
     for sweep in shipped().into_iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000)) {
         let report = run_sample(&reference, &sweep, None, 400);
@@ -170,7 +171,7 @@ fn a_sample_is_spread_over_the_whole_sweep_and_says_so() {
 }
 
 #[test]
-fn a_sample_sees_most_planted_faults() {
+fn a_sample_catches_most_planted_faults() {
     let shipped = shipped();
     let is_seen = |fault: &&&'static faulty::Fault| {
         let faulty = Faulty::new(fault);
@@ -186,7 +187,7 @@ fn a_sample_sees_most_planted_faults() {
 }
 
 #[test]
-fn what_is_not_declared_is_skipped_and_not_passed() {
+fn undeclared_requests_are_skipped_rather_than_passed() {
     let ndarray = Ndarray::new();
     let status = |id: &str| {
         let sweep = shipped().into_iter().find(|sweep| sweep.id == id).unwrap();
@@ -206,7 +207,7 @@ fn planted_faults_fail_the_sweeps_that_they_violate() {
         let faulty = Faulty::new(fault);
         for name in fault.violates {
             let mut sweep = shipped.iter().find(|sweep| sweep.sweep == *name).unwrap().clone();
-            // Rank 2 and length 2 are enough to see it.
+            // Rank 2 and length 2 are sufficient.
             sweep.with = [("max_rank".to_owned(), 2), ("max_length".to_owned(), 2)].into();
             let extent = Extent::new(2, 2);
             let relation = RelationSweep::named(name).unwrap();
@@ -219,24 +220,24 @@ fn planted_faults_fail_the_sweeps_that_they_violate() {
     }
 }
 
-/// An implementation that likes to be asked many requests at a time, and counts how it is asked.
-struct Together<'a> {
+/// An implementation that asks for batches, and records how it is called.
+struct Batching<'a> {
     inner: &'a dyn Implementation,
     batch: usize,
-    /// How many requests each call of `run_many` had.
+    /// The number of requests in each call of `run_many`.
     calls: Mutex<Vec<usize>>,
     alone: AtomicUsize,
     /// Whether `run_many` panics.
     panics: bool,
 }
 
-impl<'a> Together<'a> {
-    fn new(inner: &'a dyn Implementation, batch: usize) -> Together<'a> {
-        Together { inner, batch, calls: Mutex::default(), alone: AtomicUsize::new(0), panics: false }
+impl<'a> Batching<'a> {
+    fn new(inner: &'a dyn Implementation, batch: usize) -> Batching<'a> {
+        Batching { inner, batch, calls: Mutex::default(), alone: AtomicUsize::new(0), panics: false }
     }
 }
 
-impl Implementation for Together<'_> {
+impl Implementation for Batching<'_> {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -254,13 +255,13 @@ impl Implementation for Together<'_> {
         self.batch
     }
     fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
-        assert!(!self.panics, "asked too much");
+        assert!(!self.panics, "panics on a batch");
         self.calls.lock().unwrap().push(requests.len());
         requests.iter().map(|request| self.inner.run(request)).collect()
     }
 }
 
-/// The sweeps of relations within rank and length 2, and small patterns.
+/// The sweeps of relations within rank 2 and length 2, and small patterns.
 fn small_sweeps() -> Vec<Sweep> {
     let extent = Extent::new(2, 2);
     let small = |relation: &RelationSweep| {
@@ -273,8 +274,8 @@ fn small_sweeps() -> Vec<Sweep> {
 }
 
 #[test]
-fn many_requests_at_a_time_give_the_same_report() {
-    let same = |inner: &dyn Implementation, together: &Together<'_>, sweep: &Sweep| {
+fn batches_give_the_same_report() {
+    let same = |inner: &dyn Implementation, together: &Batching<'_>, sweep: &Sweep| {
         let (one, other) = (run_sweep(inner, sweep, None), run_sweep(together, sweep, None));
         let counts = |report: &SweepReport| {
             (report.cases, report.passed, report.failed, report.skipped, report.vacuous)
@@ -286,7 +287,7 @@ fn many_requests_at_a_time_give_the_same_report() {
     };
     let reference = Reference::new();
     for sweep in small_sweeps() {
-        let together = Together::new(&reference, 16);
+        let together = Batching::new(&reference, 16);
         same(&reference, &together, &sweep);
         let calls = together.calls.into_inner().unwrap();
         // The last of a sweep may be alone.
@@ -295,24 +296,24 @@ fn many_requests_at_a_time_give_the_same_report() {
         let requests = alone + calls.iter().sum::<usize>();
         let asked = alone + calls.len();
         assert!(asked * 4 < requests, "{}: {requests} in {asked} calls", sweep.sweep);
-        // A panic of all is not the failure of each.
-        let panics = Together { panics: true, ..Together::new(&reference, 16) };
+        // A panic in a batch is not a failure of each of its requests.
+        let panics = Batching { panics: true, ..Batching::new(&reference, 16) };
         same(&reference, &panics, &sweep);
         assert_eq!(panics.alone.into_inner(), requests, "{}", sweep.sweep);
     }
     for fault in FAULTS.iter().step_by(3) {
         let faulty = Faulty::new(fault);
         for sweep in small_sweeps() {
-            same(&faulty, &Together::new(&faulty, 7), &sweep);
+            same(&faulty, &Batching::new(&faulty, 7), &sweep);
         }
     }
 }
 
 #[test]
-fn every_sweep_reports_whatever_is_answered() {
+fn every_sweep_reports_any_answer() {
     for altered in [Altered::scalar_for_empty(), Altered::at_random(1, 0), Altered::at_random(5, 1)] {
         for sweep in small_sweeps() {
-            for implementation in [&altered as &dyn Implementation, &Together::new(&altered, 16)] {
+            for implementation in [&altered as &dyn Implementation, &Batching::new(&altered, 16)] {
                 let report = run_sweep(implementation, &sweep, None);
                 assert_eq!(report.passed + report.failed + report.vacuous, report.cases, "{}", sweep.sweep);
             }
@@ -321,7 +322,7 @@ fn every_sweep_reports_whatever_is_answered() {
 }
 
 #[test]
-fn patterns_fail_where_operands_are_read_at_the_wrong_element() {
+fn patterns_fail_if_the_wrong_elements_are_read() {
     struct FirstElement(Reference);
     impl Implementation for FirstElement {
         fn name(&self) -> &str {
@@ -355,7 +356,7 @@ fn patterns_fail_where_operands_are_read_at_the_wrong_element() {
 }
 
 #[test]
-fn bad_sweeps_are_refused_before_anything_is_expanded() {
+fn invalid_sweeps_are_refused_before_expansion() {
     let rank = |max_rank, max_length| [("max_rank", max_rank), ("max_length", max_length)];
     let error = |sweep: &Sweep| {
         let error = validate(sweep).expect_err("a bad sweep");

@@ -1,12 +1,15 @@
-//! Long runs: lengths at which vectors, blocks, buffers and 16-bit places end, in every arrangement of operands.
+//! Long runs: lengths at which vectors, blocks, buffers and 16-bit indices end, in every arrangement of
+//! operands.
 //!
-//! The small shapes of most cases fit into one vector. Here each length n from `from` to `to` is asked in every
-//! arrangement of a family: vectors of n elements, matrices of n short rows or of short columns of n, views.
+//! The small shapes of most cases fit into one vector. Here each length n from `from` to `to` is tested in
+//! every arrangement of a family: vectors of n elements, matrices with n short rows or with short columns of
+//! n, views.
 //!
-//! The expected values are arithmetic, not an engine's answer. Element j of the first operand is j modulo 4093, plus 1; of
-//! the second j modulo 2039, plus 1, times 4096; and the expression is the difference. Which elements were read can be
-//! told from each element of the result, for the moduli are primes and a difference fits into 24 bits: f32 holds it, and a
-//! system that computes so has no excuse. Each arrangement says by itself which elements they are.
+//! The expected values are computed by arithmetic, not by an engine. Element j of the first operand is j
+//! modulo 4093, plus 1; of the second, j modulo 2039, plus 1, times 4096; and the expression is their
+//! difference. Each element of the result shows which elements were read, because the moduli are primes and a
+//! difference fits into 24 bits: f32 represents it, so even a system that computes in f32 must be exact. Each
+//! arrangement states which elements these are.
 
 use broadcheck_spec::half::bf16;
 use broadcheck_spec::{
@@ -15,10 +18,10 @@ use broadcheck_spec::{
 };
 use std::ops::{RangeInclusive, Sub};
 
-/// The lengths that can be asked for: places up to 2^16 and beyond.
+/// The supported lengths: positions up to and beyond 2^16.
 const LENGTHS: RangeInclusive<usize> = 1..=100_000;
 
-/// Arrangements of a rule set that need the same abilities.
+/// Arrangements of a rule set that require the same capabilities.
 pub(super) struct Family {
     /// The sweep's name.
     pub(super) name: &'static str,
@@ -33,7 +36,7 @@ pub(super) struct Long {
 }
 
 impl Family {
-    /// The family of this name.
+    /// The family with this name.
     pub(super) fn named(name: &str) -> Option<&'static Family> {
         FAMILIES.iter().find(|family| family.name == name)
     }
@@ -84,7 +87,7 @@ fn case(sweep: &Sweep, (name, n): (&str, usize), (request, result): Asked) -> Ca
 /// A request and its result.
 type Asked = (Request, Tensor);
 
-/// A name, and what is asked at a length.
+/// A name, and the request and result for a length.
 type Arrangement = (&'static str, fn(usize) -> Asked);
 
 /// Every family.
@@ -143,31 +146,31 @@ pub(super) static FAMILIES: &[Family] = &[
         rules: RuleSet::Numpy,
         arrangements: &[
             ("reversed", |n| {
-                let view = lying(&a(&[n]), &[n], &[-1], n - 1);
+                let view = strided_view(&a(&[n]), &[n], &[-1], n - 1);
                 difference(Rules::Numpy, [view, b(&[n])], &[n], move |p| n - 1 - p, |p| p)
             }),
             ("every-second", |n| {
-                let view = lying(&b(&[2 * n]), &[n], &[2], 1);
+                let view = strided_view(&b(&[2 * n]), &[n], &[2], 1);
                 difference(Rules::Numpy, [a(&[n]), view], &[n], |p| p, |p| 2 * p + 1)
             }),
             ("transposed", |n| {
-                let view = lying(&b(&[n, 3]), &[3, n], &[1, 3], 0);
+                let view = strided_view(&b(&[n, 3]), &[3, n], &[1, 3], 0);
                 difference(Rules::Numpy, [a(&[3, n]), view], &[3, n], |p| p, move |p| p % n * 3 + p / n)
             }),
         ],
     },
-    // Rows that are neighbours in memory, more of them than are turned at once, and a few over.
+    // Rows that are adjacent in memory: more of them than are transposed at once, and a remainder.
     Family {
         name: "numpy-long-across",
         rules: RuleSet::Numpy,
         arrangements: &[
             ("f64", |n| {
-                let view = lying(&b(&[n, 17]), &[17, n], &[1, 17], 0);
+                let view = strided_view(&b(&[n, 17]), &[17, n], &[1, 17], 0);
                 difference(Rules::Numpy, [a(&[17, n]), view], &[17, n], |p| p, move |p| p % n * 17 + p / n)
             }),
             ("f64-in-two-batches", |n| {
                 let batch = i64::try_from(17 * n).expect("as long as a family's longest");
-                let view = lying(&b(&[2, n, 17]), &[2, 17, n], &[batch, 1, 17], 0);
+                let view = strided_view(&b(&[2, n, 17]), &[2, 17, n], &[batch, 1, 17], 0);
                 let place = move |p| p / (17 * n) * (17 * n) + p % n * 17 + p / n % 17;
                 difference(Rules::Numpy, [a(&[17, 1]), view], &[2, 17, n], move |p| p / n % 17, place)
             }),
@@ -338,24 +341,24 @@ fn a(shape: &[usize]) -> Operand {
     counted("a", shape, 4093, 1)
 }
 
-/// The second.
+/// The second operand.
 fn b(shape: &[usize]) -> Operand {
     counted("b", shape, 2039, 4096)
 }
 
 /// A view of an operand's values.
-fn lying(operand: &Operand, shape: &[usize], strides: &[i64], offset: usize) -> Operand {
+fn strided_view(operand: &Operand, shape: &[usize], strides: &[i64], offset: usize) -> Operand {
     let values = operand.values().clone();
     Operand::view(operand.name(), shape, values, Some(strides.to_vec()), offset).expect("a view inside")
 }
 
-/// No axis may stretch.
+/// The operand with no axis flagged.
 fn fixed(operand: Operand) -> Operand {
     let flags = vec![false; operand.rank()];
     operand.with_broadcastable(flags).expect("one flag per axis")
 }
 
-/// One axis may stretch.
+/// The operand with one axis flagged.
 fn flagged(operand: Operand, axis: usize) -> Operand {
     let flags = (0..operand.rank()).map(|at| at == axis).collect();
     operand.with_broadcastable(flags).expect("one flag per axis")
@@ -403,8 +406,8 @@ fn difference(
     elementwise(rules, fold(Function::Subtract, 2), Vec::from(operands), shape, values)
 }
 
-/// a + b, for the order of operands is not what pdpd's cases of long runs are about, and systems subtract by rules of
-/// their own there.
+/// a + b: pdpd's cases of long runs are not about the order of operands, and systems have their own rules for
+/// subtraction there.
 fn sum(
     rules: Rules,
     operands: [Operand; 2],
@@ -416,7 +419,7 @@ fn sum(
     elementwise(rules, fold(Function::Add, 2), Vec::from(operands), shape, values)
 }
 
-/// a - b in another dtype, a being (n, 3) and b (n, 1).
+/// a - b in another dtype, with the shapes (n, 3) and (n, 1).
 fn narrow<T: Element + Copy + Sub<Output = T>>(
     n: usize,
     a: impl Fn(usize) -> T,
@@ -432,7 +435,8 @@ where
     elementwise(Rules::Numpy, fold(Function::Subtract, 2), vec![a, b], &[n, 3], values)
 }
 
-/// a - b in another dtype, a being (n) and b (17, n), of which the 17 elements of a column are neighbours in memory.
+/// a - b in another dtype, with the shapes (n) and (17, n). The 17 elements of a column of b are adjacent in
+/// memory.
 fn across<T: Element + Copy + Sub<Output = T>>(
     n: usize,
     a: impl Fn(usize) -> T,
@@ -447,8 +451,8 @@ where
     elementwise(Rules::Numpy, fold(Function::Subtract, 2), vec![a, b], &[17, n], values)
 }
 
-/// The gradient of the sum of a · b by b, where a is as large as the result and its element p meets element `place(p)`
-/// of b: there the elements of a are added up, which are p mod 1009 + 1.
+/// The gradient of the sum of a · b by b, where a has the shape of the result and its element p is multiplied
+/// by element `place(p)` of b. The elements of a, p mod 1009 + 1, are summed there.
 fn gradient(rules: Rules, [large, small]: [&[usize]; 2], place: impl Fn(usize) -> usize) -> Asked {
     let values = from(large.iter().product(), |p| f64::from(residue(p, 1009)) + 1.0);
     let mut sums = vec![0.0; small.iter().product()];
@@ -460,7 +464,7 @@ fn gradient(rules: Rules, [large, small]: [&[usize]; 2], place: impl Fn(usize) -
     (Request::new(rules, operation, operands).expect("a well-formed request"), tensor(small, sums))
 }
 
-/// One operand brought to a shape, where element p of the result is element `place(p)` of it.
+/// One operand broadcast to a shape, where element p of the result is element `place(p)` of the operand.
 fn broadcast(
     rules: Rules,
     operand: &[usize],
@@ -489,10 +493,11 @@ mod tests {
             |shape: &[usize], values: &[f64]| Tensor::new(Shape::from(shape), values.to_vec()).unwrap();
         let column = [4097.0, 4098.0, 4099.0, 8196.0, 8197.0, 8198.0];
         assert_eq!(asked("pdpd-long", "column-at-axis-0", 2).1, tensor(&[2, 3], &column));
-        // a is 1 to 6, and b's column by column 1, 4, 2, 5, 3, 6 times 4096.
+        // a is 1 to 6, and b is, by columns, 1, 4, 2, 5, 3, 6 times 4096.
         let transposed = [-4095.0, -16382.0, -8189.0, -20476.0, -12283.0, -24570.0];
         assert_eq!(asked("numpy-long-views", "transposed", 2).1, tensor(&[3, 2], &transposed));
-        // a is 0 and 1; b's first row is its first and its eighteenth value, 0 and 17 times 4096, and so on.
+        // a is 0 and 1; the first row of b is its first and its eighteenth value, 0 and 17 times 4096, and so
+        // on.
         let across = asked("numpy-long-across", "f32", 2).1;
         let Data::F32(values) = across.values() else { panic!("f32") };
         assert_eq!(values[..4], [0.0, 1.0 - 17.0 * 4096.0, -4096.0, 1.0 - 18.0 * 4096.0]);

@@ -1,10 +1,11 @@
-//! The broadcasting patterns of n vectors: each has the full length or length 1, and not all have length 1.
-//! There are 2^n - 1 of them (Aesara's text: 3 for two vectors, 1023 for ten).
+//! The broadcasting patterns of n vectors: each has either the full length or length 1, and not all have
+//! length 1. There are 2^n - 1 of them (Aesara's text: 3 for two vectors, 1023 for ten).
 //!
-//! The expected values are arithmetic, not an engine's answer. Element j of operand i is (j + 1) · 10^i, and the
-//! expression is the sum. So digit i of each element of the result, from the right, tells which element of
-//! operand i was read: j + 1 where the operand has the full length, 1 where it is broadcast. With at most 9
-//! elements and 10 operands no digit carries, and every sum is exact in f64 in any order of addition.
+//! The expected values are computed by arithmetic, not by an engine. Element j of operand i is (j + 1) ·
+//! 10^i, and the expression is the sum. So digit i of each result element, counted from the right, shows
+//! which element of operand i was read: j + 1 if the operand has the full length, 1 if it is broadcast. With
+//! at most 9 elements and 10 operands no digit carries, and every sum is exact in f64 in any order of
+//! addition.
 
 use broadcheck_spec::{
     Case, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin, Request, RuleSet,
@@ -18,7 +19,7 @@ pub(super) const NAMES: [&str; 2] = ["numpy-patterns", "theano-patterns"];
 const OPERANDS: RangeInclusive<usize> = 1..=10;
 const LENGTHS: RangeInclusive<usize> = 2..=9;
 
-/// The rule set of a sweep of patterns; `None` for another sweep's name.
+/// The rule set of a sweep of patterns; `None` for the name of another sweep.
 pub(super) fn rules_of(name: &str) -> Option<RuleSet> {
     match name {
         "numpy-patterns" => Some(RuleSet::Numpy),
@@ -27,7 +28,7 @@ pub(super) fn rules_of(name: &str) -> Option<RuleSet> {
     }
 }
 
-/// All patterns of so many operands.
+/// All patterns of a number of operands.
 pub(super) struct Patterns {
     rules: RuleSet,
     operands: usize,
@@ -48,12 +49,12 @@ impl Patterns {
         Ok(Patterns { rules, operands, length })
     }
 
-    /// 2^n - 1.
+    /// The number of patterns, 2^n - 1.
     pub(super) fn count(&self) -> u128 {
         (1 << self.operands) - 1
     }
 
-    /// One case per pattern, in the order of their ids: `1` for the full length, `0` for length 1.
+    /// One case per pattern, in the order of their ids: `1` means the full length, `0` length 1.
     pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
         (1..1usize << self.operands).map(|bits| self.case(sweep, bits)).collect()
     }
@@ -89,7 +90,7 @@ impl Patterns {
         }
     }
 
-    /// Element j: Σ over the operands of (j + 1) · 10^i where operand i has the full length, else 10^i.
+    /// Element j: Σ over the operands of (j + 1) · 10^i if operand i has the full length, else 10^i.
     fn result(&self, full: &[bool]) -> ExpectedResult {
         let read = |element: usize, full: bool| if full { element } else { 0 };
         let element = |element: usize| -> f64 {
@@ -122,7 +123,7 @@ mod tests {
     #[test]
     fn a_pattern_by_hand() {
         let patterns = Patterns::new(RuleSet::Theano, 3, 3).unwrap();
-        // a and c have three elements, b one: 1 + 10 + 100, 2 + 10 + 200, 3 + 10 + 300.
+        // a and c have three elements, b has one: 1 + 10 + 100, 2 + 10 + 200, 3 + 10 + 300.
         let result = patterns.result(&[true, false, true]);
         assert_eq!(result.tensor, Tensor::new([3], vec![111.0, 212.0, 313.0]).unwrap());
         assert_eq!(result.broadcastable, Some(vec![false]));

@@ -1,4 +1,4 @@
-//! The reference with a planted fault: each is one that a real library has shipped, or could.
+//! The reference with planted faults. Each fault is one that a real library has shipped, or could ship.
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
@@ -10,12 +10,12 @@ use broadcheck::spec::{
 };
 use broadcheck_reference::Reference;
 
-/// A fault, and where it shows.
+/// A fault, and what detects it.
 pub(crate) struct Fault {
     pub(crate) name: &'static str,
-    /// Relations that do not hold with it, whatever it is compared with: empty where no relation can tell.
+    /// Relations that the fault violates, whatever it is compared with; empty if no relation detects it.
     pub(crate) violates: &'static [&'static str],
-    /// Whether comparing answers shows it: views and gradients are left to the relations.
+    /// Whether comparing answers detects it: views and gradients are left to the relations.
     pub(crate) differs: bool,
     answer: fn(&Reference, &Request) -> Outcome,
 }
@@ -260,7 +260,7 @@ fn floats(data: &Data) -> Vec<f64> {
     data.iter().map(|value| value.as_f64().unwrap()).collect()
 }
 
-/// Under numpy a length is the larger of two. What would be read out of bounds is 0 here.
+/// Under numpy, takes the larger of two lengths. Elements that would be read out of bounds are 0.
 fn maximum_of_zero_and_one(inner: &Reference, request: &Request) -> Outcome {
     let outcome = inner.run(request);
     let (Rules::Numpy, Operation::Elementwise { .. }, Outcome::Success(success)) =
@@ -279,7 +279,7 @@ fn maximum_of_zero_and_one(inner: &Reference, request: &Request) -> Outcome {
         length => length,
     };
     let shape: Vec<usize> = (0..rank).map(length).collect();
-    // A length of 0 may hide a result of any size: one that no machine holds is left as it is.
+    // A length of 0 may hide a result of any size. One that does not fit into memory is left unchanged.
     let count = Shape::from(&shape[..]).count().filter(|&count| count <= 1 << 20);
     let Some(count) = count.filter(|_| shape != success.tensor.shape().lengths()) else { return outcome };
     let values = vec![0.0; count];
@@ -329,7 +329,7 @@ fn squeezed_flags(inner: &Reference, request: &Request) -> Outcome {
     inner.run(&rebuilt(request, Rules::Numpy, request.operands().iter().map(squeezed).collect()))
 }
 
-/// Under numpy the values of a column (2,1) are laid out as if it were a row, where it meets more columns.
+/// Under numpy, treats a column (2,1) as a row if it is stretched along more columns.
 fn columns_as_rows(inner: &Reference, request: &Request) -> Outcome {
     let (Rules::Numpy, Operation::Elementwise { .. }, [first, second]) =
         (request.rules(), request.operation(), request.operands())
@@ -344,7 +344,8 @@ fn columns_as_rows(inner: &Reference, request: &Request) -> Outcome {
     inner.run(&rebuilt(request, Rules::Numpy, vec![row, second.clone()]))
 }
 
-/// The prose of a formula that was never run: the gradient by an operand is divided by how often it is used.
+/// A plausible formula that is wrong: divides the gradient with respect to an operand by the number of its
+/// uses.
 fn averaged_gradient(inner: &Reference, request: &Request) -> Outcome {
     let Operation::Gradient { expression, wrt } = request.operation() else { return inner.run(request) };
     let operation = Operation::Elementwise { expression: expression.clone() };
@@ -362,7 +363,7 @@ fn averaged_gradient(inner: &Reference, request: &Request) -> Outcome {
     }
 }
 
-/// The elements of a view read one after the other from its buffer, the last again where it ends.
+/// Reads the elements of a view consecutively from its buffer, repeating the last one at its end.
 fn without_strides(operand: &Operand) -> Operand {
     if operand.strides().is_none() {
         return operand.clone();
