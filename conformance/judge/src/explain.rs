@@ -194,7 +194,7 @@ impl Explanation {
     }
 
     /// `(2,3) + (3) => (2,3)`; with a target, `(5) to (1) => (5)`.
-    pub fn equation(&self) -> String {
+    fn equation(&self) -> String {
         let shapes: Vec<String> = self.query.shapes.iter().map(ToString::to_string).collect();
         let left = match &self.query.target {
             Some(target) => format!("{} to {target}", shapes[0]),

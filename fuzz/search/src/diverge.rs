@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use std::fmt;
 
 /// The largest number of pairs of shapes that is accepted.
-pub const MAX_PAIRS: u128 = 4_000_000;
+const MAX_PAIRS: u128 = 4_000_000;
 
 /// A rule set with attributes that follow from the shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

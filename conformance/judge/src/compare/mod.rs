@@ -19,7 +19,7 @@ use broadcheck_spec::{
 };
 use elements::{Rule, elements};
 pub use gradient::{Interval, Precision, enclose, gradient_bounds};
-pub use outcomes::{compare_outcomes, same_outcome, same_values};
+pub use outcomes::{compare_outcomes, same_outcome};
 use std::fmt;
 
 /// The ULPs that an implementation is allowed for `exp log tanh power` unless it specifies otherwise (clause
@@ -206,7 +206,7 @@ fn describe_answer(request: &Request, refusal: &Refusal) -> String {
 }
 
 /// An expected refusal in words: `flag_violation of operand b at axis 0`.
-pub fn describe_refusal(request: &Request, expected: &ExpectedRefusal) -> String {
+pub(crate) fn describe_refusal(request: &Request, expected: &ExpectedRefusal) -> String {
     let mut text = expected.kind.map_or("a refusal of any kind", |kind| kind.name()).to_owned();
     if let Some(operand) = expected.operand {
         text += &format!(" of operand {}", request.names().get(operand).copied().unwrap_or("?"));

@@ -120,7 +120,7 @@ fn same_tensor(one: &Tensor, other: &Tensor) -> bool {
 }
 
 /// Whether two buffers hold the same values by clause V-1, in one loop per dtype.
-pub fn same_values(one: &Data, other: &Data) -> bool {
+fn same_values(one: &Data, other: &Data) -> bool {
     macro_rules! by_dtype {
         ($(($($variant:ident)*) $same:expr;)*) => {
             match (one, other) {

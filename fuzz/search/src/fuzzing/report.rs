@@ -26,7 +26,7 @@ pub struct FuzzReport {
 
 impl FuzzReport {
     /// Requests per second, over all threads.
-    pub fn per_second(&self) -> f64 {
+    fn per_second(&self) -> f64 {
         per_second(self.counts.requests, self.elapsed)
     }
 

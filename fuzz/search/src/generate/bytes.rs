@@ -52,7 +52,7 @@ pub const MAX_WORK: usize = 1 << 18;
 
 /// The most elements of a result that is drawn from bytes: with some functions, enough work for several
 /// threads.
-pub const MAX_DRAWN: usize = 1 << 16;
+const MAX_DRAWN: usize = 1 << 16;
 
 /// From this byte on, a number of operands or axes is encoded literally. Below it, the remainder gives a
 /// small number, so that random bytes are not mostly large.

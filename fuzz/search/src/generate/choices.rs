@@ -70,18 +70,18 @@ impl Choices for Seeded {
 /// Choices from bytes: each takes as few bytes as hold the bound, modulo the bound. Zeros follow the last
 /// byte.
 #[derive(Clone, Debug)]
-pub struct Bytes<'a> {
+pub(super) struct Bytes<'a> {
     left: &'a [u8],
 }
 
 impl<'a> Bytes<'a> {
     /// The choices of these bytes.
-    pub fn new(bytes: &'a [u8]) -> Bytes<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Bytes<'a> {
         Bytes { left: bytes }
     }
 
     /// The bytes that are still unused.
-    pub fn left(&self) -> &'a [u8] {
+    pub(super) fn left(&self) -> &'a [u8] {
         self.left
     }
 

@@ -5,7 +5,7 @@
 //! step over one boundary, for any refusal kind. Dtypes, an expression over them, values, and the views that
 //! hold them follow.
 //!
-//! - [`request`] draws from any source of [`Choices`]: a seed ([`Seeded`]) or a fuzzer's bytes ([`Bytes`]);
+//! - [`request`] draws from any source of [`Choices`]: a seed ([`Seeded`]) or a fuzzer's bytes;
 //! - a [`Profile`] specifies what may be drawn;
 //! - [`decode`] turns any bytes into a request, and [`encode`] finds bytes for a request, so that cases can
 //!   be seeds of a corpus;
@@ -32,7 +32,7 @@ mod views;
 #[cfg(feature = "arbitrary")]
 pub use any::AnyRequest;
 pub use bytes::{decode, encode};
-pub use choices::{Bytes, Choices, Seeded};
+pub use choices::{Choices, Seeded};
 pub use draw::request;
 pub use profile::{MAX_ELEMENTS, MAX_RANK, Profile};
 pub use statistics::Statistics;

@@ -91,17 +91,8 @@ impl Profile {
 
     /// Draws only these functions.
     #[must_use]
-    pub fn with_functions(mut self, functions: &[Function]) -> Profile {
+    fn with_functions(mut self, functions: &[Function]) -> Profile {
         self.functions = functions.iter().fold(0, |set, &function| set | bit(function));
-        self
-    }
-
-    /// Draws only these dtypes. Has no effect if there are none.
-    #[must_use]
-    pub fn with_dtypes(mut self, dtypes: &[DType]) -> Profile {
-        if !dtypes.is_empty() {
-            self.dtypes = dtypes.to_vec();
-        }
         self
     }
 
@@ -114,13 +105,6 @@ impl Profile {
     #[must_use]
     pub fn with_strided(mut self, strided: bool) -> Profile {
         self.strided = strided;
-        self
-    }
-
-    /// Sets the highest rank.
-    #[must_use]
-    pub fn with_max_rank(mut self, rank: usize) -> Profile {
-        self.max_rank = rank.min(MAX_RANK);
         self
     }
 

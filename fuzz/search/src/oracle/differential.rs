@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::signature::{Breakage, Kind, Side, Signature};
-use super::{Asked, Disagreement, Judgement, Oracle, subjects};
+use super::{Asked, Disagreement, Judgement, Oracle};
 use broadcheck::run::{run_caught, run_together};
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, compare_outcomes};
 use broadcheck_reference::align;
@@ -17,11 +17,6 @@ use broadcheck_spec::{
 /// disagreement, and so is a panic.
 pub fn differential(left: &dyn Implementation, right: &dyn Implementation, request: &Request) -> Judgement {
     Differential::new(left, right).judge(request)
-}
-
-/// The rule set `numpy` of the reference against the crate `ndarray`.
-pub fn numpy_ndarray(request: &Request) -> Judgement {
-    differential(&subjects().reference, &subjects().ndarray, request)
 }
 
 /// [`differential`] as an oracle.
@@ -49,7 +44,7 @@ impl<'a> Differential<'a> {
 
     /// Whether a side may skip requests that it declares. There is then nothing to compare.
     #[must_use]
-    pub fn allowing_skips(self, skips: bool) -> Differential<'a> {
+    pub(crate) fn allowing_skips(self, skips: bool) -> Differential<'a> {
         Differential { skips, ..self }
     }
 

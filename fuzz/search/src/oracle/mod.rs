@@ -6,10 +6,10 @@
 //! | oracle | what it checks |
 //! |---|---|
 //! | [`differential`] | two implementations give the same outcome, by the clauses V-1 to V-6 |
-//! | [`numpy_ndarray`] | the reference's rule set `numpy` agrees with the crate `ndarray` |
+//! | `numpy_ndarray` | the reference's rule set `numpy` agrees with the crate `ndarray` |
 //! | [`relations`] | the [relations](broadcheck::relations) hold: answers agree with those to variations of the request |
 //! | [`gradient`] | gradients are the adjoint of broadcasting and agree with central differences |
-//! | [`repeated`] | the same request gives the same outcome twice |
+//! | `repeated` | the same request gives the same outcome twice |
 //!
 //! A panic in an implementation is an outcome like any other, and a disagreement.
 
@@ -23,11 +23,11 @@ mod repeated;
 mod signature;
 
 pub use case_file::{Loaded, case_file};
-pub use differential::{Differential, differential, numpy_ndarray};
+pub use differential::{Differential, differential};
 pub use gradient::{Gradient, gradient};
 pub use pattern::Pattern;
 pub use relations::{Relations, relations};
-pub use repeated::{Repeated, repeated};
+pub(crate) use repeated::Repeated;
 pub use signature::{Breakage, Kind, Side, Signature};
 
 use crate::subjects::Ndarray;

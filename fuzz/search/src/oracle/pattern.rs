@@ -64,7 +64,7 @@ impl Pattern {
     /// The pattern without the features that shrinking changes. It selects the first few of many similar
     /// disagreements.
     #[must_use]
-    pub fn coarse(self) -> Pattern {
+    pub(crate) fn coarse(self) -> Pattern {
         Pattern { function: None, dtype: None, ..self }
     }
 }

@@ -82,7 +82,7 @@ fn answered(request: &Request, outcome: &Outcome) -> Result<(), String> {
 }
 
 /// Correct outputs that answer every request, one per implementation.
-pub fn correct_outputs(implementations: &[&dyn broadcheck_spec::Implementation]) -> Vec<Vec<u8>> {
+pub(crate) fn correct_outputs(implementations: &[&dyn broadcheck_spec::Implementation]) -> Vec<Vec<u8>> {
     let output = |implementation: &&dyn broadcheck_spec::Implementation| {
         let mut lines = vec![transcript::declare(*implementation)];
         for (place, request) in asked().iter().enumerate() {

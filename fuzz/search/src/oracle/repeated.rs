@@ -8,18 +8,13 @@ use broadcheck_judge::compare::same_outcome;
 use broadcheck_spec::{ErrorKind, Implementation, Outcome, Request};
 
 /// The same request gives the same outcome twice, to the bit.
-pub fn repeated(implementation: &dyn Implementation, request: &Request) -> Judgement {
-    Repeated::new(implementation).judge(request)
-}
-
-/// [`repeated`] as an oracle.
-pub struct Repeated<'a> {
+pub(crate) struct Repeated<'a> {
     implementation: &'a dyn Implementation,
 }
 
 impl<'a> Repeated<'a> {
     /// Checks this implementation.
-    pub fn new(implementation: &'a dyn Implementation) -> Repeated<'a> {
+    pub(crate) fn new(implementation: &'a dyn Implementation) -> Repeated<'a> {
         Repeated { implementation }
     }
 
@@ -107,8 +102,9 @@ mod tests {
         let operation = Operation::Elementwise { expression: Expression::operand(0) };
         let operand = Operand::dense("a", [1], vec![1.0]).unwrap();
         let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();
-        assert_eq!(repeated(&Reference, &request), Judgement::Held(Asked::Accepted));
-        let found = repeated(&Counting(AtomicU32::new(0)), &request).disagreement().unwrap();
+        assert_eq!(Repeated::new(&Reference).judge(&request), Judgement::Held(Asked::Accepted));
+        let counting = Counting(AtomicU32::new(0));
+        let found = Repeated::new(&counting).judge(&request).disagreement().unwrap();
         assert_eq!(found.signature.kind, Kind::Unsteady);
         assert_eq!(found.signature.slug(), "numpy/repeated-counting/unsteady/plain-f64");
     }
