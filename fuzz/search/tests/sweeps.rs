@@ -310,7 +310,7 @@ fn batches_give_the_same_report() {
 }
 
 #[test]
-fn every_sweep_reports_whatever_is_answered() {
+fn every_sweep_reports_any_answer() {
     for altered in [Altered::scalar_for_empty(), Altered::at_random(1, 0), Altered::at_random(5, 1)] {
         for sweep in small_sweeps() {
             for implementation in [&altered as &dyn Implementation, &Batching::new(&altered, 16)] {
