@@ -1,8 +1,8 @@
 //! Globs over ids: `*` is any text, `?` any character, `[a-c]` one of a set, `[!a-c]` any other, `{x,y}` either.
 //! A backslash takes the character after it literally.
 //!
-//! A glob becomes a short program that is run for all of its ways at once: no glob is slow, whatever it is matched
-//! against.
+//! A glob is compiled to a short program, and all of its alternatives are tracked at once, so no glob is slow
+//! to match.
 
 use std::fmt;
 
@@ -26,12 +26,13 @@ pub struct Glob {
     program: Vec<Step>,
 }
 
-/// One step of a program. A text matches where some way through the steps takes all of it and ends behind the last.
+/// One step of a program. A text matches if some path through the steps consumes all of it and ends after the
+/// last step.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Takes a character of the set.
+    /// Consumes a character of the set.
     Take(Set),
-    /// Goes on at any of these steps.
+    /// Continues at any of these steps.
     Fork(Vec<usize>),
 }
 
@@ -80,7 +81,7 @@ impl Glob {
     /// Compiles a glob.
     ///
     /// # Errors
-    /// Brackets or braces that are not closed, a range that descends, and what is too long or nested too deep.
+    /// A bracket or brace is not closed, a range is descending, or the glob is too long or too deeply nested.
     pub fn new(glob: &str) -> Result<Glob, GlobError> {
         if glob.len() > LONGEST {
             return error(format!("a glob of {} bytes", glob.len()), format!("at most {LONGEST}"));
@@ -98,7 +99,7 @@ impl Glob {
         }
     }
 
-    /// Whether the whole of an id matches.
+    /// Whether the whole id matches.
     pub fn matches(&self, id: &str) -> bool {
         let mut ways = Ways::new(&self.program);
         ways.add(0);
@@ -116,7 +117,7 @@ impl Glob {
     }
 }
 
-/// The steps that a part of a text may have led to.
+/// The steps that are reachable after a part of a text.
 struct Ways<'a> {
     program: &'a [Step],
     steps: Vec<usize>,
@@ -128,7 +129,7 @@ impl<'a> Ways<'a> {
         Ways { program, steps: Vec::new(), seen: vec![false; program.len() + 1] }
     }
 
-    /// Adds a step and all that it forks to.
+    /// Adds a step and everything it forks to.
     fn add(&mut self, step: usize) {
         let mut open = vec![step];
         while let Some(step) = open.pop() {
@@ -156,8 +157,8 @@ enum End {
 }
 
 impl Compiler<'_> {
-    /// Compiles up to the end of the glob, of the braces, or of one of their alternatives. Outside of braces a comma is
-    /// a character like any other.
+    /// Compiles up to the end of the glob, of the braces, or of an alternative. Outside braces a comma is an
+    /// ordinary character.
     fn sequence(&mut self, in_braces: bool) -> Result<End, GlobError> {
         while let Some(char) = self.rest.next() {
             match char {
@@ -177,7 +178,7 @@ impl Compiler<'_> {
         Ok(End::Text)
     }
 
-    /// Any text: a character and back, or on.
+    /// Any text: a character and back, or onwards.
     fn star(&mut self) {
         let fork = self.program.len();
         self.program.push(Step::Fork(vec![fork + 1, fork + 3]));
@@ -185,7 +186,7 @@ impl Compiler<'_> {
         self.program.push(Step::Fork(vec![fork]));
     }
 
-    /// A fork to each alternative, and from the end of each a jump behind the last.
+    /// A fork to each alternative, and from the end of each a jump past the last.
     fn braces(&mut self) -> Result<(), GlobError> {
         let fork = self.program.len();
         self.program.push(Step::Fork(Vec::new()));
@@ -209,7 +210,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A set, after its `[`. A `]` that comes first is one of its characters.
+    /// A set, after its `[`. A `]` that comes first is part of the set.
     fn set(&mut self) -> Result<(), GlobError> {
         let unclosed = || error("`[` without `]`", "`]` after it; a literal `[` is written `[[]`");
         let negated = self.rest.as_str().starts_with(['!', '^']);

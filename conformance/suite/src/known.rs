@@ -1,5 +1,6 @@
-//! Known failures: cases that an implementation is known to fail, each with its reason. They still run; one
-//! that passes, or an entry that matches nothing, is a failure of its own. What fails only now and then is listed as such.
+//! Known failures: cases that an implementation is known to fail, each with a reason. They still run. A
+//! listed case that passes, or an entry that matches no case, is itself a failure. Cases that fail only
+//! sometimes are marked.
 
 mod versions;
 
@@ -20,25 +21,25 @@ const MAX_BYTES: u64 = 1 << 20;
 pub struct Known {
     /// The implementation that the file is about.
     pub implementation: String,
-    /// Its versions.
+    /// The versions of it that the file covers.
     versions: Versions,
     entries: Vec<Entry>,
 }
 
-/// One line of it.
+/// One entry of the file.
 pub struct Entry {
     /// A case id, or a glob over ids.
     pub case: String,
     /// Why the implementation fails it.
     pub reason: String,
-    /// Where that is written: the system's document, source or issue.
+    /// Where the reason is documented: the system's documentation, source or issue.
     pub url: String,
-    /// Whether it passes now and then, by chance: it is then no failure that it does.
+    /// Whether the case passes sometimes, by chance, so that passing is not a failure.
     pub sometimes: bool,
     glob: Glob,
 }
 
-/// What a file is.
+/// Describes the file in error messages.
 const FILE: &str =
     "a known-failures file: `implementation: NAME` and `known:`, a list of `{case, reason, url}`";
 
@@ -52,7 +53,7 @@ struct Contents {
     known: Entries,
 }
 
-/// How many entries there are. They are read one by one, so that all that is wrong in them is reported together.
+/// The number of entries. They are read one by one, so that all errors are reported together.
 struct Entries(usize);
 
 impl<'de> Deserialize<'de> for Entries {
@@ -75,7 +76,7 @@ impl<'de> Deserialize<'de> for Entries {
     }
 }
 
-/// An entry as it is written: `cases` is a list, for several cases with one reason.
+/// An entry as written. `cases` is a list of cases with the same reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an entry `{case, reason, url}`")]
 struct RawEntry {
@@ -116,7 +117,7 @@ impl Reader {
         Some(Known { implementation, versions, entries })
     }
 
-    /// The entries that are written at a path: one for each of its cases.
+    /// The entries at a path: one for each of its cases.
     fn entries(&mut self, path: &str) -> Vec<Entry> {
         let Some(raw) = self.read::<RawEntry>(path) else { return Vec::new() };
         let cases = match (&raw.case, &raw.cases) {
@@ -177,14 +178,15 @@ impl Known {
     /// Reads a known-failures file.
     ///
     /// # Errors
-    /// A sentence with the file, what was found and what was expected.
+    /// The file, what was found and what was expected.
     pub fn load(path: &Path) -> Result<Known, String> {
         let name = path.display();
         let size = std::fs::metadata(path).map_err(|error| format!("{name}: {error}"))?;
         if !size.is_file() || size.len() > MAX_BYTES {
             return Err(format!("{name}: not a regular file of at most {MAX_BYTES} bytes"));
         }
-        // Some files say that they are empty and are not: to read such a one may wait for ever.
+        // Some special files report a length of 0 although they have content, and reading them may block
+        // forever.
         if size.len() == 0 {
             return Err(format!("{name}: found an empty file, expected {FILE}"));
         }
@@ -192,10 +194,11 @@ impl Known {
         Known::parse(&text, &name.to_string())
     }
 
-    /// Reads the text of a known-failures file that errors call `name`. It is read as strictly as a case file.
+    /// Reads the text of a known-failures file, which error messages call `name`. It is checked as strictly
+    /// as a case file.
     ///
     /// # Errors
-    /// Everything that is wrong with it, one a line, each with its line and column.
+    /// All errors, one per line, each with its line and column.
     pub fn parse(text: &str, name: &str) -> Result<Known, String> {
         if text.trim().is_empty() {
             return Err(format!("{name}: found an empty file, expected {FILE}"));
@@ -207,24 +210,24 @@ impl Known {
         known.ok_or_else(|| format!("{name}: found nothing to read, expected {FILE}"))
     }
 
-    /// Whether the file is about this version of its implementation.
+    /// Whether the file covers this version of its implementation.
     pub fn covers(&self, version: &str) -> bool {
         self.versions.contain(version)
     }
 
-    /// Leaves out the entries that list none of these cases: of a file about the whole suite, where only a part of
-    /// it, or another one, is there.
+    /// Removes the entries that match none of these cases, for a file about the whole suite if only a part of
+    /// the suite (or another one) is run.
     pub fn keep_only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
         let ids: Vec<&str> = ids.collect();
         self.entries.retain(|entry| ids.iter().any(|id| entry.matches(id)));
     }
 
-    /// The first entry that lists a case.
+    /// The first entry that matches a case.
     pub fn entry(&self, id: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.matches(id))
     }
 
-    /// The entries that list none of these cases: leftovers.
+    /// The entries that match none of these cases.
     pub fn unmatched<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Vec<&Entry> {
         let ids: Vec<&str> = ids.collect();
         self.entries.iter().filter(|entry| !ids.iter().any(|id| entry.matches(id))).collect()
@@ -236,8 +239,8 @@ impl Entry {
         self.case == id || self.glob.matches(id)
     }
 
-    /// What becomes of a listed case's result. One that fails sometimes is a known failure either way: a pass by
-    /// chance is not counted as one.
+    /// The result of a listed case. A case that fails sometimes is a known failure either way: a pass by
+    /// chance does not count as a pass.
     pub(crate) fn applied_to(&self, judged: Judged) -> Judged {
         match judged.status {
             Status::Failed | Status::Errored => {

@@ -37,7 +37,7 @@ impl Random {
 /// A float from a decimal, rounded to the dtype by the crates that define the types.
 fn float(dtype: DType, value: f64) -> Scalar {
     use broadcheck_spec::half::{bf16, f16};
-    #[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+    #[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
     match dtype {
         DType::F64 => Scalar::F64(value),
         DType::F32 => Scalar::F32(value as f32),

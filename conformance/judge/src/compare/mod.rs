@@ -68,7 +68,7 @@ pub enum Verdict {
 pub struct Difference {
     /// The kind of difference.
     pub kind: DifferenceKind,
-    /// The difference in words, with the first wrong element where there is one.
+    /// The difference in words, with the first wrong element if there is one.
     pub detail: String,
 }
 

@@ -13,7 +13,7 @@ const MAX_ERROR_LENGTH: usize = 16 << 10;
 
 /// What an output was read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct Reading {
     /// Whether `start` was answered.
     pub started: bool,
     /// How many requests were answered.
@@ -22,12 +22,12 @@ pub struct Heard {
 
 /// The requests that an output is assumed to answer, in this order: results of several dtypes, an
 /// intermediate, flags, a refusal.
-pub fn asked() -> &'static [Request] {
-    static ASKED: LazyLock<Vec<Request>> = LazyLock::new(|| {
+pub fn requests() -> &'static [Request] {
+    static PARSED: LazyLock<Vec<Request>> = LazyLock::new(|| {
         let read = |text: &&str| json::request_from_str(text).expect("a valid request");
         REQUESTS.iter().map(read).collect()
     });
-    &ASKED
+    &PARSED
 }
 
 const REQUESTS: [&str; 7] = [
@@ -40,24 +40,27 @@ const REQUESTS: [&str; 7] = [
     r#"{"rules":"theano","expression":"a","operands":[{"name":"a","dtype":"bf16","shape":[2],"broadcastable":[true],"values":[1,2]}]}"#,
 ];
 
-/// Reads bytes as the lines that answer `start` and then the requests of [`asked`].
+/// Reads bytes as the lines that answer `start` and then the requests of [`requests`].
 ///
 /// # Errors
 /// The property that does not hold.
-pub fn protocol(bytes: &[u8]) -> Result<Heard, String> {
-    let transcript = transcript::read(bytes, asked(), MAX_LINE);
+pub fn protocol(bytes: &[u8]) -> Result<Reading, String> {
+    let transcript = transcript::read(bytes, requests(), MAX_LINE);
     if let Some(fault) = transcript.fault.filter(|fault| fault.is_empty() || fault.len() > MAX_ERROR_LENGTH) {
         return Err(format!("an error message of {} bytes", fault.len()));
     }
-    if let Some(told) = &transcript.declaration {
-        describes_itself(told)?;
+    if let Some(declaration) = &transcript.declaration {
+        check_declaration(declaration)?;
     }
-    asked().iter().zip(&transcript.outcomes).try_for_each(|(request, outcome)| answered(request, outcome))?;
-    Ok(Heard { started: transcript.declaration.is_some(), answers: transcript.outcomes.len() })
+    requests()
+        .iter()
+        .zip(&transcript.outcomes)
+        .try_for_each(|(request, outcome)| check_answer(request, outcome))?;
+    Ok(Reading { started: transcript.declaration.is_some(), answers: transcript.outcomes.len() })
 }
 
 /// An implementation's description of itself survives a round trip.
-fn describes_itself(declaration: &Declaration) -> Result<(), String> {
+fn check_declaration(declaration: &Declaration) -> Result<(), String> {
     let line = format!("{}\n", transcript::declare(declaration));
     let again = transcript::read(line.as_bytes(), &[], usize::MAX);
     if again.declaration.as_ref() == Some(declaration) {
@@ -67,11 +70,11 @@ fn describes_itself(declaration: &Declaration) -> Result<(), String> {
 }
 
 /// An outcome is no larger than its line, and survives a round trip.
-fn answered(request: &Request, outcome: &Outcome) -> Result<(), String> {
+fn check_answer(request: &Request, outcome: &Outcome) -> Result<(), String> {
     if let Outcome::Success(success) = outcome {
         let values = success.tensor.values().len();
         if values > MAX_LINE || success.tensor.shape().count() != Some(values) {
-            return Err(format!("{values} values for the shape {}", success.tensor.shape()));
+            return Err(format!("found {values} values for the shape {}", success.tensor.shape()));
         }
     }
     let line = json::outcome_to_value(request, outcome).to_string();
@@ -85,7 +88,7 @@ fn answered(request: &Request, outcome: &Outcome) -> Result<(), String> {
 pub(crate) fn correct_outputs(implementations: &[&dyn broadcheck_spec::Implementation]) -> Vec<Vec<u8>> {
     let output = |implementation: &&dyn broadcheck_spec::Implementation| {
         let mut lines = vec![transcript::declare(*implementation)];
-        for (place, request) in asked().iter().enumerate() {
+        for (place, request) in requests().iter().enumerate() {
             let mut line = json::outcome_to_value(request, &implementation.run(request));
             line["seq"] = (place + 1).into();
             lines.push(line);
@@ -103,10 +106,10 @@ mod tests {
     #[test]
     fn a_correct_output_is_read_completely() {
         let output = correct_outputs(&[&Reference::new()]).remove(0);
-        assert_eq!(protocol(&output), Ok(Heard { started: true, answers: REQUESTS.len() }));
+        assert_eq!(protocol(&output), Ok(Reading { started: true, answers: REQUESTS.len() }));
         let half = &output[..output.len() / 2];
-        assert!(matches!(protocol(half), Ok(Heard { started: true, answers }) if answers < REQUESTS.len()));
-        assert_eq!(protocol(b"\xff\n{}"), Ok(Heard { started: false, answers: 0 }));
-        assert_eq!(protocol(&vec![b'x'; 2 * MAX_LINE]), Ok(Heard { started: false, answers: 0 }));
+        assert!(matches!(protocol(half), Ok(Reading { started: true, answers }) if answers < REQUESTS.len()));
+        assert_eq!(protocol(b"\xff\n{}"), Ok(Reading { started: false, answers: 0 }));
+        assert_eq!(protocol(&vec![b'x'; 2 * MAX_LINE]), Ok(Reading { started: false, answers: 0 }));
     }
 }

@@ -1,7 +1,7 @@
 //! The bound of clause V-6: how far an answer may be from an element of a gradient, which is a sum in any order.
 //!
-//! The reference's chain rule is followed once more, and with each contribution to an element what rounding, underflow
-//! and overflow may do to it.
+//! This follows the reference's chain rule once more and tracks, for each contribution to an element, the
+//! possible effects of rounding, underflow and overflow.
 
 use super::super::elements::Reading;
 use super::super::place_of;
@@ -9,8 +9,8 @@ use super::limits::{Factors, Limits, Sums};
 use broadcheck_reference::{Derivative, Link, apply, contributions};
 use broadcheck_spec::{Expression, Function, Operation, Refusal, Request, Scalar};
 
-/// For each element of a gradient in row-major order, how far an answer may be from it (clause V-6): `None` where every
-/// answer is right, because an implementation that computes in the dtype may overflow.
+/// For each element of a gradient, in row-major order, how far an answer may be from it (clause V-6); `None`
+/// if every answer is right because an implementation that computes in the dtype may overflow.
 ///
 /// # Errors
 /// The refusal, if the rules refuse the request.
@@ -34,7 +34,7 @@ pub(super) fn bounds(reading: &Reading<'_>, expression: &Expression, wrt: usize)
         .collect()
 }
 
-/// What is known of each element.
+/// What bounds the error of each element.
 fn elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, limits: Limits) -> Vec<Element> {
     let operand_shape = reading.request.operands()[wrt].shape();
     let mut elements = vec![Element::default(); operand_shape.count().unwrap_or(0)];
@@ -89,7 +89,7 @@ impl Element {
         self.sums.add(term.value);
     }
 
-    /// The bound of clause V-6 for an expression of so many functions; `None` where every answer is right.
+    /// The bound of clause V-6 for an expression with this many functions; `None` if every answer is right.
     fn bound(&self, limits: Limits, functions: usize) -> Option<f64> {
         let counted = (self.terms as f64 + 8.0 * functions as f64) * self.magnitude;
         let rounding = (counted + self.amplified) * limits.epsilon;
@@ -131,7 +131,7 @@ impl Term {
     }
 }
 
-/// For x^y by x: |y - 1| |log |x||, by which the rounding of y - 1 is amplified. 0 where that is not finite.
+/// For x^y by x: |y - 1| |log |x||, by which the rounding of y - 1 is amplified; 0 if that is not finite.
 fn amplified(link: &Link<'_>) -> f64 {
     let (Function::Power, 0, [base, exponent]) = (link.function, link.by, link.arguments) else { return 0.0 };
     let (Some(base), Some(exponent)) = (base.as_f64(), exponent.as_f64()) else { return 0.0 };

@@ -1,8 +1,11 @@
-//! Everything that the derivative of an expression can be while one operand moves within an interval, and how far the
-//! computed value of the expression may be from the true one: forward-mode differentiation over intervals.
+//! Encloses everything that the derivative of an expression can be while one operand varies within an
+//! interval, and how far the computed value of the expression may be from the true one: forward-mode
+//! differentiation over intervals.
 //!
-//! By the mean value theorem the difference quotient over the interval is a value of the derivative somewhere inside
-//! it, so that both it and the gradient lie in the enclosure: nothing here is a guess.
+//! By the mean value theorem, the difference quotient over the interval equals the derivative somewhere
+//! inside it. Both the quotient and the gradient are therefore in the enclosure; this is not a heuristic.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use super::interval::Interval;
 use crate::compare::DEFAULT_ULP;
@@ -10,38 +13,50 @@ use broadcheck_reference::apply;
 use broadcheck_spec::{Call, DType, Exactness, Expression, Function, Node, Scalar};
 use std::cmp::Ordering;
 
-/// How well a node is known that an implementation has computed.
+/// The precision with which an implementation computes a node.
 #[derive(Clone, Copy, Debug)]
 pub struct Precision {
     /// The spacing of the dtype's floats at 1.
     epsilon: f64,
-    /// The smallest of them.
+    /// The smallest positive float.
     smallest: f64,
-    /// How many times `epsilon` an inexact function may be off: two answers may err in opposite directions.
+    /// The error of an inexact function in units of `epsilon`. It is doubled because two answers may err in
+    /// opposite directions.
     inexact: f64,
 }
 
 impl Precision {
-    /// Of a float dtype, where an inexact function may be off by so many ULP.
+    /// The precision of a float dtype, if an inexact function may be off by `ulp` ULPs.
     pub fn of(dtype: DType, ulp: u32) -> Precision {
         let (epsilon, smallest) = match dtype {
             DType::F32 => (2f64.powi(-23), 2f64.powi(-149)),
             DType::F16 => (2f64.powi(-10), 2f64.powi(-24)),
             DType::Bf16 => (2f64.powi(-7), 2f64.powi(-133)),
-            _ => (f64::EPSILON, f64::from_bits(1)),
+            DType::F64 => (f64::EPSILON, f64::from_bits(1)),
+            other @ (DType::I64
+            | DType::I32
+            | DType::I16
+            | DType::I8
+            | DType::U64
+            | DType::U32
+            | DType::U16
+            | DType::U8
+            | DType::Bool) => {
+                unreachable!("{other} is not a float")
+            }
         };
         Precision { epsilon, smallest, inexact: 2.0 * f64::from(ulp.max(DEFAULT_ULP)) }
     }
 }
 
-/// What is known of a node while w moves.
+/// What is known about a node while w varies.
 #[derive(Clone, Copy, Debug)]
 pub struct Moving {
-    /// Everything that the node can be, computed or true.
+    /// Everything that the node can be, computed or exact.
     value: Interval,
-    /// Everything that its derivative by w can be.
+    /// Everything that its derivative with respect to w can be.
     pub derivative: Interval,
-    /// How far its computed value may be from the true one.
+    /// How far its computed value may be from the exact one.
     pub error: f64,
 }
 
@@ -56,15 +71,15 @@ impl Moving {
     }
 }
 
-/// A node: what w does not reach and no ULPs change stands still.
+/// A node. It is constant if it does not depend on w and no ULPs change it.
 #[derive(Clone, Copy, Debug)]
 enum Known {
-    Still(Scalar),
+    Constant(Scalar),
     Moving(Moving),
 }
 
-/// The root of an expression at one index: w is somewhere in `range`, the other operands have these values. `None`
-/// where nothing can be said: a branch, a pole or the end of the numbers is within reach.
+/// Encloses the root of an expression at one index, where w is somewhere in `range` and the other operands
+/// have these values. `None` if nothing is known: a branch, a pole or the limit of the range is within reach.
 pub fn enclose(
     expression: &Expression,
     wrt: usize,
@@ -78,28 +93,28 @@ pub fn enclose(
             Node::Operand(place) if *place == wrt => {
                 Known::Moving(Moving { value: range, derivative: Interval::ONE, error: 0.0 })
             }
-            Node::Operand(place) => Known::Still(operands[*place]),
+            Node::Operand(place) => Known::Constant(operands[*place]),
             Node::Call(call) => called(call, &nodes, precision).unwrap_or(Known::Moving(Moving::UNKNOWN)),
         });
     }
-    // What is unknown may have lost to another branch on the way.
+    // An unknown node may have lost to another branch on the way.
     moving(nodes.pop()?).filter(|root| root.derivative.is_finite())
 }
 
-/// `None` where nothing is known.
+/// `None` if nothing is known.
 fn called(call: &Call, nodes: &[Known], precision: Precision) -> Option<Known> {
     let arguments: Vec<Known> = call.arguments().iter().map(|&place| nodes[place]).collect();
-    if let Some(still) = standing(call.function(), &arguments) {
-        return Some(Known::Still(still));
+    if let Some(value) = constant(call.function(), &arguments) {
+        return Some(Known::Constant(value));
     }
     let made = match arguments[..] {
-        [Known::Still(Scalar::Bool(taken)), then, other] => {
+        [Known::Constant(Scalar::Bool(taken)), then, other] => {
             return Some(if taken { then } else { other });
         }
         [a] => unary(call.function(), moving(a)?, precision),
         [a, b] if is_comparison(call.function()) => {
             let holds = holds(call.function(), order(moving(a)?.value, moving(b)?.value)?);
-            return Some(Known::Still(Scalar::Bool(holds)));
+            return Some(Known::Constant(Scalar::Bool(holds)));
         }
         [a, b] => binary(call.function(), moving(a)?, moving(b)?, precision),
         _ => None,
@@ -107,11 +122,11 @@ fn called(call: &Call, nodes: &[Known], precision: Precision) -> Option<Known> {
     made.map(Known::Moving)
 }
 
-/// A function of what stands still, where it is exact: all but four are, and those are at special arguments (V-4).
-fn standing(function: Function, arguments: &[Known]) -> Option<Scalar> {
+/// A function of constants, if it is exact: all except four are, and those are for special arguments (V-4).
+fn constant(function: Function, arguments: &[Known]) -> Option<Scalar> {
     let mut values = Vec::with_capacity(arguments.len());
     for known in arguments {
-        let Known::Still(value) = known else { return None };
+        let Known::Constant(value) = known else { return None };
         values.push(*value);
     }
     let special = |value: &Scalar| value.as_f64().is_some_and(|value| value == 0.0 || !value.is_finite());
@@ -119,11 +134,11 @@ fn standing(function: Function, arguments: &[Known]) -> Option<Scalar> {
     exact.then(|| apply(function, &values))
 }
 
-/// A node that stands still, as one that moves by nothing.
+/// A constant node as one whose derivative is 0.
 fn moving(known: Known) -> Option<Moving> {
     match known {
         Known::Moving(moving) => Some(moving),
-        Known::Still(value) => {
+        Known::Constant(value) => {
             let value = value.as_f64()?;
             Some(Moving { value: Interval::point(value), derivative: Interval::ZERO, error: 0.0 })
         }
@@ -135,7 +150,7 @@ fn is_comparison(function: Function) -> bool {
     matches!(function, F::Equal | F::NotEqual | F::Less | F::LessEqual | F::Greater | F::GreaterEqual)
 }
 
-/// How two numbers compare wherever they are in their intervals; `None` where it depends.
+/// How two numbers compare wherever they are in their intervals; `None` if it depends on where.
 fn order(a: Interval, b: Interval) -> Option<Ordering> {
     if a.high < b.low {
         Some(Ordering::Less)
@@ -153,11 +168,30 @@ fn holds(comparison: Function, order: Ordering) -> bool {
         Function::Less => order.is_lt(),
         Function::LessEqual => order.is_le(),
         Function::Greater => order.is_gt(),
-        _ => order.is_ge(),
+        Function::GreaterEqual => order.is_ge(),
+        other @ (Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Divide
+        | Function::Power
+        | Function::Maximum
+        | Function::Minimum
+        | Function::LogicalAnd
+        | Function::LogicalOr
+        | Function::LogicalNot
+        | Function::Negate
+        | Function::Abs
+        | Function::Sqrt
+        | Function::Exp
+        | Function::Log
+        | Function::Tanh
+        | Function::Select) => {
+            unreachable!("{other} is not a comparison")
+        }
     }
 }
 
-/// A result with its rounding: `ulps` of what it is at most, and the arguments' errors times how fast it moves.
+/// A result with its error: `ulps` ULPs of its value at most, plus the arguments' errors times the slopes.
 fn rounded(value: Interval, derivative: Interval, error: f64, ulps: f64, precision: Precision) -> Moving {
     let rounding = value.size() * ulps * precision.epsilon + precision.smallest;
     let error = (error + rounding).next_up();
@@ -193,7 +227,26 @@ fn unary(function: Function, a: Moving, precision: Precision) -> Option<Moving> 
             let value = a.value.rising(f64::tanh);
             (value, Interval::ONE.minus(value.times(value)), inexact)
         }
-        _ => return None,
+        // At a pole or outside the domain.
+        Function::Abs | Function::Log | Function::Sqrt => return None,
+        // Not functions of one number.
+        Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Divide
+        | Function::Power
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Equal
+        | Function::NotEqual
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual
+        | Function::LogicalAnd
+        | Function::LogicalOr
+        | Function::LogicalNot
+        | Function::Select => return None,
     };
     Some(rounded(value, slope.times(a.derivative), slope.size() * a.error, ulps, precision))
 }
@@ -229,11 +282,30 @@ fn binary(function: Function, a: Moving, b: Moving, precision: Precision) -> Opt
             }
             _ => Some(b),
         },
-        _ => None,
+        // The base may be 0.
+        Function::Power => None,
+        // Not functions of two numbers that give a number.
+        Function::Equal
+        | Function::NotEqual
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual
+        | Function::LogicalAnd
+        | Function::LogicalOr
+        | Function::LogicalNot
+        | Function::Negate
+        | Function::Abs
+        | Function::Sqrt
+        | Function::Exp
+        | Function::Log
+        | Function::Tanh
+        | Function::Select => None,
     }
 }
 
-/// The power of a negative number by an integer that does not move: that of its size, with the sign of the parity.
+/// The power of a negative number with a constant integer exponent: the power of its absolute value, with the
+/// sign of the parity.
 fn negative_base(a: Moving, b: Moving, precision: Precision) -> Option<Moving> {
     let exponent = b.value.low;
     let moves = b.value.high != exponent || b.derivative != Interval::ZERO || b.error > 0.0;

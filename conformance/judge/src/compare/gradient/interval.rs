@@ -1,4 +1,5 @@
-//! Intervals of f64, rounded outward: whatever the operands are inside their intervals, the result is inside its own.
+//! Intervals of f64, rounded outward: if the operands are inside their intervals, the result is inside its
+//! interval.
 
 /// All numbers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,14 +16,14 @@ impl Interval {
     /// Exactly 1.
     pub const ONE: Interval = Interval { low: 1.0, high: 1.0 };
     /// Anything, NaN included.
-    pub const UNKNOWN: Interval = Interval { low: f64::NAN, high: f64::NAN };
+    pub(crate) const UNKNOWN: Interval = Interval { low: f64::NAN, high: f64::NAN };
 
     /// One number.
     pub fn point(value: f64) -> Interval {
         Interval { low: value, high: value }
     }
 
-    /// The hull of some numbers, one step wider.
+    /// The hull of some numbers, widened by one step on both sides.
     fn around(values: impl IntoIterator<Item = f64>) -> Interval {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut nan = false;
@@ -43,7 +44,7 @@ impl Interval {
     }
 
     /// Whether 0 is in the interval.
-    pub fn holds_zero(self) -> bool {
+    pub(crate) fn holds_zero(self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 
@@ -57,8 +58,8 @@ impl Interval {
         (self.high - self.low).next_up()
     }
 
-    /// Wider by this much on both sides.
-    pub fn widened(self, by: f64) -> Interval {
+    /// The interval widened by this much on both sides.
+    pub(crate) fn widened(self, by: f64) -> Interval {
         Interval { low: (self.low - by).next_down(), high: (self.high + by).next_up() }
     }
 
@@ -79,7 +80,7 @@ impl Interval {
 
     /// Every product of a number of this interval and one of the other.
     pub fn times(self, other: Interval) -> Interval {
-        // What is exactly 0 stays so: a derivative by another operand.
+        // An exact 0 stays exact: it is the derivative by another operand.
         if self == Interval::ZERO || other == Interval::ZERO {
             return Interval::ZERO;
         }
@@ -92,7 +93,7 @@ impl Interval {
         ])
     }
 
-    /// The quotient, where the divisor is never 0.
+    /// Every quotient, if the divisor cannot be 0.
     pub fn over(self, other: Interval) -> Option<Interval> {
         if other.holds_zero() {
             return None;
@@ -108,8 +109,8 @@ impl Interval {
         ]))
     }
 
-    /// A function that only rises, known to within a few ULP.
-    pub fn rising(self, function: impl Fn(f64) -> f64) -> Interval {
+    /// The image under a monotonically increasing function that is known to within a few ULPs.
+    pub(crate) fn rising(self, function: impl Fn(f64) -> f64) -> Interval {
         let (low, high) = (function(self.low), function(self.high));
         let slack = |value: f64| value.abs() * 8.0 * f64::EPSILON + f64::MIN_POSITIVE;
         Interval { low: low - slack(low), high: high + slack(high) }
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_an_interval() {
+    fn properties_of_an_interval() {
         let of = |low: f64, high: f64| Interval { low, high };
         for (interval, holds) in [
             (of(-1.0, 1.0), true),
@@ -159,10 +160,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_widened_is_wider_on_both_sides_and_by_no_more() {
+    fn a_widened_interval_is_wider_on_both_sides_by_the_right_amount() {
         let wider = Interval { low: 1.0, high: 2.0 }.widened(0.5);
         assert!(wider.low < 0.5 && wider.low > 0.499_999 && wider.high > 2.5 && wider.high < 2.500_001);
-        // 8 ULP of the value, and the smallest normal number where it is 0.
+        // 8 ULPs of the value, and the smallest normal number if it is 0.
         let exp = Interval::ONE.rising(f64::exp);
         let room = 8.0 * f64::EPSILON * 1f64.exp();
         for side in [1f64.exp() - exp.low, exp.high - 1f64.exp()] {

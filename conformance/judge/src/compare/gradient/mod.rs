@@ -1,4 +1,4 @@
-//! Gradients are sums in any order: how far two right answers may lie apart (clause V-6).
+//! Judges gradients, which are sums in any order, by how far two correct answers may be apart (clause V-6).
 
 mod bound;
 mod enclosure;
@@ -19,23 +19,23 @@ use nested::{Nested, Width};
 /// For each element of a gradient, in row-major order, how far an answer may be from the expected one.
 pub(super) struct Bounds<'a> {
     elements: Vec<Bound>,
-    /// Where an inexact function's result goes into another function.
+    /// Set if the result of an inexact function is an argument of another function.
     nested: Option<Nested<'a>>,
 }
 
 /// How one element is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bound {
-    /// (n + 8f)·eps·Σ|t| plus what an underflow may have grown to and the smallest subnormal.
+    /// (n + 8f)·eps·Σ|t|, plus the largest effect of underflow and the smallest subnormal.
     Within(f64),
-    /// Nothing is known of the element. An inexact function decides which branch the derivative follows, and both
-    /// are within its ULPs: as clause V-4b admits either branch forward, so does the gradient. Or an implementation
-    /// that computes in the dtype may overflow on the way.
+    /// Any answer is admissible. Either an inexact function decides which branch the derivative follows, and
+    /// both are within its ULPs: the gradient then admits either branch, as clause V-4b does for the value.
+    /// Or an implementation that computes in the dtype may overflow on the way.
     Open,
 }
 
 impl<'a> Bounds<'a> {
-    /// `None` where there is nothing to bound: a request that is refused, or no float.
+    /// `None` if there is nothing to bound: the request is refused, or the dtype is not a float.
     pub(super) fn of(
         reading: Reading<'a>,
         expression: &'a Expression,
@@ -57,8 +57,8 @@ impl<'a> Bounds<'a> {
         Some(Bounds { elements, nested })
     }
 
-    /// `None` where the element is within its bound; else why it is wrong. -0 equals +0 here; what is not finite
-    /// is answered by the same.
+    /// `None` if the element is within its bound; otherwise why it is wrong. -0 equals +0 here, and a value
+    /// that is not finite must be matched exactly.
     pub(super) fn complaint(&self, place: usize, expected: Scalar, found: Scalar) -> Option<String> {
         let bound = match self.elements.get(place) {
             Some(Bound::Within(bound)) => *bound,
@@ -86,7 +86,7 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// The places of the elements to which an index contributes at which a branch is open.
+/// The positions of the elements with a contribution whose branch is open.
 fn open_elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp: u32) -> Vec<usize> {
     let operand_shape = reading.request.operands()[wrt].shape();
     let holds = expression.holds(wrt);
@@ -101,12 +101,13 @@ fn open_elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp
     open
 }
 
-/// Whether a value on a path to w may be NaN or a number, as (-1)^y where y is an integer but for an ULP.
+/// Whether a value on a path to w may be either NaN or a number, as (-1)^y is if y is within an ULP of an
+/// integer.
 fn may_be_undefined(set: &Admissible) -> bool {
     matches!(set, Admissible::Floats(set) if set.nan && !set.ranges.is_empty())
 }
 
-/// Whether the derivative of a function of w has branches here, and it is open which is followed.
+/// Whether the derivative of a function of w has branches here, and it is open which one is followed.
 fn is_branch_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
     let arguments: Vec<&Admissible> = call.arguments().iter().map(|&place| &sets[place]).collect();
     let differentiated = |places: &[usize]| places.iter().any(|&place| holds[place]);
@@ -120,8 +121,8 @@ fn is_branch_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
     }
 }
 
-/// Whether more than one of these is possible: one is larger, the other, neither. Where one may be NaN, so may the
-/// result, which [`may_be_undefined`] tells.
+/// Whether more than one of these is possible: one is larger, the other is, neither is. If one may be NaN, so
+/// may the result, which [`may_be_undefined`] detects.
 fn is_winner_open(a: &Floats, b: &Floats) -> bool {
     [Function::Less, Function::Greater].iter().any(|&order| compared(order, a, b).is_open())
 }

@@ -1,8 +1,8 @@
-//! Gradients of expressions in which the result of `exp log tanh power` goes into another function.
+//! Gradients of expressions in which the result of `exp log tanh power` is an argument of another function.
 //!
-//! Each of them may be a few ULP off (V-4), and the next function may make much of that: power(a, exp(a)) is as many
-//! times as far off as its exponent is large. What counts functions does not know of it. The enclosure of the
-//! derivative, with the ULPs of every function followed through, does: two honest values lie in it.
+//! Each of them may be a few ULPs off (V-4), which the next function may amplify: the relative error of
+//! power(a, exp(a)) is that of its exponent times the exponent. A bound that counts functions ignores this.
+//! The enclosure of the derivative, which tracks the ULPs of every function, contains all correct values.
 
 use super::super::elements::Reading;
 use super::super::place_of;
@@ -11,30 +11,30 @@ use super::interval::Interval;
 use broadcheck_spec::{Call, Exactness, Expression, Node};
 use std::cell::OnceCell;
 
-/// Larger results are not followed.
+/// The largest result, in elements, that is tracked.
 const MOST_ELEMENTS: usize = 1 << 18;
 
-/// How far apart the ULPs of inner functions may bring two honest values of each element.
+/// How far apart the ULPs of inner functions may move two correct values of each element.
 pub(super) struct Nested<'a> {
     reading: Reading<'a>,
     expression: &'a Expression,
     wrt: usize,
     precision: Precision,
-    /// Made when it is first asked for: most answers need no more than the plain bound.
+    /// Computed on demand, because the plain bound is sufficient for most answers.
     widths: OnceCell<Vec<Width>>,
 }
 
 /// What is known of one element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Width {
-    /// Honest values lie at most so far apart.
+    /// Correct values differ by at most this much.
     Known(f64),
-    /// They may lie anywhere: a pole, a branch or the end of the numbers is within reach.
+    /// Correct values may be anything: a pole, a branch or the limit of the range is within reach.
     Unknown,
 }
 
 impl<'a> Nested<'a> {
-    /// `None` where no inexact function feeds another, or the result is too large to be followed.
+    /// `None` if no inexact function is an argument of another one, or the result is too large to track.
     pub(super) fn of(
         reading: Reading<'a>,
         expression: &'a Expression,
@@ -51,7 +51,7 @@ impl<'a> Nested<'a> {
         })
     }
 
-    /// Of the element at `place` of the gradient.
+    /// The width of the element at `place` of the gradient.
     pub(super) fn width(&self, place: usize) -> Width {
         self.widths.get_or_init(|| self.widths()).get(place).copied().unwrap_or(Width::Unknown)
     }
@@ -68,7 +68,7 @@ impl<'a> Nested<'a> {
         widths
     }
 
-    /// Of the contribution at an index of the result.
+    /// The width of the contribution at an index of the result.
     fn width_at(&self, index: &[usize]) -> Width {
         let values = self.reading.values_at(index);
         let at = values[self.wrt].as_f64().map(Interval::point);

@@ -1,5 +1,5 @@
-//! What is known of a moving node, against derivatives and errors by hand. In f16, whose spacing is so wide that what a
-//! rule leaves out, or counts twice, shows beside the rounding of the intervals themselves.
+//! Checks enclosures against derivatives and errors computed by hand. They use f16, whose spacing is so wide
+//! that an omitted or doubled error is visible beside the rounding of the intervals.
 
 use super::*;
 
@@ -7,7 +7,7 @@ use super::*;
 const EPS: f64 = 1.0 / 1024.0;
 /// The smallest subnormal of f16.
 const SMALLEST: f64 = EPS / 16384.0;
-/// What `exp log tanh power` may be off by: 4 ULP, to either side.
+/// The error of `exp log tanh power`: 4 ULPs in either direction.
 const INEXACT: f64 = 8.0 * EPS;
 
 fn op(place: usize) -> Expression {
@@ -18,29 +18,29 @@ fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expre
     Expression::call(function, arguments).expect("the right arity")
 }
 
-/// The root where operand 0 moves within a range and the others stand still.
+/// The root if operand 0 varies within a range and the others are constant.
 fn within(expression: &Expression, low: f64, high: f64, others: &[f64]) -> Option<Moving> {
     let operands: Vec<Scalar> = [low].iter().chain(others).map(|&value| Scalar::F64(value)).collect();
     enclose(expression, 0, Interval { low, high }, &operands, Precision::of(DType::F16, 4))
 }
 
-/// The root where operand 0 is a point.
+/// The root if operand 0 is a point.
 fn at(expression: &Expression, values: &[f64]) -> Option<Moving> {
     within(expression, values[0], values[0], &values[1..])
 }
 
-/// The derivative and the error are the ones given, to within far less than one ULP of an argument would make of them.
+/// Checks the derivative and the error, to within far less than one ULP of an argument would contribute.
 #[track_caller]
 fn is(found: Option<Moving>, derivative: f64, error: f64) {
-    let found = found.expect("something is known");
+    let found = found.expect("the enclosure is known");
     let Interval { low, high } = found.derivative;
     assert!(low <= derivative && derivative <= high, "{derivative} in {found:?}");
-    assert!(found.derivative.width() <= 1e-6 * derivative.abs() + 1e-300, "{found:?} is no wider");
+    assert!(found.derivative.width() <= 1e-6 * derivative.abs() + 1e-300, "{found:?} is too wide");
     assert!((found.error - error).abs() <= 1e-6 * error, "{} is the error {error}", found.error);
 }
 
 #[test]
-fn one_function_has_its_derivative_and_its_rounding() {
+fn a_function_has_its_derivative_and_its_rounding() {
     let unary = |function: Function| call(function, [op(0)]);
     let binary = |function: Function| call(function, [op(0), op(1)]);
     is(at(&op(0), &[3.0]), 1.0, 0.0);
@@ -65,12 +65,12 @@ fn one_function_has_its_derivative_and_its_rounding() {
 }
 
 #[test]
-fn errors_go_through_the_next_function_and_add_up() {
+fn errors_propagate_through_the_next_function_and_add_up() {
     let exp = || call(Function::Exp, [op(0)]);
     let e = 1f64.exp();
     let one = e * INEXACT + SMALLEST;
     let sum = at(&call(Function::Add, [exp(), exp()]), &[1.0]).expect("known");
-    // Of what is rounded, the size is that of the widest interval.
+    // Rounding counts with the size of the widest interval.
     let widest = 2.0 * (e + one);
     let expected = 2.0 * one + widest * EPS + SMALLEST;
     assert!((sum.error - expected).abs() < 1e-6 * expected, "{} is {expected}", sum.error);
@@ -78,14 +78,14 @@ fn errors_go_through_the_next_function_and_add_up() {
     let widest = (e + one).exp();
     let expected = widest * one + widest * INEXACT + SMALLEST;
     assert!((twice.error - expected).abs() < 1e-6 * expected, "{} is {expected}", twice.error);
-    // exp(exp(x)) exp(x): both move within their errors.
+    // exp(exp(x)) exp(x): both factors vary within their errors.
     let high = widest + widest * one + widest * INEXACT;
     assert!(twice.derivative.high < high * (e + one) && twice.derivative.high > widest * e, "{twice:?}");
     assert!(twice.derivative.low > 0.0 && twice.derivative.low < (e - one).exp() * e, "{twice:?}");
 }
 
 #[test]
-fn the_precision_is_that_of_the_dtype_and_never_below_4_ulps() {
+fn the_precision_depends_on_the_dtype_and_is_at_least_4_ulps() {
     let values = [Scalar::F64(16.0), Scalar::F64(0.0)];
     let of = |dtype: DType, ulp: u32, expression: Expression| {
         enclose(&expression, 0, Interval::point(16.0), &values, Precision::of(dtype, ulp))
@@ -111,7 +111,7 @@ fn the_precision_is_that_of_the_dtype_and_never_below_4_ulps() {
 }
 
 #[test]
-fn what_stands_still_is_exact_but_for_inexact_functions() {
+fn constants_are_exact_except_for_inexact_functions() {
     let times = |factor: Expression| call(Function::Multiply, [op(0), factor]);
     is(at(&times(call(Function::Add, [op(1), op(2)])), &[1.0, 3.0, 4.0]), 7.0, 7.0 * EPS + SMALLEST);
     let exp = || times(call(Function::Exp, [op(1)]));
@@ -123,7 +123,7 @@ fn what_stands_still_is_exact_but_for_inexact_functions() {
 }
 
 #[test]
-fn comparisons_are_decided_where_the_intervals_are_apart() {
+fn comparisons_are_decided_if_the_intervals_are_disjoint() {
     use std::cmp::Ordering::{Equal, Greater, Less};
     for (function, answers) in [
         (Function::Equal, [false, true, false]),
@@ -135,7 +135,7 @@ fn comparisons_are_decided_where_the_intervals_are_apart() {
     ] {
         assert_eq!([Less, Equal, Greater].map(|order| holds(function, order)), answers, "{function}");
     }
-    // x where it is below operand 1, else -x.
+    // x if it is below operand 1, else -x.
     let negated = call(Function::Negate, [op(0)]);
     let choice = call(Function::Select, [call(Function::Less, [op(0), op(1)]), op(0), negated]);
     is(within(&choice, 1.0, 1.5, &[2.0]), 1.0, 0.0);
@@ -167,7 +167,7 @@ fn a_pole_is_known_until_it_wins() {
 }
 
 #[test]
-fn beyond_the_domain_nothing_is_known() {
+fn outside_the_domain_nothing_is_known() {
     for (low, high) in [(-1.0, 1.0), (0.0, 1.0), (-1.0, 0.0), (0.0, 0.0)] {
         let abs = within(&call(Function::Abs, [op(0)]), low, high, &[]);
         assert!(abs.is_none(), "{low} to {high}: {abs:?}");
@@ -180,18 +180,22 @@ fn beyond_the_domain_nothing_is_known() {
 }
 
 #[test]
-fn a_negative_number_has_powers_by_whole_exponents_that_stand_still() {
+fn a_negative_number_has_powers_with_constant_integer_exponents() {
     let power = call(Function::Power, [op(0), op(1)]);
     is(at(&power, &[-2.0, 3.0]), 12.0, 8.0 * INEXACT + SMALLEST);
     is(at(&power, &[-2.0, 2.0]), -4.0, 4.0 * INEXACT + SMALLEST);
     is(at(&power, &[-2.0, -1.0]), -0.25, 0.5 * INEXACT + SMALLEST);
     assert!(at(&power, &[-2.0, 2.5]).is_none());
-    assert!(at(&call(Function::Power, [op(1), op(0)]), &[2.0, -2.0]).is_none(), "by the exponent");
-    let still = |value: f64| Moving { value: Interval::point(value), derivative: Interval::ZERO, error: 0.0 };
-    let base = Moving { derivative: Interval::ONE, ..still(-2.0) };
+    assert!(
+        at(&call(Function::Power, [op(1), op(0)]), &[2.0, -2.0]).is_none(),
+        "with respect to the exponent"
+    );
+    let constant =
+        |value: f64| Moving { value: Interval::point(value), derivative: Interval::ZERO, error: 0.0 };
+    let base = Moving { derivative: Interval::ONE, ..constant(-2.0) };
     let by = |exponent: Moving| negative_base(base, exponent, Precision::of(DType::F16, 4));
-    assert!(by(still(2.0)).is_some());
-    assert!(by(Moving { value: Interval { low: 2.0, high: 2.5 }, ..still(2.0) }).is_none());
-    assert!(by(Moving { derivative: Interval::ONE, ..still(2.0) }).is_none());
-    assert!(by(Moving { error: SMALLEST, ..still(2.0) }).is_none());
+    assert!(by(constant(2.0)).is_some());
+    assert!(by(Moving { value: Interval { low: 2.0, high: 2.5 }, ..constant(2.0) }).is_none());
+    assert!(by(Moving { derivative: Interval::ONE, ..constant(2.0) }).is_none());
+    assert!(by(Moving { error: SMALLEST, ..constant(2.0) }).is_none());
 }
