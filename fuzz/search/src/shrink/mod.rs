@@ -18,7 +18,7 @@ mod write;
 pub use case::{Proposal, Sides, propose};
 pub use write::{Written, write_case};
 
-use crate::oracle::{Disagreement, Oracle};
+use crate::oracle::{Disagreement, Judgement, Oracle};
 use broadcheck_spec::Request;
 use cost::cost;
 use draft::Draft;
@@ -88,6 +88,18 @@ pub fn shrink(oracle: &dyn Oracle, request: &Request, found: Disagreement, limit
         if !smaller {
             return Shrunk { minimal: true, ..shrunk };
         }
+    }
+}
+
+/// Judges a request, and shrinks it if the oracle disagrees.
+pub fn judge_and_shrink(
+    oracle: &dyn Oracle,
+    request: &Request,
+    limits: &Limits<'_>,
+) -> Result<Judgement, Box<Shrunk>> {
+    match oracle.judge(request) {
+        Judgement::Disagreement(found) => Err(Box::new(shrink(oracle, request, *found, limits))),
+        judgement @ (Judgement::Held(_) | Judgement::Vacuous(_)) => Ok(judgement),
     }
 }
 
