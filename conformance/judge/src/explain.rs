@@ -111,7 +111,7 @@ impl ShapeQuery {
 fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> Result<(), Malformed> {
     if set != RuleSet::Theano && flags.iter().any(Option::is_some) {
         let found = format!("flags under the rule set `{set}`");
-        return Err(Malformed::new("broadcastable", found, "flags under `theano` only"));
+        return Err(Malformed::new("broadcastable", found, "flags only under `theano`"));
     }
     if flags.len() != shapes.len() {
         let found =
