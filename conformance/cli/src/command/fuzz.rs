@@ -199,12 +199,7 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
             return Err(Stop::Input("--dtypes: found none that both sides declare, expected one".into()));
         }
     }
-    let has = |rules: &RuleSet, operation: &OperationKind| match (rules, operation) {
-        (RuleSet::Bidirectional, operation) => *operation == OperationKind::Broadcast,
-        (RuleSet::Numpy, _) => true,
-        (_, operation) => *operation != OperationKind::Broadcast,
-    };
-    if !both.rules.iter().any(|rules| both.operations.iter().any(|operation| has(rules, operation))) {
+    if !both.rules.iter().any(|rules| both.operations.iter().any(|&operation| rules.has(operation))) {
         return Err(Stop::Input(
             "--rules, --operation: found nothing that both sides declare, expected a rule set with an operation of it".into(),
         ));
