@@ -1,13 +1,13 @@
-//! How operands lie under a result: what every rule set decides, and all that the rest of the crate knows of it.
+//! How operands are aligned with a result: what each rule set decides, and all that the rest of the crate uses of it.
 
 use broadcheck_spec::Shape;
 
-/// How the operands lie under the result: decided on shapes and attributes alone (clause G-4).
+/// How the operands are aligned with the result. It depends on shapes and attributes alone (clause G-4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alignment {
     /// The shape of the result.
     pub shape: Shape,
-    /// For each operand, for each of its axes, the axis of the result that it lies on; `None` for a trailing
+    /// For each operand and each of its axes, the axis of the result that it is aligned with; `None` for a trailing
     /// axis of length 1 that the rule set drops (clause PDPD-3).
     pub axes: Vec<Vec<Option<usize>>>,
     /// xla: the shape of the lower operand after the in-dim step (clause XLA-8); `None` at equal ranks.
@@ -17,17 +17,17 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// The alignment of operands whose axes all lie on axes of the result, with nothing else to report.
+    /// The alignment of operands whose axes are all aligned with axes of the result, without further outputs.
     pub(crate) fn new(shape: Shape, axes: Vec<Vec<usize>>) -> Alignment {
         let axes = axes.into_iter().map(|axes| axes.into_iter().map(Some).collect()).collect();
         Alignment { shape, axes, intermediate: None, broadcastable: None }
     }
 
-    /// The index at which the element of an operand stands that is read at an index of the result: on each
-    /// axis the place on the result's axis below which it lies, and 0 where the operand's length is 1.
+    /// The index of the element of an operand that is read at an index of the result: on each axis, the position on
+    /// the result's axis that it is aligned with, or 0 if the operand's length is 1.
     ///
     /// # Panics
-    /// Where there is no such operand, or an index of another rank than the result's is given.
+    /// If there is no such operand, or the rank of the index is not that of the result.
     pub fn operand_index(&self, operand: usize, operand_shape: &Shape, result_index: &[usize]) -> Vec<usize> {
         assert_eq!(result_index.len(), self.shape.rank(), "an index of the result");
         let mut index = Vec::with_capacity(operand_shape.rank());

@@ -5,11 +5,11 @@ use crate::rules::{align_shapes, broadcast_shape, check_operand_count};
 use crate::types::{check_differentiable, result_dtype};
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operand, Operation, Refusal, Request, Shape};
 
-/// How the operands of a request lie under its result.
+/// How the operands of a request are aligned with its result.
 ///
 /// # Errors
-/// The refusal that clause G-6 puts first: the number of operands, types function by function, derivatives, the
-/// clauses of the rule set, the size.
+/// The refusal that clause G-6 puts first. The order is: the number of operands, the types function by function,
+/// derivatives, the clauses of the rule set, the size.
 pub fn align(request: &Request) -> Result<Alignment, Refusal> {
     let (set, operands) = (request.rules().set(), request.operands());
     check_operand_count(set, operands.len())?;

@@ -1,4 +1,4 @@
-//! Elementwise operations and `broadcast`: the element at each index of the result, one after the other.
+//! Elementwise operations and `broadcast`: the elements of the result, one by one.
 
 use crate::indices::Indices;
 use crate::{Alignment, apply, read, result_dtype};
@@ -7,7 +7,7 @@ use broadcheck_spec::{
     Tensor,
 };
 
-/// The result of an accepted request that is no gradient.
+/// The result of an accepted request for anything but a gradient.
 pub(crate) fn evaluate(request: &Request, alignment: &Alignment) -> Success {
     let operands = request.operands();
     match request.operation() {

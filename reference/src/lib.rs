@@ -2,18 +2,18 @@
 //!
 //! An interpreter so simple that it is unlikely to be wrong: it visits the indices of the result one by one and
 //! computes each element from the definition. Nothing is collapsed, cached or vectorised, and nothing here is
-//! meant to be fast. Read a file of `src/rules/` beside the document that it transcribes: its steps stand in the
-//! document's order and each names its clause of SEMANTICS.md.
+//! meant to be fast. Read a file of `src/rules/` beside the document that it transcribes: its steps are in the order of
+//! the clauses of SEMANTICS.md, and each names its clause and the lines of the document.
 //!
-//! | question | answered by |
+//! | to find out | call |
 //! |---|---|
-//! | do these shapes go together, and how do the operands lie under the result? | [`align_shapes`], [`broadcast_shape`] |
-//! | is this request accepted? | [`align`] |
-//! | which dtype has the result? | [`result_dtype`] |
-//! | what does a function make of values? | [`apply`] |
-//! | which element of a view stands at an index? | [`read`] |
-//! | what is the gradient, and how well is it determined? | [`gradient`] |
-//! | what is the whole answer? | [`Reference`] |
+//! | whether shapes are compatible, and how the operands are aligned with the result | [`align_shapes`], [`broadcast_shape`] |
+//! | whether a request is accepted | [`align`] |
+//! | the dtype of the result | [`result_dtype`] |
+//! | the value of a function | [`apply`] |
+//! | the element of an operand at an index | [`read`] |
+//! | a gradient | [`gradient`] |
+//! | the whole answer | [`Reference`] |
 //!
 //! ```
 //! use broadcheck_reference::{align_shapes, Alignment};
@@ -23,7 +23,7 @@
 //! let alignment = align_shapes(&Rules::Numpy, &shapes, &[]).unwrap();
 //! assert_eq!(alignment.shape, Shape::from([2, 3]));
 //! assert_eq!(alignment.axes, [vec![Some(0), Some(1)], vec![Some(1)]]);
-//! // XLA wants to be told which axis of the matrix the vector lies on.
+//! // XLA requires the axis of the matrix that the vector is aligned with.
 //! assert!(align_shapes(&Rules::Xla { broadcast_dimensions: None }, &shapes, &[]).is_err());
 //! ```
 

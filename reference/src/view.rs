@@ -1,4 +1,4 @@
-//! Which value of an operand's buffer stands at an index.
+//! The value of an operand at an index.
 
 use broadcheck_spec::{Operand, Scalar};
 
@@ -8,7 +8,7 @@ use broadcheck_spec::{Operand, Scalar};
 /// of the index among all indices of the shape, the last axis running fastest.
 ///
 /// # Panics
-/// Where the index is none of the operand's shape.
+/// If the index is not an index of the operand's shape.
 pub fn read(operand: &Operand, index: &[usize]) -> Scalar {
     let shape = operand.shape();
     assert!(

@@ -25,7 +25,7 @@ pub(crate) struct Parts {
     pub(crate) broadcast_dimensions: Option<Vec<i64>>,
 }
 
-/// Puts a request together, or says everything that is in the way.
+/// Builds a request, or reports everything that is wrong with it.
 pub(crate) fn request(parts: Parts, operands: Vec<Operand>) -> Result<Request, Vec<Malformed>> {
     let mut errors = Vec::new();
     let names = Names::new(operands.iter().map(Operand::name));
@@ -259,7 +259,7 @@ pub(crate) fn dtype(name: &str, field: &str, errors: &mut Vec<Malformed>) -> Opt
     found
 }
 
-/// A tensor whose parts stand at `field`; no field is the top.
+/// A tensor whose parts are at `field`; an empty field is the top level.
 pub(crate) fn tensor(
     dtype: DType,
     lengths: &[Natural],
@@ -293,7 +293,7 @@ pub(crate) fn tensor(
     }
 }
 
-/// An operand that stands at `field`.
+/// The operand at `field`.
 pub(crate) fn operand(raw: RawOperand, field: &str, errors: &mut Vec<Malformed>) -> Option<Operand> {
     let before = errors.len();
     let dtype = dtype(&raw.dtype, &format!("{field}.dtype"), errors);
@@ -304,7 +304,7 @@ pub(crate) fn operand(raw: RawOperand, field: &str, errors: &mut Vec<Malformed>)
     if let Some(Natural(given)) = raw.offset {
         offset = usize::try_from(given).unwrap_or(usize::MAX);
     }
-    // A wrong number of values is said even where a value is wrong too: it is counted over values of no meaning.
+    // A wrong number of values is reported even if a value is also wrong: placeholders are counted instead.
     let data = data.or_else(|| dtype.map(|_| Data::Bool(vec![false; raw.values.len()])))?;
     let made = if raw.strides.is_some() || raw.offset.is_some() {
         Operand::view(raw.name, shape?, data, raw.strides, offset)

@@ -19,13 +19,13 @@ pub struct Case {
     pub sources: Vec<Source>,
     /// Where its expected values come from.
     pub origin: Origin,
-    /// The question.
+    /// The request.
     pub request: Request,
-    /// The answer that is right.
+    /// The outcome that it must have.
     pub expectation: Expectation,
     /// An erratum, a decision, the arithmetic.
     pub note: Option<String>,
-    /// Where it stands.
+    /// Where it is in its file.
     pub location: Location,
 }
 
@@ -109,7 +109,7 @@ pub struct ExpectedResult {
     pub broadcastable: Option<Vec<bool>>,
     /// `tolerance: {ulp: N}`: instead of the ULPs of clause V-4.
     pub tolerance_ulp: Option<u32>,
-    /// `zero_sign: any`: a zero of either sign will do, where clauses V-3 and V-4 leave room.
+    /// `zero_sign: any`: a zero of either sign is right, where clauses V-3 and V-4 leave room.
     pub any_zero_sign: bool,
 }
 
@@ -130,9 +130,9 @@ impl From<Tensor> for ExpectedResult {
 pub struct ExpectedRefusal {
     /// The kind; `None` accepts every kind (`kind: any`).
     pub kind: Option<RefusalKind>,
-    /// The axis, where the case says which.
+    /// The axis, if the case specifies it.
     pub axis: Option<usize>,
-    /// The operand's place in the request's list, where the case says which.
+    /// The operand's position in the request's list, if the case specifies it.
     pub operand: Option<usize>,
 }
 
@@ -157,6 +157,6 @@ pub struct Sweep {
     pub expected_cases: u64,
     /// An erratum, a decision.
     pub note: Option<String>,
-    /// Where it stands.
+    /// Where it is in its file.
     pub location: Location,
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// The keys of the five documents.
 pub const DOCUMENTS: [&str; 5] = ["xla-en", "xla-zh", "xla-id", "openvino", "aesara"];
 
-/// The longest id of a case or sweep, in characters: it stands in tables, in addresses and in file names.
+/// The longest id of a case or sweep, in characters: it appears in tables, addresses and file names.
 pub const MAX_ID: usize = 200;
 /// The longest title of a case or sweep, in characters.
 pub const MAX_TITLE: usize = 1000;
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
         complete.then_some(operands)
     }
 
-    /// The case that stands here; where something is wrong, the errors.
+    /// The case at this node, or its errors.
     pub(crate) fn case(&mut self, default_rules: Option<RuleSet>) -> Option<Case> {
         let raw: RawCase = self.read(self.node, "")?;
         let id = self.check_id(raw.id);
@@ -281,7 +281,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The sweep that stands here; where something is wrong, the errors.
+    /// The sweep at this node, or its errors.
     pub(crate) fn sweep(&mut self) -> Option<Sweep> {
         let raw: RawSweep = self.read(self.node, "")?;
         let id = self.check_id(raw.id);
@@ -326,7 +326,7 @@ fn last_line(text: &str) -> Option<u32> {
     })
 }
 
-/// What serde says, as a finding and an expectation.
+/// An error of serde as a finding and an expectation.
 pub(crate) fn sentence(said: &str) -> (String, String) {
     if let Some(field) = said.strip_prefix("missing field ") {
         return (format!("no field {field}"), "one: it is required".into());

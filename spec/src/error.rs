@@ -1,4 +1,4 @@
-//! What is wrong in case files: where, what stands there, what should.
+//! Errors in case files: the place, what was found there, what was expected.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ pub struct LoadError {
     pub case: Option<String>,
     /// The field as a path from the case (`operands[0].values`), or from the file outside of cases. May be empty.
     pub field: String,
-    /// What stands there.
+    /// What was found there.
     pub finding: String,
-    /// What should stand there.
+    /// What was expected there.
     pub expectation: String,
 }
 

@@ -42,7 +42,7 @@ impl Reader<'_> {
             assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Exact, "result", &mut errors)
         });
         self.malformed(errors);
-        // What follows rests on the request: where that is wrong, it has been said.
+        // The rest depends on the request, whose errors have been reported already.
         let (tensor, request) = (tensor?, request?);
         let intermediate = self.intermediate(&raw, request);
         if let Some(flags) = &raw.broadcastable {

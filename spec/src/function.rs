@@ -1,4 +1,4 @@
-//! The function table: names, arity, exactness. What a function does to values is for each engine to say.
+//! The function table: names, arity, exactness. Each engine computes the functions itself.
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,7 +72,7 @@ impl fmt::Display for Function {
     }
 }
 
-/// A name that is no function's.
+/// A name that no function has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownFunction(pub String);
 

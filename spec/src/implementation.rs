@@ -2,7 +2,7 @@
 
 use crate::{DType, Function, Node, Operand, Operation, OperationKind, Outcome, Request, RuleSet};
 
-/// The largest result, in elements, that an implementation answers unless it says otherwise: 2^28 (clause G-1).
+/// The largest result, in elements, that an implementation answers unless it declares another: 2^28 (clause G-1).
 pub const DEFAULT_MAX_ELEMENTS: usize = 1 << 28;
 
 /// What an implementation does. What is not declared is skipped and counted, never passed.
@@ -95,7 +95,7 @@ impl Capabilities {
 ///     fn version(&self) -> &str { "0.1.0" }
 ///     fn capabilities(&self) -> &Capabilities { &self.0 }
 ///     fn run(&self, request: &Request) -> Outcome {
-///         // Build the library's own arrays from `request.operands()`, ask it, and give back what it says.
+///         // Build the library's own arrays from `request.operands()`, call it, and return its answer.
 ///         Outcome::Skipped { reason: format!("{} is not wired up yet", request.rules().set()) }
 ///     }
 /// }
@@ -130,7 +130,7 @@ pub trait Implementation: Sync {
         4
     }
 
-    /// Whether `maximum` and `minimum` promise to put -0 below +0; where not, a zero of either sign will do
+    /// Whether `maximum` and `minimum` promise to put -0 below +0; if not, a zero of either sign is right
     /// from an expression that holds one of them (clause V-3).
     fn orders_zeros(&self) -> bool {
         false

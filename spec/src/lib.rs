@@ -1,6 +1,6 @@
-//! The language that all of broadcheck speaks: the conformance suite for array broadcasting asks *requests*, an
+//! The data types of broadcheck, the conformance suite for array broadcasting: the suite sends *requests*, an
 //! implementation answers with *outcomes*, and a *case* is a request with the outcome that it must have. This page is
-//! the reference of the format of requests and of case files. What each rule set makes of a request is said in
+//! the reference of the format of requests and of case files. The rules of each rule set are in
 //! `spec/SEMANTICS.md`, clause by clause; no rule is computed in this crate.
 //!
 //! - [Requests](#requests): [operations](#operations), [expressions and functions](#expressions-and-functions),
@@ -51,7 +51,7 @@
 //!
 //! `exp`, `log`, `tanh` and `power` may differ by a few units in the last place between implementations (clauses V-4,
 //! V-4b); everything else is exact to the bit (V-1). A function of other dtypes than these is a refusal, not a
-//! malformed request: that is for the implementation to say.
+//! malformed request: the implementation decides.
 //!
 //! ## Operands and views
 //!
@@ -59,15 +59,15 @@
 //!
 //! | field | |
 //! |---|---|
-//! | `name` | `[a-z][a-z0-9_]*`, of at most [`MAX_OPERAND_NAME`] characters, unique in the request, no function's name |
+//! | `name` | `[a-z][a-z0-9_]*`, of at most [`MAX_OPERAND_NAME`] characters, unique in the request, not the name of a function |
 //! | `dtype` | see [below](#dtypes) |
 //! | `shape` | the lengths of the axes, outermost first, each 0 or more; `[]` is a scalar, with one value |
 //! | `values` | flat, row-major, one per element; of a view, the buffer |
 //! | `strides` | optional: in elements, one per axis, of any sign, 0 included |
-//! | `offset` | optional: where the first element stands in the buffer; 0 where absent |
+//! | `offset` | optional: the position of the first element in the buffer; 0 if absent |
 //! | `broadcastable` | optional, `theano` only: a flag per axis; all false where absent |
 //!
-//! An operand with `strides` or `offset` is a view: its element at index i stands at `offset` + Σ i_k · `strides`_k of
+//! An operand with `strides` or `offset` is a view: its element at index i is at `offset` + Σ i_k · `strides`_k of
 //! `values`. With `offset` alone the strides are the dense row-major ones. A view that reaches outside its buffer is
 //! malformed; one without elements reaches nothing.
 //!
@@ -80,7 +80,7 @@
 //!
 //! | field | rule set | absent |
 //! |---|---|---|
-//! | `axis` | `pdpd`: the axis of A on which B starts | -1: B stands at the right |
+//! | `axis` | `pdpd`: the axis of A on which B starts | -1: B is aligned at the right |
 //! | `broadcast_dimensions` | `xla`: for each axis of the lower operand, the axis of the higher | not given |
 //! | `broadcastable` | `theano`, on each operand | all false |
 //! | `target_shape` | not of a rule set, but of the operation `broadcast` | malformed |
@@ -132,8 +132,8 @@
 //! # Ok::<(), broadcheck_spec::LoadErrors>(())
 //! ```
 //!
-//! At the top stand `format: 1`, `rules` (optional), and `cases`, [`sweeps`](#sweeps) or both. Unknown fields are errors
-//! everywhere in a case file. `spec/schema/case-file.schema.json` is a JSON Schema of what can be said in one.
+//! At the top level are `format: 1`, `rules` (optional), and `cases`, [`sweeps`](#sweeps) or both. Unknown fields are errors
+//! everywhere in a case file. `spec/schema/case-file.schema.json` is a JSON Schema of case files.
 //!
 //! ## Fields of a case
 //!
@@ -215,7 +215,7 @@
 //! ## Which YAML
 //!
 //! YAML 1.2, written so that a reader of YAML 1.1 sees the same, and checked for it. Errors are: anchors, aliases, tags, directives,
-//! merge keys, a second document, keys that are no strings, repeated keys, empty values and null; and, where they are not
+//! merge keys, a second document, keys that are not strings, repeated keys, empty values and null; and, where they are not
 //! quoted, `y n yes no on off` in any case, `1:30`, `012`, `0o17`, `0x1F`, `1_000`, `+1`, `.5`, `1.`, `1e5`, `2001-12-14`.
 //!
 //! ## Errors and limits
@@ -285,6 +285,7 @@
 //! case so that it loads as the same one.
 
 mod assemble;
+mod bundled;
 mod case;
 pub mod clauses;
 mod convert;
@@ -297,7 +298,6 @@ mod expression;
 mod function;
 mod implementation;
 pub mod json;
-mod kit;
 mod lint;
 mod literal;
 mod load;
@@ -315,6 +315,7 @@ mod tree;
 pub mod write;
 
 pub use assemble::MAX_EXPRESSION_DEPTH;
+pub use bundled::{LICENCES, SCHEMAS, SEMANTICS};
 pub use case::{Case, Expectation, ExpectedRefusal, ExpectedResult, Location, Origin, Source, Sweep};
 pub use convert::{DOCUMENTS, MAX_ID, MAX_TITLE};
 pub use document::Document;
@@ -325,7 +326,6 @@ pub use expression::{Call, Expression, Node, WrongArity};
 pub use function::{Exactness, Function, UnknownFunction};
 pub use half;
 pub use implementation::{Capabilities, DEFAULT_MAX_ELEMENTS, Implementation};
-pub use kit::{LICENCES, SCHEMAS, SEMANTICS};
 pub use lint::hides;
 pub use load::{CaseFile, FORMAT, MAX_FILE_BYTES, load_path, load_str};
 pub use operand::{MAX_OPERAND_NAME, Operand};

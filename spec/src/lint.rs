@@ -28,8 +28,8 @@ fn finding<T>(text: &str, expected: &str) -> Result<T, Finding> {
     Err(Finding { found: format!("`{}`", shortened(text)), expected: expected.into() })
 }
 
-/// Signs of no width, those that change the direction of writing, line ends that are no line feed, and what is no
-/// character, which neither XML nor YAML takes.
+/// Characters without width, those that change the writing direction, line ends other than a line feed, and
+/// noncharacters, which neither XML nor YAML allows.
 pub fn hides(char: char) -> bool {
     if u32::from(char) & 0xfffe == 0xfffe {
         return true;
@@ -185,7 +185,7 @@ fn value_of(text: &str, parts: Decimal, syntax: Syntax) -> Result<Plain, Finding
     }
 }
 
-/// Says what is wrong with a text that starts like a number; one that nobody takes for a number is a string.
+/// What is wrong with a text that starts like a number; one that no reader takes for a number is a string.
 fn not_decimal(text: &str, unsigned: &str) -> Result<Plain, Finding> {
     let lower = unsigned.to_ascii_lowercase();
     let only =

@@ -1,4 +1,4 @@
-//! Value literals: from what a file or an answer says to the value of a dtype.
+//! Value literals: from the text of a file or an answer to a value of a dtype.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -214,7 +214,7 @@ fn nearest(value: f64, bits: u16, to_f64: impl Fn(u16) -> f64, beyond: f64) -> u
     // mutant: replace < with ==; replace < with >: the search below finds the largest finite number as well
     // mutant: replace < with <=: the first half of the condition has decided where the two are equal
     if value.abs() >= beyond || start.is_infinite() && value.abs() < beyond {
-        // Infinity stands one above the largest finite number.
+        // The bits of infinity are one above those of the largest finite number.
         let sign = bits & 0x8000;
         let infinity = (1..=0x7fffu16).find(|&bits| to_f64(bits).is_infinite()).unwrap_or(0x7fff);
         // mutant: replace | with ^; replace | with ^: the bits of the sign and of the number never overlap

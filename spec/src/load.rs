@@ -81,7 +81,7 @@ pub fn load_path(path: &Path) -> Result<CaseFile, LoadErrors> {
     gather(files.iter().map(|file| load_file(file)))
 }
 
-/// Everything of several files together, or all of their errors; an id that stands in two files is one.
+/// The contents of several files together, or all of their errors; an id in two files is an error.
 pub(crate) fn gather(
     files: impl Iterator<Item = Result<CaseFile, LoadErrors>>,
 ) -> Result<CaseFile, LoadErrors> {
@@ -155,7 +155,7 @@ fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     if metadata.len() > MAX_FILE_BYTES {
         return Err(too_large(&name, metadata.len()));
     }
-    // Some files say that they are empty and are not: to read such a one may wait for ever.
+    // Some files report a length of 0 and are not empty: reading one may block for ever.
     if metadata.len() == 0 {
         return Err(whole(&name, EMPTY.0, EMPTY.1));
     }
@@ -180,7 +180,7 @@ fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     }
 }
 
-/// What is said of a file without content.
+/// The error of a file without content.
 const EMPTY: (&str, &str) = ("an empty file", "a case file: `format: 1`, `cases:`");
 
 fn nowhere(file: &str, found: &str, expected: &str) -> LoadError {

@@ -9,7 +9,7 @@ pub const MAX_OPERAND_NAME: usize = 64;
 /// A named input of a request.
 ///
 /// Dense: `values` hold one value per element, row-major. A view: `values` are a buffer, and the element at
-/// index i stands at `offset` + Σ i_k · `strides`_k, in elements; a stride may have any sign, and 0.
+/// index i is at `offset` + Σ i_k · `strides`_k, in elements; a stride may have any sign, and 0.
 /// Every position that the view reaches lies inside its buffer: the constructors see to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
@@ -121,7 +121,7 @@ impl Operand {
         self.strides.as_deref()
     }
 
-    /// Where a view's first element stands in the buffer; 0 for a dense operand.
+    /// The position of a view's first element in the buffer; 0 for a dense operand.
     pub fn offset(&self) -> usize {
         self.offset
     }

@@ -60,7 +60,7 @@ impl fmt::Display for RefusalKind {
     }
 }
 
-/// A name that is no refusal kind's.
+/// A name that no refusal kind has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRefusalKind(pub String);
 
@@ -84,7 +84,7 @@ impl FromStr for RefusalKind {
 /// A refusal: the rule set does not allow the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// The kind; `None` where an implementation does not say.
+    /// The kind; `None` if the implementation does not report one.
     pub kind: Option<RefusalKind>,
     /// The axis, where the kind has one: of the result of the highest rank (pdpd: of A; xla: of the higher
     /// operand; `broadcast` under numpy: of the target; `flag_violation`: of the operand).

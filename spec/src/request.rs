@@ -5,7 +5,7 @@
 use crate::{Attribute, Expression, Operand, RuleSet, Rules, Shape};
 use std::fmt;
 
-/// What is asked for.
+/// What is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// The expression at every index of the common shape.
@@ -15,7 +15,7 @@ pub enum Operation {
     },
     /// The one operand brought to a shape.
     Broadcast {
-        /// The shape that is asked for.
+        /// The target shape.
         target_shape: Shape,
     },
     /// The gradient of the sum of the expression's elements by one operand (clause GRAD-1).
@@ -80,14 +80,14 @@ impl Operation {
     }
 }
 
-/// An input that is no request. Never a refusal: no rule set was asked.
+/// The error of an input that is not a request. It is not a refusal, which only a rule set gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// The field, as a path with dots.
     pub place: String,
-    /// What stands there.
+    /// What was found there.
     pub found: String,
-    /// What should stand there.
+    /// What was expected there.
     pub expected: String,
 }
 
@@ -106,9 +106,9 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// A well-formed question to an implementation.
+/// A well-formed request to an implementation.
 ///
-/// Well-formed says nothing about whether the rule set accepts it: that is what the request asks.
+/// A rule set may still refuse a well-formed request: that is what is tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     rules: Rules,

@@ -9,7 +9,7 @@ pub const MAX_COUNT: u64 = i64::MAX as u64;
 
 /// The lengths of a tensor's axes, outermost first. Rank 0 is a scalar, which has one element.
 ///
-/// A shape may name more elements than any memory holds: [`Shape::count`] tells, by arithmetic alone.
+/// A shape may name more elements than any memory holds: [`Shape::count`] finds out by arithmetic alone.
 ///
 /// ```
 /// use broadcheck_spec::Shape;

@@ -1,7 +1,7 @@
 //! A file as a tree with places, built from the parser's events in one pass without recursion.
 //!
 //! What YAML can do and the format does not want is found here, because serde would let it through: anchors,
-//! aliases, tags, merge keys, further documents, keys that are no strings, repeated keys, scalars that YAML 1.1
+//! aliases, tags, merge keys, further documents, keys that are not strings, repeated keys, scalars that YAML 1.1
 //! and 1.2 read differently, and files built to exhaust memory or the stack.
 
 use crate::lint::{Finding, Plain, Syntax, plain, shortened};
@@ -201,7 +201,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Refuses `%YAML` and `%TAG`, which stand before all else: the format says which YAML it is.
+    /// Refuses `%YAML` and `%TAG`, which come first in a file: the format specifies the version of YAML.
     fn directives(&mut self, text: &str) -> bool {
         let blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
         let first = text.lines().enumerate().find(|(_, line)| !blank(line));

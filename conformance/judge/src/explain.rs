@@ -25,7 +25,8 @@ pub use drawing::{Drawing, Mark, Span};
 use crate::text::plural;
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
 use broadcheck_spec::{
-    DType, Malformed, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
+    Attribute, DType, Malformed, Operand, Operation, OperationKind, Refusal, RefusalKind, Request, RuleSet,
+    Rules, Shape,
 };
 
 /// Shapes and attributes for a rule set to decide on.
@@ -54,23 +55,14 @@ impl ShapeQuery {
         if shapes.is_empty() {
             return Err(Malformed::new("shapes", "no operand", "one or more"));
         }
-        if set == RuleSet::Bidirectional {
-            let expected = "an operand and a target shape: `bidirectional` is not for elementwise operations";
-            return Err(Malformed::new("rules", "`bidirectional` for an elementwise operation", expected));
+        if !set.has(OperationKind::Elementwise) {
+            let found = format!("`{set}` for an elementwise operation");
+            let expected =
+                format!("an operand and a target shape: `{set}` is not for elementwise operations");
+            return Err(Malformed::new("rules", found, expected));
         }
-        let attribute = match &rules {
-            Rules::Pdpd { axis: Some(_) } => Some("axis"),
-            Rules::Xla { broadcast_dimensions: Some(_) } => Some("broadcast_dimensions"),
-            Rules::Pdpd { axis: None }
-            | Rules::Xla { broadcast_dimensions: None }
-            | Rules::None
-            | Rules::Numpy
-            | Rules::Bidirectional
-            | Rules::Theano => None,
-        };
-        if let (Some(attribute), [_]) = (attribute, &shapes[..]) {
-            let expected = "no such attribute: there is nothing to broadcast onto (clause G-5)";
-            return Err(Malformed::new(attribute, format!("`{attribute}` with a single operand"), expected));
+        if let (Some(attribute), [_]) = (rules.given_attribute(), &shapes[..]) {
+            return Err(attribute.superfluous());
         }
         check_flags(set, &shapes, &flags)?;
         let labels = labels(set, shapes.len());
@@ -82,14 +74,11 @@ impl ShapeQuery {
     /// # Errors
     /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
     pub fn broadcast(set: RuleSet, operand: Shape, target: Shape) -> Result<ShapeQuery, Malformed> {
-        let rules = match set {
-            RuleSet::Bidirectional => Rules::Bidirectional,
-            RuleSet::Numpy => Rules::Numpy,
-            RuleSet::None | RuleSet::Pdpd | RuleSet::Xla | RuleSet::Theano => {
-                let found = format!("a target shape under the rule set `{set}`");
-                return Err(Malformed::new("target", found, "one under `bidirectional` or `numpy`"));
-            }
-        };
+        if !set.has(OperationKind::Broadcast) {
+            let found = format!("a target shape under the rule set `{set}`");
+            return Err(Malformed::new("target", found, "one under `bidirectional` or `numpy`"));
+        }
+        let rules = Rules::from(set);
         let labels = vec!["operand".into()];
         Ok(ShapeQuery { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
     }
@@ -109,7 +98,7 @@ impl ShapeQuery {
 }
 
 fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> Result<(), Malformed> {
-    if set != RuleSet::Theano && flags.iter().any(Option::is_some) {
+    if !set.has_attribute(Attribute::Broadcastable) && flags.iter().any(Option::is_some) {
         let found = format!("flags under the rule set `{set}`");
         return Err(Malformed::new("broadcastable", found, "flags only under `theano`"));
     }

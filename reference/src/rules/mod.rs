@@ -12,7 +12,7 @@ mod xla;
 use crate::Alignment;
 use broadcheck_spec::{OperationKind, Refusal, RefusalKind, RuleSet, Rules, Shape};
 
-/// How operands of these shapes lie under their result, for an elementwise operation or a gradient.
+/// How operands of these shapes are aligned with their result, for an elementwise operation or a gradient.
 ///
 /// `flags` are those of `theano`, one list per operand; a missing list means that all its flags are false.
 /// Decided are the number of operands, the rule set's clauses and the size, in that order (clause G-6).
@@ -46,7 +46,7 @@ pub fn align_shapes(
     Ok(alignment)
 }
 
-/// How an operand lies under the result when it is brought to a target shape, under `bidirectional` or `numpy`.
+/// How an operand is aligned with the result when it is broadcast to a target shape, under `bidirectional` or `numpy`.
 ///
 /// # Errors
 /// The refusal of the rule set. The others have no such operation: they answer a refusal without kind.
@@ -115,7 +115,7 @@ fn right_aligned_length(shape: &Shape, rank: usize, axis: usize) -> usize {
     if axis < missing { 1 } else { shape[axis - missing] }
 }
 
-/// The axes of a result of this rank that a shape lies on when both end at the same axis.
+/// The axes of a result of this rank that the axes of a shape are aligned with when both end at the same axis.
 fn right_aligned_axes(shape: &Shape, rank: usize) -> Vec<usize> {
     (rank - shape.rank()..rank).collect()
 }

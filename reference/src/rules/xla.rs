@@ -48,7 +48,7 @@ fn align_equal_ranks(lhs: &Shape, rhs: &Shape, dimensions: &[i64]) -> Result<Ali
     Ok(Alignment::new(shape, vec![(0..rank).collect(), (0..rank).collect()]))
 }
 
-/// The axes of the higher operand that those of the lower lie on.
+/// The axes of the higher operand that those of the lower are aligned with.
 fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
     if dimensions.is_empty() {
         // XLA-2. "Scalars can always be broadcast over arrays without an explicit specification" (xla-en 48).

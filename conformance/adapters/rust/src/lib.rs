@@ -6,6 +6,7 @@
 
 use broadcheck_harness as harness;
 use broadcheck_spec::{
+    ErrorKind,
     Expression, Function, Implementation, Node, Operation, Outcome, Refusal, RefusalKind, Request, Success,
     Tensor,
 };

@@ -4,7 +4,7 @@ use super::{Ended, Error, HELD, columns, print, width};
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
 use broadcheck_judge::explain::{Drawing, Explanation, Mark, ShapeQuery};
-use broadcheck_spec::{Malformed, RuleSet, Rules, Shape};
+use broadcheck_spec::{Attribute, Malformed, RuleSet, Rules, Shape};
 use std::fmt::Write as _;
 
 /// Draw how shapes broadcast, axis by axis, or why they do not
@@ -84,15 +84,16 @@ fn question(args: &Args, set: RuleSet) -> Result<ShapeQuery, Error> {
             "exactly one",
         )),
         (_, None, shapes) => {
-            let rules = match set {
-                RuleSet::None => Rules::None,
-                RuleSet::Numpy => Rules::Numpy,
-                RuleSet::Pdpd => Rules::Pdpd { axis: args.axis },
-                RuleSet::Xla => Rules::Xla { broadcast_dimensions: dimensions(args)? },
-                RuleSet::Theano => Rules::Theano,
-                RuleSet::Bidirectional => Rules::Bidirectional,
+            let rules = match Rules::from(set) {
+                Rules::Pdpd { .. } => Rules::Pdpd { axis: args.axis },
+                Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: dimensions(args)? },
+                bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
             };
-            let flags = if set == RuleSet::Theano { flags(args)? } else { vec![None; shapes.len()] };
+            let flags = if set.has_attribute(Attribute::Broadcastable) {
+                flags(args)?
+            } else {
+                vec![None; shapes.len()]
+            };
             ShapeQuery::elementwise(rules, shapes.to_vec(), flags)
         }
     };

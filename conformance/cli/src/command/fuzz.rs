@@ -203,12 +203,7 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
             ));
         }
     }
-    let has = |rules: &RuleSet, operation: &OperationKind| match (rules, operation) {
-        (RuleSet::Bidirectional, operation) => *operation == OperationKind::Broadcast,
-        (RuleSet::Numpy, _) => true,
-        (_, operation) => *operation != OperationKind::Broadcast,
-    };
-    if !both.rules.iter().any(|rules| both.operations.iter().any(|operation| has(rules, operation))) {
+    if !both.rules.iter().any(|rules| both.operations.iter().any(|&operation| rules.has(operation))) {
         return Err(Error::Input(
             "--rules, --operation: found no combination that both sides declare, expected a rule set with one of its operations".into(),
         ));

@@ -8,7 +8,7 @@ use super::{
 };
 use broadcheck_reference::apply;
 use broadcheck_spec::{
-    Data, Expectation, ExpectedResult, Expression, Function, Implementation, Node, Outcome, Refusal, Request,
+    Data, Expectation, ExpectedResult, Expression, Function, Implementation, Outcome, Refusal, Request,
     Scalar, Shape, Success, Tensor,
 };
 
@@ -74,23 +74,17 @@ fn expected(request: &Request, success: &Success, latitude: Latitude) -> Expecte
 
 /// Whether, for these operand values, a `maximum` or `minimum` has two zeros of different signs as arguments.
 fn zeros_meet(expression: &Expression, operands: &[Scalar]) -> bool {
-    let mut values: Vec<Scalar> = Vec::with_capacity(expression.nodes().len());
-    for node in expression.nodes() {
-        let value = match node {
-            Node::Operand(operand) => operands[*operand],
-            Node::Call(call) => {
-                let arguments: Vec<Scalar> = call.arguments().iter().map(|&place| values[place]).collect();
-                let extreme = matches!(call.function(), Function::Maximum | Function::Minimum);
-                let zeros = arguments.iter().all(|argument| argument.as_f64() == Some(0.0));
-                if extreme && zeros && arguments[0] != arguments[1] {
-                    return true;
-                }
-                apply(call.function(), &arguments)
-            }
-        };
-        values.push(value);
-    }
-    false
+    let mut found = false;
+    expression.values(
+        |operand| operands[operand],
+        |function, arguments| {
+            let extreme = matches!(function, Function::Maximum | Function::Minimum);
+            let zeros = arguments.iter().all(|argument| argument.as_f64() == Some(0.0));
+            found |= extreme && zeros && arguments[0] != arguments[1];
+            apply(function, arguments)
+        },
+    );
+    found
 }
 
 /// Whether two outcomes are equal to the bit: both results, or both refusals (whose messages may differ).

@@ -47,11 +47,7 @@ pub(crate) struct Shapes {
 impl Default for Shapes {
     fn default() -> Shapes {
         Shapes {
-            operand_count: |set, count| match set {
-                RuleSet::Pdpd | RuleSet::Xla => count <= 2,
-                RuleSet::Bidirectional => count == 1,
-                RuleSet::None | RuleSet::Numpy | RuleSet::Theano => true,
-            },
+            operand_count: |set, count| set.operands().allows(count),
             lengths: |operand| operand.shape().to_vec(),
             takes_part: |_| true,
             possible: |_| true,

@@ -61,6 +61,7 @@ const LITERAL: u8 = 192;
 /// From this byte on, a dtype is that of the operand before, so that one byte changes it for all.
 const SAME: u8 = 128;
 
+/// Every rule set with each of its operations. The order never changes: the bytes of a corpus contain positions.
 const RULE_OPERATIONS: [RuleOperation; 12] = [
     (RuleSet::Numpy, OperationKind::Elementwise),
     (RuleSet::Numpy, OperationKind::Broadcast),
@@ -96,4 +97,15 @@ pub fn decode_prefix(bytes: &[u8]) -> (Request, usize) {
 /// Bytes that [`decode`] to this request if it is within the bounds; otherwise to a similar one.
 pub fn encode(request: &Request) -> Vec<u8> {
     writer::write(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_set_with_each_of_its_operations_has_a_byte() {
+        assert_eq!(RuleSet::with_operations().count(), RULE_OPERATIONS.len());
+        assert!(RuleSet::with_operations().all(|pair| RULE_OPERATIONS.contains(&pair)));
+    }
 }

@@ -164,7 +164,7 @@ impl<'a> Builder<'a> {
 }
 
 /// A call with as many arguments as the function takes.
-pub(super) fn call(function: Function, arguments: impl IntoIterator<Item = Expression>) -> Expression {
+pub(crate) fn call(function: Function, arguments: impl IntoIterator<Item = Expression>) -> Expression {
     Expression::call(function, arguments).expect("as many arguments as the function takes")
 }
 

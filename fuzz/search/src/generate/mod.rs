@@ -18,7 +18,7 @@ mod any;
 pub mod bytes;
 mod choices;
 mod draw;
-mod expressions;
+pub(crate) mod expressions;
 mod faults;
 mod lengths;
 mod near;

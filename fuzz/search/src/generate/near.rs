@@ -103,22 +103,12 @@ fn with_expression(operation: &Operation, expression: Expression) -> Operation {
 
 /// The expression with another function at a node, or with the node replaced by its last argument.
 fn replaced(expression: &Expression, place: usize, function: Option<Function>) -> Expression {
-    let mut built: Vec<Expression> = Vec::new();
-    for (at, node) in expression.nodes().iter().enumerate() {
-        let next = match node {
-            Node::Operand(operand) => Expression::operand(*operand),
-            Node::Call(call) => {
-                let mut arguments = built.split_off(built.len() - call.function().arity());
-                match function {
-                    None if at == place => arguments.swap_remove(arguments.len() - 1),
-                    Some(other) if at == place => expressions::call(other, arguments),
-                    _ => expressions::call(call.function(), arguments),
-                }
-            }
-        };
-        built.push(next);
-    }
-    built.pop().unwrap_or_else(|| Expression::operand(0))
+    expression.fold(|at, node, mut arguments: Vec<Expression>| match (node, function) {
+        (Node::Operand(operand), _) => Expression::operand(operand),
+        (Node::Call(_), None) if at == place => arguments.swap_remove(arguments.len() - 1),
+        (Node::Call(_), Some(other)) if at == place => expressions::call(other, arguments),
+        (Node::Call(call), _) => expressions::call(call.function(), arguments),
+    })
 }
 
 /// The target with one axis more or fewer, or another length.

@@ -170,13 +170,5 @@ pub(super) fn bit(function: Function) -> u32 {
 
 fn rule_operations(rules: &[RuleSet], operations: &[OperationKind]) -> Vec<RuleOperation> {
     let pairs = rules.iter().flat_map(|&set| operations.iter().map(move |&operation| (set, operation)));
-    pairs.filter(|&rule_operation| has(rule_operation)).collect()
-}
-
-/// Whether a rule set has an operation.
-fn has((set, operation): RuleOperation) -> bool {
-    match operation {
-        OperationKind::Broadcast => matches!(set, RuleSet::Bidirectional | RuleSet::Numpy),
-        OperationKind::Elementwise | OperationKind::Gradient => set != RuleSet::Bidirectional,
-    }
+    pairs.filter(|(set, operation)| set.has(*operation)).collect()
 }

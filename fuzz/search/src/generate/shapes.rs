@@ -26,13 +26,10 @@ pub(super) struct Skeleton {
 impl Skeleton {
     /// The rule set with its attributes.
     pub(super) fn rules(&self) -> Rules {
-        match self.set {
-            RuleSet::None => Rules::None,
-            RuleSet::Numpy => Rules::Numpy,
-            RuleSet::Pdpd => Rules::Pdpd { axis: self.axis },
-            RuleSet::Bidirectional => Rules::Bidirectional,
-            RuleSet::Xla => Rules::Xla { broadcast_dimensions: self.dimensions.clone() },
-            RuleSet::Theano => Rules::Theano,
+        match Rules::from(self.set) {
+            Rules::Pdpd { .. } => Rules::Pdpd { axis: self.axis },
+            Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: self.dimensions.clone() },
+            bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
         }
     }
 }

@@ -75,7 +75,7 @@ impl Statistics {
     }
 
     /// The counts of a topic; nothing if there is no such topic.
-    pub fn counts(&self, topic: &str) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+    pub fn counts(&self, topic: &str) -> impl Iterator<Item = (&str, u64)> + '_ {
         let topic = self.topics.iter().find(|other| other.title == topic);
         topic.into_iter().flat_map(Topic::counts)
     }

@@ -4,10 +4,8 @@ use super::*;
 
 /// The finite numbers of a half format in order, as f64, with the value that follows the largest.
 fn numbers(dtype: DType) -> Vec<f64> {
-    let (infinity, beyond) = match dtype {
-        DType::F16 => (0x7c00u16, 65536.0),
-        _ => (0x7f80u16, 2f64.powi(128)),
-    };
+    let (infinity, beyond) =
+        if dtype == DType::F16 { (0x7c00u16, 65536.0) } else { (0x7f80u16, 2f64.powi(128)) };
     let mut numbers: Vec<f64> = (0..infinity).map(|bits| value(dtype, bits)).collect();
     numbers.push(beyond);
     numbers

@@ -111,13 +111,12 @@ fn shape(source: &mut Bytes<'_>) -> Vec<usize> {
 }
 
 fn rules(source: &mut Bytes<'_>, set: RuleSet, operands: usize) -> Rules {
-    match set {
-        RuleSet::None => Rules::None,
-        RuleSet::Numpy => Rules::Numpy,
-        RuleSet::Bidirectional => Rules::Bidirectional,
-        RuleSet::Theano => Rules::Theano,
-        RuleSet::Pdpd => Rules::Pdpd { axis: (operands > 1 && byte(source) != 0).then(|| integer(source)) },
-        RuleSet::Xla => {
+    match Rules::from(set) {
+        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
+        Rules::Pdpd { .. } => {
+            Rules::Pdpd { axis: (operands > 1 && byte(source) != 0).then(|| integer(source)) }
+        }
+        Rules::Xla { .. } => {
             let count = if operands > 1 { index(source, MAX_RANK + 2) } else { 0 };
             let list = count.checked_sub(1).map(|count| (0..count).map(|_| integer(source)).collect());
             Rules::Xla { broadcast_dimensions: list }

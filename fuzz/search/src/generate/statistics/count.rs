@@ -2,26 +2,26 @@
 
 use broadcheck_reference::align;
 use broadcheck_spec::{
-    DType, Exactness, Expression, Function, Node, Operand, Operation, OperationKind, Outcome, RefusalKind,
-    Request, RuleSet, Rules,
+    DType, Exactness, Expression, Function, Node, Operand, Operation, Outcome, RefusalKind, Request, RuleSet,
+    Rules,
 };
 
 /// A topic with a count for each of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Topic {
     pub(super) title: &'static str,
-    names: Vec<&'static str>,
+    names: Vec<String>,
     counts: Vec<u64>,
 }
 
 impl Topic {
-    fn new(title: &'static str, names: impl IntoIterator<Item = &'static str>) -> Topic {
-        let names: Vec<&'static str> = names.into_iter().collect();
+    fn new<S: Into<String>>(title: &'static str, names: impl IntoIterator<Item = S>) -> Topic {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
         Topic { title, counts: vec![0; names.len()], names }
     }
 
-    pub(super) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        self.names.iter().copied().zip(self.counts.iter().copied())
+    pub(super) fn counts(&self) -> impl Iterator<Item = (&str, u64)> + '_ {
+        self.names.iter().map(String::as_str).zip(self.counts.iter().copied())
     }
 
     pub(super) fn merge(&mut self, other: &Topic) {
@@ -30,21 +30,6 @@ impl Topic {
         }
     }
 }
-
-const RULE_OPERATIONS: [(RuleSet, OperationKind, &str); 12] = [
-    (RuleSet::None, OperationKind::Elementwise, "none elementwise"),
-    (RuleSet::None, OperationKind::Gradient, "none gradient"),
-    (RuleSet::Numpy, OperationKind::Elementwise, "numpy elementwise"),
-    (RuleSet::Numpy, OperationKind::Gradient, "numpy gradient"),
-    (RuleSet::Numpy, OperationKind::Broadcast, "numpy broadcast"),
-    (RuleSet::Pdpd, OperationKind::Elementwise, "pdpd elementwise"),
-    (RuleSet::Pdpd, OperationKind::Gradient, "pdpd gradient"),
-    (RuleSet::Bidirectional, OperationKind::Broadcast, "bidirectional broadcast"),
-    (RuleSet::Xla, OperationKind::Elementwise, "xla elementwise"),
-    (RuleSet::Xla, OperationKind::Gradient, "xla gradient"),
-    (RuleSet::Theano, OperationKind::Elementwise, "theano elementwise"),
-    (RuleSet::Theano, OperationKind::Gradient, "theano gradient"),
-];
 
 const RANKS: [&str; 12] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "more"];
 const COUNTS: [&str; 13] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "more"];
@@ -90,7 +75,10 @@ const PATTERNS: [&str; 6] = [
 /// Every topic, with all counts 0.
 pub(super) fn topics() -> Vec<Topic> {
     vec![
-        Topic::new("rule set and operation", RULE_OPERATIONS.map(|(_, _, name)| name)),
+        Topic::new(
+            "rule set and operation",
+            RuleSet::with_operations().map(|(set, operation)| format!("{set} {operation}")),
+        ),
         Topic::new("outcome", ["accepted", "refused", "skipped", "errored"]),
         Topic::new("refusal", RefusalKind::ALL.iter().map(|kind| kind.name()).chain(["without kind"])),
         Topic::new("refused (sample)", ["near miss", "far off"]),
@@ -127,7 +115,7 @@ fn add_named(topics: &mut [Topic], title: &str, names: &[&str], name: &str) {
 pub(super) fn request(request: &Request, topics: &mut [Topic]) {
     let operands = request.operands();
     let rule_operation = (request.rules().set(), request.operation().kind());
-    let place = RULE_OPERATIONS.iter().position(|&(set, operation, _)| (set, operation) == rule_operation);
+    let place = RuleSet::with_operations().position(|other| other == rule_operation);
     place.into_iter().for_each(|place| add(topics, "rule set and operation", place));
     let rank = operands.iter().map(Operand::rank).max().unwrap_or(0);
     add(topics, "rank", rank.min(RANKS.len() - 1));
@@ -196,17 +184,14 @@ fn layout(operand: &Operand, topics: &mut [Topic]) {
 }
 
 fn functions(expression: &Expression, topics: &mut [Topic]) {
-    let mut depths: Vec<usize> = Vec::with_capacity(expression.nodes().len());
-    for node in expression.nodes() {
-        depths.push(match node {
-            Node::Operand(_) => 0,
-            Node::Call(call) => {
-                let place = Function::ALL.iter().position(|&function| function == call.function());
-                add(topics, "function", place.unwrap_or(0));
-                1 + call.arguments().iter().map(|&place| depths[place]).max().unwrap_or(0)
-            }
-        });
-    }
+    let depths = expression.values(
+        |_| 0,
+        |function, arguments| {
+            let place = Function::ALL.iter().position(|&other| other == function);
+            add(topics, "function", place.unwrap_or(0));
+            1 + arguments.iter().max().unwrap_or(&0)
+        },
+    );
     let depth = match depths.last().copied().unwrap_or(0) {
         depth @ 0..4 => depth,
         4..8 => 4,

@@ -1,6 +1,7 @@
 //! Smaller expressions, fewer operands, simpler functions.
 
 use super::Offers;
+use crate::generate::expressions;
 use crate::shrink::cost::function_cost;
 use crate::shrink::draft::Draft;
 use broadcheck_spec::{Expression, Function, Node, Operation, Rules};
@@ -10,48 +11,16 @@ pub(in crate::shrink) fn smaller(draft: &Draft) -> Offers<'_> {
     let Some(expression) = draft.expression() else { return Box::new(std::iter::empty()) };
     let nodes = expression.nodes();
     let last = nodes.len() - 1;
-    let parts = (0..last).filter_map(move |place| part(expression, place));
+    let parts = (0..last).map(move |place| expression.part(place));
     let arguments = nodes.iter().enumerate().flat_map(|(place, node)| match node {
         Node::Call(call) => call.arguments().iter().map(|&argument| (place, argument)).collect(),
         Node::Operand(_) => Vec::new(),
     });
-    let spliced = arguments.filter_map(move |(place, argument)| {
-        let kept = part(expression, argument)?;
-        rebuilt(expression, &|at, made| if at == place { kept.clone() } else { made })
+    let spliced = arguments.map(move |(place, argument)| {
+        let kept = expression.part(argument);
+        expression.rewrite(|at, node| if at == place { kept.clone() } else { node })
     });
     Box::new(parts.chain(spliced).map(|expression| draft.with_expression(expression)))
-}
-
-/// Rebuilds the expression from the bottom up, changing nodes by their positions.
-fn rebuilt(expression: &Expression, change: &dyn Fn(usize, Expression) -> Expression) -> Option<Expression> {
-    let mut built: Vec<Expression> = Vec::new();
-    for (place, node) in expression.nodes().iter().enumerate() {
-        let made = match node {
-            Node::Operand(operand) => Expression::operand(*operand),
-            Node::Call(call) => {
-                let arguments = built.split_off(built.len() - call.arguments().len());
-                Expression::call(call.function(), arguments).ok()?
-            }
-        };
-        built.push(change(place, made));
-    }
-    built.pop()
-}
-
-/// The subexpression whose root is at this position.
-fn part(expression: &Expression, place: usize) -> Option<Expression> {
-    let mut built: Vec<Expression> = Vec::new();
-    for node in &expression.nodes()[..=place] {
-        let made = match node {
-            Node::Operand(operand) => Expression::operand(*operand),
-            Node::Call(call) => {
-                let arguments = built.split_off(built.len() - call.arguments().len());
-                Expression::call(call.function(), arguments).ok()?
-            }
-        };
-        built.push(made);
-    }
-    built.pop()
 }
 
 /// Leaves out each operand. The expression reads another one instead.
@@ -70,29 +39,19 @@ fn without(draft: &Draft, gone: usize, other: usize) -> Option<Draft> {
         let place = if place == gone { other } else { place };
         if place > gone { place - 1 } else { place }
     };
-    let expression = |expression: &Expression| {
-        rebuilt(expression, &|at, made| match expression.nodes()[at] {
-            Node::Operand(place) => Expression::operand(moved(place)),
-            Node::Call(_) => made,
-        })
-    };
     let operation = match &draft.operation {
         Operation::Elementwise { expression: whole } => {
-            Operation::Elementwise { expression: expression(whole)? }
+            Operation::Elementwise { expression: whole.with_operands(moved) }
         }
         Operation::Gradient { expression: whole, wrt } => {
-            Operation::Gradient { expression: expression(whole)?, wrt: moved(*wrt) }
+            Operation::Gradient { expression: whole.with_operands(moved), wrt: moved(*wrt) }
         }
         Operation::Broadcast { .. } => return None,
     };
     let mut changed = Draft { operation, ..draft.clone() };
     changed.pieces.remove(gone);
     if changed.pieces.len() == 1 {
-        changed.rules = match changed.rules {
-            Rules::Pdpd { .. } => Rules::Pdpd { axis: None },
-            Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: None },
-            rules @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => rules,
-        };
+        changed.rules = Rules::from(changed.rules.set());
     }
     Some(changed)
 }
@@ -116,7 +75,7 @@ pub(in crate::shrink) fn plainer_functions(draft: &Draft) -> Offers<'_> {
     });
     Box::new(
         replacements
-            .filter_map(move |(place, plainer)| replaced(expression, place, plainer))
+            .map(move |(place, plainer)| replaced(expression, place, plainer))
             .map(|expression| draft.with_expression(expression)),
     )
 }
@@ -127,22 +86,11 @@ enum Plainer {
     Function(Function),
 }
 
-fn replaced(expression: &Expression, place: usize, plainer: Plainer) -> Option<Expression> {
-    let mut built: Vec<Expression> = Vec::new();
-    for (at, node) in expression.nodes().iter().enumerate() {
-        let made = match (node, plainer) {
-            (Node::Operand(_), Plainer::Operand(operand)) if at == place => Expression::operand(operand),
-            (Node::Operand(operand), _) => Expression::operand(*operand),
-            (Node::Call(call), plainer) => {
-                let arguments = built.split_off(built.len() - call.arguments().len());
-                let function = match plainer {
-                    Plainer::Function(function) if at == place => function,
-                    Plainer::Function(_) | Plainer::Operand(_) => call.function(),
-                };
-                Expression::call(function, arguments).ok()?
-            }
-        };
-        built.push(made);
-    }
-    built.pop()
+fn replaced(expression: &Expression, place: usize, plainer: Plainer) -> Expression {
+    expression.fold(|at, node, arguments| match (node, plainer) {
+        (Node::Operand(_), Plainer::Operand(operand)) if at == place => Expression::operand(operand),
+        (Node::Operand(operand), _) => Expression::operand(operand),
+        (Node::Call(_), Plainer::Function(function)) if at == place => expressions::call(function, arguments),
+        (Node::Call(call), _) => expressions::call(call.function(), arguments),
+    })
 }
