@@ -236,5 +236,5 @@ fn errors_name_the_file() {
     assert_eq!(status, 2);
     assert!(err.contains("missing.json: "), "{err}");
     let (status, _, err) = compare(&good, directory.path(), "text");
-    assert!(status == 2 && err.contains("no regular file"), "{err}");
+    assert!(status == 2 && err.contains("other than a regular file"), "{err}");
 }

@@ -179,9 +179,9 @@ fn a_markdown_report_fits_a_pull_request() {
     let text = markdown::render(&many);
     assert!(text.len() < 65_536, "{}", text.len());
     let shown = text.matches("<details>").count();
-    assert!(shown > 50 && text.contains(&format!("\n{} more failed", 400 - shown)), "{shown}");
+    assert!(shown > 50 && text.contains(&format!("\n{} more failures", 400 - shown)), "{shown}");
     let few = markdown::render(&alone(run("mine", "1", &[Status::Failed; 3])));
-    assert!(!few.contains("more failed"));
+    assert!(!few.contains("more failures"));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn only_a_report_of_the_same_format_is_overwritten() {
         }
         fs::write(&file.path, "<html>mine</html>").unwrap();
         let error = Destination::new(&FORMATS, &names, &out).unwrap_err();
-        assert!(error.contains("it is left as it is"), "{error}");
+        assert!(error.contains("does not overwrite it"), "{error}");
         assert_eq!(fs::read_to_string(&file.path).unwrap(), "<html>mine</html>");
         fs::write(&file.path, content).unwrap();
     }
