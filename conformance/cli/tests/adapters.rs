@@ -91,7 +91,7 @@ fn a_wrong_directory_is_an_error() {
     let empty = tempfile::tempdir().unwrap();
     let (status, _, err) = run(empty.path(), &["check", "--impl", "adapter:numpy"]);
     assert_eq!(status, 2);
-    assert!(err.contains("BROADCHECK_ADAPTERS: found `") && err.contains("which holds protocol.py"), "{err}");
+    assert!(err.contains("BROADCHECK_ADAPTERS: found `") && err.contains("contains protocol.py"), "{err}");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn one_that_is_set_up_runs() {
     let fixture = Fixture::new();
     let (status, out, err) = fixture.check(&[]);
     assert_eq!(status, 0, "{out}{err}");
-    assert!(err.contains("no file in conformance/known is about reference"), "{err}");
+    assert!(err.contains("found no file in conformance/known for reference"), "{err}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn what_is_known_of_its_version_is_found() {
     fixture.know("{from: \"99\"}", listed);
     let (status, out, err) = fixture.check(&[]);
     assert_eq!(status, 0, "{out}{err}");
-    assert!(err.contains("no file in conformance/known is about reference"), "{err}");
+    assert!(err.contains("found no file in conformance/known for reference"), "{err}");
 }
 
 #[test]

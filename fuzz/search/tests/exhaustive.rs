@@ -158,7 +158,7 @@ fn a_run_reports_any_answer() {
         let report = run(2, 2, &[&reference, &altered]);
         assert!(report.complete && !report.held());
         let violated = report.relations.iter().filter(|count| count.violated > 0);
-        assert!(violated.map(|count| count.relation).count() > 5);
+        assert!(violated.count() > 5);
         // As the first implementation, it sets the expectation for the reference.
         assert!(run(2, 1, &[&altered, &reference]).complete);
     }

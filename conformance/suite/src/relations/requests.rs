@@ -125,7 +125,7 @@ impl Requests {
         let (one, other) = (&shapes[first], &shapes[second]);
         match self.template {
             Template::Difference => {
-                self.each_attribute(of(Function::Subtract, 0, 1), None, [one, other], visit)
+                self.each_attribute(of(Function::Subtract, 0, 1), None, [one, other], visit);
             }
             Template::Gradient => self.each_attribute(adjoint::product_of(2), Some(0), [one, other], visit),
             Template::Broadcast => visit(&broadcast(self.rules.into(), operand(one, 0), other)),
@@ -146,7 +146,7 @@ impl Requests {
         shapes: [&Shape; 2],
         visit: &mut dyn FnMut(&Request),
     ) {
-        let ranks = shapes.map(|shape| shape.rank());
+        let ranks = shapes.map(Shape::rank);
         if self.attributes.count(ranks[0], ranks[1]) == 0 {
             return;
         }
@@ -210,15 +210,15 @@ impl Attributes {
                     visit(request.get());
                 }
                 for left in flags(one) {
-                    request.flag(0, left);
-                    flags(other).for_each(|right| visit(request.flag(1, right)));
+                    request.flag(0, &left);
+                    flags(other).for_each(|right| visit(request.flag(1, &right)));
                 }
             }
             Attributes::OnesFlagged => {
                 for place in 0..2 {
                     let shape = request.get().operands()[place].shape();
-                    let ones = shape.iter().map(|&length| length == 1).collect();
-                    request.flag(place, ones);
+                    let ones: Vec<bool> = shape.iter().map(|&length| length == 1).collect();
+                    request.flag(place, &ones);
                 }
                 visit(request.get());
             }
@@ -239,11 +239,11 @@ impl Reused {
         self.0.insert(Request::new(rules, operation, operands).expect("a well-formed request"))
     }
 
-    fn flag(&mut self, place: usize, flags: Vec<bool>) -> &Request {
+    fn flag(&mut self, place: usize, flags: &[bool]) -> &Request {
         let (rules, operation, mut operands) =
             self.0.take().expect("put back after every change").into_parts();
         let operand = operands.remove(place);
-        operands.insert(place, flagged(operand, &flags));
+        operands.insert(place, flagged(operand, flags));
         self.0.insert(Request::new(rules, operation, operands).expect("a well-formed request"))
     }
 }
