@@ -10,7 +10,6 @@
 mod answer;
 mod group;
 mod guard;
-mod limits;
 mod lines;
 mod process;
 mod schedule;

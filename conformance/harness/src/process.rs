@@ -1,10 +1,10 @@
 //! A command that speaks the protocol as an implementation: starts it, sends requests, and restarts it when it breaks.
 
 use super::Options;
-use super::limits::elements;
 use super::schedule::{Before, SizedRequest, Unanswered, ask};
 use super::session::{Fault, Session};
 use super::start::Declared;
+use broadcheck_judge::limits::answer_elements;
 use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -148,7 +148,7 @@ impl Process {
     fn elements(&self, request: &Request) -> Result<usize, String> {
         let capabilities = &self.declared.capabilities;
         capabilities.covers(request)?;
-        elements(request, capabilities.max_rank, capabilities.max_elements)
+        answer_elements(capabilities, request)
     }
 }
 

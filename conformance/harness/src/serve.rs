@@ -1,10 +1,10 @@
 //! The other side of the protocol: a built-in implementation that answers requests, as an oracle.
 
-use super::limits::elements;
 use super::lines::{Line, read_line, shortened, skip_line};
 use super::start::{self, VERSION};
 use super::strict::complaint;
 use broadcheck::run::run_caught;
+use broadcheck_judge::limits::elements_within;
 use broadcheck_spec::{Implementation, Outcome, Request, json};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, ErrorKind, Write};
@@ -145,7 +145,7 @@ fn outcome(implementation: &dyn Implementation, request: &Request) -> Outcome {
     if let Err(reason) = implementation.capabilities().covers(request) {
         return Outcome::Skipped { reason };
     }
-    if let Err(reason) = elements(request, None, MAX_ELEMENTS) {
+    if let Err(reason) = elements_within(request, None, MAX_ELEMENTS) {
         return Outcome::Skipped { reason };
     }
     run_caught(implementation, request)

@@ -4,9 +4,11 @@
 //! - [`compare`] is the only place that judges an outcome, by clauses V-1 to V-6 of `spec/SEMANTICS.md`;
 //! - [`explain`] draws why shapes are compatible or not;
 //! - [`describe`] describes requests and expectations for failure messages;
+//! - [`limits`] predicts the size of an answer;
 //! - [`text`] holds the wording and layout that these share.
 
 pub mod compare;
 pub mod describe;
 pub mod explain;
+pub mod limits;
 pub mod text;

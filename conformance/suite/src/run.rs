@@ -4,8 +4,8 @@
 use crate::known::Known;
 use crate::parallel::over_ranges;
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, judge};
-use broadcheck_reference::align;
-use broadcheck_spec::{Case, ErrorKind, Expectation, Implementation, Operation, Outcome, Request, Shape};
+use broadcheck_judge::limits::answer_elements;
+use broadcheck_spec::{Case, ErrorKind, Expectation, Implementation, Outcome, Request};
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -148,19 +148,11 @@ fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) ->
     Judged { status, kind, detail, outcome: Some(outcome) }
 }
 
-/// Whether a valid request exceeds the declared number of elements (clause G-1), in the result, in the result underneath
-/// a gradient, or in the intermediate. A skip never replaces a refusal.
+/// Whether the answer to a valid request is larger than the implementation declares (clause G-1). A skip never replaces a
+/// refusal.
 fn beyond_its_limit(implementation: &dyn Implementation, case: &Case) -> bool {
-    let Expectation::Result(expected) = &case.expectation else { return false };
-    let limit = implementation.capabilities().max_elements;
-    let beyond = |shape: &Shape| shape.count().is_none_or(|count| count > limit);
-    if beyond(expected.tensor.shape()) {
-        return true;
-    }
-    let Ok(alignment) = align(&case.request) else { return false };
-    let underneath =
-        matches!(case.request.operation(), Operation::Gradient { .. }) && beyond(&alignment.shape);
-    underneath || alignment.intermediate.as_ref().is_some_and(beyond)
+    matches!(case.expectation, Expectation::Result(_))
+        && answer_elements(implementation.capabilities(), &case.request).is_err()
 }
 
 /// Runs a request. A panic of the implementation becomes [`Outcome::Errored`], without a message on stderr.

@@ -6,10 +6,8 @@ use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Asked, Disagreement, Judgement, Oracle};
 use broadcheck::run::{run_caught, run_together};
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, compare_outcomes};
-use broadcheck_reference::align;
-use broadcheck_spec::{
-    Capabilities, DType, Implementation, Operand, Operation, Outcome, Refusal, Request, Shape,
-};
+use broadcheck_judge::limits::answer_elements;
+use broadcheck_spec::{DType, Implementation, Operand, Outcome, Refusal, Request};
 
 /// Two implementations give the same outcome, for every operation.
 ///
@@ -72,7 +70,7 @@ impl<'a> Differential<'a> {
             }
             let detail = format!("{} {breakage}: {message}", implementation.name());
             let skipped = breakage == Breakage::Skipped;
-            if skipped && beyond_its_limits(implementation.capabilities(), request) {
+            if skipped && answer_elements(implementation.capabilities(), request).is_err() {
                 return Judgement::Vacuous(format!(
                     "beyond the limits of {}: {message}",
                     implementation.name()
@@ -152,22 +150,6 @@ pub(super) fn breakage(outcome: &Outcome) -> Option<(Breakage, &str)> {
     }
 }
 
-/// Whether an accepted request exceeds the limits that an implementation declares (clause G-1): the elements
-/// of the result, of the result underneath a gradient, or of the intermediate; or the rank. A skip never
-/// stands for a refusal.
-pub(super) fn beyond_its_limits(capabilities: &Capabilities, request: &Request) -> bool {
-    let Ok(alignment) = align(request) else { return false };
-    let gradient = match request.operation() {
-        Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape()),
-        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
-    };
-    let beyond = |shape: &Shape| {
-        shape.count().is_none_or(|count| count > capabilities.max_elements)
-            || capabilities.max_rank.is_some_and(|limit| shape.rank() > limit)
-    };
-    [Some(&alignment.shape), alignment.intermediate.as_ref(), gradient].into_iter().flatten().any(beyond)
-}
-
 /// How two outcomes differ, including which side accepts and the refusal kinds.
 fn kind(difference: &Difference, left: &Outcome, right: &Outcome) -> Kind {
     let refusal = |outcome: &Outcome| match outcome {
@@ -189,7 +171,7 @@ fn kind(difference: &Difference, left: &Outcome, right: &Outcome) -> Kind {
 mod tests {
     use super::*;
     use broadcheck_reference::Reference;
-    use broadcheck_spec::{Expression, Function, Rules};
+    use broadcheck_spec::{Capabilities, Expression, Function, Operation, Rules};
 
     /// An implementation with the reference's capabilities and these answers.
     struct Other(fn(&Request) -> Outcome);

@@ -1,0 +1,81 @@
+//! The size of an answer, and whether it exceeds what an implementation declares (clause G-1).
+//!
+//! The suite, the protocol and the fuzzer all decide here whether an implementation may skip a request for its size.
+
+use broadcheck_reference::align;
+use broadcheck_spec::{Capabilities, Operation, Request, Shape};
+
+/// The number of elements in the answer to a request, including those of an intermediate. 0 for a request that must be
+/// refused: its answer has none, and a skip never replaces a refusal.
+///
+/// # Errors
+/// The request is valid, but its result, the result underneath a gradient, or its intermediate exceeds the declared rank
+/// or number of elements; the text is the reason for skipping it.
+pub fn answer_elements(capabilities: &Capabilities, request: &Request) -> Result<usize, String> {
+    elements_within(request, capabilities.max_rank, capabilities.max_elements)
+}
+
+/// [`answer_elements`] within these limits.
+///
+/// # Errors
+/// As [`answer_elements`].
+pub fn elements_within(
+    request: &Request,
+    max_rank: Option<usize>,
+    max_elements: usize,
+) -> Result<usize, String> {
+    let Ok(alignment) = align(request) else { return Ok(0) };
+    let mut shapes: Vec<&Shape> = vec![&alignment.shape];
+    shapes.extend(&alignment.intermediate);
+    if let Operation::Gradient { wrt, .. } = request.operation() {
+        shapes.push(request.operands()[*wrt].shape());
+    }
+    let mut all = 0usize;
+    for shape in shapes {
+        if let Some(limit) = max_rank.filter(|&limit| shape.rank() > limit) {
+            return Err(format!("rank {} is above the limit {limit}", shape.rank()));
+        }
+        match shape.count() {
+            Some(count) if count <= max_elements => all = all.saturating_add(count),
+            _ => return Err(format!("a result of shape {shape} has more than {max_elements} elements")),
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_spec::{Expression, Function, Operand, Rules};
+
+    /// The sum of a vector of this length and a scalar, or its gradient by the scalar.
+    fn sum(length: usize, gradient: bool) -> Request {
+        let operand = |name: &str, shape: &[usize]| {
+            Operand::dense(name, Shape::from(shape), vec![1.0; shape.iter().product()]).unwrap()
+        };
+        let arguments = [Expression::operand(0), Expression::operand(1)];
+        let expression = Expression::call(Function::Add, arguments).unwrap();
+        let operation = match gradient {
+            false => Operation::Elementwise { expression },
+            true => Operation::Gradient { expression, wrt: 1 },
+        };
+        Request::new(Rules::Numpy, operation, vec![operand("a", &[length]), operand("b", &[])]).unwrap()
+    }
+
+    #[test]
+    fn every_tensor_of_the_answer_counts() {
+        let capabilities = Capabilities { max_elements: 4, ..Capabilities::all() };
+        assert_eq!(answer_elements(&capabilities, &sum(4, false)), Ok(4));
+        assert_eq!(answer_elements(&capabilities, &sum(4, true)), Ok(5));
+        for gradient in [false, true] {
+            let reason = answer_elements(&capabilities, &sum(5, gradient)).unwrap_err();
+            assert_eq!(reason, "a result of shape (5) has more than 4 elements");
+        }
+    }
+
+    #[test]
+    fn a_rank_can_be_too_high() {
+        let capabilities = Capabilities { max_rank: Some(0), ..Capabilities::all() };
+        assert_eq!(answer_elements(&capabilities, &sum(4, false)), Err("rank 1 is above the limit 0".into()));
+    }
+}
