@@ -6,9 +6,8 @@
 
 use broadcheck_harness as harness;
 use broadcheck_spec::{
-    ErrorKind,
-    Expression, Function, Implementation, Node, Operation, Outcome, Refusal, RefusalKind, Request, Success,
-    Tensor,
+    ErrorKind, Expression, Function, Implementation, Node, Operation, Outcome, Refusal, RefusalKind, Request,
+    Success, Tensor,
 };
 use std::any::Any;
 use std::io;
