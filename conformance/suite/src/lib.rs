@@ -20,3 +20,4 @@ pub mod testing;
 
 pub use broadcheck_spec as spec;
 pub use broadcheck_spec::Implementation;
+pub use testing::Tests;
