@@ -1,11 +1,11 @@
 //! The data types of broadcheck, the conformance suite for array broadcasting: the suite sends *requests*, an
-//! implementation answers with *outcomes*, and a *case* is a request with the outcome that it must have. This page is
-//! the reference of the format of requests and of case files. The rules of each rule set are in
-//! `spec/SEMANTICS.md`, clause by clause; no rule is computed in this crate.
+//! implementation answers with *outcomes*, and a *case* is a request with its required outcome. This page is
+//! the reference for the format of requests and case files. `spec/SEMANTICS.md` defines each rule set, clause
+//! by clause; this crate does not apply any rule.
 //!
-//! - [Requests](#requests): [operations](#operations), [expressions and functions](#expressions-and-functions),
-//!   [operands and views](#operands-and-views), [dtypes](#dtypes), [attributes](#attributes-of-a-rule-set),
-//!   [what is malformed](#what-is-malformed)
+//! - [Requests](#requests): [operations](#operations), [expressions and
+//!   functions](#expressions-and-functions), [operands and views](#operands-and-views), [dtypes](#dtypes),
+//!   [attributes](#attributes-of-a-rule-set), [what is malformed](#what-is-malformed)
 //! - [Case files](#case-files): [fields](#fields-of-a-case), [results](#results), [refusals](#refusals),
 //!   [sweeps](#sweeps), [literals](#literals), [YAML](#which-yaml), [errors and limits](#errors-and-limits)
 //! - [The JSON twin](#the-json-twin) and [the protocol](#the-protocol)
@@ -13,7 +13,7 @@
 //!
 //! # Requests
 //!
-//! A request names a rule set, an operation and operands ([`Request`]). The rule sets ([`RuleSet`]):
+//! A request names a rule set, an operation and operands ([`Request`]). The rule sets ([`RuleSet`]) are:
 //!
 //! | name | attributes | operations |
 //! |---|---|---|
@@ -28,14 +28,15 @@
 //!
 //! | operation | fields | meaning |
 //! |---|---|---|
-//! | `elementwise` | `expression`, `operands` | the expression at every index of the common shape; the default |
-//! | `broadcast` | one operand, `target_shape` | the operand brought to a shape: under `bidirectional` in both directions, under `numpy` in one (`broadcast_to`) |
-//! | `gradient` | `expression`, `operands`, `wrt` | the gradient of the sum of the expression's elements by the operand named in `wrt`; it has that operand's shape and dtype |
+//! | `elementwise` | `expression`, `operands` | the default: evaluates the expression at every index of the common shape |
+//! | `broadcast` | one operand, `target_shape` | broadcasts the operand to a shape: in both directions under `bidirectional`, in one direction (`broadcast_to`) under `numpy` |
+//! | `gradient` | `expression`, `operands`, `wrt` | the gradient of the sum of the expression's elements with respect to the operand named in `wrt`; it has that operand's shape and dtype |
 //!
 //! ## Expressions and functions
 //!
-//! An expression is an operand's name, or a list of a function and its arguments, nested up to
-//! [`MAX_EXPRESSION_DEPTH`] deep: `a`, `[add, a, b]`, `[exp, [multiply, a, b]]`. The functions ([`Function`]):
+//! An expression is the name of an operand, or a list of a function and its arguments, nested up to
+//! [`MAX_EXPRESSION_DEPTH`] deep: `a`, `[add, a, b]`, `[exp, [multiply, a, b]]`. The functions ([`Function`])
+//! are:
 //!
 //! | arguments | functions | dtypes |
 //! |---|---|---|
@@ -47,61 +48,69 @@
 //! | 1 | `negate` `abs` | floats and integers |
 //! | 1 | `sqrt` `exp` `log` `tanh` | floats |
 //! | 1 | `logical_not` | bool |
-//! | 3 | `select` | the condition is bool, the other two of any one dtype: the second where it is true, else the third |
+//! | 3 | `select` | the condition is bool, the other two arguments have any one dtype: the second where the condition is true, otherwise the third |
 //!
-//! `exp`, `log`, `tanh` and `power` may differ by a few units in the last place between implementations (clauses V-4,
-//! V-4b); everything else is exact to the bit (V-1). A function of other dtypes than these is a refusal, not a
-//! malformed request: the implementation decides.
+//! Implementations may differ by a few ULP in `exp`, `log`, `tanh` and `power` (clauses V-4, V-4b);
+//! everything else is exact to the bit (V-1). A request that applies a function to other dtypes is not
+//! malformed: the implementation refuses it.
 //!
 //! ## Operands and views
 //!
-//! `operands` is a list, in order: the first is A, or the left-hand side ([`Operand`]).
+//! `operands` is an ordered list: the first is A, or the left-hand side ([`Operand`]).
 //!
 //! | field | |
 //! |---|---|
-//! | `name` | `[a-z][a-z0-9_]*`, of at most [`MAX_OPERAND_NAME`] characters, unique in the request, not the name of a function |
+//! | `name` | `[a-z][a-z0-9_]*`, at most [`MAX_OPERAND_NAME`] characters, unique in the request, not the name of a function |
 //! | `dtype` | see [below](#dtypes) |
-//! | `shape` | the lengths of the axes, outermost first, each 0 or more; `[]` is a scalar, with one value |
-//! | `values` | flat, row-major, one per element; of a view, the buffer |
-//! | `strides` | optional: in elements, one per axis, of any sign, 0 included |
-//! | `offset` | optional: the position of the first element in the buffer; 0 if absent |
-//! | `broadcastable` | optional, `theano` only: a flag per axis; all false where absent |
+//! | `shape` | the lengths of the axes, outermost first, each 0 or more; `[]` is a scalar, which has one value |
+//! | `values` | flat, row-major, one per element; for a view, the buffer |
+//! | `strides` | optional: in elements, one per axis; a stride may be negative or 0 |
+//! | `offset` | optional: the position of the first element in the buffer; defaults to 0 |
+//! | `broadcastable` | optional, `theano` only: a flag per axis; all false by default |
 //!
-//! An operand with `strides` or `offset` is a view: its element at index i is at `offset` + Σ i_k · `strides`_k of
-//! `values`. With `offset` alone the strides are the dense row-major ones. A view that reaches outside its buffer is
-//! malformed; one without elements reaches nothing.
+//! An operand with `strides` or `offset` is a view: its element at index i is at position
+//! `offset` + Σ i_k · `strides`_k of `values`. If only `offset` is given, the strides are those of a dense
+//! row-major tensor. A view that reaches outside its buffer is malformed; a view without elements does not
+//! reach any position.
 //!
 //! ## Dtypes
 //!
-//! `f64` `f32` `f16` `bf16` `i64` `i32` `i16` `i8` `u64` `u32` `u16` `u8` `bool` ([`DType`]): IEEE 754 binary64, binary32
-//! and binary16, bfloat16, two's complement and unsigned integers, truth values. There is no promotion.
+//! `f64` `f32` `f16` `bf16` `i64` `i32` `i16` `i8` `u64` `u32` `u16` `u8` `bool` ([`DType`]): IEEE 754
+//! binary64, binary32 and binary16, bfloat16, two's complement and unsigned integers, and booleans. There is
+//! no type promotion.
 //!
 //! ## Attributes of a rule set
 //!
-//! | field | rule set | absent |
+//! | field | rule set | default |
 //! |---|---|---|
-//! | `axis` | `pdpd`: the axis of A on which B starts | -1: B is aligned at the right |
-//! | `broadcast_dimensions` | `xla`: for each axis of the lower operand, the axis of the higher | not given |
+//! | `axis` | `pdpd`: the axis of A at which B starts | -1: B is aligned at the right |
+//! | `broadcast_dimensions` | `xla`: for each axis of the lower-rank operand, the axis of the higher-rank operand | not given |
 //! | `broadcastable` | `theano`, on each operand | all false |
-//! | `target_shape` | not of a rule set, but of the operation `broadcast` | malformed |
+//! | `target_shape` | belongs to the operation `broadcast`, not to a rule set | none: it is required |
 //!
 //! ## What is malformed
 //!
-//! A malformed request is an error of its writer; it never reaches an implementation and is never a refusal: no operand;
-//! a repeated operand name; an unknown function, leaf or `wrt`; a wrong number of arguments; `broadcast` with other than
-//! one operand, or under another rule set than `bidirectional` and `numpy`; `bidirectional` with another operation; a field
-//! of another operation; an attribute of another rule set, or `axis` or `broadcast_dimensions` beside a single operand; a
-//! number of flags or of strides that is not the rank; a number of values that is not the number of elements; a value that
-//! the dtype does not hold.
+//! A malformed request is a mistake of whoever wrote it. It is never sent to an implementation and is not a
+//! refusal. A request is malformed if it has:
+//!
+//! - no operand, or two operands of the same name;
+//! - an unknown function, an unknown operand in the expression or in `wrt`, or a wrong number of arguments;
+//! - the operation `broadcast` with a number of operands other than one, or under a rule set other than
+//!   `bidirectional` and `numpy`; or the rule set `bidirectional` with another operation;
+//! - a field of another operation, an attribute of another rule set, or `axis` or `broadcast_dimensions` with
+//!   a single operand;
+//! - a number of flags or strides that differs from the rank, or a number of values that differs from the
+//!   number of elements;
+//! - a value that the dtype cannot represent.
 //!
 //! # Case files
 //!
-//! Cases are written in YAML, a list of them in a file, with a default rule set:
+//! A case file is a list of cases in YAML, with a default rule set:
 //!
 //! ```
 //! let text = r#"
-//! format: 1                      # the only one so far
-//! rules: xla                     # of the cases that name none
+//! format: 1                      # the only version so far
+//! rules: xla                     # for cases that do not specify a rule set
 //! cases:
 //!   - id: xla/vector-onto-matrix
 //!     title: A vector is added to every row of a matrix.
@@ -117,7 +126,7 @@
 //!     broadcast_dimensions: [1]
 //!     result: {dtype: f64, shape: [2, 3], values: [8, 10, 12, 11, 13, 15]}
 //!   - id: xla/vector-onto-matrix-without-dimensions
-//!     title: Without dimensions nothing says where the vector goes.
+//!     title: Operands of different ranks need dimensions.
 //!     clause: XLA-3
 //!     origin: document
 //!     expression: [add, a, b]
@@ -132,23 +141,24 @@
 //! # Ok::<(), broadcheck_spec::LoadErrors>(())
 //! ```
 //!
-//! At the top level are `format: 1`, `rules` (optional), and `cases`, [`sweeps`](#sweeps) or both. Unknown fields are errors
-//! everywhere in a case file. `spec/schema/case-file.schema.json` is a JSON Schema of case files.
+//! The fields at the top level are `format: 1`, `rules` (optional), and `cases`, [`sweeps`](#sweeps) or both.
+//! Unknown fields are errors everywhere in a case file. `spec/schema/case-file.schema.json` is a JSON Schema
+//! for case files.
 //!
 //! ## Fields of a case
 //!
 //! | field | | |
 //! |---|---|---|
-//! | `id` | required | `[a-z0-9/-]`, unique in the suite, never changed; of a shipped case it begins with its rule set |
-//! | `title` | required | what would go wrong, or what must hold, in a sentence |
-//! | `clause` | required | the clause of SEMANTICS.md that it tests ([`clauses`]) |
-//! | `example` | | the documents' examples that it encodes, by id ([`examples`]) |
-//! | `source` | | a list of `{document: KEY, lines: "20-29, 61-71"}` (keys: [`DOCUMENTS`]; lines in quotes, ascending, within the document) and `{url: "https://…"}`; absent where the clause alone is the source |
-//! | `origin` | required | of the expected values: `document`, `hand`, or `"system: NumPy 2.4.6"`; never the code under test |
+//! | `id` | required | `[a-z0-9/-]`, unique in the suite, never changed; the id of a case in this suite begins with its rule set |
+//! | `title` | required | one sentence: what would go wrong, or what must hold |
+//! | `clause` | required | the clause of SEMANTICS.md that the case tests ([`clauses`]) |
+//! | `example` | | the documents' examples that the case encodes, by id ([`examples`]) |
+//! | `source` | | a list of `{document: KEY, lines: "20-29, 61-71"}` (keys: [`DOCUMENTS`]; lines in quotes, ascending, within the document) and `{url: "https://…"}`; omitted if the clause is the only source |
+//! | `origin` | required | where the expected values come from: `document`, `hand`, or `"system: NumPy 2.4.6"`; never the code under test |
 //! | `rules` | required, here or at the top | the rule set |
-//! | `operation` | | `elementwise` where absent |
+//! | `operation` | | `elementwise` by default |
 //! | `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions` | | the [request](#requests) |
-//! | `result` or `refusal` | exactly one | what must come back |
+//! | `result` or `refusal` | exactly one | the required outcome |
 //! | `note` | | free text: an erratum, a decision, the arithmetic |
 //!
 //! ## Results
@@ -156,25 +166,26 @@
 //! | field of `result` | |
 //! |---|---|
 //! | `dtype`, `shape`, `values` | required: a dense tensor, compared by clauses V-1 to V-6 |
-//! | `intermediate` | `{shape, values}`, `xla` with operands of different ranks: the lower operand after the in-dim step; judged only where an answer has it |
-//! | `broadcastable` | `theano`: the flags of the result; judged only where an answer has them |
-//! | `tolerance` | `{ulp: N}`, N up to [`MAX_TOLERANCE_ULP`], where `exp`, `log`, `tanh` or `power` leave room (V-4); not with `gradient`, which V-6 bounds |
-//! | `zero_sign` | `any`, where `maximum` or `minimum` (V-3), or `exp`, `log`, `tanh` or `power` (V-4), leave room |
+//! | `intermediate` | `{shape, values}`, for `xla` with operands of different ranks: the lower-rank operand after the in-dim step; compared only if the answer has it |
+//! | `broadcastable` | `theano`: the flags of the result; compared only if the answer has them |
+//! | `tolerance` | `{ulp: N}`, N up to [`MAX_TOLERANCE_ULP`], for expressions with `exp`, `log`, `tanh` or `power`, which may differ (V-4); not for `gradient`, which V-6 bounds |
+//! | `zero_sign` | `any`, for expressions with `maximum` or `minimum` (V-3), or `exp`, `log`, `tanh` or `power` (V-4), which leave the sign of a zero open |
 //!
 //! ## Refusals
 //!
-//! `refusal: {kind: KIND}` with the kinds of clause G-6 ([`RefusalKind`]), or `any`, which accepts every kind:
+//! `refusal: {kind: KIND}`, where KIND is one of the kinds of clause G-6 ([`RefusalKind`]), or `any`, which
+//! accepts every kind:
 //!
 //! | kind | further fields |
 //! |---|---|
-//! | `dimension_mismatch`, `not_broadcastable` | `axis`, optional: the leftmost offending axis of the result of the highest rank |
-//! | `flag_violation` | `operand` and `axis`, optional: the operand by its name (or its place in the list), and the axis of that operand |
+//! | `dimension_mismatch`, `not_broadcastable` | `axis`, optional: the leftmost offending axis, counted in the result |
+//! | `flag_violation` | `operand` and `axis`, optional: the operand by its name (or its position in the list), and the axis of that operand |
 //! | `rank_mismatch` `axis_out_of_range` `broadcast_dimensions_count` `broadcast_dimension_out_of_range` `broadcast_dimensions_not_increasing` `broadcast_dimensions_not_identity` `dtype_mismatch` `unsupported_function` `operand_count` `too_large` | - |
 //!
 //! ## Sweeps
 //!
-//! A family of cases too many to list is named, with its bounds and the number of cases that it must expand to. The
-//! runner knows the families.
+//! A sweep is a family of cases that is too large to list. It gives the family's name, its bounds and the
+//! number of cases that it must expand to. The runner implements the families.
 //!
 //! ```
 //! let text = r#"
@@ -193,35 +204,38 @@
 //! # Ok::<(), broadcheck_spec::LoadErrors>(())
 //! ```
 //!
-//! What the shipped families are, for whoever expands them elsewhere (`broadcheck export` writes the first out):
+//! These are the families of this suite, for programs that expand them themselves (`broadcheck export` writes
+//! the cases of the first row):
 //!
 //! | family | its cases |
 //! |---|---|
-//! | `numpy-patterns`, `theano-patterns` with `operands: k`, `length: n` | k vectors, each of n elements or of one (which theano's flag allows to stretch), not all of one. Element j of operand i, both from 0, is (j + 1) · 10^i; the expression is the sum from left to right. |
-//! | `RULES-long`, also with `-views`, `-dtypes`, `-gradients` or `-broadcasts`, with `from`, `to` | for each length n from one to the other, vectors of n elements, and matrices of n rows of three or of three rows of n, against a row, a column, a scalar, or each other, as the rule set has it. Element j of the first operand is j mod 4093 + 1, of the second (j mod 2039 + 1) · 4096; the expression is the difference, for pdpd the sum. |
-//! | any other name, with `max_rank`, `max_length` | a relation between two answers, over all shapes of at most so many axes with lengths from 0 to the longest; the title says what must hold. |
+//! | `numpy-patterns`, `theano-patterns` with `operands: k`, `length: n` | k vectors of n elements or one element each, but not all of one element; under `theano` the flag of a vector of one element is true. Element j of operand i, both counted from 0, is (j + 1) · 10^i; the expression is the sum from left to right. |
+//! | `RULES-long`, also with `-views`, `-dtypes`, `-gradients` or `-broadcasts`, with `from`, `to` | for each length n in this range: vectors of n elements, matrices of n rows of three and matrices of three rows of n, combined with a row, a column, a scalar or each other, as the rule set allows. Element j of the first operand is j mod 4093 + 1, element j of the second is (j mod 2039 + 1) · 4096; the expression is the difference, for pdpd the sum. |
+//! | any other name, with `max_rank`, `max_length` | a relation between two answers, over all shapes of up to `max_rank` axes with lengths from 0 to `max_length`; the title states what must hold. |
 //!
 //! ## Literals
 //!
 //! | dtype | written | errors |
 //! |---|---|---|
-//! | floats | `1`, `1.5`, `-0.0`, `1.0e+5`, `.nan`, `.inf`, `-.inf` | an exponent without a point before it or without sign, `-0`, `1e400`, `1.0e-400`, a value that the dtype does not hold exactly |
+//! | floats | `1`, `1.5`, `-0.0`, `1.0e+5`, `.nan`, `.inf`, `-.inf` | an exponent without a sign or without a point before it, `-0`, `1e400`, `1.0e-400`, a value that the dtype cannot represent exactly |
 //! | integers | `7`, `-7`; beyond 2^53 also as a string | `8.0`, a value out of range |
 //! | bool | `true`, `false` | numbers, strings |
 //!
-//! A decimal denotes the nearest f64; an f32, f16 or bf16 must hold that exactly: the nearest f32 to 0.1 is written
-//! `0.10000000149011612`. The [JSON twin's](#the-json-twin) words are read in YAML too.
+//! A decimal denotes the nearest f64. An f32, f16 or bf16 must represent that f64 exactly: the f32 nearest to
+//! 0.1 is written `0.10000000149011612`. The strings of the [JSON twin](#the-json-twin), such as `"nan"`, are
+//! read in YAML too.
 //!
 //! ## Which YAML
 //!
-//! YAML 1.2, written so that a reader of YAML 1.1 sees the same, and checked for it. Errors are: anchors, aliases, tags, directives,
-//! merge keys, a second document, keys that are not strings, repeated keys, empty values and null; and, where they are not
-//! quoted, `y n yes no on off` in any case, `1:30`, `012`, `0o17`, `0x1F`, `1_000`, `+1`, `.5`, `1.`, `1e5`, `2001-12-14`.
+//! Case files are YAML 1.2, restricted to what a YAML 1.1 parser reads identically. The loader checks this.
+//! The following are errors: anchors, aliases, tags, directives, merge keys, a second document, keys that are
+//! not strings, repeated keys, empty values and null; and, unless quoted, `y n yes no on off` in any case,
+//! `1:30`, `012`, `0o17`, `0x1F`, `1_000`, `+1`, `.5`, `1.`, `1e5`, `2001-12-14`.
 //!
 //! ## Errors and limits
 //!
-//! Everything that is wrong is reported together, with file, line, column, case, field, what was found and what was
-//! expected ([`LoadError`]):
+//! The loader reports all errors together, each with file, line, column, case, field, what was found and what
+//! was expected ([`LoadError`]):
 //!
 //! ```
 //! let text = r#"
@@ -244,16 +258,20 @@
 //! );
 //! ```
 //!
-//! A file of more than [`MAX_FILE_BYTES`] is refused unread; so is what is empty or no regular file. A file may hold [`MAX_NODES`]
-//! values and nest [`MAX_DEPTH`] deep; an id has at most [`MAX_ID`] characters, a title [`MAX_TITLE`]. Shapes are arithmetic: one that names more elements than there are values is an
-//! error, whatever it multiplies to.
+//! The loader rejects a file of more than [`MAX_FILE_BYTES`] without reading it, an empty file, and anything
+//! that is not a regular file. A file may hold up to [`MAX_NODES`] values and nest up to [`MAX_DEPTH`] deep;
+//! an id has at most [`MAX_ID`] characters, a title at most [`MAX_TITLE`]. Element counts are computed with
+//! overflow checks, without allocating: a shape with more elements than there are values is an error, however
+//! large.
 //!
 //! # The JSON twin
 //!
-//! A file that ends in `.json` holds the same structure and is loaded by the same code. What JSON has no number for is a
-//! string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53, among `values` as in `shape`, `target_shape`,
-//! `strides`, `offset`, `axis` and `broadcast_dimensions`, where YAML has plain integers only; readers take the string and
-//! the number. Exponents and escapes are JSON's. [`json::file_to_json`] writes it, and `broadcheck export` all of the suite's.
+//! A file whose name ends in `.json` has the same structure and is loaded by the same code. What JSON numbers
+//! cannot express is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53. Such integers
+//! may appear in `values`, `shape`, `target_shape`, `strides`, `offset`, `axis` and `broadcast_dimensions`;
+//! readers accept both the string and the number. (In YAML the last six take plain integers only.) Exponents
+//! and escapes follow JSON. [`json::file_to_json`] writes a file in this form, and `broadcheck export` writes
+//! the whole suite.
 //!
 //! ```
 //! use broadcheck_spec::{Suite, json};
@@ -266,23 +284,26 @@
 //!
 //! # The protocol
 //!
-//! Programs that put an implementation behind the suite exchange one JSON object a line. A request travels as
-//! [`json::request_to_value`] writes it (`spec/schema/request.schema.json`), and an answer is an object with exactly one of
+//! Programs that connect an implementation to the suite exchange JSON objects, one per line. A request has
+//! the form that [`json::request_to_value`] writes (`spec/schema/request.schema.json`). An answer is an
+//! object with exactly one of these fields:
 //!
-//! - `result`: `{dtype, shape, values}`, and `intermediate` and `broadcastable` as in [results](#results);
+//! - `result`: `{dtype, shape, values}`, with `intermediate` and `broadcastable` as in [results](#results);
 //! - `refusal`: `{message, kind, axis, operand}`, all optional;
-//! - `skipped`: `{reason}`: not answered, because it is beyond what the implementation does;
-//! - `errored`: `{message}`: not answered, because something broke.
+//! - `skipped`: `{reason}`: not answered because the implementation does not support the request;
+//! - `errored`: `{message}`: not answered because something broke.
 //!
-//! Readers are lenient where case files are strict ([`json::outcome_from_str`]): unknown fields are ignored, a float is
-//! rounded to its dtype, an integer may read `8.0`. They are not lenient about a number of values that is not the number
-//! of elements, a value out of range, a bool that is a number, or a kind that does not exist.
+//! Case files are read strictly, answers leniently ([`json::outcome_from_str`]): unknown fields are ignored,
+//! a float is rounded to its dtype, and an integer may be written `8.0`. An answer is still invalid if the
+//! number of values differs from the number of elements, a value is out of range, a bool is a number, or a
+//! refusal kind does not exist.
 //!
 //! # In Rust
 //!
-//! [`Suite::builtin`] is the suite, [`Suite::from_paths`] one from files. [`Implementation`] is what a library is to the
-//! suite: what it can do, and [`run`](Implementation::run) from [`Request`] to [`Outcome`]. [`write::case_to_yaml`] writes a
-//! case so that it loads as the same one.
+//! [`Suite::builtin`] loads this suite, and [`Suite::from_paths`] loads one from files. Implement
+//! [`Implementation`] for the library under test: it declares what the library supports, and its
+//! [`run`](Implementation::run) maps a [`Request`] to an [`Outcome`]. [`write::case_to_yaml`] writes a case
+//! that loads back as the same case.
 
 mod assemble;
 mod bundled;
