@@ -1,5 +1,5 @@
-//! From what serde read to a request: names resolved, literals read, parts put together. Used for case files and
-//! for the protocol.
+//! Builds a request from what serde read: resolves names, reads literals, puts the parts together. Used for
+//! case files and for the protocol.
 
 use crate::lint::shortened;
 use crate::literal::{Literal, Reading};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// How deep an expression may nest: `[exp, a]` is 1 deep.
 pub const MAX_EXPRESSION_DEPTH: usize = 100;
 
-/// A request that is not yet known to be one.
+/// The parts of a request, not yet validated.
 pub(crate) struct Parts {
     pub(crate) rules: RuleSet,
     pub(crate) operation: Option<String>,
@@ -108,7 +108,7 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
     Some(Operation::Gradient { expression: expression?, wrt: wrt? })
 }
 
-/// The names of operands with their places.
+/// The names of operands with their positions.
 pub(crate) struct Names {
     list: Vec<String>,
     places: HashMap<String, usize>,
@@ -124,18 +124,18 @@ impl Names {
         Names { list, places }
     }
 
-    /// Complains of each name that an earlier operand has.
+    /// Reports each name that an earlier operand already has.
     fn repeated(&self, errors: &mut Vec<Malformed>) {
         for (place, name) in self.list.iter().enumerate() {
             if self.places.get(name) != Some(&place) && errors.len() < MAX_NAMES {
                 let found = format!("the name `{}` twice", shortened(name));
-                let expected = "names that are unique in the request";
+                let expected = "unique names";
                 errors.push(Malformed::new(format!("operands[{place}].name"), found, expected));
             }
         }
     }
 
-    /// The place of an operand by its name.
+    /// The position of an operand, by its name.
     pub(crate) fn place(&self, name: &str, field: &str, errors: &mut Vec<Malformed>) -> Option<usize> {
         let found = self.places.get(name).copied();
         if found.is_none() {
@@ -148,10 +148,10 @@ impl Names {
     }
 }
 
-/// How many names a message lists, and how many repeated names are complained about.
+/// How many names a message lists, and how many repeated names are reported.
 const MAX_NAMES: usize = 10;
 
-/// After how many errors no more of an expression is looked at.
+/// Checking an expression stops after this many errors.
 const MAX_EXPRESSION_ERRORS: usize = 20;
 
 fn expression(
@@ -169,8 +169,9 @@ fn expression(
         return None;
     }
     if depth == MAX_EXPRESSION_DEPTH {
-        let found = format!("an expression more than {MAX_EXPRESSION_DEPTH} deep");
-        errors.push(Malformed::new(field.clone(), found, "one that nests less"));
+        let found = format!("an expression nested more than {MAX_EXPRESSION_DEPTH} deep");
+        let expected = format!("at most {MAX_EXPRESSION_DEPTH} levels");
+        errors.push(Malformed::new(field.clone(), found, expected));
         return None;
     }
     let Some(RawExpression::Leaf(name)) = list.first() else {
@@ -217,13 +218,13 @@ pub(crate) fn shape(lengths: &[Natural], field: &str, errors: &mut Vec<Malformed
         errors.push(Malformed::new(
             field,
             format!("the length {}", long.0),
-            "lengths that this machine can address",
+            "a length that this machine can address",
         ));
     }
     lengths.iter().map(fits).collect::<Option<Vec<usize>>>().map(Shape::new)
 }
 
-/// How many values of one list are complained about.
+/// How many values of one list are reported.
 const MAX_VALUE_ERRORS: usize = 8;
 
 /// The values of a list.
@@ -259,7 +260,7 @@ pub(crate) fn dtype(name: &str, field: &str, errors: &mut Vec<Malformed>) -> Opt
     found
 }
 
-/// A tensor whose parts are at `field`; an empty field is the top level.
+/// A tensor whose parts are at `field`. An empty `field` means the top level.
 pub(crate) fn tensor(
     dtype: DType,
     lengths: &[Natural],
@@ -304,7 +305,7 @@ pub(crate) fn operand(raw: RawOperand, field: &str, errors: &mut Vec<Malformed>)
     if let Some(Natural(given)) = raw.offset {
         offset = usize::try_from(given).unwrap_or(usize::MAX);
     }
-    // A wrong number of values is reported even if a value is also wrong: placeholders are counted instead.
+    // Wrong values are replaced by placeholders, so that a wrong number of values is reported too.
     let data = data.or_else(|| dtype.map(|_| Data::Bool(vec![false; raw.values.len()])))?;
     let made = if raw.strides.is_some() || raw.offset.is_some() {
         Operand::view(raw.name, shape?, data, raw.strides, offset)
@@ -345,7 +346,7 @@ fn short(error: Malformed) -> Malformed {
     Malformed { place: error.place, found: found.unwrap_or(error.found), expected }
 }
 
-/// The error of a whole request, with the operand by its place instead of its name.
+/// An error about a whole request, with the operand given by its position instead of its name.
 fn placed(error: Malformed, names: &Names) -> Malformed {
     let Some(rest) = error.place.strip_prefix("operands.") else { return error };
     let name = rest.split('.').next().unwrap_or(rest);

@@ -1,4 +1,4 @@
-//! What travels with the cases wherever they are copied to: their schemas, and the clauses that they cite.
+//! What is distributed with the cases: their schemas, the specification that they cite, and the licences.
 
 /// The name and the text of every JSON Schema under `spec/schema`.
 pub const SCHEMAS: &[(&str, &str)] = &[
@@ -7,7 +7,8 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("request.schema.json", include_str!("../schema/request.schema.json")),
 ];
 
-/// The name and the text of every page of the specification: the entry page, then the pages with the clauses, in order.
+/// The name and the text of every page of the specification: the entry page, then the pages with the clauses,
+/// in order.
 pub const SEMANTICS: &[(&str, &str)] = &[
     ("SEMANTICS.md", include_str!("../SEMANTICS.md")),
     ("semantics/general.md", include_str!("../semantics/general.md")),
@@ -21,6 +22,6 @@ pub const SEMANTICS: &[(&str, &str)] = &[
     ("semantics/values.md", include_str!("../semantics/values.md")),
 ];
 
-/// The names and the texts of the licences, of which a reader may choose.
+/// The names and the texts of the licences; users may choose either.
 pub const LICENCES: &[(&str, &str)] =
     &[("LICENSE-APACHE", include_str!("../LICENSE-APACHE")), ("LICENSE-MIT", include_str!("../LICENSE-MIT"))];

@@ -1,4 +1,4 @@
-//! A case: a request with the outcome that it must have, the clause it tests, and where its values come from.
+//! A case: a request with its required outcome, the clause that it tests, and the origin of its values.
 
 use crate::{RefusalKind, Request, Tensor};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Case {
     /// Unique in the suite and never changed: `[a-z0-9/-]`.
     pub id: String,
-    /// What would go wrong, or what must hold, in a sentence.
+    /// One sentence: what would go wrong, or what must hold.
     pub title: String,
     /// The clause of SEMANTICS.md that it tests.
     pub clause: String,
@@ -21,7 +21,7 @@ pub struct Case {
     pub origin: Origin,
     /// The request.
     pub request: Request,
-    /// The outcome that it must have.
+    /// The required outcome.
     pub expectation: Expectation,
     /// An erratum, a decision, the arithmetic.
     pub note: Option<String>,
@@ -54,7 +54,7 @@ pub enum Source {
         /// The lines, as `20-29` or `20-29, 61-71`.
         lines: String,
     },
-    /// Anything else.
+    /// Any other source.
     Url(String),
 }
 
@@ -70,11 +70,11 @@ impl fmt::Display for Source {
 /// Where expected values come from. Never from the code under test alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A document prints them.
+    /// A document states them.
     Document,
-    /// Arithmetic by hand, or a clause read by hand.
+    /// Computed by hand, from arithmetic or from a clause.
     Hand,
-    /// A real system answered so: its name and version.
+    /// The answer of a real system: its name and version.
     System(String),
 }
 
@@ -89,27 +89,27 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The outcome that a case demands.
+/// The required outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
-    /// The request is accepted with this result.
+    /// The request is accepted, with this result.
     Result(ExpectedResult),
     /// The request is refused.
     Refusal(ExpectedRefusal),
 }
 
-/// The result that a case demands.
+/// The required result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedResult {
     /// The result.
     pub tensor: Tensor,
-    /// xla: the lower operand after the in-dim step; judged only where an answer has it.
+    /// xla: the lower operand after the in-dim step; compared only if the answer has it.
     pub intermediate: Option<Tensor>,
-    /// theano: the flags of the result; judged only where an answer has them.
+    /// theano: the flags of the result; compared only if the answer has them.
     pub broadcastable: Option<Vec<bool>>,
-    /// `tolerance: {ulp: N}`: instead of the ULPs of clause V-4.
+    /// `tolerance: {ulp: N}`: replaces the tolerance of clause V-4.
     pub tolerance_ulp: Option<u32>,
-    /// `zero_sign: any`: a zero of either sign is right, where clauses V-3 and V-4 leave room.
+    /// `zero_sign: any`: a zero of either sign is correct, where clauses V-3 and V-4 leave the sign open.
     pub any_zero_sign: bool,
 }
 
@@ -125,7 +125,7 @@ impl From<Tensor> for ExpectedResult {
     }
 }
 
-/// The refusal that a case demands.
+/// The required refusal of a case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedRefusal {
     /// The kind; `None` accepts every kind (`kind: any`).
@@ -136,12 +136,12 @@ pub struct ExpectedRefusal {
     pub operand: Option<usize>,
 }
 
-/// A family of cases too many to list: expanded by the runner and by the export.
+/// A family of cases that is too large to list. The runner and `export` expand it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
     /// Unique in the suite, like a case's.
     pub id: String,
-    /// What must hold, in a sentence.
+    /// One sentence: what must hold.
     pub title: String,
     /// The clause of SEMANTICS.md that it tests.
     pub clause: String,

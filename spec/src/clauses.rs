@@ -1,17 +1,17 @@
-//! The clauses of the specification as data: what a case may cite, and which kinds of case each clause must have.
+//! The clauses of the specification as data: what cases may cite, and which kinds of case each clause needs.
 //!
 //! The text of the clauses is in `spec/semantics`; the tests compare its headings with this list.
 
 /// A clause of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// As cases cite it: `XLA-3`.
+    /// The id that cases cite: `XLA-3`.
     pub id: &'static str,
-    /// The rule in short, as in the clause's heading.
+    /// A summary of the rule: the clause's heading.
     pub heading: &'static str,
-    /// Whether an accepted request can show the clause: the suite must then contain such a case.
+    /// Whether an accepted request can demonstrate the clause. If so, the suite must contain such a case.
     pub accepts: bool,
-    /// Whether a refused request can show the clause: the suite must then contain such a case.
+    /// Whether a refused request can demonstrate the clause. If so, the suite must contain such a case.
     pub refuses: bool,
 }
 
@@ -76,7 +76,7 @@ pub const ALL: &[Clause] = &[
     accepts("V-6", "Gradients may be summed in any order, within a bound"),
 ];
 
-/// The clause of this id.
+/// The clause with this id.
 pub fn get(id: &str) -> Option<&'static Clause> {
     ALL.iter().find(|clause| clause.id == id)
 }

@@ -1,4 +1,4 @@
-//! From a node of a case file to a case or a sweep, with everything that is wrong in it.
+//! Converts a node of a case file to a case or a sweep, and collects all errors in it.
 
 use crate::assemble::{self, Parts};
 use crate::error::LoadError;
@@ -18,7 +18,7 @@ pub const MAX_ID: usize = 200;
 /// The longest title of a case or sweep, in characters.
 pub const MAX_TITLE: usize = 1000;
 
-/// One case or sweep that is being read.
+/// A case or sweep that is being read.
 pub(crate) struct Reader<'a> {
     pub(crate) file: &'a str,
     pub(crate) node: &'a Node,
@@ -56,12 +56,12 @@ impl<'a> Reader<'a> {
         Location { file: self.file.to_owned(), line: self.node.place.line as usize }
     }
 
-    /// Reads a node that stands at `field` (empty for the whole).
+    /// Reads the node at `field` (empty for the whole case).
     pub(crate) fn read<T: Deserialize<'a>>(&mut self, node: &'a Node, field: &str) -> Option<T> {
         read(node).map_err(|error| self.error(&error.below(field), error.finding, error.expectation)).ok()
     }
 
-    /// The items of a list; none where the case has no such field.
+    /// The items of a list; empty if the case has no such field.
     fn items(&self, field: &str) -> &'a [Node] {
         match self.node.get(field).map(|node| &node.kind) {
             Some(Kind::List(items)) => items,
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
             self.error(
                 "id",
                 format!("`{}`", crate::lint::shortened(&id)),
-                "an id of the characters [a-z0-9/-]",
+                "an id made of the characters [a-z0-9/-]",
             );
             return None;
         }
@@ -127,11 +127,7 @@ impl<'a> Reader<'a> {
                     expected,
                 );
             } else if ids[..place].contains(id) {
-                self.error(
-                    &format!("example[{place}]"),
-                    format!("`{id}` a second time"),
-                    "each example once",
-                );
+                self.error(&format!("example[{place}]"), format!("`{id}` twice"), "each example once");
             }
         }
         ids
@@ -207,7 +203,7 @@ impl<'a> Reader<'a> {
     fn check_rules(&mut self, rules: Option<String>, default: Option<RuleSet>) -> Option<RuleSet> {
         let Some(name) = rules else {
             if default.is_none() {
-                self.error("", "no field `rules`", "one, here or at the top of the file");
+                self.error("", "no field `rules`", "one, in the case or at the top of the file");
             }
             return default;
         };
@@ -312,7 +308,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The last line of `20`, `20-29`, `20-29, 61-71`: numbers from 1, each above those before it.
+/// The last line of `20`, `20-29`, `20-29, 61-71`: numbers from 1, in ascending order.
 fn last_line(text: &str) -> Option<u32> {
     let number = |text: &str| match text.parse::<u32>() {
         // mutant: replace > with >=: a line 0 begins with 0, which the guard refuses anyway
@@ -326,14 +322,14 @@ fn last_line(text: &str) -> Option<u32> {
     })
 }
 
-/// An error of serde as a finding and an expectation.
-pub(crate) fn sentence(said: &str) -> (String, String) {
-    if let Some(field) = said.strip_prefix("missing field ") {
+/// Splits an error of serde into a finding and an expectation.
+pub(crate) fn sentence(text: &str) -> (String, String) {
+    if let Some(field) = text.strip_prefix("missing field ") {
         return (format!("no field {field}"), "one: it is required".into());
     }
-    let said = said.strip_prefix("invalid type: ").or(said.strip_prefix("invalid value: ")).unwrap_or(said);
-    match said.split_once(", expected ") {
+    let text = text.strip_prefix("invalid type: ").or(text.strip_prefix("invalid value: ")).unwrap_or(text);
+    match text.split_once(", expected ") {
         Some((finding, expectation)) => (finding.into(), expectation.into()),
-        None => (said.into(), "a case as the format describes it".into()),
+        None => (text.into(), "a case as the format describes it".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! A YAML file that is no case file, read as strictly as one: the same YAML, the same limits, places in errors.
+//! YAML files other than case files, read just as strictly: same YAML, same limits, errors with positions.
 
 use crate::MAX_FILE_BYTES;
 use crate::error::{LoadError, LoadErrors};
@@ -8,7 +8,7 @@ use crate::read::read;
 use crate::tree::{self, Node};
 use serde::de::DeserializeOwned;
 
-/// A YAML file of another kind than a case file, such as a list of known failures.
+/// A YAML file other than a case file, such as a list of known failures.
 ///
 /// ```
 /// use broadcheck_spec::Document;
@@ -29,10 +29,10 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses the text of the file that errors call `name`.
+    /// Parses the text of a file. Errors refer to it as `name`.
     ///
     /// # Errors
-    /// Everything that [the format](crate#which-yaml) does not allow; a file without content.
+    /// Everything that [the format](crate#which-yaml) does not allow, and an empty file.
     pub fn parse(text: &str, name: &str) -> Result<Document, LoadErrors> {
         if text.len() as u64 > MAX_FILE_BYTES {
             return Err(too_large(name, text.len() as u64));
@@ -61,10 +61,10 @@ impl Document {
         }
     }
 
-    /// Reads the value at a path such as `known[1]`, which must exist; the empty path is the whole file.
+    /// Reads the value at a path such as `known[1]`, which must exist. An empty path means the whole file.
     ///
     /// # Errors
-    /// The first thing that `T` does not take.
+    /// The first thing that `T` does not accept.
     pub fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T, LoadErrors> {
         read(self.root.find(path)).map_err(|error| {
             let path = error.below(path);
@@ -72,7 +72,7 @@ impl Document {
         })
     }
 
-    /// An error about the value at a path, or about the deepest part of the path that exists.
+    /// An error located at the value at a path, or at the deepest part of the path that exists.
     pub fn error(&self, path: &str, finding: &str, expectation: &str) -> LoadError {
         at(&self.name, self.root.place_of(path, finding), path, finding, expectation)
     }
@@ -101,7 +101,7 @@ mod tests {
         for (text, expected) in [
             ("", "a.yaml:1:1: found an empty file, expected a mapping"),
             ("# nothing\n", "a.yaml:1:1: found an empty file, expected a mapping"),
-            ("a: &b 1", "a.yaml:1:4: a: found an anchor (`&`), expected the value without a name"),
+            ("a: &b 1", "a.yaml:1:4: a: found an anchor (`&`), expected the value without an anchor"),
             ("a: 1\nb: no\na: 2", "a.yaml:2:4: b: found `no`, expected `true` or `false`, or"),
             ("a: 1\na: 2", "a.yaml:2:1: found the key `a` twice, expected each key once"),
             (&deep, "a.yaml:1:129: "),

@@ -13,7 +13,7 @@ macro_rules! dtypes {
         pub enum DType { $(#[doc = $doc] $variant,)* }
 
         impl DType {
-            /// Every dtype, in the order of the format's page.
+            /// Every dtype, in the order of the format reference.
             pub const ALL: [DType; [$(DType::$variant),*].len()] = [$(DType::$variant),*];
 
             /// The name in case files and in the protocol.
@@ -37,22 +37,22 @@ dtypes! {
     U32 "u32" "Unsigned, 32 bits.";
     U16 "u16" "Unsigned, 16 bits.";
     U8 "u8" "Unsigned, 8 bits.";
-    Bool "bool" "A truth value.";
+    Bool "bool" "A boolean.";
 }
 
-/// What kind of number a dtype holds.
+/// The kind of values that a dtype holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberKind {
     /// One of the four floating-point formats.
     Float,
     /// An integer, signed or unsigned.
     Integer,
-    /// A truth value, which is not a number.
+    /// A boolean, which is not a number.
     Truth,
 }
 
 impl DType {
-    /// What kind of number the dtype holds.
+    /// The kind of values that the dtype holds.
     pub fn kind(self) -> NumberKind {
         match self {
             DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => NumberKind::Float,
@@ -79,7 +79,7 @@ impl fmt::Display for DType {
     }
 }
 
-/// A name that no dtype has.
+/// A name that is not the name of a dtype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownDType(pub String);
 
@@ -100,7 +100,8 @@ impl FromStr for DType {
 
 /// One value with its dtype.
 ///
-/// Equality is that of clause V-1: any NaN equals any NaN, and -0 is not +0. Values of different dtypes differ.
+/// Equality follows clause V-1: any NaN equals any NaN, and -0 differs from +0. Values of different dtypes
+/// differ.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "each variant is the value of the dtype of that name")]
 pub enum Scalar {
@@ -139,7 +140,7 @@ impl Scalar {
         }
     }
 
-    /// The value of a float as an f64, exactly; `None` for integers and truth values.
+    /// The exact value of a float as an f64; `None` for integers and booleans.
     pub fn as_f64(self) -> Option<f64> {
         match self {
             Scalar::F64(value) => Some(value),
@@ -151,7 +152,7 @@ impl Scalar {
         }
     }
 
-    /// The value of an integer, exactly; `None` for floats and truth values.
+    /// The exact value of an integer; `None` for floats and booleans.
     pub fn as_i128(self) -> Option<i128> {
         match self {
             Scalar::I64(value) => Some(value.into()),
@@ -166,7 +167,7 @@ impl Scalar {
         }
     }
 
-    /// The bits of the value, in the low bits of the answer.
+    /// The bits of the value, in the low bits of the returned number.
     pub fn to_bits(self) -> u64 {
         match self {
             Scalar::F64(value) => value.to_bits(),
@@ -185,7 +186,7 @@ impl Scalar {
         }
     }
 
-    /// The same value written for people and for case files: `1.0`, `-0.0`, `.nan`, `-.inf`, `7`, `true`.
+    /// The value as written in messages and case files: `1.0`, `-0.0`, `.nan`, `-.inf`, `7`, `true`.
     pub fn literal(self) -> String {
         if let Some(value) = self.as_f64() {
             return float_literal(value);
@@ -193,13 +194,13 @@ impl Scalar {
         match (self, self.as_i128()) {
             (Scalar::Bool(value), _) => value.to_string(),
             (_, Some(value)) => value.to_string(),
-            _ => unreachable!("a value is a float, an integer or a truth value"),
+            _ => unreachable!("a value is a float, an integer or a boolean"),
         }
     }
 }
 
-/// The shortest decimal that denotes `value`, as YAML 1.1 and 1.2 both read it: an exponent has a point
-/// before it and a sign.
+/// The shortest decimal that denotes `value` in both YAML 1.1 and YAML 1.2: an exponent has a sign, and a
+/// point before it.
 fn float_literal(value: f64) -> String {
     if value.is_nan() {
         return ".nan".into();
@@ -238,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back() {
+    fn names_parse_back() {
         for dtype in DType::ALL {
             assert_eq!(dtype.name().parse(), Ok(dtype));
         }
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_is_that_of_v1() {
+    fn equality_follows_clause_v1() {
         let other_nan = f64::from_bits(f64::NAN.to_bits() | 1);
         assert_eq!(Scalar::F64(f64::NAN), Scalar::F64(other_nan));
         assert_ne!(Scalar::F64(0.0), Scalar::F64(-0.0));
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_are_read_alike_by_yaml_1_1_and_1_2() {
+    fn literals_have_the_same_meaning_in_yaml_1_1_and_1_2() {
         let text = |value: f64| Scalar::F64(value).literal();
         assert_eq!(text(1.0), "1.0");
         assert_eq!(text(-0.0), "-0.0");

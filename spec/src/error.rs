@@ -1,21 +1,23 @@
-//! Errors in case files: the place, what was found there, what was expected.
+//! Errors in case files: the position, what was found there, and what was expected.
 
 use std::fmt;
 
-/// One thing that is wrong in a case file.
+/// An error in a case file.
 ///
-/// Written `file.yaml:12:5: case numpy/x: operands[0].values: found 5 values for shape (2,3), expected 6`.
+/// Displayed as
+/// `file.yaml:12:5: case numpy/x: operands[0].values: found 5 values for shape (2,3), expected 6`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
-    /// The file as it was named to the loader.
+    /// The file name as passed to the loader.
     pub file: String,
-    /// The line, from 1, where it is known.
+    /// The line, counted from 1, if known.
     pub line: Option<usize>,
-    /// The column, from 1, where it is known.
+    /// The column, counted from 1, if known.
     pub column: Option<usize>,
-    /// The id of the case or sweep, where it has one.
+    /// The id of the case or sweep, if it has one.
     pub case: Option<String>,
-    /// The field as a path from the case (`operands[0].values`), or from the file outside of cases. May be empty.
+    /// The path of the field, relative to the case (`operands[0].values`), or to the file outside of cases.
+    /// May be empty.
     pub field: String,
     /// What was found there.
     pub finding: String,
@@ -41,7 +43,7 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Everything that is wrong in what was loaded, in the order of the files. Never empty.
+/// All errors of a load, in the order of the files. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadErrors {
     errors: Vec<LoadError>,
@@ -49,7 +51,7 @@ pub struct LoadErrors {
 }
 
 impl LoadErrors {
-    /// How many errors of one file are kept; further ones are only counted.
+    /// The number of errors kept per file; further ones are only counted.
     pub const MAX_PER_FILE: usize = 100;
 
     pub(crate) fn new(mut errors: Vec<LoadError>, more: usize) -> LoadErrors {
@@ -59,10 +61,10 @@ impl LoadErrors {
         LoadErrors { errors, more: more + cut }
     }
 
-    /// Nothing, where there are no errors.
+    /// Returns `Ok` if there are no errors.
     ///
     /// # Errors
-    /// The errors, of which no more than [`MAX_PER_FILE`](LoadErrors::MAX_PER_FILE) are kept.
+    /// The errors, at most [`MAX_PER_FILE`](LoadErrors::MAX_PER_FILE) of them.
     pub fn none(errors: Vec<LoadError>) -> Result<(), LoadErrors> {
         if errors.is_empty() { Ok(()) } else { Err(LoadErrors::new(errors, 0)) }
     }
@@ -76,7 +78,7 @@ impl LoadErrors {
         &self.errors
     }
 
-    /// How many further errors were found and not kept.
+    /// How many further errors were found but not kept.
     pub fn more(&self) -> usize {
         self.more
     }
@@ -87,7 +89,7 @@ impl LoadErrors {
     }
 }
 
-/// One error a line.
+/// One error per line.
 impl fmt::Display for LoadErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, error) in self.errors.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The five documents and their examples as data, from `spec/examples.yaml`: what a case may cite, and what the suite
-//! must cover.
+//! The five documents and their examples as data, from `spec/examples.yaml`: what cases may cite and the
+//! suite must cover.
 
 use crate::read::read;
 use crate::tree;
@@ -11,19 +11,19 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// As cases cite it: `X01`.
+    /// The id that cases cite: `X01`.
     pub id: String,
-    /// The document's key, or `xla` for the three texts together.
+    /// The document's key, or `xla` for an example of all three XLA texts.
     pub document: String,
-    /// Its lines, by the document's key.
+    /// Its lines, by document key.
     pub lines: BTreeMap<String, String>,
-    /// What it says.
+    /// Its content.
     pub text: String,
-    /// What must encode it.
+    /// What must cover it.
     pub covered_by: Coverage,
 }
 
-/// What encodes an example.
+/// What covers an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Coverage {
@@ -37,11 +37,11 @@ pub enum Coverage {
     Loader,
 }
 
-/// A document that the rules and the examples are taken from.
+/// A document from which the rules and examples are taken.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// As cases cite it: `xla-en`.
+    /// The key that cases cite: `xla-en`.
     pub key: String,
     /// Its title.
     pub title: String,
@@ -85,12 +85,12 @@ pub fn documents() -> &'static [Document] {
     &FILE.documents
 }
 
-/// The document of this key.
+/// The document with this key.
 pub fn document(key: &str) -> Option<&'static Document> {
     documents().iter().find(|document| document.key == key)
 }
 
-/// The example of this id.
+/// The example with this id.
 pub fn get(id: &str) -> Option<&'static Example> {
     all().iter().find(|example| example.id == id)
 }

@@ -1,4 +1,4 @@
-//! From `result` or `refusal` of a case to what it demands, with everything that is wrong in it.
+//! Converts the `result` or `refusal` of a case to the required outcome, and collects all errors in it.
 
 use crate::assemble::{self, Names, counted};
 use crate::convert::Reader;
@@ -9,11 +9,11 @@ use crate::{
     RefusalKind, Request, Rules, Tensor,
 };
 
-/// The largest `tolerance: {ulp: N}` that a case may ask for.
+/// The largest N in `tolerance: {ulp: N}`.
 pub const MAX_TOLERANCE_ULP: u32 = 1000;
 
 impl Reader<'_> {
-    /// What the case demands: exactly one of `result` and `refusal`.
+    /// The required outcome: exactly one of `result` and `refusal`.
     pub(crate) fn expectation(&mut self, request: Option<&Request>) -> Option<Expectation> {
         match (self.node.get("result"), self.node.get("refusal")) {
             (Some(result), None) => {
@@ -97,7 +97,7 @@ impl Reader<'_> {
         }
         let exact = request.operation().expression().is_none_or(crate::Expression::is_exact);
         if exact {
-            let expected = "none: only exp, log, tanh and power leave room (clause V-4)";
+            let expected = "none: only exp, log, tanh and power may differ (clause V-4)";
             self.error("result.tolerance", "a tolerance for an exact expression", expected);
             return None;
         }
@@ -120,8 +120,7 @@ impl Reader<'_> {
         } else if !expression
             .is_some_and(|expression| expression.calls().any(|call| leaves_room(call.function())))
         {
-            let expected =
-                "no such field: only maximum and minimum (V-3), exp, log, tanh and power (V-4) leave room";
+            let expected = "no such field: only maximum and minimum (V-3) and exp, log, tanh and power (V-4) leave the sign open";
             self.error(field, "`any` for an expression whose zeros have one sign", expected);
         } else {
             return true;
@@ -147,7 +146,7 @@ impl Reader<'_> {
         };
         let mut foreign = |field: &str, given: bool, has: bool| {
             if given && !has {
-                let found = format!("`{field}` of a refusal of the kind `{}`", raw.kind);
+                let found = format!("`{field}` in a refusal of kind `{}`", raw.kind);
                 self.error(&format!("refusal.{field}"), found, "no such field");
             }
         };
@@ -175,7 +174,7 @@ impl Reader<'_> {
                     self.error(
                         "refusal.operand",
                         place.to_string(),
-                        format!("a place from 0 to {}", count - 1),
+                        format!("a position from 0 to {}", count - 1),
                     );
                 }
                 found
@@ -200,7 +199,7 @@ impl Reader<'_> {
     }
 }
 
-/// The dtype of the operand of the lower rank: that of an intermediate.
+/// The dtype of the lower-rank operand, which is that of an intermediate.
 pub(crate) fn lower_dtype(request: &Request) -> Option<DType> {
     match (request.rules(), request.operands()) {
         (Rules::Xla { .. }, [left, right]) if left.rank() != right.rank() => {

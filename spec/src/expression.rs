@@ -1,18 +1,18 @@
-//! Expressions: what is computed at each index. Held as a list of nodes in post-order, so that nothing that
-//! walks one needs recursion, however deep it is nested.
+//! Expressions: what is computed at each index. An expression is a list of nodes in post-order, so that code
+//! can walk it without recursion, however deeply it is nested.
 
 use crate::{Exactness, Function};
 
 /// One step of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// The operand at this place in the request's list.
+    /// The operand at this position in the request's list.
     Operand(usize),
     /// A function of earlier nodes.
     Call(Call),
 }
 
-/// A function with the places of its arguments in [`Expression::nodes`], all before the call itself.
+/// A function with the positions of its arguments in [`Expression::nodes`]. Arguments come before their call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     function: Function,
@@ -25,14 +25,14 @@ impl Call {
         self.function
     }
 
-    /// The places of the arguments, in order: as many as the function's arity.
+    /// The positions of the arguments, in order: as many as the function's arity.
     pub fn arguments(&self) -> &[usize] {
         &self.arguments[..self.function.arity()]
     }
 }
 
-/// An expression over the operands of a request: a tree, in post-order, so that the last node is the root and
-/// each node but the root is the argument of exactly one call.
+/// An expression over the operands of a request: a tree in post-order. The last node is the root, and every
+/// other node is the argument of exactly one call.
 ///
 /// ```
 /// use broadcheck_spec::{Expression, Function};
@@ -47,7 +47,7 @@ pub struct Expression {
     nodes: Vec<Node>,
 }
 
-/// A function called with a number of arguments that is not its arity.
+/// A call whose number of arguments differs from the function's arity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongArity {
     /// The function.
@@ -66,15 +66,15 @@ impl std::fmt::Display for WrongArity {
 impl std::error::Error for WrongArity {}
 
 impl Expression {
-    /// The expression that is just an operand.
+    /// The expression that consists of one operand.
     pub fn operand(operand: usize) -> Expression {
         Expression { nodes: vec![Node::Operand(operand)] }
     }
 
-    /// A function of expressions.
+    /// A function applied to expressions.
     ///
     /// # Errors
-    /// [`WrongArity`] where the number of arguments is not the function's.
+    /// [`WrongArity`] if the number of arguments differs from the function's arity.
     pub fn call(
         function: Function,
         arguments: impl IntoIterator<Item = Expression>,
@@ -112,19 +112,19 @@ impl Expression {
         self.nodes.contains(&Node::Operand(operand))
     }
 
-    /// The highest operand place that is read.
+    /// The highest operand position that is read.
     pub fn highest_operand(&self) -> usize {
         let places = self.nodes.iter().map(|node| if let Node::Operand(place) = node { *place } else { 0 });
         places.max().unwrap_or(0)
     }
 
-    /// Whether it holds no function of which a few ULP are allowed (clause V-4b).
+    /// Whether the expression has no function for which clause V-4 allows a few ULP (clause V-4b).
     pub fn is_exact(&self) -> bool {
         self.calls().all(|call| call.function.exactness() == Exactness::Exact)
     }
 
-    /// A value for every node, in post-order: `operand` gives that of an operand, `call` that of a function from the
-    /// values of its arguments. The last is the root's.
+    /// Computes a value for every node, in post-order: `operand` returns the value of an operand, `call` that
+    /// of a function given the values of its arguments. The last value is the root's.
     ///
     /// # Errors
     /// The first error of `call`.
@@ -149,7 +149,7 @@ impl Expression {
         Ok(values)
     }
 
-    /// As [`try_values`](Expression::try_values), where `call` cannot fail.
+    /// Like [`try_values`](Expression::try_values), for a `call` that cannot fail.
     pub fn values<T: Clone>(
         &self,
         operand: impl FnMut(usize) -> T,
@@ -164,13 +164,13 @@ impl Expression {
         }
     }
 
-    /// For each node, whether the operand is below it: whether it is that operand or a function of it.
+    /// For each node, whether it depends on the operand: whether it is the operand or a function of it.
     pub fn holds(&self, operand: usize) -> Vec<bool> {
         self.values(|place| place == operand, |_, arguments| arguments.contains(&true))
     }
 
-    /// Builds something from the leaves up: `build` is given each node with its place in [`nodes`](Expression::nodes)
-    /// and what was built from its arguments. Returns what was built for the root.
+    /// Folds the expression from the leaves up: `build` receives each node with its position in
+    /// [`nodes`](Expression::nodes) and the results for its arguments. Returns the result for the root.
     pub fn fold<T>(&self, mut build: impl FnMut(usize, Node, Vec<T>) -> T) -> T {
         let mut built: Vec<T> = Vec::new();
         for (place, &node) in self.nodes.iter().enumerate() {
@@ -183,8 +183,9 @@ impl Expression {
         built.pop().expect("an expression has a root")
     }
 
-    /// The expression rebuilt from the leaves up: each node, with its arguments already rewritten, is replaced by what
-    /// `change` makes of it. `change` is also given the node's place in [`nodes`](Expression::nodes).
+    /// Rebuilds the expression from the leaves up: each node, with its arguments already rewritten, is
+    /// replaced by the return value of `change`, which also receives the node's position in
+    /// [`nodes`](Expression::nodes).
     ///
     /// ```
     /// use broadcheck_spec::{Expression, Function};
@@ -206,7 +207,7 @@ impl Expression {
         })
     }
 
-    /// The same expression over other operands: `place` maps the old place of an operand to the new one.
+    /// The same expression over other operands: `place` maps the old position of an operand to the new one.
     #[must_use]
     pub fn with_operands(&self, place: impl Fn(usize) -> usize) -> Expression {
         let moved = |node: &Node| match node {
@@ -216,13 +217,13 @@ impl Expression {
         Expression { nodes: self.nodes.iter().map(moved).collect() }
     }
 
-    /// The part of the expression whose root is the node at a place.
+    /// The subexpression whose root is the node at a position.
     ///
     /// # Panics
     /// If there is no such node.
     #[must_use]
     pub fn part(&self, place: usize) -> Expression {
-        // In post-order a part is a run of nodes that ends with its root; its first node is its leftmost leaf.
+        // In post-order, a subexpression is a run of nodes from its leftmost leaf to its root.
         let mut start = place;
         while let Node::Call(call) = &self.nodes[start] {
             start = call.arguments[0];
@@ -236,7 +237,7 @@ impl Expression {
         Expression { nodes: self.nodes[start..=place].iter().map(moved).collect() }
     }
 
-    /// The nested list of the case files, `[add, a, b]`, with these operand names.
+    /// The nested list of the case files, `[add, a, b]`, using these operand names.
     ///
     /// # Panics
     /// If the expression reads an operand that has no name in the list.
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_keep_their_places_and_order() {
+    fn arguments_keep_their_positions_and_order() {
         let difference = Expression::call(Function::Subtract, [operand(1), operand(0)]).unwrap();
         let less = Expression::call(Function::Less, [operand(2), operand(1)]).unwrap();
         let select = Expression::call(Function::Select, [less, difference, operand(0)]).unwrap();
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_expressions() {
+    fn subexpressions_are_expressions() {
         let difference = Expression::call(Function::Subtract, [operand(1), operand(0)]).unwrap();
         let less = Expression::call(Function::Less, [operand(2), operand(1)]).unwrap();
         let select =
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_expression_needs_no_stack() {
+    fn deep_expressions_do_not_overflow_the_stack() {
         let mut deep = operand(0);
         for _ in 0..2_000 {
             deep = Expression::call(Function::Negate, [deep]).unwrap();

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How far two correct implementations may differ.
+/// How much two correct implementations may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exactness {
-    /// Every implementation gives the same bits (clauses V-1, V-2, V-3, V-5).
+    /// Every implementation computes the same bits (clauses V-1, V-2, V-3, V-5).
     Exact,
-    /// A few ULP are allowed (clause V-4).
+    /// They may differ by a few ULP (clause V-4).
     Ulp,
 }
 
@@ -19,7 +19,7 @@ macro_rules! functions {
         pub enum Function { $(#[doc = $doc] $variant,)* }
 
         impl Function {
-            /// Every function, in the order of the format's page.
+            /// Every function, in the order of the format reference.
             pub const ALL: &'static [Function] = &[$(Function::$variant,)*];
 
             /// The name in expressions.
@@ -32,7 +32,7 @@ macro_rules! functions {
                 match self { $(Function::$variant => $arity,)* }
             }
 
-            /// Whether all implementations must agree to the bit.
+            /// Whether all implementations must agree bit for bit.
             pub fn exactness(self) -> Exactness {
                 match self { $(Function::$variant => Exactness::$exactness,)* }
             }
@@ -48,22 +48,22 @@ functions! {
     Maximum "maximum" 2 Exact "The larger; NaN if either is NaN (clause V-3).";
     Minimum "minimum" 2 Exact "The smaller; NaN if either is NaN (clause V-3).";
     Power "power" 2 Ulp "a to the power of b, IEEE 754-2019 `pow`; floats only";
-    Equal "equal" 2 Exact "a = b; gives bool";
-    NotEqual "not_equal" 2 Exact "a ≠ b; gives bool";
-    Less "less" 2 Exact "a < b; gives bool";
-    LessEqual "less_equal" 2 Exact "a ≤ b; gives bool";
-    Greater "greater" 2 Exact "a > b; gives bool";
-    GreaterEqual "greater_equal" 2 Exact "a ≥ b; gives bool";
-    LogicalAnd "logical_and" 2 Exact "Both; bool only";
-    LogicalOr "logical_or" 2 Exact "Either or both; bool only";
+    Equal "equal" 2 Exact "a = b; returns bool";
+    NotEqual "not_equal" 2 Exact "a ≠ b; returns bool";
+    Less "less" 2 Exact "a < b; returns bool";
+    LessEqual "less_equal" 2 Exact "a ≤ b; returns bool";
+    Greater "greater" 2 Exact "a > b; returns bool";
+    GreaterEqual "greater_equal" 2 Exact "a ≥ b; returns bool";
+    LogicalAnd "logical_and" 2 Exact "Logical and; bool only";
+    LogicalOr "logical_or" 2 Exact "Inclusive or; bool only";
     Negate "negate" 1 Exact "-a";
     Abs "abs" 1 Exact "The absolute value";
     Sqrt "sqrt" 1 Exact "The square root; floats only";
     Exp "exp" 1 Ulp "e to the power of a; floats only";
     Log "log" 1 Ulp "The natural logarithm; floats only";
     Tanh "tanh" 1 Ulp "The hyperbolic tangent; floats only";
-    LogicalNot "logical_not" 1 Exact "Not a; bool only";
-    Select "select" 3 Exact "The second argument where the first, a bool, is true; else the third";
+    LogicalNot "logical_not" 1 Exact "Logical not; bool only";
+    Select "select" 3 Exact "The second argument where the first, a bool, is true; otherwise the third";
 }
 
 impl fmt::Display for Function {
@@ -72,14 +72,14 @@ impl fmt::Display for Function {
     }
 }
 
-/// A name that no function has.
+/// A name that is not the name of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownFunction(pub String);
 
 impl fmt::Display for UnknownFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = Function::ALL.iter().map(|function| function.name()).collect();
-        write!(f, "`{}` is no function: expected one of {}", self.0, names.join(" "))
+        write!(f, "`{}` is not a function: expected one of {}", self.0, names.join(" "))
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back_and_the_table_is_whole() {
+    fn names_parse_back_and_the_table_is_complete() {
         assert_eq!(Function::ALL.len(), 23);
         for &function in Function::ALL {
             assert_eq!(function.name().parse(), Ok(function));

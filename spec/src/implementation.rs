@@ -1,31 +1,31 @@
-//! What an implementation of broadcasting is to the suite: its name, what it can do, and an answer per request.
+//! The trait for implementations of broadcasting: a name, what it supports, and an answer to each request.
 
 use crate::{DType, Function, Node, Operand, Operation, OperationKind, Outcome, Request, RuleSet};
 
-/// The largest result, in elements, that an implementation answers unless it declares another: 2^28 (clause G-1).
+/// The default size limit of an implementation, in elements of the result: 2^28 (clause G-1).
 pub const DEFAULT_MAX_ELEMENTS: usize = 1 << 28;
 
-/// What an implementation does. What is not declared is skipped and counted, never passed.
+/// What an implementation supports. Requests beyond it are skipped and counted as such, never as passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// The rule sets.
     pub rules: Vec<RuleSet>,
     /// The operations.
     pub operations: Vec<OperationKind>,
-    /// Whether operands may be strided views.
+    /// Whether strided views are supported as operands.
     pub strided: bool,
     /// The functions.
     pub functions: Vec<Function>,
     /// The dtypes.
     pub dtypes: Vec<DType>,
-    /// The highest rank, of an operand, the target or the result; `None` where there is no limit.
+    /// The highest rank of an operand, the target or the result; `None` if there is no limit.
     pub max_rank: Option<usize>,
     /// The largest result, in elements.
     pub max_elements: usize,
 }
 
 impl Capabilities {
-    /// Everything that the format can express.
+    /// Everything that the format can express, with the default size limit.
     pub fn all() -> Capabilities {
         Capabilities {
             rules: RuleSet::ALL.to_vec(),
@@ -38,10 +38,10 @@ impl Capabilities {
         }
     }
 
-    /// Whether a request lies inside what is declared, as far as the request itself shows.
+    /// Whether a request is supported, as far as the request itself shows.
     ///
     /// # Errors
-    /// The first thing that is not declared: the reason of a skip.
+    /// The first thing that is not supported: the reason for skipping.
     pub fn covers(&self, request: &Request) -> Result<(), String> {
         let rules = request.rules().set();
         if !self.rules.contains(&rules) {
@@ -83,7 +83,7 @@ impl Capabilities {
     }
 }
 
-/// Something that answers requests: a library under test, or one of our own engines.
+/// Something that answers requests: a library under test, or one of broadcheck's engines.
 ///
 /// ```
 /// use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
@@ -105,17 +105,17 @@ pub trait Implementation: Sync {
     /// The name in reports and on the command line.
     fn name(&self) -> &str;
 
-    /// The version of what is tested.
+    /// The version of the library under test.
     fn version(&self) -> &str;
 
-    /// What it does.
+    /// What it supports.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Answers one request. A panic is caught by the runner and is the failure of that case.
+    /// Answers one request. The runner catches a panic and counts the case as failed.
     fn run(&self, request: &Request) -> Outcome;
 
-    /// How many requests it likes to be given at a time: more than one where it answers them faster together, as
-    /// a process does that is sent several before it has answered the first.
+    /// The preferred number of requests per call of `run_many`. More than one if batches are faster, as for a
+    /// process that receives several requests before it answers the first.
     fn batch(&self) -> usize {
         1
     }
@@ -125,13 +125,14 @@ pub trait Implementation: Sync {
         requests.iter().map(|request| self.run(request)).collect()
     }
 
-    /// How far `exp log tanh power` may be from the correctly rounded value, in ULP (clause V-4).
+    /// The allowed error of `exp`, `log`, `tanh` and `power`, in ULP from the correctly rounded value (clause
+    /// V-4).
     fn allowed_ulp(&self) -> u32 {
         4
     }
 
-    /// Whether `maximum` and `minimum` promise to put -0 below +0; if not, a zero of either sign is right
-    /// from an expression that holds one of them (clause V-3).
+    /// Whether `maximum` and `minimum` order -0 below +0. If not, a zero of either sign is correct in an
+    /// expression that contains one of them (clause V-3).
     fn orders_zeros(&self) -> bool {
         false
     }

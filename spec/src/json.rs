@@ -1,10 +1,12 @@
 //! JSON: requests and answers of the protocol, and the JSON twin of a case.
 //!
-//! What JSON cannot write is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53, values as well as
-//! lengths, strides, offsets, axes and dimensions. Readers take both the string and the number.
+//! What JSON numbers cannot express is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond
+//! 2^53: values, lengths, strides, offsets, axes and dimensions. Readers accept both the string and the
+//! number.
 //!
-//! Objects hold their fields in the order of the format where serde_json's feature `preserve_order` is on, as it is in
-//! the command; else serde_json sorts them by name. It brings four packages into a build, and only people read the order.
+//! With serde_json's feature `preserve_order`, objects have their fields in the order of the format; without
+//! it, serde_json sorts them by name. Only the command enables it: it adds four packages to a build, and the
+//! order matters to human readers alone.
 
 use crate::assemble::{self, Names, Parts};
 use crate::expect::lower_dtype;
@@ -18,7 +20,7 @@ use crate::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Integers up to this size are JSON numbers: all readers hold them exactly.
+/// Integers up to this size are JSON numbers: every reader represents them exactly.
 const SAFE: i128 = 1 << 53;
 
 /// A request as the protocol writes it.
@@ -42,7 +44,7 @@ pub fn request_to_value(request: &Request) -> Value {
     Value::Object(map)
 }
 
-/// The fields of a request but for its rule set.
+/// The fields of a request, without its rule set.
 fn insert_request(map: &mut Map<String, Value>, request: &Request) {
     let operation = request.operation();
     map.insert("operation".into(), operation.kind().name().into());
@@ -115,7 +117,7 @@ pub fn scalar_to_value(scalar: Scalar) -> Value {
     }
 }
 
-/// An integer as JSON writes it: one beyond 2^53 as a string.
+/// An integer as JSON writes it: as a string if it is beyond 2^53.
 fn integer_to_value(value: i128) -> Value {
     match i64::try_from(value) {
         Ok(small) if value.abs() <= SAFE => small.into(),
@@ -157,7 +159,7 @@ fn insert_extras(map: &mut Value, intermediate: Option<&Tensor>, flags: Option<&
 /// Reads a request of the protocol. Unknown fields are ignored.
 ///
 /// # Errors
-/// The first thing that makes it no request.
+/// The first thing that is wrong with it.
 pub fn request_from_str(text: &str) -> Result<Request, Malformed> {
     request_from_value(serde_json::from_str(text).map_err(|error| syntax(&error))?)
 }
@@ -165,7 +167,7 @@ pub fn request_from_str(text: &str) -> Result<Request, Malformed> {
 /// Reads a request of the protocol from a parsed object. Unknown fields are ignored.
 ///
 /// # Errors
-/// The first thing that makes it no request.
+/// The first thing that is wrong with it.
 pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
     let raw: RawRequest = serde_path_to_error::deserialize(value).map_err(|error| typed(&error))?;
     let rules: RuleSet = raw.rules.parse().map_err(|_| {
@@ -197,7 +199,7 @@ fn first(errors: Vec<Malformed>) -> Malformed {
     limited(&first.place, &first.found, &first.expected)
 }
 
-/// An error whose texts stay short, whatever the line holds.
+/// An error with short texts, however long the line is.
 fn limited(place: &str, found: &str, expected: &str) -> Malformed {
     Malformed::new(message(place), message(found), message(expected))
 }
@@ -298,11 +300,11 @@ struct Errored {
     message: Option<String>,
 }
 
-/// Reads an answer to a request. Unknown fields are ignored, `seq` among them; a float is rounded to the dtype;
-/// an integer may read `8.0`.
+/// Reads an answer to a request. Unknown fields, including `seq`, are ignored; a float is rounded to the
+/// dtype; an integer may be written `8.0`.
 ///
 /// # Errors
-/// The first thing that makes it no valid answer.
+/// The first thing that makes the answer invalid.
 ///
 /// ```
 /// use broadcheck_spec::{Expression, Operand, Operation, Outcome, Request, Rules, Tensor, json};
@@ -331,8 +333,8 @@ pub fn outcome_from_str(request: &Request, text: &str) -> Result<Outcome, Malfor
         Answer { result: None, refusal: None, skipped: None, errored: Some(errored) } => {
             Ok(Outcome::errored(ErrorKind::Reported, errored.message.unwrap_or_default()))
         }
-        Answer { result: None, refusal: None, skipped: None, errored: None } => Err(one_of("none of them")),
-        Answer { .. } => Err(one_of("several of them")),
+        Answer { result: None, refusal: None, skipped: None, errored: None } => Err(one_of("no outcome")),
+        Answer { .. } => Err(one_of("several outcomes")),
     }
 }
 
@@ -347,7 +349,7 @@ fn success(request: &Request, raw: &AnswerResult) -> Result<Success, Malformed> 
         assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Answer, "result", &mut errors)
     });
     let intermediate = raw.intermediate.as_ref().and_then(|raw| {
-        // Where no operand is the lower one there is no intermediate to judge; it must still be a tensor.
+        // If there is no lower operand, the intermediate is not compared, but it must still be a tensor.
         let dtype = lower_dtype(request).or(dtype)?;
         let field = "result.intermediate";
         assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Answer, field, &mut errors)
@@ -389,7 +391,7 @@ fn refused(request: &Request, raw: AnswerRefusal) -> Result<Refusal, Malformed> 
     Ok(Refusal { kind, axis: raw.axis.map(whole), operand, message: raw.message.unwrap_or_default() })
 }
 
-/// The JSON twin of a case: the same fields as in the case file, its rule set among them.
+/// The JSON twin of a case: the fields of the case file, including the rule set.
 pub fn case_to_json(case: &Case) -> Value {
     let mut map = head(&case.id, &case.title, &case.clause, &case.examples, &case.sources);
     map.insert("origin".into(), case.origin.to_string().into());

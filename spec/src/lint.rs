@@ -1,6 +1,6 @@
-//! What a plain (unquoted) scalar is: YAML 1.1, YAML 1.2 and the format must agree, else it is an error.
+//! The meaning of a plain (unquoted) scalar. YAML 1.1, YAML 1.2 and the format must agree on it.
 
-/// The value of a scalar that all readers read alike.
+/// The value of a scalar that every reader interprets the same way.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Plain {
     Text,
@@ -10,7 +10,7 @@ pub(crate) enum Plain {
     Float(f64),
 }
 
-/// Which literals a file is written in.
+/// The language whose literals a file uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
     Yaml,
@@ -28,8 +28,8 @@ fn finding<T>(text: &str, expected: &str) -> Result<T, Finding> {
     Err(Finding { found: format!("`{}`", shortened(text)), expected: expected.into() })
 }
 
-/// Characters without width, those that change the writing direction, line ends other than a line feed, and
-/// noncharacters, which neither XML nor YAML allows.
+/// Whether a character is invisible or misleading: it has no width, changes the writing direction, is a line
+/// separator other than a line feed, or is a noncharacter, which neither XML nor YAML allows.
 pub fn hides(char: char) -> bool {
     if u32::from(char) & 0xfffe == 0xfffe {
         return true;
@@ -49,17 +49,17 @@ pub fn hides(char: char) -> bool {
     )
 }
 
-/// At most 60 characters of a text, for messages.
+/// The first 60 characters of a text, for messages.
 pub(crate) fn shortened(text: &str) -> String {
     limited(text, 60)
 }
 
-/// A part of a message, which may quote a text: at most 400 characters.
+/// A part of a message that may quote a text, cut to 400 characters.
 pub(crate) fn message(text: &str) -> String {
     limited(text, 400)
 }
 
-/// The beginning of a text on one line; what does not show is escaped, so that none of it reaches a terminal.
+/// The beginning of a text on one line. Invisible characters are escaped, so that none reaches a terminal.
 fn limited(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (place, char) in text.chars().enumerate() {
@@ -72,14 +72,14 @@ fn limited(text: &str, most: usize) -> String {
     out
 }
 
-/// The words that YAML 1.1 takes for truth values; `true` and `false` are everybody's.
+/// The words that YAML 1.1 reads as booleans. Every reader agrees on `true` and `false`.
 const WORDS: [&str; 8] = ["y", "n", "yes", "no", "on", "off", "true", "false"];
 
-/// What a plain scalar denotes.
+/// The meaning of a plain scalar.
 ///
 /// # Errors
-/// Where YAML 1.1 and 1.2 read it differently, where it is empty or null, or where the format has one way to write
-/// it and this is another.
+/// The scalar is read differently by YAML 1.1 and 1.2, is empty or null, or is not written the one way that
+/// the format allows.
 pub(crate) fn plain(text: &str, syntax: Syntax) -> Result<Plain, Finding> {
     match text {
         "true" => return Ok(Plain::Bool(true)),
@@ -89,16 +89,13 @@ pub(crate) fn plain(text: &str, syntax: Syntax) -> Result<Plain, Finding> {
         "-.inf" => return Ok(Plain::Float(f64::NEG_INFINITY)),
         "" => return Err(Finding { found: "nothing".into(), expected: "a value".into() }),
         "-0" => return finding(text, "`-0.0` for minus zero, or `0`"),
-        "=" => return finding(text, "a quoted string: YAML 1.1 gives `=` a type of its own"),
-        "<<" => return finding(text, "no merge"),
+        "=" => return finding(text, "a quoted string: YAML 1.1 gives `=` a special type"),
+        "<<" => return finding(text, "no merge key"),
         _ => {}
     }
     let lower = text.to_ascii_lowercase();
     if WORDS.contains(&lower.as_str()) {
-        return finding(
-            text,
-            "`true` or `false`, or a quoted string: YAML 1.1 takes this word for a truth value",
-        );
+        return finding(text, "`true` or `false`, or a quoted string: YAML 1.1 reads this word as a boolean");
     }
     if lower == "null" || text == "~" {
         return finding(text, "a value, or a quoted string: this is YAML's null");
@@ -133,7 +130,7 @@ struct Decimal {
     signed_exponent: bool,
 }
 
-/// Reads `0 12 1.5 1e5 1.0e+5`: digits without a leading zero, a point with digits on both sides, an exponent.
+/// Reads `0 12 1.5 1e5 1.0e+5`: digits without a leading zero, a point between digits, an exponent.
 fn decimal(text: &str) -> Option<Decimal> {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -169,7 +166,7 @@ fn value_of(text: &str, parts: Decimal, syntax: Syntax) -> Result<Plain, Finding
     if value == 0.0 && mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
         return finding(
             text,
-            "a number that an f64 tells from 0: this one is nearer to 0 than to the smallest f64",
+            "a number that an f64 distinguishes from 0: this one is nearer to 0 than to the smallest f64",
         );
     }
     if exponent && syntax == Syntax::Yaml && !(point && signed_exponent) {
@@ -185,7 +182,7 @@ fn value_of(text: &str, parts: Decimal, syntax: Syntax) -> Result<Plain, Finding
     }
 }
 
-/// What is wrong with a text that starts like a number; one that no reader takes for a number is a string.
+/// The error in a text that starts like a number. A text that no reader takes for a number is a string.
 fn not_decimal(text: &str, unsigned: &str) -> Result<Plain, Finding> {
     let lower = unsigned.to_ascii_lowercase();
     let only =
@@ -211,7 +208,10 @@ fn not_decimal(text: &str, unsigned: &str) -> Result<Plain, Finding> {
         return finding(text, "a number without `_`, or a quoted string");
     }
     if mantissa.starts_with('0') && mantissa.len() > 1 && mantissa.as_bytes()[1].is_ascii_digit() {
-        return finding(text, "a number without leading zero (YAML 1.1 reads octal), or a quoted string");
+        return finding(
+            text,
+            "a number without a leading zero (YAML 1.1 reads it as octal), or a quoted string",
+        );
     }
     if mantissa.starts_with('.') || mantissa.ends_with('.') {
         return finding(text, "digits on both sides of the point, or a quoted string");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_everybody_reads_alike_is_read() {
+    fn scalars_on_which_all_readers_agree_are_accepted() {
         for (text, value) in [
             ("true", Plain::Bool(true)),
             ("false", Plain::Bool(false)),
@@ -274,17 +274,17 @@ mod tests {
     }
 
     #[test]
-    fn what_some_reader_reads_otherwise_is_an_error() {
+    fn scalars_on_which_readers_disagree_are_errors() {
         for (text, expected) in [
-            ("y", "truth value"),
-            ("N", "truth value"),
-            ("yes", "truth value"),
-            ("Off", "truth value"),
-            ("TRUE", "truth value"),
+            ("y", "a boolean"),
+            ("N", "a boolean"),
+            ("yes", "a boolean"),
+            ("Off", "a boolean"),
+            ("TRUE", "a boolean"),
             ("null", "null"),
             ("~", "null"),
             ("", "a value"),
-            ("=", "a type of its own"),
+            ("=", "a special type"),
             ("-0", "-0.0"),
             ("+1", "without `+`"),
             ("012", "leading zero"),
@@ -303,8 +303,8 @@ mod tests {
             ("1e+5", "as in `1.0e+5`"),
             ("1e400", "beyond the largest"),
             ("-1.0e+400", "beyond the largest"),
-            ("1.0e-400", "tells from 0"),
-            ("-2.4e-324", "tells from 0"),
+            ("1.0e-400", "distinguishes from 0"),
+            ("-2.4e-324", "distinguishes from 0"),
             (".5", "both sides"),
             ("1.", "both sides"),
             ("+.inf", "`.inf`"),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn json_writes_exponents_its_own_way() {
+    fn json_exponents_need_neither_point_nor_sign() {
         assert_eq!(plain("1e5", Syntax::Json), Ok(Plain::Float(1e5)));
         assert!(plain("1e400", Syntax::Json).is_err());
         assert!(plain("1e-400", Syntax::Json).is_err());

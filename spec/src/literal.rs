@@ -1,4 +1,4 @@
-//! Value literals: from the text of a file or an answer to a value of a dtype.
+//! Value literals: converts the text of a file or an answer to a value of a dtype.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -58,14 +58,14 @@ impl<'de> Deserialize<'de> for Literal {
 /// How exact a literal must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// In cases and requests: the literal denotes a value of the dtype, exactly.
+    /// In cases and requests: the dtype must represent the literal exactly.
     Exact,
-    /// In answers: floats are rounded to the dtype, and an integer may read `8.0`.
+    /// In answers: floats are rounded to the dtype, and an integer may be written `8.0`.
     Answer,
 }
 
 impl Literal {
-    /// The value of a dtype that the literal denotes.
+    /// The value of the literal in a dtype.
     ///
     /// # Errors
     /// What was expected instead.
@@ -119,7 +119,7 @@ impl Literal {
     }
 }
 
-/// An integer as the format writes it in a string: digits, no leading zero, no `-0`.
+/// An integer as the format writes it in a string: only digits, no leading zero, not `-0`.
 pub(crate) fn whole(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -129,7 +129,7 @@ pub(crate) fn whole(text: &str) -> Option<i128> {
     if canonical { text.parse().ok() } else { None }
 }
 
-/// A decimal in a string of an answer; never a word that Rust takes for a number.
+/// A decimal in a string of an answer. Words that Rust parses as numbers, such as `infinity`, are errors.
 fn decimal(text: &str) -> Option<f64> {
     let plausible = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     let value: f64 = if plausible { text.parse().ok()? } else { return None };
@@ -193,7 +193,7 @@ fn round(dtype: DType, value: f64) -> Scalar {
         }
         DType::Bf16 => {
             let near = bf16::from_f64(value).to_bits();
-            // Half an ULP beyond the largest: 2^128 - 2^119.
+            // Half a ULP beyond the largest finite number: 2^128 - 2^119.
             let beyond = 2f64.powi(128) - 2f64.powi(119);
             Scalar::Bf16(bf16::from_bits(nearest(value, near, |bits| bf16::from_bits(bits).to_f64(), beyond)))
         }
@@ -203,8 +203,8 @@ fn round(dtype: DType, value: f64) -> Scalar {
     }
 }
 
-/// The bits of the nearest half float, ties to even, starting from bits that are at most one off. `half` goes
-/// through f32 on some machines, which rounds twice. From `beyond` on, the nearest is infinity.
+/// The bits of the nearest half float, ties to even, starting from bits that are at most one off. `half`
+/// converts through f32 on some machines, which rounds twice. Values of `beyond` and above round to infinity.
 fn nearest(value: f64, bits: u16, to_f64: impl Fn(u16) -> f64, beyond: f64) -> u16 {
     let start = to_f64(bits);
     // mutant: replace || with &&: a shortcut; such a value comes out of the search unchanged
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_may_read_8_0_in_an_answer_only() {
+    fn only_answers_may_write_an_integer_as_8_0() {
         assert!(exact(&Literal::Float(8.0), DType::I32).is_err());
         assert_eq!(answer(&Literal::Float(8.0), DType::I32), Ok(Scalar::I32(8)));
         assert!(answer(&Literal::Float(8.5), DType::I32).is_err());
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_for_what_json_cannot_write() {
+    fn strings_denote_what_json_numbers_cannot_express() {
         assert_eq!(exact(&text("nan"), DType::F16), Ok(Scalar::F16(f16::NAN)));
         assert_eq!(exact(&text("-inf"), DType::Bf16), Ok(Scalar::Bf16(bf16::NEG_INFINITY)));
         assert_eq!(exact(&text("-0.0"), DType::F32), Ok(Scalar::F32(-0.0)));
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn halves_round_once() {
-        // One and a half ULP of f16 above 1, and a trace: f32 in between would make a tie of it.
+        // Half a ULP of f16 above 1, plus a little: rounding to f32 first would make it a tie.
         let value = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
         assert_eq!(answer(&Literal::Float(value), DType::F16), Ok(Scalar::F16(f16::from_bits(0x3c01))));
         let value = 1.0 + 2f64.powi(-8) + 2f64.powi(-40);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn every_half_comes_back() {
+    fn every_half_is_read_back() {
         for bits in 0..=u16::MAX {
             let half = Scalar::F16(f16::from_bits(bits));
             let value = half.as_f64().unwrap();

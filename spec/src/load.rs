@@ -1,4 +1,4 @@
-//! Case files: from a path or a text to cases and sweeps, or to everything that is wrong with them.
+//! Loads case files, from a path or a text: returns cases and sweeps, or all errors.
 
 use crate::convert::Reader;
 use crate::error::{LoadError, LoadErrors};
@@ -11,13 +11,13 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The number that a case file's `format` must have.
+/// The required value of a case file's field `format`.
 pub const FORMAT: u32 = 1;
 
-/// The largest case file, in bytes: larger ones are refused unread.
+/// The largest case file, in bytes. Larger ones are rejected without reading them.
 pub const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// What case files hold.
+/// The contents of case files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaseFile {
     /// The cases, in the order of the file.
@@ -26,10 +26,10 @@ pub struct CaseFile {
     pub sweeps: Vec<Sweep>,
 }
 
-/// Loads the text of a case file. A `file_name` that ends in `.json` is read with JSON's literals.
+/// Loads the text of a case file. If `file_name` ends in `.json`, the text is read as JSON.
 ///
 /// # Errors
-/// Everything that is wrong in it.
+/// All errors in it.
 pub fn load_str(text: &str, file_name: &str) -> Result<CaseFile, LoadErrors> {
     let json =
         Path::new(file_name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
@@ -45,11 +45,11 @@ pub fn load_str(text: &str, file_name: &str) -> Result<CaseFile, LoadErrors> {
     Loader::new(file_name).load(parsed)
 }
 
-/// The places of a JSON file's values are found by reading it as YAML: that it is JSON is to be seen to before.
+/// Checks that a text is JSON. It is then parsed as YAML, which gives the positions of its values.
 fn strict_json(text: &str, file_name: &str) -> Result<Masked, LoadErrors> {
     let error = |error: &serde_json::Error, line: usize, column: usize| {
-        let said = error.to_string();
-        let found = said.split(" at line ").next().unwrap_or(&said);
+        let text = error.to_string();
+        let found = text.split(" at line ").next().unwrap_or(&text);
         LoadErrors::one(LoadError {
             line: Some(line),
             column: Some(column),
@@ -63,11 +63,11 @@ fn strict_json(text: &str, file_name: &str) -> Result<Masked, LoadErrors> {
     Masked::new(text).map_err(|(found, line, column)| error(&found, line, column))
 }
 
-/// Loads a case file, or all of a directory: `*.yaml`, `*.yml` and `*.json` below it, sorted by path.
+/// Loads a case file, or all case files below a directory: `*.yaml`, `*.yml` and `*.json`, sorted by path.
 ///
 /// # Errors
-/// Everything that is wrong in any of the files; a directory without a case file; a path that is neither a
-/// directory nor a regular file.
+/// All errors in any of the files; a directory without case files; a path that is neither a directory nor a
+/// regular file.
 pub fn load_path(path: &Path) -> Result<CaseFile, LoadErrors> {
     let name = path.display().to_string();
     let metadata = fs::metadata(path).map_err(|error| unreadable(&name, &error))?;
@@ -81,7 +81,7 @@ pub fn load_path(path: &Path) -> Result<CaseFile, LoadErrors> {
     gather(files.iter().map(|file| load_file(file)))
 }
 
-/// The contents of several files together, or all of their errors; an id in two files is an error.
+/// The contents of several files together, or all their errors. An id that occurs in two files is an error.
 pub(crate) fn gather(
     files: impl Iterator<Item = Result<CaseFile, LoadErrors>>,
 ) -> Result<CaseFile, LoadErrors> {
@@ -105,8 +105,8 @@ pub(crate) fn gather(
                             column: None,
                             case: Some(id.clone()),
                             field: "id".into(),
-                            finding: format!("the id a second time (first at {first})"),
-                            expectation: "ids that are unique over all files".into(),
+                            finding: format!("a duplicate id (first at {first})"),
+                            expectation: "an id that is unique across all files".into(),
                         }));
                     }
                 }
@@ -119,7 +119,7 @@ pub(crate) fn gather(
     errors.map_or(Ok(all), Err)
 }
 
-/// The case files below a directory, sorted. Links to directories are not followed: they may lead in a circle.
+/// The case files below a directory, sorted. Does not follow links to directories: they may form a cycle.
 fn case_files(directory: &Path) -> Result<Vec<PathBuf>, LoadErrors> {
     let mut files = Vec::new();
     let mut open = vec![directory.to_owned()];
@@ -142,7 +142,7 @@ fn case_files(directory: &Path) -> Result<Vec<PathBuf>, LoadErrors> {
     Ok(files)
 }
 
-/// Loads one file, of which no more than the limit is ever read.
+/// Loads one file. Never reads more than the limit.
 fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     let name = path.display().to_string();
     let metadata = fs::metadata(path).map_err(|error| unreadable(&name, &error))?;
@@ -155,13 +155,13 @@ fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     if metadata.len() > MAX_FILE_BYTES {
         return Err(too_large(&name, metadata.len()));
     }
-    // Some files report a length of 0 and are not empty: reading one may block for ever.
+    // Some files report a length of 0 but are not empty, and reading one may block forever.
     if metadata.len() == 0 {
         return Err(whole(&name, EMPTY.0, EMPTY.1));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
-    // Some files grow.
+    // The file may have grown.
     // mutant: replace + with *: only a file that grows while it is read has more bytes
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
@@ -180,7 +180,7 @@ fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     }
 }
 
-/// The error of a file without content.
+/// The error for a file without content.
 const EMPTY: (&str, &str) = ("an empty file", "a case file: `format: 1`, `cases:`");
 
 fn nowhere(file: &str, found: &str, expected: &str) -> LoadError {
@@ -211,7 +211,7 @@ pub(crate) fn too_large(file: &str, bytes: u64) -> LoadErrors {
     )
 }
 
-/// One file that is being loaded.
+/// A file that is being loaded.
 struct Loader<'a> {
     file: &'a str,
     errors: Vec<LoadError>,
@@ -253,7 +253,7 @@ impl<'a> Loader<'a> {
             spoilt.push(item.to_owned());
         }
         match &parsed.root {
-            // After the parser has given up, what it has not read must not be missed.
+            // The parser stopped early: what it did not read must not be reported as missing.
             _ if parsed.stopped => {}
             None => {
                 self.errors.push(nowhere(self.file, EMPTY.0, EMPTY.1));
@@ -269,7 +269,12 @@ impl<'a> Loader<'a> {
 
     fn file(&mut self, root: &Node, spoilt: &[String]) {
         let Kind::Map(entries) = &root.kind else {
-            return self.error(root.place, "", "no mapping", "a case file: `format: 1`, `cases:`");
+            return self.error(
+                root.place,
+                "",
+                "a value that is not a mapping",
+                "a case file: `format: 1`, `cases:`",
+            );
         };
         for (key, _) in entries {
             if !["format", "rules", "cases", "sweeps"].contains(&&*key.name) {
@@ -282,7 +287,7 @@ impl<'a> Loader<'a> {
         }
         let rules = self.rules(root);
         if rules.is_none() && root.get("rules").is_some() {
-            return; // Every case would be missing it.
+            return; // Otherwise every case would report it as missing.
         }
         if root.get("cases").is_none() && root.get("sweeps").is_none() {
             self.error(root.place, "", "neither `cases` nor `sweeps`", "at least one of them");
@@ -291,7 +296,7 @@ impl<'a> Loader<'a> {
         for list in ["cases", "sweeps"] {
             let Some(node) = root.get(list) else { continue };
             let Kind::List(items) = &node.kind else {
-                self.error(node.place, list, "no list", format!("a list of {list}"));
+                self.error(node.place, list, "a value that is not a list", format!("a list of {list}"));
                 continue;
             };
             if items.is_empty() {
@@ -318,7 +323,7 @@ impl<'a> Loader<'a> {
                 );
             }
             Some((node, _)) => {
-                self.error(node.place, "format", "something else than a number", "`format: 1`");
+                self.error(node.place, "format", "a value that is not a number", "`format: 1`");
             }
             None => self.error(root.place, "", "no field `format`", "`format: 1`"),
         }
@@ -329,8 +334,9 @@ impl<'a> Loader<'a> {
         let node = root.get("rules")?;
         let rules = node.text().and_then(|name| name.parse().ok());
         if rules.is_none() {
-            let found =
-                node.text().map_or("no name".into(), |name| format!("`{}`", crate::lint::shortened(name)));
+            let found = node.text().map_or("a value that is not a name".into(), |name| {
+                format!("`{}`", crate::lint::shortened(name))
+            });
             let expected = format!("one of {}", RuleSet::ALL.map(RuleSet::name).join(" "));
             self.error(node.place, "rules", found, expected);
         }
@@ -341,8 +347,8 @@ impl<'a> Loader<'a> {
         let Some(id) = item.get("id") else { return };
         let Some(text) = id.text() else { return };
         if let Some(first) = seen.get(text) {
-            let found = format!("the id a second time (first on line {})", first.line);
-            self.error(id.place, "id", found, "ids that are unique");
+            let found = format!("a duplicate id (first on line {})", first.line);
+            self.error(id.place, "id", found, "a unique id");
             if let Some(error) = self.errors.last_mut() {
                 error.case = Some(crate::lint::shortened(text));
             }
@@ -364,7 +370,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// A path from the root as the item's path and the field within it: `cases[3]` and `operands[0].values`.
+/// Splits a path from the root into the item's path and the field within it: `cases[3]` and
+/// `operands[0].values`.
 fn split(path: &str) -> (&str, &str) {
     let item = ["cases[", "sweeps["].iter().any(|start| path.starts_with(start));
     match path.find(']') {

@@ -1,7 +1,8 @@
-//! A JSON file made ready for the parser that finds places: strings without their content.
+//! Prepares a JSON file for the YAML parser, which finds positions, by masking the content of strings.
 //!
-//! YAML reads almost all of JSON, but not pairs of `\u` escapes, nor tabs everywhere. So each string is read here, by
-//! the JSON library, and the parser sees as many harmless characters in its place: lines and columns stay.
+//! YAML parsers read almost all of JSON, except pairs of `\u` escapes and tabs in some places. So the JSON
+//! library reads each string here, and the parser sees the same number of harmless characters instead: lines
+//! and columns stay the same.
 
 /// The text with masked strings, and the strings in order.
 pub(crate) struct Masked {
@@ -10,14 +11,14 @@ pub(crate) struct Masked {
 }
 
 impl Masked {
-    /// Masks a text that is JSON, but for the escapes in its strings.
+    /// Masks a text that is JSON, apart from the escapes in its strings.
     ///
     /// # Errors
-    /// A string that denotes no text, with its line and column.
+    /// A string that does not denote a text, with its line and column.
     pub(crate) fn new(json: &str) -> Result<Masked, (serde_json::Error, usize, usize)> {
         let mut masked = Masked { text: String::with_capacity(json.len()), strings: Vec::new() };
         let (mut line, mut column) = (1, 0);
-        // Where the open string began: its byte, its line and its column.
+        // Where the open string began: byte, line and column.
         let mut open: Option<(usize, usize, usize)> = None;
         let mut escaped = false;
         for (place, char) in json.char_indices() {
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_taken_out_and_places_stay() {
+    fn strings_are_masked_and_positions_stay() {
         let json = "{\t\"a\\\"\\\\\":[\"\\ud83d\\ude00\",\n\"\u{2028}é: {\", \"\", 1.5]}";
         let Ok(Masked { text, strings }) = Masked::new(json) else { panic!("JSON") };
         assert_eq!(text, "{ \"xxxxx\":[\"xxxxxxxxxxxx\",\n\"xxxxx\", \"\", 1.5]}");
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_pair_is_no_text() {
+    fn half_a_surrogate_pair_is_an_error() {
         let Err((error, line, column)) = Masked::new("[1,\n \"\\ud83d\"]") else { panic!("no text") };
         assert!(
             error.to_string().contains("surrogate") || error.to_string().contains("hex escape"),

@@ -3,14 +3,14 @@
 use crate::request::Malformed;
 use crate::{DType, Data, Function, Shape};
 
-/// The longest name of an operand, in characters: names head the lines and columns of reports.
+/// The longest name of an operand, in characters. Reports use the names as headings.
 pub const MAX_OPERAND_NAME: usize = 64;
 
 /// A named input of a request.
 ///
-/// Dense: `values` hold one value per element, row-major. A view: `values` are a buffer, and the element at
-/// index i is at `offset` + Σ i_k · `strides`_k, in elements; a stride may have any sign, and 0.
-/// Every position that the view reaches lies inside its buffer: the constructors see to it.
+/// In a dense operand, `values` has one value per element, row-major. In a view, `values` is a buffer, and
+/// the element at index i is at position `offset` + Σ i_k · `strides`_k, in elements; a stride may be
+/// negative or 0. The constructors check that every position that a view reaches is inside its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
     name: String,
@@ -25,8 +25,8 @@ impl Operand {
     /// A dense operand.
     ///
     /// # Errors
-    /// [`Malformed`] for a name that is not `[a-z][a-z0-9_]*`, is longer than [`MAX_OPERAND_NAME`] or is a
-    /// function's, or where there is not one value per element.
+    /// [`Malformed`] if the name is not of the form `[a-z][a-z0-9_]*`, is longer than [`MAX_OPERAND_NAME`] or
+    /// is the name of a function, or if there is not one value per element.
     pub fn dense(
         name: impl Into<String>,
         shape: impl Into<Shape>,
@@ -46,11 +46,11 @@ impl Operand {
         Ok(Operand { name, shape, values, strides: None, offset: 0, broadcastable: None })
     }
 
-    /// A view into `values`. Without `strides`, those of a dense row-major tensor are meant.
+    /// A view into `values`. If `strides` is `None`, the strides are those of a dense row-major tensor.
     ///
     /// # Errors
-    /// [`Malformed`] for a bad name, a number of strides that is not the rank, or a view that reaches outside
-    /// its buffer.
+    /// [`Malformed`] if the name is invalid, the number of strides differs from the rank, or the view reaches
+    /// outside its buffer.
     pub fn view(
         name: impl Into<String>,
         shape: impl Into<Shape>,
@@ -78,7 +78,7 @@ impl Operand {
     /// The same operand with a flag per axis, for the rule set `theano`.
     ///
     /// # Errors
-    /// [`Malformed`] where the number of flags is not the rank.
+    /// [`Malformed`] if the number of flags differs from the rank.
     pub fn with_broadcastable(mut self, flags: Vec<bool>) -> Result<Operand, Malformed> {
         if flags.len() != self.shape.rank() {
             return Err(Malformed::new(
@@ -111,7 +111,7 @@ impl Operand {
         self.values.dtype()
     }
 
-    /// The buffer: for a dense operand one value per element, row-major; for a view, what it reads from.
+    /// For a dense operand, one value per element, row-major; for a view, the buffer that it reads.
     pub fn values(&self) -> &Data {
         &self.values
     }
@@ -126,7 +126,7 @@ impl Operand {
         self.offset
     }
 
-    /// The flags as given; `None` where absent, which means that all are false (clause THEANO-1).
+    /// The flags, if given; `None` means that all are false (clause THEANO-1).
     pub fn broadcastable(&self) -> Option<&[bool]> {
         self.broadcastable.as_deref()
     }
@@ -149,7 +149,7 @@ fn check_name(name: &str) -> Result<(), Malformed> {
         return Err(Malformed::new("operands.name", found, format!("at most {MAX_OPERAND_NAME}")));
     }
     if name.parse::<Function>().is_ok() {
-        return Err(Malformed::new("operands.name", format!("`{name}`"), "a name that is no function's"));
+        return Err(Malformed::new("operands.name", format!("`{name}`"), "a name that is not a function"));
     }
     Ok(())
 }
@@ -164,14 +164,14 @@ fn row_major_strides(name: &str, shape: &Shape) -> Result<Vec<i64>, Malformed> {
             Malformed::new(
                 format!("operands.{name}.shape"),
                 format!("{shape}"),
-                "at most 2^63-1 elements where strides are left out",
+                "at most 2^63-1 elements if strides are omitted",
             )
         })?;
     }
     Ok(strides)
 }
 
-/// A view must not reach outside its buffer. One without elements reaches nothing.
+/// Checks that a view does not reach outside its buffer. A view without elements does not reach any position.
 fn check_reach(
     name: &str,
     shape: &Shape,
@@ -240,9 +240,12 @@ mod tests {
         assert!(view(&[7], &[1], 0).is_err(), "one too far");
         assert!(view(&[1 << 40, 1 << 40], &[0, 0], 5).is_ok(), "stride 0");
         assert!(view(&[], &[], 6).is_err(), "a scalar past the end");
-        assert!(view(&[0], &[9], 99).is_ok(), "no element, nothing reached");
+        assert!(view(&[0], &[9], 99).is_ok(), "no elements, so no position is reached");
         assert!(view(&[usize::MAX, usize::MAX], &[i64::MAX, i64::MAX], 0).is_err(), "huge");
-        assert!(view(&[usize::MAX, usize::MAX], &[i64::MAX, i64::MIN], 0).is_err(), "huge both ways");
+        assert!(
+            view(&[usize::MAX, usize::MAX], &[i64::MAX, i64::MIN], 0).is_err(),
+            "huge in both directions"
+        );
         assert!(view(&[2], &[1, 1], 0).is_err(), "one stride too many");
     }
 
@@ -254,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_one_per_axis() {
+    fn flags_number_one_per_axis() {
         let operand = Operand::dense("a", [1, 2], vec![0i8; 2]).unwrap();
         assert!(operand.clone().with_broadcastable(vec![true]).is_err());
         assert!(operand.with_broadcastable(vec![true, false]).is_ok());

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 macro_rules! kinds {
     ($($variant:ident $name:literal $doc:literal;)*) => {
-        /// Why a rule set refuses a request (clause G-6, which also says which one decides where several apply).
+        /// Why a rule set refuses a request. Clause G-6 also defines which kind is reported if several apply.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum RefusalKind { $(#[doc = $doc] $variant,)* }
@@ -24,11 +24,11 @@ macro_rules! kinds {
 }
 
 kinds! {
-    RankMismatch "rank_mismatch" "The ranks do not go together.";
-    DimensionMismatch "dimension_mismatch" "Two lengths are not compatible; has an axis.";
-    AxisOutOfRange "axis_out_of_range" "`axis` leaves no room for B (pdpd).";
+    RankMismatch "rank_mismatch" "The ranks are incompatible.";
+    DimensionMismatch "dimension_mismatch" "Two lengths are incompatible; has an axis.";
+    AxisOutOfRange "axis_out_of_range" "`axis` is less than -1, or B would extend beyond A (pdpd).";
     BroadcastDimensionsCount "broadcast_dimensions_count" "Not one dimension per axis of the lower operand (xla).";
-    BroadcastDimensionOutOfRange "broadcast_dimension_out_of_range" "A dimension is no axis of the higher operand (xla).";
+    BroadcastDimensionOutOfRange "broadcast_dimension_out_of_range" "A dimension is not an axis of the higher operand (xla).";
     BroadcastDimensionsNotIncreasing "broadcast_dimensions_not_increasing" "The dimensions do not increase strictly (xla).";
     BroadcastDimensionsNotIdentity "broadcast_dimensions_not_identity" "Equal ranks with dimensions other than the identity (xla).";
     FlagViolation "flag_violation" "A flag is true on an axis whose length is not 1 (theano); has an operand and its axis.";
@@ -60,14 +60,14 @@ impl fmt::Display for RefusalKind {
     }
 }
 
-/// A name that no refusal kind has.
+/// A name that is not the name of a refusal kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRefusalKind(pub String);
 
 impl fmt::Display for UnknownRefusalKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = RefusalKind::ALL.iter().map(|kind| kind.name()).collect();
-        write!(f, "`{}` is no refusal kind: expected one of {}", self.0, names.join(" "))
+        write!(f, "`{}` is not a refusal kind: expected one of {}", self.0, names.join(" "))
     }
 }
 
@@ -86,17 +86,17 @@ impl FromStr for RefusalKind {
 pub struct Refusal {
     /// The kind; `None` if the implementation does not report one.
     pub kind: Option<RefusalKind>,
-    /// The axis, where the kind has one: of the result of the highest rank (pdpd: of A; xla: of the higher
-    /// operand; `broadcast` under numpy: of the target; `flag_violation`: of the operand).
+    /// The axis, if the kind has one: an axis of the result (so of A under pdpd, of the higher operand under
+    /// xla, and of the target for `broadcast` under numpy), or, for `flag_violation`, of the operand.
     pub axis: Option<usize>,
-    /// The operand's place in the request's list, where the kind has one.
+    /// The operand's position in the request's list, if the kind has one.
     pub operand: Option<usize>,
-    /// For people; never judged.
+    /// For human readers; never compared.
     pub message: String,
 }
 
 impl Refusal {
-    /// A refusal of a kind, with a sentence for people.
+    /// A refusal of a kind, with a message for human readers.
     pub fn new(kind: RefusalKind, message: impl Into<String>) -> Refusal {
         Refusal { kind: Some(kind), axis: None, operand: None, message: message.into() }
     }
@@ -117,7 +117,7 @@ impl Refusal {
 /// `dimension_mismatch at axis 1: lengths 2 and 3`.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.map_or("a refusal without kind", RefusalKind::name))?;
+        f.write_str(self.kind.map_or("a refusal without a kind", RefusalKind::name))?;
         if let Some(operand) = self.operand {
             write!(f, " of operand {operand}")?;
         }
@@ -128,14 +128,14 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// An accepted request's answer.
+/// The answer to an accepted request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Success {
     /// The result.
     pub tensor: Tensor,
-    /// xla: the lower operand after the in-dim step (clause XLA-8), where the implementation reports it.
+    /// xla: the lower operand after the in-dim step (clause XLA-8), if the implementation reports it.
     pub intermediate: Option<Tensor>,
-    /// theano: the flags of the result (clause THEANO-4), where the implementation reports them.
+    /// theano: the flags of the result (clause THEANO-4), if the implementation reports them.
     pub broadcastable: Option<Vec<bool>>,
 }
 
@@ -145,41 +145,42 @@ impl From<Tensor> for Success {
     }
 }
 
-/// What an implementation answers to a request.
+/// An implementation's answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Accepted, with the result.
     Success(Success),
     /// Not allowed by the rule set.
     Refusal(Refusal),
-    /// Not answered because the implementation does not do such requests; counted, never passed.
+    /// Not answered because the implementation does not support such requests. Counted as skipped, never as
+    /// passed.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Not answered because something broke; counted as failed.
+    /// Not answered because something broke. Counted as failed.
     Errored {
         /// What broke.
         kind: ErrorKind,
-        /// What happened, in words; never parsed.
+        /// A description for human readers; never parsed.
         message: String,
     },
 }
 
-/// What breaks when a request is not answered.
+/// Why a request was not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ErrorKind {
-    /// The implementation reported it: in the protocol, the answer `errored`.
+    /// The implementation reported an error: in the protocol, the answer `errored`.
     Reported,
     /// The implementation panicked.
     Panicked,
     /// The process of the implementation ended.
     Crashed,
-    /// There was no answer within the time limit.
+    /// The implementation did not answer within the time limit.
     TimedOut,
     /// The answer was not valid.
     InvalidAnswer,
-    /// The process ended with several requests unanswered, and with none of them when each was sent alone.
+    /// The process ended with several requests unanswered, but not when each was sent alone.
     NotReproduced,
     /// The process could not be started again, so the request was not sent.
     NotStarted,
@@ -199,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back() {
+    fn names_parse_back() {
         assert_eq!(RefusalKind::ALL.len(), 13);
         for &kind in RefusalKind::ALL {
             assert_eq!(kind.name().parse(), Ok(kind));
@@ -211,6 +212,6 @@ mod tests {
     fn a_refusal_reads_as_a_sentence() {
         let refusal = Refusal::new(RefusalKind::FlagViolation, "length 2").of_operand(1).at_axis(0);
         assert_eq!(refusal.to_string(), "flag_violation of operand 1 at axis 0: length 2");
-        assert_eq!(Refusal::default().to_string(), "a refusal without kind");
+        assert_eq!(Refusal::default().to_string(), "a refusal without a kind");
     }
 }

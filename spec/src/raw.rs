@@ -1,4 +1,4 @@
-//! The shape of cases and requests as serde reads them, before anything is known about what they mean.
+//! Cases and requests as serde reads them, before they are interpreted.
 
 use crate::literal::{Literal, whole};
 use serde::Deserialize;
@@ -6,8 +6,8 @@ use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A case. Everything is optional here, so that all that is missing is reported together. Fields that are ignored here
-/// are mappings, or lists of them: they are read one by one, for the same reason.
+/// A case. All fields are optional here, so that all missing fields are reported together. Fields that are
+/// ignored here are mappings or lists of mappings: they are read one by one, for the same reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping: a case")]
 pub(crate) struct RawCase {
@@ -148,14 +148,14 @@ pub(crate) struct RawRequest {
     pub(crate) broadcast_dimensions: Option<Vec<i64>>,
 }
 
-/// Integers of the protocol: JSON numbers, or strings, as integers beyond 2^53 are written there.
+/// Integers of the protocol: JSON numbers, or strings for integers beyond 2^53.
 pub(crate) mod wide {
     use super::{Deserialize, Deserializer, Error, Natural, Visitor, fmt, whole};
     use std::marker::PhantomData;
 
     /// An integer that may be written as a string.
     pub(crate) trait Integer: Sized {
-        /// What is expected where it is none.
+        /// The expectation in the error message.
         const EXPECTED: &'static str;
         fn from_whole(value: i128) -> Option<Self>;
     }
@@ -219,7 +219,7 @@ pub(crate) mod wide {
     }
 }
 
-/// A length, a count or a place: an integer that is not negative.
+/// A length, a count or a position: a non-negative integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Natural(pub(crate) u64);
 
@@ -239,7 +239,7 @@ impl<'de> Deserialize<'de> for Natural {
     }
 }
 
-/// An operand by its name, or by its place in the list.
+/// An operand, given by its name or by its position in the list.
 pub(crate) enum NameOrPlace {
     Name(String),
     Place(u64),
@@ -251,7 +251,7 @@ impl<'de> Deserialize<'de> for NameOrPlace {
         impl Visitor<'_> for Either {
             type Value = NameOrPlace;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an operand's name, or its place in the list, from 0")
+                f.write_str("an operand's name, or its position in the list, from 0")
             }
             fn visit_u64<E: Error>(self, value: u64) -> Result<NameOrPlace, E> {
                 Ok(NameOrPlace::Place(value))

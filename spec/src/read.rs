@@ -1,4 +1,4 @@
-//! Reads a tree into the types that derive `Deserialize`: the tree is what serde reads from.
+//! Reads a tree into types that derive `Deserialize`: a serde deserializer over the tree.
 
 use crate::convert::sentence;
 use crate::tree::{Kind, Node};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{Deserializer, IntoDeserializer, Unexpected, Visitor};
 
-/// What serde found wrong, at a path below the node that was read; the path is empty for the node itself.
+/// An error of serde, at a path below the node that was read. The path is empty for the node itself.
 pub(crate) struct ReadError {
     pub(crate) path: String,
     pub(crate) finding: String,
@@ -14,7 +14,7 @@ pub(crate) struct ReadError {
 }
 
 impl ReadError {
-    /// The path from further up: `operands[0]` before `shape[1]`.
+    /// The path with a prefix: `operands[0]` before `shape[1]`.
     pub(crate) fn below(&self, outer: &str) -> String {
         match (outer, self.path.as_str()) {
             (outer, "") => outer.to_owned(),
@@ -28,7 +28,7 @@ impl ReadError {
 /// Reads a node and all below it.
 ///
 /// # Errors
-/// The first thing that `T` does not take, with its path.
+/// The first thing that `T` does not accept, with its path.
 pub(crate) fn read<'a, T: Deserialize<'a>>(node: &'a Node) -> Result<T, ReadError> {
     serde_path_to_error::deserialize(node).map_err(|error| {
         let path = error.path().to_string();
@@ -45,7 +45,8 @@ impl<'de> IntoDeserializer<'de, Error> for &'de Node {
     }
 }
 
-/// Every node says what it is, so almost all hints are ignored. The tree has no null: what is there is `Some`.
+/// Every node has a known kind, so almost all hints are ignored. The tree has no null: a node that exists is
+/// `Some`.
 impl<'de> Deserializer<'de> for &'de Node {
     type Error = Error;
 
@@ -89,7 +90,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    /// Fields have names: serde would also take a list for a struct, by their order.
+    /// Structs must be mappings: serde would also accept a list, with the fields in order.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_read_by_the_names_of_its_fields() {
+    fn a_tree_is_read_by_field_names() {
         let read =
             part("{name: a, sizes: [1, 255], bounds: {low: -9223372036854775808}, kind: good}").unwrap();
         let bounds = BTreeMap::from([("low".to_owned(), i64::MIN)]);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_continues_the_one_before_it() {
+    fn a_path_is_appended_to_its_prefix() {
         for (outer, inner, path) in [
             ("", "", ""),
             ("a[0]", "", "a[0]"),

@@ -8,21 +8,21 @@ use std::fmt;
 /// What is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// The expression at every index of the common shape.
+    /// Evaluates the expression at every index of the common shape.
     Elementwise {
         /// What is computed at each index.
         expression: Expression,
     },
-    /// The one operand brought to a shape.
+    /// Broadcasts the only operand to a shape.
     Broadcast {
         /// The target shape.
         target_shape: Shape,
     },
-    /// The gradient of the sum of the expression's elements by one operand (clause GRAD-1).
+    /// The gradient of the sum of the expression's elements with respect to one operand (clause GRAD-1).
     Gradient {
         /// What is computed at each index.
         expression: Expression,
-        /// The place of the operand in the request's list.
+        /// The operand's position in the request's list.
         wrt: usize,
     },
 }
@@ -69,7 +69,7 @@ impl Operation {
         }
     }
 
-    /// The expression, where the operation has one.
+    /// The expression, if the operation has one.
     pub fn expression(&self) -> Option<&Expression> {
         match self {
             Operation::Elementwise { expression } | Operation::Gradient { expression, .. } => {
@@ -80,10 +80,10 @@ impl Operation {
     }
 }
 
-/// The error of an input that is not a request. It is not a refusal, which only a rule set gives.
+/// The error for an input that is not a valid request. It is not a refusal: only rule sets refuse requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// The field, as a path with dots.
+    /// The field, as a path separated by dots.
     pub place: String,
     /// What was found there.
     pub found: String,
@@ -92,7 +92,7 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    /// An error from its three parts.
+    /// Creates an error from its three parts.
     pub fn new(place: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Malformed {
         Malformed { place: place.into(), found: found.into(), expected: expected.into() }
     }
@@ -108,7 +108,7 @@ impl std::error::Error for Malformed {}
 
 /// A well-formed request to an implementation.
 ///
-/// A rule set may still refuse a well-formed request: that is what is tested.
+/// A rule set may still refuse a well-formed request: that is what the suite tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     rules: Rules,
@@ -117,13 +117,13 @@ pub struct Request {
 }
 
 impl Request {
-    /// Puts a request together.
+    /// Creates a request.
     ///
     /// # Errors
-    /// [`Malformed`] for no operand, a repeated name, an expression or `wrt` that names an operand that is not
-    /// there, `broadcast` with other than one operand or under a rule set other than `bidirectional` and
-    /// `numpy`, `bidirectional` with another operation, flags outside `theano`, or `axis` or
-    /// `broadcast_dimensions` with a single operand (clause G-5).
+    /// [`Malformed`] for no operand, a repeated name, an expression or `wrt` that refers to an operand that
+    /// does not exist, `broadcast` with a number of operands other than one or under a rule set other than
+    /// `bidirectional` and `numpy`, `bidirectional` with another operation, flags under a rule set other than
+    /// `theano`, or `axis` or `broadcast_dimensions` with a single operand (clause G-5).
     pub fn new(rules: Rules, operation: Operation, operands: Vec<Operand>) -> Result<Request, Malformed> {
         check_operands(&operands)?;
         check_operation(&rules, &operation, operands.len())?;
@@ -151,7 +151,7 @@ impl Request {
         self.operands.iter().map(Operand::name).collect()
     }
 
-    /// Takes the request apart, to build another from the parts.
+    /// Splits the request into its parts, for building another one from them.
     pub fn into_parts(self) -> (Rules, Operation, Vec<Operand>) {
         (self.rules, self.operation, self.operands)
     }
@@ -165,7 +165,7 @@ fn check_operands(operands: &[Operand]) -> Result<(), Malformed> {
     for operand in operands {
         if !seen.insert(operand.name()) {
             let found = format!("the name `{}` twice", operand.name());
-            return Err(Malformed::new("operands.name", found, "names that are unique in the request"));
+            return Err(Malformed::new("operands.name", found, "unique names"));
         }
     }
     Ok(())
@@ -211,14 +211,14 @@ fn check_attributes(rules: &Rules, operands: &[Operand]) -> Result<(), Malformed
 }
 
 impl Attribute {
-    /// The error of a request that has this attribute at `place` under a rule set that has no such attribute.
+    /// The error for a request that has this attribute at `place` under a rule set without such an attribute.
     pub fn misplaced(self, set: RuleSet, place: impl Into<String>) -> Malformed {
         let owners = RuleSet::ALL.into_iter().filter(|set| set.has_attribute(self)).map(RuleSet::name);
         let found = format!("`{self}` under the rule set `{set}`");
         Malformed::new(place, found, format!("`{self}` only under {}", listed(owners)))
     }
 
-    /// The error of a request that has this attribute and a single operand (clause G-5).
+    /// The error for a request that has this attribute and a single operand (clause G-5).
     pub fn superfluous(self) -> Malformed {
         let found = format!("`{self}` with a single operand");
         let expected = format!("no `{self}`: there is nothing to broadcast onto (clause G-5)");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn broadcast_and_bidirectional_belong_together() {
+    fn each_rule_set_has_its_operations() {
         let broadcast = || Operation::Broadcast { target_shape: Shape::from([2]) };
         assert!(Request::new(Rules::Bidirectional, broadcast(), vec![operand("a")]).is_ok());
         assert!(Request::new(Rules::Numpy, broadcast(), vec![operand("a")]).is_ok());

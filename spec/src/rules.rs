@@ -1,7 +1,7 @@
-//! The rule sets, and what is fixed about each of them: its operations, the number of its operands, its attributes and
-//! its clauses. Facts only: which shapes a rule set accepts, and with which result, is for each engine to compute.
+//! The rule sets and the facts about each: its operations, number of operands, attributes and clauses. Which
+//! shapes a rule set accepts, and with which result, is computed by each engine.
 //!
-//! A new rule set is a row of the table below and a variant of [`Rules`]; the compiler demands everything else.
+//! To add a rule set, add a row to the table below and a variant to [`Rules`]; the compiler demands the rest.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -17,7 +17,7 @@ macro_rules! rule_sets {
         pub enum RuleSet { $(#[doc = $doc] $variant,)* }
 
         impl RuleSet {
-            /// Every rule set, in the order of all tables.
+            /// Every rule set, in the order used in all tables.
             pub const ALL: [RuleSet; [$(RuleSet::$variant),*].len()] = [$(RuleSet::$variant),*];
 
             /// The name in case files, in the protocol and on the command line.
@@ -30,12 +30,12 @@ macro_rules! rule_sets {
                 match self { $(RuleSet::$variant => &[$(OperationKind::$operation),*],)* }
             }
 
-            /// How many operands a request may have (clause G-5). `broadcast` always has one.
+            /// How many operands a request may have (clause G-5). A `broadcast` always has one.
             pub fn operands(self) -> OperandCount {
                 match self { $(RuleSet::$variant => OperandCount::$operands,)* }
             }
 
-            /// The attributes that a request may have beside its operands' shapes.
+            /// The attributes that a request may have in addition to its operands' shapes.
             pub fn attributes(self) -> &'static [Attribute] {
                 match self { $(RuleSet::$variant => &[$(Attribute::$attribute),*],)* }
             }
@@ -81,8 +81,8 @@ impl RuleSet {
         RuleSet::ALL.into_iter().filter(move |set| set.has(operation))
     }
 
-    /// The clauses of this rule set alone, in the order of SEMANTICS.md. The general ones (`G`, `GRAD`, `V`) belong to
-    /// all rule sets.
+    /// The clauses specific to this rule set, in the order of SEMANTICS.md. The general clauses (`G`, `GRAD`,
+    /// `V`) belong to all rule sets.
     pub fn clauses(self) -> impl Iterator<Item = &'static Clause> {
         let prefix = match self {
             RuleSet::None => "NONE",
@@ -105,7 +105,7 @@ pub enum OperandCount {
     One,
     /// One or two.
     OneOrTwo,
-    /// Any number from one.
+    /// One or more.
     OneOrMore,
 }
 
@@ -136,10 +136,10 @@ impl fmt::Display for OperandCount {
     }
 }
 
-/// What a request may specify beside shapes.
+/// What a request may specify in addition to shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Attribute {
-    /// pdpd: the axis of A on which B starts.
+    /// pdpd: the axis of A at which B starts.
     Axis,
     /// xla: the axis of the higher operand for each axis of the lower.
     BroadcastDimensions,
@@ -174,7 +174,7 @@ impl fmt::Display for RuleSet {
     }
 }
 
-/// A name that no rule set has.
+/// A name that is not the name of a rule set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRuleSet(pub String);
 
@@ -194,7 +194,8 @@ impl FromStr for RuleSet {
     }
 }
 
-/// A rule set with its attributes. The flags of `theano` are attributes of each operand ([`Operand`](crate::Operand)).
+/// A rule set with its attributes. The flags of `theano` are attributes of each operand
+/// ([`Operand`](crate::Operand)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// See [`RuleSet::None`].
@@ -203,7 +204,7 @@ pub enum Rules {
     Numpy,
     /// See [`RuleSet::Pdpd`].
     Pdpd {
-        /// The axis of A on which B starts; absent means -1, the default (clause PDPD-2).
+        /// The axis of A at which B starts; absent means -1, the default (clause PDPD-2).
         axis: Option<i64>,
     },
     /// See [`RuleSet::Bidirectional`].
@@ -230,7 +231,7 @@ impl Rules {
         }
     }
 
-    /// The attribute that is given, if any. Flags are not here: each operand has its own.
+    /// The attribute that is given, if any. Flags are not included: they belong to the operands.
     pub fn given_attribute(&self) -> Option<Attribute> {
         match self {
             Rules::Pdpd { axis: Some(_) } => Some(Attribute::Axis),
@@ -261,7 +262,7 @@ mod tests {
     use OperationKind::{Broadcast, Elementwise, Gradient};
 
     #[test]
-    fn names_are_read_back() {
+    fn names_parse_back() {
         for set in RuleSet::ALL {
             assert_eq!(set.name().parse(), Ok(set));
             assert_eq!(Rules::from(set).set(), set);
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn operand_counts_are_those_of_g5() {
+    fn operand_counts_follow_clause_g5() {
         let allowed = |set: RuleSet| [0, 1, 2, 3, 1000].map(|count| set.operands().allows(count));
         assert_eq!(allowed(RuleSet::Theano), [false, true, true, true, true]);
         assert_eq!(allowed(RuleSet::Pdpd), [false, true, true, false, false]);

@@ -1,15 +1,16 @@
-//! A shape: one length per axis, with element counts that are checked instead of wrapped (clause G-1).
+//! A shape: one length per axis. Element counts are checked for overflow (clause G-1).
 
 use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 
-/// The largest element count, of all axes that are not empty: 2^63 - 1 (clause G-1).
+/// The largest element count, counting only axes of nonzero length: 2^63 - 1 (clause G-1).
 pub const MAX_COUNT: u64 = i64::MAX as u64;
 
 /// The lengths of a tensor's axes, outermost first. Rank 0 is a scalar, which has one element.
 ///
-/// A shape may name more elements than any memory holds: [`Shape::count`] finds out by arithmetic alone.
+/// A shape may have more elements than fit in memory: [`Shape::count`] computes the number without
+/// allocating.
 ///
 /// ```
 /// use broadcheck_spec::Shape;
@@ -42,10 +43,10 @@ impl Shape {
         &self.0
     }
 
-    /// The number of elements, or `None` where the lengths other than 0 multiply to more than 2^63 - 1.
+    /// The number of elements, or `None` if the lengths other than 0 multiply to more than 2^63 - 1.
     ///
-    /// A zero does not excuse the others: (0, 2^32, 2^32) is `None`, because strides are products of the
-    /// other lengths (clause G-1).
+    /// The other lengths count even if one is 0: (0, 2^32, 2^32) is `None`, because strides are products of
+    /// the other lengths (clause G-1).
     pub fn count(&self) -> Option<usize> {
         let mut product: u64 = 1;
         for &length in self.0.iter().filter(|&&length| length != 0) {
@@ -80,7 +81,7 @@ impl<const N: usize> From<[usize; N]> for Shape {
     }
 }
 
-/// Written as in the documents: `(2,3)`, `(3)`, and `()` for a scalar.
+/// Displayed as in the documents: `(2,3)`, `(3)`, and `()` for a scalar.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::cast_possible_truncation, reason = "lengths of 2^63 need 64 bits anyway")]
-    fn counts_are_checked_over_the_lengths_that_are_not_zero() {
+    fn counts_are_checked_over_nonzero_lengths() {
         let half = 1usize << 32;
         assert_eq!(Shape::from([half, half / 2 - 1]).count(), Some(half * (half / 2 - 1)));
         assert_eq!(Shape::from([i64::MAX as usize]).count(), Some(i64::MAX as usize));
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_read_as_people_write_them() {
+    fn shapes_are_parsed_in_every_common_notation() {
         assert_eq!("2x3".parse(), Ok(Shape::from([2, 3])));
         assert_eq!("(2, 3)".parse(), Ok(Shape::from([2, 3])));
         assert_eq!("(3,)".parse(), Ok(Shape::from([3])));

@@ -1,4 +1,4 @@
-//! The suite: the built-in cases and sweeps, or those of given files.
+//! The suite: the built-in cases and sweeps, or those loaded from files.
 
 use crate::error::LoadErrors;
 use crate::load::{CaseFile, gather, load_path, load_str};
@@ -21,7 +21,7 @@ impl Suite {
     /// The built-in suite: all of `spec/cases`.
     ///
     /// # Errors
-    /// Everything that is wrong in its files; the library's own tests ensure that nothing is.
+    /// All errors in its files; the tests of this library ensure that there are none.
     pub fn builtin() -> Result<Suite, LoadErrors> {
         gather(FILES.iter().map(|(name, text)| load_str(text, name))).map(Suite::from)
     }
@@ -29,17 +29,17 @@ impl Suite {
     /// The cases and sweeps of files and directories.
     ///
     /// # Errors
-    /// Everything that is wrong in any of them.
+    /// All errors in any of them.
     pub fn from_paths(paths: &[PathBuf]) -> Result<Suite, LoadErrors> {
         gather(paths.iter().map(|path| load_path(path))).map(Suite::from)
     }
 
-    /// The case of this id.
+    /// The case with this id.
     pub fn get(&self, id: &str) -> Option<&Case> {
         self.cases.iter().find(|case| case.id == id)
     }
 
-    /// The sweep of this id.
+    /// The sweep with this id.
     pub fn get_sweep(&self, id: &str) -> Option<&Sweep> {
         self.sweeps.iter().find(|sweep| sweep.id == id)
     }

@@ -7,15 +7,15 @@ use half::{bf16, f16};
 pub trait Element: Copy + Send + Sync + 'static {
     /// The dtype that this type holds.
     const DTYPE: DType;
-    /// The elements of a buffer of this dtype; `None` for a buffer of another.
+    /// The elements of a buffer of this dtype; `None` for any other buffer.
     fn slice(data: &Data) -> Option<&[Self]>;
-    /// The elements of a buffer of this dtype, to be changed; `None` for a buffer of another.
+    /// The elements of a buffer of this dtype, mutable; `None` for any other buffer.
     fn slice_mut(data: &mut Data) -> Option<&mut [Self]>;
     /// A buffer of these elements.
     fn into_data(values: Vec<Self>) -> Data;
     /// One value with its dtype.
     fn scalar(self) -> Scalar;
-    /// The value of a scalar of this dtype; `None` for a scalar of another.
+    /// The value of a scalar of this dtype; `None` for any other scalar.
     fn from_scalar(scalar: Scalar) -> Option<Self>;
 }
 
@@ -37,7 +37,7 @@ macro_rules! elements {
                 match self { $(Data::$variant(values) => values.len(),)* }
             }
 
-            /// The value at `position`, or `None` past the end.
+            /// The value at `position`, or `None` if it is out of range.
             pub fn get(&self, position: usize) -> Option<Scalar> {
                 match self { $(Data::$variant(values) => values.get(position).map(|&v| Scalar::$variant(v)),)* }
             }
@@ -50,7 +50,7 @@ macro_rules! elements {
             /// Appends a value.
             ///
             /// # Errors
-            /// The scalar itself, where its dtype is not the buffer's.
+            /// The scalar itself, if its dtype is not the buffer's.
             pub fn push(&mut self, scalar: Scalar) -> Result<(), Scalar> {
                 match (self, scalar) {
                     $((Data::$variant(values), Scalar::$variant(value)) => values.push(value),)*
@@ -95,7 +95,7 @@ elements! {
 }
 
 impl Data {
-    /// Whether the buffer holds no value.
+    /// Whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -137,7 +137,7 @@ impl Tensor {
     /// A tensor of this shape over these values, row-major.
     ///
     /// # Errors
-    /// A sentence with both counts, where there is not one value per element.
+    /// A message with both counts, if there is not one value per element.
     pub fn new(shape: impl Into<Shape>, values: impl Into<Data>) -> Result<Tensor, String> {
         let (shape, values) = (shape.into(), values.into());
         match shape.count() {
@@ -166,7 +166,7 @@ impl Tensor {
         self.values.dtype()
     }
 
-    /// Takes the tensor apart.
+    /// Splits the tensor into its shape and values.
     pub fn into_parts(self) -> (Shape, Data) {
         (self.shape, self.values)
     }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_holds_nan_and_tells_the_zeros_apart() {
+    fn nan_equals_nan_and_the_zeros_differ() {
         assert_eq!(Data::from(vec![f32::NAN]), Data::from(vec![-f32::NAN]));
         assert_ne!(Data::from(vec![0.0f32]), Data::from(vec![-0.0f32]));
     }

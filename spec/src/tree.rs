@@ -1,8 +1,8 @@
-//! A file as a tree with places, built from the parser's events in one pass without recursion.
+//! A file as a tree with positions, built from the parser's events in one pass without recursion.
 //!
-//! What YAML can do and the format does not want is found here, because serde would let it through: anchors,
-//! aliases, tags, merge keys, further documents, keys that are not strings, repeated keys, scalars that YAML 1.1
-//! and 1.2 read differently, and files built to exhaust memory or the stack.
+//! The parts of YAML that the format does not allow are rejected here, because serde would accept them:
+//! anchors, aliases, tags, merge keys, further documents, keys that are not strings, repeated keys, scalars
+//! that YAML 1.1 and 1.2 read differently, and files built to exhaust memory or the stack.
 
 use crate::lint::{Finding, Plain, Syntax, plain, shortened};
 use crate::literal::whole;
@@ -10,15 +10,15 @@ use crate::masked::Masked;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use std::collections::HashSet;
 
-/// How deep lists and mappings of a case file may nest; an expression gets
-/// [`MAX_EXPRESSION_DEPTH`](crate::MAX_EXPRESSION_DEPTH) of it.
+/// How deep the lists and mappings of a case file may nest. Of these levels, an expression may use
+/// [`MAX_EXPRESSION_DEPTH`](crate::MAX_EXPRESSION_DEPTH).
 pub const MAX_DEPTH: usize = 128;
 
-/// How many scalars, keys, lists and mappings a case file may hold; also how many of YAML's indicators
+/// How many scalars, keys, lists and mappings a case file may contain; also how many of YAML's indicators
 /// `, : [ ] { } ? & * !` and pairs of quotes.
 ///
-/// The indicators are counted before the parser sees the file: it holds a whole `[…]` in memory until it has read
-/// on and knows that the list is no key of a mapping.
+/// The indicators are counted before parsing, because the parser keeps a whole `[…]` in memory until it has
+/// read further and knows that the list is not a key of a mapping.
 pub const MAX_NODES: usize = 1 << 18;
 
 /// How many errors are kept while the tree is built.
@@ -56,7 +56,7 @@ pub(crate) struct Key {
     pub(crate) place: Place,
 }
 
-/// Something wrong, at a path from the root.
+/// An error, at a path from the root.
 #[derive(Debug)]
 pub(crate) struct TreeError {
     pub(crate) path: String,
@@ -64,14 +64,14 @@ pub(crate) struct TreeError {
     pub(crate) finding: Finding,
 }
 
-/// What the pass found.
+/// The result of the pass.
 pub(crate) struct Parsed {
     /// The tree, as far as it was read; `None` for a file without content.
     pub(crate) root: Option<Node>,
     pub(crate) errors: Vec<TreeError>,
     /// How many further errors there are.
     pub(crate) more: usize,
-    /// Whether the pass ended before the file did: the tree then lacks its end.
+    /// Whether the pass stopped before the end of the file, so that the end of the tree is missing.
     pub(crate) stopped: bool,
 }
 
@@ -89,13 +89,13 @@ impl Node {
         if let Kind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
-    /// The place of `path` (`operands[0].values`) below this node, or of the deepest part of it that is there; for an
-    /// unknown field, the place of its key.
+    /// The position of `path` (`operands[0].values`) below this node, or of the deepest part of it that
+    /// exists; for an unknown field, the position of its key.
     pub(crate) fn place_of(&self, path: &str, finding: &str) -> Place {
         if finding.starts_with("unknown field") { self.locate_key(path) } else { self.find(path).place }
     }
 
-    /// The node at a path, or the deepest part of it that is there.
+    /// The node at a path, or at the deepest part of it that exists.
     pub(crate) fn find(&self, path: &str) -> &Node {
         let mut node = self;
         for segment in path.split(['.', '[']).filter(|segment| !segment.is_empty()) {
@@ -115,7 +115,7 @@ impl Node {
         node
     }
 
-    /// The place of the key that `path` ends with, instead of its value's.
+    /// The position of the key that `path` ends with, instead of that of its value.
     fn locate_key(&self, path: &str) -> Place {
         let (outer, name) = path.rsplit_once('.').unwrap_or(("", path));
         match &self.find(outer).kind {
@@ -139,7 +139,7 @@ struct Open {
 
 struct Builder<'a> {
     syntax: Syntax,
-    /// The strings of a JSON file that come next.
+    /// The remaining strings of a JSON file.
     strings: std::slice::Iter<'a, String>,
     open: Vec<Open>,
     root: Option<Node>,
@@ -148,7 +148,7 @@ struct Builder<'a> {
     more: usize,
 }
 
-/// Reads a text to the end, or to the first thing after which reading on makes no sense.
+/// Reads a text to the end, or to the first error after which reading cannot continue.
 pub(crate) fn parse(text: &str) -> Parsed {
     build(text, Syntax::Yaml, &[])
 }
@@ -182,7 +182,7 @@ fn build(text: &str, syntax: Syntax, strings: &[String]) -> Parsed {
 type Flow = std::ops::ControlFlow<()>;
 
 impl Builder<'_> {
-    /// Refuses characters that end or break lines for one reader and not for another.
+    /// Rejects control characters, and characters that only some readers treat as line breaks.
     fn characters(&mut self, text: &str) -> bool {
         let bad = |char: char| {
             char.is_control() && !matches!(char, '\n' | '\r' | '\t')
@@ -196,12 +196,13 @@ impl Builder<'_> {
         self.error(
             place(line, column),
             format!("the character U+{:04X}", u32::from(char)),
-            "text without control characters and foreign line breaks (in quotes, an escape)".into(),
+            "an escape in quotes: control characters, byte order marks and special line breaks are not allowed"
+                .into(),
         );
         true
     }
 
-    /// Refuses `%YAML` and `%TAG`, which come first in a file: the format specifies the version of YAML.
+    /// Rejects `%YAML` and `%TAG`, which come first in a file: the format specifies the version of YAML.
     fn directives(&mut self, text: &str) -> bool {
         let blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
         let first = text.lines().enumerate().find(|(_, line)| !blank(line));
@@ -215,13 +216,13 @@ impl Builder<'_> {
         true
     }
 
-    /// Refuses what would make the parser hold more than a moderate number of tokens.
+    /// Rejects files for which the parser would keep more than a moderate number of tokens in memory.
     fn indicators(&mut self, text: &str) -> bool {
         let count = |of: &[u8]| text.as_bytes().iter().filter(|byte| of.contains(byte)).count();
         let too_many = count(b",:[]{}?&*!") + count(b"'\"") / 2 > MAX_NODES;
         if too_many {
             let found =
-                format!("more than {MAX_NODES} of the characters `, : [ ] {{ }} ? & * !` and quoted texts");
+                format!("more than {MAX_NODES} of the characters `, : [ ] {{ }} ? & * !` and quoted strings");
             self.error(place(1, 1), found, "fewer: split the file".into());
         }
         too_many
@@ -272,7 +273,7 @@ impl Builder<'_> {
 
     fn decoration(&mut self, at: Place, anchor: usize, tag: bool) {
         if anchor != 0 {
-            self.error(at, "an anchor (`&`)".into(), "the value without a name".into());
+            self.error(at, "an anchor (`&`)".into(), "the value without an anchor".into());
         }
         if tag {
             self.error(at, "a tag (`!`)".into(), "the value without a tag".into());
@@ -309,7 +310,7 @@ impl Builder<'_> {
         self.node(at, kind)
     }
 
-    /// A string of a JSON file where an integer may stand: beyond 2^53 it is written so.
+    /// A string of a JSON file where an integer is allowed: integers beyond 2^53 are written as strings.
     fn integer(&self, text: &str) -> Kind {
         let field = self.field().is_some_and(|field| INTEGERS.contains(&field));
         match whole(text) {
@@ -320,7 +321,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The field whose value, or an item of whose value, is being read.
+    /// The field whose value (or an item of it) is being read.
     fn field(&self) -> Option<&str> {
         self.open.iter().rev().take(2).find_map(|open| open.key.as_ref()).map(|key| &*key.name)
     }
@@ -349,8 +350,8 @@ impl Builder<'_> {
             return self.stop(at, "a key that is a list or a mapping".into(), "a key that is a string");
         }
         if self.open.len() == MAX_DEPTH {
-            let expected = format!("at most {MAX_DEPTH} levels of lists and mappings");
-            return self.stop(at, format!("nesting {} deep", MAX_DEPTH + 1), &expected);
+            let expected = format!("at most {MAX_DEPTH} levels");
+            return self.stop(at, format!("lists and mappings nested {} deep", MAX_DEPTH + 1), &expected);
         }
         self.count(at)?;
         self.open.push(Open { node: Node { place: at, kind }, key: None, seen: HashSet::new() });

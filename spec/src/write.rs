@@ -1,4 +1,4 @@
-//! Writes cases and requests as YAML in the style of the case files: what is written loads as the same case.
+//! Writes cases and requests as YAML in the style of the case files. The text loads back as the same case.
 
 use crate::{
     Case, Data, Expectation, ExpectedRefusal, ExpectedResult, Operand, Operation, Request, Rules, Scalar,
@@ -7,7 +7,7 @@ use crate::{
 use std::fmt::Display;
 use std::fmt::Write as _;
 
-/// A case file with this one case.
+/// A case file with only this case.
 ///
 /// ```
 /// use broadcheck_spec::{Suite, load_str, write};
@@ -47,7 +47,7 @@ pub fn case_to_yaml(case: &Case) -> String {
     text
 }
 
-/// The fields of a request, `rules` first, one a line.
+/// The fields of a request, one per line, `rules` first.
 pub fn request_to_yaml(request: &Request) -> String {
     let mut text = format!("rules: {}\n", request.rules().set());
     for line in request_lines(request) {
@@ -161,7 +161,7 @@ fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// A text as a scalar: plain where every reader takes it for the same string, else in double quotes.
+/// A text as a scalar: plain if every reader takes it for the same string, otherwise in double quotes.
 fn scalar(text: &str) -> String {
     let mut chars = text.chars();
     let begins = chars.next().is_some_and(char::is_alphanumeric);
@@ -185,7 +185,7 @@ pub fn quoted(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             char if char.is_control() || lint::hides(char) => {
-                // Beyond four digits YAML has another escape.
+                // Code points of more than four digits need the long escape.
                 let code = u32::from(char);
                 let escape = if code > 0xffff { format!("\\U{code:08X}") } else { format!("\\u{code:04X}") };
                 out.push_str(&escape);

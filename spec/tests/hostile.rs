@@ -1,7 +1,8 @@
-//! Files built to hang the loader, to fill its memory or its stack, and paths that are no case files.
+//! Files built to hang the loader or to exhaust its memory or stack, and paths that are not case files.
 //!
-//! Each ends in an error. The limits that see to it are the library's constants; the time is given generously, since
-//! machines differ. Measured on the example `validate`, built for debugging: below a second and 150 MB each.
+//! Each results in an error, thanks to limits that are constants of the library. The time limit is generous,
+//! because machines differ: a debug build of the example `validate` needed less than a second and 150 MB
+//! each.
 
 use broadcheck_spec::{
     LoadErrors, MAX_DEPTH, MAX_EXPRESSION_DEPTH, MAX_FILE_BYTES, MAX_NODES, Suite, load_path, load_str,
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const HEAD: &str = "format: 1\nrules: numpy\ncases:\n";
 
-/// As much as a file may hold of a text repeated, after a beginning.
+/// A text repeated after a start, up to the largest file.
 fn filled(start: &str, with: &str) -> String {
     filled_to(usize::try_from(MAX_FILE_BYTES).unwrap(), start, with)
 }
@@ -120,11 +121,11 @@ fn a_value_per_line_or_per_comma_is_counted() {
     says(&filled("[", "1,"), &format!("found more than {MAX_NODES} of the characters"));
     says(&filled("", "- a\n"), &format!("found more than {MAX_NODES} values"));
     let many = format!("[{}1]", "1,".repeat(MAX_NODES - 2));
-    says(&many, "found no mapping");
+    says(&many, "found a value that is not a mapping");
 }
 
 #[test]
-fn aliases_are_not_followed() {
+fn aliases_are_not_expanded() {
     let mut bomb = String::from("format: 1\nrules: numpy\na: &a [x, x, x, x, x, x, x, x, x]\n");
     for name in b'b'..=b'z' {
         let alias = format!("*{}", char::from(name - 1));
@@ -134,11 +135,17 @@ fn aliases_are_not_followed() {
 }
 
 #[test]
-fn nesting_ends_at_a_stated_depth() {
+fn nesting_is_limited() {
     for depth in [MAX_DEPTH + 1, 20_000] {
         let block: String = (0..depth.min(2_000)).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
-        says(&block, &format!("found nesting {} deep, expected at most {MAX_DEPTH} levels", MAX_DEPTH + 1));
-        says(&"- ".repeat(depth), &format!("found nesting {} deep", MAX_DEPTH + 1));
+        says(
+            &block,
+            &format!(
+                "found lists and mappings nested {} deep, expected at most {MAX_DEPTH} levels",
+                MAX_DEPTH + 1
+            ),
+        );
+        says(&"- ".repeat(depth), &format!("found lists and mappings nested {} deep", MAX_DEPTH + 1));
         refused(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)), "f.yaml");
         refused(&format!("{}1{}", "{a: ".repeat(depth), "}".repeat(depth)), "f.yaml");
         refused(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)), "f.json");
@@ -146,7 +153,7 @@ fn nesting_ends_at_a_stated_depth() {
 }
 
 #[test]
-fn expressions_end_at_a_stated_depth() {
+fn the_depth_of_expressions_is_limited() {
     let case = |depth: usize| {
         format!(
             "{HEAD}  - id: x\n    title: T.\n    clause: G-5\n    origin: hand\n    expression: {}a{}\n    \
@@ -160,13 +167,13 @@ fn expressions_end_at_a_stated_depth() {
     assert_eq!(expression.nodes().len(), MAX_EXPRESSION_DEPTH + 1);
     says(
         &case(MAX_EXPRESSION_DEPTH + 1),
-        "found an expression more than 100 deep, expected one that nests less",
+        "found an expression nested more than 100 deep, expected at most 100 levels",
     );
     refused(&case(20_000), "f.yaml");
 }
 
 #[test]
-fn huge_shapes_are_arithmetic() {
+fn huge_shapes_are_checked_without_allocation() {
     let case = |shape: &str, more: &str| {
         format!(
             "{HEAD}  - id: x\n    title: T.\n    clause: G-1\n    origin: hand\n    expression: a\n    \
@@ -180,7 +187,7 @@ fn huge_shapes_are_arithmetic() {
     says(&case("[10000000000, 10000000000]", ""), "expected more than 2^63-1");
     says(&case("[100000000000000000000]", ""), "expected an integer, 0 or more");
     let view = load_str(&case("[10000000000, 10000000000]", ", strides: [0, 0]"), "f.yaml");
-    assert!(view.is_ok(), "a view of it is a request, which the rule sets refuse");
+    assert!(view.is_ok(), "a view of this shape is a valid request, which the rule sets refuse");
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -192,12 +199,12 @@ fn folder(name: &str) -> PathBuf {
 
 #[track_caller]
 fn path_says(path: &Path, expected: &str) {
-    let errors = load_path(path).expect_err("no case file").to_string();
+    let errors = load_path(path).expect_err("not a case file").to_string();
     assert!(errors.starts_with(&path.display().to_string()) && errors.ends_with(expected), "{errors}");
 }
 
 #[test]
-fn paths_that_are_no_case_files() {
+fn paths_that_are_not_case_files() {
     let folder = folder("paths");
     path_says(&folder, "found a directory without case files, expected at least one *.yaml, *.yml or *.json");
     let errors = load_path(&folder.join("missing.yaml")).unwrap_err().to_string();
@@ -217,7 +224,7 @@ fn paths_that_are_no_case_files() {
 fn a_file_beyond_the_limit_is_not_read() {
     let folder = folder("large");
     let path = folder.join("large.yaml");
-    // 100 MB without content: whoever reads it sees control characters, not its size.
+    // 100 MB of zero bytes: if it were read, the error would be about control characters, not the size.
     fs::File::create(&path).unwrap().set_len(100_000_000).unwrap();
     path_says(&path, "found 100000000 bytes or more, expected at most 8388608: a larger file is not read");
     fs::File::create(&path).unwrap().set_len(MAX_FILE_BYTES).unwrap();
@@ -233,7 +240,7 @@ fn devices_are_not_read() {
     assert_eq!(errors, "/dev/zero: found a device, a pipe or a socket, expected a regular file");
 }
 
-/// Files of the kernel say that they are regular and empty; to read `kmsg` waits for the next message.
+/// Files of the kernel claim to be regular and empty; reading `kmsg` waits for the next message.
 #[cfg(target_os = "linux")]
 #[test]
 fn files_that_only_seem_empty_are_not_read() {
@@ -249,7 +256,7 @@ fn files_that_only_seem_empty_are_not_read() {
 }
 
 #[test]
-fn directories_are_read_whole_and_in_order() {
+fn directories_are_read_completely_and_in_order() {
     let folder = folder("whole");
     fs::create_dir_all(folder.join("sub")).unwrap();
     let case = |id: &str| {
@@ -275,7 +282,7 @@ fn directories_are_read_whole_and_in_order() {
         lines[0]
             .ends_with("b.yaml:1:9: format: found 3, expected 1, the only format that this version reads")
     );
-    assert!(lines[1].contains("z.yaml:4: case first: id: found the id a second time (first at "), "{errors}");
+    assert!(lines[1].contains("z.yaml:4: case first: id: found a duplicate id (first at "), "{errors}");
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -310,7 +317,7 @@ fn messages_stay_short() {
 }
 
 #[test]
-fn many_operands_and_many_unknown_names_are_linear() {
+fn many_operands_and_many_unknown_names_take_linear_time() {
     let operands: Vec<String> =
         (0..14_000).map(|place| format!("{{name: a{place}, dtype: f64, shape: [], values: [1]}}")).collect();
     let case = |expression: &str| {
@@ -334,7 +341,7 @@ fn json_files_are_json() {
     let good = r#"{"format":1,"rules":"numpy","cases":[{"id":"x","title":"T. \u2014","clause":"G-5","origin":"hand","expression":"a","operands":[{"name":"a","dtype":"f64","shape":[1],"values":[1e5]}],"refusal":{"kind":"any"}}]}"#;
     let file = load_str(good, "f.json").unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(file.cases[0].title, "T. —");
-    assert!(load_str(good, "f.yaml").is_err(), "YAML has an exponent with point and sign");
+    assert!(load_str(good, "f.yaml").is_err(), "in YAML, an exponent needs a point and a sign");
     for (from, to, expected) in [
         (
             r#""id":"x""#,
@@ -359,7 +366,7 @@ fn json_files_are_json() {
     }
 }
 
-/// What writers of JSON write where another character would do: escapes of all kinds, tabs, and none at all.
+/// Unusual JSON that some writers produce: escapes of all kinds, tabs, no whitespace.
 #[test]
 fn all_of_json_is_read() {
     let case = |title: &str| {

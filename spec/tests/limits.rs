@@ -1,11 +1,11 @@
-//! The limits of the loader, at the last file that is read and the first that is not. Each is megabytes: what is wrong in
-//! few words stands in `malformed`.
+//! The limits of the loader, at the last file that is accepted and the first that is not. These files have
+//! megabytes; the tests of small files are in `malformed`.
 
 use broadcheck_spec::{MAX_FILE_BYTES, MAX_ID, MAX_NODES, MAX_OPERAND_NAME, MAX_TITLE, load_path, load_str};
 use std::fs;
 use std::path::Path;
 
-/// A case that is right. Without its last byte it is not.
+/// A valid case file. Without its last byte it is invalid.
 const GOOD: &str = "format: 1
 rules: numpy
 cases:
@@ -17,12 +17,12 @@ cases:
     operands: [{name: a, dtype: f64, shape: [], values: [1]}]
     refusal: {kind: any}";
 
-/// What the loader says of a text, a line each.
-fn told(text: &str) -> String {
+/// The errors in a text, one per line.
+fn message(text: &str) -> String {
     load_str(text, "f.yaml").err().map(|errors| errors.to_string()).unwrap_or_default()
 }
 
-/// The good case after comments, so many bytes in all.
+/// The good case after a comment, with this many bytes in total.
 fn of_length(length: u64) -> String {
     let length = usize::try_from(length).expect("small");
     format!("{}\n{GOOD}", "#".repeat(length - GOOD.len() - 1))
@@ -37,42 +37,42 @@ fn the_largest_file_is_read_to_its_last_byte() {
         let text = of_length(MAX_FILE_BYTES + more);
         fs::write(&path, &text).expect("a file");
         for found in [load_str(&text, "f.yaml"), load_path(&path)] {
-            let told = found.as_ref().err().map(ToString::to_string).unwrap_or_default();
-            assert_eq!(found.is_ok(), right, "{told}");
+            let message = found.as_ref().err().map(ToString::to_string).unwrap_or_default();
+            assert_eq!(found.is_ok(), right, "{message}");
             let expected =
                 format!("found {} bytes or more, expected at most {MAX_FILE_BYTES}", MAX_FILE_BYTES + more);
-            assert!(right || told.contains(&expected), "{told}");
+            assert!(right || message.contains(&expected), "{message}");
         }
     }
     fs::remove_dir_all(&folder).expect("the folder");
 }
 
 #[test]
-fn of_a_directory_the_case_files_are_read_and_a_foreign_byte_is_placed() {
+fn only_the_case_files_of_a_directory_are_read_and_an_invalid_byte_has_a_position() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("directory-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join("f.yaml"), GOOD).expect("a file");
-    fs::write(folder.join("notes.txt"), "no case file").expect("a file");
+    fs::write(folder.join("notes.txt"), "not a case file").expect("a file");
     let found = load_path(&folder).map(|file| file.cases.len());
     fs::write(folder.join("g.yml"), b"format: 1\n# \xff\n").expect("a file");
-    let told = load_path(&folder).expect_err("no UTF-8").to_string();
+    let message = load_path(&folder).expect_err("not UTF-8").to_string();
     fs::remove_dir_all(&folder).expect("the folder");
     assert_eq!(found, Ok(1));
-    assert!(told.ends_with("g.yml:2: found the byte 0xff, expected UTF-8"), "{told}");
+    assert!(message.ends_with("g.yml:2: found the byte 0xff, expected UTF-8"), "{message}");
 }
 
 #[test]
-fn quoted_texts_are_counted_with_the_indicators_each_once() {
-    // Beside the two brackets.
-    let told = |quoted: usize| told(&format!("[{}]", "'' ".repeat(quoted)));
+fn each_quoted_string_counts_as_one_indicator() {
+    // The two brackets count too.
+    let message = |quoted: usize| message(&format!("[{}]", "'' ".repeat(quoted)));
     let limit = "more than 262144 of the characters";
-    assert!(told(MAX_NODES - 1).contains(limit), "{}", told(MAX_NODES - 1));
-    assert!(!told(MAX_NODES - 2).contains(limit), "{}", told(MAX_NODES - 2));
+    assert!(message(MAX_NODES - 1).contains(limit), "{}", message(MAX_NODES - 1));
+    assert!(!message(MAX_NODES - 2).contains(limit), "{}", message(MAX_NODES - 2));
 }
 
 #[test]
-fn ids_titles_and_names_have_a_longest() {
-    let with = |from: &str, to: &str| told(&GOOD.replace(from, to));
+fn ids_titles_and_names_have_a_maximum_length() {
+    let with = |from: &str, to: &str| message(&GOOD.replace(from, to));
     let named = |length: usize| {
         let name = "a".repeat(length);
         with(
@@ -101,7 +101,7 @@ fn ids_titles_and_names_have_a_longest() {
 }
 
 #[test]
-fn more_values_than_the_limit_are_refused() {
-    let told = told(&"- a\n".repeat(MAX_NODES + 1));
-    assert!(told.contains("found more than 262144 values, expected fewer"), "{told}");
+fn more_values_than_the_limit_are_an_error() {
+    let message = message(&"- a\n".repeat(MAX_NODES + 1));
+    assert!(message.contains("found more than 262144 values, expected fewer"), "{message}");
 }

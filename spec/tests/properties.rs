@@ -1,4 +1,5 @@
-//! Over many texts and values: what is written loads as the same, and no text makes the loader panic.
+//! Properties, over many texts and values: what is written loads back unchanged, and no text makes the loader
+//! panic.
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
@@ -26,7 +27,7 @@ fn good() -> Case {
     load_str(GOOD, "f.yaml").unwrap_or_else(|errors| panic!("{errors}")).cases.remove(0)
 }
 
-/// The case as it comes back from YAML and from JSON.
+/// The case after a round trip through YAML and one through JSON.
 fn back(case: &Case) -> [Case; 2] {
     let yaml = write::case_to_yaml(case);
     let json = serde_json::json!({"format": 1, "cases": [json::case_to_json(case)]}).to_string();
@@ -36,7 +37,7 @@ fn back(case: &Case) -> [Case; 2] {
     })
 }
 
-/// A case whose operand and result hold these values.
+/// A case whose operand and result have these values.
 fn holding(values: impl Into<Data>) -> Case {
     let values = values.into();
     let operands = vec![Operand::dense("a", [values.len()], values.clone()).unwrap()];
@@ -46,7 +47,7 @@ fn holding(values: impl Into<Data>) -> Case {
     Case { request, expectation, ..good() }
 }
 
-/// A case that refuses a request.
+/// A case that expects a refusal.
 fn holding_refused(request: Request) -> Case {
     let back = json::request_from_str(&json::request_to_value(&request).to_string());
     assert_eq!(back.as_ref(), Ok(&request));
@@ -61,13 +62,13 @@ fn assert_comes_back(case: &Case) {
 
 proptest! {
     #[test]
-    fn texts_come_back(title in "\\PC{1,40}|[-a-z0-9:# .'\"]{1,12}|y|no|1e5|0x1|~", note in any::<String>()) {
+    fn texts_round_trip(title in "\\PC{1,40}|[-a-z0-9:# .'\"]{1,12}|y|no|1e5|0x1|~", note in any::<String>()) {
         prop_assume!(!title.trim().is_empty());
         assert_comes_back(&Case { title, note: Some(note), ..good() });
     }
 
     #[test]
-    fn floats_come_back(bits in proptest::collection::vec(any::<u64>(), 0..20)) {
+    fn floats_round_trip(bits in proptest::collection::vec(any::<u64>(), 0..20)) {
         assert_comes_back(&holding(bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<_>>()));
         let halves = bits.iter().flat_map(|&bits| [bits, bits >> 16, bits >> 32]);
         #[allow(clippy::cast_possible_truncation)]
@@ -79,13 +80,13 @@ proptest! {
     }
 
     #[test]
-    fn integers_come_back(values in proptest::collection::vec(any::<i64>(), 0..20)) {
+    fn integers_round_trip(values in proptest::collection::vec(any::<i64>(), 0..20)) {
         assert_comes_back(&holding(values.iter().map(|value| value.cast_unsigned()).collect::<Vec<u64>>()));
         assert_comes_back(&holding(values));
     }
 
     #[test]
-    fn shapes_strides_and_offsets_come_back(
+    fn shapes_strides_and_offsets_round_trip(
         length in any::<u32>(), stride in any::<i64>(), offset in any::<u64>(), axis in any::<i64>()
     ) {
         let wide = usize::try_from(offset).unwrap();
@@ -106,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_makes_the_loader_panic(text in any::<String>(), place in 0..GOOD.len(), length in 0..20usize) {
+    fn no_text_makes_the_loader_panic(text in any::<String>(), place in 0..GOOD.len(), length in 0..20usize) {
         let _ = load_str(&text, "f.yaml");
         let _ = load_str(&text, "f.json");
         let end = (place + length).min(GOOD.len());

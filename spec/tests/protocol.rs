@@ -1,4 +1,4 @@
-//! Requests and answers as the protocol moves them.
+//! Requests and answers of the protocol.
 
 use broadcheck_spec::half::f16;
 use broadcheck_spec::{
@@ -21,7 +21,7 @@ fn answer(text: &str) -> Result<Outcome, String> {
 }
 
 #[test]
-fn a_request_with_views_and_words_comes_back() {
+fn a_request_with_views_and_special_values_round_trips() {
     for rules in
         [Rules::Numpy, Rules::Pdpd { axis: Some(-1) }, Rules::Xla { broadcast_dimensions: Some(vec![1]) }]
     {
@@ -37,7 +37,7 @@ fn a_request_with_views_and_words_comes_back() {
 }
 
 #[test]
-fn requests_ignore_what_they_do_not_know() {
+fn unknown_fields_of_requests_are_ignored() {
     let text = r#"{"rules":"numpy","id":"x","expression":"a","operands":[{"name":"a","dtype":"u64","shape":[],"values":["18446744073709551615"],"note":1}]}"#;
     let request = json::request_from_str(text).unwrap();
     assert_eq!(request.operands()[0].values().get(0).unwrap().literal(), "18446744073709551615");
@@ -89,7 +89,7 @@ fn integers_beyond_2_53_are_strings_everywhere() {
     assert_eq!(value, r#"{"result":{"dtype":"f64","shape":[0,"9007199254740993"],"values":[]}}"#);
 }
 
-/// The same in case files: strings in JSON, and in YAML plain integers alone.
+/// The same in case files: strings in JSON, only plain integers in YAML.
 #[test]
 fn integers_of_case_files_are_strings_in_json_only() {
     let text = |number: &str, operation: &str| {
@@ -110,19 +110,19 @@ fn integers_of_case_files_are_strings_in_json_only() {
         .iter()
         .map(|error| error.field.clone())
         .collect();
-    assert_eq!(fields, ["axis"], "the rest is read where the case's own fields are right");
+    assert_eq!(fields, ["axis"], "the other fields are read only if those of the case are valid");
     let operand = pdpd(string).replace(r#""axis":"9007199254740993""#, r#""axis":1"#);
-    let told = load_str(&operand, "f.yaml").unwrap_err().to_string();
+    let message = load_str(&operand, "f.yaml").unwrap_err().to_string();
     assert!(
-        told.contains(r#"operands[0].shape[1]: found string "9007199254740993", expected an integer"#),
-        "{told}"
+        message.contains(r#"operands[0].shape[1]: found string "9007199254740993", expected an integer"#),
+        "{message}"
     );
     let bad = load_str(&pdpd("\"1.5\""), "f.json").unwrap_err().to_string();
     assert!(bad.contains("axis: found string \"1.5\""), "{bad}");
 }
 
 #[test]
-fn what_is_no_request_is_told() {
+fn invalid_requests_are_reported() {
     for (text, expected) in [
         ("{", "line: found EOF while parsing an object at line 1 column 1, expected a JSON object"),
         ("{}", ".: found no field `rules`, expected one: it is required"),
@@ -183,15 +183,12 @@ fn answers_are_read_leniently() {
 }
 
 #[test]
-fn what_is_no_answer_is_told() {
+fn invalid_answers_are_reported() {
     for (text, expected) in [
-        (
-            "{}",
-            "answer: found none of them, expected exactly one of `result`, `refusal`, `skipped`, `errored`",
-        ),
+        ("{}", "answer: found no outcome, expected exactly one of `result`, `refusal`, `skipped`, `errored`"),
         (
             r#"{"skipped":{},"errored":{}}"#,
-            "answer: found several of them, expected exactly one of `result`, `refusal`, `skipped`, `errored`",
+            "answer: found several outcomes, expected exactly one of `result`, `refusal`, `skipped`, `errored`",
         ),
         (
             r#"{"skipped":{}} x"#,
@@ -237,7 +234,7 @@ fn what_is_no_answer_is_told() {
 }
 
 #[test]
-fn every_kind_of_answer_comes_back() {
+fn every_kind_of_answer_round_trips() {
     let request = request(Rules::Xla { broadcast_dimensions: Some(vec![1]) });
     let tensor = Tensor::new([2, 1], vec![f64::NAN, f64::MIN_POSITIVE / 4.0]).unwrap();
     for outcome in [

@@ -1,4 +1,4 @@
-//! The JSON Schemas: every shipped file holds to them, and what the loader refuses by form they refuse too.
+//! The JSON Schemas: they accept every shipped file, and reject what the loader rejects for its form.
 
 use broadcheck_spec::{FILES, Suite, json};
 use jsonschema::Validator;
@@ -14,7 +14,7 @@ fn case_file() -> Validator {
     validator(include_str!("../schema/case-file.schema.json"))
 }
 
-/// JSON with the format's words for what JSON lacks.
+/// JSON, with the format's strings for values that JSON lacks.
 fn as_json(value: &serde_yaml::Value) -> Value {
     match value {
         serde_yaml::Value::Number(number) if !number.is_finite() => "nan".into(),
@@ -32,7 +32,7 @@ fn complaints(validator: &Validator, value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn every_shipped_file_holds_to_the_schema() {
+fn every_shipped_file_matches_the_schema() {
     let validator = case_file();
     assert!(!FILES.is_empty());
     for (name, text) in FILES {
@@ -44,7 +44,7 @@ fn every_shipped_file_holds_to_the_schema() {
 }
 
 #[test]
-fn the_json_twin_and_the_requests_hold_to_their_schemas() {
+fn the_json_twin_and_the_requests_match_their_schemas() {
     let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
     let (files, requests) = (case_file(), validator(include_str!("../schema/request.schema.json")));
     for case in &suite.cases {
@@ -56,7 +56,7 @@ fn the_json_twin_and_the_requests_hold_to_their_schemas() {
 }
 
 #[test]
-fn what_is_malformed_is_refused() {
+fn malformed_files_are_rejected() {
     let validator = case_file();
     let good = json!({
         "format": 1, "rules": "numpy",
@@ -138,7 +138,7 @@ fn what_is_malformed_is_refused() {
         }
         assert!(!validator.is_valid(&file), "{pointer} = {value:?}");
         let loaded = broadcheck_spec::load_str(&file.to_string(), "f.json");
-        assert!(loaded.is_err(), "the loader takes {pointer} = {value:?}");
+        assert!(loaded.is_err(), "the loader accepts {pointer} = {value:?}");
     }
     let wide = |pointer: &str, value: Value| {
         let mut file = good.clone();

@@ -1,4 +1,5 @@
-//! The pages of the specification against the data: their clauses, and the parts of the entry page that are generated.
+//! The pages of the specification against the data: their clauses, and the parts of the entry page that are
+//! generated.
 //!
 //! `BROADCHECK_BLESS=1 cargo test -p broadcheck-spec --test semantics` rewrites the generated parts.
 
@@ -8,13 +9,13 @@ use std::path::Path;
 
 const COMMAND: &str = "BROADCHECK_BLESS=1 cargo test -p broadcheck-spec --test semantics";
 
-/// The clauses of a page: the id and the heading of each.
+/// The clauses of a page, each with its id and heading.
 fn headings(page: &str) -> impl Iterator<Item = (&str, &str)> {
     page.lines().filter_map(|line| line.strip_prefix("## ")).filter_map(|heading| heading.split_once(": "))
 }
 
 #[test]
-fn the_clauses_are_those_of_the_pages() {
+fn the_list_of_clauses_matches_the_pages() {
     let pages: Vec<(&str, &str)> = SEMANTICS.iter().flat_map(|(_, page)| headings(page)).collect();
     let list: Vec<(&str, &str)> = clauses::ALL.iter().map(|clause| (clause.id, clause.heading)).collect();
     assert_eq!(list, pages);

@@ -1,4 +1,4 @@
-//! The shipped suite as a whole: that it is complete, names its sources, and comes back from every format.
+//! The shipped suite as a whole: it is complete, cites its sources, and round-trips through every format.
 
 use broadcheck_spec::examples::Coverage;
 use broadcheck_spec::{Case, CaseFile, DType, Expectation, Location, Origin, RuleSet, Suite, load_str};
@@ -50,7 +50,7 @@ fn every_example_of_the_documents_is_encoded() {
         Coverage::Case => cases.contains(&*example.id),
         Coverage::Sweep => sweeps.contains(&*example.id) || cases.contains(&*example.id),
         Coverage::Remark => noted.contains(&*example.id),
-        // The loader's own tests name it.
+        // The tests of the loader name it.
         Coverage::Loader => {
             include_str!("malformed/requests.rs").contains(&format!("Example {} ", example.id))
         }
@@ -65,7 +65,7 @@ fn every_example_of_the_documents_is_encoded() {
 }
 
 #[test]
-fn every_example_stands_in_its_document() {
+fn every_example_is_within_its_document() {
     for example in examples::all() {
         for (key, lines) in &example.lines {
             let document = examples::document(key).expect("a document of the list");
@@ -98,7 +98,7 @@ fn every_clause_has_accepting_and_refusing_cases() {
     none("clauses without cases", &missing);
 }
 
-/// Whether the clause says, under **Documents**, that it or a part of it is not in the documents.
+/// Whether the clause states, under **Documents**, that it or a part of it is not in the documents.
 fn partly_undocumented(clause: &str) -> bool {
     let heading = format!("\n## {clause}: ");
     let (_, from) = broadcheck_spec::SEMANTICS
@@ -127,14 +127,17 @@ fn every_case_names_its_rule_set_and_its_source() {
         if case.origin == Origin::Document
             && !case.sources.iter().any(|source| matches!(source, broadcheck_spec::Source::Document { .. }))
         {
-            missing.push(format!("{} {}: from a document that it does not cite", case.location, case.id));
+            missing.push(format!(
+                "{} {}: the origin is `document`, but no document is cited",
+                case.location, case.id
+            ));
         }
     }
-    none("cases that do not say where they come from", &missing);
+    none("cases without rule set or source", &missing);
 }
 
 #[test]
-fn every_rule_set_meets_every_dtype() {
+fn every_rule_set_has_a_case_of_every_dtype() {
     let suite = suite();
     let mut met: BTreeMap<RuleSet, BTreeSet<DType>> = BTreeMap::new();
     for case in &suite.cases {
@@ -156,21 +159,21 @@ fn every_rule_set_meets_every_dtype() {
 }
 
 #[test]
-fn no_two_cases_ask_and_expect_the_same() {
+fn no_two_cases_have_the_same_request() {
     let suite = suite();
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut repeated = Vec::new();
     for case in &suite.cases {
         let key = json::request_to_value(&case.request).to_string();
         if let Some(first) = seen.insert(key, &case.id) {
-            repeated.push(format!("{} asks what {first} asks", case.id));
+            repeated.push(format!("{} has the request of {first}", case.id));
         }
     }
     none("cases that repeat another", &repeated);
 }
 
 #[test]
-fn every_case_comes_back_from_yaml() {
+fn every_case_round_trips_through_yaml() {
     for case in &suite().cases {
         let text = write::case_to_yaml(case);
         let loaded = load_str(&text, "case.yaml").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
@@ -179,9 +182,9 @@ fn every_case_comes_back_from_yaml() {
 }
 
 #[test]
-fn every_case_comes_back_from_json() {
+fn every_case_round_trips_through_json() {
     let suite = suite();
-    // One file may not hold as many values as all cases together do.
+    // All cases together have more values than one file may contain.
     for cases in suite.cases.chunks(400) {
         let file = CaseFile { cases: cases.to_vec(), sweeps: suite.sweeps.clone() };
         let text = json::file_to_json(&file).to_string();
@@ -196,7 +199,7 @@ fn every_case_comes_back_from_json() {
 }
 
 #[test]
-fn every_request_comes_back_from_the_protocol() {
+fn every_request_round_trips_through_the_protocol() {
     for case in &suite().cases {
         let text = json::request_to_value(&case.request).to_string();
         let back = json::request_from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", case.id));
@@ -204,7 +207,7 @@ fn every_request_comes_back_from_the_protocol() {
     }
 }
 
-/// What another parser read, as JSON with the format's words for what JSON lacks.
+/// What another parser read, as JSON with the format's strings for values that JSON lacks.
 fn as_json(value: &serde_yaml::Value) -> serde_json::Value {
     match value {
         serde_yaml::Value::Number(number) if !number.is_finite() => {
@@ -221,7 +224,7 @@ fn as_json(value: &serde_yaml::Value) -> serde_json::Value {
     }
 }
 
-/// The tree that the loader builds, against the reading of the library behind serde: two parsers, one meaning.
+/// Compares the loader with a second YAML parser.
 #[test]
 fn another_parser_reads_the_same() {
     for (name, text) in broadcheck_spec::FILES {

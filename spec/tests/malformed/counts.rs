@@ -1,33 +1,33 @@
-//! What the loader counts, the edges of what it reads as a number, and those of JSON files.
+//! What the loader counts, boundary cases of what it reads as a number, and boundary cases of JSON files.
 
 use super::{GOOD, lines, refused};
 use broadcheck_spec::{Data, LoadErrors, MAX_EXPRESSION_DEPTH, Scalar, load_str};
 
 #[test]
-fn an_expression_nests_a_hundred_deep() {
+fn expressions_nest_up_to_a_hundred_deep() {
     let deep = |depth: usize| {
         let expression = format!("{}[add, a, b]{}", "[negate, ".repeat(depth - 1), "]".repeat(depth - 1));
         load_str(&GOOD.replace("[add, a, b]", &expression), "f.yaml")
     };
     assert!(deep(MAX_EXPRESSION_DEPTH).is_ok(), "{:?}", deep(MAX_EXPRESSION_DEPTH));
-    let told = deep(MAX_EXPRESSION_DEPTH + 1).expect_err("too deep").to_string();
-    assert!(told.contains("found an expression more than 100 deep"), "{told}");
+    let message = deep(MAX_EXPRESSION_DEPTH + 1).expect_err("too deep").to_string();
+    assert!(message.contains("found an expression nested more than 100 deep"), "{message}");
 }
 
 #[test]
-fn after_a_directive_nothing_else_is_complained_of() {
+fn a_directive_is_the_only_error_reported() {
     assert_eq!(
         lines("%YAML 1.1\n---\nformat: 2\n"),
         ["f.yaml:1:1: found the directive `%YAML`, expected a file without directives"]
     );
 }
 
-/// A file with so many wrong cases, then so many anchors, each on a line of its own.
+/// A file with this many invalid cases, then this many anchors, each on a separate line.
 fn wrong(cases: usize, anchors: usize) -> LoadErrors {
     let mut text = String::from("format: 1\nrules: numpy\ncases:\n");
     text += &"  - {id: 3}\n".repeat(cases);
     text += &"  - &a {id: x}\n".repeat(anchors);
-    load_str(&text, "f.yaml").expect_err("all of it is wrong")
+    load_str(&text, "f.yaml").expect_err("every case is invalid")
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_hundred_errors_are_kept_and_the_others_counted() {
     for (cases, more) in [(99, 0), (100, 0), (101, 1), (199, 99), (201, 101), (350, 250)] {
         assert_eq!(count(cases, 0), (cases.min(100), more), "{cases} cases");
     }
-    // The first are those that stand first in the file. The anchors are found before, while it is read as YAML.
+    // The errors come in the order of the file, although anchors are found earlier, while the YAML is parsed.
     let kept = wrong(100, 103);
     assert!(kept.errors().iter().all(|error| !error.to_string().contains("anchor")), "{kept}");
 }
@@ -56,22 +56,22 @@ fn errors_of_the_text_are_counted_beyond_the_hundredth() {
 }
 
 #[test]
-fn a_syntax_error_is_placed() {
+fn a_syntax_error_has_a_position() {
     assert_eq!(lines(&GOOD.replace("[1, 2, 3,", "[1, 2} 3,")).len(), 1);
-    let told = &lines(&GOOD.replace("title: A title.", "title: A: title."))[0];
-    assert!(told.starts_with("f.yaml:5:13: case numpy/x: found a syntax error ("), "{told}");
+    let message = &lines(&GOOD.replace("title: A title.", "title: A: title."))[0];
+    assert!(message.starts_with("f.yaml:5:13: case numpy/x: found a syntax error ("), "{message}");
 }
 
 #[test]
-fn what_stands_beside_the_cases_is_named_in_full() {
+fn fields_outside_of_cases_are_named_in_full() {
     assert_eq!(
         lines(&GOOD.replace("rules: numpy", "rules: [&a numpy]"))[1],
-        "f.yaml:2:9: rules[0]: found an anchor (`&`), expected the value without a name"
+        "f.yaml:2:9: rules[0]: found an anchor (`&`), expected the value without an anchor"
     );
 }
 
 #[test]
-fn plain_texts_that_only_one_yaml_takes_for_text() {
+fn plain_texts_that_only_one_yaml_version_reads_as_text() {
     let title = |text: &str, expected: &str| {
         refused(
             "title: A title.",
@@ -79,7 +79,7 @@ fn plain_texts_that_only_one_yaml_takes_for_text() {
             &format!("f.yaml:5:12: case numpy/x: title: found `{text}`, expected {expected}"),
         );
     };
-    title("=", "a quoted string: YAML 1.1 gives `=` a type of its own");
+    title("=", "a quoted string: YAML 1.1 gives `=` a special type");
     title("+5", "a number without `+` before it, or a quoted string");
     title(".5", "digits on both sides of the point, or a quoted string");
     title("5.", "digits on both sides of the point, or a quoted string");
@@ -129,7 +129,7 @@ fn the_axis_of_a_refused_broadcast_may_be_one_of_the_target() {
     );
 }
 
-/// A case in JSON under one operand of the shape given.
+/// A case in JSON whose operand has this shape.
 fn json(shape: &str, title: &str) -> String {
     format!(
         "{{\"format\": 1, \"rules\": \"numpy\", \"cases\": [{{\"id\": \"x\", \"title\": \"{title}\", \"clause\": \"G-5\", \
@@ -139,27 +139,30 @@ fn json(shape: &str, title: &str) -> String {
 }
 
 #[test]
-fn integers_of_json_may_be_strings_where_an_integer_stands_and_nowhere_else() {
+fn json_strings_are_integers_only_where_an_integer_is_expected() {
     let load = |text: &str| load_str(text, "f.json");
     let shape = load(&json("[\"2\"]", "17")).map(|file| file.cases[0].request.operands()[0].shape().clone());
     assert_eq!(shape.as_deref(), Ok(&[2][..]));
     let title = load(&json("[2]", "17")).map(|file| file.cases[0].title.clone());
     assert_eq!(title.as_deref(), Ok("17"));
     for beyond in ["18446744073709551616", "-9223372036854775809", "2x", "02"] {
-        let told = load(&json(&format!("[\"{beyond}\"]"), "T.")).expect_err(beyond).to_string();
-        assert!(told.contains(&format!("found string \"{beyond}\"")), "{told}");
+        let message = load(&json(&format!("[\"{beyond}\"]"), "T.")).expect_err(beyond).to_string();
+        assert!(message.contains(&format!("found string \"{beyond}\"")), "{message}");
     }
     assert_eq!(lines(&GOOD.replace("shape: [3], values: [7", "shape: [\"3\"], values: [7")).len(), 1, "YAML");
 }
 
 #[test]
-fn an_empty_json_file_is_empty_and_a_broken_one_is_placed() {
-    let told = |text: &str| load_str(text, "f.json").expect_err(text).to_string();
+fn empty_and_invalid_json_files_are_reported() {
+    let message = |text: &str| load_str(text, "f.json").expect_err(text).to_string();
     for empty in ["", " \n"] {
-        assert_eq!(told(empty), "f.json: found an empty file, expected a case file: `format: 1`, `cases:`");
+        assert_eq!(
+            message(empty),
+            "f.json: found an empty file, expected a case file: `format: 1`, `cases:`"
+        );
     }
     assert_eq!(
-        told("{\n\"format\": 1 1}"),
+        message("{\n\"format\": 1 1}"),
         "f.json:2:13: found a syntax error (expected `,` or `}`), expected JSON"
     );
     assert!(load_str(&json("[2]", "T."), "f.JSON").is_ok(), "the extension in capitals");

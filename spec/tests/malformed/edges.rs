@@ -1,17 +1,17 @@
-//! The edges of what is refused: the last that is right and the first that is not.
+//! The boundaries of what is rejected: the last valid input and the first invalid one.
 
 use super::{GOOD, lines, refused};
 use broadcheck_spec::{Expectation, LoadErrors, load_path, load_str};
 use std::fs;
 use std::path::Path;
 
-/// The good case with other lines of its document.
+/// The good case, citing other lines of its document.
 fn with_lines(text: &str) -> String {
     GOOD.replace("20-29", text)
 }
 
 #[test]
-fn lines_of_a_document_are_numbers_from_one_in_order() {
+fn cited_lines_are_ascending_numbers_from_one() {
     for right in ["1", "1-1", "1, 2", "9-10, 11-12"] {
         let text = with_lines(right);
         assert!(load_str(&text, "f.yaml").is_ok(), "{right}: {:?}", load_str(&text, "f.yaml"));
@@ -22,7 +22,7 @@ fn lines_of_a_document_are_numbers_from_one_in_order() {
     }
 }
 
-/// The good case under as many operands of rank 0, all of them under the names given.
+/// The good case with operands of rank 0 that have these names.
 fn with_operands(names: &[String], expression: &str) -> String {
     let operand = |name: &String| format!("      - {{name: {name}, dtype: f64, shape: [], values: [1]}}\n");
     let operands: String = names.iter().map(operand).collect();
@@ -43,13 +43,13 @@ fn a_message_lists_ten_names() {
 }
 
 #[test]
-fn ten_repeated_names_are_complained_of() {
+fn at_most_ten_repeated_names_are_reported() {
     let repeated = |count: usize| lines(&with_operands(&vec!["a".to_owned(); count], "a")).len();
     assert_eq!((repeated(2), repeated(11), repeated(12), repeated(30)), (1, 10, 10, 10));
 }
 
 #[test]
-fn the_place_of_a_wrong_expression_is_told_through_its_arguments() {
+fn an_error_inside_an_expression_has_the_path_of_the_argument() {
     refused(
         "[add, a, b]",
         "[add, a, [negate, [add, c, b]]]",
@@ -57,14 +57,14 @@ fn the_place_of_a_wrong_expression_is_told_through_its_arguments() {
     );
 }
 
-/// The good case with a refusal instead of its result.
+/// The good case with a refusal instead of a result.
 fn with_refusal(refusal: &str) -> String {
     let (head, _) = GOOD.split_once("    result:").expect("a result");
     format!("{head}    refusal: {{{refusal}}}\n")
 }
 
 #[test]
-fn the_operand_of_a_refusal_may_be_named_or_counted_from_zero() {
+fn the_operand_of_a_refusal_is_a_name_or_a_position_from_zero() {
     for (operand, place) in [("a", 0), ("b", 1), ("0", 0), ("1", 1)] {
         let text = with_refusal(&format!("kind: flag_violation, operand: {operand}"));
         let file = load_str(&text, "f.yaml").unwrap_or_else(|errors| panic!("{errors}"));
@@ -74,7 +74,7 @@ fn the_operand_of_a_refusal_may_be_named_or_counted_from_zero() {
 }
 
 #[test]
-fn the_axis_of_a_refusal_is_one_of_the_operand_or_of_the_highest_rank() {
+fn the_axis_of_a_refusal_is_below_the_rank_of_the_operand_or_the_highest_rank() {
     let axis = |text: &str| load_str(&with_refusal(text), "f.yaml").is_ok();
     assert!(axis("kind: dimension_mismatch, axis: 1") && !axis("kind: dimension_mismatch, axis: 2"));
     assert!(axis("kind: flag_violation, operand: b, axis: 0"));
@@ -82,7 +82,7 @@ fn the_axis_of_a_refusal_is_one_of_the_operand_or_of_the_highest_rank() {
 }
 
 #[test]
-fn errors_of_several_files_are_told_together() {
+fn errors_of_several_files_are_reported_together() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("edges-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let many = format!("format: 1\nrules: numpy\ncases:\n{}", "  - {id: 3}\n".repeat(103));
@@ -96,7 +96,7 @@ fn errors_of_several_files_are_told_together() {
 }
 
 #[test]
-fn what_was_not_left_out_is_not_counted() {
+fn more_is_zero_if_all_errors_are_kept() {
     let errors = load_str("", "f.yaml").expect_err("an empty file");
     let only = "f.yaml: found an empty file, expected a case file: `format: 1`, `cases:`";
     assert_eq!((errors.to_string(), errors.more()), (only.to_owned(), 0));
@@ -111,7 +111,7 @@ fn sources_are_written_as_people_cite_them() {
     assert_eq!(file.cases[0].sources[0].to_string(), "https://a.b/c");
 }
 
-/// `select(a, b, b)` under xla, where a is a truth value of the shape given, with an intermediate of two values.
+/// `select(a, b, b)` under xla, where a is a bool of this shape, with an intermediate of two values.
 fn with_intermediate(shape: &str, values: &str, intermediate: &str) -> String {
     format!(
         "format: 1\nrules: xla\ncases:\n  - id: xla/x\n    title: T.\n    clause: XLA-8\n    source:\n      \
@@ -137,7 +137,7 @@ fn an_intermediate_has_the_dtype_of_the_lower_operand() {
 }
 
 #[test]
-fn what_only_looks_like_a_number_is_text() {
+fn texts_that_only_look_like_numbers_are_text() {
     let dates = ["2001-1x-14", "2001-123-4", "2001-12-14x", "201-12-14", "2001-12"];
     for text in [".", "..", "_1", "x1"].into_iter().chain(dates) {
         let file = load_str(&GOOD.replace("title: A title.", &format!("title: {text}")), "f.yaml");
@@ -149,7 +149,7 @@ fn what_only_looks_like_a_number_is_text() {
 }
 
 #[test]
-fn a_value_that_is_none_is_told_what_one_is() {
+fn the_error_for_a_list_as_a_value_states_what_a_value_is() {
     refused(
         "values: [7, 8, 9]",
         "values: [7, [8], 9]",

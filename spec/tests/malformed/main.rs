@@ -8,7 +8,7 @@ mod requests;
 
 use broadcheck_spec::{LoadErrors, examples, load_str};
 
-/// A case that is right. Each test changes one thing.
+/// A valid case. Each test changes one thing.
 pub(crate) const GOOD: &str = r#"format: 1
 rules: numpy
 cases:
@@ -33,7 +33,7 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
     errors(text).errors().iter().map(ToString::to_string).collect()
 }
 
-/// The one error after a replacement in the good case.
+/// Asserts the only error after a replacement in the good case.
 #[track_caller]
 pub(crate) fn refused(from: &str, to: &str, expected: &str) {
     assert!(GOOD.contains(from), "nothing to replace: {from}");
@@ -41,7 +41,7 @@ pub(crate) fn refused(from: &str, to: &str, expected: &str) {
 }
 
 #[test]
-fn the_case_itself_is_right() {
+fn the_good_case_loads() {
     let file = load_str(GOOD, "f.yaml").unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(file.cases.len(), 1);
     assert_eq!(file.cases[0].location.to_string(), "f.yaml:4");
@@ -51,7 +51,10 @@ fn the_case_itself_is_right() {
 fn files() {
     assert_eq!(lines(""), ["f.yaml: found an empty file, expected a case file: `format: 1`, `cases:`"]);
     assert_eq!(lines("# only a comment\n"), lines(""));
-    assert_eq!(lines("- a\n"), ["f.yaml:1:1: found no mapping, expected a case file: `format: 1`, `cases:`"]);
+    assert_eq!(
+        lines("- a\n"),
+        ["f.yaml:1:1: found a value that is not a mapping, expected a case file: `format: 1`, `cases:`"]
+    );
     refused("format: 1\n", "", "f.yaml:1:1: found no field `format`, expected `format: 1`");
     refused(
         "format: 1",
@@ -61,7 +64,7 @@ fn files() {
     refused(
         "format: 1",
         "format: \"1\"",
-        "f.yaml:1:9: format: found something else than a number, expected `format: 1`",
+        "f.yaml:1:9: format: found a value that is not a number, expected `format: 1`",
     );
     refused(
         "rules: numpy",
@@ -81,16 +84,16 @@ fn files() {
     );
     assert_eq!(
         lines("format: 1\ncases: 3\n"),
-        ["f.yaml:2:8: cases: found no list, expected a list of cases"]
+        ["f.yaml:2:8: cases: found a value that is not a list, expected a list of cases"]
     );
 }
 
 #[test]
-fn yaml_that_the_format_does_not_want() {
+fn yaml_that_the_format_does_not_allow() {
     refused(
         "title: A title.",
         "title: &t A title.",
-        "f.yaml:5:12: case numpy/x: title: found an anchor (`&`), expected the value without a name",
+        "f.yaml:5:12: case numpy/x: title: found an anchor (`&`), expected the value without an anchor",
     );
     refused(
         "title: A title.",
@@ -120,12 +123,12 @@ fn yaml_that_the_format_does_not_want() {
     assert_eq!(
         lines(&GOOD.replace("origin: hand", "origin: &o hand\n    note: *o")),
         [
-            "f.yaml:9:13: case numpy/x: origin: found an anchor (`&`), expected the value without a name",
+            "f.yaml:9:13: case numpy/x: origin: found an anchor (`&`), expected the value without an anchor",
             "f.yaml:10:11: case numpy/x: note: found an alias (`*`), expected the value itself",
         ]
     );
     let merge = GOOD.replace("    origin: hand", "    origin: hand\n    <<: {note: x}");
-    assert_eq!(lines(&merge), ["f.yaml:10:5: case numpy/x: found `<<`, expected no merge"]);
+    assert_eq!(lines(&merge), ["f.yaml:10:5: case numpy/x: found `<<`, expected no merge key"]);
     let two = format!("{GOOD}---\nformat: 1\n");
     assert_eq!(lines(&two), ["f.yaml:15:1: found a second document, expected one document per file"]);
     let error = lines("format: 1\ncases: [\n");
@@ -141,14 +144,14 @@ fn yaml_that_the_format_does_not_want() {
     assert_eq!(
         lines(&control),
         [
-            "f.yaml:5:15: found the character U+0000, expected text without control characters and foreign line breaks (in quotes, an escape)"
+            "f.yaml:5:15: found the character U+0000, expected an escape in quotes: control characters, byte order marks and special line breaks are not allowed"
         ]
     );
 }
 
 #[test]
-fn words_and_numbers_that_yaml_1_1_reads_otherwise() {
-    let words = "expected `true` or `false`, or a quoted string: YAML 1.1 takes this word for a truth value";
+fn words_and_numbers_that_yaml_1_1_reads_differently() {
+    let words = "expected `true` or `false`, or a quoted string: YAML 1.1 reads this word as a boolean";
     for word in ["y", "n", "yes", "no", "on", "off", "True"] {
         let text = GOOD.replace("name: a", &format!("name: {word}"));
         assert_eq!(
@@ -164,7 +167,10 @@ fn words_and_numbers_that_yaml_1_1_reads_otherwise() {
     for (value, rest) in [
         ("-0", "`-0`, expected `-0.0` for minus zero, or `0`"),
         ("1:30", "`1:30`, expected a decimal number, or a quoted string: YAML 1.1 reads colons as base 60"),
-        ("012", "`012`, expected a number without leading zero (YAML 1.1 reads octal), or a quoted string"),
+        (
+            "012",
+            "`012`, expected a number without a leading zero (YAML 1.1 reads it as octal), or a quoted string",
+        ),
         ("0o17", "`0o17`, expected a decimal number, or a quoted string"),
         ("0x1F", "`0x1F`, expected a decimal number, or a quoted string"),
         ("1_000", "`1_000`, expected a number without `_`, or a quoted string"),
@@ -180,7 +186,7 @@ fn words_and_numbers_that_yaml_1_1_reads_otherwise() {
         ),
         (
             "1.0e-400",
-            "`1.0e-400`, expected a number that an f64 tells from 0: this one is nearer to 0 than to the smallest f64",
+            "`1.0e-400`, expected a number that an f64 distinguishes from 0: this one is nearer to 0 than to the smallest f64",
         ),
         ("2001-12-14", "`2001-12-14`, expected a quoted string: YAML 1.1 reads it as a date"),
         ("null", "`null`, expected a value, or a quoted string: this is YAML's null"),
@@ -232,7 +238,7 @@ fn fields_of_a_case() {
     refused(
         "rules: numpy\n",
         "",
-        "f.yaml:3:5: case numpy/x: found no field `rules`, expected one, here or at the top of the file",
+        "f.yaml:3:5: case numpy/x: found no field `rules`, expected one, in the case or at the top of the file",
     );
     refused(
         "title: A title.",
@@ -242,7 +248,7 @@ fn fields_of_a_case() {
     refused(
         "id: numpy/x",
         "id: Numpy/x",
-        "f.yaml:4:9: case Numpy/x: id: found `Numpy/x`, expected an id of the characters [a-z0-9/-]",
+        "f.yaml:4:9: case Numpy/x: id: found `Numpy/x`, expected an id made of the characters [a-z0-9/-]",
     );
     refused(
         "NUMPY-1",
@@ -299,7 +305,7 @@ fn fields_of_a_case() {
     refused(
         "    origin: hand",
         "    origin: hand\n    example: [X01, X02, X01]",
-        "f.yaml:10:25: case numpy/x: example[2]: found `X01` a second time, expected each example once",
+        "f.yaml:10:25: case numpy/x: example[2]: found `X01` twice, expected each example once",
     );
     refused(
         "\"20-29\"",
@@ -330,9 +336,7 @@ fn ids_are_unique() {
     let twice = format!("{GOOD}{second}");
     assert_eq!(
         lines(&twice),
-        [
-            "f.yaml:15:9: case numpy/x: id: found the id a second time (first on line 4), expected ids that are unique"
-        ]
+        ["f.yaml:15:9: case numpy/x: id: found a duplicate id (first on line 4), expected a unique id"]
     );
     let sweep = "sweeps:\n  - {id: numpy/x, title: T., clause: G-2, sweep: p, expect: {cases: 7}}\n";
     assert_eq!(lines(&format!("{GOOD}{sweep}")).len(), 1, "cases and sweeps share their ids");

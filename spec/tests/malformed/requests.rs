@@ -37,9 +37,10 @@ fn operands() {
     refused(
         "name: a",
         "name: exp",
-        "f.yaml:12:16: case numpy/x: operands[0].name: found `exp`, expected a name that is no function's",
+        "f.yaml:12:16: case numpy/x: operands[0].name: found `exp`, expected a name that is not a function",
     );
-    let twice = "f.yaml:13:16: case numpy/x: operands[1].name: found the name `a` twice, expected names that are unique in the request";
+    let twice =
+        "f.yaml:13:16: case numpy/x: operands[1].name: found the name `a` twice, expected unique names";
     assert_eq!(
         lines(&GOOD.replace("name: b", "name: a")),
         ["f.yaml:10:26: case numpy/x: expression[2]: found `b`, expected an operand's name: a a", twice]
@@ -221,7 +222,7 @@ fn bidirectional_is_for_broadcast_alone() {
 }
 
 #[test]
-fn attributes_beside_a_single_operand() {
+fn attributes_with_a_single_operand() {
     let one = GOOD
         .replace("rules: numpy", "rules: xla")
         .replace("[add, a, b]", "[negate, a]\n    broadcast_dimensions: []")
