@@ -1,4 +1,5 @@
-//! How operands are aligned with a result: what each rule set decides, and all that the rest of the crate uses of it.
+//! How operands are aligned with a result. This is what a rule set decides, and all that the rest of the
+//! crate needs.
 
 use broadcheck_spec::Shape;
 
@@ -7,8 +8,8 @@ use broadcheck_spec::Shape;
 pub struct Alignment {
     /// The shape of the result.
     pub shape: Shape,
-    /// For each operand and each of its axes, the axis of the result that it is aligned with; `None` for a trailing
-    /// axis of length 1 that the rule set drops (clause PDPD-3).
+    /// For each operand and each of its axes, the axis of the result that it is aligned with; `None` for a
+    /// trailing axis of length 1 that the rule set drops (clause PDPD-3).
     pub axes: Vec<Vec<Option<usize>>>,
     /// xla: the shape of the lower operand after the in-dim step (clause XLA-8); `None` at equal ranks.
     pub intermediate: Option<Shape>,
@@ -17,17 +18,17 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// The alignment of operands whose axes are all aligned with axes of the result, without further outputs.
+    /// An alignment that maps every axis of every operand to an axis of the result, without further outputs.
     pub(crate) fn new(shape: Shape, axes: Vec<Vec<usize>>) -> Alignment {
         let axes = axes.into_iter().map(|axes| axes.into_iter().map(Some).collect()).collect();
         Alignment { shape, axes, intermediate: None, broadcastable: None }
     }
 
-    /// The index of the element of an operand that is read at an index of the result: on each axis, the position on
-    /// the result's axis that it is aligned with, or 0 if the operand's length is 1.
+    /// The index of the operand's element that is read at an index of the result: on each axis, the position
+    /// on the result's axis that it is aligned with, or 0 if the operand's length is 1.
     ///
     /// # Panics
-    /// If there is no such operand, or the rank of the index is not that of the result.
+    /// If there is no such operand, or if the rank of the index differs from that of the result.
     pub fn operand_index(&self, operand: usize, operand_shape: &Shape, result_index: &[usize]) -> Vec<usize> {
         assert_eq!(result_index.len(), self.shape.rank(), "an index of the result");
         let mut index = Vec::with_capacity(operand_shape.rank());

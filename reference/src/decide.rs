@@ -1,4 +1,4 @@
-//! Whether a request is accepted: the whole decision, in the order of clause G-6.
+//! Decides whether a request is accepted, with checks in the order of clause G-6.
 
 use crate::Alignment;
 use crate::rules::{align_shapes, broadcast_shape, check_operand_count};
@@ -8,7 +8,7 @@ use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operand, Operation, Refusal, 
 /// How the operands of a request are aligned with its result.
 ///
 /// # Errors
-/// The refusal that clause G-6 puts first. The order is: the number of operands, the types function by function,
+/// The first refusal in the order of clause G-6: the number of operands, the types function by function,
 /// derivatives, the clauses of the rule set, the size.
 pub fn align(request: &Request) -> Result<Alignment, Refusal> {
     let (set, operands) = (request.rules().set(), request.operands());
@@ -31,12 +31,12 @@ pub fn align(request: &Request) -> Result<Alignment, Refusal> {
     align_shapes(request.rules(), &shapes, &flags)
 }
 
-/// Why an accepted request is not computed, if so: its result, or for a gradient the result underneath, has more
-/// than [`DEFAULT_MAX_ELEMENTS`] elements (clause G-1).
+/// If an accepted request is too large to compute, the reason: its result, or for a gradient the result of
+/// the expression, has more than [`DEFAULT_MAX_ELEMENTS`] elements (clause G-1).
 pub fn exceeds_limit(request: &Request, alignment: &Alignment) -> Option<String> {
     let mut shapes = vec![&alignment.shape];
     if let Operation::Gradient { wrt, .. } = request.operation() {
-        // By an operand of many elements under a result of none, the gradient is that many zeros.
+        // The gradient has the operand's shape, which may be large even if the result is empty.
         shapes.push(request.operands()[*wrt].shape());
     }
     let too_many = |shape: &&Shape| shape.count().is_none_or(|count| count > DEFAULT_MAX_ELEMENTS);

@@ -1,11 +1,12 @@
-//! The partial derivatives of each function by each argument (clause GRAD-3), in f64 whatever the dtype.
+//! The partial derivatives of each function with respect to each argument (clause GRAD-3), in f64 for every
+//! dtype.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use crate::functions::{Binary, Kind, Unary, kind, log, power};
 use broadcheck_spec::{Function, Scalar};
 
-/// A partial derivative at a point, as the formula of clause GRAD-3 writes it.
+/// A partial derivative at a point, in the form of the formula in clause GRAD-3.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Derivative {
     /// One number.
@@ -19,7 +20,7 @@ pub enum Derivative {
 use Derivative::{Difference, Number, Product};
 
 impl Derivative {
-    /// The number that the formula gives.
+    /// The value of the formula.
     pub fn value(self) -> f64 {
         match self {
             Number(value) => value,
@@ -29,9 +30,9 @@ impl Derivative {
     }
 }
 
-/// The partial derivatives by each argument in turn, where the arguments have these values and the function's value is
-/// `result`. `None` for an argument that contributes nothing: a condition, the branch that `select` does not take, the
-/// losing side of `maximum` and `minimum`.
+/// The partial derivatives with respect to each argument in turn, at these values of the arguments; `result`
+/// is the function's value there. `None` for an argument that contributes nothing: a condition, the branch
+/// that `select` does not choose, the losing side of `maximum` and `minimum`.
 ///
 /// # Panics
 /// If the function has no derivative, or an argument other than a condition is not a float.
@@ -75,7 +76,7 @@ fn binary(function: Binary, a: f64, b: f64, r: f64) -> [Option<Derivative>; 2] {
     }
 }
 
-/// NaN by both if either is NaN, half each if they compare equal, else 1 by the winner.
+/// NaN for both if either is NaN, half each if they compare equal, otherwise 1 for the winner.
 fn extreme(a: f64, b: f64, first_wins: bool) -> [Option<Derivative>; 2] {
     if a.is_nan() || b.is_nan() {
         [Some(Number(f64::NAN)); 2]
@@ -88,18 +89,18 @@ fn extreme(a: f64, b: f64, first_wins: bool) -> [Option<Derivative>; 2] {
     }
 }
 
-/// Of a^b by a: b a^(b-1), and 0 if b is 0.
+/// The derivative of a^b with respect to a: b a^(b-1), and 0 if b is 0.
 fn power_by_base(a: f64, b: f64) -> Derivative {
     if b == 0.0 { Number(0.0) } else { Product(b, power_of_one_less(a, b)) }
 }
 
-/// Of a^b by b: r log a, and 0 if a is 0 and b is not negative.
+/// The derivative of a^b with respect to b: r log a, and 0 if a is 0 and b is not negative.
 fn power_by_exponent(a: f64, b: f64, r: f64) -> Derivative {
     if a == 0.0 && b >= 0.0 { Number(0.0) } else { Product(r, log(a)) }
 }
 
-/// a^(b-1), also for a b so large or so small that f64 rounds b - 1. From 2^53 on b is even, so the power has the sign
-/// of a. Close to 0, b - 1 rounds to -1, although a negative a has no such power.
+/// a^(b-1), including b so large or so small that f64 rounds b - 1. From 2^53 on, b is even, so the power has
+/// the sign of a. For b close to 0, b - 1 rounds to -1, although a negative a has no such power.
 fn power_of_one_less(a: f64, b: f64) -> f64 {
     if b.is_finite() && b.abs() >= 2f64.powi(53) {
         power(a.abs(), b).copysign(a)

@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 
 static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::all);
 
-/// The reference interpreter. It does everything that the format can express.
+/// The reference interpreter. It supports everything that the format can express.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reference;
 
 impl Reference {
-    /// The interpreter.
+    /// Creates an interpreter.
     pub fn new() -> Reference {
         Reference
     }
@@ -50,7 +50,7 @@ impl Implementation for Reference {
         }
     }
 
-    /// Half of the 1 ULP is rounding; see the accuracy tests for what was measured (clause V-4).
+    /// Half of this 1 ULP is rounding. The accuracy tests state the measured errors (clause V-4).
     fn allowed_ulp(&self) -> u32 {
         1
     }

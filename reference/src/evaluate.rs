@@ -1,4 +1,4 @@
-//! Elementwise operations and `broadcast`: the elements of the result, one by one.
+//! Elementwise operations and `broadcast`: computes the elements of the result one by one.
 
 use crate::indices::Indices;
 use crate::{Alignment, apply, read, result_dtype};
@@ -7,7 +7,7 @@ use broadcheck_spec::{
     Tensor,
 };
 
-/// The result of an accepted request for anything but a gradient.
+/// The result of an accepted request, except for gradients.
 pub(crate) fn evaluate(request: &Request, alignment: &Alignment) -> Success {
     let operands = request.operands();
     match request.operation() {
@@ -23,7 +23,7 @@ pub(crate) fn evaluate(request: &Request, alignment: &Alignment) -> Success {
                 broadcastable: alignment.broadcastable.clone(),
             }
         }
-        // BIDI-3, NUMPY-5. The values are the operand's, of any dtype.
+        // BIDI-3, NUMPY-5. The values are those of the operand, whatever its dtype.
         Operation::Broadcast { .. } => {
             let value = |index: &[usize]| element(operands, 0, alignment, index);
             Success::from(tensor(operands[0].dtype(), &alignment.shape, value))
@@ -41,13 +41,13 @@ pub(crate) fn node_values(
     expression.values(|operand| element(operands, operand, alignment, index), apply)
 }
 
-/// The element of an operand that is read at an index of the result.
+/// The operand's element that is read at an index of the result.
 fn element(operands: &[Operand], operand: usize, alignment: &Alignment, index: &[usize]) -> Scalar {
     let operand_index = alignment.operand_index(operand, operands[operand].shape(), index);
     read(&operands[operand], &operand_index)
 }
 
-/// XLA-8: the lower operand after the in-dim step. Left out where it would be huge under a small result.
+/// XLA-8: the lower operand after the in-dim step. Omitted if it would be huge although the result is small.
 fn intermediate(operands: &[Operand], alignment: &Alignment) -> Option<Tensor> {
     let shape = alignment.intermediate.as_ref()?;
     shape.count().filter(|&count| count <= DEFAULT_MAX_ELEMENTS)?;
@@ -57,7 +57,7 @@ fn intermediate(operands: &[Operand], alignment: &Alignment) -> Option<Tensor> {
     Some(tensor(operands[lower].dtype(), shape, value))
 }
 
-/// A tensor from its value at each index.
+/// Builds a tensor from its value at each index.
 pub(crate) fn tensor(dtype: DType, shape: &Shape, value: impl Fn(&[usize]) -> Scalar) -> Tensor {
     let mut data = Data::empty(dtype);
     for index in Indices::new(shape) {

@@ -1,7 +1,7 @@
-//! Gradients of the sum of a result's elements by one operand w (clauses GRAD-1 to GRAD-3).
+//! Gradients of the sum of a result's elements with respect to one operand w (clauses GRAD-1 to GRAD-3).
 //!
-//! At each index of the result, the chain rule is followed from the root of the expression down every path that ends
-//! at w. Each path makes one contribution to the element of w that is read at this index.
+//! At each index of the result, the chain rule is applied from the root of the expression down every path
+//! that ends at w. Each path contributes one term to the element of w that is read at this index.
 
 use crate::derivative::{Derivative, derivatives};
 use crate::evaluate::node_values;
@@ -12,7 +12,7 @@ use broadcheck_spec::{
     Data, Expression, Function, Node, Operand, Operation, Refusal, Request, Scalar, Shape, Tensor,
 };
 
-/// The gradient of a request, whatever its size ([`exceeds_limit`] checks the size beforehand).
+/// The gradient of a request, regardless of its size: check it with [`exceeds_limit`] first.
 ///
 /// # Errors
 /// The refusal, as from [`align`].
@@ -48,24 +48,26 @@ pub fn gradient(request: &Request) -> Result<Tensor, Refusal> {
     Ok(Tensor::new(w.shape().clone(), values).expect("one sum per element"))
 }
 
-/// A link of the chain: a function on a path to w, and its derivative by the argument that the path goes through.
+/// A link of the chain: a function on a path to w, and its derivative with respect to the argument on the
+/// path.
 #[derive(Clone, Copy, Debug)]
 pub struct Link<'a> {
     /// The function.
     pub function: Function,
     /// The values of its arguments.
     pub arguments: &'a [Scalar],
-    /// The argument that the path goes through, counted from 0.
+    /// The argument on the path, counted from 0.
     pub by: usize,
-    /// The derivative by this argument.
+    /// The derivative with respect to this argument.
     pub derivative: Derivative,
 }
 
-/// GRAD-3: the contributions of the paths from the root to w, at an index where the nodes have these values, in
-/// post-order. `one` is the derivative of the root by itself; `through` applies the chain rule, one link further down.
+/// GRAD-3: the contributions of the paths from the root to w, at an index where the nodes, in post-order, have
+/// these values. `one` is the derivative of the root with respect to itself; `through` applies the chain rule
+/// for one more link.
 ///
-/// A path that ends at another operand, or that `select`, `maximum` or `minimum` did not take, is left out. It is not
-/// multiplied by 0, because 0 times infinity is NaN.
+/// A path that ends at another operand, or that `select`, `maximum` or `minimum` did not choose, is skipped.
+/// It is not multiplied by 0, because 0 times infinity is NaN.
 pub fn contributions<T: Copy>(
     expression: &Expression,
     wrt: usize,
@@ -79,7 +81,8 @@ pub fn contributions<T: Copy>(
         *root = Some(one);
     }
     let mut found = Vec::new();
-    // Each node is the argument of one call, which comes after it: going backwards, the call is visited first.
+    // Each node is the argument of one call, which comes after it: in reverse order, the call is visited
+    // first.
     for (place, node) in nodes.iter().enumerate().rev() {
         let Some(at_node) = arriving[place] else { continue };
         match node {
@@ -101,7 +104,7 @@ pub fn contributions<T: Copy>(
     found
 }
 
-/// The row-major position of the element of w that is read at an index of the result.
+/// The row-major position of w's element that is read at an index of the result.
 fn position(w: &Operand, wrt: usize, alignment: &Alignment, index: &[usize]) -> usize {
     let shape: &Shape = w.shape();
     let index = alignment.operand_index(wrt, shape, index);

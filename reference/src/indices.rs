@@ -1,4 +1,4 @@
-//! The indices of a shape in row-major order: the last axis runs fastest.
+//! The indices of a shape in row-major order: the last axis varies fastest.
 
 use broadcheck_spec::Shape;
 
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_axis_runs_fastest() {
+    fn the_last_axis_varies_fastest() {
         assert_eq!(indices([2, 3]), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
     }
 

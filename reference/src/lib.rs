@@ -1,9 +1,9 @@
-//! The broadcasting rules, transcribed.
+//! The reference interpreter: the broadcasting rules, transcribed from the documents.
 //!
-//! An interpreter so simple that it is unlikely to be wrong: it visits the indices of the result one by one and
-//! computes each element from the definition. Nothing is collapsed, cached or vectorised, and nothing here is
-//! meant to be fast. Read a file of `src/rules/` beside the document that it transcribes: its steps are in the order of
-//! the clauses of SEMANTICS.md, and each names its clause and the lines of the document.
+//! It is simple enough to be checked by reading: it visits the indices of the result one by one and computes
+//! each element from the definition. It does not collapse axes, cache or vectorise, and is not meant to be
+//! fast. Read a file of `src/rules/` next to the document that it transcribes: its steps are in the order of
+//! the clauses of SEMANTICS.md, and each cites its clause and the lines of the document.
 //!
 //! | to find out | call |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Which functions take which dtypes (clauses G-3 and V-2), and what has a derivative (clause GRAD-3).
+//! Which dtypes each function accepts (clauses G-3 and V-2), and which expressions have a derivative (clause
+//! GRAD-3).
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -42,7 +43,7 @@ fn domain(function: Function) -> Domain {
     }
 }
 
-/// Whether a function gives a truth value. It then has no derivative.
+/// Whether a function returns a bool. If so, it has no derivative.
 fn gives_bool(function: Function) -> bool {
     match kind(function) {
         Kind::Comparison(_) | Kind::Logic(_) | Kind::Not => true,
@@ -53,18 +54,19 @@ fn gives_bool(function: Function) -> bool {
 /// The dtype of an expression over operands of these dtypes.
 ///
 /// # Errors
-/// The refusal of the first function, in post-order, that does not take its arguments: `dtype_mismatch`, else
-/// `unsupported_function` (clause G-6).
+/// The refusal of the first function, in post-order, that does not accept its arguments: `dtype_mismatch` if
+/// that applies, otherwise `unsupported_function` (clause G-6).
 ///
 /// # Panics
-/// Where the expression reads an operand that has no dtype in the list.
+/// If the expression reads an operand that has no dtype in the list.
 pub fn result_dtype(expression: &Expression, dtypes: &[DType]) -> Result<DType, Refusal> {
     let found = expression.try_values(|operand| dtypes[operand], call_dtype)?;
     Ok(*found.last().expect("an expression has a root"))
 }
 
 fn call_dtype(function: Function, arguments: &[DType]) -> Result<DType, Refusal> {
-    // G-3. One dtype for all; of select the condition is bool and the other two agree.
+    // G-3. All arguments have the same dtype, except for select: its condition is bool, and the other two
+    // agree.
     let alike = if function == Function::Select {
         if arguments[0] != DType::Bool {
             let message = format!("the condition of select is {}: expected bool", arguments[0]);
@@ -76,10 +78,10 @@ fn call_dtype(function: Function, arguments: &[DType]) -> Result<DType, Refusal>
     };
     let dtype = alike[0];
     if let Some(other) = alike.iter().find(|&&other| other != dtype) {
-        let message = format!("{function} of {dtype} and {other}: expected one dtype");
+        let message = format!("{function} of {dtype} and {other}: expected the same dtype");
         return Err(Refusal::new(RefusalKind::DTypeMismatch, message));
     }
-    // V-2. What the function is defined for.
+    // V-2. The function must be defined for the dtype.
     let defined = match domain(function) {
         Domain::Any => true,
         Domain::Numbers => dtype != DType::Bool,
@@ -93,7 +95,7 @@ fn call_dtype(function: Function, arguments: &[DType]) -> Result<DType, Refusal>
     Ok(if gives_bool(function) { DType::Bool } else { dtype })
 }
 
-/// GRAD-3: the root and w are floats, and no path that holds w goes through a function without derivative.
+/// GRAD-3: the root and w must be floats, and no path to w may pass through a function without a derivative.
 pub(crate) fn check_differentiable(
     expression: &Expression,
     dtypes: &[DType],
@@ -102,10 +104,13 @@ pub(crate) fn check_differentiable(
     let refuse = |message: String| Err(Refusal::new(RefusalKind::UnsupportedFunction, message));
     let root = result_dtype(expression, dtypes)?;
     if !root.is_float() {
-        return refuse(format!("the gradient of a result of {root}: expected a float"));
+        return refuse(format!("the gradient of a result of dtype {root}: expected a float"));
     }
     if !dtypes[wrt].is_float() {
-        return refuse(format!("the gradient by an operand of {}: expected a float", dtypes[wrt]));
+        return refuse(format!(
+            "the gradient with respect to an operand of dtype {}: expected a float",
+            dtypes[wrt]
+        ));
     }
     for (node, holds) in expression.nodes().iter().zip(expression.holds(wrt)) {
         if let Node::Call(call) = node

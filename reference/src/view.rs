@@ -4,8 +4,8 @@ use broadcheck_spec::{Operand, Scalar};
 
 /// The element of an operand at an index.
 ///
-/// A view by its formula: the value at offset + Σ `index`_k · `strides`_k. A dense operand row-major: the place
-/// of the index among all indices of the shape, the last axis running fastest.
+/// In a view, it is the value at offset + Σ `index`_k · `strides`_k. In a dense operand, it is at the
+/// position of the index among all indices of the shape in row-major order (the last axis varies fastest).
 ///
 /// # Panics
 /// If the index is not an index of the operand's shape.
@@ -13,7 +13,7 @@ pub fn read(operand: &Operand, index: &[usize]) -> Scalar {
     let shape = operand.shape();
     assert!(
         index.len() == shape.rank() && index.iter().zip(shape.iter()).all(|(place, length)| place < length),
-        "{index:?} is no index of shape {shape}"
+        "{index:?} is not an index of shape {shape}"
     );
     let position = match operand.strides() {
         Some(strides) => {
@@ -26,7 +26,7 @@ pub fn read(operand: &Operand, index: &[usize]) -> Scalar {
             .fold(0, |position, (&place, &length)| position * length as i128 + place as i128),
     };
     let value = usize::try_from(position).ok().and_then(|position| operand.values().get(position));
-    value.expect("an operand's elements stand inside its buffer")
+    value.expect("an operand's elements are inside its buffer")
 }
 
 #[cfg(test)]
@@ -57,12 +57,12 @@ mod tests {
             Scalar::I8(5),
             "stride 0"
         );
-        assert_eq!(read(&view(&[1], &[i64::MIN], 2), &[0]), Scalar::I8(2), "a stride that is never taken");
+        assert_eq!(read(&view(&[1], &[i64::MIN], 2), &[0]), Scalar::I8(2), "a stride that is never used");
     }
 
     #[test]
-    #[should_panic(expected = "[2] is no index of shape (2)")]
-    fn an_index_outside_is_an_error() {
+    #[should_panic(expected = "[2] is not an index of shape (2)")]
+    fn an_index_out_of_range_panics() {
         read(&view(&[2], &[1], 0), &[2]);
     }
 }

@@ -1,5 +1,5 @@
-//! exp, log, tanh and power against values that mpmath rounded correctly (clause V-4). The table is made by
-//! `accuracy/make_table.py`.
+//! exp, log, tanh and power, compared with values correctly rounded by mpmath (clause V-4).
+//! `accuracy/make_table.py` generates the table.
 
 use broadcheck_reference::apply;
 use broadcheck_spec::half::{bf16, f16};
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 const TABLE: &str = include_str!("accuracy/table.tsv");
 
-/// A value of the table, and where it stands among the numbers of its format: neighbours are 1 apart, the zeros
-/// are one, and infinity follows the largest number.
+/// A value of the table, and its position among the numbers of its format: neighbours are 1 apart, both zeros
+/// have the same position, and infinity follows the largest number.
 fn scalar(dtype: DType, bits: &str) -> Scalar {
     let bits = u64::from_str_radix(bits, 16).expect("hex digits");
     match dtype {
@@ -39,7 +39,7 @@ struct Tally {
 }
 
 #[test]
-fn every_row_is_within_the_ulp_that_the_reference_allows_itself() {
+fn every_row_is_within_the_ulp_that_the_reference_declares() {
     let mut tallies: BTreeMap<(String, DType), Tally> = BTreeMap::new();
     for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -65,7 +65,7 @@ fn every_row_is_within_the_ulp_that_the_reference_allows_itself() {
     for ((function, dtype), Tally { rows, wrong, worst }) in &tallies {
         println!("{function} {dtype}: worst {worst} ULP, {wrong} of {rows} not correctly rounded");
         assert!(*rows >= 150, "{function} {dtype}: {rows} rows");
-        // As measured: log and tanh are correctly rounded throughout, exp and power everywhere but in f64.
+        // As measured: log and tanh are always correctly rounded, exp and power in every dtype but f64.
         let rounded = *dtype != DType::F64 || function == "log" || function == "tanh";
         assert_eq!(*worst, i128::from(!rounded), "{function} {dtype}");
     }

@@ -1,7 +1,7 @@
-//! The suite's cases, judged by the plainest means: kinds and shapes as they are, values by bits.
+//! The suite's cases, compared by simple means: kinds and shapes exactly, values bit by bit.
 //!
-//! The judge of the crate `broadcheck` knows what the clauses leave open, and is built and run in many seconds. This
-//! test is run once per mutant: it asks for the very bits, and for the same number but for a few steps where the
+//! The judge of the crate `broadcheck` knows what the clauses leave open, but takes many seconds to build and
+//! run. This test runs once per mutant: it requires the same bits, or a number within a few steps where the
 //! interpreter is not correctly rounded.
 
 use broadcheck_reference::Reference;
@@ -10,20 +10,20 @@ use broadcheck_spec::{
     Operation, Outcome, Refusal, Scalar, Success, Suite, Tensor,
 };
 
-/// How far a value may be from the one that a case expects.
+/// How much a value may differ from the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
     /// The same bits, or a NaN for a NaN.
     None,
-    /// The same number: zeros of either sign are one (clause V-6, `zero_sign: any`).
+    /// The same number: both zeros are the same number (clause V-6, `zero_sign: any`).
     ZeroSign,
-    /// As many steps from one number to the next (clause V-4).
+    /// At most this many steps from one number to the next (clause V-4).
     Steps(u64),
     /// Any value.
     Any,
 }
 
-/// The cases whose values only clause V-4b can judge: of these the shape alone is looked at.
+/// The cases whose values only the intervals of clause V-4b can check: only their shapes are compared.
 const BY_INTERVALS: [&str; 2] = ["numpy/values/difference-of-two-exps", "numpy/values/condition-at-the-edge"];
 
 /// Steps per inexact function: one for the interpreter, one for the arithmetic that follows.
@@ -60,7 +60,8 @@ impl Room {
     }
 }
 
-/// Where a float stands among its dtype's, neighbours being 1 apart; `None` for NaN and for what is no float.
+/// The position of a float among the numbers of its dtype, with neighbours 1 apart; `None` for NaN and other
+/// dtypes.
 fn place(value: Scalar) -> Option<i64> {
     if value.as_f64()?.is_nan() {
         return None;
@@ -119,7 +120,7 @@ fn tensors(room: Room, expected: &Tensor, found: &Tensor) -> Result<(), String> 
 }
 
 #[test]
-fn every_case_has_the_outcome_that_it_demands() {
+fn every_case_has_its_required_outcome() {
     let suite = Suite::builtin().expect("the cases load");
     let mut wrong = Vec::new();
     for case in &suite.cases {
@@ -131,7 +132,7 @@ fn every_case_has_the_outcome_that_it_demands() {
             wrong.push(format!("{} {room:?}: {complaint}", case.id));
         }
     }
-    assert!(BY_INTERVALS.iter().all(|id| suite.get(id).is_some()), "these cases are there");
+    assert!(BY_INTERVALS.iter().all(|id| suite.get(id).is_some()), "these cases exist");
     assert!(suite.cases.len() > 1300, "{} cases", suite.cases.len());
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

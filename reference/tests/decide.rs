@@ -1,4 +1,4 @@
-//! Which refusal decides where several apply: the order of clause G-6, one neighbouring pair after the other.
+//! Which refusal is reported if several apply: the order of clause G-6, tested pair by neighbouring pair.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn huge(name: &str, rank: usize) -> broadcheck_spec::Operand {
 }
 
 #[test]
-fn it_is_the_reference() {
+fn the_reference_declares_its_name_and_capabilities() {
     let reference = Reference::new();
     assert_eq!((reference.name(), reference.version()), ("reference", env!("CARGO_PKG_VERSION")));
     assert_eq!(reference.capabilities(), &Capabilities::all());
@@ -31,7 +31,7 @@ fn the_number_of_operands_comes_before_types() {
 }
 
 #[test]
-fn types_come_function_by_function() {
+fn types_are_checked_function_by_function() {
     let operands = || vec![dense("a", &[2], vec![1i8; 2]), dense("b", &[3], vec![1.0; 3])];
     let mixed = call(Function::Divide, [op(0), op(1)]);
     assert_eq!(kind(&elementwise(Rules::None, mixed, operands())), RefusalKind::DTypeMismatch);
@@ -64,7 +64,7 @@ fn the_rules_come_before_the_size() {
     let request = elementwise(Rules::Numpy, op(0), vec![huge("a", 3), dense("b", &[], vec![1.0])]);
     assert_eq!(kind(&request), RefusalKind::TooLarge);
     let request = gradient_of(Rules::Numpy, op(1), 1, vec![huge("a", 3), dense("b", &[], vec![1.0])]);
-    assert_eq!(kind(&request), RefusalKind::TooLarge, "the result underneath");
+    assert_eq!(kind(&request), RefusalKind::TooLarge, "the result of the expression");
     let request = broadcast(Rules::Numpy, dense("a", &[2], vec![true; 2]), &[1 << 40, 1 << 40, 3]);
     assert_eq!(kind(&request), RefusalKind::DimensionMismatch);
 }
@@ -89,7 +89,7 @@ fn a_refusal_has_the_axis_and_operand_of_its_kind() {
 }
 
 #[test]
-fn what_is_accepted_but_too_large_to_compute_is_skipped() {
+fn accepted_requests_that_are_too_large_to_compute_are_skipped() {
     let skipped = |request| match run(&request) {
         Outcome::Skipped { reason } => reason,
         other => panic!("{other:?}"),
@@ -98,10 +98,10 @@ fn what_is_accepted_but_too_large_to_compute_is_skipped() {
     assert_eq!(reason, "a result of shape (1099511627776) has more than 268435456 elements");
     let one_more = broadcast(Rules::Numpy, dense("a", &[], vec![1i8]), &[(1 << 28) + 1]);
     skipped(one_more);
-    // The result underneath is too large, the gradient is not.
+    // The result of the expression is too large, the gradient is not.
     let product = || of_operands(Function::Multiply);
     skipped(gradient_of(Rules::Numpy, product(), 1, vec![huge("a", 1), dense("b", &[], vec![1.0])]));
-    // The gradient is too large, the result underneath is empty.
+    // The gradient is too large, the result of the expression is empty.
     let none = dense("b", &[1, 0], Vec::<f64>::new());
     skipped(gradient_of(
         Rules::Numpy,

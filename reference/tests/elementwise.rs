@@ -1,4 +1,4 @@
-//! Values under each rule set, with what `xla` and `theano` report beside them; views; `broadcast`.
+//! Values under each rule set, with the further outputs of `xla` and `theano`; views; `broadcast`.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn a_vector_is_added_to_every_row() {
 }
 
 #[test]
-fn the_start_axis_and_the_dimensions_say_where_the_vector_lies() {
+fn the_start_axis_and_the_dimensions_place_the_vector() {
     let square = || dense("a", &[3, 3], vec![0i32; 9]);
     let side = || dense("b", &[3], vec![7i32, 8, 9]);
     for rules in [Rules::Pdpd { axis: Some(0) }, xla(&[0])] {
@@ -60,7 +60,7 @@ fn theano_reports_the_flags() {
 }
 
 #[test]
-fn operands_that_are_not_read_still_shape_the_result() {
+fn unused_operands_affect_the_shape_of_the_result() {
     let request = elementwise(
         Rules::Numpy,
         op(0),
@@ -91,14 +91,14 @@ fn an_expression_of_many_operands() {
 
 #[test]
 fn each_function_of_an_expression_rounds() {
-    // (1 + 2^-11) - 1 in f16: the sum is a tie and falls to 1.
+    // (1 + 2^-11) - 1 in f16: the sum is a tie and rounds to 1.
     use broadcheck_spec::half::f16;
     let one = || vec![f16::from_f32(1.0)];
     let expression = call(Function::Subtract, [call(Function::Add, [op(0), op(1)]), op(0)]);
     let operands = vec![dense("a", &[1], one()), dense("b", &[1], vec![f16::from_f32(2f32.powi(-11))])];
     let answer = success(&elementwise(Rules::None, expression, operands)).tensor;
     assert_eq!(answer.values().get(0), Some(Scalar::F16(f16::from_f32(0.0))));
-    // x * x - y with a fused multiply-add would be 2^-60, not 0.
+    // With a fused multiply-add, x * x - y would be 2^-60 instead of 0.
     let expression = call(Function::Subtract, [call(Function::Multiply, [op(0), op(0)]), op(1)]);
     let x = 1.0 + 2f64.powi(-30);
     let operands = vec![dense("a", &[1], vec![x]), dense("b", &[1], vec![x * x])];

@@ -1,4 +1,4 @@
-//! Gradients by hand arithmetic (clauses GRAD-1 to GRAD-3).
+//! Gradients, compared with arithmetic by hand (clauses GRAD-1 to GRAD-3).
 
 mod common;
 
@@ -10,12 +10,12 @@ use common::{XLA, call, dense, gradient_of, of_operands, op, success, tensor, vi
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// The gradient by operand `wrt` of a function of scalars.
+/// The gradient of a function of scalars with respect to operand `wrt`.
 fn by(function: Function, wrt: usize, arguments: &[f64]) -> f64 {
     one(of_operands(function), wrt, arguments).as_f64().unwrap()
 }
 
-/// The gradient by operand `wrt` of an expression of scalars.
+/// The gradient of an expression of scalars with respect to operand `wrt`.
 fn one(expression: Expression, wrt: usize, arguments: &[f64]) -> Scalar {
     let operands =
         arguments.iter().enumerate().map(|(k, &x)| dense(&format!("x{k}"), &[], vec![x])).collect();
@@ -56,7 +56,7 @@ fn formulas() {
 
 #[test]
 fn power() {
-    // By x: y x^(y-1), and 0 if y = 0 whatever x is.
+    // With respect to x: y x^(y-1), and 0 if y = 0 whatever x is.
     check(Function::Power, &[3.0, 2.0], &[6.0]);
     check(Function::Power, &[-2.0, 3.0], &[12.0]);
     check(Function::Power, &[0.0, 0.0], &[0.0, 0.0]);
@@ -64,17 +64,17 @@ fn power() {
     check(Function::Power, &[0.0, -0.0], &[0.0, 0.0]);
     check(Function::Power, &[0.0, 1.0], &[1.0, 0.0]);
     check(Function::Power, &[0.0, 0.5], &[INF, 0.0]);
-    // By y: r log x, and 0 if x = 0 and y >= 0.
+    // With respect to y: r log x, and 0 if x = 0 and y >= 0.
     check(Function::Power, &[1.0, 5.0], &[5.0, 0.0]);
     check(Function::Power, &[-0.0, 2.0], &[-0.0, 0.0]);
     check(Function::Power, &[0.0, -1.0], &[-INF, -INF]);
     check(Function::Power, &[-2.0, 2.0], &[-4.0, NAN]);
-    // y - 1 is odd where y is even, and y - 1 no longer there in f64.
+    // y is even, so y - 1 is odd, but f64 cannot represent y - 1.
     let even = 2f64.powi(54);
     check(Function::Power, &[-1.0, even], &[-even, NAN]);
     check(Function::Power, &[1.0, even], &[even, 0.0]);
     check(Function::Power, &[-1.0, -even], &[even, NAN]);
-    // No negative number has a power by what is not whole, though y - 1 rounds to -1.
+    // A negative number has no power with a fractional exponent, although y - 1 rounds to -1.
     check(Function::Power, &[-2.0, 1e-300], &[NAN, NAN]);
     check(Function::Power, &[2.0, 1e-300], &[5e-301, 2f64.ln()]);
     check(Function::Power, &[-INF, 0.5], &[0.0, NAN]);
@@ -95,7 +95,7 @@ fn maximum_and_minimum() {
 }
 
 #[test]
-fn select_takes_one_branch() {
+fn select_chooses_one_branch() {
     let request = |condition| {
         let log = call(Function::Log, [op(1)]);
         let expression = call(Function::Select, [op(0), log, op(2)]);
@@ -109,14 +109,14 @@ fn select_takes_one_branch() {
             gradient.values().get(0).unwrap()
         }
     };
-    // The branch that is not taken contributes nothing, not 0 times infinity.
+    // The other branch contributes nothing, rather than 0 times infinity.
     assert_eq!([request(false)(1), request(false)(2)], [Scalar::F64(0.0), Scalar::F64(1.0)]);
     assert_eq!([request(true)(1), request(true)(2)], [Scalar::F64(INF), Scalar::F64(0.0)]);
 }
 
 #[test]
 fn the_losing_side_contributes_nothing() {
-    // maximum(log(a), b) at a = 0: b wins, and infinity does not come in.
+    // maximum(log(a), b) at a = 0: b wins, and the infinite derivative of log is not used.
     let expression = call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);
     assert_eq!(one(expression, 0, &[0.0, 5.0]), Scalar::F64(0.0));
 }
@@ -126,14 +126,14 @@ fn paths_without_w_are_left_out() {
     // w + log(b) at b = 0: no 0 times infinity from the other side.
     let expression = call(Function::Add, [op(0), call(Function::Log, [op(1)])]);
     assert_eq!(one(expression, 0, &[2.0, 0.0]), Scalar::F64(1.0));
-    // w is absent: +0 of its dtype, whatever the others are.
+    // The expression does not read w: +0 of its dtype, whatever the others are.
     let operands = vec![dense("a", &[2], vec![NAN, INF]), dense("w", &[2], vec![f16::ONE; 2])];
     let request = gradient_of(Rules::Numpy, call(Function::Log, [op(0)]), 1, operands);
     assert_eq!(success(&request).tensor, tensor(&[2], vec![f16::from_f32(0.0); 2]));
 }
 
 #[test]
-fn a_bare_operand_has_ones() {
+fn the_gradient_of_a_bare_operand_is_one() {
     let request = gradient_of(Rules::Numpy, op(0), 0, vec![dense("a", &[2, 2], vec![0f32; 4])]);
     assert_eq!(success(&request).tensor, tensor(&[2, 2], vec![1f32; 4]));
 }
@@ -155,7 +155,11 @@ fn broadcast_axes_are_summed() {
     assert_eq!(product(Rules::Numpy, 1, &[2, 3], &[]), tensor(&[], vec![21.0]), "all");
     let interior = tensor(&[2, 1, 2], vec![4.0, 6.0, 12.0, 14.0]);
     assert_eq!(product(Rules::Numpy, 1, &[2, 2, 2], &[2, 1, 2]), interior);
-    assert_eq!(product(Rules::Numpy, 0, &[2, 1], &[1, 3]), tensor(&[2, 1], vec![6.0, 6.0]), "both ways");
+    assert_eq!(
+        product(Rules::Numpy, 0, &[2, 1], &[1, 3]),
+        tensor(&[2, 1], vec![6.0, 6.0]),
+        "in both directions"
+    );
     let down = Rules::Pdpd { axis: Some(0) };
     assert_eq!(product(down.clone(), 1, &[2, 3], &[2]), tensor(&[2], vec![6.0, 15.0]), "pdpd");
     assert_eq!(product(down, 1, &[2, 3], &[2, 1]), tensor(&[2, 1], vec![6.0, 15.0]), "a dropped axis stays");
@@ -178,7 +182,7 @@ fn aesara_sums_to_ten_where_x_is_broadcast() {
 }
 
 #[test]
-fn an_element_that_no_index_reads_is_zero() {
+fn the_gradient_is_zero_at_elements_that_are_never_read() {
     let none = dense("b", &[1, 0], Vec::<f32>::new());
     let operands = vec![dense("a", &[3, 1], vec![1f32; 3]), none];
     let request = gradient_of(Rules::Numpy, of_operands(Function::Multiply), 0, operands);
@@ -186,7 +190,7 @@ fn an_element_that_no_index_reads_is_zero() {
 }
 
 #[test]
-fn a_view_has_a_gradient_per_element_not_per_place_in_its_buffer() {
+fn a_view_has_a_gradient_per_element_not_per_buffer_position() {
     let repeated = view("a", &[2, 2], vec![3.0, 4.0], &[0, 1], 0);
     let request =
         gradient_of(Rules::Numpy, of_operands(Function::Multiply), 0, vec![repeated, ramp("b", &[2, 2])]);
@@ -194,8 +198,8 @@ fn a_view_has_a_gradient_per_element_not_per_place_in_its_buffer() {
 }
 
 #[test]
-fn sums_are_taken_wide_and_rounded_once() {
-    // 300 ones: bf16 counts to 256 and stays there if every sum is rounded.
+fn sums_are_computed_in_f64_and_rounded_once() {
+    // 300 ones: if every partial sum is rounded to bf16, the sum stops at 256.
     let ones = vec![bf16::ONE; 300];
     let operands = vec![dense("w", &[1], vec![bf16::ONE]), dense("b", &[300], ones)];
     let request = gradient_of(Rules::Numpy, of_operands(Function::Multiply), 0, operands);
@@ -207,7 +211,7 @@ fn sums_are_taken_wide_and_rounded_once() {
 }
 
 #[test]
-fn forward_values_are_those_of_the_dtype() {
+fn forward_values_are_rounded_to_the_dtype() {
     // exp(w) at 1 in f16 is 2.71875, and so is its derivative.
     let request =
         gradient_of(Rules::Numpy, of_operands(Function::Exp), 0, vec![dense("w", &[], vec![f16::ONE])]);

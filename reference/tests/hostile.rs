@@ -1,5 +1,6 @@
-//! Requests that are well-formed and mean ill: many axes, many elements under stride 0, huge lengths beside a 0,
-//! deep and wide expressions. Each is answered, without a panic and without the memory that it names.
+//! Hostile but well-formed requests: many axes, many elements with stride 0, huge lengths together with a 0,
+//! deep and wide expressions. Each is answered without a panic, and without allocating what the shapes
+//! suggest.
 
 mod common;
 
@@ -27,7 +28,7 @@ fn rank_64() {
 }
 
 #[test]
-fn huge_lengths_beside_a_zero() {
+fn huge_lengths_together_with_a_zero() {
     let empty = |name: &str, shape: &[usize]| dense(name, shape, Vec::<f64>::new());
     let request = elementwise(Rules::None, op(0), vec![empty("a", &[HUGE, 0, 2])]);
     assert_eq!(success(&request).tensor.shape().to_vec(), [HUGE, 0, 2]);
@@ -40,7 +41,7 @@ fn huge_lengths_beside_a_zero() {
 }
 
 #[test]
-fn an_intermediate_that_is_huge_under_an_empty_result_is_left_out() {
+fn a_huge_intermediate_of_an_empty_result_is_omitted() {
     let wide = view("a", &[HUGE, 1], vec![1.0], &[0, 0], 0);
     let none = dense("b", &[1, 1, 0], Vec::<f64>::new());
     let request = elementwise(xla(&[1, 2]), of_operands(Function::Add), vec![wide, none]);
@@ -50,7 +51,7 @@ fn an_intermediate_that_is_huge_under_an_empty_result_is_left_out() {
 }
 
 #[test]
-fn stride_0_over_more_elements_than_any_memory_holds() {
+fn stride_0_over_more_elements_than_fit_in_memory() {
     let all = |name: &str| view(name, &[HUGE, 1 << 22], vec![1.0], &[0, 0], 0);
     for rules in [Rules::None, Rules::Numpy, Rules::Theano, Rules::Pdpd { axis: None }, XLA] {
         let request = elementwise(rules, of_operands(Function::Add), vec![all("a"), all("b")]);

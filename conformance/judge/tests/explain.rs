@@ -95,7 +95,7 @@ none: (2,3) + (3) => refused
   B     -!  3
 
   ! incompatible
-  refused: rank_mismatch: ranks 2 and 1: none wants equal ranks, scalars included
+  refused: rank_mismatch: ranks 2 and 1: `none` requires equal ranks, even with a scalar
   NONE-1: The ranks are equal
 ",
     );
@@ -132,7 +132,7 @@ pdpd, axis 1: (8,1,6,1) + (7,1,5) => refused
   B     .   7!  1   5
 
   . no axis   ! incompatible
-  refused: dimension_mismatch at axis 1: length 1 of A and 7 of B: only a 1 of B is stretched
+  refused: dimension_mismatch at axis 1: length 1 of A and 7 of B: only a length 1 of B is stretched
   PDPD-5: Each length of B is 1 or equals A's; A is never stretched
 ",
     );
@@ -150,7 +150,7 @@ pdpd, axis 3: (2,3,4,5) + (4,5) => refused
   B     .   .   .   4   5
 
   . no axis   ! incompatible
-  refused: axis_out_of_range: axis 3 with 2 axes of B, trailing ones dropped: beyond the rank of A, which is 4
+  refused: axis_out_of_range: axis 3 plus 2 axes of B (without trailing axes of length 1) exceeds the rank of A, 4
   PDPD-4: B lies within A
 ",
     );
@@ -222,7 +222,7 @@ numpy: (2,3) to (3) => refused
   target   -!  3
 
   ! incompatible
-  refused: rank_mismatch: ranks 2 and 1: the target's is lower
+  refused: rank_mismatch: ranks 2 and 1: the target's rank is lower
   NUMPY-5: The operation `broadcast` goes in one direction
 ",
     );

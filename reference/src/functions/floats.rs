@@ -1,4 +1,5 @@
-//! Functions of floats: IEEE 754, each rounding once (clauses V-1, V-3, V-5). Rust contracts no multiply-add.
+//! Functions of floats: IEEE 754, each rounding once (clauses V-1, V-3, V-5). Rust does not fuse multiply and
+//! add.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -27,7 +28,7 @@ macro_rules! floats {
                 Binary::Multiply => a * b,
                 Binary::Divide => a / b,
                 Binary::Power => $power(a, b),
-                // V-3. NaN if either is; of two zeros, which compare equal, +0 is the larger.
+                // V-3. NaN if either is NaN; of two zeros, which compare equal, +0 is the larger.
                 Binary::Maximum | Binary::Minimum if a.is_nan() || b.is_nan() => $type::NAN,
                 Binary::Maximum if a == b => if a.is_sign_negative() { b } else { a },
                 Binary::Maximum => if a > b { a } else { b },
@@ -61,13 +62,13 @@ fn power_f32(a: f32, b: f32) -> f32 {
     nearest_f32(transcendental::power(a.into(), b.into()))
 }
 
-/// A function of an f16 or bf16, whose value is `x`. The answer is not yet rounded to the type, but rounding it
-/// once more is as good as having rounded once.
+/// A function of an f16 or bf16 with value `x`. The result is not yet rounded to the dtype, but rounding it
+/// gives the same number as rounding the exact result once.
 ///
-/// For the functions computed in f32 that is Figueroa's theorem: a sum, difference, product, quotient or square
-/// root of numbers of p bits, rounded first to q >= 2p + 2 bits and then to p, is the one rounded to p at once.
-/// Here p is 11 (f16) or 8 (bf16) and q is 24. Subnormal results have fewer bits than p, which only helps, and
-/// f32 has 16 bits more below the smallest subnormal of bf16 and 125 below that of f16.
+/// For the functions computed in f32 that is Figueroa's theorem: a sum, difference, product, quotient or
+/// square root of numbers of p bits, rounded first to q >= 2p + 2 bits and then to p, equals the one rounded
+/// to p directly. Here p is 11 (f16) or 8 (bf16) and q is 24. Subnormal results have fewer bits than p, which
+/// only helps, and f32 has 16 bits more below the smallest subnormal of bf16 and 125 below that of f16.
 pub(super) fn unary_half(function: Unary, x: f32) -> f32 {
     match function {
         Unary::Exp | Unary::Log | Unary::Tanh => round_to_odd(unary_f64(function, x.into())),
@@ -88,11 +89,11 @@ pub(super) fn binary_half(function: Binary, a: f32, b: f32) -> f32 {
     }
 }
 
-/// An f64 as the f32 next to it whose last bit is odd, or as the f32 that it is.
+/// Rounds an f64 to odd: if it is not an f32, to the adjacent f32 whose last bit is odd.
 ///
-/// A value so rounded is rounded to f16 or bf16 as the f64 would be: it lies on a boundary between two of their
-/// numbers only if the f64 does, for those boundaries are f32 whose last bit is even. (`half` drops the low 32
-/// bits of an f64 when it rounds one, which makes ties of what are none.)
+/// The rounded value then rounds to the same f16 or bf16 as the f64: it is on a boundary between two of their
+/// numbers only if the f64 is, because those boundaries are f32 whose last bit is even. (`half` drops the low
+/// 32 bits of an f64 before rounding it, which turns other values into ties.)
 fn round_to_odd(value: f64) -> f32 {
     let nearest = nearest_f32(value);
     // mutant: replace || with &&: a NaN goes on and keeps its payload, an infinity equals its own f32
@@ -110,12 +111,12 @@ fn round_to_odd(value: f64) -> f32 {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+#[allow(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
 fn nearest_f32(value: f64) -> f32 {
     value as f32
 }
 
-/// An f64 rounded once to a float dtype, nearest even.
+/// An f64 rounded once to a float dtype, to nearest, ties to even.
 pub(crate) fn round_to(dtype: DType, value: f64) -> Scalar {
     match dtype {
         DType::F64 => Scalar::F64(value),

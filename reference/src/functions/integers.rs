@@ -1,4 +1,5 @@
-//! Functions of integers: they wrap (clause V-2). `None` for functions of floats only.
+//! Functions of integers, which wrap on overflow (clause V-2). They return `None` for functions of floats
+//! only.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -28,7 +29,7 @@ macro_rules! integers {
     )*};
 }
 
-// The absolute value of the minimum is the minimum; that of an unsigned number is the number.
+// The absolute value of the minimum is the minimum; that of an unsigned number is the number itself.
 integers! {
     i64 unary_i64 binary_i64 i64::wrapping_abs;
     i32 unary_i32 binary_i32 i32::wrapping_abs;

@@ -1,11 +1,11 @@
-//! The functions, grouped by what they take and give. A new function is put into a group by [`kind`], and the compiler
-//! then demands its formula for every dtype, and its derivative.
+//! The functions, grouped by their arguments and results. [`kind`] assigns a new function to a group; the
+//! compiler then demands its formula for every dtype, and its derivative.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use broadcheck_spec::Function;
 
-/// A function by its group.
+/// A function and its group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Unary(Unary),
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Select,
 }
 
-/// From one number to one of the same dtype.
+/// One number to a number of the same dtype.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unary {
     Negate,
@@ -27,7 +27,7 @@ pub(crate) enum Unary {
     Tanh,
 }
 
-/// From two numbers to one of the same dtype.
+/// Two numbers to a number of the same dtype.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Binary {
     Add,
@@ -39,7 +39,7 @@ pub(crate) enum Binary {
     Power,
 }
 
-/// From two values to a truth value.
+/// Two values to a bool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Comparison {
     Equal,
@@ -50,7 +50,7 @@ pub(crate) enum Comparison {
     GreaterEqual,
 }
 
-/// From two truth values to one.
+/// Two bools to a bool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Logic {
     And,

@@ -1,4 +1,4 @@
-//! What each function does to values (clauses V-1 to V-5). Types have been checked before: see `types.rs`.
+//! The functions on values (clauses V-1 to V-5). `types.rs` has checked the dtypes before.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -16,11 +16,11 @@ use broadcheck_spec::{Function, Scalar};
 use kind::{Comparison, Logic};
 use std::cmp::Ordering;
 
-/// One function on values.
+/// Applies a function to values.
 ///
 /// # Panics
-/// If the function does not take arguments of these dtypes or of this number; [`result_dtype`] checks the dtypes
-/// beforehand.
+/// If the function does not accept arguments of these dtypes or this number of arguments. Check the dtypes
+/// with [`result_dtype`] first.
 ///
 /// [`result_dtype`]: crate::result_dtype
 pub fn apply(function: Function, arguments: &[Scalar]) -> Scalar {
@@ -32,7 +32,8 @@ pub fn apply(function: Function, arguments: &[Scalar]) -> Scalar {
         (Kind::Logic(Logic::Or), &[Scalar::Bool(a), Scalar::Bool(b)]) => Some(Scalar::Bool(a || b)),
         (Kind::Not, &[Scalar::Bool(x)]) => Some(Scalar::Bool(!x)),
         (Kind::Select, &[Scalar::Bool(condition), then, other]) => Some(if condition { then } else { other }),
-        // Other arguments than the function takes. Each kind is listed, so that a new one is not forgotten above.
+        // Arguments that the function does not accept. Every kind is listed, so that a new one is not
+        // forgotten above.
         (
             Kind::Unary(_)
             | Kind::Binary(_)
@@ -65,7 +66,7 @@ fn unary(function: Unary, x: Scalar) -> Option<Scalar> {
     }
 }
 
-/// `None` for arguments of different dtypes, or of one that the function does not take.
+/// `None` for arguments of different dtypes, or of a dtype that the function does not accept.
 fn binary(function: Binary, a: Scalar, b: Scalar) -> Option<Scalar> {
     use Scalar::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     match (a, b) {
@@ -87,7 +88,7 @@ fn binary(function: Binary, a: Scalar, b: Scalar) -> Option<Scalar> {
     }
 }
 
-/// V-2. `None` for an order of truth values: they are equal or not.
+/// V-2. `None` for an ordering of bools, which are only equal or not equal.
 fn compare(comparison: Comparison, a: Scalar, b: Scalar) -> Option<bool> {
     if let (Scalar::Bool(a), Scalar::Bool(b)) = (a, b) {
         return match comparison {
@@ -97,8 +98,8 @@ fn compare(comparison: Comparison, a: Scalar, b: Scalar) -> Option<bool> {
         };
     }
     assert_eq!(a.dtype(), b.dtype(), "{comparison:?} of two dtypes");
-    // Floats as f64, integers as i128: both hold every value exactly. IEEE 754: NaN is unordered and differs
-    // from everything, and the zeros are equal.
+    // Floats as f64 and integers as i128 are exact. IEEE 754: NaN is unordered and differs from everything,
+    // and the zeros are equal.
     let order = match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a.partial_cmp(&b),
         _ => Some(a.as_i128()?.cmp(&b.as_i128()?)),

@@ -1,4 +1,4 @@
-//! Values at the edges: wrapping, zeros, NaN, infinities, domain errors, and rounding to the halves.
+//! Edge cases of values: wrapping, zeros, NaN, infinities, domain errors, and rounding to f16 and bf16.
 
 use super::*;
 use Function::{
@@ -11,7 +11,7 @@ const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::Bf16];
 
-/// Asserts a value in every float dtype that holds the arguments and the value.
+/// Asserts a value in every float dtype that represents the arguments and the value.
 #[track_caller]
 fn check(function: Function, arguments: &[f64], expected: f64) {
     for dtype in FLOATS {
@@ -54,7 +54,7 @@ fn comparisons_are_ieee_and_exact() {
 }
 
 #[test]
-fn logic_and_select() {
+fn logical_functions_and_select() {
     let two = |function, a, b| apply(function, &[Scalar::Bool(a), Scalar::Bool(b)]);
     for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
         assert_eq!(two(LogicalAnd, a, b), Scalar::Bool(a && b));
@@ -71,7 +71,7 @@ fn logic_and_select() {
 
 #[test]
 #[should_panic(expected = "add does not take [Bool(true), Bool(true)]")]
-fn a_function_outside_its_domain_is_an_error() {
+fn arguments_of_an_unsupported_dtype_panic() {
     apply(Add, &[Scalar::Bool(true), Scalar::Bool(true)]);
 }
 

@@ -14,15 +14,15 @@ use broadcheck_spec::{OperationKind, Refusal, RefusalKind, RuleSet, Rules, Shape
 
 /// How operands of these shapes are aligned with their result, for an elementwise operation or a gradient.
 ///
-/// `flags` are those of `theano`, one list per operand; a missing list means that all its flags are false.
-/// Decided are the number of operands, the rule set's clauses and the size, in that order (clause G-6).
+/// `flags` are those of `theano`, one list per operand; a missing list means that all flags are false.
+/// Checks the number of operands, the clauses of the rule set and the size, in that order (clause G-6).
 ///
 /// # Errors
-/// The refusal of the rule set. `bidirectional` has no elementwise operation (see [`broadcast_shape`]): it is
-/// answered with a refusal without kind.
+/// The refusal of the rule set. `bidirectional` has no elementwise operation (see [`broadcast_shape`]), so it
+/// returns a refusal without a kind.
 ///
 /// # Panics
-/// Where an operand has flags and their number is not its rank.
+/// If an operand has flags and their number differs from its rank.
 pub fn align_shapes(
     rules: &Rules,
     shapes: &[Shape],
@@ -46,10 +46,11 @@ pub fn align_shapes(
     Ok(alignment)
 }
 
-/// How an operand is aligned with the result when it is broadcast to a target shape, under `bidirectional` or `numpy`.
+/// How an operand is aligned with the result when it is broadcast to a target shape, under `bidirectional` or
+/// `numpy`.
 ///
 /// # Errors
-/// The refusal of the rule set. The others have no such operation: they answer a refusal without kind.
+/// The refusal of the rule set. Other rule sets have no such operation and return a refusal without a kind.
 pub fn broadcast_shape(set: RuleSet, operand: &Shape, target: &Shape) -> Result<Alignment, Refusal> {
     let alignment = match set {
         RuleSet::Numpy => numpy::broadcast(operand, target),
@@ -77,7 +78,7 @@ fn alone(shape: &Shape) -> Alignment {
     Alignment::new(shape.clone(), vec![(0..shape.rank()).collect()])
 }
 
-/// G-1: no operand, target or result has lengths other than 0 that multiply to more than 2^63-1.
+/// G-1: in no operand, target or result do the lengths other than 0 multiply to more than 2^63-1.
 fn check_sizes<'a>(shapes: impl IntoIterator<Item = &'a Shape>) -> Result<(), Refusal> {
     for shape in shapes {
         if shape.count().is_none() {
@@ -93,9 +94,9 @@ fn no_such_operation(set: RuleSet, operation: OperationKind) -> Refusal {
     Refusal { message: format!("{set} has no operation {operation}"), ..Refusal::default() }
 }
 
-/// G-2: the common length of two lengths: theirs where they are equal, the other where one is 1.
+/// G-2: the common length of two lengths: equal lengths have that length; if one is 1, it is the other.
 ///
-/// So 1 with 0 is 0, which the larger of the two is not.
+/// So the common length of 1 and 0 is 0, which is not their maximum.
 fn common_length(a: usize, b: usize) -> Option<usize> {
     if a == b {
         Some(a)
@@ -108,14 +109,13 @@ fn common_length(a: usize, b: usize) -> Option<usize> {
     }
 }
 
-/// The length of a shape on an axis of a result of a higher rank when both end at the same axis: 1 where the
-/// shape has no such axis.
+/// The length of a right-aligned shape on an axis of a higher-rank result; 1 if the shape has no such axis.
 fn right_aligned_length(shape: &Shape, rank: usize, axis: usize) -> usize {
     let missing = rank - shape.rank();
     if axis < missing { 1 } else { shape[axis - missing] }
 }
 
-/// The axes of a result of this rank that the axes of a shape are aligned with when both end at the same axis.
+/// The axes of a result of this rank with which the axes of a right-aligned shape are aligned.
 fn right_aligned_axes(shape: &Shape, rank: usize) -> Vec<usize> {
     (rank - shape.rank()..rank).collect()
 }

@@ -11,15 +11,15 @@ pub(super) fn align(shapes: &[Shape]) -> Result<Alignment, Refusal> {
     // NONE-1. "Input tensors dimensions must match": their number first.
     if shapes.iter().any(|shape| shape.rank() != first.rank()) {
         let ranks = listed(shapes.iter().map(Shape::rank));
-        let message = format!("ranks {ranks}: none wants equal ranks, scalars included");
+        let message = format!("ranks {ranks}: `none` requires equal ranks, even with a scalar");
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
     }
 
-    // NONE-2. "No implicit broadcast rule is applied": every length is the same, and 1 is no exception.
+    // NONE-2. "No implicit broadcast rule is applied": all lengths must be equal, and 1 is not an exception.
     for axis in 0..first.rank() {
         if shapes.iter().any(|shape| shape[axis] != first[axis]) {
             let lengths = listed(shapes.iter().map(|shape| shape[axis]));
-            let message = format!("lengths {lengths}: none wants equal lengths");
+            let message = format!("lengths {lengths}: `none` requires equal lengths");
             return Err(Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis));
         }
     }

@@ -1,5 +1,5 @@
-//! Rule set `numpy`: right-aligned, both directions, any number of operands. OpenVINO, "Broadcast Rules For
-//! Elementwise Operations" (`openvino`), lines 13 and 19 to 39.
+//! Rule set `numpy`: right-aligned, in both directions, any number of operands. OpenVINO, "Broadcast Rules
+//! For Elementwise Operations" (`openvino`), lines 13 and 19 to 39.
 
 use super::{common_length, listed, right_aligned_axes, right_aligned_length};
 use crate::Alignment;
@@ -8,7 +8,7 @@ use broadcheck_spec::{Refusal, RefusalKind, Shape};
 pub(super) fn align(shapes: &[Shape]) -> Result<Alignment, Refusal> {
     // NUMPY-1. Steps 1 and 2: "Right aligned dimensions […] are compared elementwise", "Smaller tensor is
     // prepended with dimension(s) of size 1".
-    // NUMPY-4. Step 5: where all ranks are 0 there is no axis to visit, and the result is a scalar.
+    // NUMPY-4. Step 5: if all ranks are 0 there is no axis to visit, and the result is a scalar.
     let rank = shapes.iter().map(Shape::rank).max().unwrap_or(0);
     let mut result = Vec::with_capacity(rank);
     for axis in 0..rank {
@@ -25,16 +25,16 @@ pub(super) fn align(shapes: &[Shape]) -> Result<Alignment, Refusal> {
     Ok(Alignment::new(Shape::new(result), axes))
 }
 
-/// NUMPY-5: one direction only, as NumPy's `broadcast_to`. Not in the documents.
+/// NUMPY-5: in one direction only, like NumPy's `broadcast_to`. Not in the documents.
 pub(super) fn broadcast(operand: &Shape, target: &Shape) -> Result<Alignment, Refusal> {
     if operand.rank() > target.rank() {
-        let message = format!("ranks {} and {}: the target's is lower", operand.rank(), target.rank());
+        let message = format!("ranks {} and {}: the target's rank is lower", operand.rank(), target.rank());
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
     }
     for (axis, &wanted) in target.iter().enumerate() {
         let length = right_aligned_length(operand, target.rank(), axis);
         if length != wanted && length != 1 {
-            let message = format!("length {length} onto {wanted}: only a 1 is stretched");
+            let message = format!("length {length} onto {wanted}: only a length 1 is stretched");
             return Err(Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis));
         }
     }

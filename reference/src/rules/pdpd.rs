@@ -7,15 +7,15 @@ use broadcheck_spec::{Refusal, RefusalKind, Shape};
 pub(super) fn align(a: &Shape, b: &Shape, axis: Option<i64>) -> Result<Alignment, Refusal> {
     // PDPD-1. Step 1: "second input B has rank smaller or equal to the first input", on the ranks as given.
     if b.rank() > a.rank() {
-        let message = format!("ranks {} and {}: B's is higher than A's", a.rank(), b.rank());
+        let message = format!("ranks {} and {}: B's rank is higher than A's", a.rank(), b.rank());
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
     }
 
-    // PDPD-2. Step 4: "If axis is set to default (-1) calculate new value: axis = rank(A) - rank(B)", with the
-    // rank of B as given, before trailing ones are dropped. "no other negative values are allowed".
+    // PDPD-2. Step 4: "If axis is set to default (-1) calculate new value: axis = rank(A) - rank(B)", with
+    // the rank of B as given, before trailing ones are dropped. "no other negative values are allowed".
     let start = match axis {
         None | Some(-1) => a.rank() - b.rank(),
-        // An axis beyond what usize holds is beyond A's rank, too, and PDPD-4 refuses it.
+        // An axis that does not fit in usize is also beyond A's rank, so PDPD-4 refuses it.
         Some(axis @ 0..) => usize::try_from(axis).unwrap_or(usize::MAX),
         Some(axis) => {
             let message = format!("axis {axis}: the only negative axis is -1");
@@ -28,22 +28,22 @@ pub(super) fn align(a: &Shape, b: &Shape, axis: Option<i64>) -> Result<Alignment
     let kept = b.iter().rposition(|&length| length != 1).map_or(0, |last| last + 1);
     let trimmed = &b[..kept];
 
-    // PDPD-4. Step 3: "axis is the start dimension index for broadcasting B onto A", so B ends inside A.
+    // PDPD-4. Step 3: "axis is the start dimension index for broadcasting B onto A", so B must end within A.
     let room = a.rank().checked_sub(start);
     if room.is_none_or(|room| room < kept) {
         let message = format!(
-            "axis {start} with {kept} axes of B, trailing ones dropped: beyond the rank of A, which is {}",
+            "axis {start} plus {kept} axes of B (without trailing axes of length 1) exceeds the rank of A, {}",
             a.rank()
         );
         return Err(Refusal::new(RefusalKind::AxisOutOfRange, message));
     }
 
     // PDPD-5. Steps 2 and 3: "B is a continuous subsequence of input A", where a 1 of B, leading or interior,
-    // is stretched (line 49 demands it). A's lengths stay as they are, even 1 (line 55).
+    // is stretched (required by line 49). A's lengths stay as they are, even 1 (line 55).
     for (i, &length) in trimmed.iter().enumerate() {
         if length != 1 && length != a[start + i] {
             let message =
-                format!("length {} of A and {length} of B: only a 1 of B is stretched", a[start + i]);
+                format!("length {} of A and {length} of B: only a length 1 of B is stretched", a[start + i]);
             return Err(Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(start + i));
         }
     }

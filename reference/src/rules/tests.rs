@@ -1,4 +1,5 @@
-//! Each clause once accepting and once refusing, at its boundary, and the order among the clauses of a rule set.
+//! Each clause, with a shape that it accepts and one that it refuses, and the order of the clauses of a rule
+//! set.
 
 use super::*;
 use RefusalKind::{
@@ -40,7 +41,7 @@ const XLA: Rules = Rules::Xla { broadcast_dimensions: None };
 const PDPD: Rules = Rules::Pdpd { axis: None };
 
 #[test]
-fn the_common_length_is_not_the_larger() {
+fn the_common_length_is_not_the_maximum() {
     assert_eq!(common_length(3, 3), Some(3));
     assert_eq!(common_length(1, 3), Some(3));
     assert_eq!(common_length(1, 0), Some(0));
@@ -68,7 +69,7 @@ fn g5_operand_counts() {
 }
 
 #[test]
-fn operations_that_a_rule_set_lacks_are_refused_without_kind() {
+fn unsupported_operations_are_refused_without_a_kind() {
     let refusal = align_shapes(&Rules::Bidirectional, &shapes(&[&[2]]), &[]).unwrap_err();
     assert_eq!(
         (refusal.kind, refusal.message.as_str()),
@@ -83,7 +84,11 @@ fn operations_that_a_rule_set_lacks_are_refused_without_kind() {
 fn g1_sizes_are_checked_last_and_over_every_shape() {
     assert_eq!(refused(&Rules::Numpy, &[&[HUGE, 1], &[HUGE]]), (TooLarge, None), "the result");
     assert_eq!(refused(&Rules::None, &[&[HUGE, HUGE]]), (TooLarge, None), "the operand");
-    assert_eq!(refused(&Rules::None, &[&[HUGE, HUGE, 0]]), (TooLarge, None), "a zero is no excuse");
+    assert_eq!(
+        refused(&Rules::None, &[&[HUGE, HUGE, 0]]),
+        (TooLarge, None),
+        "the other lengths count even if one is zero"
+    );
     assert_eq!(
         refused(&Rules::Numpy, &[&[HUGE, HUGE, 2], &[3]]),
         (DimensionMismatch, Some(2)),
@@ -121,7 +126,7 @@ fn numpy() {
     assert_eq!(result(&Rules::Numpy, &[&[1], &[0], &[1]]), [0]);
     assert_eq!(refused(&Rules::Numpy, &[&[0], &[3]]), (DimensionMismatch, Some(0)));
     assert_eq!(refused(&Rules::Numpy, &[&[3, 1, 5], &[4, 4, 5]]), (DimensionMismatch, Some(0)));
-    // The leftmost over all operands, not the first pair that fails.
+    // The leftmost axis over all operands, not that of the first incompatible pair.
     assert_eq!(refused(&Rules::Numpy, &[&[1, 2], &[4, 3], &[5, 2]]), (DimensionMismatch, Some(0)));
     // NUMPY-4
     assert_eq!(result(&Rules::Numpy, &[&[], &[]]), Vec::<usize>::new());
@@ -159,13 +164,13 @@ fn bidirectional() {
 }
 
 #[test]
-fn pdpd_lies_from_the_start_axis() {
+fn pdpd_aligns_b_at_the_start_axis() {
     let a: &[usize] = &[2, 3, 4, 5];
     assert_eq!(accepted(&pdpd(1), &[a, &[3, 4]]).axes[1], [Some(1), Some(2)]);
     assert_eq!(accepted(&pdpd(1), &[a, &[3, 1]]).axes[1], [Some(1), None]);
     assert_eq!(accepted(&pdpd(0), &[a, &[1, 3]]).axes[1], [Some(0), Some(1)]);
     assert_eq!(accepted(&pdpd(0), &[a, &[2, 1, 4]]).axes[1], [Some(0), Some(1), Some(2)]);
-    // PDPD-2: the default starts where B as given ends with A, so (3,1) starts at 2 and its 3 meets a 4.
+    // PDPD-2: by default, B as given is aligned at the right, so (3,1) starts at axis 2 and its 3 meets a 4.
     assert_eq!(accepted(&PDPD, &[a, &[4, 5]]).axes[1], [Some(2), Some(3)]);
     assert_eq!(accepted(&pdpd(-1), &[a, &[4, 1]]).axes[1], [Some(2), None]);
     assert_eq!(refused(&pdpd(-1), &[a, &[3, 1]]), (DimensionMismatch, Some(2)));
@@ -236,7 +241,7 @@ fn xla_different_ranks() {
     // XLA-7
     assert_eq!(refused(&xla(&[0]), &[&[2, 3], &[3]]), (DimensionMismatch, Some(0)));
     assert_eq!(refused(&xla(&[1, 3]), &[&[9, 2, 9, 4], &[2, 3]]), (DimensionMismatch, Some(3)));
-    // XLA-8: neither order of operands matters.
+    // XLA-8: the order of the operands does not matter.
     for (operands, lower) in [([&[1, 2][..], &[4, 3, 1]], 0), ([&[4, 3, 1], &[1, 2]], 1)] {
         let alignment = accepted(&xla(&[1, 2]), &operands);
         assert_eq!(alignment.intermediate, Some(Shape::from([4, 1, 2])));
@@ -276,7 +281,7 @@ fn theano() {
 }
 
 #[test]
-fn an_operand_index_is_the_place_below_the_result() {
+fn operand_indices_follow_the_alignment() {
     let alignment = accepted(&pdpd(1), &[&[2, 3, 4], &[3, 1]]);
     assert_eq!(alignment.operand_index(0, &Shape::from([2, 3, 4]), &[1, 2, 3]), [1, 2, 3]);
     assert_eq!(alignment.operand_index(1, &Shape::from([3, 1]), &[1, 2, 3]), [2, 0]);

@@ -5,8 +5,8 @@ use crate::Alignment;
 use broadcheck_spec::{Refusal, RefusalKind, Shape};
 
 pub(super) fn align(shapes: &[Shape], flags: &[Option<&[bool]>]) -> Result<Alignment, Refusal> {
-    // THEANO-1. An attribute `broadcastable` "specifies for each axis of the Variable if broadcasting is allowed
-    // to occur in that axis" (lines 16 to 19). Absent flags are false.
+    // THEANO-1. An attribute `broadcastable` "specifies for each axis of the Variable if broadcasting is
+    // allowed to occur in that axis" (lines 16 to 19). Absent flags are false.
     let flags: Vec<Vec<bool>> = shapes.iter().enumerate().map(|(k, s)| flags_of(s, flags.get(k))).collect();
 
     // THEANO-1. "If the flag is True for an axis, this means that the only valid length of that axis was 1"
@@ -25,9 +25,9 @@ pub(super) fn align(shapes: &[Shape], flags: &[Option<&[bool]>]) -> Result<Align
     let mut result = Vec::with_capacity(rank);
     let mut result_flags = Vec::with_capacity(rank);
     for axis in 0..rank {
-        // THEANO-2. Ranks are made equal by axes flagged True on the left.
-        // THEANO-3. "If the flag is False, the length of that axis could be arbitrary (including 1), but theano
-        // would never broadcast that axis" (lines 23 to 24): the lengths flagged False are all the same.
+        // THEANO-2. Axes flagged True are added on the left until the ranks are equal.
+        // THEANO-3. "If the flag is False, the length of that axis could be arbitrary (including 1), but
+        // theano would never broadcast that axis" (lines 23 to 24): the lengths flagged False are all equal.
         let mut fixed = shapes
             .iter()
             .zip(&flags)
@@ -36,13 +36,14 @@ pub(super) fn align(shapes: &[Shape], flags: &[Option<&[bool]>]) -> Result<Align
         let first = fixed.clone().next();
         if fixed.any(|length| Some(length) != first) {
             let lengths = listed(shapes.iter().map(|shape| right_aligned_length(shape, rank, axis)));
-            let message =
-                format!("lengths {lengths}: those of axes flagged False differ, and none is stretched");
+            let message = format!(
+                "lengths {lengths}: those of axes flagged False differ, and such axes are never stretched"
+            );
             return Err(Refusal::new(RefusalKind::NotBroadcastable, message).at_axis(axis));
         }
-        // THEANO-3. The result has that length, or 1 where all are True.
+        // THEANO-3. The result has that length, or 1 if all flags are True.
         result.push(first.unwrap_or(1));
-        // THEANO-4. The result's flag is True where all are.
+        // THEANO-4. The result's flag is True if all flags are.
         result_flags.push(first.is_none());
     }
     let axes = shapes.iter().map(|shape| right_aligned_axes(shape, rank)).collect();

@@ -1,18 +1,18 @@
-//! Rule set `xla`: explicit `broadcast_dimensions`, then degenerate dimensions. XLA, "Broadcasting semantics":
-//! `xla-en` lines 34 to 204, `xla-zh` lines 22 to 126, `xla-id` lines 23 to 122.
+//! Rule set `xla`: explicit `broadcast_dimensions`, then degenerate dimensions. XLA, "Broadcasting
+//! semantics": `xla-en` lines 34 to 204, `xla-zh` lines 22 to 126, `xla-id` lines 23 to 122.
 
 use super::{common_length, listed};
 use crate::Alignment;
 use broadcheck_spec::{Refusal, RefusalKind, Shape};
 
 pub(super) fn align(lhs: &Shape, rhs: &Shape, dimensions: Option<&[i64]>) -> Result<Alignment, Refusal> {
-    // XLA-2. Dimensions that are absent and dimensions that are empty are the same.
+    // XLA-2. Absent dimensions and empty dimensions mean the same.
     let dimensions = dimensions.unwrap_or(&[]);
     if lhs.rank() == rhs.rank() {
         return align_equal_ranks(lhs, rhs, dimensions);
     }
-    // "broadcasting a lower-rank array onto a higher-rank array" (xla-en 46, 58 to 61): which operand is the
-    // lower does not depend on their order.
+    // "broadcasting a lower-rank array onto a higher-rank array" (xla-en 46, 58 to 61): the lower operand may
+    // be either of the two.
     // mutant: replace < with <=: equal ranks have returned above
     let lower_is_lhs = lhs.rank() < rhs.rank();
     let (lower, higher) = if lower_is_lhs { (lhs, rhs) } else { (rhs, lhs) };
@@ -39,7 +39,7 @@ fn align_equal_ranks(lhs: &Shape, rhs: &Shape, dimensions: &[i64]) -> Result<Ali
     let identity = dimensions.len() == rank && dimensions.iter().copied().eq(0..rank as i64);
     if !dimensions.is_empty() && !identity {
         let message = format!(
-            "broadcast_dimensions ({}) at equal ranks of {rank}: none, or each axis onto itself",
+            "broadcast_dimensions ({}) with equal ranks of {rank}: expected none or the identity",
             listed(dimensions)
         );
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIdentity, message));
@@ -62,24 +62,27 @@ fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<u
     }
 
     // XLA-4. "The first element in the tuple says which dimension in the higher-rank array has to match
-    // dimension 0 in the lower-rank array. The second element for dimension 1, and so on." (xla-en 133 to 137)
+    // dimension 0 in the lower-rank array. The second element for dimension 1, and so on." (xla-en 133 to
+    // 137)
     if dimensions.len() != lower.rank() {
         let message = format!(
-            "{} broadcast_dimensions for a lower operand of rank {}: one per axis",
+            "{} broadcast_dimensions for a lower operand of rank {}: expected one per axis",
             dimensions.len(),
             lower.rank()
         );
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsCount, message));
     }
 
-    // XLA-5. Each is a dimension of the higher operand (xla-en 109 to 110).
+    // XLA-5. Each must be a dimension of the higher operand (xla-en 109 to 110).
     let mut named = Vec::with_capacity(dimensions.len());
     for &dimension in dimensions {
         match usize::try_from(dimension) {
             Ok(axis) if axis < higher.rank() => named.push(axis),
             _ => {
-                let message =
-                    format!("broadcast dimension {dimension} in a higher operand of rank {}", higher.rank());
+                let message = format!(
+                    "broadcast dimension {dimension} is out of range for a higher operand of rank {}",
+                    higher.rank()
+                );
                 return Err(Refusal::new(RefusalKind::BroadcastDimensionOutOfRange, message));
             }
         }
@@ -87,7 +90,8 @@ fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<u
 
     // XLA-6. "The order of broadcast dimensions has to be strictly increasing." (xla-en 137 to 139)
     if let Some(pair) = named.windows(2).find(|pair| pair[0] >= pair[1]) {
-        let message = format!("broadcast dimension {} before {}: they must increase", pair[0], pair[1]);
+        let message =
+            format!("broadcast dimension {} before {}: they must increase strictly", pair[0], pair[1]);
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIncreasing, message));
     }
 
@@ -95,15 +99,18 @@ fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<u
     // "Broadcast composition" (xla-en 167 to 204) stretch a 1 on either side.
     for (&length, &axis) in lower.iter().zip(&named) {
         if common_length(length, higher[axis]).is_none() {
-            let message = format!("length {length} of the lower operand onto {} of the higher", higher[axis]);
+            let message = format!(
+                "length {length} of the lower operand onto {} of the higher: neither equal nor 1",
+                higher[axis]
+            );
             return Err(Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis));
         }
     }
     Ok(named)
 }
 
-/// Two shapes of one rank: "They are equal, or one of them is 1" (xla-en 148 to 149), with the common length of
-/// clause G-2 for "the maximum among the two" (xla-en 151).
+/// Two shapes of one rank: "They are equal, or one of them is 1" (xla-en 148 to 149), with the common length
+/// of clause G-2 for "the maximum among the two" (xla-en 151).
 fn degenerate(a: &Shape, b: &Shape) -> Result<Shape, Refusal> {
     let mut result = Vec::with_capacity(a.rank());
     for (axis, (&left, &right)) in a.iter().zip(b.iter()).enumerate() {

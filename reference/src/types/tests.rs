@@ -1,4 +1,4 @@
-//! Which functions take which dtypes, over all functions and dtypes, and the order of refusals.
+//! Which dtypes each function accepts, for all functions and dtypes, and the order of refusals.
 
 use super::*;
 use RefusalKind::{DTypeMismatch, UnsupportedFunction};
@@ -54,7 +54,7 @@ fn one_dtype_for_all_arguments() {
 }
 
 #[test]
-fn select_wants_a_bool_and_two_alike() {
+fn select_takes_a_bool_and_two_arguments_of_one_dtype() {
     let select = call(Function::Select, [operand(0), operand(1), operand(2)]);
     assert_eq!(kind(&select, &[DType::Bool, DType::U8, DType::U8]), Ok(DType::U8));
     assert_eq!(kind(&select, &[DType::U8, DType::U8, DType::U8]), Err(DTypeMismatch));
@@ -63,7 +63,7 @@ fn select_wants_a_bool_and_two_alike() {
 
 #[test]
 fn functions_are_checked_in_post_order() {
-    // exp of an integer stands before the sum of two dtypes, which in turn stands before the outer logic.
+    // exp of an integer comes before the sum of two dtypes, which comes before the outer logical function.
     let exp = call(Function::Exp, [operand(0)]);
     let sum = call(Function::Add, [exp, operand(1)]);
     let dtypes = [DType::I32, DType::F64];
@@ -74,12 +74,12 @@ fn functions_are_checked_in_post_order() {
 }
 
 #[test]
-fn operands_that_no_function_takes_have_any_dtype() {
+fn unused_operands_may_have_any_dtype() {
     assert_eq!(kind(&operand(0), &[DType::Bool, DType::I8]), Ok(DType::Bool));
 }
 
 #[test]
-fn a_gradient_wants_floats_and_derivatives() {
+fn a_gradient_requires_floats_and_derivatives() {
     let check = |expression: &Expression, dtypes: &[DType], wrt| {
         check_differentiable(expression, dtypes, wrt).map_err(|refusal| refusal.kind.unwrap())
     };
@@ -87,10 +87,10 @@ fn a_gradient_wants_floats_and_derivatives() {
     let less = || call(Function::Less, [operand(1), operand(2)]);
     let product = call(Function::Multiply, [operand(1), operand(2)]);
     assert_eq!(check(&product, &float, 1), Ok(()));
-    assert_eq!(check(&product, &float, 3), Err(UnsupportedFunction), "w is no float");
-    assert_eq!(check(&operand(3), &float, 1), Err(UnsupportedFunction), "the root is no float");
+    assert_eq!(check(&product, &float, 3), Err(UnsupportedFunction), "w is not a float");
+    assert_eq!(check(&operand(3), &float, 1), Err(UnsupportedFunction), "the root is not a float");
     assert_eq!(check(&less(), &float, 1), Err(UnsupportedFunction), "the root is bool");
-    // A comparison without w is no obstacle, one with w is, though only a condition.
+    // A comparison is allowed if it does not depend on w, and refused if it does, even as a condition.
     let select = |condition| call(Function::Select, [condition, operand(1), operand(1)]);
     assert_eq!(check(&select(operand(0)), &float, 1), Ok(()));
     assert_eq!(check(&select(call(Function::Equal, [operand(3), operand(3)])), &float, 1), Ok(()));

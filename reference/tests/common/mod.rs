@@ -1,5 +1,5 @@
-//! Shorthand to write requests with.
-#![allow(dead_code, reason = "each test file uses a part")]
+//! Shorthands for writing requests.
+#![allow(dead_code, reason = "each test file uses only some of these")]
 
 use broadcheck_reference::Reference;
 use broadcheck_spec::{

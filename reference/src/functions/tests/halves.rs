@@ -1,8 +1,8 @@
-//! f16 and bf16 round once (clause V-5): over all 65,536 values where there is one argument.
+//! f16 and bf16 round once (clause V-5): functions of one argument are tested with all 65,536 values.
 
 use super::*;
 
-/// The finite numbers of a half format in order, as f64, with the value that follows the largest.
+/// The finite numbers of a half format in order, as f64, followed by the value one step above the largest.
 fn numbers(dtype: DType) -> Vec<f64> {
     let (infinity, beyond) =
         if dtype == DType::F16 { (0x7c00u16, 65536.0) } else { (0x7f80u16, 2f64.powi(128)) };
@@ -19,14 +19,14 @@ fn value(dtype: DType, bits: u16) -> f64 {
     scalar(dtype, bits).as_f64().unwrap()
 }
 
-/// The bits of an f64 rounded to a half format, from the definition: the nearest number, of two equally near
-/// the one whose bits are even.
+/// The bits of an f64 rounded to a half format, by the definition: the nearest number; of two equally near
+/// numbers, the one whose bits are even.
 fn nearest(numbers: &[f64], x: f64) -> usize {
     let above = numbers.partition_point(|&number| number < x.abs()).min(numbers.len() - 1);
     if above == 0 || numbers[above] <= x.abs() {
         return above;
     }
-    // The sum of two neighbours and its half are exact in f64.
+    // The sum of two neighbours, and half of it, are exact in f64.
     let middle = (numbers[above - 1] + numbers[above]) / 2.0;
     if x.abs() < middle || (x.abs() == middle && above % 2 == 1) { above - 1 } else { above }
 }
@@ -65,7 +65,7 @@ fn square_roots_and_inexact_functions_round_once() {
         let numbers = numbers(dtype);
         for bits in 0..=u16::MAX {
             let x = value(dtype, bits);
-            // f64 has more than 2p + 2 bits, so its square root rounds to the right half (Figueroa).
+            // f64 has more than 2p + 2 bits, so its square root rounds to the correct half (Figueroa).
             let root = apply(Sqrt, &[scalar(dtype, bits)]);
             if x > 0.0 && x.is_finite() {
                 assert_eq!(root.to_bits(), nearest(&numbers, x.sqrt()) as u64, "sqrt {x:e}");
@@ -78,8 +78,8 @@ fn square_roots_and_inexact_functions_round_once() {
                     assert_eq!(found, round_to(dtype, exact), "{function} {x:e}");
                     continue;
                 }
-                // The f64 is off by 1 ULP at most, and all values within 2 ULP round to the same half: so it is
-                // the correctly rounded one.
+                // The f64 is off by at most 1 ULP, and all values within 2 ULP round to the same half, so
+                // that half is correctly rounded.
                 let sign = if exact < 0.0 { 0x8000 } else { 0 };
                 for near in [exact, exact.next_up().next_up(), exact.next_down().next_down()] {
                     let expected = nearest(&numbers, near) as u64 | sign;
@@ -92,8 +92,9 @@ fn square_roots_and_inexact_functions_round_once() {
 
 #[test]
 fn arithmetic_rounds_once() {
-    // A sum, difference or product of two halves, and a quotient, is rounded from the f64, which is exact or has
-    // more than 2p + 2 bits; the steps are coprime to 65,536 and to each other, so that all sorts meet.
+    // The expected sum, difference, product or quotient of two halves is rounded from the f64, which is exact
+    // or has more than 2p + 2 bits. The steps are coprime to 65,536 and to each other, so that all kinds of
+    // values meet.
     for dtype in HALVES {
         let numbers = numbers(dtype);
         for step in 0..400_000u32 {
