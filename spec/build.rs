@@ -1,4 +1,4 @@
-//! Lists the case files, so that the library includes them all: a new file needs no line of code.
+//! Lists the case files, so that the library includes them all: adding a file needs no code.
 
 use std::fmt::Write as _;
 use std::path::Path;

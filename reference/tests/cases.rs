@@ -1,6 +1,6 @@
 //! The suite's cases, compared by simple means: kinds and shapes exactly, values bit by bit.
 //!
-//! The judge of the crate `broadcheck` knows what the clauses leave open, but takes many seconds to build and
+//! The judge (`broadcheck-judge`) knows what the clauses leave open, but takes many seconds to build and
 //! run. This test runs once per mutant: it requires the same bits, or a number within a few steps where the
 //! interpreter is not correctly rounded.
 
@@ -15,7 +15,7 @@ use broadcheck_spec::{
 enum Room {
     /// The same bits, or a NaN for a NaN.
     None,
-    /// The same number: both zeros are the same number (clause V-6, `zero_sign: any`).
+    /// The same number, where +0 equals -0 (clause V-6, `zero_sign: any`).
     ZeroSign,
     /// At most this many steps from one number to the next (clause V-4).
     Steps(u64),

@@ -1,4 +1,4 @@
-//! Loads the case files given and prints what is wrong with them: `cargo run -p broadcheck-spec --example validate -- PATH`.
+//! Loads case files and prints their errors: `cargo run -p broadcheck-spec --example validate -- PATH`.
 
 use broadcheck_spec::Suite;
 use std::process::ExitCode;

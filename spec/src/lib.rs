@@ -76,8 +76,8 @@
 //! ## Dtypes
 //!
 //! `f64` `f32` `f16` `bf16` `i64` `i32` `i16` `i8` `u64` `u32` `u16` `u8` `bool` ([`DType`]): IEEE 754
-//! binary64, binary32 and binary16, bfloat16, two's complement and unsigned integers, and booleans. There is
-//! no type promotion.
+//! binary64, binary32 and binary16, bfloat16, signed (two's complement) and unsigned integers, and booleans.
+//! There is no type promotion.
 //!
 //! ## Attributes of a rule set
 //!

@@ -142,7 +142,7 @@ fn case_files(directory: &Path) -> Result<Vec<PathBuf>, LoadErrors> {
     Ok(files)
 }
 
-/// Loads one file. Never reads more than the limit.
+/// Loads one file, reading at most one byte beyond the limit.
 fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     let name = path.display().to_string();
     let metadata = fs::metadata(path).map_err(|error| unreadable(&name, &error))?;
@@ -161,7 +161,7 @@ fn load_file(path: &Path) -> Result<CaseFile, LoadErrors> {
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
-    // The file may have grown.
+    // The file may grow while it is read.
     // mutant: replace + with *: only a file that grows while it is read has more bytes
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// The name and the text of every case file under `spec/cases`.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
 
-/// Cases and sweeps of one or more files, with ids that are unique over all of them.
+/// Cases and sweeps of one or more files, with ids that are unique across all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suite {
     /// The cases, in the order of the files.

@@ -34,7 +34,7 @@ fn refused(text: &str, name: &str) -> LoadErrors {
 }
 
 #[track_caller]
-fn says(text: &str, expected: &str) {
+fn reports(text: &str, expected: &str) {
     let errors = refused(text, "f.yaml");
     assert!(errors.to_string().contains(expected), "{errors}");
 }
@@ -118,10 +118,10 @@ fn a_mebibyte_of_anything() {
 
 #[test]
 fn a_value_per_line_or_per_comma_is_counted() {
-    says(&filled("[", "1,"), &format!("found more than {MAX_NODES} of the characters"));
-    says(&filled("", "- a\n"), &format!("found more than {MAX_NODES} values"));
+    reports(&filled("[", "1,"), &format!("found more than {MAX_NODES} of the characters"));
+    reports(&filled("", "- a\n"), &format!("found more than {MAX_NODES} values"));
     let many = format!("[{}1]", "1,".repeat(MAX_NODES - 2));
-    says(&many, "found a value that is not a mapping");
+    reports(&many, "found a value that is not a mapping");
 }
 
 #[test]
@@ -131,21 +131,21 @@ fn aliases_are_not_expanded() {
         let alias = format!("*{}", char::from(name - 1));
         bomb += &format!("{0}{0}: &{0} [{1}]\n", char::from(name), vec![alias; 9].join(", "));
     }
-    says(&bomb, "found an alias (`*`), expected the value itself");
+    reports(&bomb, "found an alias (`*`), expected the value itself");
 }
 
 #[test]
 fn nesting_is_limited() {
     for depth in [MAX_DEPTH + 1, 20_000] {
         let block: String = (0..depth.min(2_000)).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
-        says(
+        reports(
             &block,
             &format!(
                 "found lists and mappings nested {} deep, expected at most {MAX_DEPTH} levels",
                 MAX_DEPTH + 1
             ),
         );
-        says(&"- ".repeat(depth), &format!("found lists and mappings nested {} deep", MAX_DEPTH + 1));
+        reports(&"- ".repeat(depth), &format!("found lists and mappings nested {} deep", MAX_DEPTH + 1));
         refused(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)), "f.yaml");
         refused(&format!("{}1{}", "{a: ".repeat(depth), "}".repeat(depth)), "f.yaml");
         refused(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)), "f.json");
@@ -165,7 +165,7 @@ fn the_depth_of_expressions_is_limited() {
     let file = load_str(&case(MAX_EXPRESSION_DEPTH), "f.yaml").unwrap_or_else(|errors| panic!("{errors}"));
     let expression = file.cases[0].request.operation().expression().unwrap();
     assert_eq!(expression.nodes().len(), MAX_EXPRESSION_DEPTH + 1);
-    says(
+    reports(
         &case(MAX_EXPRESSION_DEPTH + 1),
         "found an expression nested more than 100 deep, expected at most 100 levels",
     );
@@ -180,12 +180,12 @@ fn huge_shapes_are_checked_without_allocation() {
              operands: [{{name: a, dtype: f64, shape: {shape}{more}, values: [1]}}]\n    refusal: {{kind: any}}\n"
         )
     };
-    says(
+    reports(
         &case("[1000000000, 1000000000]", ""),
         "found 1 value for shape (1000000000,1000000000), expected 1000000000000000000",
     );
-    says(&case("[10000000000, 10000000000]", ""), "expected more than 2^63-1");
-    says(&case("[100000000000000000000]", ""), "expected an integer, 0 or more");
+    reports(&case("[10000000000, 10000000000]", ""), "expected more than 2^63-1");
+    reports(&case("[100000000000000000000]", ""), "expected an integer, 0 or more");
     let view = load_str(&case("[10000000000, 10000000000]", ", strides: [0, 0]"), "f.yaml");
     assert!(view.is_ok(), "a view of this shape is a valid request, which the rule sets refuse");
 }
@@ -198,7 +198,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[track_caller]
-fn path_says(path: &Path, expected: &str) {
+fn path_reports(path: &Path, expected: &str) {
     let errors = load_path(path).expect_err("not a case file").to_string();
     assert!(errors.starts_with(&path.display().to_string()) && errors.ends_with(expected), "{errors}");
 }
@@ -206,7 +206,10 @@ fn path_says(path: &Path, expected: &str) {
 #[test]
 fn paths_that_are_not_case_files() {
     let folder = folder("paths");
-    path_says(&folder, "found a directory without case files, expected at least one *.yaml, *.yml or *.json");
+    path_reports(
+        &folder,
+        "found a directory without case files, expected at least one *.yaml, *.yml or *.json",
+    );
     let errors = load_path(&folder.join("missing.yaml")).unwrap_err().to_string();
     assert!(
         errors.contains("found no readable file (") && errors.ends_with("expected a case file"),
@@ -214,9 +217,9 @@ fn paths_that_are_not_case_files() {
     );
     let file = folder.join("f.yaml");
     fs::write(&file, "").unwrap();
-    path_says(&file, "found an empty file, expected a case file: `format: 1`, `cases:`");
+    path_reports(&file, "found an empty file, expected a case file: `format: 1`, `cases:`");
     fs::write(&file, b"format: 1\n# \xff\n").unwrap();
-    path_says(&file, ":2: found the byte 0xff, expected UTF-8");
+    path_reports(&file, ":2: found the byte 0xff, expected UTF-8");
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -226,7 +229,7 @@ fn a_file_beyond_the_limit_is_not_read() {
     let path = folder.join("large.yaml");
     // 100 MB of zero bytes: if it were read, the error would be about control characters, not the size.
     fs::File::create(&path).unwrap().set_len(100_000_000).unwrap();
-    path_says(&path, "found 100000000 bytes or more, expected at most 8388608: a larger file is not read");
+    path_reports(&path, "found 100000000 bytes or more, expected at most 8388608: a larger file is not read");
     fs::File::create(&path).unwrap().set_len(MAX_FILE_BYTES).unwrap();
     let errors = load_path(&path).unwrap_err().to_string();
     assert!(errors.contains("U+0000"), "{errors}");
@@ -327,13 +330,13 @@ fn many_operands_and_many_unknown_names_take_linear_time() {
         )
     };
     let wide = format!("[add{}]", ", b".repeat(20_000));
-    says(&case(&wide), "found `add` with 20000 arguments, expected 2");
-    says(&case(&wide.replace("add", "plus")), "found `plus`, expected a function");
+    reports(&case(&wide), "found `add` with 20000 arguments, expected 2");
+    reports(&case(&wide.replace("add", "plus")), "found `plus`, expected a function");
     let mut tree = String::from("b");
     for _ in 0..12 {
         tree = format!("[add, {tree}, {tree}]");
     }
-    says(&case(&tree), "found `b`, expected an operand's name: a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 …");
+    reports(&case(&tree), "found `b`, expected an operand's name: a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 …");
 }
 
 #[test]
