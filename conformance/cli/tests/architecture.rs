@@ -62,6 +62,11 @@ fn dependencies(manifest: &str) -> Vec<String> {
     for line in manifest.lines() {
         if line.starts_with('[') {
             section = line;
+            // `[dependencies.broadcheck-spec]`
+            let table = line.trim_end_matches(']').rsplit("dependencies.").next().unwrap_or_default();
+            if table.starts_with("broadcheck") && !line.contains("dev-dependencies") {
+                found.push(table.to_owned());
+            }
         } else if section.ends_with("dependencies]") && !section.contains("dev-dependencies") {
             let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
             if name.starts_with("broadcheck") {

@@ -3,7 +3,7 @@
 //! and cases that exist. The index is generated from the front matter of the findings; to rewrite it:
 //!
 //! ```text
-//! UPDATE_FINDINGS=1 cargo test -p broadcheck-cli --test findings
+//! BROADCHECK_BLESS=1 cargo test -p broadcheck-cli --test findings
 //! ```
 
 use broadcheck::known::Known;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 10;
 
 /// What rewrites the index.
-const COMMAND: &str = "UPDATE_FINDINGS=1 cargo test -p broadcheck-cli --test findings";
+const COMMAND: &str = "BROADCHECK_BLESS=1 cargo test -p broadcheck-cli --test findings";
 
 /// Where the generated part of `FINDINGS.md` begins.
 const GENERATED: &str =
@@ -162,7 +162,7 @@ fn the_index_is_current() {
         findings.len()
     );
     let expected = format!("{header}{}", index(&findings));
-    if std::env::var_os("UPDATE_FINDINGS").is_some() {
+    if std::env::var_os("BROADCHECK_BLESS").is_some() {
         fs::write(&path, expected).unwrap();
     } else {
         assert!(page == expected, "FINDINGS.md is out of date; run `{COMMAND}`");

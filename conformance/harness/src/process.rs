@@ -75,6 +75,7 @@ impl Process {
                 self.failed_starts.store(0, Ordering::Relaxed);
                 Ok(Idle { session, window: declared.window })
             }
+            Err(_) if self.options.interrupted() => Err(Fault::Interrupted),
             Err(message) => {
                 self.failed_starts.fetch_add(1, Ordering::Relaxed);
                 not_started(format!("it could not be started again: {message}"))

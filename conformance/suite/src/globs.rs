@@ -1,5 +1,5 @@
 //! Globs over ids: `*` is any text, `?` any character, `[a-c]` one of a set, `[!a-c]` any other, `{x,y}` either.
-//! A backslash takes the character after it literally.
+//! A backslash takes the character after it literally, and `**` is the same as `*`.
 //!
 //! A glob is compiled to a short program, and all of its alternatives are tracked at once, so no glob is slow
 //! to match.
@@ -24,6 +24,8 @@ const DEEPEST: usize = 10;
 #[derive(Clone, Debug)]
 pub struct Glob {
     program: Vec<Step>,
+    /// The only id that matches, for a glob without special characters: most entries of files are such ids.
+    literal: Option<String>,
 }
 
 /// One step of a program. A text matches if some path through the steps consumes all of it and ends after the
@@ -92,7 +94,11 @@ impl Glob {
         }
         let mut compiler = Compiler { rest: glob.chars(), program: Vec::new() };
         match compiler.sequence(false)? {
-            End::Text => Ok(Glob { program: compiler.program }),
+            End::Text => {
+                let special = ['*', '?', '[', '{', '}', '\\'];
+                let literal = (!glob.contains(special)).then(|| glob.to_owned());
+                Ok(Glob { program: compiler.program, literal })
+            }
             End::Comma | End::Brace => {
                 error("`}` without `{`", "`{` before it; a literal `}` is written `[}]`")
             }
@@ -101,9 +107,15 @@ impl Glob {
 
     /// Whether the whole id matches.
     pub fn matches(&self, id: &str) -> bool {
+        if let Some(literal) = &self.literal {
+            return literal == id;
+        }
         let mut ways = Ways::new(&self.program);
         ways.add(0);
         for char in id.chars() {
+            if ways.steps.is_empty() {
+                return false;
+            }
             let steps = std::mem::replace(&mut ways, Ways::new(&self.program)).steps;
             for step in steps {
                 if let Some(Step::Take(set)) = self.program.get(step)

@@ -1,11 +1,11 @@
 //! Spreads work over threads, with results in the order of the work.
 //!
-//! The calling thread always works. Each call may start helper threads, which end with the call. All calls of
-//! a process together use at most one helper fewer than the limit, so a test runner with one thread per
-//! processor starts none.
+//! The calling thread always works. Each call may start helper threads, which end with the call. No helper is started
+//! while callers and helpers of all calls together are as many as the limit.
 
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -23,8 +23,10 @@ pub fn set_threads(threads: usize) {
 }
 
 fn limit() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
     match THREADS.load(Ordering::Relaxed) {
-        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        // Asking the system reads files: once is enough.
+        0 => *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get)),
         threads => threads,
     }
 }
@@ -32,7 +34,7 @@ fn limit() -> usize {
 /// The results of `work` over `0..count`, cut into ranges of at least `least` numbers (the last may be
 /// shorter), in the order of the ranges.
 pub fn over_ranges<R: Send>(count: usize, least: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-    let length = count.div_ceil(limit() * PARTS_PER_THREAD).max(least).max(1);
+    let length = count.div_ceil(limit().saturating_mul(PARTS_PER_THREAD)).max(least).max(1);
     let next = AtomicUsize::new(0);
     let part = || {
         let mut results = Vec::new();
@@ -41,13 +43,15 @@ pub fn over_ranges<R: Send>(count: usize, least: usize, work: impl Fn(Range<usiz
             let Some(start) = place.checked_mul(length).filter(|&start| start < count) else {
                 return results;
             };
-            results.push((place, work(start..count.min(start + length))));
+            results.push((place, work(start..count.min(start.saturating_add(length)))));
         }
     };
     let caller = Working::begin();
     let helpers = Working::helpers(count.div_ceil(length).saturating_sub(1));
     let mut results = thread::scope(|scope| {
-        let threads: Vec<_> = helpers.iter().map(|_| scope.spawn(part)).collect();
+        // A thread that the system refuses is one helper fewer.
+        let threads: Vec<_> =
+            helpers.iter().map_while(|_| thread::Builder::new().spawn_scoped(scope, part).ok()).collect();
         let mut results = part();
         for thread in threads {
             match thread.join() {

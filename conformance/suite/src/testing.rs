@@ -110,7 +110,7 @@ impl Tests {
         let arguments = match Arguments::parse(arguments) {
             Ok(arguments) => arguments,
             Err(message) => {
-                write(&format!("error: {message}\n"));
+                complain(&message);
                 return ExitCode::from(USAGE);
             }
         };
@@ -123,7 +123,7 @@ impl Tests {
             Ok(counts) if counts.failed > 0 => ExitCode::from(FAILED),
             Ok(_) => ExitCode::SUCCESS,
             Err(message) => {
-                write(&format!("error: {message}\n"));
+                complain(&message);
                 ExitCode::FAILURE
             }
         }
@@ -176,6 +176,11 @@ fn exact_name(arguments: &Arguments) -> Option<&str> {
 /// Writes to standard output. A closed output is ignored: the exit status still reports the result.
 fn write(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Writes an error to standard error.
+fn complain(message: &str) {
+    let _ = std::io::stderr().write_all(format!("error: {message}\n").as_bytes());
 }
 
 /// One implementation with its known failures.

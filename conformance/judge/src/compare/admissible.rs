@@ -133,13 +133,11 @@ fn called(function: Function, arguments: &[&Admissible], ulp: Ulps) -> Admissibl
     match arguments {
         [Admissible::Points(conditions), then, other] => selected(conditions, then, other),
         [Admissible::Floats(set)] => Admissible::Floats(unary(function, set, ulp)),
-        [Admissible::Floats(left), Admissible::Floats(right)] => {
-            if is_comparison(function) {
-                compared(function, left, right)
-            } else {
-                Admissible::Floats(binary(function, left, right, ulp))
-            }
-        }
+        [Admissible::Floats(left), Admissible::Floats(right)] => match image(function) {
+            Image::Comparison => compared(function, left, right),
+            Image::Corners => Admissible::Floats(binary(function, left, right, ulp)),
+            Image::Choice | Image::Points => Admissible::Anything,
+        },
         [Admissible::Points(points)] => {
             Admissible::points(points.iter().map(|&point| apply(function, &[point])))
         }
@@ -253,16 +251,48 @@ fn uncertainty(function: Function, dtype: DType) -> u32 {
     u32::from(dtype == DType::F64 && matches!(function, Function::Exp | Function::Power))
 }
 
-fn is_comparison(function: Function) -> bool {
-    matches!(
-        function,
+/// How the image of a set under a function is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Image {
+    /// From the corners: on each side of 0 and of infinity the function is monotone in each argument.
+    Corners,
+    /// A boolean that both sets of floats decide together.
+    Comparison,
+    /// The choice of a branch.
+    Choice,
+    /// From each point: the arguments are booleans.
+    Points,
+}
+
+/// Which of these a function has. A function that is not monotone between 0 and infinity needs a row of its own.
+fn image(function: Function) -> Image {
+    match function {
+        Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Divide
+        | Function::Power
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Negate
+        | Function::Abs
+        | Function::Sqrt
+        | Function::Exp
+        | Function::Log
+        | Function::Tanh => Image::Corners,
         Function::Equal
-            | Function::NotEqual
-            | Function::Less
-            | Function::LessEqual
-            | Function::Greater
-            | Function::GreaterEqual
-    )
+        | Function::NotEqual
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual => Image::Comparison,
+        Function::Select => Image::Choice,
+        Function::LogicalAnd | Function::LogicalOr | Function::LogicalNot => Image::Points,
+    }
+}
+
+fn is_comparison(function: Function) -> bool {
+    image(function) == Image::Comparison
 }
 
 /// The outcomes of a comparison: both, if the ranges leave it open.

@@ -46,9 +46,9 @@ pub enum Template {
 pub enum Attributes {
     /// The defaults.
     Default,
-    /// Every `axis`: see [`axes`].
+    /// Every `axis`.
     EveryAxis,
-    /// Every `broadcast_dimensions`, invalid ones included: see [`each_dimensions`].
+    /// Every `broadcast_dimensions`, invalid ones included.
     EveryDimensions,
     /// At equal ranks `broadcast_dimensions` absent, empty, and the identity; otherwise nothing.
     EqualRanks,

@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &Arguments, mut trials: Vec<Trial>) -> io::Result<C
         }
         io::Result::Ok(())
     };
-    if threads(arguments) == 1 {
+    if threads(arguments, trials.len()) == 1 {
         for trial in trials {
             printer.start(&trial.label)?;
             let (label, ending) = end(trial, arguments);
@@ -114,8 +114,10 @@ pub(super) fn run(arguments: &Arguments, mut trials: Vec<Trial>) -> io::Result<C
     Ok(counts)
 }
 
-fn threads(arguments: &Arguments) -> usize {
-    arguments.test_threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
+/// The number of threads: never more than there are tests.
+fn threads(arguments: &Arguments, tests: usize) -> usize {
+    let wanted = arguments.test_threads.or_else(|| thread::available_parallelism().ok());
+    wanted.map_or(1, NonZero::get).min(tests.max(1))
 }
 
 /// Runs tests on several threads, and hands over each one's end on this one.
@@ -125,18 +127,25 @@ fn at_once(
     mut ended: impl FnMut(Label, Ending) -> io::Result<()>,
 ) -> io::Result<()> {
     let (sender, receiver) = mpsc::channel();
+    let count = threads(arguments, trials.len());
     let trials = Mutex::new(trials.into_iter());
     let next = || trials.lock().ok().and_then(|mut trials| trials.next());
     thread::scope(|scope| {
-        for _ in 0..threads(arguments) {
+        for started in 0..count {
             let sender = sender.clone();
-            scope.spawn(move || {
+            let work = move || {
                 while let Some(trial) = next() {
                     if sender.send(end(trial, arguments)).is_err() {
                         break;
                     }
                 }
-            });
+            };
+            match thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(_) => {}
+                // The threads that have started are enough.
+                Err(_) if started > 0 => break,
+                Err(error) => return Err(error),
+            }
         }
         drop(sender);
         // Dropped on an error, so that the threads stop too.
