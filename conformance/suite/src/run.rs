@@ -141,7 +141,7 @@ fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) ->
                 (Status::Skipped, None, reason)
             }
             Verdict::Skipped(reason) => {
-                (Status::Failed, None, format!("skipped inside what it declares: {reason}"))
+                (Status::Failed, None, format!("skipped although declared: {reason}"))
             }
             Verdict::Errored(message) => (Status::Errored, None, message),
         };

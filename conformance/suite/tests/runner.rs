@@ -132,7 +132,7 @@ fn a_panic_fails_its_case_and_prints_nothing() {
 fn a_skip_within_the_capabilities_is_a_failure() {
     count_panics();
     let skips = subject(|_: &Request| Outcome::Skipped { reason: "not today".into() });
-    let due = (Status::Failed, "skipped inside what it declares: not today".to_owned());
+    let due = (Status::Failed, "skipped although declared: not today".to_owned());
     assert_eq!(status(&skips, &case(1)), due);
     assert_eq!(status(&skips, &refused_case()), due);
 }

@@ -340,7 +340,7 @@ fn breakage(outcome: &Outcome) -> Option<String> {
         Outcome::Success(success) => {
             Some(format!("a result of dtype {}, expected f64", success.tensor.dtype()))
         }
-        Outcome::Skipped { reason } => Some(format!("skipped inside what it declares: {reason}")),
+        Outcome::Skipped { reason } => Some(format!("skipped although declared: {reason}")),
         Outcome::Errored { message, .. } => Some(message.clone()),
     }
 }
