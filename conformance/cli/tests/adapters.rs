@@ -1,5 +1,6 @@
-//! `adapter:NAME`: what is said where none is set up, how an adapter and what it is known to fail are found, and that
-//! every shipped one is whole. The systems themselves are not run here: they need the package index, or minutes to build.
+//! `adapter:NAME`: what is said where none is set up, how an adapter and what it is known to fail are found,
+//! and that every shipped one is whole. The systems themselves are not run here: they need the package index,
+//! or minutes to build.
 #![cfg(unix)]
 
 use broadcheck::known::Known;
@@ -21,8 +22,8 @@ fn run(adapters: &Path, args: &[&str]) -> (i32, String, String) {
     (output.status.code().expect("no signal ended it"), text(output.stdout), text(output.stderr))
 }
 
-/// A directory of adapters, and `known` beside it. The adapter `mine` is not set up; `ours` is: its interpreter is the
-/// reference, which takes no notice of the script that it is given.
+/// A directory of adapters, and `known` beside it. The adapter `mine` is not set up; `ours` is: its
+/// interpreter is the reference, which takes no notice of the script that it is given.
 struct Fixture {
     root: tempfile::TempDir,
 }
@@ -168,7 +169,8 @@ fn crate_of(adapter: &str) -> &str {
     }
 }
 
-/// The file of what a shipped adapter is known to fail is about this version of it, and about cases that there are.
+/// The file of what a shipped adapter is known to fail is about this version of it, and about cases that
+/// there are.
 fn assert_known(name: &str, version: &str) {
     let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let suite = Suite::builtin().unwrap();

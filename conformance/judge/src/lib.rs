@@ -1,5 +1,5 @@
-//! Judges outcomes: compares an answer with what is expected, as tightly as arithmetic allows, and describes requests,
-//! shapes and refusals in words.
+//! Judges outcomes: compares an answer with what is expected, as tightly as arithmetic allows, and describes
+//! requests, shapes and refusals in words.
 //!
 //! - [`compare`] is the only place that judges an outcome, by clauses V-1 to V-6 of `spec/SEMANTICS.md`;
 //! - [`explain`] draws why shapes are compatible or not;

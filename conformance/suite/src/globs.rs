@@ -1,5 +1,5 @@
-//! Globs over ids: `*` is any text, `?` any character, `[a-c]` one of a set, `[!a-c]` any other, `{x,y}` either.
-//! A backslash takes the character after it literally.
+//! Globs over ids: `*` is any text, `?` any character, `[a-c]` one of a set, `[!a-c]` any other, `{x,y}`
+//! either. A backslash takes the character after it literally.
 //!
 //! A glob is compiled to a short program, and all of its alternatives are tracked at once, so no glob is slow
 //! to match.

@@ -1,7 +1,7 @@
 //! The conformance suite for array broadcasting, as the tests of a tensor library.
 //!
-//! [`Tests`](testing::Tests) turns the suite into named tests under `cargo test`. The parts of it are public for the
-//! command `broadcheck` and the fuzzer:
+//! [`Tests`](testing::Tests) turns the suite into named tests under `cargo test`. The parts of it are public
+//! for the command `broadcheck` and the fuzzer:
 //!
 //! - [`run`] runs cases against an [`Implementation`];
 //! - [`sweeps`] expands and runs families that are too large to list;

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 /// Check every pair of shapes up to a rank and a length, with all attributes
 ///
-/// The answers of every implementation are compared with those of the first: refusal kinds, axes, shapes and values.
-/// Each implementation is also checked against the relations between its own answers.
+/// The answers of every implementation are compared with those of the first: refusal kinds, axes, shapes and
+/// values. Each implementation is also checked against the relations between its own answers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,8 +37,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     max_dim: Option<usize>,
 
-    /// An implementation: reference, fast, ndarray, adapter:NAME, or a command. Repeat it for several [default: all
-    /// built-in implementations]
+    /// An implementation: reference, fast, ndarray, adapter:NAME, or a command. Repeat it for several
+    /// [default: all built-in implementations]
     #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
 
@@ -132,8 +132,8 @@ fn rendered(report: &ExhaustReport, silent: &[&str], held: bool) -> String {
     text
 }
 
-/// The requests of each rule set: how many, accepted, refused; and how many answers were compared with the first
-/// implementation's.
+/// The requests of each rule set: how many, accepted, refused; and how many answers were compared with the
+/// first implementation's.
 fn table(report: &ExhaustReport) -> String {
     let head = ["rule set", "operation", "requests", "accepted", "refused", "judged against the first"];
     let mut rows = vec![head.map(String::from).to_vec()];

@@ -56,7 +56,8 @@ fn smallest<'a>(
         FindingKind::Broken => Some((shrunk(&Relations::new(subject), &finding.request)?, subject, subject)),
         FindingKind::Violation { sweep } => {
             let relation = RelationSweep::named(sweep)?.relation;
-            // A case shows one answer: that of the first request of the relation that the reference answers otherwise.
+            // A case shows one answer: that of the first request of the relation that the reference answers
+            // otherwise.
             let differential = Differential::new(&Reference, subject);
             let requests = requests_of(relation, subject, &finding.request);
             if let Some(smallest) = requests.iter().find_map(|request| shrunk(&differential, request)) {

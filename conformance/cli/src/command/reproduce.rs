@@ -15,8 +15,8 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Turn an artifact of `cargo fuzz` into a case
 ///
-/// Decodes the bytes to the request that the fuzz target ran, judges it with the target's oracle, and shrinks a
-/// disagreement to the smallest case that shows it.
+/// Decodes the bytes to the request that the fuzz target ran, judges it with the target's oracle, and shrinks
+/// a disagreement to the smallest case that shows it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,5 +1,5 @@
-//! Makes texts from implementations safe to show: a name or a message may contain anything, such as terminal escape codes
-//! or characters that change the direction of a line.
+//! Makes texts from implementations safe to show: a name or a message may contain anything, such as terminal
+//! escape codes or characters that change the direction of a line.
 
 use super::Report;
 use broadcheck_spec::hides;
@@ -10,7 +10,8 @@ const MAX_MESSAGE: usize = 4000;
 const MAX_NAME: usize = 80;
 
 impl Report {
-    /// The same report with names, versions and messages that are safe in every format and have a bounded length.
+    /// The same report with names, versions and messages that are safe in every format and have a bounded
+    /// length.
     #[must_use]
     pub fn cleaned(mut self) -> Report {
         for run in &mut self.runs {

@@ -1,8 +1,8 @@
-//! Broadcasting and summing are adjoint (GRAD-1): for a product of all operands, Σ result = Σ w · gradient by w for each
-//! operand w. If the product is refused, so are its gradients (GRAD-2).
+//! Broadcasting and summing are adjoint (GRAD-1): for a product of all operands, Σ result = Σ w · gradient by
+//! w for each operand w. If the product is refused, so are its gradients (GRAD-2).
 //!
-//! The check uses the shapes, attributes and views of the request. It also uses the values if every sum of their
-//! products is exact in f64; otherwise it replaces them with small integers.
+//! The check uses the shapes, attributes and views of the request. It also uses the values if every sum of
+//! their products is exact in f64; otherwise it replaces them with small integers.
 
 use super::original::{Ended, Original};
 use super::rewrite::{MOST_COPIED, elements, largest_integer, under, with_small_integers};

@@ -1,4 +1,5 @@
-//! Other rule sets agree with `numpy` once each operand is reshaped to the axes on which the rule set places it.
+//! Other rule sets agree with `numpy` once each operand is reshaped to the axes on which the rule set places
+//! it.
 
 use super::original::{Ended, Original, Refusals};
 use super::placement::{axes_of, result_rank, spread};
@@ -7,8 +8,9 @@ use broadcheck_spec::{
     DType, Data, Expression, Function, Operand, Operation, Outcome, Refusal, Request, RuleSet, Rules, Shape,
 };
 
-/// Checks what `none` and `theano` accept (NONE-1, NONE-2, THEANO-5), what `pdpd` and `xla` accept or refuse if the
-/// operands can be placed (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8), and what `broadcast` accepts (BIDI-1, NUMPY-5).
+/// Checks what `none` and `theano` accept (NONE-1, NONE-2, THEANO-5), what `pdpd` and `xla` accept or refuse
+/// if the operands can be placed (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8), and what `broadcast` accepts
+/// (BIDI-1, NUMPY-5).
 pub(super) fn as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let operation = request.operation();
@@ -53,8 +55,8 @@ fn without_flags(request: &Request) -> Option<Request> {
     under(Rules::Numpy, request.operation(), operands?)
 }
 
-/// Compares with `numpy` on the operands of `pdpd` or `xla`, each with ones inserted around its axes unless they are
-/// already aligned with the last axes of the result, as numpy aligns them.
+/// Compares with `numpy` on the operands of `pdpd` or `xla`, each with ones inserted around its axes unless
+/// they are already aligned with the last axes of the result, as numpy aligns them.
 fn placed(original: &Original<'_>) -> Result<(), Ended> {
     let request = original.request();
     let (first, rank) = (request.operands()[0].shape(), result_rank(request));

@@ -50,8 +50,8 @@ fn backwards(operand: &Operand) -> Option<Operand> {
     rewrite::flagged(view.ok()?, operand.broadcastable().map(<[bool]>::to_vec))
 }
 
-/// Replaces every operand by a view of the result's shape, with stride 0 on broadcast axes. The shapes are then equal, so
-/// no broadcasting rule applies.
+/// Replaces every operand by a view of the result's shape, with stride 0 on broadcast axes. The shapes are
+/// then equal, so no broadcasting rule applies.
 pub(super) fn operands_as_views(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let expression = match request.operation() {

@@ -1,8 +1,8 @@
 //! What must hold between several answers of one implementation, whatever the right answers are.
 //!
-//! A [`Relation`] takes a request, sends one or more variations of it to the implementation, and states how the
-//! answers must agree. No relation knows the right answer, and none uses the reference. The judge compares the
-//! answers, with its tolerances.
+//! A [`Relation`] takes a request, sends one or more variations of it to the implementation, and states how
+//! the answers must agree. No relation knows the right answer, and none uses the reference. The judge
+//! compares the answers, with its tolerances.
 //!
 //! | relation | variation |
 //! |---|---|
@@ -20,9 +20,10 @@
 //! | `operands-grouped` | a sum of three operands, two of them added first |
 //! | `adjoint` | the gradients of a product by each operand |
 //!
-//! The fuzzer checks relations over the requests that it generates (`oracle::Relations`, `oracle::Gradient`). The
-//! sweeps of the suite and `broadcheck exhaust` check them over all small requests: a [`RelationSweep`] combines a
-//! relation with an enumeration of requests ([`Requests`]), whose number is computed by arithmetic.
+//! The fuzzer checks relations over the requests that it generates (`oracle::Relations`, `oracle::Gradient`).
+//! The sweeps of the suite and `broadcheck exhaust` check them over all small requests: a [`RelationSweep`]
+//! combines a relation with an enumeration of requests ([`Requests`]), whose number is computed by
+//! arithmetic.
 
 mod adjoint;
 mod as_numpy;
@@ -66,7 +67,8 @@ pub struct Relation {
 /// Sends the variation with this number, and compares the answers.
 type Check = fn(&Original<'_>, u128) -> Result<(), Ended>;
 
-/// The relations that the oracle of the fuzzer checks, in order. [`ADJOINT`] belongs to the oracle for gradients.
+/// The relations that the oracle of the fuzzer checks, in order. [`ADJOINT`] belongs to the oracle for
+/// gradients.
 pub static RELATIONS: [&Relation; 12] = [
     &OPERANDS_REVERSED,
     &DENSE_OPERANDS,
@@ -112,8 +114,8 @@ static BROADCAST_AS_BIDIRECTIONAL: Relation = Relation {
 static IN_STAGES: Relation = Relation::new("in-stages", stages::in_stages);
 static OPERANDS_GROUPED: Relation = Relation::new("operands-grouped", stages::operands_grouped);
 
-/// The sum of a product of all operands equals, for each operand, the sum of that operand times the gradient with respect
-/// to it.
+/// The sum of a product of all operands equals, for each operand, the sum of that operand times the gradient
+/// with respect to it.
 pub static ADJOINT: Relation = Relation {
     operations: &[OperationKind::Elementwise, OperationKind::Gradient],
     ..Relation::new("adjoint", adjoint::adjoint)

@@ -8,8 +8,8 @@ use broadcheck_spec::{
     Data, Expression, Operand, Operation, OperationKind, Outcome, Request, RuleSet, Rules, Shape, Tensor,
 };
 
-/// Lists the operands in the opposite order; the expression reads the same ones as before (NUMPY-2, NONE-2, THEANO-3,
-/// XLA-8). Not for pdpd, whose two operands have different roles.
+/// Lists the operands in the opposite order; the expression reads the same ones as before (NUMPY-2, NONE-2,
+/// THEANO-3, XLA-8). Not for pdpd, whose two operands have different roles.
 pub(super) fn operands_reversed(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let count = request.operands().len();
@@ -43,8 +43,8 @@ fn reversed(request: &Request) -> Option<Request> {
     Request::new(request.rules().clone(), operation, operands).ok()
 }
 
-/// Permutes the axes of all operands, once the ranks are equal (NUMPY-1, NUMPY-2, NONE-2). The variations are the
-/// permutations in lexicographic order: the last reverses the axes.
+/// Permutes the axes of all operands, once the ranks are equal (NUMPY-1, NUMPY-2, NONE-2). The variations are
+/// the permutations in lexicographic order: the last reverses the axes.
 pub(super) fn axes_permuted(original: &Original<'_>, variation: u128) -> Result<(), Ended> {
     let request = original.request();
     let operands = request.operands();

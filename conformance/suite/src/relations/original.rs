@@ -69,7 +69,8 @@ pub(super) enum Refusals {
 }
 
 impl<'a> Original<'a> {
-    /// A request of any origin. A variation that the implementation does not declare, or skips, is not compared.
+    /// A request of any origin. A variation that the implementation does not declare, or skips, is not
+    /// compared.
     pub fn new(implementation: &'a dyn Implementation, request: &'a Request) -> Original<'a> {
         Original { implementation, request, strict: false, outcome: OnceCell::new() }
     }
@@ -167,8 +168,8 @@ impl<'a> Original<'a> {
         self.agrees(variation, refusals, other)
     }
 
-    /// Checks that the answer to a variation, in the form of an answer to the request, agrees with the request's. The
-    /// common case allocates nothing.
+    /// Checks that the answer to a variation, in the form of an answer to the request, agrees with the
+    /// request's. The common case allocates nothing.
     pub(super) fn agrees(
         &self,
         variation: &Request,

@@ -4,8 +4,8 @@ use super::original::{Ended, Original, Refusals};
 use super::rewrite::{under, with_axis_in_front, with_operands, with_shape};
 use broadcheck_spec::{Operand, Operation, Outcome, Request, RuleSet, Rules, Shape, Success, Tensor};
 
-/// Adds an axis of length 1: in front of every operand if the rule set aligns on the right, and in front of the
-/// higher-rank operand only if an attribute specifies where the other one goes.
+/// Adds an axis of length 1: in front of every operand if the rule set aligns on the right, and in front of
+/// the higher-rank operand only if an attribute specifies where the other one goes.
 pub(super) fn unit_axis_in_front(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let variation = lifted(request).ok_or(Ended::Vacuous)?;
@@ -13,7 +13,8 @@ pub(super) fn unit_axis_in_front(original: &Original<'_>, _: u128) -> Result<(),
         Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape()),
         Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
     };
-    // THEANO-1: a flag violation names an axis of an operand, to which an axis may or may not have been added.
+    // THEANO-1: a flag violation names an axis of an operand, to which an axis may or may not have been
+    // added.
     let refusals = if request.rules().set() == RuleSet::Theano { Refusals::Kind } else { Refusals::Place };
     original.compare(&variation, refusals, |outcome| match outcome {
         Outcome::Refusal(mut refusal) => {

@@ -1,7 +1,7 @@
 //! Every small request: all shapes up to a rank and a length, with the attributes of a rule set.
 //!
-//! Operand `place` contains the numbers 1, 2, 3, … shifted by 17 · `place` bits, so that each element of a sum or
-//! a difference shows which element of each operand was read, and every value is exact in f64.
+//! Operand `place` contains the numbers 1, 2, 3, … shifted by 17 · `place` bits, so that each element of a
+//! sum or a difference shows which element of each operand was read, and every value is exact in f64.
 
 use super::space::{
     AXES, Extent, axes, choices, dimensions_count, each_dimensions, flags, flags_count,
@@ -66,8 +66,8 @@ pub enum Attributes {
     OnesFlagged,
 }
 
-/// Every request of every rule set. `numpy` has two operations: `elementwise`, and `broadcast` of the first shape to the
-/// second.
+/// Every request of every rule set. `numpy` has two operations: `elementwise`, and `broadcast` of the first
+/// shape to the second.
 pub const REQUESTS: [Requests; 7] = [
     Requests::new(RuleSet::None, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Numpy, Template::Difference, Attributes::Default),
@@ -116,8 +116,8 @@ impl Requests {
         }
     }
 
-    /// Visits the requests whose first two shapes are at these places in `shapes`. Calling this for all ordered pairs of
-    /// places visits every request exactly once.
+    /// Visits the requests whose first two shapes are at these places in `shapes`. Calling this for all
+    /// ordered pairs of places visits every request exactly once.
     pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Request)) {
         if self.unordered && first > second {
             return;
@@ -226,7 +226,8 @@ impl Attributes {
     }
 }
 
-/// A request that is rebuilt with other attributes from the same operands, because a pair of shapes has thousands.
+/// A request that is rebuilt with other attributes from the same operands, because a pair of shapes has
+/// thousands.
 struct Reused(Option<Request>);
 
 impl Reused {

@@ -1,7 +1,7 @@
 //! Rewrites operands, requests and outcomes: dense copies, views, other shapes, other values.
 //!
-//! Everything here returns `None` if the result cannot be built: too many elements to copy, or parts that do not form
-//! a valid request.
+//! Everything here returns `None` if the result cannot be built: too many elements to copy, or parts that do
+//! not form a valid request.
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
@@ -46,7 +46,8 @@ pub fn gathered(values: &Data, positions: &[usize]) -> Option<Data> {
     Data::from_scalars(values.dtype(), scalars?).ok()
 }
 
-/// A dense operand of the same name and elements, with another shape. Flags are kept if the rank does not change.
+/// A dense operand of the same name and elements, with another shape. Flags are kept if the rank does not
+/// change.
 pub fn reshaped(operand: &Operand, shape: impl Into<Shape>) -> Option<Operand> {
     let made = Operand::dense(operand.name(), shape, elements(operand)?).ok()?;
     match operand.broadcastable().filter(|flags| flags.len() == made.rank()) {
@@ -113,7 +114,8 @@ pub fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     Outcome::Success(Success::from(Tensor::new(shape.clone(), values).unwrap_or(found)))
 }
 
-/// The operand with the values 1, 2, 3, -1 and -2 in a fixed order, as f64: their products and sums are exact.
+/// The operand with the values 1, 2, 3, -1 and -2 in a fixed order, as f64: their products and sums are
+/// exact.
 pub fn with_small_integers(operand: &Operand, place: usize) -> Option<Operand> {
     const NUMBERS: [f64; 5] = [2.0, -1.0, 3.0, 1.0, -2.0];
     let count = operand.values().len();

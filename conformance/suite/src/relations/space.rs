@@ -91,7 +91,8 @@ pub(super) fn axes() -> impl Iterator<Item = Option<i64>> {
 /// How many values of `axis` there are.
 pub(super) const AXES: u128 = 10;
 
-/// The largest number of `broadcast_dimensions` of one wrong length that are all visited. Ranks up to 3 have no more.
+/// The largest number of `broadcast_dimensions` of one wrong length that are all visited. Ranks up to 3 have
+/// no more.
 const MOST_WRONG_LISTS: u128 = 1000;
 
 /// How many lists of `broadcast_dimensions` [`each_dimensions`] visits.
@@ -107,8 +108,8 @@ pub(super) fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
 /// Every `broadcast_dimensions` for operands of these ranks: absent, then each list of -1 to the higher rank
 /// (one below and one above what an axis can be) of each length up to one more than the lower rank.
 ///
-/// A list whose length is not the lower rank is refused for its length, whatever it contains. If there are more than
-/// 1000 of one such length, only three are visited: the first axes, all too low, all too high.
+/// A list whose length is not the lower rank is refused for its length, whatever it contains. If there are
+/// more than 1000 of one such length, only three are visited: the first axes, all too low, all too high.
 pub(super) fn each_dimensions(one_rank: usize, other_rank: usize, mut visit: impl FnMut(Option<&[i64]>)) {
     let (low, high) = (one_rank.min(other_rank), signed(one_rank.max(other_rank)));
     visit(None);

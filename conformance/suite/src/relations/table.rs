@@ -58,8 +58,8 @@ impl RelationSweep {
         self.requests.weighted_count(extent, self.relation.variations)
     }
 
-    /// Visits the requests whose first two shapes are at these places in `shapes`, once with the number of each
-    /// variation. Calling this for all ordered pairs of places visits every check exactly once.
+    /// Visits the requests whose first two shapes are at these places in `shapes`, once with the number of
+    /// each variation. Calling this for all ordered pairs of places visits every check exactly once.
     pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Request, u128)) {
         let variations = (self.relation.variations)(shapes[first].rank().max(shapes[second].rank()));
         self.requests.each(shapes, first, second, &mut |request| {
@@ -85,8 +85,8 @@ impl RelationSweep {
     }
 }
 
-/// Checks that an implementation has the dtype and the functions of all small requests and their variations, at every
-/// rank within these bounds.
+/// Checks that an implementation has the dtype and the functions of all small requests and their variations,
+/// at every rank within these bounds.
 ///
 /// # Errors
 /// The first thing that it lacks.

@@ -1,8 +1,9 @@
 //! Checks a relation over many requests at a time, for implementations that answer a batch faster.
 //!
-//! A relation sends one request after another, and the next request may depend on the last answer. So each check is
-//! replayed from its beginning with the answers so far, up to the first request without an answer. Those requests of
-//! all checks are then sent as one batch. A replay takes far less time than the answer of a process.
+//! A relation sends one request after another, and the next request may depend on the last answer. So each
+//! check is replayed from its beginning with the answers so far, up to the first request without an answer.
+//! Those requests of all checks are then sent as one batch. A replay takes far less time than the answer of a
+//! process.
 
 use crate::relations::{Held, Original, Relation, Violation};
 use crate::run::run_together;

@@ -53,8 +53,8 @@ pub fn run_sweep(implementation: &dyn Implementation, sweep: &Sweep, known: Opti
     run_sample(implementation, sweep, known, u64::MAX)
 }
 
-/// [`run_sweep`] for a slow implementation. If a sweep has more than `most` cases, it runs about `most` of them, spread
-/// over the whole sweep and always the same ones.
+/// [`run_sweep`] for a slow implementation. If a sweep has more than `most` cases, it runs about `most` of
+/// them, spread over the whole sweep and always the same ones.
 pub fn run_sample(
     implementation: &dyn Implementation,
     sweep: &Sweep,
@@ -87,8 +87,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// Whether the case at a place is run. Places are hashed first: neighbours differ in one attribute, so every nth case
-    /// would always have the same attribute.
+    /// Whether the case at a place is run. Places are hashed first: neighbours differ in one attribute, so
+    /// every nth case would always have the same attribute.
     fn takes(self, place: usize, within: u64) -> bool {
         let place = (place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ within;
         let scattered = (place ^ (place >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -193,7 +193,8 @@ fn run_relation(
         return Tally { skipped: cases, ..Tally::default() }.report(cases, Some(reason));
     }
     let shapes = extent.shapes();
-    // If the implementation answers batches faster, the requests of many pairs of shapes are checked together.
+    // If the implementation answers batches faster, the requests of many pairs of shapes are checked
+    // together.
     let batch = implementation.batch().max(1);
     let check = |tally: &mut Tally, waiting: Vec<(Request, u128)>| {
         let held = check_batch(implementation, relation.relation, &waiting);

@@ -1,7 +1,7 @@
 //! Runs tests that are created at run time, and prints what Rust's own test harness would print.
 //!
-//! This replaces libtest-mimic, which would add clap and 13 other packages to every user's build. The output and the
-//! arguments are the same, so that `cargo test`, cargo-nextest and editors see no difference.
+//! This replaces libtest-mimic, which would add clap and 13 other packages to every user's build. The output
+//! and the arguments are the same, so that `cargo test`, cargo-nextest and editors see no difference.
 
 use super::arguments::Arguments;
 use super::printer::Printer;
@@ -36,7 +36,8 @@ impl Label {
         if self.kind.is_empty() { self.name.clone() } else { format!("[{}] {}", self.kind, self.name) }
     }
 
-    /// Whether the arguments select the test. The list shows the kind, so `--exact` accepts the name with and without it.
+    /// Whether the arguments select the test. The list shows the kind, so `--exact` accepts the name with and
+    /// without it.
     fn selected(&self, arguments: &Arguments) -> bool {
         let listed = self.listed();
         let matches = |filter: &String| {

@@ -10,8 +10,8 @@ use std::time::Duration;
 pub struct ExhaustReport {
     /// The bounds on shapes.
     pub extent: Extent,
-    /// The checks: answers compared with the first implementation's, and relations of requests in which answers were
-    /// compared.
+    /// The checks: answers compared with the first implementation's, and relations of requests in which
+    /// answers were compared.
     pub checks: u64,
     /// The answers of all implementations.
     pub answers: u64,

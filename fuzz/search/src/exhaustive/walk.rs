@@ -1,4 +1,5 @@
-//! Visits all pairs of shapes in parallel. Findings are kept in the order of the pairs, whichever thread finds them.
+//! Visits all pairs of shapes in parallel. Findings are kept in the order of the pairs, whichever thread
+//! finds them.
 
 use super::bounds::check_work;
 use super::report::{AnswerCount, ExhaustReport, GroupCount, RelationCount};
@@ -15,8 +16,8 @@ use std::time::Instant;
 
 /// Runs every request and every relation within bounds.
 ///
-/// The other implementations are compared with the first, or with the first that declares the rule set and the
-/// operation. An implementation is not asked what it does not declare.
+/// The other implementations are compared with the first, or with the first that declares the rule set and
+/// the operation. An implementation is not asked what it does not declare.
 ///
 /// # Errors
 /// No implementation, or more work than [`MAX_WORK`](super::MAX_WORK).

@@ -1,4 +1,5 @@
-//! The reference with some of its answers replaced by other well-formed ones: of any rank, length, dtype, kind or axis.
+//! The reference with some of its answers replaced by other well-formed ones: of any rank, length, dtype,
+//! kind or axis.
 
 use broadcheck_reference::Reference;
 use broadcheck_spec::{

@@ -6,7 +6,8 @@ use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use broadcheck::relations::{Held, Original, RELATIONS, Relation, Violation};
 use broadcheck_spec::{Implementation, Outcome, Request};
 
-/// Where a relation has more variations than this, only the last is asked: six are the permutations of three axes.
+/// Where a relation has more variations than this, only the last is asked: six are the permutations of three
+/// axes.
 const MOST_VARIATIONS: u128 = 6;
 
 /// The relations hold for the fast engine and for the reference.

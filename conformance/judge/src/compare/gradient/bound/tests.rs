@@ -50,7 +50,8 @@ fn single(expression: Expression, arguments: &[f32]) -> Element {
 
 #[test]
 fn there_is_a_bound_per_element_of_an_accepted_request() {
-    // The gradient of a * b by a, of shape (2,1): each element has two terms, 1 + 2 and 3 + 4, and there is one function.
+    // The gradient of a * b by a, of shape (2,1): each element has two terms, 1 + 2 and 3 + 4, and there is
+    // one function.
     let halves = |values: &[f32]| values.iter().map(|&value| f16::from_f32(value)).collect::<Vec<f16>>();
     let operands =
         vec![dense("a", &[2, 1], halves(&[1.0, 1.0])), dense("b", &[2, 2], halves(&[1.0, 2.0, 3.0, 4.0]))];
@@ -120,7 +121,8 @@ fn near(found: f64, expected: f64) {
 
 #[test]
 fn the_bound_adds_up_rounding_underflow_and_the_smallest_number() {
-    // Powers of two, of which each part is seen: f16 has a spacing of 2^-10 at 1 and the smallest subnormal 2^-24.
+    // Powers of two, of which each part is seen: f16 has a spacing of 2^-10 at 1 and the smallest subnormal
+    // 2^-24.
     let element = Element {
         value: 1.0,
         terms: 8,
