@@ -33,7 +33,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::num::ParseIntError;
 use std::process::ExitCode;
 
-/// Everything held.
+/// Everything passed.
 const HELD: u8 = 0;
 /// Something failed.
 const FAILED: u8 = 1;

@@ -1,6 +1,6 @@
-//! `adapter:NAME`: what is said where none is set up, how an adapter and what it is known to fail are found,
-//! and that every shipped one is whole. The systems themselves are not run here: they need the package index,
-//! or minutes to build.
+//! `adapter:NAME`: the message if an adapter is not set up, how an adapter and its known failures are found,
+//! and that every shipped adapter is complete. The systems themselves are not run here: they need the package
+//! index, or minutes to build.
 #![cfg(unix)]
 
 use broadcheck::known::Known;
@@ -22,8 +22,8 @@ fn run(adapters: &Path, args: &[&str]) -> (i32, String, String) {
     (output.status.code().expect("no signal ended it"), text(output.stdout), text(output.stderr))
 }
 
-/// A directory of adapters, and `known` beside it. The adapter `mine` is not set up; `ours` is: its
-/// interpreter is the reference, which takes no notice of the script that it is given.
+/// A directory of adapters, and `known` beside it. The adapter `mine` is not set up. `ours` is: its
+/// interpreter is the reference, which ignores the script that it gets.
 struct Fixture {
     root: tempfile::TempDir,
 }
@@ -149,7 +149,7 @@ fn an_entry_about_no_case_is_a_failure_unless_other_cases_run() {
     assert_eq!(status, 0, "{out}{err}");
 }
 
-/// The package whose version an adapter declares, where it has another name.
+/// The package whose version an adapter declares, if its name differs from the adapter's.
 fn package(adapter: &str) -> &str {
     match adapter {
         "xla" => "jaxlib",
@@ -169,8 +169,7 @@ fn crate_of(adapter: &str) -> &str {
     }
 }
 
-/// The file of what a shipped adapter is known to fail is about this version of it, and about cases that
-/// there are.
+/// The known-failures file of a shipped adapter covers this version of it, and lists cases that exist.
 fn assert_known(name: &str, version: &str) {
     let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let suite = Suite::builtin().unwrap();
@@ -183,7 +182,7 @@ fn assert_known(name: &str, version: &str) {
     assert!(leftovers.is_empty(), "{name}: entries about no case: {leftovers:?}");
 }
 
-/// What the files of a directory with this ending are called without it.
+/// The names of the files in a directory that end with this, without the ending.
 fn stems(directory: &str, ending: &str) -> Vec<String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(directory);
     let files =

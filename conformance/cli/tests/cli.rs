@@ -179,7 +179,8 @@ fn zero_passed_is_1() {
     assert!(ran.out.contains("ndarray 0.17"), "{}", ran.out);
     assert!(ran.out.contains("passed no case"), "{}", ran.out);
     assert!(ran.out.lines().last().unwrap().starts_with("FAILED: "), "{}", ran.out);
-    // Named beside another that passes, it must pass something too; as one of all it need not.
+    // An implementation that is named must pass something, even beside another that does; otherwise it need
+    // not.
     ends(1, &["check", "--impl", "reference", "--impl", "ndarray", "--filter", "xla/examples"]);
     ends(0, &["check", "--filter", "xla/examples"]);
 }
@@ -546,12 +547,12 @@ fn exhaust_counts_its_checks() {
 #[test]
 fn exhaust_names_implementations_that_were_not_tested() {
     let small = ["exhaust", "--max-rank", "1", "--max-dim", "1", "--rules", "xla"];
-    let line = "\nndarray was asked nothing: it declares nothing of what is within the bounds\n";
+    let line = "\nndarray was not tested: it declares no request within the bounds\n";
     let named = ends(1, &[&small[..], &["--impl", "reference", "--impl", "ndarray"]].concat()).out;
     assert!(named.contains(line) && named.lines().last().unwrap().starts_with("FAILED: "), "{named}");
     // As with `check`, an implementation that is not named may cover nothing; it is still reported.
     let all = ends(0, &small).out;
-    assert!(all.contains(line) && !all.contains("fast was asked nothing"), "{all}");
+    assert!(all.contains(line) && !all.contains("fast was not tested"), "{all}");
 }
 
 #[test]

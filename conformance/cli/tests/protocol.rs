@@ -71,7 +71,7 @@ fn cases(directory: &Path) -> String {
 #[test]
 fn the_suite_has_the_same_results_through_serve() {
     let suite = Suite::builtin().expect("the shipped suite");
-    // The second is there for what it skips, of which a part is enough.
+    // The second is there for the requests that it skips; a part of them is enough.
     for (name, step, fewest) in [("reference", 1, 300), ("ndarray", 3, 150)] {
         let all: Vec<_> = suite.cases.iter().step_by(step).collect();
         let inside = builtin(name).expect("built in");

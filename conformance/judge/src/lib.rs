@@ -5,7 +5,7 @@
 //! - [`explain`] draws why shapes are compatible or not;
 //! - [`describe`] describes requests and expectations for failure messages;
 //! - [`limits`] predicts the size of an answer;
-//! - [`text`] holds the wording and layout that these share.
+//! - [`text`] contains the wording and layout that these share.
 
 pub mod compare;
 pub mod describe;

@@ -43,7 +43,7 @@ failure, and so is an entry that matches no case:
 
 A run fails if no case passes. With --impl, it fails if any named implementation passes no case.
 
-Exit status: 0 everything held, 1 something failed, 2 invalid input or command line, 130 interrupted.")]
+Exit status: 0 everything passed, 1 something failed, 2 invalid input or command line, 130 interrupted.")]
 pub(super) struct Args {
     /// Implementation: reference, fast, ndarray, adapter:NAME or a command. May be repeated
     ///

@@ -99,7 +99,7 @@ impl Smoke<'_> {
                 return Ending::Failed;
             }
             let found = match request {
-                None => Found::LeftOut("it declares nothing that this step could use".into()),
+                None => Found::LeftOut("the implementation declares nothing that this step needs".into()),
                 Some(request) => found(self.ask(&request, |message| message), hint),
             };
             self.step(&name, found);

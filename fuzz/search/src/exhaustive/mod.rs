@@ -1,5 +1,5 @@
-//! Every small request: the oracles over an [enumeration](broadcheck::relations::Requests) in place of the
-//! fuzzer's random requests.
+//! Runs the oracles over every small request: an [enumeration](broadcheck::relations::Requests) in place of
+//! the fuzzer's random requests.
 //!
 //! For every pair of shapes up to a rank and a length, with all attributes, the answers of all
 //! implementations are compared with those of the first. The requests are differences of two operands whose

@@ -1,4 +1,4 @@
-//! What the range of a float does to a gradient (clause V-6). An implementation may keep derivatives and sums
+//! How the range of a float affects a gradient (clause V-6). An implementation may keep derivatives and sums
 //! in the dtype, and multiply and add them in any order: an intermediate result may overflow or underflow
 //! even if the element of the gradient does not.
 

@@ -23,7 +23,7 @@ pub struct Gradient<'a> {
     implementation: &'a dyn Implementation,
 }
 
-/// What the central differences show: `None` where nothing could be compared.
+/// The result of comparing with central differences; `None` if nothing could be compared.
 type Checked = Option<Result<Asked, Complaint>>;
 
 /// Why a gradient is wrong.
