@@ -67,7 +67,7 @@ impl Fixture {
 }
 
 #[test]
-fn one_that_is_not_set_up_names_the_command_that_does_it() {
+fn an_adapter_that_is_not_set_up_names_the_setup_command() {
     let fixture = Fixture::new();
     let adapters = fixture.path("adapters");
     for command in ["check", "exhaust", "smoke"] {
@@ -81,7 +81,7 @@ fn one_that_is_not_set_up_names_the_command_that_does_it() {
 }
 
 #[test]
-fn one_that_is_unknown_names_those_that_there_are() {
+fn an_unknown_adapter_is_an_error_that_lists_the_known_ones() {
     let (status, _, err) = run(&Fixture::new().path("adapters"), &["check", "--impl", "adapter:theirs"]);
     assert_eq!(status, 2);
     assert!(err.contains("found no adapter `theirs`, expected one of mine, ours"), "{err}");
@@ -96,7 +96,7 @@ fn a_wrong_directory_is_an_error() {
 }
 
 #[test]
-fn one_that_is_set_up_runs() {
+fn an_adapter_that_is_set_up_runs() {
     let fixture = Fixture::new();
     let (status, out, err) = fixture.check(&[]);
     assert_eq!(status, 0, "{out}{err}");
@@ -104,7 +104,7 @@ fn one_that_is_set_up_runs() {
 }
 
 #[test]
-fn one_that_is_a_program_runs() {
+fn an_adapter_that_is_a_program_runs() {
     let fixture = Fixture::new();
     let adapters = fixture.path("adapters");
     for directory in ["rust/src/bin", "rust/target/built/release"] {
@@ -126,7 +126,7 @@ fn one_that_is_a_program_runs() {
 }
 
 #[test]
-fn what_is_known_of_its_version_is_found() {
+fn known_failures_of_the_version_are_found() {
     let fixture = Fixture::new();
     let listed = "numpy/zero/zero-with-zero-on-the-first-axis";
     fixture.know("{from: \"0\"}", listed);
@@ -140,7 +140,7 @@ fn what_is_known_of_its_version_is_found() {
 }
 
 #[test]
-fn an_entry_about_no_case_is_a_failure_unless_other_cases_run() {
+fn an_entry_that_matches_no_case_is_a_failure_unless_other_cases_run() {
     let fixture = Fixture::new();
     fixture.know("{}", "numpy/no-such-case");
     assert_eq!(fixture.check(&[]).0, 1);
@@ -191,7 +191,7 @@ fn stems(directory: &str, ending: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_shipped_adapter_is_whole() {
+fn every_shipped_adapter_is_complete() {
     let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let names = stems("adapters", "_adapter.py");
     for name in &names {
@@ -209,7 +209,7 @@ fn every_shipped_adapter_is_whole() {
 }
 
 #[test]
-fn every_shipped_adapter_in_rust_is_whole() {
+fn every_shipped_adapter_in_rust_is_complete() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters/rust");
     let [manifest, lock] =
         ["Cargo.toml", "Cargo.lock"].map(|file| fs::read_to_string(package.join(file)).unwrap());

@@ -34,7 +34,7 @@ fn binomial(n: u32, k: u32) -> u64 {
 }
 
 #[test]
-fn the_reference_and_ndarray_hold_over_all_small_shapes() {
+fn the_reference_and_ndarray_agree_over_all_small_shapes() {
     let (reference, ndarray) = (Reference::new(), Ndarray::new());
     for (max_rank, max_length) in [(0, 0), (1, 4), (2, 3), (3, 1)] {
         let report = run(max_rank, max_length, &[&reference, &ndarray]);
@@ -51,7 +51,7 @@ fn the_reference_and_ndarray_hold_over_all_small_shapes() {
 }
 
 #[test]
-fn the_number_of_requests_is_that_of_combinatorics() {
+fn the_number_of_requests_agrees_with_combinatorics() {
     let reference = Reference::new();
     for (rank, length) in [(2u32, 3u64), (3, 1)] {
         let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();
@@ -77,7 +77,7 @@ fn the_number_of_requests_is_that_of_combinatorics() {
 
 /// The number of requests that each rule set accepts, counted axis by axis: the rules restated as arithmetic.
 #[test]
-fn the_number_of_accepted_requests_is_that_of_combinatorics() {
+fn the_number_of_accepted_requests_agrees_with_combinatorics() {
     let reference = Reference::new();
     for (rank, length) in [(2u32, 3u64), (3, 1), (3, 2)] {
         let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn only_colours_are_kept_of_terminal_codes() {
+    fn terminal_codes_except_colours_are_escaped() {
         let shown = visible_but_colours("\u{1b}[1;31mred\u{1b}[0m \u{1b}[2J\u{1b}]0;t\u{7}\u{202e}\u{1b}");
         let expected = "\u{1b}[1;31mred\u{1b}[0m \\u{1b}[2J\\u{1b}]0;t\\u{7}\\u{202e}\\u{1b}";
         assert_eq!(shown, expected);

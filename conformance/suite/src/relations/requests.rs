@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pair_of_elements_has_a_difference_of_its_own() {
+    fn every_pair_of_elements_has_a_unique_difference() {
         let (a, b) = (values(&[9, 9], 0), values(&[9, 9], 1));
         let mut all: Vec<i64> = Vec::new();
         for left in &a {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_requests_are_visited_as_are_counted() {
+    fn every_counted_request_is_visited() {
         for extent in [Extent::new(0, 0), Extent::new(2, 2), Extent::new(3, 1)] {
             let shapes = extent.shapes();
             for requests in REQUESTS {

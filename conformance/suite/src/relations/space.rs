@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_walked_is_as_much_as_is_counted() {
+    fn the_number_visited_is_the_number_counted() {
         let extent = Extent::new(3, 2);
         assert_eq!(extent.shapes().len() as u128, extent.shape_count());
         assert_eq!(extent.shape_count(), 1 + 3 + 9 + 27);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_bounds_end_in_a_large_number() {
+    fn absurd_bounds_saturate() {
         let extent = Extent::new(usize::MAX, usize::MAX);
         assert_eq!(extent.sum_over_pairs(dimensions_count), u128::MAX);
         assert_eq!(Extent::new(500, 3).sum_over_pairs(|_, _| 1), u128::MAX);

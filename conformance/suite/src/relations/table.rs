@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sweep_visits_as_many_checks_as_it_counts() {
+    fn every_sweep_visits_the_number_of_checks_that_it_counts() {
         for extent in [Extent::new(0, 0), Extent::new(1, 3), Extent::new(2, 2), Extent::new(3, 1)] {
             let shapes = extent.shapes();
             for sweep in RELATION_SWEEPS {

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_and_nextest_pass_is_read() {
+    fn arguments_of_cargo_and_nextest_are_accepted() {
         assert_eq!(parse("").unwrap(), Arguments::default());
         let listed = parse("--list --format terse --ignored").unwrap();
         assert!(listed.list && listed.ignored && listed.format == Format::Terse);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_an_error() {
+    fn invalid_arguments_are_errors() {
         for (line, message) in [
             ("--lst", "found `--lst`, expected an option of --help, or a filter"),
             ("--list=yes", "found `--list=yes`, expected an option of --help, or a filter"),

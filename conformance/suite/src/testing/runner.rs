@@ -217,14 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_what_nextest_reads() {
+    fn a_list_is_in_the_format_of_nextest() {
         let (_, list) = run_with("--list,--format,terse");
         assert_eq!(list, "numpy/a: test\n[known] numpy/ab: test\nxla/b: test\nxla/c: test\nxla/d: test\n");
         assert_eq!(run_with("--list,--format,terse,--ignored").1, "xla/d: test\n");
     }
 
     #[test]
-    fn lines_are_those_of_the_built_in_harness() {
+    fn the_output_matches_the_built_in_harness() {
         let (_, log) = run_with("--test-threads,1");
         let (log, time) = log.split_once("finished in ").unwrap();
         assert!(time.ends_with("s\n\n"), "{time}");
