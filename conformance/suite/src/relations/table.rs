@@ -123,7 +123,7 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "numpy-grouping",
-        "numpy gives the same sum for three operands at once, the first two added first, or the last two added first.",
+        "numpy adds three operands at once, the first two first, or the last two first with the same result.",
         Requests::new(Numpy, Sum, Default),
         &OPERANDS_GROUPED,
     ),
@@ -135,7 +135,7 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "numpy-broadcast-is-bidirectional",
-        "numpy's broadcast accepts exactly if bidirectional's result has the target's shape, with the same result.",
+        "numpy's broadcast accepts exactly if bidirectional gives the target's shape, with the same result.",
         Requests::new(Numpy, Template::Broadcast, Default),
         &BROADCAST_AS_BIDIRECTIONAL,
     ),
@@ -165,7 +165,7 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "pdpd-is-numpy",
-        "If B fits on A, pdpd equals numpy with ones around B, and refuses if the result does not have A's shape.",
+        "If B fits on A, pdpd equals numpy with ones around B, but refuses results of another shape than A's.",
         Requests::new(Pdpd, Difference, EveryAxis),
         &AS_NUMPY,
     ),
@@ -201,7 +201,7 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "xla-in-dim-is-numpy",
-        "With strictly increasing dimensions, xla equals numpy with ones inserted around the lower operand's axes.",
+        "With increasing dimensions, xla equals numpy with ones inserted around the lower operand's axes.",
         Requests::new(Xla, Difference, Increasing),
         &AS_NUMPY,
     ),

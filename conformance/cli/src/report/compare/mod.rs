@@ -258,7 +258,7 @@ impl CaseChange {
     pub(crate) fn statuses(&self) -> String {
         let words = |ended: &Option<(Status, String)>| ended.as_ref().map(|(status, _)| word(*status));
         match (words(&self.old), words(&self.new)) {
-            (Some(old), Some(new)) if old == new => format!("{new}, otherwise"),
+            (Some(old), Some(new)) if old == new => format!("{new}, differently"),
             (Some(old), Some(new)) => format!("{old} -> {new}"),
             (Some(one), None) | (None, Some(one)) => one.into(),
             (None, None) => String::new(),
