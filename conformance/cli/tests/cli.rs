@@ -331,10 +331,10 @@ fn a_file_that_is_not_a_report_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let right = write(directory.path(), "right.yaml", &case_file("36"));
     let notes = write(directory.path(), "notes.txt", "broadcheck is what I want to try\n");
-    complains("does not overwrite it", &["check", "--cases", &right, "--out", &notes]);
+    complains("which is not overwritten", &["check", "--cases", &right, "--out", &notes]);
     assert_eq!(fs::read_to_string(&notes).unwrap(), "broadcheck is what I want to try\n");
     let json = write(directory.path(), "other.json", "{\"suite\": 1}");
-    complains("does not overwrite it", &["check", "--cases", &right, "--format", "json", "--out", &json]);
+    complains("which is not overwritten", &["check", "--cases", &right, "--format", "json", "--out", &json]);
 
     // A report is replaced, by the same format only.
     let report = directory.path().join("report");
@@ -344,7 +344,7 @@ fn a_file_that_is_not_a_report_is_not_overwritten() {
     assert!(ran.out.contains("written: "), "{}", ran.out);
     assert!(fs::read_to_string(report).unwrap().ends_with(&format!("{} passed\n", NAMES.len())));
     ends(0, &check);
-    complains("does not overwrite it", &[&check[..], &["--format", "json"]].concat());
+    complains("which is not overwritten", &[&check[..], &["--format", "json"]].concat());
     complains("does not exist", &["check", "--cases", &right, "--out", "/no/such/directory/report"]);
     complains("other than a regular file", &["check", "--cases", &right, "--out", "/dev/null"]);
 }

@@ -344,7 +344,7 @@ mod tests {
             ),
             (
                 format!("versions: {{from: '2', before: '1.9'}}\n{FILE}"),
-                "1:11: versions: found none from 2 and before 1.9, expected some",
+                "1:11: versions: found no version from 2 and before 1.9, expected at least one",
             ),
             (
                 format!("versions: {{until: '2'}}\n{FILE}"),

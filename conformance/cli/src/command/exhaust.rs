@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Ended {
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
     interrupt::listen()?;
 
-    // Drawn on standard error, and only where that is a terminal.
+    // Drawn on standard error, and only if that is a terminal.
     let bar = ProgressBar::new(0);
     let style =
         ProgressStyle::with_template("{bar:40} {percent:>3}%  {human_pos} of {human_len}, {eta} to go");

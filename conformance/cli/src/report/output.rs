@@ -174,7 +174,7 @@ pub fn may_write(path: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), Stri
         return Ok(());
     }
     Err(format!(
-        "{name}: found a file that is not a report of this format and does not overwrite it, expected another --out"
+        "{name}: found a file that is not a report of this format, which is not overwritten, expected another --out"
     ))
 }
 

@@ -30,7 +30,7 @@ impl Versions {
         }
         match (&self.from, &self.before) {
             (Some(from), Some(before)) if numbers(from) >= numbers(before) => {
-                Err((format!("none from {from} and before {before}"), "some"))
+                Err((format!("no version from {from} and before {before}"), "at least one"))
             }
             _ => Ok(()),
         }

@@ -123,7 +123,7 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "numpy-grouping",
-        "numpy adds three operands at once, the first two first, or the last two first with the same result.",
+        "numpy gives the same sum for a, b and c at once, for (a + b) + c, and for a + (b + c).",
         Requests::new(Numpy, Sum, Default),
         &OPERANDS_GROUPED,
     ),

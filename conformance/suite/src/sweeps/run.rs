@@ -148,7 +148,7 @@ impl Tally {
             let found = passed + failed + skipped + vacuous;
             Judged::new(Status::Failed, format!("{found} cases were run, expected {asked}"))
         } else if skipped == asked && asked > 0 {
-            Judged::new(Status::Skipped, skip.unwrap_or_else(|| "outside what it declares".into()))
+            Judged::new(Status::Skipped, skip.unwrap_or_else(|| "outside the declared capabilities".into()))
         } else if passed == 0 && left_out > 0 {
             let nothing = "is too small: nothing was compared in any of them";
             Judged::new(Status::Skipped, format!("a sample of {asked} of {cases} cases {nothing}"))

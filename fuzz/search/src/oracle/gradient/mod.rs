@@ -1,5 +1,5 @@
 //! Gradients: the [adjoint](broadcheck::relations::ADJOINT) of broadcasting over any request, and central
-//! differences of the request's own expression, where it is a gradient of f64.
+//! differences of the request's own expression, if it is a gradient of f64.
 
 mod differences;
 
