@@ -10,7 +10,7 @@ use broadcheck_spec::{Capabilities, Operation, Request, Shape};
 /// that must be refused: its answer has none, and a skip never replaces a refusal.
 ///
 /// # Errors
-/// The request is valid, but its result, the result underneath a gradient, or its intermediate exceeds the
+/// The request is valid, but its result, the underlying result of a gradient, or its intermediate exceeds the
 /// declared rank or number of elements; the text is the reason for skipping it.
 pub fn answer_elements(capabilities: &Capabilities, request: &Request) -> Result<usize, String> {
     elements_within(request, capabilities.max_rank, capabilities.max_elements)
