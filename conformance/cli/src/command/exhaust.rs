@@ -27,7 +27,7 @@ Examples:
   broadcheck exhaust --rules xla --max-rank 3 --max-dim 5
   broadcheck exhaust --impl reference --impl 'python3 my_harness.py' --max-rank 2 --max-dim 2 --out findings/
 
-Exit status: 0 everything agrees, 1 something differs, 2 invalid command line, 130 interrupted.")]
+Exit status: 0 everything agrees, 1 something differs or nothing was checked, 2 invalid command line, 130 interrupted.")]
 pub(super) struct Args {
     /// Maximum rank
     #[arg(long, value_name = "N")]
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Ended {
     bar.finish_and_clear();
     let report = report.map_err(Error::Input)?;
     let silent = silent(&report, &implementations);
-    // As with `check`, an implementation that was named must have been asked something.
+    // As with `check`, an implementation that was named must have got some request.
     let held = report.held() && (silent.is_empty() || args.implementations.is_empty());
     let status = match (report.complete, held) {
         (false, _) => INTERRUPTED,

@@ -22,7 +22,7 @@ Examples:
 Files of an earlier export are replaced, or deleted if they are no longer part of the export. If a file was changed \
 since, or was not written by this command, nothing is written.
 
-Exit status: 0 everything was written, 2 nothing was, or not everything.")]
+Exit status: 0 everything was written, 2 nothing or not everything was written.")]
 pub(super) struct Args {
     /// Formats of the case files
     #[arg(long, value_name = "FORMAT", value_delimiter = ',', default_value = "json,yaml")]

@@ -40,7 +40,7 @@ Examples:
 With --jobs 1 and --requests, the same seed gives the same report. The note of a proposed case states what is certain \
 about it and what is not. An existing file is never changed.
 
-Exit status: 0 the sides agree, 1 the sides disagree, 2 invalid command line, 130 interrupted.")]
+Exit status: 0 the sides agree, 1 they disagree or nothing was compared, 2 invalid command line, 130 interrupted.")]
 pub(super) struct Args {
     /// Implementation to compare with: reference, fast, ndarray, adapter:NAME or a command
     #[arg(long, value_name = "NAME_OR_COMMAND", default_value = "reference")]

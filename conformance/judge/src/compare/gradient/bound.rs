@@ -111,7 +111,7 @@ struct Term {
 }
 
 impl Term {
-    /// The derivative of the root by itself.
+    /// The derivative of the root with respect to itself.
     const ONE: Term = Term { value: 1.0, parts: 1, magnitude: 1.0, amplified: 0.0, factors: Factors::NONE };
 
     /// The chain rule, one link further down the path.
