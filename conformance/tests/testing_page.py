@@ -1,10 +1,10 @@
-"""Does what the page TESTING.md says, with the files that stand in it, as a reader would.
+"""Follows the page TESTING.md as a reader would, with the files in it.
 
     python3 testing_page.py BROADCHECK [PYTHON]
 
-Makes the page's crate in a temporary directory and runs its tests against this checkout; then lets BROADCHECK, the
-command, judge the page's program. PYTHON is an interpreter with NumPy; without it that program is left out. Exit
-status: 0 all held, 1 something did not.
+Creates the page's crate in a temporary directory and runs its tests against this checkout. Then checks the page's
+Python program with the command BROADCHECK. PYTHON is an interpreter with NumPy; without it, the program is left out.
+Exit status: 0 everything passed, 1 something failed.
 """
 
 import os
@@ -19,7 +19,7 @@ BESIDE = 'broadcheck = { path = "../broadcheck/conformance/suite" }'
 
 
 def files_of(page):
-    """The files that stand in the page, by name."""
+    """The files in the page, by name."""
     return dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```\n", page, re.DOTALL))
 
 
@@ -32,7 +32,7 @@ def run(what, wanted, *command, **options):
 
 
 def try_crate(files, directory):
-    """The crate's tests hold, and each of them is there by name."""
+    """The crate's tests pass, and each case is a named test."""
     if BESIDE not in files["Cargo.toml"]:
         sys.exit(f"FAILED  the page does not depend on {BESIDE}")
     manifest = files["Cargo.toml"].replace(BESIDE, f"broadcheck = {{ path = {str(CONFORMANCE / 'suite')!r} }}")
@@ -44,7 +44,7 @@ def try_crate(files, directory):
     (directory / "Cargo.lock").write_bytes((CONFORMANCE.parent / "Cargo.lock").read_bytes())
     target = os.environ.get("CARGO_TARGET_DIR", str(CONFORMANCE.parent / "target"))
     options = {"cwd": directory, "env": {**os.environ, "CARGO_TARGET_DIR": str(pathlib.Path(target) / "page")}}
-    said = run("the crate's tests hold", 0, "cargo", "test", "--test", "broadcasting", **options)
+    said = run("the crate's tests pass", 0, "cargo", "test", "--test", "broadcasting", **options)
     counts = re.search(r"test result: ok\. (\d+) passed; 0 failed; (\d+) ignored", said)
     if not counts or int(counts[1]) < 50 or "[known] " not in said:
         sys.exit(f"FAILED  expected 50 passed tests or more, and known failures among them\n{said[-2000:]}")
@@ -57,7 +57,7 @@ def try_crate(files, directory):
 
 
 def try_program(files, directory, broadcheck, python):
-    """The program is right, and NumPy's addition passes."""
+    """The program passes the smoke test, and NumPy's addition passes the suite."""
     (directory / "harness.py").write_text(files["harness.py"])
     command = f"{python} harness.py"
     run("smoke is content with the program", 0, broadcheck, "smoke", "--impl", command, cwd=directory)

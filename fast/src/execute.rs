@@ -44,7 +44,7 @@ struct Tile<'a, 'o> {
     output: Output<'o>,
     /// The range of this tile in `output`.
     place: Range<usize>,
-    /// The number of tiles that this one stands for, because one chain computes all of them at once.
+    /// The number of tiles that this one represents, because one chain computes all of them at once.
     rows: usize,
 }
 

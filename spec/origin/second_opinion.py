@@ -67,7 +67,7 @@ def shape_text(shape):
 
 
 def difference(case, answer):
-    """None where the answer is the expected one, else one line that says how it differs."""
+    """None if the answer is the expected one, else one line that says how it differs."""
     if "refusal" in case:
         if answer is None:
             return None
@@ -88,7 +88,7 @@ def difference(case, answer):
 
 
 def apart(ask, case):
-    """`ask(case)` in a child process, so that a crash is one case's and corrupts no other."""
+    """`ask(case)` in a child process, so that a crash affects only one case."""
     ours, theirs = os.pipe()
     child = os.fork()
     if not child:

@@ -33,7 +33,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::num::ParseIntError;
 use std::process::ExitCode;
 
-/// Everything held.
+/// Everything passed.
 const HELD: u8 = 0;
 /// Something failed.
 const FAILED: u8 = 1;
@@ -45,7 +45,8 @@ const INTERRUPTED: u8 = 130;
 const EXIT_STATUS: &str =
     "Exit status: 0 success, 1 something failed, 2 invalid input or command line, 130 interrupted.";
 
-/// Conformance suite and differential fuzzer for array broadcasting as NumPy, OpenVINO, Paddle, XLA and Theano specify it
+/// Conformance suite and differential fuzzer for array broadcasting as NumPy, OpenVINO, Paddle, XLA and
+/// Theano specify it
 #[derive(Parser)]
 #[command(name = "broadcheck", version, propagate_version = true, after_help = EXIT_STATUS, max_term_width = 110)]
 struct Cli {
@@ -146,8 +147,8 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Parses the command line. An error quotes it, and a glob may have put any file name there: control characters are
-/// escaped.
+/// Parses the command line. An error quotes it, and a glob may have put any file name there: control
+/// characters are escaped.
 fn parsed() -> Result<Cli, clap::Error> {
     Cli::try_parse().map_err(|error| {
         let shown = std::env::args_os().map(|word| visible(&word.to_string_lossy()));
@@ -155,7 +156,8 @@ fn parsed() -> Result<Cli, clap::Error> {
     })
 }
 
-/// A message for a number that does not parse: what was found and what is expected. Rust's names only the digits.
+/// A message for a number that does not parse: what was found and what is expected. Rust's names only the
+/// digits.
 fn wrong_number(error: &clap::Error) -> Option<String> {
     error.source()?.downcast_ref::<ParseIntError>()?;
     let (argument, found) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);

@@ -1,5 +1,6 @@
-//! `adapter:NAME`: what is said where none is set up, how an adapter and what it is known to fail are found, and that
-//! every shipped one is whole. The systems themselves are not run here: they need the package index, or minutes to build.
+//! `adapter:NAME`: the message if an adapter is not set up, how an adapter and its known failures are found,
+//! and that every shipped adapter is complete. The systems themselves are not run here: they need the package
+//! index, or minutes to build.
 #![cfg(unix)]
 
 use broadcheck::known::Known;
@@ -21,8 +22,8 @@ fn run(adapters: &Path, args: &[&str]) -> (i32, String, String) {
     (output.status.code().expect("no signal ended it"), text(output.stdout), text(output.stderr))
 }
 
-/// A directory of adapters, and `known` beside it. The adapter `mine` is not set up; `ours` is: its interpreter is the
-/// reference, which takes no notice of the script that it is given.
+/// A directory of adapters, and `known` beside it. The adapter `mine` is not set up. `ours` is: its
+/// interpreter is the reference, which ignores the script that it gets.
 struct Fixture {
     root: tempfile::TempDir,
 }
@@ -66,7 +67,7 @@ impl Fixture {
 }
 
 #[test]
-fn one_that_is_not_set_up_names_the_command_that_does_it() {
+fn an_adapter_that_is_not_set_up_names_the_setup_command() {
     let fixture = Fixture::new();
     let adapters = fixture.path("adapters");
     for command in ["check", "exhaust", "smoke"] {
@@ -80,7 +81,7 @@ fn one_that_is_not_set_up_names_the_command_that_does_it() {
 }
 
 #[test]
-fn one_that_is_unknown_names_those_that_there_are() {
+fn an_unknown_adapter_is_an_error_that_lists_the_known_ones() {
     let (status, _, err) = run(&Fixture::new().path("adapters"), &["check", "--impl", "adapter:theirs"]);
     assert_eq!(status, 2);
     assert!(err.contains("found no adapter `theirs`, expected one of mine, ours"), "{err}");
@@ -95,7 +96,7 @@ fn a_wrong_directory_is_an_error() {
 }
 
 #[test]
-fn one_that_is_set_up_runs() {
+fn an_adapter_that_is_set_up_runs() {
     let fixture = Fixture::new();
     let (status, out, err) = fixture.check(&[]);
     assert_eq!(status, 0, "{out}{err}");
@@ -103,7 +104,7 @@ fn one_that_is_set_up_runs() {
 }
 
 #[test]
-fn one_that_is_a_program_runs() {
+fn an_adapter_that_is_a_program_runs() {
     let fixture = Fixture::new();
     let adapters = fixture.path("adapters");
     for directory in ["rust/src/bin", "rust/target/built/release"] {
@@ -125,7 +126,7 @@ fn one_that_is_a_program_runs() {
 }
 
 #[test]
-fn what_is_known_of_its_version_is_found() {
+fn known_failures_of_the_version_are_found() {
     let fixture = Fixture::new();
     let listed = "numpy/zero/zero-with-zero-on-the-first-axis";
     fixture.know("{from: \"0\"}", listed);
@@ -139,7 +140,7 @@ fn what_is_known_of_its_version_is_found() {
 }
 
 #[test]
-fn an_entry_about_no_case_is_a_failure_unless_other_cases_run() {
+fn an_entry_that_matches_no_case_is_a_failure_unless_other_cases_run() {
     let fixture = Fixture::new();
     fixture.know("{}", "numpy/no-such-case");
     assert_eq!(fixture.check(&[]).0, 1);
@@ -148,7 +149,7 @@ fn an_entry_about_no_case_is_a_failure_unless_other_cases_run() {
     assert_eq!(status, 0, "{out}{err}");
 }
 
-/// The package whose version an adapter declares, where it has another name.
+/// The package whose version an adapter declares, if its name differs from the adapter's.
 fn package(adapter: &str) -> &str {
     match adapter {
         "xla" => "jaxlib",
@@ -168,7 +169,7 @@ fn crate_of(adapter: &str) -> &str {
     }
 }
 
-/// The file of what a shipped adapter is known to fail is about this version of it, and about cases that there are.
+/// The known-failures file of a shipped adapter covers this version of it, and lists cases that exist.
 fn assert_known(name: &str, version: &str) {
     let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let suite = Suite::builtin().unwrap();
@@ -181,7 +182,7 @@ fn assert_known(name: &str, version: &str) {
     assert!(leftovers.is_empty(), "{name}: entries about no case: {leftovers:?}");
 }
 
-/// What the files of a directory with this ending are called without it.
+/// The names of the files in a directory that end with this, without the ending.
 fn stems(directory: &str, ending: &str) -> Vec<String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(directory);
     let files =
@@ -190,7 +191,7 @@ fn stems(directory: &str, ending: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_shipped_adapter_is_whole() {
+fn every_shipped_adapter_is_complete() {
     let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let names = stems("adapters", "_adapter.py");
     for name in &names {
@@ -208,7 +209,7 @@ fn every_shipped_adapter_is_whole() {
 }
 
 #[test]
-fn every_shipped_adapter_in_rust_is_whole() {
+fn every_shipped_adapter_in_rust_is_complete() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters/rust");
     let [manifest, lock] =
         ["Cargo.toml", "Cargo.lock"].map(|file| fs::read_to_string(package.join(file)).unwrap());

@@ -1,4 +1,5 @@
-//! ARCHITECTURE.md stays true: the crates depend on each other as its picture shows, and the pages link to files that exist.
+//! ARCHITECTURE.md stays true: the crates depend on each other as its picture shows, and the pages link to
+//! files that exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -144,7 +145,8 @@ fn links_between_pages_lead_to_files() {
     assert!(broken.is_empty(), "links to files that do not exist:\n{}", broken.join("\n"));
 }
 
-/// Paths in backticks, as `fast/src/plan.rs` or `spec/cases/`, but not patterns such as `spec/cases/<rules>-<topic>.yaml`.
+/// Paths in backticks, as `fast/src/plan.rs` or `spec/cases/`, but not patterns such as
+/// `spec/cases/<rules>-<topic>.yaml`.
 #[test]
 fn pages_for_maintainers_name_files_that_exist() {
     let folders = ["spec/", "reference/", "fast/", "conformance/", "fuzz/", ".ci/"];

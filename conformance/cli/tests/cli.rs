@@ -179,7 +179,8 @@ fn zero_passed_is_1() {
     assert!(ran.out.contains("ndarray 0.17"), "{}", ran.out);
     assert!(ran.out.contains("passed no case"), "{}", ran.out);
     assert!(ran.out.lines().last().unwrap().starts_with("FAILED: "), "{}", ran.out);
-    // Named beside another that passes, it must pass something too; as one of all it need not.
+    // An implementation that is named must pass something, even beside another that does; otherwise it need
+    // not.
     ends(1, &["check", "--impl", "reference", "--impl", "ndarray", "--filter", "xla/examples"]);
     ends(0, &["check", "--filter", "xla/examples"]);
 }
@@ -330,10 +331,10 @@ fn a_file_that_is_not_a_report_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let right = write(directory.path(), "right.yaml", &case_file("36"));
     let notes = write(directory.path(), "notes.txt", "broadcheck is what I want to try\n");
-    complains("does not overwrite it", &["check", "--cases", &right, "--out", &notes]);
+    complains("which is not overwritten", &["check", "--cases", &right, "--out", &notes]);
     assert_eq!(fs::read_to_string(&notes).unwrap(), "broadcheck is what I want to try\n");
     let json = write(directory.path(), "other.json", "{\"suite\": 1}");
-    complains("does not overwrite it", &["check", "--cases", &right, "--format", "json", "--out", &json]);
+    complains("which is not overwritten", &["check", "--cases", &right, "--format", "json", "--out", &json]);
 
     // A report is replaced, by the same format only.
     let report = directory.path().join("report");
@@ -343,7 +344,7 @@ fn a_file_that_is_not_a_report_is_not_overwritten() {
     assert!(ran.out.contains("written: "), "{}", ran.out);
     assert!(fs::read_to_string(report).unwrap().ends_with(&format!("{} passed\n", NAMES.len())));
     ends(0, &check);
-    complains("does not overwrite it", &[&check[..], &["--format", "json"]].concat());
+    complains("which is not overwritten", &[&check[..], &["--format", "json"]].concat());
     complains("does not exist", &["check", "--cases", &right, "--out", "/no/such/directory/report"]);
     complains("other than a regular file", &["check", "--cases", &right, "--out", "/dev/null"]);
 }
@@ -546,12 +547,12 @@ fn exhaust_counts_its_checks() {
 #[test]
 fn exhaust_names_implementations_that_were_not_tested() {
     let small = ["exhaust", "--max-rank", "1", "--max-dim", "1", "--rules", "xla"];
-    let line = "\nndarray was asked nothing: it declares nothing of what is within the bounds\n";
+    let line = "\nndarray was not tested: it declares no request within the bounds\n";
     let named = ends(1, &[&small[..], &["--impl", "reference", "--impl", "ndarray"]].concat()).out;
     assert!(named.contains(line) && named.lines().last().unwrap().starts_with("FAILED: "), "{named}");
     // As with `check`, an implementation that is not named may cover nothing; it is still reported.
     let all = ends(0, &small).out;
-    assert!(all.contains(line) && !all.contains("fast was asked nothing"), "{all}");
+    assert!(all.contains(line) && !all.contains("fast was not tested"), "{all}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! The findings about real systems, one file each under `conformance/findings`, and `conformance/FINDINGS.md`, their
-//! index. Each finding has one request, a short reproduction with its output, a system with a file of known failures,
-//! and cases that exist. The index is generated from the front matter of the findings; to rewrite it:
+//! The findings about real systems, one file each under `conformance/findings`, and
+//! `conformance/FINDINGS.md`, their index. Each finding has one request, a short reproduction with its
+//! output, a system with a file of known failures, and cases that exist. The index is generated from the
+//! front matter of the findings; to rewrite it:
 //!
 //! ```text
 //! BROADCHECK_BLESS=1 cargo test -p broadcheck-cli --test findings
@@ -120,8 +121,8 @@ impl Finding {
     }
 }
 
-/// The generated part of the index: a table for each system, those with the most strong findings first, then one for
-/// the conventions and limits.
+/// The generated part of the index: a table for each system, those with the most strong findings first, then
+/// one for the conventions and limits.
 fn index(findings: &[Finding]) -> String {
     let mut text = format!("{GENERATED}{COMMAND} -->\n");
     let (conventions, differences): (Vec<&Finding>, Vec<&Finding>) =

@@ -71,7 +71,7 @@ fn cases(directory: &Path) -> String {
 #[test]
 fn the_suite_has_the_same_results_through_serve() {
     let suite = Suite::builtin().expect("the shipped suite");
-    // The second is there for what it skips, of which a part is enough.
+    // The second is there for the requests that it skips; a part of them is enough.
     for (name, step, fewest) in [("reference", 1, 300), ("ndarray", 3, 150)] {
         let all: Vec<_> = suite.cases.iter().step_by(step).collect();
         let inside = builtin(name).expect("built in");
@@ -309,10 +309,7 @@ fn check_judges_a_command_and_goes_on_after_a_crash() {
     let rerun = "exits.sh'\\'''  --filter numpy/mine/sum-5".replace("  ", " ");
     assert_parts(&text, &[&rerun]);
     assert_parts(&check(1, "hangs.sh", &["--timeout", "1s"]), &["11 passed", "no answer within 1 s"]);
-    assert_parts(
-        &check(1, "lies.sh", &[]),
-        &["11 passed", "skipped inside what it declares: no i32 after all"],
-    );
+    assert_parts(&check(1, "lies.sh", &[]), &["11 passed", "skipped although declared: no i32 after all"]);
     assert_parts(
         &check(2, "other_version.sh", &[]),
         &["speaks version 2 of the protocol, expected version 1"],

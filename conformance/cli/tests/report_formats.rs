@@ -244,7 +244,7 @@ fn only_a_report_of_the_same_format_is_overwritten() {
         }
         fs::write(&file.path, "<html>mine</html>").unwrap();
         let error = Destination::new(&FORMATS, &names, &out).unwrap_err();
-        assert!(error.contains("does not overwrite it"), "{error}");
+        assert!(error.contains("which is not overwritten"), "{error}");
         assert_eq!(fs::read_to_string(&file.path).unwrap(), "<html>mine</html>");
         fs::write(&file.path, content).unwrap();
     }

@@ -1,8 +1,8 @@
 //! The suite under `cargo test`: one test per case or sweep and built-in implementation.
 //!
-//! `cargo test -- xla/` runs the cases of a rule set, `cargo test -- numpy/zero` those of a topic, and
-//! `cargo test -- ndarray` those of an implementation. `fast` runs at every SIMD level that the machine has. A case that
-//! an implementation does not declare is shown as ignored, never as passed.
+//! `cargo test -- xla/` runs the cases of a rule set, `cargo test -- numpy/zero` those of a topic, and `cargo
+//! test -- ndarray` those of an implementation. `fast` runs at every SIMD level that the machine has. A case
+//! that an implementation does not declare is shown as ignored, never as passed.
 
 use broadcheck::testing::Tests;
 use broadcheck_search::subjects;

@@ -12,8 +12,8 @@ struct Numbered {
     seq: Option<Seq>,
 }
 
-/// The number of a request. Any other value is rejected at its first character: a list could be as long as the line, and
-/// would take many times as much memory.
+/// The number of a request. Any other value is rejected at its first character: a list could be as long as
+/// the line, and would take many times as much memory.
 struct Seq(u64);
 
 impl<'de> Deserialize<'de> for Seq {
@@ -39,7 +39,8 @@ impl Visitor<'_> for SeqVisitor {
 /// Reads the outcome from a line.
 ///
 /// # Errors
-/// The line is not a valid answer to the request with this number. The message contains the beginning of the line.
+/// The line is not a valid answer to the request with this number. The message contains the beginning of the
+/// line.
 pub(super) fn read(request: &Request, seq: u64, line: &[u8]) -> Result<Outcome, String> {
     let invalid = |why: String| format!("no valid answer: {why}\nthe line: {}", excerpt(line));
     let text = std::str::from_utf8(line).map_err(|error| invalid(format!("{error}, expected UTF-8")))?;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// How long to wait for a killed process. A process that the system cannot end is abandoned.
 const DEATH: Duration = Duration::from_secs(2);
 
-/// Makes the command run in a new process group, so that Ctrl-C does not reach it and it can be killed with all its
-/// children.
+/// Makes the command run in a new process group, so that Ctrl-C does not reach it and it can be killed with
+/// all its children.
 pub(super) fn apart(command: &mut Command) {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);

@@ -1,9 +1,9 @@
-//! Makes sure that no process outlives broadcheck, however broadcheck ends. A guard process waits until its standard input
-//! is closed, which happens when broadcheck ends. It then kills every process group that is still watched, and the
-//! group's first process, which may have left the group.
+//! Makes sure that no process outlives broadcheck, however broadcheck ends. A guard process waits until its
+//! standard input is closed, which happens when broadcheck ends. It then kills every process group that is
+//! still watched, and the group's first process, which may have left the group.
 //!
-//! The guard is a short shell script, because it must run after broadcheck was killed. On a system without `/bin/sh`, only
-//! broadcheck itself ends the groups.
+//! The guard is a short shell script, because it must run after broadcheck was killed. On a system without
+//! `/bin/sh`, only broadcheck itself ends the groups.
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};

@@ -1,11 +1,12 @@
 //! Implementations in other processes: the protocol over their standard streams.
 //!
-//! `conformance/PROTOCOL.md` explains the protocol to authors of harnesses, and `spec/schema/protocol.schema.json`
-//! describes every message. This crate implements both sides: [`open`] makes an
-//! [`Implementation`](broadcheck_spec::Implementation) of a command, [`serve`] answers requests like a harness, and
-//! [`smoke`] checks a harness step by step.
+//! `conformance/PROTOCOL.md` explains the protocol to authors of harnesses, and
+//! `spec/schema/protocol.schema.json` describes every message. This crate implements both sides: [`open`]
+//! makes an [`Implementation`](broadcheck_spec::Implementation) of a command, [`serve`] answers requests like
+//! a harness, and [`smoke`] checks a harness step by step.
 //!
-//! A process may hang, crash, flood its output or send invalid answers. Each affects only the case that caused it.
+//! A process may hang, crash, flood its output or send invalid answers. Each affects only the case that
+//! caused it.
 
 mod answer;
 mod group;

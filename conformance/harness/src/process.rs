@@ -1,4 +1,5 @@
-//! A command that speaks the protocol as an implementation: starts it, sends requests, and restarts it when it breaks.
+//! A command that speaks the protocol as an implementation: starts it, sends requests, and restarts it when
+//! it breaks.
 
 use super::Options;
 use super::schedule::{Before, SizedRequest, Unanswered, ask};
@@ -19,8 +20,9 @@ const MAX_FAILED_STARTS: usize = 3;
 
 /// A command that speaks the protocol.
 ///
-/// Threads that send requests at the same time use separate processes. A process lives until this value is dropped or
-/// until the process breaks. The case that broke it is [`Outcome::Errored`], and the run continues with a new process.
+/// Threads that send requests at the same time use separate processes. A process lives until this value is
+/// dropped or until the process breaks. The case that broke it is [`Outcome::Errored`], and the run continues
+/// with a new process.
 pub struct Process {
     words: Vec<String>,
     options: Options,
@@ -38,8 +40,8 @@ struct Idle {
 /// Starts a command, without a shell but split into words as in a shell, and reads its answer to `start`.
 ///
 /// # Errors
-/// A quote in the command is not closed, the program does not exist, the answer to `start` is missing or invalid, or the
-/// process speaks another version of the protocol.
+/// A quote in the command is not closed, the program does not exist, the answer to `start` is missing or
+/// invalid, or the process speaks another version of the protocol.
 pub fn open(command: &str, options: Options) -> Result<Process, String> {
     let words = super::words(command)?;
     let (session, declared) = Session::open(&words, &options)?;
@@ -83,8 +85,8 @@ impl Process {
         }
     }
 
-    /// Handles a process that broke: decides which request caused it. The others return to the front of the queue, or
-    /// are run alone.
+    /// Handles a process that broke: decides which request caused it. The others return to the front of the
+    /// queue, or are run alone.
     fn settle(
         &self,
         sized: &[SizedRequest<'_>],

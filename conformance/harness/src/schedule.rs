@@ -19,8 +19,8 @@ pub(super) struct Unanswered {
     pub(super) fault: Fault,
 }
 
-/// What a process had answered before it broke, which may have caused it. The number of answers is not recorded: it
-/// would differ between runs if several processes share the work.
+/// What a process had answered before it broke, which may have caused it. The number of answers is not
+/// recorded: it would differ between runs if several processes share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// Nothing: the oldest request is its first.
@@ -37,8 +37,8 @@ pub(super) struct SizedRequest<'a> {
     pub(super) elements: usize,
 }
 
-/// Sends the requests of the queue, with at most `window` unanswered at any time, and stores the outcomes at their places.
-/// The time limit of a request starts when it becomes the oldest unanswered one.
+/// Sends the requests of the queue, with at most `window` unanswered at any time, and stores the outcomes at
+/// their places. The time limit of a request starts when it becomes the oldest unanswered one.
 pub(super) fn ask(
     session: &mut Session,
     sized: &[SizedRequest<'_>],

@@ -13,18 +13,19 @@ use std::io::{self, BufRead, ErrorKind, Write};
 const MAX_ELEMENTS: usize = 1 << 20;
 
 /// The maximum length of a line, in bytes: four times that of a case file, and enough for an operand of
-/// [`MAX_ELEMENTS`] f64 values with all digits. Parsing a line of short numbers takes up to forty times as much memory.
+/// [`MAX_ELEMENTS`] f64 values with all digits. Parsing a line of short numbers takes up to forty times as
+/// much memory.
 const MAX_LINE: usize = 32 << 20;
 
 /// The maximum length shown of an invalid field, in characters.
 const LONGEST: usize = 160;
 
-/// Answers every line of `input` with a line of `output`, flushed, until `stop` or the end of the input. The answer to an
-/// invalid line is `errored`, with the `seq` of the line if it has one.
+/// Answers every line of `input` with a line of `output`, flushed, until `stop` or the end of the input. The
+/// answer to an invalid line is `errored`, with the `seq` of the line if it has one.
 ///
 /// # Errors
-/// `start` asks for another version of the protocol (it is answered first), or a stream breaks. A closed output is not
-/// an error.
+/// `start` asks for another version of the protocol (it is answered first), or a stream breaks. A closed
+/// output is not an error.
 pub fn serve(
     implementation: &dyn Implementation,
     input: &mut impl BufRead,

@@ -1,5 +1,5 @@
-//! The standard error of a process: read continuously, so that the process never blocks, with the last lines kept for
-//! error messages.
+//! The standard error of a process: read continuously, so that the process never blocks, with the last lines
+//! kept for error messages.
 
 use super::lines::printable;
 use std::collections::VecDeque;
@@ -49,7 +49,8 @@ impl Tail {
         Tail(shared)
     }
 
-    /// The last lines, indented below a heading; empty if there are none. Waits briefly for the end of the stream.
+    /// The last lines, indented below a heading; empty if there are none. Waits briefly for the end of the
+    /// stream.
     pub(super) fn text(&self) -> String {
         let kept = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.0.1.wait_timeout_while(kept, Duration::from_millis(200), |kept| !kept.ended);

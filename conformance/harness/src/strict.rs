@@ -9,7 +9,8 @@ use std::fmt;
 /// The maximum length of an error message, in characters: it may quote the input.
 const LONGEST: usize = 300;
 
-/// The fields of the answer to `start`. Unknown fields are ignored, as in other answers, even if they appear twice.
+/// The fields of the answer to `start`. Unknown fields are ignored, as in other answers, even if they appear
+/// twice.
 const FIELDS: [&str; 14] = [
     "dtypes",
     "errored",

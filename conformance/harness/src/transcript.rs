@@ -43,8 +43,8 @@ impl Implementation for Declaration {
     }
 }
 
-/// Reads an output: the answer to `start`, then one line per request, up to the first invalid line. A line of more than
-/// `limit` bytes is invalid.
+/// Reads an output: the answer to `start`, then one line per request, up to the first invalid line. A line of
+/// more than `limit` bytes is invalid.
 pub fn read(mut output: &[u8], requests: &[Request], limit: usize) -> Transcript {
     let mut transcript = Transcript { declaration: None, outcomes: Vec::new(), fault: None };
     let mut line = Vec::new();

@@ -1,7 +1,7 @@
 //! Requests and expectations in words, for failure messages.
 //!
-//! [`describe_request`] writes a request on several lines, with its values; [`summarize_request`] writes it on one line,
-//! without them.
+//! [`describe_request`] writes a request on several lines, with its values; [`summarize_request`] writes it
+//! on one line, without them.
 
 use crate::compare::describe_refusal;
 use crate::text::padded;

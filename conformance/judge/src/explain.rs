@@ -195,7 +195,7 @@ impl Explanation {
         }
     }
 
-    /// The operands under the result, axis by axis, in lines of at most this width where possible.
+    /// The operands under the result, axis by axis, in lines of at most this width if possible.
     pub fn draw(&self, width: usize) -> Drawing {
         drawing::draw(self, width)
     }

@@ -1,11 +1,11 @@
-//! Judges outcomes: compares an answer with what is expected, as tightly as arithmetic allows, and describes requests,
-//! shapes and refusals in words.
+//! Judges outcomes: compares an answer with what is expected, as tightly as arithmetic allows, and describes
+//! requests, shapes and refusals in words.
 //!
 //! - [`compare`] is the only place that judges an outcome, by clauses V-1 to V-6 of `spec/SEMANTICS.md`;
 //! - [`explain`] draws why shapes are compatible or not;
 //! - [`describe`] describes requests and expectations for failure messages;
 //! - [`limits`] predicts the size of an answer;
-//! - [`text`] holds the wording and layout that these share.
+//! - [`text`] contains the wording and layout that these share.
 
 pub mod compare;
 pub mod describe;

@@ -1,16 +1,17 @@
 //! The size of an answer, and whether it exceeds what an implementation declares (clause G-1).
 //!
-//! The suite, the protocol and the fuzzer all decide here whether an implementation may skip a request for its size.
+//! The suite, the protocol and the fuzzer all decide here whether an implementation may skip a request for
+//! its size.
 
 use broadcheck_reference::align;
 use broadcheck_spec::{Capabilities, Operation, Request, Shape};
 
-/// The number of elements in the answer to a request, including those of an intermediate. 0 for a request that must be
-/// refused: its answer has none, and a skip never replaces a refusal.
+/// The number of elements in the answer to a request, including those of an intermediate. 0 for a request
+/// that must be refused: its answer has none, and a skip never replaces a refusal.
 ///
 /// # Errors
-/// The request is valid, but its result, the result underneath a gradient, or its intermediate exceeds the declared rank
-/// or number of elements; the text is the reason for skipping it.
+/// The request is valid, but its result, the underlying result of a gradient, or its intermediate exceeds the
+/// declared rank or number of elements; the text is the reason for skipping it.
 pub fn answer_elements(capabilities: &Capabilities, request: &Request) -> Result<usize, String> {
     elements_within(request, capabilities.max_rank, capabilities.max_elements)
 }

@@ -8,8 +8,8 @@ pub fn plural(count: impl TryInto<u64> + Copy + std::fmt::Display, noun: &str) -
 
 /// The text, padded on the right with spaces to a width in characters.
 ///
-/// Unlike the formatter's own `{:width$}`, which panics if the width exceeds 65535, this accepts any width. Widths
-/// come from data: names, titles and shapes of any length.
+/// Unlike the formatter's own `{:width$}`, which panics if the width exceeds 65535, this accepts any width.
+/// Widths come from data: names, titles and shapes of any length.
 pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", padding(text, width))
 }

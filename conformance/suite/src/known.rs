@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_other_cases_are_left_out() {
+    fn entries_for_other_cases_are_removed() {
         let mut known = Known::parse(FILE, "known.yaml").unwrap();
         known.keep_only(["numpy/zero/a"].into_iter());
         assert!(known.entry("numpy/zero/a").is_some());
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_sometimes_is_known_either_way_and_shown_as_such() {
+    fn a_case_that_fails_sometimes_is_a_known_failure_either_way() {
         let file = FILE.replace("url:", "sometimes: true, url:");
         let known = Known::parse(&file, "known.yaml").unwrap();
         let entry = known.entry("numpy/zero/a").unwrap();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_file_says_what_is_expected_and_where() {
+    fn errors_state_the_place_and_the_expectation() {
         let with = |entry: &str| format!("{FILE}  - {entry}\n");
         let url = "url: 'https://example.org/2'";
         for (bad, expected) in [
@@ -344,7 +344,7 @@ mod tests {
             ),
             (
                 format!("versions: {{from: '2', before: '1.9'}}\n{FILE}"),
-                "1:11: versions: found none from 2 and before 1.9, expected some",
+                "1:11: versions: found no version from 2 and before 1.9, expected at least one",
             ),
             (
                 format!("versions: {{until: '2'}}\n{FILE}"),
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_reported_together() {
+    fn all_errors_are_reported_together() {
         let text = "implementation: mine\nformat: 3\nknown:\n  - {case: a}\n  - {case: b, cause: c}\n";
         let told = Known::parse(text, "known.yaml").err().unwrap();
         assert_eq!(

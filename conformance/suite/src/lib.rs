@@ -5,7 +5,7 @@
 //!
 //! - [`run`] runs cases against an [`Implementation`];
 //! - [`sweeps`] expands and runs families that are too large to list;
-//! - [`relations`] holds what must hold between answers, whatever they are;
+//! - [`relations`] checks what must hold between several answers, whatever the right ones are;
 //! - [`known`] reads files of known failures;
 //! - [`globs`] matches ids;
 //! - [`parallel`] spreads work over threads.

@@ -1,5 +1,5 @@
-//! Runs cases against an implementation, in parallel. The results do not depend on the order in which the cases
-//! finish.
+//! Runs cases against an implementation, in parallel. The results do not depend on the order in which the
+//! cases finish.
 
 use crate::known::Known;
 use crate::parallel::over_ranges;
@@ -115,7 +115,8 @@ fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option
         _ => quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(&requests))))
             .unwrap_or_default(),
     };
-    // A single case; or a panic or a wrong number of outcomes, which running the cases one by one will locate.
+    // A single case; or a panic or a wrong number of outcomes, which running the cases one by one will
+    // locate.
     if outcomes.len() != covered.len() {
         return cases.iter().map(|case| run_case(implementation, case, known)).collect();
     }
@@ -141,15 +142,15 @@ fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) ->
                 (Status::Skipped, None, reason)
             }
             Verdict::Skipped(reason) => {
-                (Status::Failed, None, format!("skipped inside what it declares: {reason}"))
+                (Status::Failed, None, format!("skipped although declared: {reason}"))
             }
             Verdict::Errored(message) => (Status::Errored, None, message),
         };
     Judged { status, kind, detail, outcome: Some(outcome) }
 }
 
-/// Whether the answer to a valid request is larger than the implementation declares (clause G-1). A skip never replaces a
-/// refusal.
+/// Whether the answer to a valid request is larger than the implementation declares (clause G-1). A skip
+/// never replaces a refusal.
 fn beyond_its_limit(implementation: &dyn Implementation, case: &Case) -> bool {
     matches!(case.expectation, Expectation::Result(_))
         && answer_elements(implementation.capabilities(), &case.request).is_err()
@@ -163,7 +164,8 @@ pub fn run_caught(implementation: &dyn Implementation, request: &Request) -> Out
     })
 }
 
-/// Runs several requests, as one batch if the implementation supports it. After a panic, runs them one by one.
+/// Runs several requests, as one batch if the implementation supports it. After a panic, runs them one by
+/// one.
 pub fn run_together(implementation: &dyn Implementation, requests: &[&Request]) -> Vec<Outcome> {
     if implementation.batch() > 1 && requests.len() > 1 {
         let answers = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(requests))));

@@ -20,9 +20,9 @@
 //! ```
 //!
 //! A case outside the implementation's capabilities is shown as ignored, never as passed. `cargo test --test
-//! broadcasting numpy/zero` runs the cases and sweeps whose names contain `numpy/zero`. Cases that the implementation is
-//! known to fail are listed in a known-failures file ([`Tests::known`]): such a test passes as long as the case fails, and
-//! is marked `[known]`.
+//! broadcasting numpy/zero` runs the cases and sweeps whose names contain `numpy/zero`. Cases that the
+//! implementation is known to fail are listed in a known-failures file ([`Tests::known`]): such a test passes
+//! as long as the case fails, and is marked `[known]`.
 //!
 //! A library with several engines tests them in one run with [`Tests::several`].
 
@@ -69,8 +69,8 @@ impl Tests {
         Tests { implementations, named: true, known: Vec::new(), cases: Vec::new(), more: Vec::new() }
     }
 
-    /// Adds an implementation that cannot run on this machine, such as one for a SIMD level that the processor lacks.
-    /// It appears as one ignored test, so that its absence is visible.
+    /// Adds an implementation that cannot run on this machine, such as one for a SIMD level that the
+    /// processor lacks. It appears as one ignored test, so that its absence is visible.
     #[must_use]
     pub fn unavailable(mut self, name: &str) -> Tests {
         self.more.push(Trial {
@@ -81,8 +81,9 @@ impl Tests {
         self
     }
 
-    /// Adds the known failures listed in this file. Cargo runs tests in the package's directory, so a relative path
-    /// starts there. With several implementations, call this once per file: each file names its implementation.
+    /// Adds the known failures listed in this file. Cargo runs tests in the package's directory, so a
+    /// relative path starts there. With several implementations, call this once per file: each file names its
+    /// implementation.
     #[must_use]
     pub fn known(mut self, file: impl AsRef<Path>) -> Tests {
         self.known.push(file.as_ref().to_owned());
@@ -149,8 +150,8 @@ impl Tests {
         Ok(trials)
     }
 
-    /// The suite, and whether it is whole: cargo-nextest runs one process per test, so a process that runs a single
-    /// built-in case loads only the file that contains it.
+    /// The suite, and whether it is whole: cargo-nextest runs one process per test, so a process that runs a
+    /// single built-in case loads only the file that contains it.
     fn suite(&self, only: Option<&str>) -> Result<(Suite, bool), LoadErrors> {
         if !self.cases.is_empty() {
             return Ok((Suite::from_paths(&self.cases)?, true));
@@ -229,8 +230,8 @@ fn subjects(
 }
 
 impl Subject {
-    /// An error unless the implementation declares some case: otherwise every test would be ignored, and the run would
-    /// look like a success.
+    /// An error unless the implementation declares some case: otherwise every test would be ignored, and the
+    /// run would look like a success.
     fn require_any(&self, suite: &Suite) -> Result<(), String> {
         let any = suite.cases.iter().any(|case| self.covers_case(case))
             || suite.sweeps.iter().any(|sweep| self.covers_sweep(sweep));

@@ -132,7 +132,7 @@ fn a_panic_fails_its_case_and_prints_nothing() {
 fn a_skip_within_the_capabilities_is_a_failure() {
     count_panics();
     let skips = subject(|_: &Request| Outcome::Skipped { reason: "not today".into() });
-    let due = (Status::Failed, "skipped inside what it declares: not today".to_owned());
+    let due = (Status::Failed, "skipped although declared: not today".to_owned());
     assert_eq!(status(&skips, &case(1)), due);
     assert_eq!(status(&skips, &refused_case()), due);
 }
@@ -145,7 +145,7 @@ fn a_result_beyond_the_declared_limit_may_be_skipped_and_a_refusal_may_not() {
     let small = Subject { capabilities, answer: none };
     assert_eq!(status(&small, &case(1)), (Status::Skipped, "too many elements".into()));
     assert_eq!(status(&small, &refused_case()).0, Status::Failed);
-    // The gradient has one element, the result underneath has five.
+    // The gradient has one element, the underlying result five.
     let add = Expression::call(Function::Add, [0, 1].map(Expression::operand)).unwrap();
     let operands = vec![
         Operand::dense("a", [1], vec![1.0f64]).unwrap(),

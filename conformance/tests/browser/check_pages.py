@@ -1,10 +1,10 @@
-"""Opens the pages that broadcheck writes in a real browser and tries them as a reader would.
+"""Opens the pages that broadcheck writes in a real browser and uses them as a reader would.
 
     python3 check_pages.py BROADCHECK [DIRECTORY]
 
 BROADCHECK is the command. Pages and pictures of them are left in DIRECTORY (target/browser), to be looked at. Needs
-chromium and chromedriver, and nothing besides Python's standard library. Exit status: 0 all held, 1 something did
-not, 2 there is no browser.
+chromium and chromedriver, and nothing besides Python's standard library. Exit status: 0 everything passed, 1 something
+failed, 2 there is no browser.
 """
 
 import json
@@ -117,7 +117,7 @@ def check_filters(browser, url, report):
     rows = browser.run("return Array.from(document.querySelectorAll('.matrix tr[data-clause]')).filter("
                        "(row) => row.checkVisibility()).map((row) => row.dataset.clause)")
     expect("the matrix follows", rows, ["XLA-7"])
-    expect("the filter stands in the address", browser.run("return location.hash"), "#?rules=xla&clause=XLA-7")
+    expect("the address contains the filter", browser.run("return location.hash"), "#?rules=xla&clause=XLA-7")
     address = browser.run("return location.href")
     browser.open("about:blank")
     browser.open(address)
@@ -271,10 +271,10 @@ def check_safety(browser, url, directory):
                 "document.querySelectorAll(one).length)"
     expect("one script, and no element of theirs", browser.run(inventory), [1, 0, 0, 0, 0, 0])
     expect("nothing is loaded", browser.run("return performance.getEntriesByType('resource').length"), 0)
-    expect("names stand there as text", "<script>window.owned=1</script>\\u{1b}[31m&\"'" in
+    expect("names appear as text", "<script>window.owned=1</script>\\u{1b}[31m&\"'" in
            browser.run("return document.querySelector('.matrix thead').textContent"))
     ids = "const ids = Array.from(document.querySelectorAll('[id]'), (one) => one.id); return ids.length - new Set(ids).size"
-    expect("no id is there twice", browser.run(ids), 0)
+    expect("ids are unique", browser.run(ids), 0)
     expect("nothing in the console", browser.console(), [])
     for badge in sorted(directory.glob("badge-*.svg")):
         browser.open(badge.as_uri())
@@ -359,7 +359,7 @@ def main():
         check_safety(browser, page.as_uri(), directory)
         check_screens(browser, page.as_uri(), wrong, directory)
         check_map(browser, (directory / "map.html").as_uri(), directory)
-    print(f"{len(failed)} failed" if failed else "all held", f"(pictures in {directory})")
+    print(f"{len(failed)} failed" if failed else "everything passed", f"(pictures in {directory})")
     return 1 if failed else 0
 
 

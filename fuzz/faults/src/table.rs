@@ -86,9 +86,9 @@ pub fn summary(rows: &[Row<'_>], seed: u64, limit: u64) -> String {
     let inside = rows.iter().filter(|row| row.fault.class.is_inside()).count();
     let reported = rows.iter().filter(|row| !row.fault.reports.is_empty()).count();
     format!(
-        "{} faults: {inside} are in how operands are aligned, traversed or summed, and {reported} have occurred in real \
-         systems. The cases alone catch {by_cases}; at most {limit} requests of the generator alone, with the seed \
-         {seed}, catch {by_requests}.",
+        "{} faults: {inside} change how operands are aligned, traversed or summed, and {reported} have occurred in real \
+         systems. The cases alone catch {by_cases}. The generator alone, with seed {seed} and at most {limit} requests \
+         per fault, catches {by_requests}.",
         rows.len()
     )
 }

@@ -1,5 +1,6 @@
-//! Tests the exhaustive run within small bounds: everything holds, the counts are those of combinatorics, and
-//! planted faults are caught, both by comparing answers and by relations alone.
+//! Tests the exhaustive run within small bounds: it finds nothing wrong in correct implementations, its
+//! counts agree with combinatorics, and planted faults are caught, both by comparing answers and by relations
+//! alone.
 
 mod faulty;
 
@@ -22,7 +23,8 @@ fn findings(report: &ExhaustReport) -> String {
     lines.join("\n")
 }
 
-/// Sums over the ranks of two shapes. Written anew here, so that nothing is the library's arithmetic.
+/// Sums over the ranks of two shapes. Written independently here, so that the test does not use the library's
+/// arithmetic.
 fn sum(max_rank: u32, of: impl Fn(u32, u32) -> u64) -> u64 {
     (0..=max_rank).map(|a| (0..=max_rank).map(|b| of(a, b)).sum::<u64>()).sum()
 }
@@ -32,7 +34,7 @@ fn binomial(n: u32, k: u32) -> u64 {
 }
 
 #[test]
-fn the_reference_and_ndarray_hold_over_all_small_shapes() {
+fn the_reference_and_ndarray_agree_over_all_small_shapes() {
     let (reference, ndarray) = (Reference::new(), Ndarray::new());
     for (max_rank, max_length) in [(0, 0), (1, 4), (2, 3), (3, 1)] {
         let report = run(max_rank, max_length, &[&reference, &ndarray]);
@@ -49,7 +51,7 @@ fn the_reference_and_ndarray_hold_over_all_small_shapes() {
 }
 
 #[test]
-fn the_number_of_requests_is_that_of_combinatorics() {
+fn the_number_of_requests_agrees_with_combinatorics() {
     let reference = Reference::new();
     for (rank, length) in [(2u32, 3u64), (3, 1)] {
         let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();
@@ -75,7 +77,7 @@ fn the_number_of_requests_is_that_of_combinatorics() {
 
 /// The number of requests that each rule set accepts, counted axis by axis: the rules restated as arithmetic.
 #[test]
-fn the_number_of_accepted_requests_is_that_of_combinatorics() {
+fn the_number_of_accepted_requests_agrees_with_combinatorics() {
     let reference = Reference::new();
     for (rank, length) in [(2u32, 3u64), (3, 1), (3, 2)] {
         let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();

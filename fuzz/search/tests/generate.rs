@@ -68,7 +68,7 @@ const RARE: [(&str, &str, f64); 10] = [
 ];
 
 #[test]
-fn a_seed_leaves_nothing_out() {
+fn a_seed_covers_every_topic() {
     let statistics = counted(drawn(1, 20_000, &Profile::all()));
     println!("{statistics}");
     floor(&statistics, 0.002, &RARE);
@@ -79,7 +79,7 @@ fn a_seed_leaves_nothing_out() {
 }
 
 #[test]
-fn random_bytes_leave_nothing_out() {
+fn random_bytes_cover_every_topic() {
     let statistics = counted(inputs(2, 10_000).map(|bytes| decode(&bytes)));
     println!("{statistics}");
     floor(&statistics, 0.001, &RARE);

@@ -1,11 +1,11 @@
-//! burn on one of its CPU backends: its tensors under the rule set `numpy` for operands of equal ranks, `expand`, and
-//! gradients with `backward`.
+//! burn on one of its CPU backends: its tensors under the rule set `numpy` for operands of equal ranks,
+//! `expand`, and gradients with `backward`.
 //!
-//! In burn the rank of a tensor, and whether it contains floats, integers or bools, is part of its type. Its functions
-//! broadcast between operands of the same rank, from 1 upwards. Different ranks do not compile and are skipped.
-//! Different kinds of element do not compile either; this is a rule about the request, so it is a refusal. Within a type
-//! burn refuses by panicking. Only panics which say that shapes or dtypes are incompatible ([`REFUSALS`]) are caught and
-//! answered as refusals.
+//! In burn the rank of a tensor, and whether it contains floats, integers or bools, is part of its type. Its
+//! functions broadcast between operands of the same rank, from 1 upwards. Different ranks do not compile and
+//! are skipped. Different kinds of element do not compile either; this is a rule about the request, so it is
+//! a refusal. Within a type burn refuses by panicking. Only panics which say that shapes or dtypes are
+//! incompatible ([`REFUSALS`]) are caught and answered as refusals.
 
 use crate::{
     MAX_ELEMENTS, NoResult, catching_refusals, evaluate, gradient_operand, leaves_out_an_operand, outcome,
@@ -61,8 +61,8 @@ impl Implementation for Burn {
     }
 }
 
-/// How the messages of panics begin that are refusals, from burn's own checks or from its backends where burn has no
-/// check; with the kind if burn's words are unambiguous.
+/// How the messages of panics begin that are refusals, from burn's own checks or from its backends where burn
+/// has no check; with the kind if burn's words are unambiguous.
 const REFUSALS: [(&str, Option<RefusalKind>); 8] = [
     ("=== Tensor Operation Error ===", None),
     ("broadcast_shape: incompatible dimensions", Some(RefusalKind::DimensionMismatch)),

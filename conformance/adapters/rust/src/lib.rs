@@ -1,8 +1,8 @@
-//! Shared by the adapters in Rust: the protocol over the standard streams, the evaluation of an expression, and the
-//! possible outcomes of a request.
+//! Shared by the adapters in Rust: the protocol over the standard streams, the evaluation of an expression,
+//! and the possible outcomes of a request.
 //!
-//! `broadcheck_harness::serve` reads and writes the messages, and skips what an adapter does not declare. Nothing here
-//! computes a rule: an adapter passes a request to its system unchanged, or skips it.
+//! `broadcheck_harness::serve` reads and writes the messages, and skips what an adapter does not declare.
+//! Nothing here computes a rule: an adapter passes a request to its system unchanged, or skips it.
 
 use broadcheck_harness as harness;
 use broadcheck_spec::{
@@ -102,8 +102,8 @@ pub fn limit(shape: &[usize]) -> Result<(), NoResult> {
     Err(NoResult::Skipped(format!("a shape {shape:?} has more than {MAX_ELEMENTS} elements")))
 }
 
-/// Calls a system that refuses by panicking. A panic whose text `refuses` recognises becomes a refusal; any other
-/// continues, and is an error of the system.
+/// Calls a system that refuses by panicking. A panic whose text `refuses` recognises becomes a refusal; any
+/// other continues, and is an error of the system.
 ///
 /// # Errors
 /// The refusal, or the error that `call` returns.

@@ -20,8 +20,8 @@ use std::time::Duration;
 
 /// Run the suite, or your own case files, against implementations
 ///
-/// Prints the number of cases that passed, failed and were skipped per rule set and implementation, then each failure
-/// with its request, the expected outcome and a command that reruns that case alone.
+/// Prints the number of cases that passed, failed and were skipped per rule set and implementation, then each
+/// failure with its request, the expected outcome and a command that reruns that case alone.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -43,19 +43,19 @@ failure, and so is an entry that matches no case:
 
 A run fails if no case passes. With --impl, it fails if any named implementation passes no case.
 
-Exit status: 0 everything held, 1 something failed, 2 invalid input or command line, 130 interrupted.")]
+Exit status: 0 everything passed, 1 something failed, 2 invalid input or command line, 130 interrupted.")]
 pub(super) struct Args {
     /// Implementation: reference, fast, ndarray, adapter:NAME or a command. May be repeated
     ///
-    /// Without this option, all built-in implementations run: `reference` applies the rules index by index, `fast` is
-    /// the SIMD engine (`fast@LEVEL` selects a SIMD level), and `ndarray` is the Rust crate.
+    /// Without this option, all built-in implementations run: `reference` applies the rules index by index,
+    /// `fast` is the SIMD engine (`fast@LEVEL` selects a SIMD level), and `ndarray` is the Rust crate.
     ///
-    /// `adapter:NAME` is a real system, such as adapter:numpy, with its known failures. `conformance/adapters/setup NAME`
-    /// installs it.
+    /// `adapter:NAME` is a real system, such as adapter:numpy, with its known failures.
+    /// `conformance/adapters/setup NAME` installs it.
     ///
-    /// Anything else is a command that speaks the protocol, such as 'python3 my_harness.py', quoted for the shell. It is
-    /// split into words as in a shell, but runs without one. conformance/PROTOCOL.md describes the protocol, and
-    /// `broadcheck smoke` checks a command step by step.
+    /// Anything else is a command that speaks the protocol, such as 'python3 my_harness.py', quoted for the
+    /// shell. It is split into words as in a shell, but runs without one. conformance/PROTOCOL.md describes
+    /// the protocol, and `broadcheck smoke` checks a command step by step.
     #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
 
@@ -64,8 +64,8 @@ pub(super) struct Args {
 
     /// Run only about N cases of each sweep, for slow implementations
     ///
-    /// A sweep has up to 72,250 cases. The sample is spread evenly and is the same in every run. The report names the
-    /// sweeps that were sampled.
+    /// A sweep has up to 72,250 cases. The sample is spread evenly and is the same in every run. The report
+    /// names the sweeps that were sampled.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample_sweeps: Option<u64>,
 
@@ -79,15 +79,16 @@ pub(super) struct Args {
 
     /// File for the report, or directory if there are several formats
     ///
-    /// The files in a directory are named report.txt, report.json, report.junit.xml, report.md and report.html, and
-    /// badge-NAME.svg for each implementation. A file that is not a report of broadcheck is never overwritten.
+    /// The files in a directory are named report.txt, report.json, report.junit.xml, report.md and
+    /// report.html, and badge-NAME.svg for each implementation. A file that is not a report of broadcheck is
+    /// never overwritten.
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 
     /// Draft a known-failures file from the failures of one implementation
     ///
-    /// The draft has an entry for each failure that is not yet known. Fill in the `url` of each: --known rejects the file
-    /// until then. An existing file is never overwritten.
+    /// The draft has an entry for each failure that is not yet known. Fill in the `url` of each: --known
+    /// rejects the file until then. An existing file is never overwritten.
     #[arg(long, value_name = "FILE")]
     write_known: Option<PathBuf>,
 

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 /// Check every pair of shapes up to a rank and a length, with all attributes
 ///
-/// The answers of every implementation are compared with those of the first: refusal kinds, axes, shapes and values.
-/// Each implementation is also checked against the relations between its own answers.
+/// The answers of every implementation are compared with those of the first: refusal kinds, axes, shapes and
+/// values. Each implementation is also checked against the relations between its own answers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,17 +27,17 @@ Examples:
   broadcheck exhaust --rules xla --max-rank 3 --max-dim 5
   broadcheck exhaust --impl reference --impl 'python3 my_harness.py' --max-rank 2 --max-dim 2 --out findings/
 
-Exit status: 0 everything agrees, 1 something differs, 2 wrong command line, 130 interrupted.")]
+Exit status: 0 everything agrees, 1 something differs or nothing was checked, 2 invalid command line, 130 interrupted.")]
 pub(super) struct Args {
-    /// The highest rank
+    /// Maximum rank
     #[arg(long, value_name = "N")]
     max_rank: Option<usize>,
 
-    /// The largest length of an axis; the smallest is 0
+    /// Maximum length of an axis; the minimum is 0
     #[arg(long, value_name = "N")]
     max_dim: Option<usize>,
 
-    /// An implementation: reference, fast, ndarray, adapter:NAME, or a command. Repeat it for several [default: all
+    /// Implementation: reference, fast, ndarray, adapter:NAME or a command. May be repeated [default: all
     /// built-in implementations]
     #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
     implementations: Vec<String>,
@@ -46,11 +46,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "R", value_delimiter = ',')]
     rules: Vec<RuleSet>,
 
-    /// Number of threads [default: number of processors]
+    /// Number of threads, each with its own process of a command [default: one per processor]
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     jobs: Option<usize>,
 
-    /// Directory for cases: one for each sort of difference, as small as possible
+    /// Directory for cases: one for each kind of difference, as small as possible
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Ended {
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
     interrupt::listen()?;
 
-    // Drawn on standard error, and only where that is a terminal.
+    // Drawn on standard error, and only if that is a terminal.
     let bar = ProgressBar::new(0);
     let style =
         ProgressStyle::with_template("{bar:40} {percent:>3}%  {human_pos} of {human_len}, {eta} to go");
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Ended {
     bar.finish_and_clear();
     let report = report.map_err(Error::Input)?;
     let silent = silent(&report, &implementations);
-    // As with `check`, an implementation that was named must have been asked something.
+    // As with `check`, an implementation that was named must have got some request.
     let held = report.held() && (silent.is_empty() || args.implementations.is_empty());
     let status = match (report.complete, held) {
         (false, _) => INTERRUPTED,
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args) -> Ended {
     print_visible_and_end(&(rendered(&report, &silent, held) + &cases.unwrap_or_default()), status)
 }
 
-/// The names of the implementations that were asked nothing.
+/// The names of the implementations that got no request.
 fn silent<'a>(report: &ExhaustReport, implementations: &[&'a dyn Implementation]) -> Vec<&'a str> {
     let names = implementations.iter().map(|implementation| implementation.name());
     names.filter(|name| report.complete && report.asked_nothing(name)).collect()
@@ -112,8 +112,7 @@ fn rendered(report: &ExhaustReport, silent: &[&str], held: bool) -> String {
         let _ = writeln!(text, "\nand {} more", report.finding_count - kept);
     }
     for name in silent {
-        let _ =
-            writeln!(text, "\n{name} was asked nothing: it declares nothing of what is within the bounds");
+        let _ = writeln!(text, "\n{name} was not tested: it declares no request within the bounds");
     }
     let verdict = match (report.complete, held) {
         (false, _) => "interrupted",
@@ -132,8 +131,8 @@ fn rendered(report: &ExhaustReport, silent: &[&str], held: bool) -> String {
     text
 }
 
-/// The requests of each rule set: how many, accepted, refused; and how many answers were compared with the first
-/// implementation's.
+/// The requests of each rule set: how many, accepted, refused; and how many answers were compared with the
+/// first implementation's.
 fn table(report: &ExhaustReport) -> String {
     let head = ["rule set", "operation", "requests", "accepted", "refused", "judged against the first"];
     let mut rows = vec![head.map(String::from).to_vec()];

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Shrinks the findings, writes a case for each sort of them, and reports them.
+/// Shrinks the findings, writes a case for each kind, and reports them.
 pub(super) fn write_cases(
     report: &ExhaustReport,
     implementations: &[&dyn Implementation],
@@ -33,7 +33,7 @@ pub(super) fn write_cases(
         text += &report_found(&Found { shrunk: &shrunk, hits: None, known: None, proposed: &proposed });
     }
     if without > 0 {
-        text += &format!("\n{without} findings did not occur again: no case is proposed for them\n");
+        text += &format!("\n{without} findings could not be reproduced, and have no case\n");
     }
     text
 }
@@ -56,7 +56,8 @@ fn smallest<'a>(
         FindingKind::Broken => Some((shrunk(&Relations::new(subject), &finding.request)?, subject, subject)),
         FindingKind::Violation { sweep } => {
             let relation = RelationSweep::named(sweep)?.relation;
-            // A case shows one answer: that of the first request of the relation that the reference answers otherwise.
+            // A case has one request. If possible, take a request of the relation to which the reference
+            // gives another answer.
             let differential = Differential::new(&Reference, subject);
             let requests = requests_of(relation, subject, &finding.request);
             if let Some(smallest) = requests.iter().find_map(|request| shrunk(&differential, request)) {
@@ -68,7 +69,7 @@ fn smallest<'a>(
     }
 }
 
-/// The requests that a relation asks, with the request itself.
+/// The requests that a relation sends, including the request itself.
 fn requests_of(relation: &'static Relation, subject: &dyn Implementation, request: &Request) -> Vec<Request> {
     let recorder = Recorder { inner: subject, requests: Mutex::default() };
     let _ = Relations::only(&recorder, relation).judge(request);

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 
 /// Draw how shapes broadcast, axis by axis, or why they do not
 ///
-/// Without --rules, prints a table of all rule sets, then a drawing for each. An attribute applies to the rule set that
-/// has it. Under bidirectional, the second shape is the target.
+/// Without --rules, prints a table of all rule sets, then a drawing for each. An attribute applies to the
+/// rule set that has it. Under bidirectional, the second shape is the target.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

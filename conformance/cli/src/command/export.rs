@@ -9,9 +9,10 @@ use std::path::{Component, Path, PathBuf};
 
 /// Write the cases as JSON and YAML, with schemas and licences, for use in another project
 ///
-/// DIR/json and DIR/yaml contain the same cases. Sweeps of patterns are expanded to cases in their subdirectory
-/// `sweeps`. Sweeps that compare answers with each other, and sweeps of long arrays, are listed by name only:
-/// `broadcheck check` runs them. DIR/manifest.json contains the number of cases and the SHA-256 of every file.
+/// DIR/json and DIR/yaml contain the same cases. Sweeps of patterns are expanded to cases in their
+/// subdirectory `sweeps`. Sweeps that compare answers with each other, and sweeps of long arrays, are listed
+/// by name only: `broadcheck check` runs them. DIR/manifest.json contains the number of cases and the SHA-256
+/// of every file.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,7 +22,7 @@ Examples:
 Files of an earlier export are replaced, or deleted if they are no longer part of the export. If a file was changed \
 since, or was not written by this command, nothing is written.
 
-Exit status: 0 everything was written, 2 nothing was, or not everything.")]
+Exit status: 0 everything was written, 2 nothing or not everything was written.")]
 pub(super) struct Args {
     /// Formats of the case files
     #[arg(long, value_name = "FORMAT", value_delimiter = ',', default_value = "json,yaml")]
@@ -43,7 +44,8 @@ pub(super) fn run(args: &Args) -> Ended {
         make_parent(&args.out.join(&file.path))?;
         may_write(&args.out.join(&file.path), |text| is_ours(&earlier, file, text))?;
     }
-    // Nothing has been changed so far. The manifest comes last, so that an interrupted export can be repeated.
+    // Nothing has been changed so far. The manifest comes last, so that an interrupted export can be
+    // repeated.
     for file in &files {
         write(&args.out.join(&file.path), &file.text, |text| is_ours(&earlier, file, text))?;
     }
@@ -79,7 +81,8 @@ fn is_ours(earlier: &Earlier, file: &File, text: &str) -> bool {
     text == file.text || earlier.get(&file.path) == Some(&hash(text))
 }
 
-/// The files of the earlier export that are not part of this one. If they stayed, their ids would appear twice.
+/// The files of the earlier export that are not part of this one. If they stayed, their ids would appear
+/// twice.
 fn stale(out: &Path, earlier: &Earlier, files: &[File]) -> Result<Vec<PathBuf>, Error> {
     let mut stale = Vec::new();
     for (path, sha256) in earlier {

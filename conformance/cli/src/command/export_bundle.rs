@@ -1,5 +1,5 @@
-//! What `broadcheck export` writes: the cases as YAML and JSON, the sweeps of patterns expanded to cases, the schemas,
-//! SEMANTICS.md, the licences, and a manifest with the number of cases and the hash of every file.
+//! What `broadcheck export` writes: the cases as YAML and JSON, the sweeps of patterns expanded to cases, the
+//! schemas, SEMANTICS.md, the licences, and a manifest with the number of cases and the hash of every file.
 
 use crate::report::plural;
 use broadcheck::sweeps::{Expansion, expand, is_compact};
@@ -12,8 +12,8 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The number of cases of a sweep per file. A loader reads this many cases of ten operands each, but not four times as
-/// many.
+/// The number of cases of a sweep per file. A loader reads this many cases of ten operands each, but not four
+/// times as many.
 const CASES_OF_A_FILE: usize = 256;
 
 /// Identifies a manifest of broadcheck.
@@ -65,8 +65,8 @@ pub(super) struct Manifest {
     cases: BTreeMap<String, usize>,
     /// The number of further cases in expanded sweeps.
     cases_of_sweeps: usize,
-    /// The sweeps that are not expanded, because they compare answers with each other or are too long: id and number of
-    /// cases.
+    /// The sweeps that are not expanded, because they compare answers with each other or are too long: id and
+    /// number of cases.
     sweeps_by_name: BTreeMap<String, u64>,
     pub(super) files: Vec<Entry>,
 }

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 
 /// Measure which planted faults the suite and random requests detect
 ///
-/// Each fault is one wrong decision in a small engine. Most are bugs that real libraries have shipped. A fault that
-/// survives shows what the suite or the request generator would miss.
+/// Each fault is one wrong decision in a small engine. Most are bugs that real libraries have shipped. A
+/// fault that survives shows what the suite or the request generator would miss.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

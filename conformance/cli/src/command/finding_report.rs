@@ -5,8 +5,8 @@ use crate::report::describe_request;
 use broadcheck_search::shrink::{Shrunk, Sides, Written, propose, write_case};
 use std::path::Path;
 
-/// Creates the directory for cases. Called before the search, so that a wrong path is reported at once rather than after
-/// hours.
+/// Creates the directory for cases. Called before the search, so that a wrong path is reported at once rather
+/// than after hours.
 pub(super) fn make_directory(out: Option<&Path>) -> Result<(), Error> {
     let Some(out) = out else { return Ok(()) };
     std::fs::create_dir_all(out).map_err(|error| {

@@ -24,10 +24,10 @@ const KNOWN_STEPS: usize = 400;
 
 /// Compare two implementations on random requests, and shrink every disagreement to a case
 ///
-/// The requests cover every rule set, operation and dtype that both sides declare. Most are valid; the rest must be
-/// refused, for each possible reason. Each kind of disagreement is shrunk to the smallest request that shows it and
-/// written as a case. Crashes, hangs and panics are disagreements, and so are answers that change when a request is
-/// repeated.
+/// The requests cover every rule set, operation and dtype that both sides declare. Most are valid; the rest
+/// must be refused, for each possible reason. Each kind of disagreement is shrunk to the smallest request
+/// that shows it and written as a case. Crashes, hangs and panics are disagreements, and so are answers that
+/// change when a request is repeated.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +40,7 @@ Examples:
 With --jobs 1 and --requests, the same seed gives the same report. The note of a proposed case states what is certain \
 about it and what is not. An existing file is never changed.
 
-Exit status: 0 everything held, 1 the sides disagree, 2 invalid command line, 130 interrupted.")]
+Exit status: 0 the sides agree, 1 they disagree or nothing was compared, 2 invalid command line, 130 interrupted.")]
 pub(super) struct Args {
     /// Implementation to compare with: reference, fast, ndarray, adapter:NAME or a command
     #[arg(long, value_name = "NAME_OR_COMMAND", default_value = "reference")]
@@ -84,8 +84,9 @@ pub(super) struct Args {
 
     /// Leave these out of the requests
     ///
-    /// A kind of refusal leaves out requests that must be refused for it. `unused` leaves out operands that the
-    /// expression does not use, `views` leaves out strided views, and `corners` leaves out all values but small integers.
+    /// A kind of refusal leaves out requests that must be refused for it. `unused` leaves out operands that
+    /// the expression does not use, `views` leaves out strided views, and `corners` leaves out all values but
+    /// small integers.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = parse_left_out)]
     without: Vec<LeftOut>,
 

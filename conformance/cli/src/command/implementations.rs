@@ -21,8 +21,8 @@ pub(super) fn wanted(names: &[String]) -> Vec<&str> {
     wanted
 }
 
-/// `fast` takes its SIMD level from the environment variable BROADCHECK_SIMD. A level that this machine lacks is an
-/// error, rather than a silent fallback to another level.
+/// `fast` takes its SIMD level from the environment variable BROADCHECK_SIMD. A level that this machine lacks
+/// is an error, rather than a silent fallback to another level.
 fn check_level(name: &str) -> Result<(), Error> {
     let Some(wanted) = std::env::var_os("BROADCHECK_SIMD").filter(|_| name == "fast") else { return Ok(()) };
     let wanted = wanted.to_string_lossy();
@@ -73,8 +73,8 @@ pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subje
     names.iter().map(find).collect()
 }
 
-/// Adds the shipped known failures of adapters, unless the command line gives a file for them. If other cases replace
-/// the suite, entries that match none of them are dropped.
+/// Adds the shipped known failures of adapters, unless the command line gives a file for them. If other cases
+/// replace the suite, entries that match none of them are dropped.
 pub(super) fn add_known(
     known: &mut Vec<Known>,
     names: &[&str],

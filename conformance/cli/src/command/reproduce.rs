@@ -15,15 +15,15 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Turn an artifact of `cargo fuzz` into a case
 ///
-/// Decodes the bytes to the request that the fuzz target ran, judges it with the target's oracle, and shrinks a
-/// disagreement to the smallest case that shows it.
+/// Decodes the bytes to the request that the fuzz target ran, judges it with the target's oracle, and shrinks
+/// a disagreement to the smallest case that shows it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   broadcheck reproduce differential fuzz/artifacts/differential/crash-0123
   broadcheck reproduce relations crash-0123 --out findings/
 
-Exit status: 0 everything held, 1 the target disagrees, 2 invalid command line or file.")]
+Exit status: 0 no disagreement, 1 the target disagrees, 2 invalid command line or file.")]
 pub(super) struct Args {
     /// Fuzz target: differential, numpy_ndarray, relations or gradient
     #[arg(value_name = "TARGET")]
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Ended {
                 describe_request(&request).iter().map(|line| format!("  {line}\n")).collect();
             text += &match held {
                 Judgement::Vacuous(reason) => format!("\nok: nothing to compare: {reason}\n"),
-                _ => "\nok: it holds\n".to_owned(),
+                _ => "\nok: no disagreement\n".to_owned(),
             };
             return print_visible_and_end(&text, HELD);
         }

@@ -20,8 +20,9 @@ pub(super) struct Selection {
 
     /// Only cases with this id, id prefix or glob
     ///
-    /// An id selects its case. Any other text without `*?[{` selects the ids that begin with it. A glob matches whole
-    /// ids: `*` matches any text including `/`, `?` one character, `[a-c]` one of a set, `{x,y}` either.
+    /// An id selects its case. Any other text without `*?[{` selects the ids that begin with it. A glob
+    /// matches whole ids: `*` matches any text including `/`, `?` one character, `[a-c]` one of a set,
+    /// `{x,y}` either.
     #[arg(long, value_name = "GLOB")]
     pub(super) filter: Option<String>,
 }
@@ -84,7 +85,8 @@ pub(super) fn load(paths: &[PathBuf]) -> Result<Suite, Error> {
     }
 }
 
-/// Errors that the loader cannot find: sweeps of unknown families, with wrong bounds or a wrong number of cases.
+/// Errors that the loader cannot find: sweeps of unknown families, with wrong bounds or a wrong number of
+/// cases.
 pub(super) fn sweep_errors(suite: &Suite) -> Vec<String> {
     let error = |sweep: &Sweep| {
         let error = sweeps::validate(sweep).err()?;

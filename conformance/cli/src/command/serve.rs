@@ -15,7 +15,7 @@ Example, which broadcasts one number to a shape:
   {\"name\":\"a\",\"dtype\":\"f64\",\"shape\":[],\"values\":[1]}]}}
   {\"cmd\":\"stop\"}
 
-Each message is one line; `run` is broken here to fit. conformance/PROTOCOL.md describes the messages.
+Each message is one line; `run` is wrapped here. conformance/PROTOCOL.md describes the messages.
 
 Exit status: 0 after `stop` or the end of the input, 2 for another version of the protocol.")]
 pub(super) struct Args {

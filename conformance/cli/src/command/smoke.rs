@@ -13,9 +13,9 @@ use std::time::Duration;
 
 /// Check step by step that a command speaks the protocol
 ///
-/// Sends the simplest messages that show how a harness reads and writes: start, a refusal, a scalar, an axis of length
-/// 0, minus zero, NaN, large integers, a long line, several requests at once, stop. Use `broadcheck check` to test
-/// whether the broadcasting is right.
+/// Sends the simplest messages that show how a harness reads and writes: start, a refusal, a scalar, an axis
+/// of length 0, minus zero, NaN, large integers, a long line, several requests at once, stop. Use `broadcheck
+/// check` to test whether the broadcasting is right.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:

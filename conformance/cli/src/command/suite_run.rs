@@ -24,8 +24,8 @@ pub(super) struct SuiteRun<'a> {
 }
 
 impl SuiteRun<'_> {
-    /// Runs the selection against an implementation until the user interrupts it. `name` is what `--impl` calls the
-    /// implementation.
+    /// Runs the selection against an implementation until the user interrupts it. `name` is what `--impl`
+    /// calls the implementation.
     pub(super) fn against(&self, implementation: &dyn Implementation, name: &str) -> Run {
         let known = self.known.iter().find(|known| known.implementation == implementation.name());
         let batch = |cases: &[&Case]| -> Vec<Entry> {

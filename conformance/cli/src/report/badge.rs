@@ -88,7 +88,8 @@ fn text_width(text: &str) -> usize {
     text.chars().map(tenths).sum::<usize>().div_ceil(10)
 }
 
-/// A file name for each implementation, unique, with a hyphen in place of anything but ASCII letters and digits.
+/// A file name for each implementation, unique, with a hyphen in place of anything but ASCII letters and
+/// digits.
 pub fn file_names<'a>(implementations: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for implementation in implementations {

@@ -1,5 +1,5 @@
-//! Makes texts from implementations safe to show: a name or a message may contain anything, such as terminal escape codes
-//! or characters that change the direction of a line.
+//! Makes texts from implementations safe to show: a name or a message may contain anything, such as terminal
+//! escape codes or characters that change the direction of a line.
 
 use super::Report;
 use broadcheck_spec::hides;
@@ -10,7 +10,8 @@ const MAX_MESSAGE: usize = 4000;
 const MAX_NAME: usize = 80;
 
 impl Report {
-    /// The same report with names, versions and messages that are safe in every format and have a bounded length.
+    /// The same report with names, versions and messages that are safe in every format and have a bounded
+    /// length.
     #[must_use]
     pub fn cleaned(mut self) -> Report {
         for run in &mut self.runs {
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn only_colours_are_kept_of_terminal_codes() {
+    fn terminal_codes_except_colours_are_escaped() {
         let shown = visible_but_colours("\u{1b}[1;31mred\u{1b}[0m \u{1b}[2J\u{1b}]0;t\u{7}\u{202e}\u{1b}");
         let expected = "\u{1b}[1;31mred\u{1b}[0m \\u{1b}[2J\\u{1b}]0;t\\u{7}\\u{202e}\\u{1b}";
         assert_eq!(shown, expected);

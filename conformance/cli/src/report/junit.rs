@@ -1,5 +1,5 @@
-//! The report as JUnit XML for continuous integration: a suite per implementation, a test per case. A known failure
-//! appears as skipped, with its reason.
+//! The report as JUnit XML for continuous integration: a suite per implementation, a test per case. A known
+//! failure appears as skipped, with its reason.
 
 use super::{Entry, PRODUCT, Report, Run};
 use broadcheck::run::Status;

@@ -75,7 +75,8 @@ fn table(text: &mut String, counts: &Counts) {
     }
 }
 
-/// One row per implementation, one column per rule set. A cell names its counts, and skipped cases only beside others.
+/// One row per implementation, one column per rule set. A cell names its counts, and skipped cases only
+/// beside others.
 fn long_table(text: &mut String, counts: &Counts) {
     let _ = writeln!(text, "| implementation | {} |", counts.names.join(" | "));
     let _ = writeln!(text, "|---|{}", "---|".repeat(counts.names.len()));

@@ -1,6 +1,6 @@
-//! The results of a run of the suite, and the formats of the report: [`text`] for a terminal, [`json`] for programs,
-//! [`junit`] for continuous integration, [`markdown`] for a pull request, [`html`] as a page, [`badge`] for a README.
-//! [`output`] writes them to files, and overwrites nothing but reports.
+//! The results of a run of the suite, and the formats of the report: [`text`] for a terminal, [`json`] for
+//! programs, [`junit`] for continuous integration, [`markdown`] for a pull request, [`html`] as a page,
+//! [`badge`] for a README. [`output`] writes them to files, and overwrites nothing but reports.
 
 pub mod badge;
 pub(crate) mod clean;
@@ -143,14 +143,15 @@ impl Run {
 }
 
 impl Report {
-    /// Whether the run is a success: nothing failed, and each implementation named on the command line passed a case.
+    /// Whether the run is a success: nothing failed, and each implementation named on the command line passed
+    /// a case.
     pub fn held(&self) -> bool {
         let fine = |run: &Run| run.leftovers.is_empty() && !run.results.iter().any(|e| e.status.is_failure());
         self.runs.iter().all(fine) && self.silent().is_empty() && !self.interrupted
     }
 
-    /// The implementations that neither failed nor passed a case although they had to pass one: those named on the
-    /// command line; all, if none of them passed any.
+    /// The implementations that neither failed nor passed a case although they had to pass one: those named
+    /// on the command line; all, if none of them passed any.
     pub fn silent(&self) -> Vec<&Run> {
         let passed = |run: &Run| run.summary().passed > 0;
         let failed = |run: &Run| run.results.iter().any(|entry| entry.status.is_failure());
@@ -170,7 +171,8 @@ impl Report {
         failures
     }
 
-    /// The rule sets of the results, in the order of the tables; last `None`, for sweeps over several rule sets.
+    /// The rule sets of the results, in the order of the tables; last `None`, for sweeps over several rule
+    /// sets.
     pub fn rule_sets(&self) -> Vec<Option<RuleSet>> {
         let occurs =
             |set: &Option<RuleSet>| self.runs.iter().flat_map(|run| &run.results).any(|e| e.rules == *set);
@@ -225,8 +227,8 @@ impl Report {
     }
 }
 
-/// The order of failures in the report: wrong outcomes by kind of difference, then errors, then declared cases that were
-/// skipped, then unexpected passes.
+/// The order of failures in the report: wrong outcomes by kind of difference, then errors, then declared
+/// cases that were skipped, then unexpected passes.
 fn severity(entry: &Entry) -> (u8, Option<DifferenceKind>) {
     let rank = match (entry.status, entry.kind) {
         (Status::Failed, Some(_)) => 0,

@@ -45,8 +45,8 @@ impl Format {
         if self == Format::Badge { implementations } else { 1 }
     }
 
-    /// The content of a file of this format, without colours. `suite` contains the cases of the report. `place` is the
-    /// index of the implementation, if there is a file for each.
+    /// The content of a file of this format, without colours. `suite` contains the cases of the report.
+    /// `place` is the index of the implementation, if there is a file for each.
     pub fn render(self, report: &Report, suite: &Suite, place: usize) -> String {
         match self {
             Format::Text => anstream::adapter::strip_str(&text::render(report, FILE_WIDTH)).to_string(),
@@ -94,8 +94,8 @@ pub fn need_directory(formats: &[Format], implementations: usize) -> bool {
 }
 
 impl Destination {
-    /// The files for these formats and implementations. A single file is `out` itself, unless that is a directory.
-    /// Several files have fixed names in the directory `out`, which is created if missing.
+    /// The files for these formats and implementations. A single file is `out` itself, unless that is a
+    /// directory. Several files have fixed names in the directory `out`, which is created if missing.
     ///
     /// # Errors
     /// A file exists that is not a report of its format, or a file cannot be written.
@@ -174,7 +174,7 @@ pub fn may_write(path: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), Stri
         return Ok(());
     }
     Err(format!(
-        "{name}: found a file that is not a report of this format and does not overwrite it, expected another --out"
+        "{name}: found a file that is not a report of this format, which is not overwritten, expected another --out"
     ))
 }
 

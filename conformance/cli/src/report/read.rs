@@ -1,5 +1,5 @@
-//! Reads JSON reports, as far as a comparison needs. Unknown fields are ignored, so that reports of later versions can be
-//! read.
+//! Reads JSON reports, as far as a comparison needs. Unknown fields are ignored, so that reports of later
+//! versions can be read.
 
 use super::clean;
 use broadcheck::run::Status;

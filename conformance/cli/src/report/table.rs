@@ -1,4 +1,5 @@
-//! The table of counts, with a row per rule set and columns per implementation, for the text and the markdown report.
+//! The table of counts, with a row per rule set and columns per implementation, for the text and the markdown
+//! report.
 
 use super::{Report, Run, Summary};
 
@@ -20,7 +21,8 @@ pub(super) struct Group {
     pub(super) rows: Vec<Vec<usize>>,
 }
 
-/// The name of a count and its value. Columns after the first [`ALWAYS`] appear only if they are not all zero.
+/// The name of a count and its value. Columns after the first [`ALWAYS`] appear only if they are not all
+/// zero.
 type Column = (&'static str, fn(&Summary) -> usize);
 
 const COLUMNS: [Column; 5] = [

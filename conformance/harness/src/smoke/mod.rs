@@ -1,7 +1,7 @@
 //! The smoke test: checks a harness step by step, for the person who writes it.
 //!
-//! It sends the simplest requests that show how a harness reads and writes, and reports the expected answer and a hint
-//! for each that fails. It does not test broadcasting, which is the task of the suite.
+//! It sends the simplest requests that show how a harness reads and writes, and reports the expected answer
+//! and a hint for each that fails. It does not test broadcasting, which is the task of the suite.
 
 mod probes;
 
@@ -99,7 +99,7 @@ impl Smoke<'_> {
                 return Ending::Failed;
             }
             let found = match request {
-                None => Found::LeftOut("it declares nothing that this step could use".into()),
+                None => Found::LeftOut("the implementation declares nothing that this step needs".into()),
                 Some(request) => found(self.ask(&request, |message| message), hint),
             };
             self.step(&name, found);

@@ -152,8 +152,8 @@ fn empty(able: &Capabilities) -> Like {
     value(easy(able), &[2, 0], json!([]))
 }
 
-/// Requests whose result contains the values of an operand: the sum with a neutral element, the operand alone, and the
-/// operand broadcast to its own shape.
+/// Requests whose result contains the values of an operand: the sum with a neutral element, the operand
+/// alone, and the operand broadcast to its own shape.
 fn plain(like: &Like) -> Vec<Request> {
     let sets = ELEMENTWISE.into_iter().chain([RuleSet::Bidirectional]);
     let mut all: Vec<Request> = sets.clone().flat_map(|rules| sums(rules, like)).collect();

@@ -1,4 +1,4 @@
-# Answers every sum with the shape of its first operand, all ones; crashes where an operand is empty.
+# Answers every sum with the shape of its first operand, all ones; crashes if an operand is empty.
 import json
 import math
 import sys

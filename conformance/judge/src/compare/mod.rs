@@ -148,9 +148,6 @@ pub fn judge(request: &Request, expectation: &Expectation, outcome: &Outcome, la
 ///
 /// The outcome becomes an expected value and is checked as one ([`EXPECTED_ULP`]). For an implementation that
 /// is allowed more, set the result's `tolerance_ulp`.
-///
-/// The outcome is then an expected value, and checked as one ([`EXPECTED_ULP`]): for an implementation that is
-/// allowed more, set the result's `tolerance_ulp`.
 pub fn expectation_of(outcome: &Outcome) -> Option<Expectation> {
     match outcome {
         Outcome::Success(success) => Some(Expectation::Result(ExpectedResult {

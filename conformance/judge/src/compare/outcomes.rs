@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_errored_outcome_agrees_with_nothing() {
+    fn an_errored_outcome_agrees_with_no_other() {
         let broken = Outcome::errored(broadcheck_spec::ErrorKind::Panicked, "panicked");
         let zeros = request(Function::Maximum, [0.0, -0.0]);
         assert!(!same_outcome(&broken, &broken));

@@ -8,7 +8,7 @@ use crate::text::{padded, padded_left};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules};
 use std::fmt;
 
-/// What a piece of text represents, for whoever colours it.
+/// What a piece of text represents, for code that colours it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mark {
     /// Text, or a length that is not stretched.

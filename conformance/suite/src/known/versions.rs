@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// A range of versions, by their numbers: all of them where no end is said.
+/// A range of versions, compared number by number. A bound that is absent does not restrict it.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "versions such as {from: \"2.4\", before: \"2.5\"}")]
 pub(super) struct Versions {
@@ -13,7 +13,7 @@ pub(super) struct Versions {
 }
 
 impl Versions {
-    /// Whether a version lies in the range.
+    /// Whether a version is in the range.
     pub(super) fn contain(&self, version: &str) -> bool {
         let version = numbers(version);
         self.from.as_deref().is_none_or(|from| numbers(from) <= version)
@@ -21,7 +21,7 @@ impl Versions {
     }
 
     /// # Errors
-    /// A range that holds no version, as what was found and what was expected.
+    /// The range contains no version: what was found and what was expected.
     pub(super) fn check(&self) -> Result<(), (String, &'static str)> {
         for bound in self.from.iter().chain(&self.before) {
             if !bound.starts_with(|first: char| first.is_ascii_digit()) {
@@ -30,7 +30,7 @@ impl Versions {
         }
         match (&self.from, &self.before) {
             (Some(from), Some(before)) if numbers(from) >= numbers(before) => {
-                Err((format!("none from {from} and before {before}"), "some"))
+                Err((format!("no version from {from} and before {before}"), "at least one"))
             }
             _ => Ok(()),
         }

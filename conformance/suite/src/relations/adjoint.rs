@@ -1,8 +1,8 @@
-//! Broadcasting and summing are adjoint (GRAD-1): Σ result = Σ w · gradient by w for a product of all operands and each
-//! operand w. A refusal of the product is one of its gradients (GRAD-2).
+//! Broadcasting and summing are adjoint (GRAD-1): for a product of all operands, Σ result = Σ w · gradient by
+//! w for each operand w. If the product is refused, so are its gradients (GRAD-2).
 //!
-//! Of the request's shapes, attributes and views: the values are kept where every sum of their products is exact in f64,
-//! and replaced by small integers where not.
+//! The check uses the shapes, attributes and views of the request. It also uses the values if every sum of
+//! their products is exact in f64; otherwise it replaces them with small integers.
 
 use super::original::{Ended, Original};
 use super::rewrite::{MOST_COPIED, elements, largest_integer, under, with_small_integers};
@@ -36,7 +36,7 @@ pub(super) fn adjoint(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     }
 }
 
-/// Whether every sum of products of the operands' elements is an integer that f64 holds.
+/// Whether every sum of products of the operands' elements is an integer that f64 represents exactly.
 fn is_exact(operands: &[Operand]) -> bool {
     #[allow(clippy::cast_precision_loss, reason = "an estimate")]
     let count =
@@ -55,7 +55,7 @@ pub(super) fn product_of(operands: usize) -> Expression {
     })
 }
 
-/// The product, and its gradient by each operand: that of the request first.
+/// Checks the product and its gradient by each operand, starting with the operand `first`.
 fn product(original: &Original<'_>, operands: &[Operand], first: usize) -> Result<(), Ended> {
     let expression = product_of(operands.len());
     let rules = original.request().rules();
@@ -68,7 +68,7 @@ fn product(original: &Original<'_>, operands: &[Operand], first: usize) -> Resul
         let operation = Operation::Gradient { expression: expression.clone(), wrt };
         let gradient = under(rules.clone(), &operation, operands.to_vec()).ok_or(Ended::Vacuous)?;
         let back = match original.ask(&gradient) {
-            // An operand that has no gradient here may be followed by one that has.
+            // A later operand may still have a gradient.
             Err(Ended::Vacuous) => continue,
             answer => answer?,
         };
@@ -78,7 +78,7 @@ fn product(original: &Original<'_>, operands: &[Operand], first: usize) -> Resul
     if compared { Ok(()) } else { Err(Ended::Vacuous) }
 }
 
-/// Σ broadcast(x) · y = Σ x · gradient by x of the product of x with y, which has the result's shape.
+/// Checks Σ broadcast(x) · y = Σ x · (gradient of x · y by x), where y has the result's shape.
 fn broadcast(original: &Original<'_>, operands: &[Operand]) -> Result<(), Ended> {
     let request = original.request();
     let x = operands[0].clone();
@@ -99,7 +99,7 @@ fn broadcast(original: &Original<'_>, operands: &[Operand]) -> Result<(), Ended>
     })
 }
 
-/// Σ result · y = Σ w · gradient by w.
+/// Checks Σ result · y = Σ w · gradient by w.
 fn agree(
     original: &Original<'_>,
     forward: &Outcome,

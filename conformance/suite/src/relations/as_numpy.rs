@@ -1,4 +1,5 @@
-//! A rule set as `numpy`, once the operands are reshaped to lie where the rule set puts them.
+//! Other rule sets agree with `numpy` once each operand is reshaped to the axes on which the rule set places
+//! it.
 
 use super::original::{Ended, Original, Refusals};
 use super::placement::{axes_of, result_rank, spread};
@@ -7,8 +8,9 @@ use broadcheck_spec::{
     DType, Data, Expression, Function, Operand, Operation, Outcome, Refusal, Request, RuleSet, Rules, Shape,
 };
 
-/// What `none` and `theano` accept (NONE-1, NONE-2, THEANO-5), what `pdpd` and `xla` accept or refuse where the
-/// operands have a place (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8), and what `broadcast` accepts (BIDI-1, NUMPY-5).
+/// Checks what `none` and `theano` accept (NONE-1, NONE-2, THEANO-5), what `pdpd` and `xla` accept or refuse
+/// if the operands can be placed (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8), and what `broadcast` accepts
+/// (BIDI-1, NUMPY-5).
 pub(super) fn as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let operation = request.operation();
@@ -53,8 +55,8 @@ fn without_flags(request: &Request) -> Option<Request> {
     under(Rules::Numpy, request.operation(), operands?)
 }
 
-/// The operands of `pdpd` or `xla`, each with ones around the axes on which it lies, where these are not the last axes of
-/// the result: those are where numpy puts them.
+/// Compares with `numpy` on the operands of `pdpd` or `xla`, each with ones inserted around its axes unless
+/// they are already aligned with the last axes of the result, as numpy aligns them.
 fn placed(original: &Original<'_>) -> Result<(), Ended> {
     let request = original.request();
     let (first, rank) = (request.operands()[0].shape(), result_rank(request));
@@ -84,18 +86,18 @@ fn placed(original: &Original<'_>) -> Result<(), Ended> {
     }
 }
 
-/// PDPD-4: where B does not fit, the request is refused.
+/// PDPD-4: if B does not fit on A, the request is refused.
 fn unplaced(original: &Original<'_>, pdpd: bool) -> Ended {
     match original.answer() {
         Ok(outcome @ Outcome::Success(_)) if pdpd => {
-            original.violated("accepted, although B has no place on A there", None, outcome.clone())
+            original.violated("accepted, although B does not fit on A at this axis", None, outcome.clone())
         }
         Ok(_) => Ended::Vacuous,
         Err(ended) => ended,
     }
 }
 
-/// A result of another shape as a refusal.
+/// Turns a result of another shape into a refusal.
 fn only_of_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     match outcome {
         Outcome::Success(success) if success.tensor.shape() != shape => Outcome::Refusal(Refusal::default()),
@@ -103,7 +105,7 @@ fn only_of_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     }
 }
 
-/// An operand of ones, with another name: dense, or a view of a single one where it is large.
+/// An operand of ones, with another name: dense, or a view of a single element if it is large.
 fn ones(operand: &Operand, shape: &Shape, views: bool) -> Option<Operand> {
     let name = if operand.name() == "target" { "other" } else { "target" };
     let dtype = operand.dtype();
@@ -124,7 +126,7 @@ pub(super) fn broadcast_times_ones(original: &Original<'_>, _: u128) -> Result<(
         return Err(Ended::Vacuous);
     };
     let operand = &request.operands()[0];
-    // There is no product of truth values.
+    // Booleans cannot be multiplied.
     if operand.dtype() == DType::Bool {
         return Err(Ended::Vacuous);
     }
@@ -136,7 +138,7 @@ pub(super) fn broadcast_times_ones(original: &Original<'_>, _: u128) -> Result<(
     original.compare(&variation.ok_or(Ended::Vacuous)?, Refusals::Refused, |outcome| outcome)
 }
 
-/// NUMPY-5 against BIDI-2: `broadcast` accepts where the bidirectional result is the target.
+/// NUMPY-5 and BIDI-2: `broadcast` accepts exactly if the bidirectional result has the target's shape.
 pub(super) fn broadcast_as_bidirectional(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let (Rules::Numpy, Operation::Broadcast { target_shape }) = (request.rules(), request.operation()) else {

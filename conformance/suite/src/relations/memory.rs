@@ -1,11 +1,11 @@
-//! How operands lie in memory: dense, or as views.
+//! The layout of operands in memory, dense or as views, does not change the answer.
 
 use super::original::{Ended, Original, Refusals};
 use super::placement::{axes_of, view_of};
 use super::rewrite::{self, with_operands};
 use broadcheck_spec::{Data, Expression, Operand, Operation, Request, RuleSet, Rules};
 
-/// Every view as the dense operand that it shows.
+/// Replaces every view by the dense operand that it shows.
 pub(super) fn dense_operands(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     if request.operands().iter().all(|operand| operand.strides().is_none()) {
@@ -16,7 +16,7 @@ pub(super) fn dense_operands(original: &Original<'_>, _: u128) -> Result<(), End
     original.compare(&variation.ok_or(Ended::Vacuous)?, Refusals::Place, |outcome| outcome)
 }
 
-/// Every dense operand as a view: backwards, with a gap after each element.
+/// Replaces every dense operand by a reversed view with a gap after each element.
 pub(super) fn strided_operands(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     if request.operands().iter().all(|operand| operand.strides().is_some()) {
@@ -27,7 +27,7 @@ pub(super) fn strided_operands(original: &Original<'_>, _: u128) -> Result<(), E
     original.compare(&variation.ok_or(Ended::Vacuous)?, Refusals::Place, |outcome| outcome)
 }
 
-/// A dense operand as a view from the end of a buffer; a view as it is.
+/// A dense operand as a view that starts at the end of its buffer; a view unchanged.
 fn backwards(operand: &Operand) -> Option<Operand> {
     if operand.strides().is_some() || operand.values().is_empty() {
         return Some(operand.clone());
@@ -50,7 +50,8 @@ fn backwards(operand: &Operand) -> Option<Operand> {
     rewrite::flagged(view.ok()?, operand.broadcastable().map(<[bool]>::to_vec))
 }
 
-/// Every operand as a view of the result's shape, with stride 0 where it is broadcast: equal shapes need no rule.
+/// Replaces every operand by a view of the result's shape, with stride 0 on broadcast axes. The shapes are
+/// then equal, so no broadcasting rule applies.
 pub(super) fn operands_as_views(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let expression = match request.operation() {
@@ -63,7 +64,8 @@ pub(super) fn operands_as_views(original: &Original<'_>, _: u128) -> Result<(), 
     for (place, operand) in request.operands().iter().enumerate() {
         let axes = axes_of(request, place).ok_or(Ended::Vacuous)?;
         let Some(view) = view_of(operand, &axes, result) else {
-            let detail = format!("the result has shape {result}, which no view of {} has", operand.shape());
+            let detail =
+                format!("the result has shape {result}, to which {} cannot be expanded", operand.shape());
             return Err(original.violated(detail, None, original.outcome().clone()));
         };
         operands.push(view);

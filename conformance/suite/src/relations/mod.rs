@@ -1,14 +1,14 @@
 //! What must hold between several answers of one implementation, whatever the right answers are.
 //!
-//! A [`Relation`] is a function of a request: it asks a variation of the request, or several, and states how the
-//! answers must agree. No relation knows an answer, and none uses the reference. The judge compares the answers,
-//! with its tolerances.
+//! A [`Relation`] takes a request, sends one or more variations of it to the implementation, and states how
+//! the answers must agree. No relation knows the right answer, and none uses the reference. The judge
+//! compares the answers, with its tolerances.
 //!
 //! | relation | variation |
 //! |---|---|
 //! | `operands-reversed` | the operands listed in the opposite order |
 //! | `dense-operands` | every view as the dense operand that it shows |
-//! | `strided-operands` | every dense operand as a view, with gaps, backwards |
+//! | `strided-operands` | every dense operand as a reversed view with gaps |
 //! | `operands-as-views` | every operand as a view of the result's shape, with stride 0 where it is broadcast |
 //! | `unit-axis-in-front` | one more axis of length 1 |
 //! | `axes-permuted` | the axes of all operands in another order, once the ranks are equal |
@@ -20,9 +20,10 @@
 //! | `operands-grouped` | a sum of three operands, two of them added first |
 //! | `adjoint` | the gradients of a product by each operand |
 //!
-//! The fuzzer checks them over the requests that it generates (`oracle::Relations`, `oracle::Gradient`). The sweeps
-//! of the suite and `broadcheck exhaust` check them over all small requests: a [`RelationSweep`] is a relation with
-//! an enumeration of requests ([`Requests`]), whose number it computes by arithmetic.
+//! The fuzzer checks relations over the requests that it generates (`oracle::Relations`, `oracle::Gradient`).
+//! The sweeps of the suite and `broadcheck exhaust` check them over all small requests: a [`RelationSweep`]
+//! combines a relation with an enumeration of requests ([`Requests`]), whose number is computed by
+//! arithmetic.
 
 mod adjoint;
 mod as_numpy;
@@ -52,21 +53,22 @@ use original::Ended;
 pub struct Relation {
     /// The name in reports and signatures: `operands-reversed`.
     pub name: &'static str,
-    /// The rule sets that it asks besides that of the request.
+    /// The rule sets that its variations use besides the request's.
     rules: &'static [RuleSet],
-    /// The operations that it asks besides that of the request.
+    /// The operations that its variations use besides the request's.
     operations: &'static [OperationKind],
-    /// Whether it asks about strided views.
+    /// Whether its variations use strided views.
     strided: bool,
-    /// How many variations there are to check one by one, by the highest rank of the operands.
+    /// The number of variations to check one by one, from the highest rank of the operands.
     variations: fn(usize) -> u128,
     check: Check,
 }
 
-/// Asks one of the variations, and compares.
+/// Sends the variation with this number, and compares the answers.
 type Check = fn(&Original<'_>, u128) -> Result<(), Ended>;
 
-/// The relations that the oracle of the fuzzer checks, in order. [`ADJOINT`] belongs to the oracle for gradients.
+/// The relations that the oracle of the fuzzer checks, in order. [`ADJOINT`] belongs to the oracle for
+/// gradients.
 pub static RELATIONS: [&Relation; 12] = [
     &OPERANDS_REVERSED,
     &DENSE_OPERANDS,
@@ -112,7 +114,8 @@ static BROADCAST_AS_BIDIRECTIONAL: Relation = Relation {
 static IN_STAGES: Relation = Relation::new("in-stages", stages::in_stages);
 static OPERANDS_GROUPED: Relation = Relation::new("operands-grouped", stages::operands_grouped);
 
-/// The sum of a product of all operands is that of each operand times the gradient by it.
+/// The sum of a product of all operands equals, for each operand, the sum of that operand times the gradient
+/// with respect to it.
 pub static ADJOINT: Relation = Relation {
     operations: &[OperationKind::Elementwise, OperationKind::Gradient],
     ..Relation::new("adjoint", adjoint::adjoint)
@@ -123,15 +126,15 @@ impl Relation {
         Relation { name, rules: &[], operations: &[], strided: false, variations: |_| 1, check }
     }
 
-    /// How many variations of a request there are to check one by one: more than one for `axes-permuted`.
+    /// The number of variations of a request to check one by one: more than one only for `axes-permuted`.
     pub fn variations(&self, request: &Request) -> u128 {
         (self.variations)(request.operands().iter().map(Operand::rank).max().unwrap_or(0))
     }
 
-    /// Asks a variation, counted from 0, and compares.
+    /// Sends a variation, counted from 0, and compares the answers.
     ///
     /// # Errors
-    /// The answers do not agree, or there is none.
+    /// The answers do not agree, or one is missing.
     pub fn check(&self, original: &Original<'_>, variation: u128) -> Result<Held, Box<Violation>> {
         match (self.check)(original, variation) {
             Ok(()) => Ok(Held::Compared),

@@ -8,8 +8,8 @@ use broadcheck_spec::{
     Data, Expression, Operand, Operation, OperationKind, Outcome, Request, RuleSet, Rules, Shape, Tensor,
 };
 
-/// The operands listed in the opposite order, and read where they now are (NUMPY-2, NONE-2, THEANO-3, XLA-8). pdpd
-/// tells its operands apart.
+/// Lists the operands in the opposite order; the expression reads the same ones as before (NUMPY-2, NONE-2,
+/// THEANO-3, XLA-8). Not for pdpd, whose two operands have different roles.
 pub(super) fn operands_reversed(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let count = request.operands().len();
@@ -17,7 +17,7 @@ pub(super) fn operands_reversed(original: &Original<'_>, _: u128) -> Result<(), 
         return Err(Ended::Vacuous);
     }
     let variation = reversed(request).ok_or(Ended::Vacuous)?;
-    // THEANO-1: a flag violation names the first operand in the list that has one.
+    // THEANO-1: a flag violation names the first offending operand in the list.
     let theano = request.rules().set() == RuleSet::Theano;
     let refusals = if theano { Refusals::Kind } else { Refusals::Place };
     original.compare(&variation, refusals, |outcome| match outcome {
@@ -43,7 +43,7 @@ fn reversed(request: &Request) -> Option<Request> {
     Request::new(request.rules().clone(), operation, operands).ok()
 }
 
-/// The axes of all operands in another order, once the ranks are equal (NUMPY-1, NUMPY-2, NONE-2). The variations are
+/// Permutes the axes of all operands, once the ranks are equal (NUMPY-1, NUMPY-2, NONE-2). The variations are
 /// the permutations in lexicographic order: the last reverses the axes.
 pub(super) fn axes_permuted(original: &Original<'_>, variation: u128) -> Result<(), Ended> {
     let request = original.request();
@@ -99,7 +99,7 @@ fn permutation(rank: usize, number: u128) -> Vec<usize> {
         .collect()
 }
 
-/// Row-major values with the axes in another order: `order` has for each new axis the old one.
+/// Row-major values with permuted axes: `order[new]` is the old axis.
 fn permute(shape: &[usize], values: &Data, order: &[usize]) -> Option<(Shape, Data)> {
     let strides = row_major(shape)?;
     let lengths = Shape::new(order.iter().map(|&axis| shape[axis]).collect());

@@ -1,4 +1,4 @@
-//! A request whose variations are asked, and how the answers are compared.
+//! Sends a request and its variations to an implementation, and compares the answers.
 
 use super::Relation;
 use crate::run::run_caught;
@@ -7,7 +7,7 @@ use broadcheck_judge::describe::summarize_request;
 use broadcheck_spec::{Implementation, Outcome, Refusal, Request, Success};
 use std::cell::OnceCell;
 
-/// A request, and the implementation that is asked. The request itself is asked at most once.
+/// A request and the implementation that answers it. The request itself is sent at most once.
 pub struct Original<'a> {
     implementation: &'a dyn Implementation,
     request: &'a Request,
@@ -15,7 +15,7 @@ pub struct Original<'a> {
     outcome: OnceCell<Outcome>,
 }
 
-/// What became of a relation that holds.
+/// The result of a relation that is not violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// Answers were compared.
@@ -27,11 +27,11 @@ pub enum Held {
 /// Answers that do not agree, or a variation without an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// How the answers differ, or why there is none.
+    /// How the answers differ, or why one is missing.
     pub detail: String,
-    /// The variation, where one was asked.
+    /// The variation, if one was sent.
     pub variation: Option<Request>,
-    /// The answer to the request itself, where it was compared.
+    /// The answer to the request itself, if it was compared.
     pub left: Option<Outcome>,
     /// The answer to the variation, in the form of an answer to the request.
     pub right: Option<Outcome>,
@@ -55,7 +55,7 @@ pub(super) enum Ended {
     Violated(Box<Violation>),
 }
 
-/// What a relation states where the request is refused.
+/// What a relation states if the request is refused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum Refusals {
     /// Nothing.
@@ -64,17 +64,18 @@ pub(super) enum Refusals {
     Refused,
     /// The variation is refused with the same kind.
     Kind,
-    /// And at the same axis, of the same operand.
+    /// The variation is refused with the same kind, axis and operand.
     Place,
 }
 
 impl<'a> Original<'a> {
-    /// A request of any origin. A variation that the implementation does not declare, or skips, is not compared.
+    /// A request of any origin. A variation that the implementation does not declare, or skips, is not
+    /// compared.
     pub fn new(implementation: &'a dyn Implementation, request: &'a Request) -> Original<'a> {
         Original { implementation, request, strict: false, outcome: OnceCell::new() }
     }
 
-    /// A request whose variations the implementation declares to answer: one that it skips is a violation.
+    /// A request whose variations are all within the declared capabilities: to skip one is a violation.
     pub fn strict(implementation: &'a dyn Implementation, request: &'a Request) -> Original<'a> {
         Original { strict: true, ..Original::new(implementation, request) }
     }
@@ -84,12 +85,12 @@ impl<'a> Original<'a> {
         self.request
     }
 
-    /// What the request itself is answered.
+    /// The outcome of the request itself.
     pub fn outcome(&self) -> &Outcome {
         self.outcome.get_or_init(|| run_caught(self.implementation, self.request))
     }
 
-    /// A variation as the request whose own variations are asked.
+    /// A variation as a request that has variations itself.
     pub(super) fn of_variation<'b>(&self, variation: &'b Request) -> Result<Original<'b>, Ended>
     where
         'a: 'b,
@@ -101,12 +102,12 @@ impl<'a> Original<'a> {
         Ok(Original { implementation, request: variation, strict, outcome: OnceCell::new() })
     }
 
-    /// Whether the implementation takes strided views.
+    /// Whether the implementation supports strided views.
     pub(super) fn takes_views(&self) -> bool {
         self.implementation.capabilities().strided
     }
 
-    /// The outcome, where it is a result or a refusal.
+    /// The outcome, if it is a result or a refusal.
     pub(super) fn answer(&self) -> Result<&Outcome, Ended> {
         let outcome = self.outcome();
         match self.failure(outcome) {
@@ -129,7 +130,7 @@ impl<'a> Original<'a> {
         }
     }
 
-    /// Asks a variation: a result or a refusal.
+    /// Sends a variation. Returns its outcome, if that is a result or a refusal.
     pub(super) fn ask(&self, variation: &Request) -> Result<Outcome, Ended> {
         if !self.strict && self.implementation.capabilities().covers(variation).is_err() {
             return Err(Ended::Vacuous);
@@ -142,17 +143,17 @@ impl<'a> Original<'a> {
         }
     }
 
-    /// Why an outcome is not an answer; `Some(None)` where it may be skipped.
+    /// Why an outcome is not an answer; `Some(None)` for a skip that is allowed.
     fn failure(&self, outcome: &Outcome) -> Option<Option<String>> {
         match outcome {
             Outcome::Success(_) | Outcome::Refusal(_) => None,
             Outcome::Skipped { .. } if !self.strict => Some(None),
-            Outcome::Skipped { reason } => Some(Some(format!("skipped inside what it declares: {reason}"))),
+            Outcome::Skipped { reason } => Some(Some(format!("skipped although declared: {reason}"))),
             Outcome::Errored { message, .. } => Some(Some(message.clone())),
         }
     }
 
-    /// Asks a variation. Its answer, as one to the request itself, must agree with the request's.
+    /// Sends a variation. Its answer, converted to one to the request itself, must agree with the request's.
     pub(super) fn compare(
         &self,
         variation: &Request,
@@ -167,8 +168,8 @@ impl<'a> Original<'a> {
         self.agrees(variation, refusals, other)
     }
 
-    /// The answer to a variation, in the form of an answer to the request, agrees with the request's. The common case
-    /// allocates nothing.
+    /// Checks that the answer to a variation, in the form of an answer to the request, agrees with the
+    /// request's. The common case allocates nothing.
     pub(super) fn agrees(
         &self,
         variation: &Request,
@@ -187,7 +188,7 @@ impl<'a> Original<'a> {
         }
     }
 
-    /// A violation in words, by an answer to a variation.
+    /// A violation, described in words, by the answer to a variation.
     pub(super) fn violated(
         &self,
         detail: impl Into<String>,
@@ -204,7 +205,7 @@ impl<'a> Original<'a> {
 }
 
 impl Refusals {
-    /// An outcome without what is not compared.
+    /// The outcome without the parts that are not compared.
     fn compared(self, outcome: &Outcome) -> Outcome {
         match outcome {
             Outcome::Refusal(refusal) => Outcome::Refusal(match self {

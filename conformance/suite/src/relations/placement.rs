@@ -1,8 +1,8 @@
-//! On which axes of the result the axes of an operand lie, for relations that reshape operands or view them.
+//! Maps the axes of an operand to axes of the result, for relations that reshape operands or view them.
 
 use broadcheck_spec::{Operand, Operation, Request, Rules, Shape};
 
-/// The rank of the result, where the request is accepted.
+/// The rank of the result, if the request is accepted.
 pub(super) fn result_rank(request: &Request) -> usize {
     let target = match request.operation() {
         Operation::Broadcast { target_shape } => target_shape.rank(),
@@ -11,8 +11,9 @@ pub(super) fn result_rank(request: &Request) -> usize {
     request.operands().iter().map(Operand::rank).fold(target, usize::max)
 }
 
-/// The axes of the result on which the axes of an operand lie, without the trailing axes that pdpd drops (PDPD-3).
-/// `None` where the attributes give the operand no place: the rule set refuses the request.
+/// The axes of the result to which the axes of an operand are aligned, without the trailing axes that pdpd
+/// drops (PDPD-3). `None` if the attributes leave no place for the operand, so that the rule set refuses the
+/// request.
 pub(super) fn axes_of(request: &Request, place: usize) -> Option<Vec<usize>> {
     let operands = request.operands();
     let shape = operands[place].shape();
@@ -40,7 +41,7 @@ fn trimmed(b: &Shape) -> &[usize] {
     &b[..kept]
 }
 
-/// PDPD-1, PDPD-2 and PDPD-4: the axis of A on which B starts; `None` where B does not fit there.
+/// PDPD-1, PDPD-2 and PDPD-4: the axis of A at which B starts; `None` if B does not fit there.
 fn pdpd_start(a: &Shape, b: &Shape, axis: Option<i64>) -> Option<usize> {
     let default = a.rank().checked_sub(b.rank())?;
     let start = match axis {
@@ -50,8 +51,8 @@ fn pdpd_start(a: &Shape, b: &Shape, axis: Option<i64>) -> Option<usize> {
     (start.checked_add(trimmed(b).len())? <= a.rank()).then_some(start)
 }
 
-/// XLA-1, XLA-7 and XLA-8: at equal ranks no dimensions or the identity; else strictly increasing axes of the higher
-/// operand, one per axis of the lower.
+/// XLA-1, XLA-7 and XLA-8: no dimensions or the identity for equal ranks; otherwise strictly increasing axes
+/// of the higher operand, one per axis of the lower.
 fn xla_axes(dimensions: Option<&[i64]>, own: usize, other: usize) -> Option<Vec<usize>> {
     let all = || (0..own).collect();
     let given = dimensions.unwrap_or(&[]);
@@ -79,8 +80,8 @@ pub(super) fn spread(lengths: &[usize], axes: &[usize], rank: usize) -> Vec<usiz
     wide
 }
 
-/// The operand as a view of `result`, with stride 0 where it has length 1 or no axis. `None` where there is no such
-/// view: the result is what an implementation answered, and may have any shape.
+/// The operand as a view of shape `result`, with stride 0 where it has length 1 or no axis. `None` if there
+/// is no such view: `result` is the answer of an implementation and may be any shape.
 pub(super) fn view_of(operand: &Operand, axes: &[usize], result: &Shape) -> Option<Operand> {
     let own = match operand.strides() {
         Some(strides) => strides.to_vec(),

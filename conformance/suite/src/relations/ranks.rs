@@ -1,11 +1,11 @@
-//! One more axis of length 1 in front.
+//! Another axis of length 1 in front.
 
 use super::original::{Ended, Original, Refusals};
 use super::rewrite::{under, with_axis_in_front, with_operands, with_shape};
 use broadcheck_spec::{Operand, Operation, Outcome, Request, RuleSet, Rules, Shape, Success, Tensor};
 
-/// One more axis of length 1, in front of every operand where ranks count from the right, and in front of the
-/// operand of the higher rank where the rule set says on which of its axes the other lies.
+/// Adds an axis of length 1: in front of every operand if the rule set aligns on the right, and in front of
+/// the higher-rank operand only if an attribute specifies where the other one goes.
 pub(super) fn unit_axis_in_front(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let variation = lifted(request).ok_or(Ended::Vacuous)?;
@@ -13,7 +13,8 @@ pub(super) fn unit_axis_in_front(original: &Original<'_>, _: u128) -> Result<(),
         Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape()),
         Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
     };
-    // THEANO-1: a flag violation has the axis of an operand, which may or may not have got one more.
+    // THEANO-1: a flag violation names an axis of an operand, to which an axis may or may not have been
+    // added.
     let refusals = if request.rules().set() == RuleSet::Theano { Refusals::Kind } else { Refusals::Place };
     original.compare(&variation, refusals, |outcome| match outcome {
         Outcome::Refusal(mut refusal) => {
@@ -36,7 +37,7 @@ fn lifted(request: &Request) -> Option<Request> {
             Request::new(rules.clone(), operation, all()?).ok()
         }
         (Rules::Theano, ..) => {
-            // THEANO-1: without flags all are false, and the new axis needs a true one.
+            // THEANO-1: absent flags are all false, but the new axis must be flagged True.
             let lifted = |operand: &Operand| {
                 let flags =
                     operand.broadcastable().map_or_else(|| vec![false; operand.rank()], <[bool]>::to_vec);
@@ -56,7 +57,7 @@ fn lifted(request: &Request) -> Option<Request> {
             let identity = |list: &[i64]| list.len() == left && counts_up(list);
             let given = match given {
                 Some(list) if left == right && identity(list) => {
-                    // The identity over one more axis; over none it is the empty list, which says nothing.
+                    // The identity over one more axis; for rank 0 the empty list, which is the same as none.
                     let next = i64::try_from(left).ok()?;
                     Some(if list.is_empty() {
                         Vec::new()
@@ -64,7 +65,7 @@ fn lifted(request: &Request) -> Option<Request> {
                         list.iter().copied().chain([next]).collect()
                     })
                 }
-                // No identity here, and one over one more axis.
+                // Not the identity here, but the identity once there is one more axis.
                 Some(list) if left == right && list.len() == left + 1 && counts_up(list) => return None,
                 Some(list) if left != right => {
                     let moved = |&axis: &i64| if axis >= 0 { axis.saturating_add(1) } else { axis };

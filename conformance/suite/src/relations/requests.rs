@@ -1,7 +1,7 @@
 //! Every small request: all shapes up to a rank and a length, with the attributes of a rule set.
 //!
-//! Operand `place` holds the numbers 1, 2, 3, … shifted by 17 · `place` bits, so that each element of a sum or
-//! a difference tells which element of each operand was read, and every value is exact in f64.
+//! Operand `place` contains the numbers 1, 2, 3, … shifted by 17 · `place` bits, so that each element of a
+//! sum or a difference shows which element of each operand was read, and every value is exact in f64.
 
 use super::space::{
     AXES, Extent, axes, choices, dimensions_count, each_dimensions, flags, flags_count,
@@ -66,8 +66,8 @@ pub enum Attributes {
     OnesFlagged,
 }
 
-/// Every request of every rule set. `numpy` has two operations: `elementwise`, and `broadcast` of the one shape to the
-/// other.
+/// Every request of every rule set. `numpy` has two operations: `elementwise`, and `broadcast` of the first
+/// shape to the second.
 pub const REQUESTS: [Requests; 7] = [
     Requests::new(RuleSet::None, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Numpy, Template::Difference, Attributes::Default),
@@ -98,12 +98,12 @@ impl Requests {
         }
     }
 
-    /// How many requests there are within bounds, by arithmetic.
+    /// The number of requests within these bounds, by arithmetic.
     pub fn count(&self, extent: &Extent) -> u128 {
         self.weighted_count(extent, |_| 1)
     }
 
-    /// How many there are where each counts as often as the highest rank of the first two shapes says.
+    /// The same, with each request weighted by a function of the highest rank of the first two shapes.
     pub(super) fn weighted_count(&self, extent: &Extent, weight: impl Fn(usize) -> u128) -> u128 {
         let of = |one: usize, other: usize| {
             self.attributes.count(one, other).saturating_mul(weight(one.max(other)))
@@ -116,8 +116,8 @@ impl Requests {
         }
     }
 
-    /// Visits the requests whose first two shapes have these places in `shapes`. Over all ordered pairs of places,
-    /// these are all requests, each once.
+    /// Visits the requests whose first two shapes are at these places in `shapes`. Calling this for all
+    /// ordered pairs of places visits every request exactly once.
     pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Request)) {
         if self.unordered && first > second {
             return;
@@ -226,7 +226,8 @@ impl Attributes {
     }
 }
 
-/// A request whose operands are used again under other attributes: there are thousands of them per pair.
+/// A request that is rebuilt with other attributes from the same operands, because a pair of shapes has
+/// thousands.
 struct Reused(Option<Request>);
 
 impl Reused {
@@ -263,7 +264,7 @@ pub fn operand(shape: &Shape, place: usize) -> Operand {
 /// A dense operand of these values: `a`, `b` or `c` by its place.
 ///
 /// # Panics
-/// Where there is not one value per element.
+/// If there is not one value per element.
 pub fn dense(shape: Shape, values: Vec<f64>, place: usize) -> Operand {
     Operand::dense(["a", "b", "c"][place], shape, values).expect("one value per element")
 }
@@ -271,7 +272,7 @@ pub fn dense(shape: Shape, values: Vec<f64>, place: usize) -> Operand {
 /// An operand with flags.
 ///
 /// # Panics
-/// Where there is not one flag per axis.
+/// If there is not one flag per axis.
 pub fn flagged(operand: Operand, flags: &[bool]) -> Operand {
     operand.with_broadcastable(flags.to_vec()).expect("one flag per axis")
 }
@@ -279,7 +280,7 @@ pub fn flagged(operand: Operand, flags: &[bool]) -> Operand {
 /// A function of two operands, by their places.
 ///
 /// # Panics
-/// For a function of another number of arguments.
+/// If the function does not take two arguments.
 pub fn of(function: Function, left: usize, right: usize) -> Expression {
     let arguments = [Expression::operand(left), Expression::operand(right)];
     Expression::call(function, arguments).expect("a function of two arguments")
@@ -315,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pair_of_elements_has_a_difference_of_its_own() {
+    fn every_pair_of_elements_has_a_unique_difference() {
         let (a, b) = (values(&[9, 9], 0), values(&[9, 9], 1));
         let mut all: Vec<i64> = Vec::new();
         for left in &a {
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_requests_are_visited_as_are_counted() {
+    fn every_counted_request_is_visited() {
         for extent in [Extent::new(0, 0), Extent::new(2, 2), Extent::new(3, 1)] {
             let shapes = extent.shapes();
             for requests in REQUESTS {

@@ -1,7 +1,7 @@
 //! Rewrites operands, requests and outcomes: dense copies, views, other shapes, other values.
 //!
-//! Everything here returns `None` where there is nothing to write: too many elements to copy, or parts that make no
-//! request.
+//! Everything here returns `None` if the result cannot be built: too many elements to copy, or parts that do
+//! not form a valid request.
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
@@ -11,7 +11,7 @@ use broadcheck_spec::{
 /// More elements than this are not copied.
 pub const MOST_COPIED: usize = 1 << 16;
 
-/// The elements of an operand, row-major; `None` where there are too many to copy.
+/// The elements of an operand, row-major; `None` if there are too many to copy.
 pub fn elements(operand: &Operand) -> Option<Data> {
     let Some(strides) = operand.strides() else {
         return (operand.values().len() <= MOST_COPIED).then(|| operand.values().clone());
@@ -46,7 +46,8 @@ pub fn gathered(values: &Data, positions: &[usize]) -> Option<Data> {
     Data::from_scalars(values.dtype(), scalars?).ok()
 }
 
-/// A dense operand of the same name and elements, with another shape. Flags are kept where the rank is the same.
+/// A dense operand of the same name and elements, with another shape. Flags are kept if the rank does not
+/// change.
 pub fn reshaped(operand: &Operand, shape: impl Into<Shape>) -> Option<Operand> {
     let made = Operand::dense(operand.name(), shape, elements(operand)?).ok()?;
     match operand.broadcastable().filter(|flags| flags.len() == made.rank()) {
@@ -79,7 +80,7 @@ pub fn flagged(operand: Operand, flags: Option<Vec<bool>>) -> Option<Operand> {
     }
 }
 
-/// The same operand with one more axis, of length 1, in front; its flag is true where there are flags.
+/// The same operand with another axis of length 1 in front, flagged True if there are flags.
 pub fn with_axis_in_front(operand: &Operand) -> Option<Operand> {
     let shape: Vec<usize> = std::iter::once(1).chain(operand.shape().iter().copied()).collect();
     let flags =
@@ -105,7 +106,7 @@ pub fn under(rules: Rules, operation: &Operation, operands: Vec<Operand>) -> Opt
     Request::new(rules, operation.clone(), operands).ok()
 }
 
-/// The result with another shape, where it has as many elements, and nothing else.
+/// The result with another shape, if that has as many elements, without intermediate and flags.
 pub fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     let Outcome::Success(success) = outcome else { return outcome };
     let found = success.tensor.clone();
@@ -113,7 +114,8 @@ pub fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     Outcome::Success(Success::from(Tensor::new(shape.clone(), values).unwrap_or(found)))
 }
 
-/// The operand with the values 1, 2, 3, -1 and -2 in a fixed order, as f64: their products and sums are exact.
+/// The operand with the values 1, 2, 3, -1 and -2 in a fixed order, as f64: their products and sums are
+/// exact.
 pub fn with_small_integers(operand: &Operand, place: usize) -> Option<Operand> {
     const NUMBERS: [f64; 5] = [2.0, -1.0, 3.0, 1.0, -2.0];
     let count = operand.values().len();
@@ -129,7 +131,7 @@ pub fn with_small_integers(operand: &Operand, place: usize) -> Option<Operand> {
     flagged(made, operand.broadcastable().map(<[bool]>::to_vec))
 }
 
-/// The largest magnitude of an operand's values, where all of them are integers other than 0, as f64.
+/// The largest magnitude of an operand's values as f64, if all of them are integers other than 0.
 pub fn largest_integer(operand: &Operand) -> Option<f64> {
     let Data::F64(values) = operand.values() else { return None };
     values.iter().try_fold(1.0f64, |largest, value| {

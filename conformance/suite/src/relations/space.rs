@@ -1,11 +1,11 @@
-//! All small shapes and attributes, and how many there are by arithmetic alone.
+//! Enumerates all small shapes and attributes, and computes their number by arithmetic alone.
 //!
-//! Code that visits them knows the number in advance, and can check that it visited as many.
+//! Code that visits them therefore knows the number in advance, and can check that it visited as many.
 
 use broadcheck_spec::Shape;
 use std::fmt;
 
-/// Bounds on shapes: every rank up to the one, every length from 0 up to the other.
+/// Bounds on shapes: every rank up to `max_rank`, every length from 0 to `max_length`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The highest rank.
@@ -26,7 +26,7 @@ impl Extent {
         Extent { max_rank, max_length }
     }
 
-    /// The number of shapes of a rank. Counts beyond `u128` stay at its end, here and below.
+    /// The number of shapes of a rank. Counts saturate at `u128::MAX`, here and below.
     pub fn shapes_of_rank(&self, rank: usize) -> u128 {
         power(self.max_length as u128 + 1, rank)
     }
@@ -38,7 +38,7 @@ impl Extent {
 
     /// Σ over all ranks.
     pub fn sum_over_ranks(&self, of: impl Fn(usize) -> u128) -> u128 {
-        // Beyond rank 64 every count has reached the end already.
+        // Beyond rank 64 every count is already saturated.
         (0..=self.max_rank.min(64)).map(of).fold(0, u128::saturating_add)
     }
 
@@ -52,7 +52,7 @@ impl Extent {
         })
     }
 
-    /// Σ over unordered pairs of shapes, a shape with itself included.
+    /// The same over unordered pairs of shapes, including a shape with itself.
     pub fn sum_over_unordered_pairs(&self, of: impl Fn(usize, usize) -> u128) -> u128 {
         let shapes = |rank| self.shapes_of_rank(rank);
         self.sum_over_ranks(|left| {
@@ -83,7 +83,7 @@ impl Extent {
     }
 }
 
-/// The values of pdpd's `axis`: absent, and from below every limit to above those of rank 4.
+/// The values of pdpd's `axis`: absent, and from below the lower limit to above the upper limit for rank 4.
 pub(super) fn axes() -> impl Iterator<Item = Option<i64>> {
     std::iter::once(None).chain((-3..=5).map(Some))
 }
@@ -91,7 +91,8 @@ pub(super) fn axes() -> impl Iterator<Item = Option<i64>> {
 /// How many values of `axis` there are.
 pub(super) const AXES: u128 = 10;
 
-/// Up to so many `broadcast_dimensions` of one wrong length are all visited: ranks up to 3 have no more.
+/// The largest number of `broadcast_dimensions` of one wrong length that are all visited. Ranks up to 3 have
+/// no more.
 const MOST_WRONG_LISTS: u128 = 1000;
 
 /// How many lists of `broadcast_dimensions` [`each_dimensions`] visits.
@@ -107,7 +108,7 @@ pub(super) fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
 /// Every `broadcast_dimensions` for operands of these ranks: absent, then each list of -1 to the higher rank
 /// (one below and one above what an axis can be) of each length up to one more than the lower rank.
 ///
-/// A list of another length than the lower rank is refused for its length, whatever it holds. Where there are
+/// A list whose length is not the lower rank is refused for its length, whatever it contains. If there are
 /// more than 1000 of one such length, only three are visited: the first axes, all too low, all too high.
 pub(super) fn each_dimensions(one_rank: usize, other_rank: usize, mut visit: impl FnMut(Option<&[i64]>)) {
     let (low, high) = (one_rank.min(other_rank), signed(one_rank.max(other_rank)));
@@ -166,12 +167,12 @@ pub(super) fn factorial(rank: usize) -> u128 {
     (1..=rank as u128).fold(1, u128::saturating_mul)
 }
 
-/// `base` to the power of `exponent`, at most the end of `u128`.
+/// `base` to the power of `exponent`, saturating at `u128::MAX`.
 fn power(base: u128, exponent: usize) -> u128 {
     base.saturating_pow(u32::try_from(exponent).unwrap_or(u32::MAX))
 }
 
-/// A rank as dimensions are written.
+/// A rank in the type of `broadcast_dimensions`.
 pub(super) fn signed(rank: usize) -> i64 {
     i64::try_from(rank).unwrap_or(i64::MAX)
 }
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_walked_is_as_much_as_is_counted() {
+    fn the_number_visited_is_the_number_counted() {
         let extent = Extent::new(3, 2);
         assert_eq!(extent.shapes().len() as u128, extent.shape_count());
         assert_eq!(extent.shape_count(), 1 + 3 + 9 + 27);
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_bounds_end_in_a_large_number() {
+    fn absurd_bounds_saturate() {
         let extent = Extent::new(usize::MAX, usize::MAX);
         assert_eq!(extent.sum_over_pairs(dimensions_count), u128::MAX);
         assert_eq!(Extent::new(500, 3).sum_over_pairs(|_, _| 1), u128::MAX);

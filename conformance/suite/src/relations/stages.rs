@@ -6,8 +6,9 @@ use broadcheck_spec::{
     Expression, Function, Node, Operand, Operation, Outcome, Request, RuleSet, Rules, Tensor,
 };
 
-/// A fused expression rounds at every function, as if each result had been stored (V-4b): so one may be. Of exact
-/// expressions only, and where any number of operands is allowed.
+/// Stores the result of one function and uses it as an operand. This changes nothing, because a fused
+/// expression rounds at every function as if each result had been stored (V-4b). Only for exact expressions,
+/// and rule sets that take any number of operands.
 pub(super) fn in_stages(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let Operation::Elementwise { expression } = request.operation() else { return Err(Ended::Vacuous) };
@@ -27,7 +28,7 @@ pub(super) fn in_stages(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     original.compare(&variation, Refusals::Unspecified, |outcome| outcome)
 }
 
-/// The request with a stored result, as one more operand, in the place of a call.
+/// The request with a stored result, as an additional operand, in place of a call.
 fn with_stored(request: &Request, expression: &Expression, place: usize, stored: Tensor) -> Option<Request> {
     let name =
         (0..).map(|number| format!("stage{number}")).find(|name| !request.names().contains(&&name[..]))?;
@@ -42,9 +43,9 @@ fn with_stored(request: &Request, expression: &Expression, place: usize, stored:
     under(request.rules().clone(), &Operation::Elementwise { expression }, operands)
 }
 
-/// numpy gives the same for three operands at once, for the first two added before, and for the last two added
-/// before. Of the request's shapes: its values are replaced by small integers, of which a sum
-/// is associative, unless they are integers already.
+/// numpy gives the same sum for three operands at once, for the first two added first, and for the last two
+/// added first. The check uses the request's shapes. Values that are not integers are replaced by small
+/// integers, whose addition is associative.
 pub(super) fn operands_grouped(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let (Rules::Numpy, Operation::Elementwise { expression }, [a, b, c, ..]) =

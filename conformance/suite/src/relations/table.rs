@@ -1,4 +1,4 @@
-//! Relations over all small requests of a rule set: the sweeps.
+//! The relation sweeps: relations over all small requests of a rule set.
 
 use super::requests::Attributes::{
     AbsentOrIncreasing, Default, EqualRanks, EveryAxis, EveryDimensions, EveryFlags, Increasing, LastAxes,
@@ -21,7 +21,7 @@ pub struct RelationSweep {
     pub statement: &'static str,
     /// The requests.
     pub requests: Requests,
-    /// What is checked of each.
+    /// The relation that is checked for each request.
     pub relation: &'static Relation,
 }
 
@@ -40,26 +40,26 @@ impl RelationSweep {
         RELATION_SWEEPS.iter().find(|sweep| sweep.name == name)
     }
 
-    /// The rule sets that are asked. The sweep is about the first.
+    /// The rule sets of the requests and their variations. The sweep is about the first.
     pub fn rules(&self) -> impl Iterator<Item = RuleSet> {
         std::iter::once(self.requests.rules).chain(self.relation.rules.iter().copied())
     }
 
-    /// The operations that are asked.
+    /// The operations of the requests and their variations.
     fn operations(&self) -> impl Iterator<Item = OperationKind> {
-        let asks = |kind: &OperationKind| {
+        let used = |kind: &OperationKind| {
             self.requests.operation() == *kind || self.relation.operations.contains(kind)
         };
-        OperationKind::ALL.into_iter().filter(asks)
+        OperationKind::ALL.into_iter().filter(used)
     }
 
-    /// How many checks there are within bounds, by arithmetic.
+    /// The number of checks within these bounds, by arithmetic.
     pub fn count(&self, extent: &Extent) -> u128 {
         self.requests.weighted_count(extent, self.relation.variations)
     }
 
-    /// Visits the requests whose first two shapes have these places in `shapes`, each with the number of every
-    /// variation. Over all ordered pairs of places, these are all checks, each once.
+    /// Visits the requests whose first two shapes are at these places in `shapes`, once with the number of
+    /// each variation. Calling this for all ordered pairs of places visits every check exactly once.
     pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Request, u128)) {
         let variations = (self.relation.variations)(shapes[first].rank().max(shapes[second].rank()));
         self.requests.each(shapes, first, second, &mut |request| {
@@ -67,7 +67,7 @@ impl RelationSweep {
         });
     }
 
-    /// Whether all that is asked is within what an implementation declares.
+    /// Checks that the declared capabilities cover all requests and variations.
     ///
     /// # Errors
     /// The first thing that is not declared.
@@ -85,11 +85,11 @@ impl RelationSweep {
     }
 }
 
-/// Whether an implementation has the dtype and the functions of all small requests and their variations, at every
-/// rank within bounds.
+/// Checks that an implementation has the dtype and the functions of all small requests and their variations,
+/// at every rank within these bounds.
 ///
 /// # Errors
-/// The first thing that it does not have.
+/// The first thing that it lacks.
 pub fn covers_basics(capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
     if !capabilities.dtypes.contains(&DType::F64) {
         return Err("no dtype f64".into());
@@ -107,7 +107,7 @@ pub fn covers_basics(capabilities: &Capabilities, extent: &Extent) -> Result<(),
     }
 }
 
-/// Every sweep of a relation, by the rule set that it is about.
+/// Every relation sweep, ordered by the rule set that it is about.
 pub static RELATION_SWEEPS: &[RelationSweep] = &[
     sweep(
         "none-is-numpy",
@@ -117,13 +117,13 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "numpy-order-of-operands",
-        "numpy accepts two operands in either order or in none, with the same result.",
+        "numpy accepts two operands in both orders, with the same result, or in neither.",
         Requests::unordered(Numpy, Default),
         &OPERANDS_REVERSED,
     ),
     sweep(
         "numpy-grouping",
-        "numpy gives the same for three operands at once, the first two before, the last two before.",
+        "numpy gives the same sum for a, b and c at once, for (a + b) + c, and for a + (b + c).",
         Requests::new(Numpy, Sum, Default),
         &OPERANDS_GROUPED,
     ),
@@ -135,7 +135,7 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "numpy-broadcast-is-bidirectional",
-        "numpy's broadcast accepts exactly where bidirectional's result is the target, and gives it.",
+        "numpy's broadcast accepts exactly if bidirectional gives the target's shape, with the same result.",
         Requests::new(Numpy, Template::Broadcast, Default),
         &BROADCAST_AS_BIDIRECTIONAL,
     ),
@@ -147,61 +147,61 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "numpy-adjoint",
-        "Under numpy the sum of a product is that of each factor times the gradient by it.",
+        "Under numpy, the sum of a product equals the sum of each factor times its gradient.",
         Requests::new(Numpy, Template::Gradient, Default),
         &ADJOINT,
     ),
     sweep(
         "numpy-views",
-        "numpy's result is that over views of the result's shape, with stride 0 where it broadcasts.",
+        "numpy gives the same result for views of the result's shape, with stride 0 on broadcast axes.",
         Requests::new(Numpy, Difference, Default),
         &OPERANDS_AS_VIEWS,
     ),
     sweep(
         "numpy-broadcast-views",
-        "numpy's broadcast is a view of the target's shape, with stride 0 where it broadcasts.",
+        "numpy's broadcast equals a view of the target's shape, with stride 0 on broadcast axes.",
         Requests::new(Numpy, Template::Broadcast, Default),
         &OPERANDS_AS_VIEWS,
     ),
     sweep(
         "pdpd-is-numpy",
-        "Where B has a place on A, pdpd is numpy with ones around B, refused where the result is not of A's shape.",
+        "If B fits on A, pdpd equals numpy with ones around B, but refuses results of another shape than A's.",
         Requests::new(Pdpd, Difference, EveryAxis),
         &AS_NUMPY,
     ),
     sweep(
         "pdpd-adjoint",
-        "Under pdpd the sum of a product is that of each factor times the gradient by it.",
+        "Under pdpd, the sum of a product equals the sum of each factor times its gradient.",
         Requests::new(Pdpd, Template::Gradient, EveryAxis),
         &ADJOINT,
     ),
     sweep(
         "pdpd-views",
-        "pdpd's result is that over views of A's shape, with stride 0 where B is broadcast.",
+        "pdpd gives the same result for views of A's shape, with stride 0 on broadcast axes.",
         Requests::new(Pdpd, Difference, EveryAxis),
         &OPERANDS_AS_VIEWS,
     ),
     sweep(
         "bidirectional-is-times-ones",
-        "Bidirectional broadcasting to a target is numpy's product with ones of the target's shape.",
+        "Bidirectional broadcasting to a target equals numpy's product with ones of the target's shape.",
         Requests::new(Bidirectional, Template::Broadcast, Default),
         &BROADCAST_TIMES_ONES,
     ),
     sweep(
         "xla-equal-ranks-are-numpy",
-        "At equal ranks xla is numpy, with dimensions absent, empty or the identity.",
+        "At equal ranks, xla equals numpy, with dimensions absent, empty or the identity.",
         Requests::new(Xla, Difference, EqualRanks),
         &AS_NUMPY,
     ),
     sweep(
         "xla-suffix-dimensions-are-numpy",
-        "With the last axes of the higher operand as dimensions, xla is numpy.",
+        "With the last axes of the higher operand as dimensions, xla equals numpy.",
         Requests::new(Xla, Difference, LastAxes),
         &AS_NUMPY,
     ),
     sweep(
         "xla-in-dim-is-numpy",
-        "With strictly increasing dimensions xla is numpy with ones put around the lower operand's axes.",
+        "With increasing dimensions, xla equals numpy with ones inserted around the lower operand's axes.",
         Requests::new(Xla, Difference, Increasing),
         &AS_NUMPY,
     ),
@@ -213,13 +213,13 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "xla-adjoint",
-        "Under xla the sum of a product is that of each factor times the gradient by it.",
+        "Under xla, the sum of a product equals the sum of each factor times its gradient.",
         Requests::new(Xla, Template::Gradient, AbsentOrIncreasing),
         &ADJOINT,
     ),
     sweep(
         "xla-views",
-        "xla's result is that over views of the result's shape, with stride 0 where an operand is broadcast.",
+        "xla gives the same result for views of the result's shape, with stride 0 on broadcast axes.",
         Requests::new(Xla, Difference, AbsentOrIncreasing),
         &OPERANDS_AS_VIEWS,
     ),
@@ -231,25 +231,25 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
     ),
     sweep(
         "theano-with-ones-flagged-is-numpy",
-        "With exactly the axes of length 1 flagged, theano is numpy.",
+        "With exactly the axes of length 1 flagged, theano equals numpy.",
         Requests::new(Theano, Difference, OnesFlagged),
         &ONES_FLAGGED_AS_NUMPY,
     ),
     sweep(
         "theano-order-of-operands",
-        "theano accepts two flagged operands in either order or in none, with the same result.",
+        "theano accepts two flagged operands in both orders, with the same result, or in neither.",
         Requests::unordered(Theano, EveryFlags),
         &OPERANDS_REVERSED,
     ),
     sweep(
         "theano-adjoint",
-        "Under theano the sum of a product is that of each factor times the gradient by it.",
+        "Under theano, the sum of a product equals the sum of each factor times its gradient.",
         Requests::new(Theano, Template::Gradient, EveryFlags),
         &ADJOINT,
     ),
     sweep(
         "theano-views",
-        "theano's result is that over views of the result's shape, with stride 0 where it broadcasts.",
+        "theano gives the same result for views of the result's shape, with stride 0 on broadcast axes.",
         Requests::new(Theano, Difference, EveryFlags),
         &OPERANDS_AS_VIEWS,
     ),
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sweep_visits_as_many_checks_as_it_counts() {
+    fn every_sweep_visits_the_number_of_checks_that_it_counts() {
         for extent in [Extent::new(0, 0), Extent::new(1, 3), Extent::new(2, 2), Extent::new(3, 1)] {
             let shapes = extent.shapes();
             for sweep in RELATION_SWEEPS {

@@ -1,8 +1,9 @@
 //! Checks a relation over many requests at a time, for implementations that answer a batch faster.
 //!
-//! A relation asks one request after the other, and what it asks next may depend on an answer. So each check is replayed
-//! from its beginning with the answers so far, until it asks one more; what all checks ask next is asked as a batch.
-//! A replay takes far less time than the answer of a process.
+//! A relation sends one request after another, and the next request may depend on the last answer. So each
+//! check is replayed from its beginning with the answers so far, up to the first request without an answer.
+//! Those requests of all checks are then sent as one batch. A replay takes far less time than the answer of a
+//! process.
 
 use crate::relations::{Held, Original, Relation, Violation};
 use crate::run::run_together;
@@ -38,7 +39,7 @@ pub(super) fn check_batch(
     checked.into_iter().map(|held| held.expect("every request is checked")).collect()
 }
 
-/// Gives the answers so far, in order, and keeps the first request beyond them.
+/// Returns the answers so far, in order, and records the first request beyond them.
 struct Replay<'a> {
     implementation: &'a dyn Implementation,
     answers: &'a [Outcome],
@@ -47,7 +48,7 @@ struct Replay<'a> {
 
 #[derive(Default)]
 struct Progress {
-    asked: usize,
+    sent: usize,
     wanted: Option<Request>,
 }
 
@@ -76,8 +77,8 @@ impl Implementation for Replay<'_> {
 
     fn run(&self, request: &Request) -> Outcome {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = self.answers.get(progress.asked).cloned();
-        progress.asked += 1;
+        let answer = self.answers.get(progress.sent).cloned();
+        progress.sent += 1;
         answer.unwrap_or_else(|| {
             progress.wanted.get_or_insert_with(|| request.clone());
             Outcome::errored(ErrorKind::NotStarted, "not answered yet")

@@ -1,8 +1,8 @@
-//! Sweeps: families with too many cases to list, from a name and integers.
+//! Sweeps: families of cases that are too large to list, given by a name and integers.
 //!
-//! Patterns and long runs expand to cases whose expected values come from a closed formula. The name of a
-//! [`RelationSweep`] checks a relation over all small requests. The number of cases is computed before anything is
-//! expanded, and the sweep's `expect` must state it.
+//! Patterns and long runs expand to cases whose expected values come from a closed formula. A sweep with the
+//! name of a [`RelationSweep`] checks that relation over all small requests. The number of cases is computed
+//! before anything is expanded, and the sweep's `expect` must state it.
 //!
 //! | sweep | `with` |
 //! |---|---|
@@ -53,8 +53,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     patterns::NAMES.into_iter().chain(long).chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
 }
 
-/// Whether a sweep can be expanded: a known name, its integers and no others, within their limits, an id under
-/// the rule set that it is about, and an `expect` that is the number of its cases by arithmetic. Expands nothing.
+/// Checks that a sweep can be expanded, without expanding it: it has a known name, the right integers within
+/// their limits, an id under the rule set that it is about, and an `expect` that equals the computed number
+/// of its cases.
 ///
 /// # Errors
 /// What was found and what was expected.
@@ -74,8 +75,8 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
     })
 }
 
-/// Whether the cases of a sweep are few and short enough to be written into files: those of patterns are. Long runs would
-/// take gigabytes, and relations have no expected values.
+/// Whether the cases of a sweep are few and short enough to be written to files. Only those of patterns are:
+/// long runs would take gigabytes, and relations have no expected values.
 pub fn is_compact(sweep: &Sweep) -> bool {
     patterns::rules_of(&sweep.sweep).is_some()
 }
@@ -119,7 +120,7 @@ fn family(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
     Ok((Checked::Relation { relation, extent }, relation.requests.rules, count))
 }
 
-/// The integers of `with`: these and no others.
+/// The integers of `with`: exactly these.
 fn integers<const N: usize>(with: &BTreeMap<String, u64>, keys: [&str; N]) -> Result<[usize; N], String> {
     let found: Vec<&str> = with.keys().map(String::as_str).collect();
     if found.len() != N || keys.iter().any(|key| !found.contains(key)) {

@@ -11,20 +11,20 @@ use broadcheck_spec::{Case, Implementation, Request, Sweep};
 use std::mem::take;
 use std::ops::Range;
 
-/// What a relation says of a request.
+/// The result of checking a relation for one request.
 type Checked = Result<Held, Box<Violation>>;
 
-/// How many failures are described.
+/// The number of failures that are described.
 const DESCRIBED: usize = 5;
 
-/// What became of a sweep's cases.
+/// The results of a sweep's cases.
 #[derive(Clone, Debug)]
 pub struct SweepReport {
-    /// How many cases there are.
+    /// The number of cases.
     pub cases: u64,
     /// Cases outside the sample.
     pub left_out: u64,
-    /// Cases that passed. Of a relation: requests whose answers were compared, and agreed.
+    /// Cases that passed. For a relation: requests whose answers were compared and agree.
     pub passed: u64,
     /// Cases that failed.
     pub failed: u64,
@@ -34,7 +34,7 @@ pub struct SweepReport {
     pub vacuous: u64,
     /// The first failures.
     pub failures: Vec<SweepFailure>,
-    /// The sweep as one case: passed where some cases passed and none failed.
+    /// The sweep as one case: passed if some cases passed and none failed.
     pub judged: Judged,
 }
 
@@ -53,8 +53,8 @@ pub fn run_sweep(implementation: &dyn Implementation, sweep: &Sweep, known: Opti
     run_sample(implementation, sweep, known, u64::MAX)
 }
 
-/// [`run_sweep`] for a slow implementation: of a sweep with more than `most` cases it runs about `most`, spread over the
-/// whole sweep, and always the same ones.
+/// [`run_sweep`] for a slow implementation. If a sweep has more than `most` cases, it runs about `most` of
+/// them, spread over the whole sweep and always the same ones.
 pub fn run_sample(
     implementation: &dyn Implementation,
     sweep: &Sweep,
@@ -79,16 +79,16 @@ pub fn run_sample(
     report
 }
 
-/// Which cases of a sweep are asked.
+/// Which cases of a sweep are run.
 #[derive(Clone, Copy)]
 struct Sample {
-    /// 1: all of them.
+    /// One case in this many is run; 1 for all of them.
     one_in: u64,
 }
 
 impl Sample {
-    /// Whether the case at a place is asked. Places are hashed first: neighbours differ in one attribute, so that every
-    /// nth would always have the same.
+    /// Whether the case at a place is run. Places are hashed first: neighbours differ in one attribute, so
+    /// every nth case would always have the same attribute.
     fn takes(self, place: usize, within: u64) -> bool {
         let place = (place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ within;
         let scattered = (place ^ (place >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -148,10 +148,10 @@ impl Tally {
             let found = passed + failed + skipped + vacuous;
             Judged::new(Status::Failed, format!("{found} cases were run, expected {asked}"))
         } else if skipped == asked && asked > 0 {
-            Judged::new(Status::Skipped, skip.unwrap_or_else(|| "outside what it declares".into()))
+            Judged::new(Status::Skipped, skip.unwrap_or_else(|| "outside the declared capabilities".into()))
         } else if passed == 0 && left_out > 0 {
-            let nothing = "a larger one is needed: nothing was compared in any of them";
-            Judged::new(Status::Skipped, format!("a sample of {asked} of {cases} cases, and {nothing}"))
+            let nothing = "is too small: nothing was compared in any of them";
+            Judged::new(Status::Skipped, format!("a sample of {asked} of {cases} cases {nothing}"))
         } else if passed == 0 {
             Judged::new(Status::Failed, format!("nothing was compared in any of {asked} cases"))
         } else if left_out > 0 {
@@ -193,7 +193,8 @@ fn run_relation(
         return Tally { skipped: cases, ..Tally::default() }.report(cases, Some(reason));
     }
     let shapes = extent.shapes();
-    // Where many requests are answered faster together, those of many pairs of shapes are checked together.
+    // If the implementation answers batches faster, the requests of many pairs of shapes are checked
+    // together.
     let batch = implementation.batch().max(1);
     let check = |tally: &mut Tally, waiting: Vec<(Request, u128)>| {
         let held = check_batch(implementation, relation.relation, &waiting);

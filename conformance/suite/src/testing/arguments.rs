@@ -25,7 +25,7 @@ Options:
   -h, --help                     Print this help
 ";
 
-/// What the arguments ask for.
+/// What the arguments request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arguments {
     pub(super) filters: Vec<String>,
@@ -55,7 +55,7 @@ pub(super) enum Format {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Color {
-    /// Where the output is a terminal.
+    /// If the output is a terminal.
     #[default]
     Auto,
     Always,
@@ -66,7 +66,7 @@ impl Arguments {
     /// Reads the arguments after the program's name.
     ///
     /// # Errors
-    /// The first argument that means nothing here, with what was expected.
+    /// The first invalid argument, and what was expected.
     pub(super) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, String> {
         let mut read = Arguments::default();
         let mut arguments = arguments.into_iter();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_and_nextest_pass_is_read() {
+    fn arguments_of_cargo_and_nextest_are_accepted() {
         assert_eq!(parse("").unwrap(), Arguments::default());
         let listed = parse("--list --format terse --ignored").unwrap();
         assert!(listed.list && listed.ignored && listed.format == Format::Terse);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_an_error() {
+    fn invalid_arguments_are_errors() {
         for (line, message) in [
             ("--lst", "found `--lst`, expected an option of --help, or a filter"),
             ("--list=yes", "found `--list=yes`, expected an option of --help, or a filter"),

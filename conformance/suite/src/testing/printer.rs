@@ -1,4 +1,4 @@
-//! What a run of tests prints, in the words of Rust's own test harness.
+//! Prints a run of tests in the format of Rust's own test harness.
 
 use super::arguments::{Arguments, Color, Format};
 use super::runner::{Counts, Ending, Label, Trial};
@@ -47,7 +47,7 @@ impl Printer {
         writeln!(self.out, "\nrunning {count} test{s}")
     }
 
-    /// Before the end of a test is known.
+    /// Printed before the result of a test is known.
     pub(super) fn start(&mut self, label: &Label) -> io::Result<()> {
         match self.format {
             Format::Terse => Ok(()),
@@ -139,7 +139,7 @@ fn word(ending: &Ending) -> &'static str {
     }
 }
 
-/// The kind in brackets and a space, where there is one.
+/// The kind in brackets and a space, if there is one.
 fn kind(label: &Label) -> String {
     if label.kind.is_empty() { String::new() } else { format!("[{}] ", label.kind) }
 }

@@ -1,7 +1,7 @@
-//! Runs tests that are made at run time and prints what Rust's own test harness would print.
+//! Runs tests that are created at run time, and prints what Rust's own test harness would print.
 //!
-//! In place of libtest-mimic, which brings clap and 13 further packages into every user's build. What is printed and
-//! which arguments are taken is the same, so that `cargo test`, cargo-nextest and editors see no difference.
+//! This replaces libtest-mimic, which would add clap and 13 other packages to every user's build. The output
+//! and the arguments are the same, so that `cargo test`, cargo-nextest and editors see no difference.
 
 use super::arguments::Arguments;
 use super::printer::Printer;
@@ -18,15 +18,15 @@ pub(super) struct Trial {
     pub(super) label: Label,
     /// Whether it is run only on request.
     pub(super) ignored: bool,
-    /// Runs it; an error is the message of the failure.
+    /// Runs the test; an error is the message of its failure.
     pub(super) run: Box<dyn FnOnce() -> Result<(), String> + Send>,
 }
 
-/// What a test is called.
+/// The name of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) name: String,
-    /// A word that is shown in brackets before the name, such as `known`. May be empty.
+    /// A word shown in brackets before the name, such as `known`. May be empty.
     pub(super) kind: &'static str,
 }
 
@@ -36,7 +36,8 @@ impl Label {
         if self.kind.is_empty() { self.name.clone() } else { format!("[{}] {}", self.kind, self.name) }
     }
 
-    /// Whether the arguments select the test. As the list shows the kind, `--exact` takes the name with it and without.
+    /// Whether the arguments select the test. The list shows the kind, so `--exact` accepts the name with and
+    /// without it.
     fn selected(&self, arguments: &Arguments) -> bool {
         let listed = self.listed();
         let matches = |filter: &String| {
@@ -59,7 +60,7 @@ pub(super) enum Ending {
     Ignored,
 }
 
-/// How many tests ended how.
+/// The number of tests with each result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) passed: usize,
@@ -104,7 +105,7 @@ pub(super) fn run(arguments: &Arguments, mut trials: Vec<Trial>) -> io::Result<C
         }
     } else {
         at_once(arguments, trials, |label, ending| {
-            // Only now: tests that run at the same time would print into each other's lines.
+            // Printed only now: tests that run at the same time would mix their lines.
             printer.start(&label)?;
             ended(label, ending, &mut printer)
         })?;
@@ -120,7 +121,7 @@ fn threads(arguments: &Arguments, tests: usize) -> usize {
     wanted.map_or(1, NonZero::get).min(tests.max(1))
 }
 
-/// Runs tests on several threads, and hands over each one's end on this one.
+/// Runs tests on several threads, and reports each result on the calling thread.
 fn at_once(
     arguments: &Arguments,
     trials: Vec<Trial>,
@@ -191,7 +192,7 @@ mod tests {
         ]
     }
 
-    /// The counts, and what is written.
+    /// The counts, and the output.
     fn run_with(line: &str) -> ([usize; 4], String) {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("log");
@@ -225,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_what_nextest_reads() {
+    fn a_list_is_in_the_format_of_nextest() {
         let (_, list) = run_with("--list,--format,terse");
         assert_eq!(list, "numpy/a: test\n[known] numpy/ab: test\nxla/b: test\nxla/c: test\nxla/d: test\n");
         assert_eq!(run_with("--list,--format,terse,--ignored").1, "xla/d: test\n");
     }
 
     #[test]
-    fn lines_are_those_of_the_built_in_harness() {
+    fn the_output_matches_the_built_in_harness() {
         let (_, log) = run_with("--test-threads,1");
         let (log, time) = log.split_once("finished in ").unwrap();
         assert!(time.ends_with("s\n\n"), "{time}");

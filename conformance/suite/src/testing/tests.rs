@@ -93,7 +93,7 @@ fn a_library_that_declares_nothing_fails() {
 }
 
 #[test]
-fn several_implementations_are_told_apart_by_name() {
+fn several_implementations_are_distinguished_by_name() {
     let several = || {
         let implementations: [Box<dyn Implementation + Send>; 2] =
             [Box::new(Reference::new()), Box::new(Refuses(Capabilities::all()))];

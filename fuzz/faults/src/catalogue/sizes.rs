@@ -47,7 +47,7 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "sizes/underneath-not-counted",
         class: Class::Sizes,
-        title: "For a gradient, the elements of the result underneath are not counted.",
+        title: "For a gradient, the elements of the underlying result are not counted.",
         reports: &[],
         plant: |d| d.sizes.underneath = false,
     },

@@ -12,7 +12,7 @@ pub(crate) struct Sizes {
     pub(crate) bound: u64,
     /// Whether sizes are checked last (clause G-6).
     pub(crate) last: bool,
-    /// Whether the result underneath a gradient is counted as well.
+    /// Whether the underlying result of a gradient is counted as well.
     pub(crate) underneath: bool,
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn gives_bool(function: Function) -> bool {
 }
 
 impl Types {
-    /// The dtype of the result, or of the result underneath a gradient.
+    /// The dtype of the result, or of the underlying result of a gradient.
     pub(super) fn check(&self, request: &Request) -> Result<DType, Refusal> {
         let operands = request.operands();
         let Some(expression) = request.operation().expression() else { return Ok(operands[0].dtype()) };

@@ -18,7 +18,8 @@ impl Bounds {
     /// Every shape up to a rank and a length, under every rule set.
     ///
     /// # Errors
-    /// Bounds beyond [`MAX_WORK`], or shapes with too many elements to have distinct values: with both numbers.
+    /// Bounds beyond [`MAX_WORK`], or shapes with too many elements to have distinct values: with both
+    /// numbers.
     pub fn new(max_rank: usize, max_length: usize) -> Result<Bounds, String> {
         Bounds::of_rules(max_rank, max_length, &RuleSet::ALL)
     }

@@ -1,15 +1,15 @@
-//! What a run found wrong.
+//! The findings of a run.
 
 use broadcheck_judge::describe::summarize_request;
 use broadcheck_spec::Request;
 use std::fmt;
 
-/// One thing that is wrong.
+/// One wrong or missing answer, or one violated relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The implementation that it is about.
     pub implementation: String,
-    /// What sort of thing it is.
+    /// Its kind.
     pub kind: FindingKind,
     /// The request.
     pub request: Request,
@@ -17,7 +17,7 @@ pub struct Finding {
     pub detail: String,
 }
 
-/// The sorts of findings.
+/// The kinds of findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindingKind {
     /// The answer differs from the first implementation's.

@@ -1,13 +1,15 @@
-//! Every small request: the oracles over an [enumeration](broadcheck::relations::Requests) in place of the fuzzer's
-//! random requests.
+//! Runs the oracles over every small request: an [enumeration](broadcheck::relations::Requests) in place of
+//! the fuzzer's random requests.
 //!
-//! For every pair of shapes up to a rank and a length, with all attributes, the answers of all implementations are
-//! compared with those of the first. The requests are differences of two operands whose elements are all distinct, so
-//! that a result shows which elements were read. Each implementation is also checked against the
-//! [relations](broadcheck::relations::RELATION_SWEEPS), which need no other implementation.
+//! For every pair of shapes up to a rank and a length, with all attributes, the answers of all
+//! implementations are compared with those of the first. The requests are differences of two operands whose
+//! elements are all distinct, so that a result shows which elements were read. Each implementation is also
+//! checked against the [relations](broadcheck::relations::RELATION_SWEEPS), which need no other
+//! implementation.
 //!
-//! A *check* is one answer compared with the first implementation's, or one relation of one request in which answers
-//! were compared. Answers without a counterpart, and relations with nothing to compare, are counted, but not as checks.
+//! A *check* is one answer compared with the first implementation's, or one relation of one request in which
+//! answers were compared. Answers without a counterpart, and relations with nothing to compare, are counted,
+//! but not as checks.
 
 mod bounds;
 mod finding;

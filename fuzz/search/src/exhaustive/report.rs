@@ -1,4 +1,4 @@
-//! What a run has counted.
+//! The counts and findings of a run.
 
 use super::Finding;
 use broadcheck::relations::Extent;
@@ -10,8 +10,8 @@ use std::time::Duration;
 pub struct ExhaustReport {
     /// The bounds on shapes.
     pub extent: Extent,
-    /// The checks: answers compared with the first implementation's, and relations of requests in which answers were
-    /// compared.
+    /// The checks: answers compared with the first implementation's, and relations of requests in which
+    /// answers were compared.
     pub checks: u64,
     /// The answers of all implementations.
     pub answers: u64,
@@ -23,19 +23,19 @@ pub struct ExhaustReport {
     pub finding_count: u64,
     /// The first findings.
     pub findings: Vec<Finding>,
-    /// Whether the run was not ended early.
+    /// Whether the run was completed rather than ended early.
     pub complete: bool,
     /// How long it took.
     pub elapsed: Duration,
 }
 
 impl ExhaustReport {
-    /// Whether everything was checked, at least one thing, and all of it held.
+    /// Whether the run is complete, at least one check was made, and none failed.
     pub fn held(&self) -> bool {
         self.complete && self.checks > 0 && self.finding_count == 0
     }
 
-    /// Whether an implementation was not asked anything: it declares nothing that is within the bounds.
+    /// Whether an implementation got no request, because it declares none within the bounds.
     pub fn asked_nothing(&self, name: &str) -> bool {
         let of_group = |group: &GroupCount| {
             group.requests > 0 && group.implementations.iter().any(|one| one.implementation == name)
@@ -60,7 +60,7 @@ pub struct GroupCount {
     pub rules: RuleSet,
     /// The operation.
     pub operation: OperationKind,
-    /// The requests asked; 0 where no implementation declares them.
+    /// The requests sent; 0 if no implementation declares them.
     pub requests: u64,
     /// Those that the first of the implementations that declare them accepts.
     pub accepted: u64,

@@ -1,4 +1,5 @@
-//! Visits all pairs of shapes in parallel. Findings are kept in the order of the pairs, whichever thread finds them.
+//! Visits all pairs of shapes in parallel. Findings are kept in the order of the pairs, whichever thread
+//! finds them.
 
 use super::bounds::check_work;
 use super::report::{AnswerCount, ExhaustReport, GroupCount, RelationCount};
@@ -15,8 +16,8 @@ use std::time::Instant;
 
 /// Runs every request and every relation within bounds.
 ///
-/// The other implementations are compared with the first, or with the first that declares the rule set and the
-/// operation. An implementation is not asked what it does not declare.
+/// The other implementations are compared with the first, or with the first that declares the rule set and
+/// the operation. An implementation gets only requests that it declares.
 ///
 /// # Errors
 /// No implementation, or more work than [`MAX_WORK`](super::MAX_WORK).
@@ -58,7 +59,8 @@ pub fn exhaust(
     Ok(report)
 }
 
-/// What is run: the requests with the implementations that declare them, and the relations with one each.
+/// The work of a run: the requests with the implementations that declare them, and each relation with one
+/// implementation.
 struct Plan<'a> {
     bounds: &'a Bounds,
     groups: Vec<Group<'a>>,
@@ -66,7 +68,7 @@ struct Plan<'a> {
     skipped: Vec<RelationCount>,
 }
 
-/// The requests of one rule set and operation, and who answers them.
+/// The requests of one rule set and operation, and the implementations that answer them.
 struct Group<'a> {
     requests: Requests,
     implementations: Vec<&'a dyn Implementation>,
@@ -192,7 +194,7 @@ fn relation_count(
     RelationCount { relation: relation.name, implementation, compared, vacuous, violated, skipped: None }
 }
 
-/// What was counted and found in a stretch of pairs.
+/// The counts and findings of a range of pairs.
 struct Tally {
     groups: Vec<GroupTally>,
     /// The compared, vacuous and violated checks of each relation of the plan.
@@ -240,7 +242,7 @@ impl Tally {
         }
     }
 
-    /// Asks every implementation, and compares the answers with the first one's.
+    /// Sends a request to every implementation, and compares the answers with the first one's.
     fn run(&mut self, place: usize, request: &Request, group: &Group<'_>) {
         let implementations = &group.implementations;
         let first = run_caught(implementations[0], request);
@@ -340,7 +342,7 @@ fn breakage(outcome: &Outcome) -> Option<String> {
         Outcome::Success(success) => {
             Some(format!("a result of dtype {}, expected f64", success.tensor.dtype()))
         }
-        Outcome::Skipped { reason } => Some(format!("skipped inside what it declares: {reason}")),
+        Outcome::Skipped { reason } => Some(format!("skipped although declared: {reason}")),
         Outcome::Errored { message, .. } => Some(message.clone()),
     }
 }

@@ -61,7 +61,8 @@ const LITERAL: u8 = 192;
 /// From this byte on, a dtype is that of the operand before, so that one byte changes it for all.
 const SAME: u8 = 128;
 
-/// Every rule set with each of its operations. The order never changes: the bytes of a corpus contain positions.
+/// Every rule set with each of its operations. The order never changes: the bytes of a corpus contain
+/// positions.
 const RULE_OPERATIONS: [RuleOperation; 12] = [
     (RuleSet::Numpy, OperationKind::Elementwise),
     (RuleSet::Numpy, OperationKind::Broadcast),

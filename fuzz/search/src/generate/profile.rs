@@ -123,7 +123,8 @@ impl Profile {
         self
     }
 
-    /// Does not aim for refusals of these kinds: for what a system is known to accept, or what cannot be expressed for it.
+    /// Does not aim for refusals of these kinds: for what a system is known to accept, or what cannot be
+    /// expressed for it.
     #[must_use]
     pub fn without_refusals(mut self, kinds: &[RefusalKind]) -> Profile {
         self.without = kinds.iter().fold(self.without, |set, &kind| set | 1 << (kind as u32));

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_outcomes_are_held() {
+    fn equal_outcomes_agree() {
         let same = |request: &Request| Reference.run(request);
         let held = |shapes| differential(&Reference, &Other(same), &sum(shapes));
         assert_eq!(held([&[2, 1], &[3]]), Judgement::Held(Asked::Accepted));

@@ -1,6 +1,6 @@
 //! Oracles: what must hold for the answers to any request, without an expected value.
 //!
-//! An oracle takes a request and reports that everything held, that there was nothing to compare, or what
+//! An oracle takes a request and reports that the outcomes agree, that there was nothing to compare, or what
 //! disagrees. The fuzz targets, the tests, `broadcheck fuzz` and the shrinker use the same oracles.
 //!
 //! | oracle | what it checks |
@@ -39,7 +39,7 @@ use std::sync::LazyLock;
 /// An oracle's judgement of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
-    /// Outcomes were compared, and all held.
+    /// Outcomes were compared, and all agree.
     Held(Asked),
     /// There was nothing to compare, for this reason.
     Vacuous(String),
@@ -62,7 +62,7 @@ impl Judgement {
     }
 }
 
-/// How the request was answered if everything held.
+/// How the request was answered if the outcomes agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// With a result.

@@ -1,4 +1,5 @@
-//! The reference with some of its answers replaced by other well-formed ones: of any rank, length, dtype, kind or axis.
+//! The reference with some of its answers replaced by other well-formed ones: of any rank, length, dtype,
+//! kind or axis.
 
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
@@ -7,13 +8,13 @@ use broadcheck_spec::{
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Which answers are replaced, and by what.
+/// Which answers are altered, and how.
 type Alter = fn(Outcome, u64) -> Outcome;
 
 /// The reference with altered answers. The same request always gets the same answer.
 pub(crate) struct Altered {
     inner: Reference,
-    /// One answer of so many is altered.
+    /// One answer in this many is altered.
     one_in: u64,
     seed: u64,
     alter: Alter,

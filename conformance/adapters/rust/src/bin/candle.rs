@@ -1,10 +1,11 @@
-//! candle on its CPU: `broadcast_*` and `broadcast_as` under the rule set `numpy`, its other functions under `none`, and
-//! gradients with `backward`.
+//! candle on its CPU: `broadcast_*` and `broadcast_as` under the rule set `numpy`, its other functions under
+//! `none`, and gradients with `backward`.
 //!
-//! candle has no bool. Its comparisons return a u8 of 1 or 0, and `where_cond` takes a u8. The adapter passes a bool as
-//! u8, and reads an answer as bool if it comes from a comparison or a bool operand. `where_cond` does not broadcast:
-//! under `numpy` the adapter expands its arguments with `broadcast_as` to the shape that candle's
-//! `broadcast_shape_binary_op` returns, as candle's own `broadcast_*` do. candle has no logical functions.
+//! candle has no bool. Its comparisons return a u8 of 1 or 0, and `where_cond` takes a u8. The adapter passes
+//! a bool as u8, and reads an answer as bool if it comes from a comparison or a bool operand. `where_cond`
+//! does not broadcast: under `numpy` the adapter expands its arguments with `broadcast_as` to the shape that
+//! candle's `broadcast_shape_binary_op` returns, as candle's own `broadcast_*` do. candle has no logical
+//! functions.
 
 use broadcheck_adapters::{
     NoResult, evaluate, gradient_operand, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
@@ -258,7 +259,8 @@ fn no_result(error: Error) -> NoResult {
     let message = shortened(&error.to_string());
     match error {
         Error::DTypeMismatchBinaryOp { .. } => NoResult::refused(Some(RefusalKind::DTypeMismatch), message),
-        // candle does not say whether ranks or lengths differ, nor whether the dtype is that of an argument or a condition.
+        // candle does not say whether ranks or lengths differ, nor whether the dtype is that of an argument
+        // or a condition.
         Error::ShapeMismatchBinaryOp { .. }
         | Error::BroadcastIncompatibleShapes { .. }
         | Error::UnsupportedDTypeForOp(..)

@@ -1,8 +1,9 @@
-//! tract: a typed model of each request, optimised and run, under the rule set `numpy`; and its MultiBroadcastTo.
+//! tract: a typed model of each request, optimised and run, under the rule set `numpy`; and its
+//! MultiBroadcastTo.
 //!
-//! The model is built as tract's own importers build theirs: `wire_with_rank_broadcast` makes the ranks equal, and the
-//! typed operation broadcasts with `tract_core::broadcast`. tract checks some lengths when it builds the model and some
-//! when it runs it; its messages say which error is a refusal. It has no gradients.
+//! The model is built as tract's own importers build theirs: `wire_with_rank_broadcast` makes the ranks
+//! equal, and the typed operation broadcasts with `tract_core::broadcast`. tract checks some lengths when it
+//! builds the model and some when it runs it; its messages say which error is a refusal. It has no gradients.
 
 use broadcheck_adapters::{
     MAX_ELEMENTS, NoResult, evaluate, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,

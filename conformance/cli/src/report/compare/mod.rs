@@ -1,10 +1,10 @@
 //! Compares two reports: what an upgrade of an implementation broke, and what it fixed.
 //!
-//! An answer is right (passed, whether or not listed as a known failure), wrong (failed, errored, known failure) or
-//! missing (skipped). A case is broken if it was right and no longer is, and fixed if it is right and was not. It has
-//! changed if it is wrong but was missing before, or is wrong in another way. A case that only the old report has is
-//! gone: if it was right, the comparison fails, because nobody knows whether it still is. Another version of broadcheck
-//! may have removed the case; then it is only counted.
+//! An answer is right (passed, whether or not listed as a known failure), wrong (failed, errored, known
+//! failure) or missing (skipped). A case is broken if it was right and no longer is, and fixed if it is right
+//! and was not. It has changed if it is wrong but was missing before, or is wrong in another way. A case that
+//! only the old report has is gone: if it was right, the comparison fails, because nobody knows whether it
+//! still is. Another version of broadcheck may have removed the case; then it is only counted.
 
 mod render;
 
@@ -132,8 +132,8 @@ impl Comparison {
         Ok(Comparison { runs, new_runs, gone_runs, suites, interrupted })
     }
 
-    /// Whether nothing broke: no case is broken, no case that was right and no implementation is gone, the new run was not
-    /// interrupted, and some case of each implementation was compared.
+    /// Whether nothing broke: no case is broken, no case that was right and no implementation is gone, the
+    /// new run was not interrupted, and some case of each implementation was compared.
     pub(crate) fn held(&self) -> bool {
         let broken = |run: &RunComparison| run.count(Change::Broken) > 0 || run.compared() == 0;
         !self.runs.iter().any(broken)
@@ -258,7 +258,7 @@ impl CaseChange {
     pub(crate) fn statuses(&self) -> String {
         let words = |ended: &Option<(Status, String)>| ended.as_ref().map(|(status, _)| word(*status));
         match (words(&self.old), words(&self.new)) {
-            (Some(old), Some(new)) if old == new => format!("{new}, otherwise"),
+            (Some(old), Some(new)) if old == new => format!("{new}, differently"),
             (Some(old), Some(new)) => format!("{old} -> {new}"),
             (Some(one), None) | (None, Some(one)) => one.into(),
             (None, None) => String::new(),

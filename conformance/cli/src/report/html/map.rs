@@ -1,5 +1,5 @@
-//! The map of how the rule sets differ, as one page: a matrix of the rule sets, and for each pair the smallest request that
-//! they judge differently, drawn under both.
+//! The map of how the rule sets differ, as one page: a matrix of the rule sets, and for each pair the
+//! smallest request that they judge differently, drawn under both.
 
 use super::STYLE;
 use super::case::{DrawingView, drawing};

@@ -1,6 +1,6 @@
-//! The report as one self-contained page: a matrix of rule sets and clauses by implementation, and every case with its
-//! drawing, request and outcomes. JavaScript only filters: the page is complete without it. Signs and words show the
-//! status; colours repeat them.
+//! The report as one self-contained page: a matrix of rule sets and clauses by implementation, and every case
+//! with its drawing, request and outcomes. JavaScript only filters: the page is complete without it. Signs
+//! and words show the status; colours repeat them.
 
 mod case;
 mod cell;

@@ -1,4 +1,5 @@
-//! The bound of clause V-6: how far an answer may be from an element of a gradient, which is a sum in any order.
+//! The bound of clause V-6: how far an answer may be from an element of a gradient, which is a sum in any
+//! order.
 //!
 //! This follows the reference's chain rule once more and tracks, for each contribution to an element, the
 //! possible effects of rounding, underflow and overflow.
@@ -60,20 +61,20 @@ fn elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, limits: 
 struct Element {
     /// The element, in f64.
     value: f64,
-    /// n: the number of terms. There is one for each index of the result that reads the element and for each occurrence
-    /// of w; both parts of a difference in a formula count, and the parts multiply along a path, as they do when the
-    /// product is written out.
+    /// n: the number of terms. There is one for each index of the result that reads the element and for each
+    /// occurrence of w; both parts of a difference in a formula count, and the parts multiply along a path,
+    /// as they do when the product is written out.
     terms: u64,
     /// Σ|t|: the sum of the absolute values of the terms.
     magnitude: f64,
-    /// The error due to the rounding of y - 1 in x^(y-1), in units of eps: the sum of |t| times |y - 1| |log x|, for
-    /// each `power` whose base is on the path.
+    /// The error due to the rounding of y - 1 in x^(y-1), in units of eps: the sum of |t| times |y - 1| |log
+    /// x|, for each `power` whose base is on the path.
     amplified: f64,
-    /// The error due to underflow: for each term whose derivatives below 1 multiply to less than the smallest normal
-    /// number, the smallest subnormal times the derivatives above 1.
+    /// The error due to underflow: for each term whose derivatives below 1 multiply to less than the smallest
+    /// normal number, the smallest subnormal times the derivatives above 1.
     underflow: f64,
-    /// Whether an implementation that computes in the dtype may overflow on the way to an element within range, or
-    /// overflow to both infinities. Then its answer may be anything.
+    /// Whether an implementation that computes in the dtype may overflow on the way to an element within
+    /// range, or overflow to both infinities. Then its answer may be anything.
     overflow: bool,
     sums: Sums,
 }
@@ -110,7 +111,7 @@ struct Term {
 }
 
 impl Term {
-    /// The derivative of the root by itself.
+    /// The derivative of the root with respect to itself.
     const ONE: Term = Term { value: 1.0, parts: 1, magnitude: 1.0, amplified: 0.0, factors: Factors::NONE };
 
     /// The chain rule, one link further down the path.

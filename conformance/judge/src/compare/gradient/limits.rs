@@ -1,6 +1,6 @@
-//! What the range of a float does to a gradient (clause V-6). An implementation may keep derivatives and sums in the
-//! dtype, and multiply and add them in any order: an intermediate result may overflow or underflow even if the element
-//! of the gradient does not.
+//! How the range of a float affects a gradient (clause V-6). An implementation may keep derivatives and sums
+//! in the dtype, and multiply and add them in any order: an intermediate result may overflow or underflow
+//! even if the element of the gradient does not.
 
 use broadcheck_spec::DType;
 
@@ -50,8 +50,8 @@ impl Limits {
     }
 }
 
-/// The factors of a product, by size: in whatever order they are multiplied, every intermediate product lies between
-/// these two.
+/// The factors of a product, by size: in whatever order they are multiplied, every intermediate product lies
+/// between these two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Factors {
     /// The product of those above 1.
@@ -84,8 +84,8 @@ impl Factors {
         if self.decay < limits.computed_normal { limits.computed_smallest * self.growth } else { 0.0 }
     }
 
-    /// Whether an intermediate product may overflow although `product` is within range; or one may overflow and another
-    /// underflow, which gives NaN.
+    /// Whether an intermediate product may overflow although `product` is within range; or one may overflow
+    /// and another underflow, which gives NaN.
     pub(super) fn overflow(self, product: f64, limits: Limits) -> bool {
         self.growth > limits.computed_largest
             && (product.abs() <= limits.computed_largest || self.decay < limits.computed_normal)
@@ -111,8 +111,8 @@ impl Sums {
         self.infinite[1] |= value == f64::NEG_INFINITY;
     }
 
-    /// Whether a partial sum may overflow although `sum` does not, or partial sums may overflow to both infinities. With
-    /// a NaN or infinities of both signs among the terms, every implementation gets NaN.
+    /// Whether a partial sum may overflow although `sum` does not, or partial sums may overflow to both
+    /// infinities. With a NaN or infinities of both signs among the terms, every implementation gets NaN.
     pub(super) fn overflow(&self, sum: f64, limits: Limits) -> bool {
         if self.nan || self.infinite == [true, true] {
             return false;

@@ -1,5 +1,5 @@
-//! Gradients: the [adjoint](broadcheck::relations::ADJOINT) of broadcasting over any request, and central differences of
-//! the request's own expression, where it is a gradient of f64.
+//! Gradients: the [adjoint](broadcheck::relations::ADJOINT) of broadcasting over any request, and central
+//! differences of the request's own expression, if it is a gradient of f64.
 
 mod differences;
 
@@ -23,7 +23,7 @@ pub struct Gradient<'a> {
     implementation: &'a dyn Implementation,
 }
 
-/// What the central differences show: `None` where nothing could be compared.
+/// The result of comparing with central differences; `None` if nothing could be compared.
 type Checked = Option<Result<Asked, Complaint>>;
 
 /// Why a gradient is wrong.

@@ -49,7 +49,7 @@ fn complaint(change: fn(&Request, Tensor) -> Tensor) -> Option<Kind> {
 }
 
 #[test]
-fn right_gradients_are_held() {
+fn correct_gradients_agree() {
     assert_eq!(gradient(&request()), Judgement::Held(Asked::Accepted));
     assert_eq!(complaint(|_, tensor| tensor), None);
 }

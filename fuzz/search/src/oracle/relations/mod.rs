@@ -6,10 +6,10 @@ use super::{Asked, Disagreement, Judgement, Oracle, subjects};
 use broadcheck::relations::{Held, Original, RELATIONS, Relation, Violation};
 use broadcheck_spec::{Implementation, Outcome, Request};
 
-/// Where a relation has more variations than this, only the last is asked: six are the permutations of three axes.
+/// If a relation has more variations than this, only the last is checked. Three axes have six permutations.
 const MOST_VARIATIONS: u128 = 6;
 
-/// The relations hold for the fast engine and for the reference.
+/// Checks that the relations hold for the fast engine and for the reference.
 pub fn relations(request: &Request) -> Judgement {
     match Relations::new(&subjects().fast).judge(request) {
         Judgement::Disagreement(found) => Judgement::Disagreement(found),
@@ -29,15 +29,15 @@ impl<'a> Relations<'a> {
         Relations { implementation, only: None }
     }
 
-    /// One relation, with all its variations. One that the implementation skips is a disagreement.
+    /// One relation, with all its variations. A variation that the implementation skips is a disagreement.
     pub fn only(implementation: &'a dyn Implementation, relation: &'static Relation) -> Relations<'a> {
         Relations { implementation, only: Some(relation) }
     }
 
-    /// The first violation, with its relation; `Ok` where there is none: whether anything was compared.
+    /// Checks the relations. Returns whether anything was compared.
     ///
     /// # Errors
-    /// The violation.
+    /// The first violation, with its relation.
     pub fn check(&self, original: &Original<'_>) -> Result<bool, (&'static Relation, Box<Violation>)> {
         let relations = RELATIONS.into_iter().filter(|_| self.only.is_none()).chain(self.only);
         let mut compared = false;
@@ -52,7 +52,7 @@ impl<'a> Relations<'a> {
         Ok(compared)
     }
 
-    /// A request with its answer, as the relations are asked of it.
+    /// A request in the form in which [`check`](Self::check) takes it.
     pub fn original<'b>(&'b self, request: &'b Request) -> Original<'b> {
         match self.only {
             None => Original::new(self.implementation, request),
@@ -91,7 +91,7 @@ impl Oracle for Relations<'_> {
     }
 }
 
-/// A violation as a disagreement; nothing where the interrupt key ended the variation.
+/// A violation as a disagreement; `None` if the variation was interrupted by the user.
 pub(super) fn disagreement(
     oracle: String,
     request: &Request,

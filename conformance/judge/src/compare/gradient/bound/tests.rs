@@ -1,4 +1,4 @@
-//! The parts of the bound by hand arithmetic.
+//! Checks the parts of the bound by hand arithmetic.
 
 use super::*;
 use broadcheck_spec::half::f16;
@@ -34,14 +34,14 @@ fn first(request: &Request) -> Element {
     elements(&reading, expression, *wrt, Limits::of(request.operands()[*wrt].dtype()))[0]
 }
 
-/// Of the gradient by operand `wrt` of an expression of f64 scalars.
+/// What is known of the gradient by operand `wrt` of an expression of f64 scalars.
 fn one(expression: Expression, wrt: usize, arguments: &[f64]) -> Element {
     let operands = arguments.iter().zip(["a", "b", "c", "d"]);
     let operands = operands.map(|(&value, name)| dense(name, &[], vec![value])).collect();
     first(&gradient_of(expression, wrt, operands))
 }
 
-/// Of the gradient by the first operand of an expression of f32 scalars.
+/// What is known of the gradient by the first operand of an expression of f32 scalars.
 fn single(expression: Expression, arguments: &[f32]) -> Element {
     let operands = arguments.iter().zip(["a", "b", "c", "d"]);
     let operands = operands.map(|(&value, name)| dense(name, &[], vec![value])).collect();
@@ -50,7 +50,8 @@ fn single(expression: Expression, arguments: &[f32]) -> Element {
 
 #[test]
 fn there_is_a_bound_per_element_of_an_accepted_request() {
-    // The gradient of a * b by a, of shape (2,1): each element has two terms, 1 + 2 and 3 + 4, and there is one function.
+    // The gradient of a * b by a, of shape (2,1): each element has two terms, 1 + 2 and 3 + 4, and there is
+    // one function.
     let halves = |values: &[f32]| values.iter().map(|&value| f16::from_f32(value)).collect::<Vec<f16>>();
     let operands =
         vec![dense("a", &[2, 1], halves(&[1.0, 1.0])), dense("b", &[2, 2], halves(&[1.0, 2.0, 3.0, 4.0]))];
@@ -99,7 +100,7 @@ fn what_f32_cannot_hold_on_the_way_widens_the_bound() {
     // Overflow: 2^200 on the way to 2^100, in one order and in the other.
     assert_eq!(three(large, large, small).bound(Limits::of(DType::F32), 3), None);
     assert_eq!(three(small, large, large).bound(Limits::of(DType::F32), 3), None);
-    // What is beyond f32 itself is infinite for everybody.
+    // A value beyond the range of f32 is infinite for every implementation.
     let beyond = two(large, large);
     assert_eq!((beyond.value, beyond.overflow), (2f64.powi(200), false));
     // A factor of 0 is lost to no underflow, but meets an overflow.
@@ -120,7 +121,8 @@ fn near(found: f64, expected: f64) {
 
 #[test]
 fn the_bound_adds_up_rounding_underflow_and_the_smallest_number() {
-    // Powers of two, of which each part is seen: f16 has a spacing of 2^-10 at 1 and the smallest subnormal 2^-24.
+    // Powers of two, of which each part is seen: f16 has a spacing of 2^-10 at 1 and the smallest subnormal
+    // 2^-24.
     let element = Element {
         value: 1.0,
         terms: 8,
@@ -198,7 +200,7 @@ fn sums_that_f32_cannot_hold_are_not_judged() {
     // Both ways: either infinity, or NaN.
     assert!(sum(&[largest, largest, largest, -largest, -largest]).overflow);
     assert!(sum(&[f32::INFINITY, -largest, -largest]).overflow);
-    // NaN for everybody.
+    // NaN for every implementation.
     assert!(
         !sum(&[f32::INFINITY, f32::NEG_INFINITY]).overflow && !sum(&[f32::NAN, largest, largest]).overflow
     );
