@@ -1,4 +1,4 @@
-//! The results of a run of the suite, and the formats of the report: [`text`] for a terminal, [`json`] for
+//! The results of a run of the suite, and the formats of the report: [`text`] for a terminal, `json` for
 //! programs, [`junit`] for continuous integration, [`markdown`] for a pull request, [`html`] as a page,
 //! [`badge`] for a README. [`output`] writes them to files, and overwrites nothing but reports.
 
