@@ -2,12 +2,13 @@
 //! lacks are printed, not skipped silently.
 
 use broadcheck_fast::arch::{
-    Across, CallKernel, ChainOp, Expand, GridOperand, LANES, Link, Pairing, Table, fence, round_to_bf16,
-    round_to_f16, table,
+    Across, CallKernel, ChainOp, Expand, GridOperand, LANES, Link, Pairing, Repeat, Table, fence,
+    round_to_bf16, round_to_f16, table,
 };
 use broadcheck_fast::{Level, math};
 use broadcheck_spec::Function;
 use broadcheck_spec::half::{bf16, f16};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn tables() -> Vec<&'static Table> {
     for level in Level::ALL.into_iter().filter(|level| !level.is_available()) {
@@ -317,6 +318,114 @@ fn a_grid_does_not_read_past_its_last_row() {
     let grid = table(Level::Portable).float_f64.grid;
     let arguments = (operand([17, 8], false), operand([0, 0], true));
     grid.run(Pairing::Add, arguments, (2, 8), false, &mut [0.0; 64][..48]);
+}
+
+/// Runs a kernel on an output of `count` elements inside a larger buffer. It must panic with a message that
+/// contains `expected`, before it stores anything.
+fn check_refusal(level: Level, expected: &str, count: usize, kernel: impl FnOnce(&mut [f64])) {
+    let mut buffer = vec![7.0; count + 128];
+    let run = AssertUnwindSafe(|| kernel(&mut buffer[64..64 + count]));
+    let panic = catch_unwind(run).expect_err("the kernel accepted the lengths");
+    let message = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref().copied());
+    assert!(message.is_some_and(|message| message.contains(expected)), "{level}: {message:?}");
+    assert!(buffer.iter().all(|&value| value == 7.0), "{level}: stored something");
+}
+
+/// Half of 2^64, and an eighth of it plus 1: times 2 and times 8, they are 0 and 8 if the product wraps.
+const HALF: usize = usize::MAX / 2 + 1;
+const EIGHTH: usize = usize::MAX / 8 + 2;
+
+#[test]
+fn grids_refuse_lengths_whose_products_overflow() {
+    let values = [1.0; 48];
+    let operand = |steps, scalar| GridOperand { values: &values[..], steps, scalar };
+    let (overflow, short) = ("elements in a block of rows overflows", "shorter than the output needs");
+    for table in tables() {
+        let check = |expected, steps, rows, count| {
+            for arguments in [
+                (operand(steps, false), operand([0, 0], true)),
+                (operand([0, 0], false), operand(steps, false)),
+                (operand([0, 0], false), operand(steps, true)),
+            ] {
+                check_refusal(table.level, expected, count, |out| {
+                    table.float_f64.grid.run(Pairing::Add, arguments, rows, false, out);
+                });
+            }
+        };
+        check(overflow, [0, 0], (EIGHTH, 8), 8);
+        check(overflow, [0, 0], (EIGHTH, 8), 0);
+        check(overflow, [0, 0], (HALF, 16), 16);
+        check(overflow, [0, 0], (16, HALF), 16);
+        check("not made of whole blocks", [0, 0], (1, EIGHTH), 8);
+        check("not made of whole blocks", [0, 0], (usize::MAX, 1), 8);
+        check(short, [0, HALF], (3, 16), 48);
+        check(short, [HALF, 0], (1, 16), 48);
+        check(short, [HALF, HALF], (2, 8), 32);
+        check(short, [0, usize::MAX], (2, 8), 16);
+    }
+}
+
+#[test]
+fn chains_refuse_lengths_whose_products_overflow() {
+    let values = [1.0; 48];
+    let link = |step, scalar| Link { op: ChainOp::Add, values: &values[..], step, scalar };
+    for table in tables() {
+        let kernels = &table.float_f64;
+        for chain in [kernels.chain, kernels.chain_non_temporal] {
+            for rows in [0, EIGHTH, HALF, usize::MAX] {
+                check_refusal(table.level, "not made of whole rows", 48, |out| {
+                    chain.run(link(0, false), &mut [link(0, true)], rows, out);
+                });
+            }
+            for (step, rows) in [(HALF, 3), (EIGHTH, 9), (usize::MAX, 2), (usize::MAX - 15, 2)] {
+                for scalar in [false, true] {
+                    let (far, near) = (link(step, scalar), link(0, false));
+                    for (first, mut links) in [(far, [near]), (near, [far])] {
+                        check_refusal(table.level, "shorter than its output", 16 * rows, |out| {
+                            chain.run(first, &mut links, rows, out);
+                        });
+                    }
+                }
+            }
+        }
+        for count in [HALF, usize::MAX] {
+            check_refusal(table.level, "shorter than the range", LANES, |lanes| {
+                let lanes = lanes.try_into().expect("as many as there are lanes");
+                kernels.chain_sum.run(link(0, true), &[link(0, false)], count, lanes);
+            });
+        }
+    }
+}
+
+#[test]
+fn transposing_refuses_steps_that_overflow() {
+    for table in tables() {
+        for (count, step) in [(3, HALF), (9, EIGHTH), (2, usize::MAX)] {
+            check_refusal(table.level, "fewer columns than the rows need", 8 * count, |out| {
+                let mut rows: Vec<&mut [f64]> = out.chunks_mut(count).collect();
+                table.f64.across.run(&[1.0; 64], step, &mut rows);
+            });
+        }
+    }
+}
+
+#[test]
+fn one_value_may_be_repeated_any_number_of_times() {
+    for table in tables() {
+        for times in [EIGHTH, HALF, usize::MAX] {
+            let mut out = [7.0; 64];
+            table.f64.expand.run(&[3.0], times, &mut out[..33]);
+            assert_eq!((&out[..33], &out[33..]), (&[3.0; 33][..], &[7.0; 31][..]), "{}", table.level);
+            for non_temporal in [false, true] {
+                let mut out = [7.0; 64];
+                let repeat = Repeat::Each(times);
+                let paired = table.float_f64.paired;
+                paired.run(Pairing::Subtract, &[5.0; 33], &[3.0], repeat, non_temporal, &mut out[..33]);
+                fence();
+                assert_eq!((&out[..33], &out[33..]), (&[2.0; 33][..], &[7.0; 31][..]), "{}", table.level);
+            }
+        }
+    }
 }
 
 #[test]

@@ -91,13 +91,15 @@ pub struct Link<'a, T> {
 }
 
 impl<T> Link<'_, T> {
-    /// Whether there are values for `rows` rows, at least one, of `width` elements.
+    /// Whether there are values for `rows` rows, at least one, of `width` elements. No slice has `usize::MAX`
+    /// elements, so the answer is no if the number of values saturates.
     fn is_long_enough(&self, rows: usize, width: usize) -> bool {
         let last = if self.scalar { 1 } else { width };
         self.values.len() >= (rows - 1).saturating_mul(self.step).saturating_add(last)
     }
 
-    /// Moves on by `rows` rows, after which there is another row.
+    /// Moves on by `rows` rows, after which there is another row. So `rows * step` does not overflow in a
+    /// link that is long enough.
     #[inline(always)]
     fn advance(&mut self, rows: usize) {
         if self.step != 0 {
@@ -138,10 +140,10 @@ pub(super) const SUMS: u8 = ChainKind::Sums as u8;
 pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
 pub(super) const FUNCTIONS: u8 = ChainKind::Functions as u8;
 
-/// The chain over the rows of `out`, in groups of `GROUP` vectors. Its links are of the kind `KIND`.
+/// The chain over the rows of `out`, in groups of `GROUP` vectors.
 ///
 /// # Safety
-/// The machine has the instructions of `V`.
+/// The machine has the instructions of `V`. The links are of the kind `KIND`.
 #[inline(always)]
 pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     mut first: Link<'_, V::Element>,
@@ -152,16 +154,18 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     if out.is_empty() {
         return;
     }
-    let width = if rows == 1 { out.len() } else { out.len() / rows };
+    // `rows * width` is at most the length of `out`, so it does not overflow.
+    let width = if rows == 1 { out.len() } else { out.len().checked_div(rows).unwrap_or(0) };
+    assert!(rows * width == out.len(), "the output of a chain is not made of whole rows");
     let enough = first.is_long_enough(rows, width)
         && links.iter().all(|link| link.op.is_unary() || link.is_long_enough(rows, width));
-    assert!(enough && rows * width == out.len(), "an argument of a chain is shorter than its output");
+    assert!(enough, "an argument of a chain is shorter than its output");
     let mut rest = out;
     let is_short = (GROUP / SHORT_ROWS * V::WIDTH..=2 * GROUP * V::WIDTH).contains(&width);
     while !NON_TEMPORAL && KIND != FUNCTIONS && V::WIDTH > 1 && is_short && rest.len() >= SHORT_ROWS * width {
         let (out, others) = rest.split_at_mut(SHORT_ROWS * width);
         // SAFETY: as below, for each of the rows. `is_short` says that a row has the elements that a group
-        // takes.
+        // takes, and that it is so short that `SHORT_ROWS * width` does not overflow.
         unsafe { short_rows::<V, GROUP, KIND>(first, links, width, out) };
         if others.is_empty() {
             return;
@@ -172,7 +176,8 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     }
     loop {
         let (out, others) = rest.split_at_mut(width);
-        // SAFETY: the caller guarantees the instructions of `V`, and the assertion the values of a row.
+        // SAFETY: the caller guarantees the instructions of `V` and the kind. By the assertions, `width` is
+        // not 0, and every argument has the values of the rows that are left.
         unsafe { row::<V, GROUP, KIND, NON_TEMPORAL>(first, links, out) };
         if others.is_empty() {
             return;
@@ -187,9 +192,9 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
 /// paid once for all of them. The last group overlaps the one before.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. `out` has [`SHORT_ROWS`] rows of `width` elements, at least as
-/// many as a group takes of each row. For each row, every vector argument has `width` elements and every
-/// scalar has one.
+/// The machine has the instructions of `V`. The links are of the kind `KIND`. `out` has [`SHORT_ROWS`] rows
+/// of `width` elements, at least as many as a group takes of each row. For each row, every vector argument
+/// has `width` elements and every scalar has one.
 #[inline(always)]
 unsafe fn short_rows<V: Vector, const GROUP: usize, const KIND: u8>(
     first: Link<'_, V::Element>,
@@ -212,8 +217,8 @@ unsafe fn short_rows<V: Vector, const GROUP: usize, const KIND: u8>(
 /// The chain over one row.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. `out` is not empty; every vector argument has as many elements,
-/// and every scalar has one.
+/// The machine has the instructions of `V`. The links are of the kind `KIND`. `out` is not empty; every
+/// vector argument has as many elements, and every scalar has one.
 #[inline(always)]
 unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: Link<'_, V::Element>,
@@ -308,8 +313,9 @@ unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const KIND: u8, con
 /// `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. From `at` on, each row of `out` and of every vector argument has
-/// `U / ROWS * V::WIDTH` elements; a scalar has one. With `NON_TEMPORAL`, `out[at]` is aligned to a vector.
+/// The machine has the instructions of `V`. The links are of the kind `KIND`. From `at` on, each row of `out`
+/// and of every vector argument has `U / ROWS * V::WIDTH` elements; a scalar has one. With `NON_TEMPORAL`,
+/// `out[at]` is aligned to a vector.
 #[inline(always)]
 unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: Link<'_, V::Element>,
@@ -349,13 +355,15 @@ pub(super) unsafe fn sum<V: Vector, const U: usize>(
     );
     let mut at = 0;
     // SAFETY: the caller guarantees the instructions of `V`, and the assertion the elements of a group.
-    // Groups of `U` vectors, of one vector and of one element start at lanes from which they fit.
+    // Groups of `U` vectors, of one vector and of one element start at lanes from which they fit. `at` is at
+    // most `count`, which is not limited if all arguments are scalars, so nothing is added to `at` before the
+    // comparison.
     unsafe {
-        while at + U * V::WIDTH <= count {
+        while count - at >= U * V::WIDTH {
             add_up::<V, U>(first, links, at, lanes);
             at += U * V::WIDTH;
         }
-        while at + V::WIDTH <= count {
+        while count - at >= V::WIDTH {
             add_up::<V, 1>(first, links, at, lanes);
             at += V::WIDTH;
         }

@@ -236,8 +236,13 @@ macro_rules! paired {
             // The elements before the first aligned vector, if stores are non-temporal, and those at the end
             // are computed one at a time.
             let head = if non_temporal { out.as_ptr().align_offset(64).min(count) } else { 0 };
-            let group = times * $width;
-            let vectors = if times <= MAX_REPEAT { (count - head) / group * group } else { 0 };
+            let vectors = if times <= MAX_REPEAT {
+                // The length of a group. For the longest repetitions, it would overflow.
+                let group = times * $width;
+                (count - head) / group * group
+            } else {
+                0
+            };
             let one_element = |at: usize| {
                 let b = match repeat {
                     Repeat::Each(times) => b[at / times],

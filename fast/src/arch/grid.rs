@@ -26,7 +26,8 @@ impl<'a, T> GridOperand<'a, T> {
         GridOperand { values, ..self }
     }
 
-    /// Whether there are values for all blocks, rows and columns, each of which is at least 1.
+    /// Whether there are values for all blocks, rows and columns, each of which is at least 1. If so, the
+    /// start of each row can be computed without overflow.
     fn is_long_enough(&self, blocks: usize, rows: usize, width: usize) -> bool {
         let last = if self.scalar { 1 } else { width };
         let [block, row] = [(blocks - 1).checked_mul(self.steps[0]), (rows - 1).checked_mul(self.steps[1])];
@@ -49,20 +50,25 @@ pub(super) unsafe fn run<V: Vector>(
     non_temporal: bool,
     out: &mut [V::Element],
 ) {
-    let block = rows * width;
-    let bytes = width * size_of::<V::Element>();
+    const { assert!(size_of::<V>() <= LINE && V::WIDTH * size_of::<V::Element>() == size_of::<V>()) };
+    let line = LINE / size_of::<V::Element>();
+    let block = rows.checked_mul(width).expect("the number of elements in a block of rows overflows");
     assert!(
-        block > 0 && bytes >= LINE && out.len().is_multiple_of(block) && !a.scalar,
+        block > 0 && width >= line && out.len().is_multiple_of(block),
         "the output is not made of whole blocks of rows"
     );
     let blocks = out.len() / block;
+    assert!(!a.scalar, "the rows of the first argument are not contiguous");
     assert!(
         blocks == 0 || a.is_long_enough(blocks, rows, width) && b.is_long_enough(blocks, rows, width),
         "an argument is shorter than the output needs"
     );
-    let line = out.as_ptr().align_offset(LINE) == 0 && bytes.is_multiple_of(LINE);
-    assert!(line || !non_temporal, "rows with non-temporal stores are not whole cache lines");
-    // SAFETY: the caller guarantees the instructions, and the assertions everything else.
+    let whole_lines = out.as_ptr().align_offset(LINE) == 0 && width.is_multiple_of(line);
+    assert!(whole_lines || !non_temporal, "rows with non-temporal stores are not whole cache lines");
+    // SAFETY: the caller guarantees the instructions. By the assertions, `out` is `blocks` times `block`
+    // elements, where `block` is `rows * width` without overflow; a row is at least as long as a cache line,
+    // and so as a vector; both arguments have values for every row; and rows with non-temporal stores are
+    // whole, aligned cache lines, and so whole, aligned vectors.
     unsafe {
         match (pairing, non_temporal) {
             (Pairing::Add, false) => each_row::<V, false>(a, b, (rows, width), out, V::add),
@@ -82,9 +88,9 @@ pub(super) unsafe fn run<V: Vector>(
 }
 
 /// # Safety
-/// The machine has the instructions of `V`. `out` consists of whole blocks of rows that are at least as wide
-/// as a vector, and both arguments have values for all of it. With `NON_TEMPORAL`, rows are whole vectors and
-/// `out` is aligned to a vector.
+/// The machine has the instructions of `V`. `rows * width` is not 0 and does not overflow. `out` consists of
+/// whole blocks of that many elements. Its rows are at least as wide as a vector, and both arguments have
+/// values for all of them. With `NON_TEMPORAL`, rows are whole vectors and `out` is aligned to a vector.
 #[inline(always)]
 unsafe fn each_row<V: Vector, const NON_TEMPORAL: bool>(
     a: GridOperand<'_, V::Element>,
