@@ -14,7 +14,13 @@ use super::{across, generic};
 use crate::Level;
 
 /// A vector with the loops that depend on its level: on the number of its registers, or on its permutations.
-pub(super) trait LevelVector: Vector {
+///
+/// # Safety
+/// The methods of [`Vector`] need no other instructions than those of `Level`.
+pub(super) unsafe trait LevelVector: Vector {
+    /// The level of the vector. Only the entry points of this level accept the vector.
+    type Level: Simd;
+
     /// [`chain::run`].
     ///
     /// # Safety
@@ -60,18 +66,23 @@ pub(super) trait LevelVector: Vector {
 }
 
 /// Implements [`LevelVector`]:
+/// - `level`: the level whose instructions the vector uses. Every use of the macro must name the right one.
 /// - `group`: the vectors in a group of a chain, half of the level's registers.
 /// - `function_group`: the same for a chain of functions, which need registers as well.
 /// - `non_temporal`: `NON_TEMPORAL` if the level has non-temporal stores, otherwise `false`.
 /// - `paired`: the kernel with permutations, if there is one.
 macro_rules! level_vector {
-    (impl LevelVector for $vector:ident {
+    (unsafe impl LevelVector for $vector:ident {
+        level: $level:ident,
         group: $group:literal,
         function_group: $function_group:literal,
         non_temporal: $non_temporal:tt,
         $(paired: $paired:path,)?
     }) => {
-        impl LevelVector for $vector {
+        // SAFETY: the use of this macro names the level whose instructions the vector uses.
+        unsafe impl LevelVector for $vector {
+            type Level = $level;
+
             #[inline(always)]
             unsafe fn chain<const NON_TEMPORAL: bool>(
                 first: Link<'_, Self::Element>,
@@ -79,7 +90,8 @@ macro_rules! level_vector {
                 rows: usize,
                 out: &mut [Self::Element],
             ) {
-                // SAFETY: the caller guarantees that the machine has the instructions of this vector.
+                // SAFETY: the caller guarantees that the machine has the level's instructions, and so those
+                // of this vector. Each arm names the kind that it matches.
                 unsafe {
                     match ChainKind::of(links) {
                         ChainKind::Sums => {
@@ -105,8 +117,7 @@ macro_rules! level_vector {
                 lanes: &mut [Self::Element; LANES],
             ) {
                 const { assert!(LANES.is_multiple_of($function_group * Self::WIDTH)) };
-                // SAFETY: the caller guarantees that the machine has the instructions of this vector. Groups
-                // divide the lanes, as asserted above.
+                // SAFETY: as in `chain`, for the instructions. Groups divide the lanes, as asserted above.
                 unsafe { chain::sum::<Self, $function_group>(first, links, count, lanes) }
             }
             $(
@@ -119,7 +130,7 @@ macro_rules! level_vector {
                     non_temporal: bool,
                     out: &mut [Self::Element],
                 ) {
-                    // SAFETY: the caller guarantees the instructions.
+                    // SAFETY: the caller guarantees the level's instructions. The kernel needs no others.
                     unsafe { $paired(pairing, a, b, repeat, non_temporal, out) }
                 }
             )?
@@ -133,35 +144,40 @@ mod x86_64 {
     use std::arch::x86_64::{__m128, __m128d, __m256, __m256d, __m512, __m512d};
 
     level_vector! {
-        impl LevelVector for __m128d {
+        unsafe impl LevelVector for __m128d {
+            level: Portable,
             group: 8,
             function_group: 4,
             non_temporal: NON_TEMPORAL,
         }
     }
     level_vector! {
-        impl LevelVector for __m128 {
+        unsafe impl LevelVector for __m128 {
+            level: Portable,
             group: 8,
             function_group: 2,
             non_temporal: NON_TEMPORAL,
         }
     }
     level_vector! {
-        impl LevelVector for __m256d {
+        unsafe impl LevelVector for __m256d {
+            level: Avx2,
             group: 8,
             function_group: 4,
             non_temporal: NON_TEMPORAL,
         }
     }
     level_vector! {
-        impl LevelVector for __m256 {
+        unsafe impl LevelVector for __m256 {
+            level: Avx2,
             group: 8,
             function_group: 2,
             non_temporal: NON_TEMPORAL,
         }
     }
     level_vector! {
-        impl LevelVector for __m512d {
+        unsafe impl LevelVector for __m512d {
+            level: Avx512,
             group: 16,
             function_group: 4,
             non_temporal: NON_TEMPORAL,
@@ -169,7 +185,8 @@ mod x86_64 {
         }
     }
     level_vector! {
-        impl LevelVector for __m512 {
+        unsafe impl LevelVector for __m512 {
+            level: Avx512,
             group: 16,
             function_group: 4,
             non_temporal: NON_TEMPORAL,
@@ -179,19 +196,34 @@ mod x86_64 {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-level_vector! { impl LevelVector for f64 { group: 8, function_group: 4, non_temporal: false, } }
+level_vector! {
+    unsafe impl LevelVector for f64 {
+        level: Portable,
+        group: 8,
+        function_group: 4,
+        non_temporal: false,
+    }
+}
 #[cfg(not(target_arch = "x86_64"))]
-level_vector! { impl LevelVector for f32 { group: 8, function_group: 4, non_temporal: false, } }
+level_vector! {
+    unsafe impl LevelVector for f32 {
+        level: Portable,
+        group: 8,
+        function_group: 4,
+        non_temporal: false,
+    }
+}
 
-/// A level's vectors and entry points.
+/// A level's vectors and entry points. An entry point accepts only vectors of its own level, so `float` in
+/// [`table`](super::table) cannot combine a level with the vector of another one.
 ///
 /// # Safety
 /// Every function may be called only on a machine that has the level's instructions. There is no other
 /// precondition.
-pub(super) trait Simd {
+pub(super) trait Simd: Sized {
     const LEVEL: Level;
-    type F64: LevelVector<Element = f64>;
-    type F32: LevelVector<Element = f32>;
+    type F64: LevelVector<Element = f64, Level = Self>;
+    type F32: LevelVector<Element = f32, Level = Self>;
 
     unsafe fn unary<T: Copy, O: Op1<T>>(a: &[T], out: &mut [T]);
     unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]);
@@ -205,19 +237,19 @@ pub(super) trait Simd {
     unsafe fn sum<T: Copy + Default, O: Op2<T, T>>(a: &[T]) -> T;
     unsafe fn add_to<T: Copy, O: Op2<T, T>>(a: &mut [T], b: &[T]);
     unsafe fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]);
-    unsafe fn chain<V: LevelVector, const NON_TEMPORAL: bool>(
+    unsafe fn chain<V: LevelVector<Level = Self>, const NON_TEMPORAL: bool>(
         first: Link<'_, V::Element>,
         links: &mut [Link<'_, V::Element>],
         rows: usize,
         out: &mut [V::Element],
     );
-    unsafe fn chain_sum<V: LevelVector>(
+    unsafe fn chain_sum<V: LevelVector<Level = Self>>(
         first: Link<'_, V::Element>,
         links: &[Link<'_, V::Element>],
         count: usize,
         lanes: &mut [V::Element; LANES],
     );
-    unsafe fn grid<V: Vector>(
+    unsafe fn grid<V: LevelVector<Level = Self>>(
         pairing: Pairing,
         a: GridOperand<'_, V::Element>,
         b: GridOperand<'_, V::Element>,
@@ -225,7 +257,7 @@ pub(super) trait Simd {
         non_temporal: bool,
         out: &mut [V::Element],
     );
-    unsafe fn paired<V: LevelVector>(
+    unsafe fn paired<V: LevelVector<Level = Self>>(
         pairing: Pairing,
         a: &[V::Element],
         b: &[V::Element],
@@ -309,18 +341,19 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn chain<V: LevelVector, const NON_TEMPORAL: bool>(
+        unsafe fn chain<V: LevelVector<Level = Self>, const NON_TEMPORAL: bool>(
             first: Link<'_, V::Element>,
             links: &mut [Link<'_, V::Element>],
             rows: usize,
             out: &mut [V::Element],
         ) {
-            // SAFETY: `V` is a vector of this level, whose instructions the caller guarantees.
+            // SAFETY: `V` is a vector of this level by its bound, and the caller guarantees the level's
+            // instructions.
             unsafe { V::chain::<NON_TEMPORAL>(first, links, rows, out) }
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn chain_sum<V: LevelVector>(
+        unsafe fn chain_sum<V: LevelVector<Level = Self>>(
             first: Link<'_, V::Element>,
             links: &[Link<'_, V::Element>],
             count: usize,
@@ -331,7 +364,7 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn grid<V: Vector>(
+        unsafe fn grid<V: LevelVector<Level = Self>>(
             pairing: Pairing,
             a: GridOperand<'_, V::Element>,
             b: GridOperand<'_, V::Element>,
@@ -344,7 +377,7 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn paired<V: LevelVector>(
+        unsafe fn paired<V: LevelVector<Level = Self>>(
             pairing: Pairing,
             a: &[V::Element],
             b: &[V::Element],

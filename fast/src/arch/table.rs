@@ -272,7 +272,7 @@ const fn truth_values<S: Simd>() -> Kernels<bool> {
     }
 }
 
-const fn float<S: Simd, V: LevelVector>() -> FloatKernels<V::Element>
+const fn float<S: Simd, V: LevelVector<Level = S>>() -> FloatKernels<V::Element>
 where
     Add: Op2<V::Element, V::Element>,
 {
