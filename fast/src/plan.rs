@@ -129,6 +129,7 @@ impl Plan {
     /// The plan that broadcasts one operand to a shape with the given map.
     ///
     /// # Errors
+    /// [`NoPlan::TooManyElements`], if the shape has more elements than the engine computes, and
     /// [`NoPlan::NoKernel`], if the engine cannot copy the operand's dtype.
     pub(crate) fn of_copy(
         operand: &Operand,
@@ -137,7 +138,7 @@ impl Plan {
         level: Level,
     ) -> Result<Plan, NoPlan> {
         let dtype = operand.dtype();
-        let task = Task { table: table(level), dtype, count: count(shape).unwrap_or(0), is_gradient: false };
+        let task = Task { table: table(level), dtype, count: within_limit(shape)?, is_gradient: false };
         Ok(Plan {
             task,
             shape: shape.into(),
@@ -250,6 +251,7 @@ pub(crate) fn inputs(request: &Request) -> SmallVec<[Input<'_>; OPERANDS]> {
     request.operands().iter().map(|operand| Input::from(operand.values())).collect()
 }
 
+/// The number of elements of a shape, unless it has more than the engine computes (clause G-1).
 fn within_limit(shape: &[usize]) -> Result<usize, NoPlan> {
     let found = count(shape).unwrap_or(usize::MAX);
     if found > DEFAULT_MAX_ELEMENTS { Err(NoPlan::TooManyElements { found }) } else { Ok(found) }
