@@ -38,7 +38,8 @@ use smallvec::SmallVec;
 /// use broadcheck_fast::{Input, Output, Plan};
 /// use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 ///
-/// let expression = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
+/// let arguments = [Expression::operand(0), Expression::operand(1)];
+/// let expression = Expression::call(Function::Add, arguments).unwrap();
 /// let matrix = Operand::dense("a", [2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
 /// let row = Operand::dense("b", [3], vec![10.0, 20.0, 30.0]).unwrap();
 /// let request =
