@@ -87,6 +87,13 @@ fn broadcast(original: &Original<'_>, operands: &[Operand]) -> Result<(), Ended>
     let wide = original.ask(&forward)?;
     let Outcome::Success(success) = &wide else { return Err(Ended::Vacuous) };
     let shape = success.tensor.shape();
+    // NUMPY-5. Under the bidirectional rules the result may be larger than the target.
+    if let (Rules::Numpy, Operation::Broadcast { target_shape }) = (request.rules(), request.operation())
+        && shape != target_shape
+    {
+        let detail = format!("the result has shape {shape}, expected {target_shape}");
+        return Err(original.violated(detail, Some(&forward), wide));
+    }
     let count = shape.count().filter(|&count| count <= MOST_COPIED).ok_or(Ended::Vacuous)?;
     let name = if x.name() == "weight" { "other" } else { "weight" };
     let y = Operand::dense(name, shape.clone(), Data::F64(vec![0.0; count])).ok();

@@ -140,3 +140,6 @@ impl Relation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
