@@ -1,8 +1,12 @@
 //! Faults that a relation must report.
 
-use super::{ADJOINT, Held, Original, Violation, broadcast, operand};
+use super::{
+    ADJOINT, Held, OPERANDS_REVERSED, Original, RelationSweep, Violation, broadcast, difference, operand,
+};
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, Implementation, Operation, Outcome, Request, Rules, Shape};
+use broadcheck_spec::{
+    Capabilities, Implementation, Operation, Outcome, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
+};
 
 /// The reference, except for requests that a fault answers.
 struct Faulty(fn(&Request) -> Option<Outcome>);
@@ -44,4 +48,30 @@ fn adjoint_requires_the_target_of_a_broadcast() {
     assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Held::Compared));
     let bidirectional = broadcast(Rules::Bidirectional, operand(&Shape::from([3]), 0), &Shape::from([2, 1]));
     assert_eq!(check(&ADJOINT, |_| None, &bidirectional), Ok(Held::Compared));
+}
+
+#[test]
+fn order_sweeps_compare_the_reason_of_a_refusal_under_xla_only() {
+    // Another kind and axis where the operand of the higher rank comes first.
+    let asymmetric: fn(&Request) -> Option<Outcome> = |request| {
+        let [one, other] = request.operands() else { return None };
+        let kind = if one.rank() > other.rank() {
+            RefusalKind::RankMismatch
+        } else {
+            RefusalKind::DimensionMismatch
+        };
+        let refusal = Refusal { kind: Some(kind), axis: Some(one.rank()), ..Refusal::default() };
+        Some(Outcome::Refusal(refusal))
+    };
+    let operands = || vec![operand(&Shape::from([3]), 0), operand(&Shape::from([2, 4]), 1)];
+    for (rules, sweep) in [
+        (RuleSet::Numpy, "numpy-order-of-operands"),
+        (RuleSet::Theano, "theano-order-of-operands"),
+        (RuleSet::Xla, "xla-order-of-operands"),
+    ] {
+        let request = difference(rules.into(), operands());
+        let sweep = RelationSweep::named(sweep).unwrap();
+        assert_eq!(check(sweep.relation, asymmetric, &request).is_err(), rules == RuleSet::Xla, "{rules}");
+        assert!(check(&OPERANDS_REVERSED, asymmetric, &request).is_err(), "{rules}");
+    }
 }
