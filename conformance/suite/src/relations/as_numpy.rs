@@ -69,7 +69,7 @@ fn placed(original: &Original<'_>) -> Result<(), Ended> {
                 let placed = reshaped(operand, spread(operand.shape(), &axes, rank));
                 operands.push(placed.ok_or(Ended::Vacuous)?);
             }
-            None => return Err(unplaced(original, pdpd)),
+            None => return Err(unplaced(original)),
         }
     }
     let variation = under(Rules::Numpy, request.operation(), operands).ok_or(Ended::Vacuous)?;
@@ -84,15 +84,20 @@ fn placed(original: &Original<'_>) -> Result<(), Ended> {
     }
 }
 
-/// PDPD-4: where B does not fit, the request is refused.
-fn unplaced(original: &Original<'_>, pdpd: bool) -> Ended {
-    match original.answer() {
-        Ok(outcome @ Outcome::Success(_)) if pdpd => {
-            original.violated("accepted, although B has no place on A there", None, outcome.clone())
-        }
-        Ok(_) => Ended::Vacuous,
-        Err(ended) => ended,
-    }
+/// An operand without a place: the request is refused (PDPD-4, XLA-1, XLA-3 to XLA-6).
+pub(super) fn unplaced(original: &Original<'_>) -> Ended {
+    let outcome = match original.answer() {
+        Ok(outcome @ Outcome::Success(_)) => outcome.clone(),
+        Ok(_) => return Ended::Vacuous,
+        Err(ended) => return ended,
+    };
+    let detail = match original.request().rules() {
+        Rules::Pdpd { .. } => "accepted, although B has no place on A there",
+        Rules::Xla { .. } => "accepted, although broadcast_dimensions give the lower operand no place",
+        // Their operands lie on the last axes.
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => return Ended::Vacuous,
+    };
+    original.violated(detail, None, outcome)
 }
 
 /// A result of another shape as a refusal.

@@ -1,7 +1,8 @@
 //! Faults that a relation must report.
 
 use super::{
-    ADJOINT, Held, OPERANDS_REVERSED, Original, RelationSweep, Violation, broadcast, difference, operand,
+    ADJOINT, AS_NUMPY, Held, OPERANDS_AS_VIEWS, OPERANDS_REVERSED, Original, RelationSweep, Violation,
+    broadcast, difference, operand,
 };
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
@@ -74,4 +75,32 @@ fn order_sweeps_compare_the_reason_of_a_refusal_under_xla_only() {
         assert_eq!(check(sweep.relation, asymmetric, &request).is_err(), rules == RuleSet::Xla, "{rules}");
         assert!(check(&OPERANDS_REVERSED, asymmetric, &request).is_err(), "{rules}");
     }
+}
+
+#[test]
+fn what_xla_gives_no_place_must_be_refused() {
+    // XLA-1, XLA-3 to XLA-6: absent at unequal ranks, too many, out of range, decreasing, not the identity.
+    let as_first: fn(&Request) -> Option<Outcome> = |request| {
+        let operand = &request.operands()[0];
+        Some(Reference.run(&broadcast(Rules::Numpy, operand.clone(), operand.shape())))
+    };
+    let shape = |rank: usize| Shape::new(vec![2; rank]);
+    for (dimensions, ranks) in [
+        (None, [3, 1]),
+        (Some(vec![0, 1]), [3, 1]),
+        (Some(vec![3]), [3, 1]),
+        (Some(vec![1, 0]), [3, 2]),
+        (Some(vec![1, 0]), [2, 2]),
+    ] {
+        let rules = Rules::Xla { broadcast_dimensions: dimensions };
+        let request = difference(rules, vec![operand(&shape(ranks[0]), 0), operand(&shape(ranks[1]), 1)]);
+        for relation in [&AS_NUMPY, &OPERANDS_AS_VIEWS] {
+            let violation = check(relation, as_first, &request).unwrap_err();
+            assert!(violation.detail.starts_with("accepted, although broadcast_dimensions"), "{violation:?}");
+            assert_eq!(check(relation, |_| None, &request), Ok(Held::Vacuous), "{request:?}");
+        }
+    }
+    let scalar = Rules::Xla { broadcast_dimensions: None };
+    let scalar = difference(scalar, vec![operand(&shape(2), 0), operand(&shape(0), 1)]);
+    assert_eq!(check(&AS_NUMPY, |_| None, &scalar), Ok(Held::Compared), "XLA-2");
 }
