@@ -2,11 +2,12 @@
 
 use super::{
     ADJOINT, AS_NUMPY, Held, OPERANDS_AS_VIEWS, OPERANDS_REVERSED, Original, RelationSweep, Violation,
-    broadcast, difference, operand,
+    broadcast, difference, of, operand,
 };
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    Capabilities, Implementation, Operation, Outcome, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
+    Capabilities, DType, Data, Function, Implementation, Operand, Operation, Outcome, Refusal, RefusalKind,
+    Request, RuleSet, Rules, Scalar, Shape, Tensor,
 };
 
 /// The reference, except for requests that a fault answers.
@@ -103,4 +104,30 @@ fn what_xla_gives_no_place_must_be_refused() {
     let scalar = Rules::Xla { broadcast_dimensions: None };
     let scalar = difference(scalar, vec![operand(&shape(2), 0), operand(&shape(0), 1)]);
     assert_eq!(check(&AS_NUMPY, |_| None, &scalar), Ok(Held::Compared), "XLA-2");
+}
+
+/// A broadcast whose gradient has two elements exchanged.
+#[test]
+fn adjoint_reports_elements_of_a_gradient_that_are_exchanged() {
+    let exchanged: fn(&Request) -> Option<Outcome> = |request| {
+        let Operation::Gradient { wrt: 0, .. } = request.operation() else { return None };
+        let Outcome::Success(success) = Reference.run(request) else { return None };
+        let (shape, values) = success.tensor.into_parts();
+        let mut values: Vec<Scalar> = values.iter().collect();
+        values.swap(0, 25);
+        let values = Data::from_scalars(DType::F64, values).ok()?;
+        Some(Outcome::Success(Tensor::new(shape, values).ok()?.into()))
+    };
+    // Values that are not integers are replaced.
+    let halves = Data::from(vec![0.5; 50]);
+    let x = Operand::dense("a", [50], halves).unwrap();
+    let target = Shape::from([1, 50]);
+    let request = broadcast(Rules::Numpy, x.clone(), &target);
+    assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Held::Compared));
+    assert!(check(&ADJOINT, exchanged, &request).is_err());
+    let y = Operand::dense("b", [1, 50], vec![0.5; 50]).unwrap();
+    let operation = Operation::Gradient { expression: of(Function::Multiply, 0, 1), wrt: 0 };
+    let request = Request::new(Rules::Numpy, operation, vec![x, y]).unwrap();
+    assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Held::Compared));
+    assert!(check(&ADJOINT, exchanged, &request).is_err());
 }
