@@ -8,7 +8,7 @@ use broadcheck::relations::{Extent, RELATION_SWEEPS};
 use broadcheck_reference::Reference;
 use broadcheck_search::exhaustive::{Bounds, ExhaustReport, FindingKind, Progress, exhaust};
 use broadcheck_search::subjects::Ndarray;
-use broadcheck_spec::{Implementation, RuleSet};
+use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request, RuleSet};
 use faulty::altered::Altered;
 use faulty::{FAULTS, Faulty};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -237,4 +237,36 @@ fn rule_sets_can_be_chosen() {
     let compared: u64 = report.groups.iter().map(|group| group.implementations[1].compared).sum();
     assert_eq!(compared, 2 * 13 * 13);
     assert!(report.relations.iter().all(|count| count.relation.starts_with("numpy-")));
+}
+
+/// The reference, whose process the interrupt key ends at a request of two axes.
+struct Interrupted(Reference);
+
+impl Implementation for Interrupted {
+    fn name(&self) -> &str {
+        "interrupted"
+    }
+    fn version(&self) -> &str {
+        "0"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        self.0.capabilities()
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        if request.operands().iter().any(|operand| operand.rank() == 2) {
+            return Outcome::Errored { kind: ErrorKind::Interrupted, message: "interrupted".into() };
+        }
+        self.0.run(request)
+    }
+}
+
+#[test]
+fn an_interrupted_request_is_not_a_finding() {
+    let (reference, interrupted) = (Reference::new(), Interrupted(Reference::new()));
+    let [first, second]: [&dyn Implementation; 2] = [&interrupted, &reference];
+    for implementations in [&[first][..], &[first, second], &[second, first]] {
+        let report = run(2, 1, implementations);
+        assert_eq!(report.finding_count, 0, "{}", findings(&report));
+        assert!(!report.complete && !report.held());
+    }
 }

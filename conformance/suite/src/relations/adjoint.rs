@@ -2,10 +2,10 @@
 //! w for each operand w. If the product is refused, so are its gradients (GRAD-2).
 //!
 //! The check uses the shapes, attributes and views of the request. It also uses the values if every sum of
-//! their products is exact in f64; otherwise it replaces them with small integers.
+//! their products is exact in f64; otherwise it replaces them with integers.
 
 use super::original::{Ended, Original};
-use super::rewrite::{MOST_COPIED, elements, largest_integer, under, with_small_integers};
+use super::rewrite::{MOST_COPIED, elements, largest_integer, under, with_integers};
 use broadcheck_judge::compare::{Latitude, Verdict, compare_outcomes};
 use broadcheck_spec::{
     Data, Expression, Function, Operand, Operation, Outcome, Request, Rules, Scalar, Tensor,
@@ -13,6 +13,12 @@ use broadcheck_spec::{
 
 /// A product of more operands than this might not be exact.
 const MOST_OPERANDS: usize = 12;
+
+/// f64 holds every integer below this.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+/// Small enough for the products of [`MOST_OPERANDS`] operands over 2^33 elements of a result.
+const LEAST: f64 = 3.0;
 
 pub(super) fn adjoint(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
@@ -23,9 +29,10 @@ pub(super) fn adjoint(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let operands = if is_exact(request.operands()) {
         request.operands()
     } else {
+        let most = largest_factor(request.operands());
         let operands = request.operands().iter().enumerate();
         let integers: Option<Vec<Operand>> =
-            operands.map(|(place, operand)| with_small_integers(operand, place)).collect();
+            operands.map(|(place, operand)| with_integers(operand, place, most)).collect();
         replaced = integers.ok_or(Ended::Vacuous)?;
         &replaced
     };
@@ -38,13 +45,31 @@ pub(super) fn adjoint(original: &Original<'_>, _: u128) -> Result<(), Ended> {
 
 /// Whether every sum of products of the operands' elements is an integer that f64 represents exactly.
 fn is_exact(operands: &[Operand]) -> bool {
-    #[allow(clippy::cast_precision_loss, reason = "an estimate")]
-    let count =
-        |operand: &Operand| operand.shape().count().map_or(f64::INFINITY, |count| count.max(1) as f64);
     let bound = operands
         .iter()
         .try_fold(1.0, |bound, operand| Some(bound * largest_integer(operand)? * count(operand)));
-    bound.is_some_and(|bound| bound < (1u64 << 53) as f64)
+    bound.is_some_and(|bound| bound < EXACT)
+}
+
+/// The number of elements of an operand, at least 1.
+#[allow(clippy::cast_precision_loss, reason = "an estimate")]
+fn count(operand: &Operand) -> f64 {
+    operand.shape().count().map_or(f64::INFINITY, |count| count.max(1) as f64)
+}
+
+/// The largest integer whose products, one factor from each operand, have an exact sum over the result.
+fn largest_factor(operands: &[Operand]) -> usize {
+    let results: f64 = operands.iter().map(count).product();
+    // Broadcasting multiplies its only operand by another.
+    #[allow(clippy::cast_precision_loss, reason = "at most 12")]
+    let factors = operands.len().max(2) as f64;
+    whole((EXACT / results).powf(1.0 / factors))
+}
+
+/// A bound on factors as an integer, at least [`LEAST`].
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 3 and 2^53")]
+fn whole(bound: f64) -> usize {
+    bound.clamp(LEAST, EXACT) as usize
 }
 
 /// `[multiply, [multiply, a, b], c]`.
@@ -79,6 +104,7 @@ fn product(original: &Original<'_>, operands: &[Operand], first: usize) -> Resul
 }
 
 /// Checks Σ broadcast(x) · y = Σ x · (gradient of x · y by x), where y has the result's shape.
+#[allow(clippy::cast_precision_loss, reason = "at most 2^16")]
 fn broadcast(original: &Original<'_>, operands: &[Operand]) -> Result<(), Ended> {
     let request = original.request();
     let x = operands[0].clone();
@@ -87,10 +113,19 @@ fn broadcast(original: &Original<'_>, operands: &[Operand]) -> Result<(), Ended>
     let wide = original.ask(&forward)?;
     let Outcome::Success(success) = &wide else { return Err(Ended::Vacuous) };
     let shape = success.tensor.shape();
+    // NUMPY-5. Under the bidirectional rules the result may be larger than the target.
+    if let (Rules::Numpy, Operation::Broadcast { target_shape }) = (request.rules(), request.operation())
+        && shape != target_shape
+    {
+        let detail = format!("the result has shape {shape}, expected {target_shape}");
+        return Err(original.violated(detail, Some(&forward), wide));
+    }
     let count = shape.count().filter(|&count| count <= MOST_COPIED).ok_or(Ended::Vacuous)?;
     let name = if x.name() == "weight" { "other" } else { "weight" };
     let y = Operand::dense(name, shape.clone(), Data::F64(vec![0.0; count])).ok();
-    let y = y.and_then(|y| with_small_integers(&y, 1)).ok_or(Ended::Vacuous)?;
+    let largest = largest_integer(&x).ok_or(Ended::Vacuous)?;
+    let y = y.and_then(|y| with_integers(&y, 1, whole(EXACT / (largest * count as f64) - 1.0)));
+    let y = y.ok_or(Ended::Vacuous)?;
     let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };
     let gradient = under(Rules::Numpy, &operation, vec![x, y.clone()]).ok_or(Ended::Vacuous)?;
     let back = original.ask(&gradient)?;

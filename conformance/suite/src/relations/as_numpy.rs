@@ -71,7 +71,7 @@ fn placed(original: &Original<'_>) -> Result<(), Ended> {
                 let placed = reshaped(operand, spread(operand.shape(), &axes, rank));
                 operands.push(placed.ok_or(Ended::Vacuous)?);
             }
-            None => return Err(unplaced(original, pdpd)),
+            None => return Err(unplaced(original)),
         }
     }
     let variation = under(Rules::Numpy, request.operation(), operands).ok_or(Ended::Vacuous)?;
@@ -86,15 +86,20 @@ fn placed(original: &Original<'_>) -> Result<(), Ended> {
     }
 }
 
-/// PDPD-4: if B does not fit on A, the request is refused.
-fn unplaced(original: &Original<'_>, pdpd: bool) -> Ended {
-    match original.answer() {
-        Ok(outcome @ Outcome::Success(_)) if pdpd => {
-            original.violated("accepted, although B does not fit on A at this axis", None, outcome.clone())
-        }
-        Ok(_) => Ended::Vacuous,
-        Err(ended) => ended,
-    }
+/// A request whose operands do not fit on each other must be refused (PDPD-4, XLA-1, XLA-3 to XLA-6).
+pub(super) fn unplaced(original: &Original<'_>) -> Ended {
+    let outcome = match original.answer() {
+        Ok(outcome @ Outcome::Success(_)) => outcome.clone(),
+        Ok(_) => return Ended::Vacuous,
+        Err(ended) => return ended,
+    };
+    let detail = match original.request().rules() {
+        Rules::Pdpd { .. } => "accepted, although B does not fit on A at this axis",
+        Rules::Xla { .. } => "accepted, although broadcast_dimensions do not place the lower operand",
+        // Their operands are aligned with the last axes.
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => return Ended::Vacuous,
+    };
+    original.violated(detail, None, outcome)
 }
 
 /// Turns a result of another shape into a refusal.

@@ -1,5 +1,6 @@
 //! The layout of operands in memory, dense or as views, does not change the answer.
 
+use super::as_numpy::unplaced;
 use super::original::{Ended, Original, Refusals};
 use super::placement::{axes_of, view_of};
 use super::rewrite::{self, with_operands};
@@ -62,7 +63,7 @@ pub(super) fn operands_as_views(original: &Original<'_>, _: u128) -> Result<(), 
     let result = original.success()?.tensor.shape();
     let mut operands = Vec::with_capacity(request.operands().len());
     for (place, operand) in request.operands().iter().enumerate() {
-        let axes = axes_of(request, place).ok_or(Ended::Vacuous)?;
+        let axes = axes_of(request, place).ok_or_else(|| unplaced(original))?;
         let Some(view) = view_of(operand, &axes, result) else {
             let detail =
                 format!("the result has shape {result}, to which {} cannot be expanded", operand.shape());

@@ -85,6 +85,9 @@ pub static RELATIONS: [&Relation; 12] = [
 ];
 
 static OPERANDS_REVERSED: Relation = Relation::new("operands-reversed", order::operands_reversed);
+/// `operands-reversed` for sweeps that compare acceptance and results, but not the reasons of refusals.
+static OPERANDS_REVERSED_RESULTS: Relation =
+    Relation::new("operands-reversed", order::operands_reversed_results);
 static DENSE_OPERANDS: Relation = Relation::new("dense-operands", memory::dense_operands);
 static STRIDED_OPERANDS: Relation =
     Relation { strided: true, ..Relation::new("strided-operands", memory::strided_operands) };
@@ -143,3 +146,6 @@ impl Relation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

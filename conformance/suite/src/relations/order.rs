@@ -11,15 +11,24 @@ use broadcheck_spec::{
 /// Lists the operands in the opposite order; the expression reads the same ones as before (NUMPY-2, NONE-2,
 /// THEANO-3, XLA-8). Not for pdpd, whose two operands have different roles.
 pub(super) fn operands_reversed(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    // THEANO-1: a flag violation names the first offending operand in the list.
+    let theano = original.request().rules().set() == RuleSet::Theano;
+    compare_reversed(original, if theano { Refusals::Kind } else { Refusals::Place })
+}
+
+/// Like [`operands_reversed`], but any two refusals agree: both orders are accepted with the same result, or both
+/// are refused.
+pub(super) fn operands_reversed_results(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    compare_reversed(original, Refusals::Refused)
+}
+
+fn compare_reversed(original: &Original<'_>, refusals: Refusals) -> Result<(), Ended> {
     let request = original.request();
     let count = request.operands().len();
     if count < 2 || request.rules().set() == RuleSet::Pdpd {
         return Err(Ended::Vacuous);
     }
     let variation = reversed(request).ok_or(Ended::Vacuous)?;
-    // THEANO-1: a flag violation names the first offending operand in the list.
-    let theano = request.rules().set() == RuleSet::Theano;
-    let refusals = if theano { Refusals::Kind } else { Refusals::Place };
     original.compare(&variation, refusals, |outcome| match outcome {
         Outcome::Refusal(mut refusal) => {
             refusal.operand = refusal.operand.map(|place| count - 1 - place.min(count - 1));

@@ -12,6 +12,8 @@ pub struct Original<'a> {
     implementation: &'a dyn Implementation,
     request: &'a Request,
     strict: bool,
+    /// Whether the request is itself a variation, of another request.
+    derived: bool,
     outcome: OnceCell<Outcome>,
 }
 
@@ -35,6 +37,8 @@ pub struct Violation {
     pub left: Option<Outcome>,
     /// The answer to the variation, in the form of an answer to the request.
     pub right: Option<Outcome>,
+    /// The outcome that is not an answer, where that is the violation and it is neither `left` nor `right`.
+    pub broken: Option<Outcome>,
 }
 
 impl Violation {
@@ -72,7 +76,7 @@ impl<'a> Original<'a> {
     /// A request of any origin. A variation that the implementation does not declare, or skips, is not
     /// compared.
     pub fn new(implementation: &'a dyn Implementation, request: &'a Request) -> Original<'a> {
-        Original { implementation, request, strict: false, outcome: OnceCell::new() }
+        Original { implementation, request, strict: false, derived: false, outcome: OnceCell::new() }
     }
 
     /// A request whose variations are all within the declared capabilities: to skip one is a violation.
@@ -99,7 +103,7 @@ impl<'a> Original<'a> {
         if !strict && implementation.capabilities().covers(variation).is_err() {
             return Err(Ended::Vacuous);
         }
-        Ok(Original { implementation, request: variation, strict, outcome: OnceCell::new() })
+        Ok(Original { implementation, request: variation, strict, derived: true, outcome: OnceCell::new() })
     }
 
     /// Whether the implementation supports strided views.
@@ -113,12 +117,7 @@ impl<'a> Original<'a> {
         match self.failure(outcome) {
             None => Ok(outcome),
             Some(None) => Err(Ended::Vacuous),
-            Some(Some(detail)) => Err(Ended::Violated(Box::new(Violation {
-                detail,
-                variation: None,
-                left: Some(outcome.clone()),
-                right: None,
-            }))),
+            Some(Some(detail)) => Err(self.violation(detail, None, None)),
         }
     }
 
@@ -195,11 +194,18 @@ impl<'a> Original<'a> {
         variation: Option<&Request>,
         right: Outcome,
     ) -> Ended {
-        Ended::Violated(Box::new(Violation {
-            detail: detail.into(),
-            variation: variation.cloned(),
-            left: self.outcome.get().cloned(),
-            right: Some(right),
+        self.violation(detail.into(), variation, Some(right))
+    }
+
+    /// The answers to a derived request, and to its variations, are no answers to the request under test: such a
+    /// violation names the derived request, and keeps only an outcome that is not an answer.
+    fn violation(&self, detail: String, variation: Option<&Request>, right: Option<Outcome>) -> Ended {
+        let left = self.outcome.get().cloned();
+        Ended::Violated(Box::new(if self.derived {
+            let broken = right.into_iter().chain(left).find(|outcome| self.failure(outcome).is_some());
+            Violation { detail, variation: Some(self.request.clone()), left: None, right: None, broken }
+        } else {
+            Violation { detail, variation: variation.cloned(), left, right, broken: None }
         }))
     }
 }

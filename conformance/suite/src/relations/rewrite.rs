@@ -114,15 +114,22 @@ pub fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     Outcome::Success(Success::from(Tensor::new(shape.clone(), values).unwrap_or(found)))
 }
 
-/// The operand with the values 1, 2, 3, -1 and -2 in a fixed order, as f64: their products and sums are
-/// exact.
-pub fn with_small_integers(operand: &Operand, place: usize) -> Option<Operand> {
-    const NUMBERS: [f64; 5] = [2.0, -1.0, 3.0, 1.0, -2.0];
+/// The operand with integers from 1 to `most` as f64, all different as far as `most` allows, so that an element
+/// summed to the wrong position is detected. They are odd numbers, or squares at every second place, if the
+/// largest is at most `most`; otherwise 1, 2, 3, …, starting again after `most`.
+pub fn with_integers(operand: &Operand, place: usize, most: usize) -> Option<Operand> {
     let count = operand.values().len();
     if count > 4 * MOST_COPIED {
         return None;
     }
-    let values: Vec<f64> = (0..count).map(|at| NUMBERS[(at * 7 + at / 5 + place) % NUMBERS.len()]).collect();
+    let most = most.max(1);
+    let odd = |at: usize| 2 * at + 1;
+    let square = |at: usize| (at + 2) * (at + 2);
+    let special: &dyn Fn(usize) -> usize = if place.is_multiple_of(2) { &odd } else { &square };
+    let fits = count == 0 || special(count - 1) <= most;
+    let number = |at: usize| if fits { special(at) } else { (at + at / most + place) % most + 1 };
+    #[allow(clippy::cast_precision_loss, reason = "below 2^53")]
+    let values: Vec<f64> = (0..count).map(|at| number(at) as f64).collect();
     let (name, shape) = (operand.name(), operand.shape().clone());
     let made = match operand.strides() {
         None => Operand::dense(name, shape, values).ok()?,
@@ -171,6 +178,20 @@ mod tests {
         assert_eq!(dense(&back).unwrap().values(), &Data::from(vec![5i8, 3, 1]));
         let wide = Operand::view("a", [1 << 40], vec![0i8], Some(vec![0]), 0).unwrap();
         assert_eq!(elements(&wide), None);
+    }
+
+    #[test]
+    fn integers_are_different_as_far_as_the_largest_allows() {
+        let integers = |count: usize, place, most| {
+            let operand = Operand::dense("a", [count], vec![0i8; count]).unwrap();
+            with_integers(&operand, place, most).unwrap().values().clone()
+        };
+        assert_eq!(integers(4, 0, 7), Data::from(vec![1.0, 3.0, 5.0, 7.0]));
+        assert_eq!(integers(4, 1, 25), Data::from(vec![4.0, 9.0, 16.0, 25.0]));
+        assert_eq!(integers(4, 0, 6), Data::from(vec![1.0, 2.0, 3.0, 4.0]));
+        assert_eq!(integers(4, 1, 24), Data::from(vec![2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(integers(4, 0, 3), Data::from(vec![1.0, 2.0, 3.0, 2.0]));
+        assert_eq!(integers(0, 1, 1), Data::from(Vec::<f64>::new()));
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Expressions in stages: one function's result stored, and used as an operand of the rest.
 
 use super::original::{Ended, Original, Refusals};
-use super::rewrite::{flagged, largest_integer, under, with_small_integers};
+use super::rewrite::{flagged, largest_integer, under, with_integers};
 use broadcheck_spec::{
     Expression, Function, Node, Operand, Operation, Outcome, Request, RuleSet, Rules, Tensor,
 };
+
+/// The sum of three integers up to this is exact in f64.
+const MOST_ADDED: usize = 1 << 50;
 
 /// Stores the result of one function and uses it as an operand. This changes nothing, because a fused
 /// expression rounds at every function as if each result had been stored (V-4b). Only for exact expressions,
@@ -61,7 +64,7 @@ pub(super) fn operands_grouped(original: &Original<'_>, _: u128) -> Result<(), E
     }
     let operands = [a, b, c].into_iter().enumerate();
     let operands: Option<Vec<Operand>> =
-        operands.map(|(place, operand)| with_small_integers(operand, place)).collect();
+        operands.map(|(place, operand)| with_integers(operand, place, MOST_ADDED)).collect();
     let sum = sum(operands.ok_or(Ended::Vacuous)?).ok_or(Ended::Vacuous)?;
     let [a, b, c] = sum.operands() else { return Err(Ended::Vacuous) };
     grouped(&original.of_variation(&sum)?, [a, b, c])

@@ -7,8 +7,8 @@ use super::requests::Attributes::{
 use super::requests::Template::{Difference, Sum};
 use super::{
     ADJOINT, AS_NUMPY, AXES_PERMUTED, BROADCAST_AS_BIDIRECTIONAL, BROADCAST_TIMES_ONES, Extent,
-    ONES_FLAGGED_AS_NUMPY, OPERANDS_AS_VIEWS, OPERANDS_GROUPED, OPERANDS_REVERSED, Relation, Requests,
-    Template,
+    ONES_FLAGGED_AS_NUMPY, OPERANDS_AS_VIEWS, OPERANDS_GROUPED, OPERANDS_REVERSED, OPERANDS_REVERSED_RESULTS,
+    Relation, Requests, Template,
 };
 use broadcheck_spec::RuleSet::{Bidirectional, None, Numpy, Pdpd, Theano, Xla};
 use broadcheck_spec::{Capabilities, DType, Function, OperationKind, Request, RuleSet, Shape};
@@ -119,7 +119,7 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
         "numpy-order-of-operands",
         "numpy accepts two operands in both orders, with the same result, or in neither.",
         Requests::unordered(Numpy, Default),
-        &OPERANDS_REVERSED,
+        &OPERANDS_REVERSED_RESULTS,
     ),
     sweep(
         "numpy-grouping",
@@ -239,7 +239,7 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
         "theano-order-of-operands",
         "theano accepts two flagged operands in both orders, with the same result, or in neither.",
         Requests::unordered(Theano, EveryFlags),
-        &OPERANDS_REVERSED,
+        &OPERANDS_REVERSED_RESULTS,
     ),
     sweep(
         "theano-adjoint",

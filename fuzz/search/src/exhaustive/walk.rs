@@ -9,7 +9,7 @@ use broadcheck::relations::{
     Held, Original, RELATION_SWEEPS, REQUESTS, RelationSweep, Requests, covers_basics,
 };
 use broadcheck::run::run_caught;
-use broadcheck_spec::{DType, Implementation, Outcome, Request, Shape};
+use broadcheck_spec::{DType, ErrorKind, Implementation, Outcome, Request, Shape};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -49,10 +49,10 @@ pub fn exhaust(
             },
         )
         .reduce(|| Tally::new(&plan), Tally::then);
-    if tally.work() != total && !progress.stopped() {
+    if tally.work() != total && !progress.stopped() && !tally.interrupted {
         return Err(format!("{} answers and checks of relations, expected {total}", tally.work()));
     }
-    let complete = tally.work() == total;
+    let complete = tally.work() == total && !tally.interrupted;
     let mut report = plan.report(tally);
     report.complete = complete;
     report.elapsed = started.elapsed();
@@ -202,6 +202,8 @@ struct Tally {
     keep: usize,
     findings: Vec<Finding>,
     finding_count: u64,
+    /// Whether the interrupt key ended a request: its outcome is not a finding, and the run is not complete.
+    interrupted: bool,
 }
 
 #[derive(Clone, Default)]
@@ -225,6 +227,7 @@ impl Tally {
             keep: plan.bounds.keep(),
             findings: Vec::new(),
             finding_count: 0,
+            interrupted: false,
         }
     }
 
@@ -253,6 +256,10 @@ impl Tally {
             Outcome::Refusal(_) => counts.refused += 1,
             Outcome::Skipped { .. } | Outcome::Errored { .. } => {}
         }
+        if is_interrupted(&first) {
+            self.interrupted = true;
+            return;
+        }
         let broken = breakage(&first);
         let usable = broken.is_none();
         if let Some(detail) = broken {
@@ -260,7 +267,9 @@ impl Tally {
         }
         for (other, &implementation) in implementations.iter().enumerate().skip(1) {
             let answer = run_caught(implementation, request);
-            if usable {
+            if is_interrupted(&answer) {
+                self.interrupted = true;
+            } else if usable {
                 self.groups[place].answers[other][0] += 1;
                 let judged = group.oracles[other - 1].compare(request, &first, &answer);
                 if let Some(found) = judged.disagreement() {
@@ -300,6 +309,15 @@ impl Tally {
         match sweep.relation.check(original, variation) {
             Ok(Held::Compared) => *compared += 1,
             Ok(Held::Vacuous) => *vacuous += 1,
+            Err(violation)
+                if [&violation.left, &violation.right, &violation.broken]
+                    .into_iter()
+                    .flatten()
+                    .any(is_interrupted) =>
+            {
+                *vacuous += 1;
+                self.interrupted = true;
+            }
             Err(violation) => {
                 *compared += 1;
                 *violated += 1;
@@ -330,8 +348,14 @@ impl Tally {
         self.findings.extend(later.findings);
         self.findings.truncate(self.keep);
         self.finding_count += later.finding_count;
+        self.interrupted |= later.interrupted;
         self
     }
+}
+
+/// Whether the interrupt key ended the request.
+fn is_interrupted(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Errored { kind: ErrorKind::Interrupted, .. })
 }
 
 /// Why there is no answer to a request over f64.

@@ -74,7 +74,7 @@ pub(crate) static FAULTS: &[Fault] = &[
     },
     Fault {
         name: "xla without dimensions aligns as numpy",
-        violates: &[],
+        violates: &["xla-views"],
         differs: true,
         answer: |inner, request| match (request.rules(), inner.run(request)) {
             (Rules::Xla { broadcast_dimensions: None }, Outcome::Refusal(_)) => {

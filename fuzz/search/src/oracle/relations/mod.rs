@@ -99,10 +99,12 @@ pub(super) fn disagreement(
     violation: Violation,
 ) -> Judgement {
     let detail = violation.describe(relation);
-    let Violation { left, right, .. } = violation;
-    let kind = match right.as_ref().and_then(breakage) {
-        Some((Breakage::Interrupted, message)) => return Judgement::Vacuous(message.into()),
-        Some((breakage, _)) => Kind::Broke(Side::Right, breakage),
+    let Violation { left, right, broken, .. } = violation;
+    let sides = [(Side::Left, &left), (Side::Right, &right), (Side::Right, &broken)];
+    let broke = sides.into_iter().find_map(|(side, outcome)| Some((side, breakage(outcome.as_ref()?)?)));
+    let kind = match broke {
+        Some((_, (Breakage::Interrupted, message))) => return Judgement::Vacuous(message.into()),
+        Some((side, (breakage, _))) => Kind::Broke(side, breakage),
         None => Kind::Relation(relation.name),
     };
     let signature = Signature::new(oracle, request, kind);

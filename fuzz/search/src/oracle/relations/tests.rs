@@ -1,6 +1,8 @@
 use super::*;
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, Expression, Function, Operand, Operation, Refusal, Rules, Shape};
+use broadcheck_spec::{
+    Capabilities, ErrorKind, Expression, Function, Operand, Operation, Refusal, Rules, Shape,
+};
 
 /// The reference, but for requests on which a fault is planted.
 struct Faulty(fn(&Request) -> Option<Outcome>);
@@ -187,4 +189,51 @@ fn each_fault_breaks_the_relation_that_it_belongs_to() {
         None
     };
     assert!(kinds_found(panics).iter().all(|kind| kind == "left panicked"));
+}
+
+/// A sum of three operands that is asked instead of the request.
+fn is_sum_of_three(request: &Request) -> bool {
+    let added = |expression: &Expression| {
+        expression.calls().filter(|call| call.function() == Function::Add).count() == 2
+    };
+    request.operation().expression().is_some_and(added)
+}
+
+#[test]
+fn answers_to_a_derived_request_are_not_sides_of_the_disagreement() {
+    let refused: fn(&Request) -> Option<Outcome> =
+        |request| is_sum_of_three(request).then(|| Outcome::Refusal(Refusal::default()));
+    let asked = request(Rules::Numpy, &[&[2, 1], &[3], &[2, 3]]);
+    let found = Relations::new(&Faulty(refused)).judge(&asked).disagreement().unwrap();
+    assert_eq!(found.signature.kind, Kind::Relation("operands-grouped"));
+    assert_eq!((found.left, found.right), (None, None));
+    assert!(found.detail.contains("[add, [add, a, b], c]"), "{}", found.detail);
+}
+
+#[test]
+fn an_outcome_of_a_derived_request_may_be_broken_or_interrupted() {
+    let errored = |kind| Outcome::Errored { kind, message: "on purpose".into() };
+    let asked = request(Rules::Numpy, &[&[2, 1], &[3], &[2, 3]]);
+    let crashed: fn(&Request) -> Option<Outcome> = |request| {
+        is_sum_of_three(request)
+            .then(|| Outcome::Errored { kind: ErrorKind::Crashed, message: "on purpose".into() })
+    };
+    let found = Relations::new(&Faulty(crashed)).judge(&asked).disagreement().unwrap();
+    assert_eq!(found.signature.kind, Kind::Broke(Side::Right, Breakage::Crashed));
+    let interrupted: fn(&Request) -> Option<Outcome> = |request| {
+        is_sum_of_three(request)
+            .then(|| Outcome::Errored { kind: ErrorKind::Interrupted, message: "on purpose".into() })
+    };
+    let judged = Relations::new(&Faulty(interrupted)).judge(&asked);
+    assert!(matches!(judged, Judgement::Vacuous(_)), "{judged:?}");
+    // An outcome of the request itself is the left side.
+    let violation = Violation {
+        detail: String::new(),
+        variation: None,
+        left: Some(errored(ErrorKind::Interrupted)),
+        right: None,
+        broken: None,
+    };
+    let judged = disagreement("x".into(), &asked, &broadcheck::relations::ADJOINT, violation);
+    assert!(matches!(judged, Judgement::Vacuous(_)), "{judged:?}");
 }
