@@ -71,11 +71,11 @@ proptest! {
     fn floats_round_trip(bits in proptest::collection::vec(any::<u64>(), 0..20)) {
         assert_comes_back(&holding(bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<_>>()));
         let halves = bits.iter().flat_map(|&bits| [bits, bits >> 16, bits >> 32]);
-        #[allow(clippy::cast_possible_truncation)]
+        #[allow(clippy::cast_possible_truncation, reason = "the lower bits are intended")]
         let small: Vec<u16> = halves.map(|bits| bits as u16).collect();
         assert_comes_back(&holding(small.iter().map(|&bits| f16::from_bits(bits)).collect::<Vec<_>>()));
         assert_comes_back(&holding(small.iter().map(|&bits| bf16::from_bits(bits)).collect::<Vec<_>>()));
-        #[allow(clippy::cast_possible_truncation)]
+        #[allow(clippy::cast_possible_truncation, reason = "the lower bits are intended")]
         assert_comes_back(&holding(bits.iter().map(|&bits| f32::from_bits(bits as u32)).collect::<Vec<_>>()));
     }
 

@@ -120,7 +120,7 @@ fn a_panic_fails_its_case_and_prints_nothing() {
     WRITTEN.set(0);
     let static_text = subject(|_: &Request| -> Outcome { panic!("no words") });
     assert_eq!(status(&static_text, &case(1)), (Status::Errored, "panicked: no words".into()));
-    assert_eq!(status(&static_text, &refused_case()).0, Status::Errored, "a panic is no refusal");
+    assert_eq!(status(&static_text, &refused_case()).0, Status::Errored, "a panic is not a refusal");
     let mute = subject(|_: &Request| -> Outcome { std::panic::panic_any(7) });
     assert_eq!(status(&mute, &case(1)).1, "panicked: without a message");
     assert_eq!(WRITTEN.get(), 0, "caught and reported");
@@ -253,5 +253,5 @@ fn entries_that_match_no_case_are_found() {
     let leftover: Vec<&str> =
         known.unmatched(ids.into_iter()).iter().map(|entry| entry.case.as_str()).collect();
     assert_eq!(leftover, ["xla/*"]);
-    assert!(known.entry("numpy/double/10").is_none(), "an id is no prefix");
+    assert!(known.entry("numpy/double/10").is_none(), "an id is not a prefix");
 }
