@@ -8,8 +8,8 @@
 //! addition.
 
 use broadcheck_spec::{
-    Case, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin, Request, RuleSet,
-    Rules, Sweep, Tensor,
+    Attribute, Case, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin, Request,
+    RuleSet, Rules, Sweep, Tensor,
 };
 use std::ops::RangeInclusive;
 
@@ -63,7 +63,7 @@ impl Patterns {
         let full: Vec<bool> = (0..self.operands).rev().map(|place| bits >> place & 1 == 1).collect();
         let digits: String = full.iter().map(|&full| if full { '1' } else { '0' }).collect();
         let operands = full.iter().enumerate().map(|(place, &full)| self.operand(place, full)).collect();
-        let rules = if self.rules == RuleSet::Theano { Rules::Theano } else { Rules::Numpy };
+        let rules = Rules::from(self.rules);
         let operation = Operation::Elementwise { expression: sum(self.operands) };
         Case {
             id: format!("{}/{digits}", sweep.id),
@@ -84,10 +84,15 @@ impl Patterns {
         let values: Vec<f64> = (0..length).map(|element| digit(element, place)).collect();
         let name = char::from(b'a' + u8::try_from(place).expect("at most ten operands"));
         let operand = Operand::dense(name, [length], values).expect("one value per element");
-        match self.rules {
-            RuleSet::Theano => operand.with_broadcastable(vec![!full]).expect("one flag per axis"),
-            _ => operand,
+        if self.has_flags() {
+            operand.with_broadcastable(vec![!full]).expect("one flag per axis")
+        } else {
+            operand
         }
+    }
+
+    fn has_flags(&self) -> bool {
+        self.rules.has_attribute(Attribute::Broadcastable)
     }
 
     /// Element j: Σ over the operands of (j + 1) · 10^i if operand i has the full length, else 10^i.
@@ -98,7 +103,7 @@ impl Patterns {
         };
         let values: Vec<f64> = (0..self.length).map(element).collect();
         let tensor = Tensor::new([self.length], values).expect("one value per element");
-        let broadcastable = (self.rules == RuleSet::Theano).then(|| vec![false]);
+        let broadcastable = self.has_flags().then(|| vec![false]);
         ExpectedResult { broadcastable, ..ExpectedResult::from(tensor) }
     }
 }
