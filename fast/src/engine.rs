@@ -9,7 +9,7 @@ use broadcheck_spec::{
 use std::fmt;
 use std::sync::LazyLock;
 
-static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::all);
+static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::with_all_conventions);
 
 /// The fast engine. It supports everything that the format can express.
 #[derive(Clone, Copy, Debug)]
@@ -107,9 +107,5 @@ impl Implementation for Fast {
     /// The bound of the kernels (clause V-4).
     fn allowed_ulp(&self) -> u32 {
         1
-    }
-
-    fn orders_zeros(&self) -> bool {
-        true
     }
 }

@@ -5,7 +5,7 @@ use crate::{align, exceeds_limit, gradient};
 use broadcheck_spec::{Capabilities, Implementation, Operation, Outcome, Request, Success};
 use std::sync::LazyLock;
 
-static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::all);
+static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::with_all_conventions);
 
 /// The reference interpreter. It supports everything that the format can express.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,9 +53,5 @@ impl Implementation for Reference {
     /// Half of this 1 ULP is rounding. The accuracy tests state the measured errors (clause V-4).
     fn allowed_ulp(&self) -> u32 {
         1
-    }
-
-    fn orders_zeros(&self) -> bool {
-        true
     }
 }

@@ -16,7 +16,7 @@ fn huge(name: &str, rank: usize) -> broadcheck_spec::Operand {
 fn the_reference_declares_its_name_and_capabilities() {
     let reference = Reference::new();
     assert_eq!((reference.name(), reference.version()), ("reference", env!("CARGO_PKG_VERSION")));
-    assert_eq!(reference.capabilities(), &Capabilities::all());
+    assert_eq!(reference.capabilities(), &Capabilities::with_all_conventions());
     assert_eq!(reference.allowed_ulp(), 1);
 }
 

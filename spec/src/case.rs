@@ -1,6 +1,6 @@
 //! A case: a request with its required outcome, the clause that it tests, and the origin of its values.
 
-use crate::{RefusalKind, Request, Tensor};
+use crate::{Convention, Nature, RefusalKind, Request, Tensor, clauses};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -13,6 +13,8 @@ pub struct Case {
     pub title: String,
     /// The clause of SEMANTICS.md that it tests.
     pub clause: String,
+    /// The convention that it tests: then only an implementation that declares the convention can fail it.
+    pub convention: Option<Convention>,
     /// The documents' examples that it encodes.
     pub examples: Vec<String>,
     /// Where it comes from.
@@ -27,6 +29,30 @@ pub struct Case {
     pub note: Option<String>,
     /// Where it is in its file.
     pub location: Location,
+}
+
+impl Case {
+    /// Why it holds: the nature of its clause, unless it tests a convention.
+    pub fn nature(&self) -> Nature {
+        nature(&self.clause, self.convention)
+    }
+}
+
+impl Sweep {
+    /// Why it holds: the nature of its clause.
+    pub fn nature(&self) -> Nature {
+        nature(&self.clause, None)
+    }
+}
+
+/// The nature of a case of this clause. What a clause of conventions requires of every case that tests none
+/// of them, such as a result for operands of one dtype, is a rule.
+fn nature(clause: &str, convention: Option<Convention>) -> Nature {
+    match (convention, clauses::get(clause).map(|clause| clause.nature)) {
+        (Some(_), _) => Nature::Convention,
+        (None, Some(Nature::Arithmetic)) => Nature::Arithmetic,
+        (None, Some(Nature::Rule | Nature::Convention) | None) => Nature::Rule,
+    }
 }
 
 /// A place in a file.

@@ -7,7 +7,7 @@ use crate::raw::{RawCase, RawSource, RawSweep, StrictOperand};
 use crate::read::read;
 use crate::request::Malformed;
 use crate::tree::{Kind, Node};
-use crate::{Case, Location, Operand, Origin, RuleSet, Source, Sweep, clauses, examples};
+use crate::{Case, Convention, Location, Operand, Origin, RuleSet, Source, Sweep, clauses, examples};
 use serde::Deserialize;
 
 /// The keys of the five documents.
@@ -114,6 +114,17 @@ impl<'a> Reader<'a> {
             return None;
         }
         Some(clause)
+    }
+
+    fn check_convention(&mut self, name: Option<String>) -> Option<Convention> {
+        let name = name?;
+        let convention = name.parse().ok();
+        if convention.is_none() {
+            let found = format!("`{}`", crate::lint::shortened(&name));
+            let names = Convention::ALL.map(Convention::name).join(" ");
+            self.error("convention", found, format!("one of {names}"));
+        }
+        convention
     }
 
     fn check_examples(&mut self, ids: Option<Vec<String>>) -> Vec<String> {
@@ -242,6 +253,7 @@ impl<'a> Reader<'a> {
         let id = self.check_id(raw.id);
         let title = self.check_title(raw.title);
         let clause = self.check_clause(raw.clause);
+        let convention = self.check_convention(raw.convention);
         let examples = self.check_examples(raw.example);
         let sources = self.check_sources();
         let origin = self.check_origin(raw.origin);
@@ -263,15 +275,17 @@ impl<'a> Reader<'a> {
         if !self.errors.is_empty() {
             return None;
         }
+        let (clause, request, expectation) = (clause?, request?, expectation?);
         Some(Case {
             id: id?,
             title: title?,
-            clause: clause?,
+            convention: convention.or_else(|| Convention::of(&clause, &request, &expectation)),
+            clause,
             examples,
             sources,
             origin: origin?,
-            request: request?,
-            expectation: expectation?,
+            request,
+            expectation,
             note: raw.note,
             location: self.location(),
         })

@@ -4,6 +4,7 @@
 
 use half::{bf16, f16};
 use std::fmt;
+use std::num::FpCategory;
 use std::str::FromStr;
 
 macro_rules! dtypes {
@@ -121,6 +122,19 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// Whether it is a float that is not zero and smaller than every normal number.
+    pub fn is_subnormal(self) -> bool {
+        match self {
+            Scalar::F64(value) => value.is_subnormal(),
+            Scalar::F32(value) => value.is_subnormal(),
+            Scalar::F16(value) => value.classify() == FpCategory::Subnormal,
+            Scalar::Bf16(value) => value.classify() == FpCategory::Subnormal,
+            Scalar::I64(_) | Scalar::I32(_) | Scalar::I16(_) | Scalar::I8(_) => false,
+            Scalar::U64(_) | Scalar::U32(_) | Scalar::U16(_) | Scalar::U8(_) => false,
+            Scalar::Bool(_) => false,
+        }
+    }
+
     /// The dtype of the value.
     pub fn dtype(self) -> DType {
         match self {

@@ -66,6 +66,42 @@ functions! {
     Select "select" 3 Exact "The second argument where the first, a bool, is true; otherwise the third";
 }
 
+impl Function {
+    /// Whether the result is bool, whatever the arguments are.
+    pub fn is_predicate(self) -> bool {
+        match self {
+            Function::Equal
+            | Function::NotEqual
+            | Function::Less
+            | Function::LessEqual
+            | Function::Greater
+            | Function::GreaterEqual
+            | Function::LogicalAnd
+            | Function::LogicalOr
+            | Function::LogicalNot => true,
+            Function::Add
+            | Function::Subtract
+            | Function::Multiply
+            | Function::Divide
+            | Function::Maximum
+            | Function::Minimum
+            | Function::Power
+            | Function::Negate
+            | Function::Abs
+            | Function::Sqrt
+            | Function::Exp
+            | Function::Log
+            | Function::Tanh
+            | Function::Select => false,
+        }
+    }
+
+    /// The arguments that are values: all but the condition of `select`.
+    pub fn values_of<T>(self, arguments: &[T]) -> &[T] {
+        if self == Function::Select { &arguments[1..] } else { arguments }
+    }
+}
+
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

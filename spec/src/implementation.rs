@@ -1,11 +1,30 @@
-//! The trait for implementations of broadcasting: a name, what it supports, and an answer to each request.
+//! What an implementation supports, and the trait of everything that answers requests.
 
-use crate::{DType, Function, Node, Operand, Operation, OperationKind, Outcome, Request, RuleSet};
+use crate::{
+    Convention, DType, Function, Operand, Operation, OperationKind, Outcome, Request, RuleSet, Shape,
+};
+use std::collections::BTreeMap;
 
 /// The default size limit of an implementation, in elements of the result: 2^28 (clause G-1).
 pub const DEFAULT_MAX_ELEMENTS: usize = 1 << 28;
 
-/// What an implementation supports. Requests beyond it are skipped and counted as such, never as passed.
+/// What an implementation supports. A request outside of it is not asked, and counted with the reason.
+///
+/// Start from [`Capabilities::all`] and state what is missing, so that a new field needs no change:
+///
+/// ```
+/// use broadcheck_spec::{Capabilities, Convention, DType, Function, RuleSet};
+///
+/// let mine = Capabilities {
+///     rules: vec![RuleSet::Numpy],
+///     dtypes: vec![DType::F32, DType::I32, DType::U8],
+///     function_dtypes: [(Function::Negate, vec![DType::F32, DType::I32])].into(),
+///     max_rank: Some(8),
+///     conventions: vec![Convention::UnusedOperands],
+///     ..Capabilities::all()
+/// };
+/// assert!(mine.has(Function::Negate, DType::I32) && !mine.has(Function::Negate, DType::U8));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// The rule sets.
@@ -16,16 +35,38 @@ pub struct Capabilities {
     pub strided: bool,
     /// The functions.
     pub functions: Vec<Function>,
-    /// The dtypes.
+    /// The dtypes of operands.
     pub dtypes: Vec<DType>,
+    /// The dtypes of a function's arguments, for each function that has fewer of them than `dtypes`. The
+    /// condition of `select` does not count.
+    pub function_dtypes: BTreeMap<Function, Vec<DType>>,
+    /// The lowest rank of an operand or target other than a scalar.
+    pub min_rank: usize,
     /// The highest rank of an operand, the target or the result; `None` if there is no limit.
     pub max_rank: Option<usize>,
+    /// Whether the operands of a request must all have the same rank.
+    pub equal_ranks: bool,
+    /// Whether operands and targets of rank 0 are supported.
+    pub scalars: bool,
+    /// The largest number of operands in a request; `None` if there is no limit.
+    pub max_operands: Option<usize>,
+    /// The largest number of function calls in an expression; `None` if there is no limit.
+    pub max_calls: Option<usize>,
+    /// Whether an expression may leave operands out (clause G-5).
+    pub unused_operands: bool,
     /// The largest result, in elements.
     pub max_elements: usize,
+    /// Whether a request may contain or produce a shape whose lengths other than 0 multiply to more than
+    /// `max_elements`, such as a view that repeats one element 2^63 times (clause G-1).
+    pub large_sizes: bool,
+    /// The float dtypes whose subnormal numbers are treated as zero.
+    pub flushed_subnormals: Vec<DType>,
+    /// The conventions that it follows. A case that tests any other one cannot fail.
+    pub conventions: Vec<Convention>,
 }
 
 impl Capabilities {
-    /// Everything that the format can express, with the default size limit.
+    /// Everything that the format can express, with the default size limit and no convention.
     pub fn all() -> Capabilities {
         Capabilities {
             rules: RuleSet::ALL.to_vec(),
@@ -33,15 +74,42 @@ impl Capabilities {
             strided: true,
             functions: Function::ALL.to_vec(),
             dtypes: DType::ALL.to_vec(),
+            function_dtypes: BTreeMap::new(),
+            min_rank: 0,
             max_rank: None,
+            equal_ranks: false,
+            scalars: true,
+            max_operands: None,
+            max_calls: None,
+            unused_operands: true,
             max_elements: DEFAULT_MAX_ELEMENTS,
+            large_sizes: true,
+            flushed_subnormals: Vec::new(),
+            conventions: Vec::new(),
         }
+    }
+
+    /// [`Capabilities::all`], with every convention.
+    pub fn with_all_conventions() -> Capabilities {
+        Capabilities { conventions: Convention::ALL.to_vec(), ..Capabilities::all() }
+    }
+
+    /// Whether it follows a convention.
+    pub fn follows(&self, convention: Convention) -> bool {
+        self.conventions.contains(&convention)
+    }
+
+    /// Whether a function is supported for arguments of a dtype.
+    pub fn has(&self, function: Function, dtype: DType) -> bool {
+        self.functions.contains(&function)
+            && self.function_dtypes.get(&function).unwrap_or(&self.dtypes).contains(&dtype)
     }
 
     /// Whether a request is supported, as far as the request itself shows.
     ///
     /// # Errors
-    /// The first thing that is not supported: the reason for skipping.
+    /// The first thing that is not supported, without details of the request, so that equal reasons can be
+    /// counted: `no f16`, `no rank above 8`.
     pub fn covers(&self, request: &Request) -> Result<(), String> {
         let rules = request.rules().set();
         if !self.rules.contains(&rules) {
@@ -49,38 +117,92 @@ impl Capabilities {
         }
         let operation = request.operation().kind();
         if !self.operations.contains(&operation) {
-            return Err(format!("no operation {operation}"));
+            return Err(format!("no {operation}"));
         }
         request.operands().iter().try_for_each(|operand| self.covers_operand(operand))?;
+        self.covers_operands_together(request)?;
         if let Operation::Broadcast { target_shape } = request.operation() {
             self.covers_rank(target_shape.rank())?;
+            self.covers_size(target_shape)?;
         }
-        for node in request.operation().expression().map_or(&[][..], |expression| expression.nodes()) {
-            if let Node::Call(call) = node
-                && !self.functions.contains(&call.function())
-            {
-                return Err(format!("no function {}", call.function()));
-            }
+        self.covers_calls(request)
+    }
+
+    fn covers_operand(&self, operand: &Operand) -> Result<(), String> {
+        let dtype = operand.dtype();
+        if !self.dtypes.contains(&dtype) {
+            return Err(format!("no {dtype}"));
+        }
+        if operand.strides().is_some() && !self.strided {
+            return Err("no strided views".into());
+        }
+        if self.flushed_subnormals.contains(&dtype)
+            && operand.values().iter().any(|value| value.is_subnormal())
+        {
+            return Err(format!("no subnormal {dtype}"));
+        }
+        self.covers_rank(operand.rank())?;
+        self.covers_size(operand.shape())
+    }
+
+    fn covers_operands_together(&self, request: &Request) -> Result<(), String> {
+        let operands = request.operands();
+        if let Some(most) = self.max_operands.filter(|&most| operands.len() > most) {
+            return Err(format!("no more than {}", counted(most, "operand")));
+        }
+        if self.equal_ranks && operands.iter().any(|operand| operand.rank() != operands[0].rank()) {
+            return Err("no operands of different ranks".into());
+        }
+        if !self.unused_operands && request.has_unused_operand() {
+            return Err("no unused operands".into());
         }
         Ok(())
     }
 
-    fn covers_operand(&self, operand: &Operand) -> Result<(), String> {
-        if !self.dtypes.contains(&operand.dtype()) {
-            return Err(format!("no dtype {}", operand.dtype()));
+    fn covers_calls(&self, request: &Request) -> Result<(), String> {
+        let Some(expression) = request.operation().expression() else { return Ok(()) };
+        if let Some(most) = self.max_calls.filter(|&most| expression.calls().count() > most) {
+            return Err(format!("no more than {}", counted(most, "call")));
         }
-        if operand.strides().is_some() && !self.strided {
-            return Err("no strided operands".into());
-        }
-        self.covers_rank(operand.rank())
+        let dtype_of = |operand: usize| request.operands()[operand].dtype();
+        let call = |function: Function, arguments: &[DType]| {
+            if !self.functions.contains(&function) {
+                return Err(format!("no {function}"));
+            }
+            let values = function.values_of(arguments);
+            match values.iter().find(|&&dtype| !self.has(function, dtype)) {
+                Some(dtype) => Err(format!("no {function} of {dtype}")),
+                None if function.is_predicate() => Ok(DType::Bool),
+                None => Ok(values[0]),
+            }
+        };
+        expression.try_values(dtype_of, call).map(|_| ())
     }
 
     fn covers_rank(&self, rank: usize) -> Result<(), String> {
+        if rank == 0 {
+            return if self.scalars { Ok(()) } else { Err("no scalars".into()) };
+        }
+        if rank < self.min_rank {
+            return Err(format!("no rank below {}", self.min_rank));
+        }
         match self.max_rank {
-            Some(limit) if rank > limit => Err(format!("rank {rank} is above the limit {limit}")),
+            Some(limit) if rank > limit => Err(format!("no rank above {limit}")),
             _ => Ok(()),
         }
     }
+
+    fn covers_size(&self, shape: &Shape) -> Result<(), String> {
+        if self.large_sizes || shape.extent() <= self.max_elements as u128 {
+            return Ok(());
+        }
+        Err("no sizes beyond memory".into())
+    }
+}
+
+/// `1 operand`, `2 operands`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Something that answers requests: a library under test, or one of broadcheck's engines.
@@ -129,11 +251,5 @@ pub trait Implementation: Sync {
     /// V-4).
     fn allowed_ulp(&self) -> u32 {
         4
-    }
-
-    /// Whether `maximum` and `minimum` order -0 below +0. If not, a zero of either sign is correct in an
-    /// expression that contains one of them (clause V-3).
-    fn orders_zeros(&self) -> bool {
-        false
     }
 }

@@ -394,6 +394,9 @@ fn refused(request: &Request, raw: AnswerRefusal) -> Result<Refusal, Malformed> 
 /// The JSON twin of a case: the fields of the case file, including the rule set.
 pub fn case_to_json(case: &Case) -> Value {
     let mut map = head(&case.id, &case.title, &case.clause, &case.examples, &case.sources);
+    if let Some(convention) = case.convention {
+        map.insert("convention".into(), convention.name().into());
+    }
     map.insert("origin".into(), case.origin.to_string().into());
     map.insert("rules".into(), case.request.rules().set().name().into());
     insert_request(&mut map, &case.request);

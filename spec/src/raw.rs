@@ -14,6 +14,7 @@ pub(crate) struct RawCase {
     pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) clause: Option<String>,
+    pub(crate) convention: Option<String>,
     pub(crate) example: Option<Vec<String>>,
     #[serde(rename = "source")]
     _source: Option<Vec<IgnoredAny>>,

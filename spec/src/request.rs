@@ -151,6 +151,12 @@ impl Request {
         self.operands.iter().map(Operand::name).collect()
     }
 
+    /// Whether the expression leaves an operand out (clause G-5).
+    pub fn has_unused_operand(&self) -> bool {
+        let Some(expression) = self.operation.expression() else { return false };
+        (0..self.operands.len()).any(|operand| !expression.reads(operand))
+    }
+
     /// Splits the request into its parts, for building another one from them.
     pub fn into_parts(self) -> (Rules, Operation, Vec<Operand>) {
         (self.rules, self.operation, self.operands)

@@ -54,6 +54,14 @@ impl Shape {
         }
         if self.0.contains(&0) { Some(0) } else { usize::try_from(product).ok() }
     }
+
+    /// The product of the lengths other than 0; `u128::MAX` if it is larger than that.
+    pub fn extent(&self) -> u128 {
+        self.0
+            .iter()
+            .filter(|&&length| length != 0)
+            .fold(1, |all, &length| all.saturating_mul(length as u128))
+    }
 }
 
 impl Deref for Shape {

@@ -23,6 +23,9 @@ pub fn case_to_yaml(case: &Case) -> String {
         format!("title: {}", scalar(&case.title)),
         format!("clause: {}", scalar(&case.clause)),
     ];
+    if let Some(convention) = case.convention {
+        lines.push(format!("convention: {convention}"));
+    }
     if !case.examples.is_empty() {
         lines.push(format!("example: {}", list(case.examples.iter().map(|id| scalar(id)))));
     }

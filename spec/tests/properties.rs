@@ -3,8 +3,8 @@
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
-    Case, Data, Expectation, ExpectedRefusal, Expression, Operand, Operation, Request, Rules, Tensor, json,
-    load_str, write,
+    Case, Convention, Data, Expectation, ExpectedRefusal, Expression, Operand, Operation, Request, Rules,
+    Tensor, json, load_str, write,
 };
 use proptest::prelude::*;
 
@@ -51,7 +51,9 @@ fn holding(values: impl Into<Data>) -> Case {
 fn holding_refused(request: Request) -> Case {
     let back = json::request_from_str(&json::request_to_value(&request).to_string());
     assert_eq!(back.as_ref(), Ok(&request));
-    Case { request, expectation: Expectation::Refusal(ExpectedRefusal::default()), ..good() }
+    let expectation = Expectation::Refusal(ExpectedRefusal::default());
+    let convention = Convention::of("V-1", &request, &expectation);
+    Case { request, expectation, convention, ..good() }
 }
 
 fn assert_comes_back(case: &Case) {

@@ -3,7 +3,7 @@
 use broadcheck::run::Status;
 use broadcheck_cli::report::output::{Destination, Format};
 use broadcheck_cli::report::{Entry, Leftover, Report, Run, badge, html, junit, known_draft, markdown, text};
-use broadcheck_spec::{RuleSet, Suite};
+use broadcheck_spec::{Nature, RuleSet, Suite};
 use roxmltree::Document;
 use std::fs;
 
@@ -12,14 +12,7 @@ const VERSION: &str = "]]> --> </title>\u{202e}9";
 const MESSAGE: &str =
     "</pre><img src=x onerror=alert(2)>\u{1b}]0;owned\u{7} ````\u{0}\u{fffe} ]]>\nsecond line";
 
-const STATUSES: [Status; 6] = [
-    Status::Passed,
-    Status::Failed,
-    Status::Errored,
-    Status::Skipped,
-    Status::KnownFailure,
-    Status::UnexpectedPass,
-];
+const STATUSES: [Status; 8] = Status::ALL;
 
 fn entry(id: &str, status: Status) -> Entry {
     Entry {
@@ -27,6 +20,9 @@ fn entry(id: &str, status: Status) -> Entry {
         sweep: false,
         rules: Some(RuleSet::Numpy),
         clause: "NUMPY-2".into(),
+        nature: Nature::Rule,
+        convention: None,
+        retyped: None,
         title: "A <title> & more.".into(),
         status,
         kind: None,

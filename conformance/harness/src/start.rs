@@ -3,9 +3,10 @@
 use super::lines::shortened;
 use super::strict::{Unique, complaint};
 use broadcheck_spec::{
-    Capabilities, DEFAULT_MAX_ELEMENTS, DType, Function, Implementation, OperationKind, RuleSet,
+    Capabilities, Convention, DEFAULT_MAX_ELEMENTS, DType, Function, Implementation, OperationKind, RuleSet,
 };
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The version of the protocol.
 pub(super) const VERSION: u64 = 1;
@@ -96,14 +97,25 @@ impl Reader {
             }
             OperationKind::ALL.into_iter().find(|kind| kind.name() == name).map(Some)
         });
+        // What an answer does not state has the meaning that it had before the field existed.
         let capabilities = Capabilities {
             rules: self.names("rules", &|name| name.parse::<RuleSet>().ok()),
             strided: operations.contains(&None),
             operations: operations.into_iter().flatten().collect(),
             functions: self.names("functions", &|name| name.parse::<Function>().ok()),
             dtypes: self.names("dtypes", &|name| name.parse::<DType>().ok()),
+            function_dtypes: self.function_dtypes(),
+            min_rank: self.number("min_rank", 0).unwrap_or(0),
             max_rank: self.number("max_rank", 0),
+            equal_ranks: self.flag("equal_ranks", false),
+            scalars: self.flag("scalars", true),
+            max_operands: self.number("max_operands", 1),
+            max_calls: self.number("max_calls", 0),
+            unused_operands: self.flag("unused_operands", true),
             max_elements: self.number("max_elements", 1).unwrap_or(DEFAULT_MAX_ELEMENTS),
+            large_sizes: self.flag("large_sizes", true),
+            flushed_subnormals: self.some_names("flushed_subnormals", &|name| name.parse::<DType>().ok()),
+            conventions: self.conventions(),
         };
         Declared {
             name: self.text("name"),
@@ -145,22 +157,79 @@ impl Reader {
         }
     }
 
-    /// A list of names. An unknown name is an error: a misspelt one would silently skip cases.
-    fn names<T>(&mut self, field: &str, known: &dyn Fn(&str) -> Option<T>) -> Vec<T> {
-        let items = match self.fields.get(field) {
-            Some(Value::Array(items)) => items.clone(),
-            found => {
-                let found = found.map_or("nothing".into(), brief);
-                self.wrong(field, &found, "a list of names");
-                return Vec::new();
+    fn flag(&mut self, field: &str, absent: bool) -> bool {
+        match self.fields.get(field) {
+            None => absent,
+            Some(Value::Bool(flag)) => *flag,
+            Some(other) => {
+                let found = brief(other);
+                self.wrong(field, &found, "true or false");
+                absent
             }
+        }
+    }
+
+    /// The conventions: a list of names, or `"all"`.
+    fn conventions(&mut self) -> Vec<Convention> {
+        match self.fields.get("conventions") {
+            Some(Value::String(word)) if word == "all" => Convention::ALL.to_vec(),
+            _ => self.some_names("conventions", &|name| name.parse::<Convention>().ok()),
+        }
+    }
+
+    /// The dtypes of some functions: an object from the name of a function to a list of dtypes.
+    fn function_dtypes(&mut self) -> BTreeMap<Function, Vec<DType>> {
+        const FIELD: &str = "function_dtypes";
+        let fields = match self.fields.get(FIELD) {
+            None => return BTreeMap::new(),
+            Some(Value::Object(fields)) => fields.clone(),
+            Some(other) => {
+                let found = brief(other);
+                self.wrong(FIELD, &found, "an object: for each function that it names, a list of dtypes");
+                return BTreeMap::new();
+            }
+        };
+        let mut dtypes = BTreeMap::new();
+        for (name, list) in fields {
+            match name.parse::<Function>() {
+                Ok(function) => {
+                    let known = |name: &str| name.parse::<DType>().ok();
+                    dtypes.insert(function, self.list(&format!("{FIELD}.{name}"), Some(&list), &known));
+                }
+                Err(_) => {
+                    let expected = format!("names among {}", all_names("functions"));
+                    self.wrong(FIELD, &brief(&Value::String(name)), &expected);
+                }
+            }
+        }
+        dtypes
+    }
+
+    /// A list of names; empty if there is none.
+    fn some_names<T>(&mut self, field: &str, known: &dyn Fn(&str) -> Option<T>) -> Vec<T> {
+        if self.fields.contains_key(field) { self.names(field, known) } else { Vec::new() }
+    }
+
+    /// A list of names that is required.
+    fn names<T>(&mut self, field: &str, known: &dyn Fn(&str) -> Option<T>) -> Vec<T> {
+        let found = self.fields.get(field).cloned();
+        self.list(field, found.as_ref(), known)
+    }
+
+    /// The names in a list. An unknown name is an error: a misspelt one would silently skip cases.
+    fn list<T>(&mut self, field: &str, found: Option<&Value>, known: &dyn Fn(&str) -> Option<T>) -> Vec<T> {
+        let Some(Value::Array(items)) = found else {
+            let found = found.map_or("nothing".into(), brief);
+            let all = if field == "conventions" { ", or \"all\"" } else { "" };
+            self.wrong(field, &found, &format!("a list of names{all}"));
+            return Vec::new();
         };
         let mut names = Vec::new();
         let expected = format!("names among {}", all_names(field));
         for item in items {
             match item.as_str().and_then(known) {
                 Some(name) => names.push(name),
-                None => self.wrong(field, &brief(&item), &expected),
+                None => self.wrong(field, &brief(item), &expected),
             }
         }
         names
@@ -172,6 +241,7 @@ fn all_names(field: &str) -> String {
         "rules" => RuleSet::ALL.iter().map(|rules| rules.name()).collect(),
         "operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED]).collect(),
         "functions" => Function::ALL.iter().map(|function| function.name()).collect(),
+        "conventions" => Convention::ALL.iter().map(|convention| convention.name()).collect(),
         _ => DType::ALL.iter().map(|dtype| dtype.name()).collect(),
     };
     names.join(" ")
@@ -194,8 +264,38 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
         "dtypes": able.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>(),
         "max_elements": max_elements,
     });
-    if let Some(rank) = able.max_rank {
-        fields["max_rank"] = rank.into();
+    let dtypes = |dtypes: &[DType]| dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>();
+    for (name, limit) in
+        [("max_rank", able.max_rank), ("max_operands", able.max_operands), ("max_calls", able.max_calls)]
+    {
+        if let Some(limit) = limit {
+            fields[name] = limit.into();
+        }
+    }
+    for (name, flag, absent) in [
+        ("equal_ranks", able.equal_ranks, false),
+        ("scalars", able.scalars, true),
+        ("unused_operands", able.unused_operands, true),
+        ("large_sizes", able.large_sizes, true),
+    ] {
+        if flag != absent {
+            fields[name] = flag.into();
+        }
+    }
+    if able.min_rank > 0 {
+        fields["min_rank"] = able.min_rank.into();
+    }
+    for (function, list) in &able.function_dtypes {
+        fields["function_dtypes"][function.name()] = dtypes(list).into();
+    }
+    if !able.flushed_subnormals.is_empty() {
+        fields["flushed_subnormals"] = dtypes(&able.flushed_subnormals).into();
+    }
+    if Convention::ALL.iter().all(|&convention| able.follows(convention)) {
+        fields["conventions"] = "all".into();
+    } else if !able.conventions.is_empty() {
+        let names = able.conventions.iter().map(|convention| convention.name());
+        fields["conventions"] = names.collect::<Vec<_>>().into();
     }
     json!({ "version": VERSION, "implementation": fields })
 }
@@ -204,6 +304,7 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
 mod tests {
     use super::*;
     use broadcheck_reference::Reference;
+    use broadcheck_spec::{Outcome, Request};
 
     fn errors(text: &str) -> String {
         read(text.as_bytes()).expect_err("invalid").join("; ")
@@ -215,7 +316,85 @@ mod tests {
         let declared = read(line.as_bytes()).unwrap();
         assert_eq!((declared.name.as_str(), declared.window), ("reference", WINDOW));
         assert_eq!(declared.language.as_deref(), Some("rust"));
-        assert_eq!(declared.capabilities, Capabilities { max_elements: 1 << 20, ..Capabilities::all() });
+        assert_eq!(
+            declared.capabilities,
+            Capabilities { max_elements: 1 << 20, ..Capabilities::with_all_conventions() }
+        );
+    }
+
+    /// An implementation with these capabilities and no answers.
+    struct Declares(Capabilities);
+
+    impl Implementation for Declares {
+        fn name(&self) -> &'static str {
+            "declares"
+        }
+        fn version(&self) -> &'static str {
+            "1"
+        }
+        fn capabilities(&self) -> &Capabilities {
+            &self.0
+        }
+        fn run(&self, _: &Request) -> Outcome {
+            Outcome::Skipped { reason: String::new() }
+        }
+    }
+
+    #[test]
+    fn every_capability_can_be_written_and_read() {
+        let capabilities = Capabilities {
+            rules: vec![RuleSet::Numpy],
+            operations: vec![OperationKind::Broadcast],
+            strided: false,
+            functions: vec![Function::Add],
+            dtypes: vec![DType::F32, DType::U8],
+            function_dtypes: [(Function::Add, vec![DType::F32]), (Function::Abs, vec![])].into(),
+            min_rank: 1,
+            max_rank: Some(8),
+            equal_ranks: true,
+            scalars: false,
+            max_operands: Some(2),
+            max_calls: Some(1),
+            unused_operands: false,
+            max_elements: 1 << 20,
+            large_sizes: false,
+            flushed_subnormals: vec![DType::F32],
+            conventions: vec![Convention::RefusalOrder],
+        };
+        let line = write(&Declares(capabilities.clone()), 1 << 20).to_string();
+        assert_eq!(read(line.as_bytes()).unwrap().capabilities, capabilities);
+    }
+
+    #[test]
+    fn what_is_not_stated_has_the_meaning_that_it_always_had() {
+        let line = r#"{"version":1,"implementation":{"name":"x","version":"1","rules":["numpy"],
+            "operations":["elementwise","strided"],"functions":["add"],"dtypes":["f32"]}}"#;
+        let expected = Capabilities {
+            rules: vec![RuleSet::Numpy],
+            operations: vec![OperationKind::Elementwise],
+            functions: vec![Function::Add],
+            dtypes: vec![DType::F32],
+            ..Capabilities::all()
+        };
+        assert_eq!(read(line.as_bytes()).unwrap().capabilities, expected);
+    }
+
+    #[test]
+    fn errors_in_capabilities_name_the_field() {
+        let mut answer = write(&Reference::new(), 1);
+        let fields = answer["implementation"].as_object_mut().unwrap();
+        fields.insert("conventions".into(), "none".into());
+        fields.insert("scalars".into(), 1.into());
+        fields.insert("function_dtypes".into(), json!({ "negate": ["f31"], "minus": [] }));
+        let text = errors(&answer.to_string());
+        for part in [
+            "implementation.conventions: found \"none\", expected a list of names, or \"all\"",
+            "implementation.scalars: found 1, expected true or false",
+            "implementation.function_dtypes.negate: found \"f31\", expected names among f64 f32",
+            "implementation.function_dtypes: found \"minus\", expected names among add subtract",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
     }
 
     #[test]

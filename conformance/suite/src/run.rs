@@ -4,8 +4,9 @@
 use crate::known::Known;
 use crate::parallel::over_ranges;
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, judge};
+use broadcheck_judge::conventions;
 use broadcheck_judge::limits::answer_elements;
-use broadcheck_spec::{Case, ErrorKind, Expectation, Implementation, Outcome, Request};
+use broadcheck_spec::{Case, Convention, DType, ErrorKind, Expectation, Implementation, Outcome, Request};
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -22,6 +23,11 @@ pub enum Status {
     Skipped,
     /// The implementation crashed, hung or gave an invalid answer: counts as failed.
     Errored,
+    /// The case tests a convention, and the outcome is the expected one.
+    Agrees,
+    /// The case tests a convention that the implementation does not declare, and the outcome is another one:
+    /// counted, and not a failure.
+    Differs,
     /// The case fails as listed in the known-failures file.
     KnownFailure,
     /// The case passes although the known-failures file lists it: counts as failed.
@@ -30,11 +36,13 @@ pub enum Status {
 
 impl Status {
     /// Every status, in the order of reports.
-    pub const ALL: [Status; 6] = [
+    pub const ALL: [Status; 8] = [
         Status::Passed,
         Status::Failed,
         Status::Skipped,
         Status::Errored,
+        Status::Agrees,
+        Status::Differs,
         Status::KnownFailure,
         Status::UnexpectedPass,
     ];
@@ -46,6 +54,8 @@ impl Status {
             Status::Failed => "failed",
             Status::Skipped => "skipped",
             Status::Errored => "errored",
+            Status::Agrees => "agrees",
+            Status::Differs => "differs",
             Status::KnownFailure => "known_failure",
             Status::UnexpectedPass => "unexpected_pass",
         }
@@ -68,12 +78,14 @@ pub struct Judged {
     pub detail: String,
     /// The answer; `None` if the case was not run.
     pub outcome: Option<Outcome>,
+    /// The dtype in which the case was asked, if not in its own.
+    pub retyped: Option<DType>,
 }
 
 impl Judged {
     /// A result with this status, without an outcome.
     pub fn new(status: Status, detail: impl Into<String>) -> Judged {
-        Judged { status, kind: None, detail: detail.into(), outcome: None }
+        Judged { status, kind: None, detail: detail.into(), outcome: None, retyped: None }
     }
 }
 
@@ -132,21 +144,39 @@ fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option
 }
 
 fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) -> Judged {
-    let (status, kind, detail) =
-        match judge(&case.request, &case.expectation, &outcome, Latitude::of(implementation)) {
-            Verdict::Passed => (Status::Passed, None, String::new()),
-            Verdict::Failed(Difference { kind, detail }) => {
-                (Status::Failed, Some(kind), format!("{kind}: {detail}"))
-            }
-            Verdict::Skipped(reason) if beyond_its_limit(implementation, case) => {
-                (Status::Skipped, None, reason)
-            }
-            Verdict::Skipped(reason) => {
-                (Status::Failed, None, format!("skipped although declared: {reason}"))
-            }
-            Verdict::Errored(message) => (Status::Errored, None, message),
-        };
-    Judged { status, kind, detail, outcome: Some(outcome) }
+    let latitude = Latitude::of(implementation);
+    let strict = match case.convention {
+        Some(Convention::ZeroSigns) => Latitude { any_zero_of_extremes: false, ..latitude },
+        _ => latitude,
+    };
+    // The convention that the case tests, if the implementation need not follow it.
+    let free = case.convention.filter(|&convention| !implementation.capabilities().follows(convention));
+    let verdict = judge(&case.request, &case.expectation, &outcome, strict);
+    let excused = free.filter(|&convention| {
+        verdict != Verdict::Passed
+            && conventions::excuses(convention, &case.request, &case.expectation, &outcome, latitude)
+    });
+    let (status, kind, detail) = match (verdict, excused) {
+        (Verdict::Passed, _) if case.convention.is_some() => (Status::Agrees, None, String::new()),
+        (Verdict::Passed, _) => (Status::Passed, None, String::new()),
+        (Verdict::Failed(Difference { detail, .. }), Some(convention)) => {
+            (Status::Differs, None, format!("differs from the convention {convention}: {detail}"))
+        }
+        (Verdict::Errored(message), Some(convention)) => {
+            (Status::Differs, None, format!("differs from the convention {convention}: {message}"))
+        }
+        (Verdict::Failed(Difference { kind, detail }), None) => {
+            (Status::Failed, Some(kind), format!("{kind}: {detail}"))
+        }
+        (Verdict::Skipped(reason), _) if free.is_some() || beyond_its_limit(implementation, case) => {
+            (Status::Skipped, None, reason)
+        }
+        (Verdict::Skipped(reason), _) => {
+            (Status::Failed, None, format!("skipped although declared: {reason}"))
+        }
+        (Verdict::Errored(message), None) => (Status::Errored, None, message),
+    };
+    Judged { status, kind, detail, outcome: Some(outcome), retyped: None }
 }
 
 /// Whether the answer to a valid request is larger than the implementation declares (clause G-1). A skip

@@ -47,6 +47,7 @@ fn case(number: i32) -> Case {
         id: format!("numpy/double/{number}"),
         title: "A number is added to itself.".into(),
         clause: "V-1".into(),
+        convention: None,
         examples: Vec::new(),
         sources: Vec::new(),
         origin: Origin::Hand,

@@ -132,8 +132,4 @@ impl Implementation for Answered<'_> {
     fn allowed_ulp(&self) -> u32 {
         self.by.allowed_ulp()
     }
-
-    fn orders_zeros(&self) -> bool {
-        self.by.orders_zeros()
-    }
 }

@@ -157,7 +157,7 @@ impl Fault {
 }
 
 static CAPABILITIES: LazyLock<Capabilities> =
-    LazyLock::new(|| Capabilities { max_elements: MAX_ELEMENTS, ..Capabilities::all() });
+    LazyLock::new(|| Capabilities { max_elements: MAX_ELEMENTS, ..Capabilities::with_all_conventions() });
 
 /// The small engine, with one fault or none.
 pub struct Faulty {
@@ -200,9 +200,5 @@ impl Implementation for Faulty {
     /// The functions are the reference's.
     fn allowed_ulp(&self) -> u32 {
         1
-    }
-
-    fn orders_zeros(&self) -> bool {
-        true
     }
 }

@@ -27,7 +27,7 @@ impl Implementation for Planted {
         "1"
     }
     fn capabilities(&self) -> &Capabilities {
-        static ALL: LazyLock<Capabilities> = LazyLock::new(Capabilities::all);
+        static ALL: LazyLock<Capabilities> = LazyLock::new(Capabilities::with_all_conventions);
         &ALL
     }
     fn run(&self, request: &Request) -> Outcome {
@@ -35,9 +35,6 @@ impl Implementation for Planted {
     }
     fn allowed_ulp(&self) -> u32 {
         1
-    }
-    fn orders_zeros(&self) -> bool {
-        true
     }
 }
 

@@ -308,6 +308,11 @@ fn fields_of_a_case() {
         "f.yaml:10:25: case numpy/x: example[2]: found `X01` twice, expected each example once",
     );
     refused(
+        "    origin: hand",
+        "    origin: hand\n    convention: promotion",
+        "f.yaml:10:17: case numpy/x: convention: found `promotion`, expected one of checked-sizes separate-dtypes unused-operands refusal-order gradient-refusals gradient-ties undefined-functions zero-signs",
+    );
+    refused(
         "\"20-29\"",
         "20",
         "f.yaml:8:37: case numpy/x: source[0].lines: found integer `20`, expected a string",
@@ -325,7 +330,7 @@ fn fields_of_a_case() {
     refused(
         "    origin: hand",
         "    origin: hand\n    tittle: x",
-        "f.yaml:10:5: case numpy/x: tittle: found unknown field `tittle`, expected one of `id`, `title`, `clause`, `example`, `source`, `origin`, `rules`, `operation`, `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions`, `result`, `refusal`, `note`",
+        "f.yaml:10:5: case numpy/x: tittle: found unknown field `tittle`, expected one of `id`, `title`, `clause`, `convention`, `example`, `source`, `origin`, `rules`, `operation`, `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions`, `result`, `refusal`, `note`",
     );
     refused("cases:\n", "cases:\n  - 3\n", "f.yaml:4:5: found integer `3`, expected a mapping: a case");
 }

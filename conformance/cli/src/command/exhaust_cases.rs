@@ -103,8 +103,4 @@ impl Implementation for Recorder<'_> {
     fn allowed_ulp(&self) -> u32 {
         self.inner.allowed_ulp()
     }
-
-    fn orders_zeros(&self) -> bool {
-        self.inner.orders_zeros()
-    }
 }

@@ -1,7 +1,7 @@
 //! The report for programs, described by `schema/report.schema.json`.
 
 use super::{Entry, Report, Run, Summary};
-use broadcheck_spec::RuleSet;
+use broadcheck_spec::{Convention, DType, RuleSet};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -39,6 +39,8 @@ struct Counts {
     skipped: usize,
     errored: usize,
     known: usize,
+    agrees: usize,
+    differs: usize,
 }
 
 #[derive(Serialize)]
@@ -56,6 +58,11 @@ struct Case<'a> {
     sweep: bool,
     rules: Option<&'a str>,
     clause: &'a str,
+    nature: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    convention: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retyped: Option<&'a str>,
     title: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<String>,
@@ -80,11 +87,11 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn implementation(run: &Run) -> Implementation<'_> {
-    let Summary { passed, failed, skipped, errored, known } = run.summary();
+    let Summary { passed, failed, skipped, errored, known, agrees, differs } = run.summary();
     Implementation {
         name: &run.name,
         version: &run.version,
-        summary: Counts { passed, failed, skipped, errored, known },
+        summary: Counts { passed, failed, skipped, errored, known, agrees, differs },
         known_without_case: run
             .leftovers
             .iter()
@@ -102,6 +109,9 @@ fn case(entry: &Entry) -> Case<'_> {
         sweep: entry.sweep,
         rules: entry.rules.map(RuleSet::name),
         clause: &entry.clause,
+        nature: entry.nature.name(),
+        convention: entry.convention.map(Convention::name),
+        retyped: entry.retyped.map(DType::name),
         title: &entry.title,
         difference: entry.kind.map(|kind| kind.to_string()),
         source: &entry.sources,

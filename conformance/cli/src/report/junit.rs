@@ -38,12 +38,12 @@ pub fn is_report(text: &str) -> bool {
 
 fn test(run: &Run, entry: &Entry) -> TestCase {
     let mut status = match entry.status {
-        Status::Passed => TestCaseStatus::success(),
-        Status::Skipped | Status::KnownFailure => TestCaseStatus::skipped(),
+        Status::Passed | Status::Agrees => TestCaseStatus::success(),
+        Status::Skipped | Status::Differs | Status::KnownFailure => TestCaseStatus::skipped(),
         Status::Errored => TestCaseStatus::non_success(NonSuccessKind::Error),
         Status::Failed | Status::UnexpectedPass => TestCaseStatus::non_success(NonSuccessKind::Failure),
     };
-    if entry.status != Status::Passed {
+    if !matches!(entry.status, Status::Passed | Status::Agrees) {
         let first = entry.detail.lines().next().unwrap_or_default();
         status.set_message(first);
     }

@@ -23,7 +23,7 @@ pub(crate) use broadcheck_judge::text::plural;
 
 use broadcheck::run::Status;
 use broadcheck_judge::compare::DifferenceKind;
-use broadcheck_spec::RuleSet;
+use broadcheck_spec::{Convention, DType, Nature, RuleSet};
 
 /// The product with its version: the first words of every report.
 pub const PRODUCT: &str = concat!("broadcheck ", env!("CARGO_PKG_VERSION"));
@@ -78,6 +78,12 @@ pub struct Entry {
     pub rules: Option<RuleSet>,
     /// The clause of SEMANTICS.md.
     pub clause: String,
+    /// Why it holds.
+    pub nature: Nature,
+    /// The convention that it tests.
+    pub convention: Option<Convention>,
+    /// The dtype in which it was asked, if not in its own.
+    pub retyped: Option<DType>,
     /// What must hold.
     pub title: String,
     /// How it ended.
@@ -111,6 +117,10 @@ pub struct Summary {
     pub errored: usize,
     /// It failed as listed in the known-failures file.
     pub known: usize,
+    /// The case tests a convention, and the outcome was the expected one.
+    pub agrees: usize,
+    /// The case tests a convention that the implementation does not declare, and the outcome was another one.
+    pub differs: usize,
 }
 
 impl Summary {
@@ -124,6 +134,8 @@ impl Summary {
                 Status::Skipped => &mut summary.skipped,
                 Status::Errored => &mut summary.errored,
                 Status::KnownFailure => &mut summary.known,
+                Status::Agrees => &mut summary.agrees,
+                Status::Differs => &mut summary.differs,
             } += 1;
         }
         summary
@@ -187,6 +199,8 @@ impl Report {
             (all.failed, "failed"),
             (all.errored, "errored"),
             (all.known, "known to fail"),
+            (all.agrees, "agree with a convention"),
+            (all.differs, "differ from a convention"),
             (all.skipped, "skipped"),
         ] {
             if count > 0 {

@@ -5,6 +5,9 @@ use broadcheck_spec::Suite;
 
 fn entry(id: &str, status: Status, kind: Option<DifferenceKind>) -> Entry {
     Entry {
+        nature: Nature::Rule,
+        convention: None,
+        retyped: None,
         id: id.into(),
         sweep: false,
         rules: Some(RuleSet::Xla),

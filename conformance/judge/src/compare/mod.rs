@@ -14,8 +14,8 @@ mod ranges;
 mod ulp;
 
 use broadcheck_spec::{
-    Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request, Shape, Success,
-    Tensor,
+    Convention, Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request,
+    Shape, Success, Tensor,
 };
 use elements::{Rule, elements};
 pub use gradient::{Interval, Precision, enclose, gradient_bounds};
@@ -46,7 +46,8 @@ impl Latitude {
 
     /// The latitude that an implementation asks for.
     pub fn of(implementation: &dyn Implementation) -> Latitude {
-        Latitude { ulp: implementation.allowed_ulp(), any_zero_of_extremes: !implementation.orders_zeros() }
+        let any_zero_of_extremes = !implementation.capabilities().follows(Convention::ZeroSigns);
+        Latitude { ulp: implementation.allowed_ulp(), any_zero_of_extremes }
     }
 }
 

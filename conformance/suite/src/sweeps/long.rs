@@ -74,6 +74,7 @@ fn case(sweep: &Sweep, (name, n): (&str, usize), (request, result): Asked) -> Ca
         id: format!("{}/{n}-{name}", sweep.id),
         title: format!("{} Here: {name}, n = {n}.", sweep.title),
         clause: sweep.clause.clone(),
+        convention: None,
         examples: sweep.examples.clone(),
         sources: sweep.sources.clone(),
         origin: Origin::Hand,

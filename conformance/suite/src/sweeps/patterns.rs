@@ -69,6 +69,7 @@ impl Patterns {
             id: format!("{}/{digits}", sweep.id),
             title: format!("{} Pattern {digits}: 1 has the full length, 0 is broadcast.", sweep.title),
             clause: sweep.clause.clone(),
+            convention: None,
             examples: sweep.examples.clone(),
             sources: sweep.sources.clone(),
             origin: Origin::Hand,

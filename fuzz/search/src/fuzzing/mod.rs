@@ -14,7 +14,7 @@ pub use report::FuzzReport;
 use crate::generate::{Profile, Seeded, Statistics, request};
 use crate::oracle::{Asked, Differential, Judgement, Oracle, Repeated};
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, Implementation, Request};
+use broadcheck_spec::{Capabilities, DType, Function, Implementation, Request};
 use findings::Findings;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -97,8 +97,21 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
         strided: left.strided && right.strided,
         functions: both(&left.functions, &right.functions),
         dtypes: both(&left.dtypes, &right.dtypes),
+        function_dtypes: common_function_dtypes(left, right),
+        min_rank: left.min_rank.max(right.min_rank),
         max_rank: left.max_rank.into_iter().chain(right.max_rank).min(),
+        equal_ranks: left.equal_ranks || right.equal_ranks,
+        scalars: left.scalars && right.scalars,
+        max_operands: left.max_operands.into_iter().chain(right.max_operands).min(),
+        max_calls: left.max_calls.into_iter().chain(right.max_calls).min(),
+        unused_operands: left.unused_operands && right.unused_operands,
         max_elements: left.max_elements.min(right.max_elements),
+        large_sizes: left.large_sizes && right.large_sizes,
+        flushed_subnormals: DType::ALL
+            .into_iter()
+            .filter(|dtype| [left, right].iter().any(|side| side.flushed_subnormals.contains(dtype)))
+            .collect(),
+        conventions: both(&left.conventions, &right.conventions),
     };
     for (what, none) in [
         ("rule set", common.rules.is_empty()),
@@ -110,6 +123,15 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
         }
     }
     Ok(common)
+}
+
+/// The dtypes that both sides support, for each function that either limits.
+fn common_function_dtypes(left: &Capabilities, right: &Capabilities) -> BTreeMap<Function, Vec<DType>> {
+    let limited = left.function_dtypes.keys().chain(right.function_dtypes.keys()).copied();
+    let has = |function: Function, &dtype: &DType| left.has(function, dtype) && right.has(function, dtype);
+    limited
+        .map(|function| (function, DType::ALL.into_iter().filter(|dtype| has(function, dtype)).collect()))
+        .collect()
 }
 
 /// A reason with its numbers replaced, so that it is the same for many requests, and cut to a limited length.

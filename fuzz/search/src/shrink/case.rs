@@ -17,8 +17,8 @@ use broadcheck_judge::describe::summarize_request;
 use broadcheck_judge::explain::Explanation;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    Case, Expectation, Function, Implementation, Location, MAX_TOLERANCE_ULP, Operand, Operation, Origin,
-    Outcome, Request, RuleSet, Rules, clauses, load_str, write,
+    Case, Convention, Expectation, Function, Implementation, Location, MAX_TOLERANCE_ULP, Operand, Operation,
+    Origin, Outcome, Request, RuleSet, Rules, clauses, load_str, write,
 };
 
 /// The two sides of a disagreement, as the case describes them.
@@ -91,15 +91,18 @@ pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
     let note = note(shrunk, sides, &candidates);
     let title = title(shrunk, sides);
     let case = |candidate: &Candidate| -> Option<Case> {
+        let clause = clause(request, &first.outcome, &signature.kind);
+        let expectation = expectation(request, &candidate.outcome, sides.latitude)?;
         Some(Case {
             id: if decided { id.clone() } else { format!("{id}/as-{}", candidate.tag) },
             title: title.clone(),
-            clause: clause(request, &first.outcome, &signature.kind).into(),
+            clause: clause.into(),
+            convention: Convention::of(clause, request, &expectation),
             examples: Vec::new(),
             sources: Vec::new(),
             origin: Origin::System(candidate.origin.clone()),
             request: request.clone(),
-            expectation: expectation(request, &candidate.outcome, sides.latitude)?,
+            expectation,
             note: Some(note.clone()),
             location: Location::default(),
         })

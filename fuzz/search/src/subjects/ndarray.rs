@@ -26,7 +26,7 @@ impl Ndarray {
         let capabilities = Capabilities {
             rules: vec![RuleSet::Numpy],
             operations: vec![OperationKind::Elementwise, OperationKind::Broadcast],
-            ..Capabilities::all()
+            ..Capabilities::with_all_conventions()
         };
         Ndarray { capabilities }
     }
@@ -49,11 +49,6 @@ impl Implementation for Ndarray {
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
-    }
-
-    /// The functions are defined in this file: see `larger`.
-    fn orders_zeros(&self) -> bool {
-        true
     }
 
     fn run(&self, request: &Request) -> Outcome {

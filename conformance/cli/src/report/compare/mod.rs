@@ -286,5 +286,5 @@ fn change(old: Option<&RecordedCase>, new: &RecordedCase) -> Option<Change> {
 }
 
 fn is_right(status: Status) -> bool {
-    matches!(status, Status::Passed | Status::UnexpectedPass)
+    matches!(status, Status::Passed | Status::Agrees | Status::UnexpectedPass)
 }

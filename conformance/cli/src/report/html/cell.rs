@@ -17,11 +17,13 @@ const fn sign(status: Status, letter: char, sign: char, word: &'static str) -> S
 }
 
 /// Every status, worst first.
-pub(super) const SIGNS: [Sign; 6] = [
+pub(super) const SIGNS: [Sign; 8] = [
     sign(Status::Failed, 'f', '✗', "failed"),
     sign(Status::Errored, 'e', '!', "errored"),
     sign(Status::UnexpectedPass, 'u', '?', "unexpected pass"),
     sign(Status::KnownFailure, 'k', '≈', "known failure"),
+    sign(Status::Differs, 'd', '≠', "differs from a convention"),
+    sign(Status::Agrees, 'a', '=', "agrees with a convention"),
     sign(Status::Passed, 'p', '✓', "passed"),
     sign(Status::Skipped, 's', '–', "skipped"),
 ];
