@@ -113,7 +113,7 @@ impl Expression {
     }
 
     /// The highest operand position that is read.
-    pub fn highest_operand(&self) -> usize {
+    pub(crate) fn highest_operand(&self) -> usize {
         let places = self.nodes.iter().map(|node| if let Node::Operand(place) = node { *place } else { 0 });
         places.max().unwrap_or(0)
     }

@@ -100,7 +100,7 @@ fn operand_to_value(operand: &Operand) -> Value {
 }
 
 /// A value as JSON writes it.
-pub fn scalar_to_value(scalar: Scalar) -> Value {
+fn scalar_to_value(scalar: Scalar) -> Value {
     if let Some(value) = scalar.as_f64() {
         return match value {
             value if value.is_nan() => "nan".into(),

@@ -20,7 +20,7 @@ use std::time::Instant;
 /// the operation. An implementation gets only requests that it declares.
 ///
 /// # Errors
-/// No implementation, or more work than [`MAX_WORK`](super::MAX_WORK).
+/// No implementation, or more than 10^10 answers and checks of relations.
 pub fn exhaust(
     bounds: &Bounds,
     implementations: &[&dyn Implementation],
