@@ -1,7 +1,7 @@
 //! `broadcheck smoke`: checks a harness step by step, for the person who writes it.
 
 use super::time::parse_time;
-use super::{Ended, Error, FAILED, HELD, WRONG_INPUT, interrupt, print, print_and_end};
+use super::{Ended, Error, FAILED, PASSED, WRONG_INPUT, interrupt, print, print_and_end};
 use crate::report::clean::visible;
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let ending = ending.map_err(|message| Error::Input(format!("--impl {command}: {message}")))?;
     let (word, status) = match ending {
-        Ending::Held => ("ok", HELD),
+        Ending::Held => ("ok", PASSED),
         Ending::Failed => ("FAILED", FAILED),
         Ending::NotStarted => ("cannot start", WRONG_INPUT),
     };
