@@ -62,9 +62,9 @@ pub struct Link<'a> {
     pub derivative: Derivative,
 }
 
-/// GRAD-3: the contributions of the paths from the root to w, at an index where the nodes, in post-order, have
-/// these values. `one` is the derivative of the root with respect to itself; `through` applies the chain rule
-/// for one more link.
+/// GRAD-3: the contributions of the paths from the root to w, at an index where the nodes, in post-order,
+/// have these values. `one` is the derivative of the root with respect to itself; `through` applies the chain
+/// rule for one more link.
 ///
 /// A path that ends at another operand, or that `select`, `maximum` or `minimum` did not choose, is skipped.
 /// It is not multiplied by 0, because 0 times infinity is NaN.

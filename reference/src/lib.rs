@@ -7,7 +7,7 @@
 //!
 //! | to find out | call |
 //! |---|---|
-//! | whether shapes are compatible, and how the operands are aligned with the result | [`align_shapes`], [`broadcast_shape`] |
+//! | whether shapes are compatible, and how they align | [`align_shapes`], [`broadcast_shape`] |
 //! | whether a request is accepted | [`align`] |
 //! | the dtype of the result | [`result_dtype`] |
 //! | the value of a function | [`apply`] |

@@ -37,7 +37,8 @@ impl Call {
 /// ```
 /// use broadcheck_spec::{Expression, Function};
 /// // exp(a * b), with a the operand 0 and b the operand 1
-/// let product = Expression::call(Function::Multiply, [Expression::operand(0), Expression::operand(1)]).unwrap();
+/// let operands = [Expression::operand(0), Expression::operand(1)];
+/// let product = Expression::call(Function::Multiply, operands).unwrap();
 /// let whole = Expression::call(Function::Exp, [product]).unwrap();
 /// assert_eq!(whole.nodes().len(), 4);
 /// assert_eq!(whole.display(&["a", "b"]), "[exp, [multiply, a, b]]");
@@ -113,7 +114,7 @@ impl Expression {
     }
 
     /// The highest operand position that is read.
-    pub fn highest_operand(&self) -> usize {
+    pub(crate) fn highest_operand(&self) -> usize {
         let places = self.nodes.iter().map(|node| if let Node::Operand(place) = node { *place } else { 0 });
         places.max().unwrap_or(0)
     }
@@ -190,7 +191,8 @@ impl Expression {
     /// ```
     /// use broadcheck_spec::{Expression, Function};
     /// let sum = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)])?;
-    /// let negated = |place, node| if place == 1 { Expression::call(Function::Negate, [node]).unwrap() } else { node };
+    /// let negate = |node| Expression::call(Function::Negate, [node]).unwrap();
+    /// let negated = |place, node| if place == 1 { negate(node) } else { node };
     /// assert_eq!(sum.rewrite(negated).display(&["a", "b"]), "[add, a, [negate, b]]");
     /// # Ok::<(), broadcheck_spec::WrongArity>(())
     /// ```

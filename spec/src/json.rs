@@ -31,9 +31,10 @@ const SAFE: i128 = 1 << 53;
 /// let operand = Operand::dense("a", [2], vec![1.5f32, -0.0]).unwrap();
 /// let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();
 /// let text = json::request_to_value(&request).to_string();
+/// let operand = r#"{"name":"a","dtype":"f32","shape":[2],"values":[1.5,"-0.0"]}"#;
 /// assert_eq!(
 ///     text,
-///     r#"{"rules":"numpy","operation":"elementwise","expression":"a","operands":[{"name":"a","dtype":"f32","shape":[2],"values":[1.5,"-0.0"]}]}"#
+///     format!(r#"{{"rules":"numpy","operation":"elementwise","expression":"a","operands":[{operand}]}}"#)
 /// );
 /// assert_eq!(json::request_from_str(&text).unwrap(), request);
 /// ```
@@ -100,7 +101,7 @@ fn operand_to_value(operand: &Operand) -> Value {
 }
 
 /// A value as JSON writes it.
-pub fn scalar_to_value(scalar: Scalar) -> Value {
+fn scalar_to_value(scalar: Scalar) -> Value {
     if let Some(value) = scalar.as_f64() {
         return match value {
             value if value.is_nan() => "nan".into(),
@@ -309,11 +310,13 @@ struct Errored {
 /// ```
 /// use broadcheck_spec::{Expression, Operand, Operation, Outcome, Request, Rules, Tensor, json};
 /// let operation = Operation::Elementwise { expression: Expression::operand(0) };
-/// let request = Request::new(Rules::Numpy, operation, vec![Operand::dense("a", [1], vec![8i32]).unwrap()]).unwrap();
+/// let operands = vec![Operand::dense("a", [1], vec![8i32]).unwrap()];
+/// let request = Request::new(Rules::Numpy, operation, operands).unwrap();
 /// let line = r#"{"seq":1,"result":{"dtype":"i32","shape":[1],"values":[8.0]},"elapsed":3}"#;
 /// let outcome = json::outcome_from_str(&request, line).unwrap();
 /// assert_eq!(outcome, Outcome::Success(Tensor::new([1], vec![8i32]).unwrap().into()));
-/// let error = json::outcome_from_str(&request, r#"{"seq":1,"result":{"dtype":"i32","shape":[2],"values":[8]}}"#);
+/// let line = r#"{"seq":1,"result":{"dtype":"i32","shape":[2],"values":[8]}}"#;
+/// let error = json::outcome_from_str(&request, line);
 /// assert_eq!(error.unwrap_err().to_string(), "result.values: found 1 value for shape (2), expected 2");
 /// ```
 pub fn outcome_from_str(request: &Request, text: &str) -> Result<Outcome, Malformed> {

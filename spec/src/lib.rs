@@ -205,13 +205,19 @@
 //! ```
 //!
 //! These are the families of this suite, for programs that expand them themselves (`broadcheck export` writes
-//! the cases of the first row):
+//! the cases of the first):
 //!
-//! | family | its cases |
-//! |---|---|
-//! | `numpy-patterns`, `theano-patterns` with `operands: k`, `length: n` | k vectors of n elements or one element each, but not all of one element; under `theano` the flag of a vector of one element is true. Element j of operand i, both counted from 0, is (j + 1) · 10^i; the expression is the sum from left to right. |
-//! | `RULES-long`, also with `-views`, `-dtypes`, `-gradients` or `-broadcasts`, with `from`, `to` | for each length n in this range: vectors of n elements, matrices of n rows of three and matrices of three rows of n, combined with a row, a column, a scalar or each other, as the rule set allows. Element j of the first operand is j mod 4093 + 1, element j of the second is (j mod 2039 + 1) · 4096; the expression is the difference, for pdpd the sum. |
-//! | any other name, with `max_rank`, `max_length` | a relation between two answers, over all shapes of up to `max_rank` axes with lengths from 0 to `max_length`; the title states what must hold. |
+//! - `numpy-patterns` and `theano-patterns`, with `operands: k` and `length: n`: k vectors of n elements
+//!   or one element each, but not all of one element. Under `theano` the flag of a vector of one element
+//!   is true. Element j of operand i, both counted from 0, is (j + 1) · 10^i; the expression is the sum
+//!   from left to right.
+//! - `RULES-long`, also with `-views`, `-dtypes`, `-gradients` or `-broadcasts`, with `from` and `to`:
+//!   for each length n in this range, vectors of n elements, matrices of n rows of three and matrices of
+//!   three rows of n, combined with a row, a column, a scalar or each other, as the rule set allows.
+//!   Element j of the first operand is j mod 4093 + 1, element j of the second is (j mod 2039 + 1) ·
+//!   4096; the expression is the difference, for pdpd the sum.
+//! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of
+//!   up to `max_rank` axes with lengths from 0 to `max_length`. The title states what must hold.
 //!
 //! ## Literals
 //!

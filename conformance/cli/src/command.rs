@@ -34,7 +34,7 @@ use std::num::ParseIntError;
 use std::process::ExitCode;
 
 /// Everything passed.
-const HELD: u8 = 0;
+const PASSED: u8 = 0;
 /// Something failed.
 const FAILED: u8 = 1;
 /// The input or the command line is invalid.
@@ -112,7 +112,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Printing help into a closed pipe is not a failure.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { WRONG_INPUT } else { HELD });
+            return ExitCode::from(if error.use_stderr() { WRONG_INPUT } else { PASSED });
         }
     };
     let ended = match cli.command {
@@ -139,7 +139,7 @@ pub fn main() -> ExitCode {
             WRONG_INPUT
         }
         // The reader stopped early, as in `broadcheck list | head`.
-        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => HELD,
+        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => PASSED,
         Err(Error::Output(error)) => {
             complain(&format!("standard output: {error}"));
             WRONG_INPUT

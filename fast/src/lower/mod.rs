@@ -107,21 +107,13 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// The largest number of operands that a rule set accepts, if there is one.
-fn max_operands(rules: &Rules) -> Option<usize> {
-    match rules {
-        Rules::Pdpd { .. } | Rules::Xla { .. } => Some(2),
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => None,
-    }
-}
-
 /// Lowers a request or refuses it, with checks in the order of clause G-6. Returns the dtype of the
 /// (underlying) result.
 pub(crate) fn lower(request: &Request, into: &mut Lowered) -> Result<DType, Refusal> {
     let shapes = Shapes(request);
-    if let Some(most) = max_operands(request.rules()).filter(|&most| shapes.len() > most) {
-        let message =
-            format!("{} operands under {}, at most {most} allowed", shapes.len(), request.rules().set());
+    let rules = request.rules().set();
+    if !rules.operands().allows(shapes.len()) {
+        let message = format!("{} operands under {rules}, expected {}", shapes.len(), rules.operands());
         return Err(Refusal::new(RefusalKind::OperandCount, message));
     }
     let dtype = types::check(request)?;

@@ -75,7 +75,7 @@ fn holds(name: &str) {
     let compared = AtomicUsize::new(0);
     let result = TestRunner::new(config()).run(&requests(), |request| match oracle.judge(&request) {
         Judgement::Disagreement(found) => Err(TestCaseError::fail(found.detail)),
-        Judgement::Held(_) => {
+        Judgement::Agreed(_) => {
             compared.fetch_add(1, Ordering::Relaxed);
             Ok(())
         }

@@ -5,7 +5,7 @@ use super::select::Selection;
 use super::suite_run::{Rerun, SuiteRun};
 use super::time::parse_time;
 use super::{
-    Ended, Error, FAILED, HELD, INTERRUPTED, complain, interrupt, print, print_and_end,
+    Ended, Error, FAILED, INTERRUPTED, PASSED, complain, interrupt, print, print_and_end,
     print_visible_and_end, width,
 };
 use crate::report::output::{self, Destination, Format, need_directory};
@@ -147,7 +147,7 @@ pub(super) fn run(args: &Args) -> Ended {
     .cleaned();
     let status = match (report.interrupted, report.held()) {
         (true, _) => INTERRUPTED,
-        (false, true) => HELD,
+        (false, true) => PASSED,
         (false, false) => FAILED,
     };
     let drafted = args.write_known.as_ref().map_or(Ok(String::new()), |path| draft(path, &report.runs[0]));

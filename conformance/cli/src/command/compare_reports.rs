@@ -1,6 +1,6 @@
 //! `broadcheck compare-reports`: what an upgrade broke and fixed.
 
-use super::{Ended, Error, FAILED, HELD, print_and_end};
+use super::{Ended, Error, FAILED, PASSED, print_and_end};
 use crate::report::compare::{self, Comparison};
 use crate::report::read::Recorded;
 use std::path::PathBuf;
@@ -54,5 +54,5 @@ pub(super) fn run(args: &Args) -> Ended {
         Format::Json => compare::json(&comparison),
         Format::Markdown => compare::markdown(&comparison),
     };
-    print_and_end(&text, if comparison.held() { HELD } else { FAILED })
+    print_and_end(&text, if comparison.held() { PASSED } else { FAILED })
 }

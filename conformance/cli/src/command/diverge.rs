@@ -1,6 +1,6 @@
 //! `broadcheck diverge`: finds where the rule sets disagree.
 
-use super::{Ended, HELD, columns, print, print_visible};
+use super::{Ended, PASSED, columns, print, print_visible};
 use crate::report::divergence::{answers, shapes, short};
 use crate::report::{html, output};
 use anstyle::Style;
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Ended {
             print_visible(&format!("written: {}\n", out.display()))?;
         }
     }
-    Ok(HELD)
+    Ok(PASSED)
 }
 
 fn listing(divergences: &[Divergence], bounds: &str) -> String {

@@ -4,7 +4,7 @@ use super::exhaust_cases::write_cases;
 use super::finding_report::make_directory;
 use super::implementations::{find, parse_jobs, wanted, with_jobs};
 use super::time::parse_time;
-use super::{Ended, Error, FAILED, HELD, INTERRUPTED, columns, interrupt, print_visible_and_end};
+use super::{Ended, Error, FAILED, INTERRUPTED, PASSED, columns, interrupt, print_visible_and_end};
 use crate::report::plural;
 use broadcheck_judge::text::padded_left;
 use broadcheck_search::exhaustive::{Bounds, ExhaustReport, Progress, exhaust};
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let held = report.held() && (silent.is_empty() || args.implementations.is_empty());
     let status = match (report.complete, held) {
         (false, _) => INTERRUPTED,
-        (true, true) => HELD,
+        (true, true) => PASSED,
         (true, false) => FAILED,
     };
     let cases = args.out.as_ref().map(|out| write_cases(&report, &implementations, out));

@@ -1,6 +1,6 @@
 //! `broadcheck explain`: draws how shapes broadcast, or why they do not.
 
-use super::{Ended, Error, HELD, columns, print, width};
+use super::{Ended, Error, PASSED, columns, print, width};
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
 use broadcheck_judge::explain::{Drawing, Explanation, Mark, ShapeQuery};
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Ended {
         None => side_by_side(args)?,
     };
     print(&text)?;
-    Ok(HELD)
+    Ok(PASSED)
 }
 
 /// What to explain under one rule set, with the attributes from the command line.

@@ -1,7 +1,7 @@
 //! `broadcheck export`: writes the cases, schemas and licences for use in another project.
 
 use super::export_bundle::{File, Format, Manifest, bundle, hash};
-use super::{Ended, Error, HELD, print_visible};
+use super::{Ended, Error, PASSED, print_visible};
 use crate::report::output::{may_write, write};
 use std::collections::BTreeMap;
 use std::fs;
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let place = args.out.join(Manifest::NAME);
     write(&place, &manifest.text(), |text| Manifest::read(text).is_some())?;
     print_visible(&format!("{}: {}", args.out.display(), manifest.summary()))?;
-    Ok(HELD)
+    Ok(PASSED)
 }
 
 /// The hashes of the files of an earlier export, by path.

@@ -1,6 +1,6 @@
 //! `broadcheck faults`: measures which planted faults the suite and the fuzzer find.
 
-use super::{Ended, Error, FAILED, HELD, columns, print_and_end, print_visible};
+use super::{Ended, Error, FAILED, PASSED, columns, print_and_end, print_visible};
 use crate::report::output;
 use broadcheck::globs::Glob;
 use broadcheck_faults::hunt::{LIMIT, SEED, by_size};
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> Ended {
         Format::Json => format!("{:#}\n", as_json(&rows, args)),
         Format::Markdown => markdown(&rows, args.seed, args.requests),
     };
-    let status = if rows.iter().all(Row::is_caught) { HELD } else { FAILED };
+    let status = if rows.iter().all(Row::is_caught) { PASSED } else { FAILED };
     let Some(out) = &args.out else { return print_and_end(&text, status) };
     output::write(out, &text, |content| args.format.is_ours(content))?;
     print_visible(&format!("written: {}\n", out.display()))?;

@@ -3,7 +3,7 @@
 use super::finding_report::{Found, make_directory, proposal, report_found};
 use super::implementations::{add_known, find, parse_jobs};
 use super::time::parse_time;
-use super::{Ended, Error, FAILED, HELD, INTERRUPTED, interrupt, print_visible_and_end};
+use super::{Ended, Error, FAILED, INTERRUPTED, PASSED, interrupt, print_visible_and_end};
 use crate::report::plural;
 use broadcheck::known::Known;
 use broadcheck_search::fuzzing::{Campaign, FuzzReport, common, fuzz};
@@ -288,7 +288,7 @@ fn finish(args: &Args, report: &FuzzReport, campaign: &Campaign<'_>, recognised:
     text += &format!("\n{verdict}: {}\n", report.summary());
     let status = match (report.complete, news) {
         (false, _) => INTERRUPTED,
-        (true, 0) if report.counts.compared() > 0 => HELD,
+        (true, 0) if report.counts.compared() > 0 => PASSED,
         (true, _) => FAILED,
     };
     print_visible_and_end(&text, status)

@@ -1,7 +1,7 @@
 //! `broadcheck list`: lists the cases and sweeps of the suite, one per line.
 
 use super::select::{Selection, rules_of};
-use super::{Ended, Error, HELD, columns, print};
+use super::{Ended, Error, PASSED, columns, print};
 use crate::report::clean::{visible, visible_in_json};
 use broadcheck_spec::{Case, RuleSet, Sweep, clauses, examples};
 use serde::Serialize;
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args) -> Ended {
         }
     };
     print(&text)?;
-    Ok(HELD)
+    Ok(PASSED)
 }
 
 /// Rejects a clause or an example that does not exist.

@@ -1,7 +1,7 @@
 //! `broadcheck reproduce`: turns an artifact of a fuzz target into a case.
 
 use super::finding_report::{Found, proposal, report_found};
-use super::{Ended, Error, FAILED, HELD, interrupt, print_visible_and_end};
+use super::{Ended, Error, FAILED, PASSED, interrupt, print_visible_and_end};
 use crate::report::describe_request;
 use broadcheck_search::generate::decode;
 use broadcheck_search::oracle::{Judgement, TARGETS, target};
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> Ended {
                 Judgement::Vacuous(reason) => format!("\nok: nothing to compare: {reason}\n"),
                 _ => "\nok: no disagreement\n".to_owned(),
             };
-            return print_visible_and_end(&text, HELD);
+            return print_visible_and_end(&text, PASSED);
         }
     };
     let shrunk = shrink(oracle.as_ref(), &request, found, &limits);

@@ -1,6 +1,6 @@
 //! `broadcheck seeds`: writes the cases as seeds for the fuzz targets.
 
-use super::{Ended, Error, HELD, print_visible};
+use super::{Ended, Error, PASSED, print_visible};
 use crate::report::plural;
 use broadcheck_search::generate::seeds::write_all;
 use broadcheck_spec::Suite;
@@ -32,5 +32,5 @@ pub(super) fn run(args: &Args) -> Ended {
     for (target, count) in counts {
         print_visible(&format!("{target:<14} {}\n", plural(count, "seed")))?;
     }
-    Ok(HELD)
+    Ok(PASSED)
 }

@@ -1,6 +1,6 @@
 //! `broadcheck serve`: answers requests with a built-in implementation.
 
-use super::{Ended, Error, HELD};
+use super::{Ended, Error, PASSED};
 use broadcheck_search::subjects::{NAMES, builtin};
 use std::io;
 
@@ -34,5 +34,5 @@ pub(super) fn run(args: &Args) -> Ended {
     })?;
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     broadcheck_harness::serve(implementation.as_ref(), &mut input, &mut output)?;
-    Ok(HELD)
+    Ok(PASSED)
 }

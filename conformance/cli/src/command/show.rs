@@ -2,7 +2,7 @@
 
 use super::explain::painted;
 use super::select::load;
-use super::{Ended, Error, HELD, print, width};
+use super::{Ended, Error, PASSED, print, width};
 use crate::report::clean::visible;
 use crate::report::plural;
 use anstyle::Style;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let suite = load(&args.cases)?;
     let texts: Vec<String> = args.ids.iter().map(|id| shown(&suite, id)).collect::<Result<_, Error>>()?;
     print(&texts.join("\n"))?;
-    Ok(HELD)
+    Ok(PASSED)
 }
 
 fn shown(suite: &Suite, id: &str) -> Result<String, Error> {

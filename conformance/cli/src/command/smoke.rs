@@ -1,7 +1,7 @@
 //! `broadcheck smoke`: checks a harness step by step, for the person who writes it.
 
 use super::time::parse_time;
-use super::{Ended, Error, FAILED, HELD, WRONG_INPUT, interrupt, print, print_and_end};
+use super::{Ended, Error, FAILED, PASSED, WRONG_INPUT, interrupt, print, print_and_end};
 use crate::report::clean::visible;
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
@@ -43,11 +43,11 @@ pub(super) fn run(args: &Args) -> Ended {
         }
         None => command.clone(),
     };
-    let (mut held, mut wrong, mut left_out) = (0, 0, 0);
+    let (mut passed, mut wrong, mut left_out) = (0, 0, 0);
     let mut unwritten = None;
     let ending = smoke(&started, &options, &mut |step| {
         match step.found {
-            Found::Held(_) => held += 1,
+            Found::Passed(_) => passed += 1,
             Found::Wrong(_) => wrong += 1,
             Found::LeftOut(_) => left_out += 1,
         }
@@ -60,25 +60,25 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let ending = ending.map_err(|message| Error::Input(format!("--impl {command}: {message}")))?;
     let (word, status) = match ending {
-        Ending::Held => ("ok", HELD),
+        Ending::Passed => ("ok", PASSED),
         Ending::Failed => ("FAILED", FAILED),
         Ending::NotStarted => ("cannot start", WRONG_INPUT),
     };
-    let held = plural(held, "step");
-    print_and_end(&format!("{word}: {held} passed, {wrong} failed, {left_out} left out\n"), status)
+    let passed = plural(passed, "step");
+    print_and_end(&format!("{word}: {passed} passed, {wrong} failed, {left_out} left out\n"), status)
 }
 
 fn shown(step: &Step) -> String {
     let (green, red, dim) =
         (AnsiColor::Green.on_default(), AnsiColor::Red.on_default().bold(), Style::new().dimmed());
     let (style, word) = match step.found {
-        Found::Held(_) => (green, "ok"),
+        Found::Passed(_) => (green, "ok"),
         Found::Wrong(_) => (red, "WRONG"),
         Found::LeftOut(_) => (dim, "left out"),
     };
     let mut text = format!("{style}{word:<8}{style:#}  {}\n", visible(&step.name));
     match &step.found {
-        Found::Held(words) => part(&mut text, "", words),
+        Found::Passed(words) => part(&mut text, "", words),
         Found::LeftOut(why) => part(&mut text, "", why),
         Found::Wrong(Wrong { sent, found, expected, hint }) => {
             part(&mut text, "sent", sent.as_deref().unwrap_or_default());

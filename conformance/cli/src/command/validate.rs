@@ -1,7 +1,7 @@
 //! `broadcheck validate`: checks case files.
 
 use super::select::sweep_errors;
-use super::{Ended, Error, HELD, WRONG_INPUT, complain, print_visible};
+use super::{Ended, Error, PASSED, WRONG_INPUT, complain, print_visible};
 use crate::report::plural;
 use broadcheck_spec::Suite;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> Ended {
             }
             let cases = plural(suite.cases.len(), "case");
             print_visible(&format!("ok: {cases} and {}\n", plural(suite.sweeps.len(), "sweep")))?;
-            Ok(HELD)
+            Ok(PASSED)
         }
         Err(errors) => wrong(&errors.to_string(), errors.errors().len() + errors.more()),
     }

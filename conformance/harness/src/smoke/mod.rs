@@ -28,7 +28,7 @@ pub struct Step {
 /// The result of a step.
 pub enum Found {
     /// It passed; the text may contain details.
-    Held(String),
+    Passed(String),
     /// It was not tried, with the reason.
     LeftOut(String),
     /// It failed.
@@ -57,7 +57,7 @@ impl Wrong {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Every step that was tried passed.
-    Held,
+    Passed,
     /// Some steps failed.
     Failed,
     /// The process does not start, or does not answer `start`.
@@ -91,7 +91,7 @@ impl Smoke<'_> {
                 return Ending::NotStarted;
             }
         };
-        self.step("it answers `start`", Found::Held(summary(&declared)));
+        self.step("it answers `start`", Found::Passed(summary(&declared)));
         for (place, Probe { name, request, hint }) in probes(&declared.capabilities).into_iter().enumerate() {
             if place == 1 && self.session.is_none() {
                 let why = "no further step is possible until the simplest request is answered";
@@ -126,7 +126,7 @@ impl Smoke<'_> {
         }
         let stopped = self.stop();
         self.step("it ends after `stop`", stopped);
-        if self.failed { Ending::Failed } else { Ending::Held }
+        if self.failed { Ending::Failed } else { Ending::Passed }
     }
 
     fn step(&mut self, name: &str, found: Found) {
@@ -218,7 +218,7 @@ impl Smoke<'_> {
             }
             Ok(ended) => match session.receive(Instant::now(), Duration::from_millis(200), self.options) {
                 Ok(line) => Found::Wrong(Wrong::new(format!("the line {}", excerpt(&line)), expected)),
-                Err(_) => Found::Held(ended),
+                Err(_) => Found::Passed(ended),
             },
         }
     }
@@ -229,7 +229,7 @@ const START_ANSWER: &str = "one line such as {\"version\":1,\"implementation\":{
 
 fn found(asked: Result<(), Wrong>, hint: &str) -> Found {
     match asked {
-        Ok(()) => Found::Held(String::new()),
+        Ok(()) => Found::Passed(String::new()),
         Err(mut wrong) => {
             if wrong.hint.is_empty() {
                 wrong.hint = hint.into();

@@ -11,12 +11,14 @@ pub(super) struct Probe {
     pub(super) hint: &'static str,
 }
 
-/// The rule sets that compute expressions, the most common first.
-const ELEMENTWISE: [RuleSet; 5] =
-    [RuleSet::Numpy, RuleSet::None, RuleSet::Xla, RuleSet::Theano, RuleSet::Pdpd];
-
 /// The number of elements in the long line, which exceeds the line buffers of common languages.
 const LONG: usize = 20_000;
+
+/// The rule sets that have this operation, the most common one first.
+fn rule_sets(operation: OperationKind) -> impl Iterator<Item = RuleSet> {
+    let others = RuleSet::having(operation).filter(|&rules| rules != RuleSet::Numpy);
+    [RuleSet::Numpy].into_iter().filter(move |rules| rules.has(operation)).chain(others)
+}
 
 /// The probes that are sent one at a time, in order.
 pub(super) fn probes(able: &Capabilities) -> Vec<Probe> {
@@ -155,25 +157,22 @@ fn empty(able: &Capabilities) -> Like {
 /// Requests whose result contains the values of an operand: the sum with a neutral element, the operand
 /// alone, and the operand broadcast to its own shape.
 fn plain(like: &Like) -> Vec<Request> {
-    let sets = ELEMENTWISE.into_iter().chain([RuleSet::Bidirectional]);
-    let mut all: Vec<Request> = sets.clone().flat_map(|rules| sums(rules, like)).collect();
-    all.extend(sets.flat_map(|rules| bare(rules, like)));
-    all.extend(request(RuleSet::Numpy, broadcast(like, &like.shape)));
-    all
+    let sums = rule_sets(OperationKind::Elementwise).filter_map(|rules| sum(rules, like));
+    let bare = rule_sets(OperationKind::Elementwise).filter_map(|rules| bare(rules, like));
+    let whole =
+        rule_sets(OperationKind::Broadcast).filter_map(|rules| request(rules, broadcast(like, &like.shape)));
+    sums.chain(bare).chain(whole).collect()
 }
 
 fn of_rules(rules: RuleSet, like: &Like) -> Vec<Request> {
-    sums(rules, like)
-        .into_iter()
-        .chain(bare(rules, like))
-        .chain(request(rules, broadcast(like, &like.shape)))
-        .collect()
+    let whole = request(rules, broadcast(like, &like.shape));
+    sum(rules, like).into_iter().chain(bare(rules, like)).chain(whole).collect()
 }
 
 /// `a + b` with a neutral `b`: -0.0 for floats, which keeps the sign of a zero, and 0 for integers.
-fn sums(rules: RuleSet, like: &Like) -> Vec<Request> {
-    if like.dtype == "bool" || rules == RuleSet::Bidirectional {
-        return Vec::new();
+fn sum(rules: RuleSet, like: &Like) -> Option<Request> {
+    if like.dtype == "bool" {
+        return None;
     }
     let float = like.dtype.contains('f');
     let count: usize = like.shape.iter().product();
@@ -186,14 +185,9 @@ fn sums(rules: RuleSet, like: &Like) -> Vec<Request> {
             "operands": [operand("a", like), operand("b", &zeros)],
         }),
     )
-    .into_iter()
-    .collect()
 }
 
 fn bare(rules: RuleSet, like: &Like) -> Option<Request> {
-    if rules == RuleSet::Bidirectional {
-        return request(rules, broadcast(like, &like.shape));
-    }
     request(rules, json!({ "operation": "elementwise", "expression": "a", "operands": [operand("a", like)] }))
 }
 
@@ -207,12 +201,10 @@ fn refused(able: &Capabilities) -> Vec<Request> {
     let both = json!([operand("a", &two), operand("b", &three)]);
     let sum = json!({ "operation": "elementwise", "expression": ["add", "a", "b"], "operands": both });
     let alone = json!({ "operation": "elementwise", "expression": "a", "operands": both });
-    let sets = || ELEMENTWISE.into_iter();
-    let mut all: Vec<Request> = sets().filter_map(|rules| request(rules, sum.clone())).collect();
-    all.extend(sets().filter_map(|rules| request(rules, alone.clone())));
-    let broadcasts = [RuleSet::Bidirectional, RuleSet::Numpy];
-    all.extend(broadcasts.into_iter().filter_map(|rules| request(rules, broadcast(&two, &[3]))));
-    all
+    let sums = rule_sets(OperationKind::Elementwise).filter_map(|rules| request(rules, sum.clone()));
+    let bare = rule_sets(OperationKind::Elementwise).filter_map(|rules| request(rules, alone.clone()));
+    let whole = rule_sets(OperationKind::Broadcast).filter_map(|rules| request(rules, broadcast(&two, &[3])));
+    sums.chain(bare).chain(whole).collect()
 }
 
 /// The same values in every float dtype, of which the first declared one is used.
@@ -234,23 +226,18 @@ fn views(able: &Capabilities) -> Vec<Request> {
     });
     let bare = json!({ "operation": "elementwise", "expression": "a", "operands": [view] });
     let whole = json!({ "operation": "broadcast", "target_shape": [3, 2], "operands": [view] });
-    let mut all: Vec<Request> =
-        ELEMENTWISE.into_iter().filter_map(|rules| request(rules, bare.clone())).collect();
-    let broadcasts = [RuleSet::Bidirectional, RuleSet::Numpy];
-    all.extend(broadcasts.into_iter().filter_map(|rules| request(rules, whole.clone())));
-    all
+    let bare = rule_sets(OperationKind::Elementwise).filter_map(|rules| request(rules, bare.clone()));
+    let whole = rule_sets(OperationKind::Broadcast).filter_map(|rules| request(rules, whole.clone()));
+    bare.chain(whole).collect()
 }
 
 fn of_operation(operation: OperationKind, able: &Capabilities) -> Vec<Request> {
     let like = number(able, 2);
     match operation {
-        OperationKind::Elementwise => {
-            ELEMENTWISE.into_iter().flat_map(|rules| of_rules(rules, &like)).collect()
+        OperationKind::Elementwise => rule_sets(operation).flat_map(|rules| of_rules(rules, &like)).collect(),
+        OperationKind::Broadcast => {
+            rule_sets(operation).filter_map(|rules| request(rules, broadcast(&like, &like.shape))).collect()
         }
-        OperationKind::Broadcast => [RuleSet::Numpy, RuleSet::Bidirectional]
-            .into_iter()
-            .filter_map(|rules| request(rules, broadcast(&like, &like.shape)))
-            .collect(),
         OperationKind::Gradient => {
             let sum = |dtype: &str, rules| {
                 let like = value(dtype, &[2], json!([1, 2]));
@@ -261,7 +248,8 @@ fn of_operation(operation: OperationKind, able: &Capabilities) -> Vec<Request> {
                 request(rules, fields)
             };
             let dtypes = ["f64", "f32", "f16", "bf16"];
-            dtypes.iter().flat_map(|dtype| ELEMENTWISE.map(|rules| sum(dtype, rules))).flatten().collect()
+            let sums = |dtype| rule_sets(operation).filter_map(move |rules| sum(dtype, rules));
+            dtypes.into_iter().flat_map(sums).collect()
         }
     }
 }

@@ -38,7 +38,7 @@ mod space;
 mod stages;
 mod table;
 
-pub use original::{Held, Original, Violation};
+pub use original::{Original, Satisfied, Violation};
 pub use requests::{
     Attributes, MAX_ELEMENTS, REQUESTS, Requests, Template, broadcast, dense, difference, elementwise,
     flagged, of, operand,
@@ -138,10 +138,10 @@ impl Relation {
     ///
     /// # Errors
     /// The answers do not agree, or one is missing.
-    pub fn check(&self, original: &Original<'_>, variation: u128) -> Result<Held, Box<Violation>> {
+    pub fn check(&self, original: &Original<'_>, variation: u128) -> Result<Satisfied, Box<Violation>> {
         match (self.check)(original, variation) {
-            Ok(()) => Ok(Held::Compared),
-            Err(Ended::Vacuous) => Ok(Held::Vacuous),
+            Ok(()) => Ok(Satisfied::Compared),
+            Err(Ended::Vacuous) => Ok(Satisfied::Vacuous),
             Err(Ended::Violated(violation)) => Err(violation),
         }
     }

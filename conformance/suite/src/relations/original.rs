@@ -17,9 +17,9 @@ pub struct Original<'a> {
     outcome: OnceCell<Outcome>,
 }
 
-/// The result of a relation that is not violated.
+/// How a relation is satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum Satisfied {
     /// Answers were compared.
     Compared,
     /// There was nothing to compare: the relation does not apply to this request, or not to a refused one.

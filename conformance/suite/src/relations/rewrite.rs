@@ -48,7 +48,7 @@ pub fn gathered(values: &Data, positions: &[usize]) -> Option<Data> {
 
 /// A dense operand of the same name and elements, with another shape. Flags are kept if the rank does not
 /// change.
-pub fn reshaped(operand: &Operand, shape: impl Into<Shape>) -> Option<Operand> {
+pub(crate) fn reshaped(operand: &Operand, shape: impl Into<Shape>) -> Option<Operand> {
     let made = Operand::dense(operand.name(), shape, elements(operand)?).ok()?;
     match operand.broadcastable().filter(|flags| flags.len() == made.rank()) {
         Some(flags) => made.with_broadcastable(flags.to_vec()).ok(),
@@ -81,7 +81,7 @@ pub fn flagged(operand: Operand, flags: Option<Vec<bool>>) -> Option<Operand> {
 }
 
 /// The same operand with another axis of length 1 in front, flagged True if there are flags.
-pub fn with_axis_in_front(operand: &Operand) -> Option<Operand> {
+pub(crate) fn with_axis_in_front(operand: &Operand) -> Option<Operand> {
     let shape: Vec<usize> = std::iter::once(1).chain(operand.shape().iter().copied()).collect();
     let flags =
         operand.broadcastable().map(|flags| std::iter::once(true).chain(flags.iter().copied()).collect());
@@ -107,7 +107,7 @@ pub fn under(rules: Rules, operation: &Operation, operands: Vec<Operand>) -> Opt
 }
 
 /// The result with another shape, if that has as many elements, without intermediate and flags.
-pub fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
+pub(crate) fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     let Outcome::Success(success) = outcome else { return outcome };
     let found = success.tensor.clone();
     let (_, values) = success.tensor.into_parts();
@@ -139,7 +139,7 @@ pub fn with_integers(operand: &Operand, place: usize, most: usize) -> Option<Ope
 }
 
 /// The largest magnitude of an operand's values as f64, if all of them are integers other than 0.
-pub fn largest_integer(operand: &Operand) -> Option<f64> {
+pub(crate) fn largest_integer(operand: &Operand) -> Option<f64> {
     let Data::F64(values) = operand.values() else { return None };
     values.iter().try_fold(1.0f64, |largest, value| {
         (value.fract() == 0.0 && *value != 0.0).then(|| largest.max(value.abs()))

@@ -27,7 +27,7 @@ impl Extent {
     }
 
     /// The number of shapes of a rank. Counts saturate at `u128::MAX`, here and below.
-    pub fn shapes_of_rank(&self, rank: usize) -> u128 {
+    pub(crate) fn shapes_of_rank(&self, rank: usize) -> u128 {
         power(self.max_length as u128 + 1, rank)
     }
 
@@ -53,7 +53,7 @@ impl Extent {
     }
 
     /// The same over unordered pairs of shapes, including a shape with itself.
-    pub fn sum_over_unordered_pairs(&self, of: impl Fn(usize, usize) -> u128) -> u128 {
+    pub(crate) fn sum_over_unordered_pairs(&self, of: impl Fn(usize, usize) -> u128) -> u128 {
         let shapes = |rank| self.shapes_of_rank(rank);
         self.sum_over_ranks(|left| {
             (0..=left).fold(0u128, |sum, right| {

@@ -1,7 +1,7 @@
 //! Faults that a relation must report.
 
 use super::{
-    ADJOINT, AS_NUMPY, Held, OPERANDS_AS_VIEWS, OPERANDS_REVERSED, Original, RelationSweep, Violation,
+    ADJOINT, AS_NUMPY, OPERANDS_AS_VIEWS, OPERANDS_REVERSED, Original, RelationSweep, Satisfied, Violation,
     broadcast, difference, of, operand,
 };
 use broadcheck_reference::Reference;
@@ -33,7 +33,7 @@ fn check(
     relation: &super::Relation,
     fault: fn(&Request) -> Option<Outcome>,
     request: &Request,
-) -> Result<Held, Box<Violation>> {
+) -> Result<Satisfied, Box<Violation>> {
     relation.check(&Original::strict(&Faulty(fault), request), 0)
 }
 
@@ -47,9 +47,9 @@ fn adjoint_requires_the_target_of_a_broadcast() {
     let request = broadcast(Rules::Numpy, operand(&Shape::from([3]), 0), &Shape::from([2, 3]));
     let violation = check(&ADJOINT, ignores_target, &request).unwrap_err();
     assert_eq!(violation.detail, "the result has shape (3), expected (2,3)");
-    assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Held::Compared));
+    assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Satisfied::Compared));
     let bidirectional = broadcast(Rules::Bidirectional, operand(&Shape::from([3]), 0), &Shape::from([2, 1]));
-    assert_eq!(check(&ADJOINT, |_| None, &bidirectional), Ok(Held::Compared));
+    assert_eq!(check(&ADJOINT, |_| None, &bidirectional), Ok(Satisfied::Compared));
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn what_xla_gives_no_place_must_be_refused() {
         for relation in [&AS_NUMPY, &OPERANDS_AS_VIEWS] {
             let violation = check(relation, as_first, &request).unwrap_err();
             assert!(violation.detail.starts_with("accepted, although broadcast_dimensions"), "{violation:?}");
-            assert_eq!(check(relation, |_| None, &request), Ok(Held::Vacuous), "{request:?}");
+            assert_eq!(check(relation, |_| None, &request), Ok(Satisfied::Vacuous), "{request:?}");
         }
     }
     let scalar = Rules::Xla { broadcast_dimensions: None };
     let scalar = difference(scalar, vec![operand(&shape(2), 0), operand(&shape(0), 1)]);
-    assert_eq!(check(&AS_NUMPY, |_| None, &scalar), Ok(Held::Compared), "XLA-2");
+    assert_eq!(check(&AS_NUMPY, |_| None, &scalar), Ok(Satisfied::Compared), "XLA-2");
 }
 
 /// A broadcast whose gradient has two elements exchanged.
@@ -123,11 +123,11 @@ fn adjoint_reports_elements_of_a_gradient_that_are_exchanged() {
     let x = Operand::dense("a", [50], halves).unwrap();
     let target = Shape::from([1, 50]);
     let request = broadcast(Rules::Numpy, x.clone(), &target);
-    assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Held::Compared));
+    assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Satisfied::Compared));
     assert!(check(&ADJOINT, exchanged, &request).is_err());
     let y = Operand::dense("b", [1, 50], vec![0.5; 50]).unwrap();
     let operation = Operation::Gradient { expression: of(Function::Multiply, 0, 1), wrt: 0 };
     let request = Request::new(Rules::Numpy, operation, vec![x, y]).unwrap();
-    assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Held::Compared));
+    assert_eq!(check(&ADJOINT, |_| None, &request), Ok(Satisfied::Compared));
     assert!(check(&ADJOINT, exchanged, &request).is_err());
 }

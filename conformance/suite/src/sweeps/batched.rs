@@ -5,7 +5,7 @@
 //! Those requests of all checks are then sent as one batch. A replay takes far less time than the answer of a
 //! process.
 
-use crate::relations::{Held, Original, Relation, Violation};
+use crate::relations::{Original, Relation, Satisfied, Violation};
 use crate::run::run_together;
 use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ pub(super) fn check_batch(
     implementation: &dyn Implementation,
     relation: &Relation,
     requests: &[(Request, u128)],
-) -> Vec<Result<Held, Box<Violation>>> {
+) -> Vec<Result<Satisfied, Box<Violation>>> {
     let mut answers: Vec<Vec<Outcome>> = vec![Vec::new(); requests.len()];
     let mut checked: Vec<Option<_>> = vec![None; requests.len()];
     let mut unchecked: Vec<usize> = (0..requests.len()).collect();
@@ -24,10 +24,10 @@ pub(super) fn check_batch(
         unchecked.retain(|&place| {
             let replay = Replay::new(implementation, &answers[place]);
             let (request, variation) = &requests[place];
-            let held = relation.check(&Original::strict(&replay, request), *variation);
+            let result = relation.check(&Original::strict(&replay, request), *variation);
             match replay.into_wanted() {
                 Some(request) => wanted.push(request),
-                None => checked[place] = Some(held),
+                None => checked[place] = Some(result),
             }
             checked[place].is_none()
         });
@@ -36,7 +36,7 @@ pub(super) fn check_batch(
             answers[place].push(outcome);
         }
     }
-    checked.into_iter().map(|held| held.expect("every request is checked")).collect()
+    checked.into_iter().map(|result| result.expect("every request is checked")).collect()
 }
 
 /// Returns the answers so far, in order, and records the first request beyond them.

@@ -2,7 +2,7 @@
 //! operands.
 //!
 //! The small shapes of most cases fit into one vector. Here each length n from `from` to `to` is tested in
-//! every arrangement of a family: vectors of n elements, matrices with n short rows or with short columns of
+//! every arrangement of a sweep: vectors of n elements, matrices with n short rows or with short columns of
 //! n, views.
 //!
 //! The expected values are computed by arithmetic, not by an engine. Element j of the first operand is j
@@ -21,29 +21,33 @@ use std::ops::{RangeInclusive, Sub};
 /// The supported lengths: positions up to and beyond 2^16.
 const LENGTHS: RangeInclusive<usize> = 1..=100_000;
 
-/// Arrangements of a rule set that require the same capabilities.
-pub(super) struct Family {
+/// The arrangements of a sweep. They are under one rule set and require the same capabilities.
+pub(super) struct Arrangements {
     /// The sweep's name.
     pub(super) name: &'static str,
     pub(super) rules: RuleSet,
-    arrangements: &'static [Arrangement],
+    all: &'static [Arrangement],
 }
 
-/// Every arrangement of a family at every length of a range.
-pub(super) struct Long {
-    family: &'static Family,
+/// Every arrangement of a sweep at every length of a range.
+pub(super) struct LongRuns {
+    arrangements: &'static Arrangements,
     lengths: RangeInclusive<usize>,
 }
 
-impl Family {
-    /// The family with this name.
-    pub(super) fn named(name: &str) -> Option<&'static Family> {
-        FAMILIES.iter().find(|family| family.name == name)
+impl Arrangements {
+    /// The arrangements of the sweep with this name.
+    pub(super) fn named(name: &str) -> Option<&'static Arrangements> {
+        ARRANGEMENTS.iter().find(|sweep| sweep.name == name)
     }
 }
 
-impl Long {
-    pub(super) fn new(family: &'static Family, from: usize, to: usize) -> Result<Long, String> {
+impl LongRuns {
+    pub(super) fn new(
+        arrangements: &'static Arrangements,
+        from: usize,
+        to: usize,
+    ) -> Result<LongRuns, String> {
         for (key, value) in [("from", from), ("to", to)] {
             if !LENGTHS.contains(&value) {
                 let (least, most) = (LENGTHS.start(), LENGTHS.end());
@@ -53,23 +57,23 @@ impl Long {
         if from > to {
             return Err(format!("with.to: found {to}, expected {from} or more, as `from` is"));
         }
-        Ok(Long { family, lengths: from..=to })
+        Ok(LongRuns { arrangements, lengths: from..=to })
     }
 
     pub(super) fn count(&self) -> u128 {
-        (self.lengths.clone().count() * self.family.arrangements.len()) as u128
+        (self.lengths.clone().count() * self.arrangements.all.len()) as u128
     }
 
     pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
         let at = |n: usize| {
-            let case = move |&(name, asked): &Arrangement| case(sweep, (name, n), asked(n));
-            self.family.arrangements.iter().map(case)
+            let case = move |&(name, arrange): &Arrangement| case(sweep, (name, n), arrange(n));
+            self.arrangements.all.iter().map(case)
         };
         self.lengths.clone().flat_map(at).collect()
     }
 }
 
-fn case(sweep: &Sweep, (name, n): (&str, usize), (request, result): Asked) -> Case {
+fn case(sweep: &Sweep, (name, n): (&str, usize), (request, result): RequestAndResult) -> Case {
     Case {
         id: format!("{}/{n}-{name}", sweep.id),
         title: format!("{} Here: {name}, n = {n}.", sweep.title),
@@ -86,25 +90,25 @@ fn case(sweep: &Sweep, (name, n): (&str, usize), (request, result): Asked) -> Ca
 }
 
 /// A request and its result.
-type Asked = (Request, Tensor);
+type RequestAndResult = (Request, Tensor);
 
 /// A name, and the request and result for a length.
-type Arrangement = (&'static str, fn(usize) -> Asked);
+type Arrangement = (&'static str, fn(usize) -> RequestAndResult);
 
-/// Every family.
-pub(super) static FAMILIES: &[Family] = &[
-    Family {
+/// The arrangements of every sweep of long runs.
+pub(super) static ARRANGEMENTS: &[Arrangements] = &[
+    Arrangements {
         name: "none-long",
         rules: RuleSet::None,
-        arrangements: &[
+        all: &[
             ("vectors", |n| difference(Rules::None, [a(&[n]), b(&[n])], &[n], |p| p, |p| p)),
             ("rows-of-three", |n| difference(Rules::None, [a(&[n, 3]), b(&[n, 3])], &[n, 3], |p| p, |p| p)),
         ],
     },
-    Family {
+    Arrangements {
         name: "numpy-long",
         rules: RuleSet::Numpy,
-        arrangements: &[
+        all: &[
             ("vectors", |n| difference(Rules::Numpy, [a(&[n]), b(&[n])], &[n], |p| p, |p| p)),
             ("scalar-second", |n| difference(Rules::Numpy, [a(&[n]), b(&[])], &[n], |p| p, |_| 0)),
             ("one-first", |n| difference(Rules::Numpy, [a(&[1]), b(&[n])], &[n], |_| 0, |p| p)),
@@ -142,10 +146,10 @@ pub(super) static FAMILIES: &[Family] = &[
             }),
         ],
     },
-    Family {
+    Arrangements {
         name: "numpy-long-views",
         rules: RuleSet::Numpy,
-        arrangements: &[
+        all: &[
             ("reversed", |n| {
                 let view = strided_view(&a(&[n]), &[n], &[-1], n - 1);
                 difference(Rules::Numpy, [view, b(&[n])], &[n], move |p| n - 1 - p, |p| p)
@@ -161,16 +165,16 @@ pub(super) static FAMILIES: &[Family] = &[
         ],
     },
     // Rows that are adjacent in memory: more of them than are transposed at once, and a remainder.
-    Family {
+    Arrangements {
         name: "numpy-long-across",
         rules: RuleSet::Numpy,
-        arrangements: &[
+        all: &[
             ("f64", |n| {
                 let view = strided_view(&b(&[n, 17]), &[17, n], &[1, 17], 0);
                 difference(Rules::Numpy, [a(&[17, n]), view], &[17, n], |p| p, move |p| p % n * 17 + p / n)
             }),
             ("f64-in-two-batches", |n| {
-                let batch = i64::try_from(17 * n).expect("as long as a family's longest");
+                let batch = i64::try_from(17 * n).expect("at most LENGTHS");
                 let view = strided_view(&b(&[2, n, 17]), &[2, 17, n], &[batch, 1, 17], 0);
                 let place = move |p| p / (17 * n) * (17 * n) + p % n * 17 + p / n % 17;
                 difference(Rules::Numpy, [a(&[17, 1]), view], &[2, 17, n], move |p| p / n % 17, place)
@@ -182,10 +186,10 @@ pub(super) static FAMILIES: &[Family] = &[
             }),
         ],
     },
-    Family {
+    Arrangements {
         name: "numpy-long-dtypes",
         rules: RuleSet::Numpy,
-        arrangements: &[
+        all: &[
             ("f32", |n| narrow(n, |p| f32::from(residue(p, 4093)), |k| f32::from(residue(k, 2039)) * 4096.0)),
             ("bf16", |n| narrow(n, |p| bf16::from_f32(f32::from(residue(p, 61))), |_| bf16::from_f32(64.0))),
             ("i32", |n| {
@@ -195,10 +199,10 @@ pub(super) static FAMILIES: &[Family] = &[
             ("i8", |n| narrow(n, |p| i8::try_from(residue(p, 61)).unwrap_or(0), |_| -61)),
         ],
     },
-    Family {
+    Arrangements {
         name: "numpy-long-gradients",
         rules: RuleSet::Numpy,
-        arrangements: &[
+        all: &[
             ("by-row", |n| gradient(Rules::Numpy, [&[n, 3], &[3]], |p| p % 3)),
             ("by-column", |n| gradient(Rules::Numpy, [&[n, 3], &[n, 1]], |p| p / 3)),
             ("by-long-row", |n| gradient(Rules::Numpy, [&[3, n], &[n]], move |p| p % n)),
@@ -206,19 +210,19 @@ pub(super) static FAMILIES: &[Family] = &[
             ("by-scalar", |n| gradient(Rules::Numpy, [&[n], &[]], |_| 0)),
         ],
     },
-    Family {
+    Arrangements {
         name: "numpy-long-broadcasts",
         rules: RuleSet::Numpy,
-        arrangements: &[
+        all: &[
             ("row", |n| broadcast(Rules::Numpy, &[3], &[n, 3], &[n, 3], |p| p % 3)),
             ("column", |n| broadcast(Rules::Numpy, &[n, 1], &[n, 3], &[n, 3], |p| p / 3)),
             ("long-row", |n| broadcast(Rules::Numpy, &[n], &[3, n], &[3, n], move |p| p % n)),
         ],
     },
-    Family {
+    Arrangements {
         name: "pdpd-long",
         rules: RuleSet::Pdpd,
-        arrangements: &[
+        all: &[
             ("row", |n| sum(pdpd(None), [a(&[n, 3]), b(&[3])], &[n, 3], |p| p, |p| p % 3)),
             ("column-at-axis-0", |n| sum(pdpd(Some(0)), [a(&[n, 3]), b(&[n])], &[n, 3], |p| p, |p| p / 3)),
             ("long-row", |n| sum(pdpd(None), [a(&[3, n]), b(&[n])], &[3, n], |p| p, move |p| p % n)),
@@ -227,28 +231,28 @@ pub(super) static FAMILIES: &[Family] = &[
             }),
         ],
     },
-    Family {
+    Arrangements {
         name: "pdpd-long-gradients",
         rules: RuleSet::Pdpd,
-        arrangements: &[
+        all: &[
             ("by-column", |n| gradient(pdpd(Some(0)), [&[n, 3], &[n]], |p| p / 3)),
             ("by-row", |n| gradient(pdpd(Some(-1)), [&[n, 3], &[3]], |p| p % 3)),
         ],
     },
-    Family {
+    Arrangements {
         name: "bidirectional-long",
         rules: RuleSet::Bidirectional,
-        arrangements: &[
+        all: &[
             ("column", |n| broadcast(Rules::Bidirectional, &[n, 1], &[1, 3], &[n, 3], |p| p / 3)),
             ("row", |n| broadcast(Rules::Bidirectional, &[3], &[n, 1], &[n, 3], |p| p % 3)),
             ("long-row", |n| broadcast(Rules::Bidirectional, &[n], &[3, 1], &[3, n], move |p| p % n)),
             ("matrix", |n| broadcast(Rules::Bidirectional, &[n, 3], &[3], &[n, 3], |p| p)),
         ],
     },
-    Family {
+    Arrangements {
         name: "xla-long",
         rules: RuleSet::Xla,
-        arrangements: &[
+        all: &[
             ("row-in-dim-1", |n| difference(xla(&[1]), [a(&[n, 3]), b(&[3])], &[n, 3], |p| p, |p| p % 3)),
             ("column-in-dim-0", |n| difference(xla(&[0]), [a(&[n, 3]), b(&[n])], &[n, 3], |p| p, |p| p / 3)),
             ("lower-operand-first", |n| {
@@ -271,18 +275,18 @@ pub(super) static FAMILIES: &[Family] = &[
             }),
         ],
     },
-    Family {
+    Arrangements {
         name: "xla-long-gradients",
         rules: RuleSet::Xla,
-        arrangements: &[
+        all: &[
             ("by-column", |n| gradient(xla(&[0]), [&[n, 3], &[n]], |p| p / 3)),
             ("by-row", |n| gradient(xla(&[1]), [&[n, 3], &[3]], |p| p % 3)),
         ],
     },
-    Family {
+    Arrangements {
         name: "theano-long",
         rules: RuleSet::Theano,
-        arrangements: &[
+        all: &[
             ("vectors", |n| difference(Rules::Theano, [fixed(a(&[n])), fixed(b(&[n]))], &[n], |p| p, |p| p)),
             ("flagged-vector", |n| {
                 difference(Rules::Theano, [fixed(a(&[n])), flagged(b(&[1]), 0)], &[n], |p| p, |_| 0)
@@ -386,7 +390,7 @@ fn elementwise(
     operands: Vec<Operand>,
     shape: &[usize],
     values: impl Into<Data>,
-) -> Asked {
+) -> RequestAndResult {
     let operation = Operation::Elementwise { expression };
     (Request::new(rules, operation, operands).expect("a well-formed request"), tensor(shape, values))
 }
@@ -402,7 +406,7 @@ fn difference(
     shape: &[usize],
     left: impl Fn(usize) -> usize,
     right: impl Fn(usize) -> usize,
-) -> Asked {
+) -> RequestAndResult {
     let values = from(shape.iter().product(), |p| count(left(p), 4093, 1) - count(right(p), 2039, 4096));
     elementwise(rules, fold(Function::Subtract, 2), Vec::from(operands), shape, values)
 }
@@ -415,7 +419,7 @@ fn sum(
     shape: &[usize],
     left: impl Fn(usize) -> usize,
     right: impl Fn(usize) -> usize,
-) -> Asked {
+) -> RequestAndResult {
     let values = from(shape.iter().product(), |p| count(left(p), 4093, 1) + count(right(p), 2039, 4096));
     elementwise(rules, fold(Function::Add, 2), Vec::from(operands), shape, values)
 }
@@ -425,7 +429,7 @@ fn narrow<T: Element + Copy + Sub<Output = T>>(
     n: usize,
     a: impl Fn(usize) -> T,
     b: impl Fn(usize) -> T,
-) -> Asked
+) -> RequestAndResult
 where
     Data: From<Vec<T>>,
 {
@@ -442,7 +446,7 @@ fn across<T: Element + Copy + Sub<Output = T>>(
     n: usize,
     a: impl Fn(usize) -> T,
     b: impl Fn(usize) -> T,
-) -> Asked
+) -> RequestAndResult
 where
     Data: From<Vec<T>>,
 {
@@ -454,7 +458,7 @@ where
 
 /// The gradient of the sum of a · b by b, where a has the shape of the result and its element p is multiplied
 /// by element `place(p)` of b. The elements of a, p mod 1009 + 1, are summed there.
-fn gradient(rules: Rules, [large, small]: [&[usize]; 2], place: impl Fn(usize) -> usize) -> Asked {
+fn gradient(rules: Rules, [large, small]: [&[usize]; 2], place: impl Fn(usize) -> usize) -> RequestAndResult {
     let values = from(large.iter().product(), |p| f64::from(residue(p, 1009)) + 1.0);
     let mut sums = vec![0.0; small.iter().product()];
     for (p, value) in values.iter().enumerate() {
@@ -472,7 +476,7 @@ fn broadcast(
     target: &[usize],
     shape: &[usize],
     place: impl Fn(usize) -> usize,
-) -> Asked {
+) -> RequestAndResult {
     let operation = Operation::Broadcast { target_shape: Shape::from(target) };
     let request = Request::new(rules, operation, vec![a(operand)]).expect("a well-formed request");
     (request, tensor(shape, from(shape.iter().product(), |p| count(place(p), 4093, 1))))
@@ -482,9 +486,9 @@ fn broadcast(
 mod tests {
     use super::*;
 
-    fn asked(family: &str, name: &str, n: usize) -> Asked {
-        let family = Family::named(family).unwrap();
-        let arrangement = family.arrangements.iter().find(|(found, _)| *found == name).unwrap();
+    fn arranged(sweep: &str, name: &str, n: usize) -> RequestAndResult {
+        let sweep = Arrangements::named(sweep).unwrap();
+        let arrangement = sweep.all.iter().find(|(found, _)| *found == name).unwrap();
         arrangement.1(n)
     }
 
@@ -493,25 +497,28 @@ mod tests {
         let tensor =
             |shape: &[usize], values: &[f64]| Tensor::new(Shape::from(shape), values.to_vec()).unwrap();
         let column = [4097.0, 4098.0, 4099.0, 8196.0, 8197.0, 8198.0];
-        assert_eq!(asked("pdpd-long", "column-at-axis-0", 2).1, tensor(&[2, 3], &column));
+        assert_eq!(arranged("pdpd-long", "column-at-axis-0", 2).1, tensor(&[2, 3], &column));
         // a is 1 to 6, and b is, by columns, 1, 4, 2, 5, 3, 6 times 4096.
         let transposed = [-4095.0, -16382.0, -8189.0, -20476.0, -12283.0, -24570.0];
-        assert_eq!(asked("numpy-long-views", "transposed", 2).1, tensor(&[3, 2], &transposed));
+        assert_eq!(arranged("numpy-long-views", "transposed", 2).1, tensor(&[3, 2], &transposed));
         // a is 0 and 1; the first row of b is its first and its eighteenth value, 0 and 17 times 4096, and so
         // on.
-        let across = asked("numpy-long-across", "f32", 2).1;
+        let across = arranged("numpy-long-across", "f32", 2).1;
         let Data::F32(values) = across.values() else { panic!("f32") };
         assert_eq!(values[..4], [0.0, 1.0 - 17.0 * 4096.0, -4096.0, 1.0 - 18.0 * 4096.0]);
         // 1 + 4, 2 + 5, 3 + 6.
-        assert_eq!(asked("numpy-long-gradients", "by-row", 2).1, tensor(&[3], &[5.0, 7.0, 9.0]));
-        assert_eq!(asked("numpy-long", "select", 4).1, tensor(&[4], &[1.0, 2.0, 4096.0, 4096.0]));
-        assert_eq!(asked("bidirectional-long", "row", 2).1, tensor(&[2, 3], &[1.0, 2.0, 3.0, 1.0, 2.0, 3.0]));
+        assert_eq!(arranged("numpy-long-gradients", "by-row", 2).1, tensor(&[3], &[5.0, 7.0, 9.0]));
+        assert_eq!(arranged("numpy-long", "select", 4).1, tensor(&[4], &[1.0, 2.0, 4096.0, 4096.0]));
+        assert_eq!(
+            arranged("bidirectional-long", "row", 2).1,
+            tensor(&[2, 3], &[1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
+        );
     }
 
     #[test]
     fn limits_are_named() {
-        let family = Family::named("xla-long").unwrap();
-        let refused = |from, to| Long::new(family, from, to).err().unwrap();
+        let arrangements = Arrangements::named("xla-long").unwrap();
+        let refused = |from, to| LongRuns::new(arrangements, from, to).err().unwrap();
         assert_eq!(refused(0, 3), "with.from: found 0, expected 1 to 100000");
         assert_eq!(refused(1, 100_001), "with.to: found 100001, expected 1 to 100000");
         assert_eq!(refused(5, 4), "with.to: found 4, expected 5 or more, as `from` is");

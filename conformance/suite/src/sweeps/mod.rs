@@ -20,7 +20,7 @@ pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 use crate::relations::{Extent, RELATION_SWEEPS, RelationSweep};
 use broadcheck_judge::text::plural;
 use broadcheck_spec::{Case, RuleSet, Sweep};
-use long::Long;
+use long::{Arrangements, LongRuns};
 use patterns::Patterns;
 use std::collections::BTreeMap;
 
@@ -43,13 +43,13 @@ pub enum Expansion {
 /// A sweep with its bounds, checked.
 enum Checked {
     Patterns(Patterns),
-    Long(Long),
+    Long(LongRuns),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
 
 /// The names of the sweeps.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let long = long::FAMILIES.iter().map(|family| family.name);
+    let long = long::ARRANGEMENTS.iter().map(|sweep| sweep.name);
     patterns::NAMES.into_iter().chain(long).chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
 }
 
@@ -82,7 +82,7 @@ pub fn is_compact(sweep: &Sweep) -> bool {
 }
 
 fn checked(sweep: &Sweep) -> Result<Checked, String> {
-    let (family, rules, count) = family(sweep)?;
+    let (checked, rules, count) = bounded(sweep)?;
     if count > u128::from(MAX_CASES) {
         return Err(format!("with: found {count} cases, expected at most {MAX_CASES}"));
     }
@@ -94,21 +94,21 @@ fn checked(sweep: &Sweep) -> Result<Checked, String> {
     if !sweep.id.starts_with(&prefix) {
         return Err(format!("id: found `{}`, expected one that begins with `{prefix}`", sweep.id));
     }
-    Ok(family)
+    Ok(checked)
 }
 
-fn family(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
+fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
     if let Some(rules) = patterns::rules_of(&sweep.sweep) {
         let [operands, length] = integers(&sweep.with, ["operands", "length"])?;
         let patterns = Patterns::new(rules, operands, length)?;
         let count = patterns.count();
         return Ok((Checked::Patterns(patterns), rules, count));
     }
-    if let Some(family) = long::Family::named(&sweep.sweep) {
+    if let Some(arrangements) = Arrangements::named(&sweep.sweep) {
         let [from, to] = integers(&sweep.with, ["from", "to"])?;
-        let long = Long::new(family, from, to)?;
+        let long = LongRuns::new(arrangements, from, to)?;
         let count = long.count();
-        return Ok((Checked::Long(long), family.rules, count));
+        return Ok((Checked::Long(long), arrangements.rules, count));
     }
     let Some(relation) = RelationSweep::named(&sweep.sweep) else {
         let known: Vec<&str> = names().collect();

@@ -4,7 +4,7 @@ use super::batched::check_batch;
 use super::{Expansion, expand};
 use crate::known::Known;
 use crate::parallel::over_ranges;
-use crate::relations::{Extent, Held, Original, RelationSweep, Violation};
+use crate::relations::{Extent, Original, RelationSweep, Satisfied, Violation};
 use crate::run::{Judged, Status, run_cases};
 use broadcheck_judge::describe::summarize_request;
 use broadcheck_spec::{Case, Implementation, Request, Sweep};
@@ -12,7 +12,7 @@ use std::mem::take;
 use std::ops::Range;
 
 /// The result of checking a relation for one request.
-type Checked = Result<Held, Box<Violation>>;
+type Checked = Result<Satisfied, Box<Violation>>;
 
 /// The number of failures that are described.
 const DESCRIBED: usize = 5;
@@ -116,8 +116,8 @@ impl Tally {
 
     fn count(&mut self, relation: &RelationSweep, request: &Request, held: Checked) {
         match held {
-            Ok(Held::Compared) => self.passed += 1,
-            Ok(Held::Vacuous) => self.vacuous += 1,
+            Ok(Satisfied::Compared) => self.passed += 1,
+            Ok(Satisfied::Vacuous) => self.vacuous += 1,
             Err(violation) => {
                 let violation = violation.describe(relation.relation);
                 self.fail(relation.name, format!("{}: {violation}", summarize_request(request)));

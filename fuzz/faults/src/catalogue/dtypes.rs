@@ -2,6 +2,7 @@
 
 use crate::engine::types::{defined, gives_bool};
 use crate::{Class, Fault};
+use broadcheck_reference::apply;
 use broadcheck_spec::{DType, Function};
 
 pub(super) static FAULTS: &[Fault] = &[
@@ -36,9 +37,9 @@ pub(super) static FAULTS: &[Fault] = &[
                 defined(function, dtype) || (function == Function::Divide && dtype.is_integer())
             };
             // Any answer will do: a real system defines its own.
-            d.evaluate.apply = |function, values| match function {
-                Function::Divide if values[0].dtype().is_integer() => values[0],
-                _ => broadcheck_reference::apply(function, values),
+            d.evaluate.apply = |function, values| {
+                let integers = values[0].dtype().is_integer();
+                if function == Function::Divide && integers { values[0] } else { apply(function, values) }
             };
         },
     },
@@ -100,7 +101,9 @@ pub(super) static FAULTS: &[Fault] = &[
         plant: |d| {
             d.evaluate.computed_in = |dtype| match dtype {
                 DType::F16 | DType::Bf16 => DType::F32,
-                other => other,
+                DType::F64 | DType::F32 | DType::Bool => dtype,
+                DType::I64 | DType::I32 | DType::I16 | DType::I8 => dtype,
+                DType::U64 | DType::U32 | DType::U16 | DType::U8 => dtype,
             };
         },
     },
@@ -121,7 +124,8 @@ pub(super) static FAULTS: &[Fault] = &[
         plant: |d| {
             d.evaluate.computed_in = |dtype| match dtype {
                 DType::I64 | DType::U64 => DType::F64,
-                other => other,
+                DType::F64 | DType::F32 | DType::F16 | DType::Bf16 | DType::Bool => dtype,
+                DType::I32 | DType::I16 | DType::I8 | DType::U32 | DType::U16 | DType::U8 => dtype,
             };
         },
     },
@@ -134,7 +138,8 @@ pub(super) static FAULTS: &[Fault] = &[
             d.evaluate.computed_in = |dtype| match dtype {
                 DType::I8 | DType::I16 => DType::I32,
                 DType::U8 | DType::U16 => DType::U32,
-                other => other,
+                DType::F64 | DType::F32 | DType::F16 | DType::Bf16 | DType::Bool => dtype,
+                DType::I64 | DType::I32 | DType::U64 | DType::U32 => dtype,
             };
         },
     },

@@ -245,9 +245,9 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "The branch that select does not take is multiplied by 0, so an infinity there becomes NaN.",
         reports: &[],
         plant: |d| {
-            d.adjoint.partials = |f, x, r| match f {
-                Function::Select => partials(f, x, r).map(|partial| partial.or(Some(0.0))),
-                _ => partials(f, x, r),
+            d.adjoint.partials = |f, x, r| {
+                let chosen = partials(f, x, r);
+                if f == Function::Select { chosen.map(|partial| partial.or(Some(0.0))) } else { chosen }
             };
         },
     },
@@ -269,9 +269,9 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "The gradient of abs at 0 is 1.",
         reports: &[],
         plant: |d| {
-            d.adjoint.partials = |f, x, r| match f {
-                Function::Abs => [Some(if x[0].is_nan() { x[0] } else { 1f64.copysign(x[0]) }), None, None],
-                _ => partials(f, x, r),
+            d.adjoint.partials = |f, x, r| {
+                let sign = if x[0].is_nan() { x[0] } else { 1f64.copysign(x[0]) };
+                with(f, x, r, Function::Abs, [Some(sign), None, None])
             };
         },
     },

@@ -1,5 +1,8 @@
 //! The catalogue: what is wrong with each fault, and which system had it. One file per class or two.
 
+// A fault that changes some functions leaves all others to the correct version: that default is intended.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod alignment;
 mod axis;
 mod blocks;

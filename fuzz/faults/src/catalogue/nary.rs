@@ -11,11 +11,8 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "numpy accepts at most two operands.",
         reports: &[],
         plant: |d| {
-            d.shapes.operand_count = |set, count| match set {
-                RuleSet::Bidirectional => count == 1,
-                RuleSet::None | RuleSet::Theano => true,
-                RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Xla => count <= 2,
-            };
+            d.shapes.operand_count =
+                |set, count| set.operands().allows(count) && !(set == RuleSet::Numpy && count > 2);
         },
     },
     Fault {

@@ -19,7 +19,7 @@ fn saturated(value: i128, like: Scalar) -> Scalar {
                     let bounded = value.clamp(<$type>::MIN.into(), <$type>::MAX.into());
                     Scalar::$variant(<$type>::try_from(bounded).unwrap_or_default())
                 })*
-                other => other,
+                Scalar::F64(_) | Scalar::F32(_) | Scalar::F16(_) | Scalar::Bf16(_) | Scalar::Bool(_) => like,
             }
         };
     }
@@ -48,7 +48,9 @@ fn flushed(value: Scalar) -> Scalar {
         Scalar::Bf16(v) if v.to_f64() != 0.0 && v.to_f64().abs() < bf16::MIN_POSITIVE.to_f64() => {
             Scalar::Bf16(if v.is_sign_negative() { bf16::NEG_ZERO } else { bf16::ZERO })
         }
-        other => other,
+        Scalar::F64(_) | Scalar::F32(_) | Scalar::F16(_) | Scalar::Bf16(_) | Scalar::Bool(_) => value,
+        Scalar::I64(_) | Scalar::I32(_) | Scalar::I16(_) | Scalar::I8(_) => value,
+        Scalar::U64(_) | Scalar::U32(_) | Scalar::U16(_) | Scalar::U8(_) => value,
     }
 }
 

@@ -4,7 +4,7 @@ use broadcheck::relations::{Extent, MAX_ELEMENTS, RELATION_SWEEPS, REQUESTS};
 use broadcheck_spec::RuleSet;
 
 /// A run of more answers and checks of relations than this is refused.
-pub const MAX_WORK: u128 = 10_000_000_000;
+const MAX_WORK: u128 = 10_000_000_000;
 
 /// The bounds of a run, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ impl Bounds {
     /// Every shape up to a rank and a length, under every rule set.
     ///
     /// # Errors
-    /// Bounds beyond [`MAX_WORK`], or shapes with too many elements to have distinct values: with both
-    /// numbers.
+    /// More than 10^10 answers and checks of relations, or shapes with too many elements to have distinct
+    /// values: with both numbers.
     pub fn new(max_rank: usize, max_length: usize) -> Result<Bounds, String> {
         Bounds::of_rules(max_rank, max_length, &RuleSet::ALL)
     }

@@ -16,7 +16,7 @@ mod finding;
 mod report;
 mod walk;
 
-pub use bounds::{Bounds, MAX_WORK};
+pub use bounds::Bounds;
 pub use finding::{Finding, FindingKind};
 pub use report::{AnswerCount, ExhaustReport, GroupCount, RelationCount};
 pub use walk::exhaust;

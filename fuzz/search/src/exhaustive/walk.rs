@@ -6,7 +6,7 @@ use super::report::{AnswerCount, ExhaustReport, GroupCount, RelationCount};
 use super::{Bounds, Finding, FindingKind, Progress};
 use crate::oracle::Differential;
 use broadcheck::relations::{
-    Held, Original, RELATION_SWEEPS, REQUESTS, RelationSweep, Requests, covers_basics,
+    Original, RELATION_SWEEPS, REQUESTS, RelationSweep, Requests, Satisfied, covers_basics,
 };
 use broadcheck::run::run_caught;
 use broadcheck_spec::{DType, ErrorKind, Implementation, Outcome, Request, Shape};
@@ -20,7 +20,7 @@ use std::time::Instant;
 /// the operation. An implementation gets only requests that it declares.
 ///
 /// # Errors
-/// No implementation, or more work than [`MAX_WORK`](super::MAX_WORK).
+/// No implementation, or more than 10^10 answers and checks of relations.
 pub fn exhaust(
     bounds: &Bounds,
     implementations: &[&dyn Implementation],
@@ -30,30 +30,30 @@ pub fn exhaust(
         return Err("no implementation to run".into());
     }
     let started = Instant::now();
-    let plan = Plan::new(bounds, implementations);
-    let total = plan.work()?;
+    let workload = Workload::new(bounds, implementations);
+    let total = workload.work()?;
     let shapes = bounds.extent().shapes();
     let done = AtomicU64::new(0);
     let pairs = (0..shapes.len() * shapes.len()).into_par_iter();
     let tally = pairs
         .fold(
-            || Tally::new(&plan),
+            || Tally::new(&workload),
             |mut tally, pair| {
                 if !progress.stopped() {
                     let before = tally.work();
-                    plan.run_pair(&shapes, pair / shapes.len(), pair % shapes.len(), &mut tally);
+                    workload.run_pair(&shapes, pair / shapes.len(), pair % shapes.len(), &mut tally);
                     let step = tally.work() - before;
                     (progress.report)(done.fetch_add(step, Ordering::Relaxed) + step, total);
                 }
                 tally
             },
         )
-        .reduce(|| Tally::new(&plan), Tally::then);
+        .reduce(|| Tally::new(&workload), Tally::then);
     if tally.work() != total && !progress.stopped() && !tally.interrupted {
         return Err(format!("{} answers and checks of relations, expected {total}", tally.work()));
     }
     let complete = tally.work() == total && !tally.interrupted;
-    let mut report = plan.report(tally);
+    let mut report = workload.report(tally);
     report.complete = complete;
     report.elapsed = started.elapsed();
     Ok(report)
@@ -61,7 +61,7 @@ pub fn exhaust(
 
 /// The work of a run: the requests with the implementations that declare them, and each relation with one
 /// implementation.
-struct Plan<'a> {
+struct Workload<'a> {
     bounds: &'a Bounds,
     groups: Vec<Group<'a>>,
     relations: Vec<(&'static RelationSweep, &'a dyn Implementation)>,
@@ -76,8 +76,8 @@ struct Group<'a> {
     oracles: Vec<Differential<'a>>,
 }
 
-impl<'a> Plan<'a> {
-    fn new(bounds: &'a Bounds, implementations: &[&'a dyn Implementation]) -> Plan<'a> {
+impl<'a> Workload<'a> {
+    fn new(bounds: &'a Bounds, implementations: &[&'a dyn Implementation]) -> Workload<'a> {
         let extent = bounds.extent();
         let declares = |requests: &Requests, implementation: &dyn Implementation| {
             let capabilities = implementation.capabilities();
@@ -106,7 +106,7 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        Plan { bounds, groups, relations, skipped }
+        Workload { bounds, groups, relations, skipped }
     }
 
     /// The number of answers and of checks of relations, by arithmetic.
@@ -197,7 +197,7 @@ fn relation_count(
 /// The counts and findings of a range of pairs.
 struct Tally {
     groups: Vec<GroupTally>,
-    /// The compared, vacuous and violated checks of each relation of the plan.
+    /// The compared, vacuous and violated checks of each relation of the workload.
     relations: Vec<[u64; 3]>,
     keep: usize,
     findings: Vec<Finding>,
@@ -216,15 +216,15 @@ struct GroupTally {
 }
 
 impl Tally {
-    fn new(plan: &Plan<'_>) -> Tally {
+    fn new(workload: &Workload<'_>) -> Tally {
         let tally = |group: &Group<'_>| GroupTally {
             answers: vec![[0; 2]; group.implementations.len()],
             ..GroupTally::default()
         };
         Tally {
-            groups: plan.groups.iter().map(tally).collect(),
-            relations: vec![[0; 3]; plan.relations.len()],
-            keep: plan.bounds.keep(),
+            groups: workload.groups.iter().map(tally).collect(),
+            relations: vec![[0; 3]; workload.relations.len()],
+            keep: workload.bounds.keep(),
             findings: Vec::new(),
             finding_count: 0,
             interrupted: false,
@@ -307,8 +307,8 @@ impl Tally {
     ) {
         let [compared, vacuous, violated] = &mut self.relations[place];
         match sweep.relation.check(original, variation) {
-            Ok(Held::Compared) => *compared += 1,
-            Ok(Held::Vacuous) => *vacuous += 1,
+            Ok(Satisfied::Compared) => *compared += 1,
+            Ok(Satisfied::Vacuous) => *vacuous += 1,
             Err(violation)
                 if [&violation.left, &violation.right, &violation.broken]
                     .into_iter()

@@ -12,7 +12,7 @@ pub use findings::Found;
 pub use report::FuzzReport;
 
 use crate::generate::{Profile, Seeded, Statistics, request};
-use crate::oracle::{Asked, Differential, Judgement, Oracle, Repeated};
+use crate::oracle::{Answer, Differential, Judgement, Oracle, Repeated};
 use broadcheck_reference::Reference;
 use broadcheck_spec::{Capabilities, DType, Function, Implementation, Request};
 use findings::Findings;
@@ -305,8 +305,8 @@ impl Run<'_> {
     ) {
         counts.requests += 1;
         match judged {
-            Judgement::Held(Asked::Accepted) => counts.accepted += 1,
-            Judgement::Held(Asked::Refused) => counts.refused += 1,
+            Judgement::Agreed(Answer::Accepted) => counts.accepted += 1,
+            Judgement::Agreed(Answer::Refused) => counts.refused += 1,
             Judgement::Vacuous(reason) => {
                 counts.vacuous += 1;
                 self.add_reason(&reason);

@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::signature::{Breakage, Kind, Side, Signature};
-use super::{Asked, Disagreement, Judgement, Oracle};
+use super::{Answer, Disagreement, Judgement, Oracle};
 use broadcheck::run::{run_caught, run_together};
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, compare_outcomes};
 use broadcheck_judge::limits::answer_elements;
@@ -83,8 +83,10 @@ impl<'a> Differential<'a> {
         }
         let verdict = compare_outcomes(request, left, right, self.latitude);
         let (kind, detail) = match verdict {
-            Verdict::Passed if matches!(left, Outcome::Refusal(_)) => return Judgement::Held(Asked::Refused),
-            Verdict::Passed => return Judgement::Held(Asked::Accepted),
+            Verdict::Passed if matches!(left, Outcome::Refusal(_)) => {
+                return Judgement::Agreed(Answer::Refused);
+            }
+            Verdict::Passed => return Judgement::Agreed(Answer::Accepted),
             Verdict::Failed(difference) => (kind(&difference, left, right), difference.to_string()),
             Verdict::Skipped(message) | Verdict::Errored(message) => {
                 (Kind::Broke(Side::Right, Breakage::Errored), message)
@@ -210,9 +212,9 @@ mod tests {
     #[test]
     fn equal_outcomes_agree() {
         let same = |request: &Request| Reference.run(request);
-        let held = |shapes| differential(&Reference, &Other(same), &sum(shapes));
-        assert_eq!(held([&[2, 1], &[3]]), Judgement::Held(Asked::Accepted));
-        assert_eq!(held([&[2], &[3]]), Judgement::Held(Asked::Refused));
+        let judgement = |shapes| differential(&Reference, &Other(same), &sum(shapes));
+        assert_eq!(judgement([&[2, 1], &[3]]), Judgement::Agreed(Answer::Accepted));
+        assert_eq!(judgement([&[2], &[3]]), Judgement::Agreed(Answer::Refused));
     }
 
     #[test]
@@ -254,6 +256,6 @@ mod tests {
         let together = oracle.judge_many(&requests.iter().collect::<Vec<_>>());
         let alone: Vec<Judgement> = requests.iter().map(|request| oracle.judge(request)).collect();
         assert_eq!(together, alone);
-        assert_eq!(together[0], Judgement::Held(Asked::Accepted));
+        assert_eq!(together[0], Judgement::Agreed(Answer::Accepted));
     }
 }

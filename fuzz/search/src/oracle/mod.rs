@@ -40,7 +40,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
     /// Outcomes were compared, and all agree.
-    Held(Asked),
+    Agreed(Answer),
     /// There was nothing to compare, for this reason.
     Vacuous(String),
     /// Something disagrees.
@@ -52,7 +52,7 @@ impl Judgement {
     pub fn disagreement(self) -> Option<Disagreement> {
         match self {
             Judgement::Disagreement(disagreement) => Some(*disagreement),
-            Judgement::Held(_) | Judgement::Vacuous(_) => None,
+            Judgement::Agreed(_) | Judgement::Vacuous(_) => None,
         }
     }
 
@@ -64,7 +64,7 @@ impl Judgement {
 
 /// How the request was answered if the outcomes agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Answer {
     /// With a result.
     Accepted,
     /// With a refusal.

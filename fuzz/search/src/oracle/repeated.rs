@@ -2,7 +2,7 @@
 //! memory or earlier requests will differ between the runs.
 
 use super::signature::{Kind, Signature};
-use super::{Asked, Disagreement, Judgement, Oracle};
+use super::{Answer, Disagreement, Judgement, Oracle};
 use broadcheck::run::{run_caught, run_together};
 use broadcheck_judge::compare::same_outcome;
 use broadcheck_spec::{ErrorKind, Implementation, Outcome, Request};
@@ -21,10 +21,10 @@ impl<'a> Repeated<'a> {
     fn compare(&self, request: &Request, first: Outcome, second: Outcome) -> Judgement {
         match (&first, &second) {
             (Outcome::Success(_), _) if same_outcome(&first, &second) => {
-                return Judgement::Held(Asked::Accepted);
+                return Judgement::Agreed(Answer::Accepted);
             }
             (Outcome::Refusal(_), _) if same_outcome(&first, &second) => {
-                return Judgement::Held(Asked::Refused);
+                return Judgement::Agreed(Answer::Refused);
             }
             // Failing both times is for the other oracles to report.
             (Outcome::Skipped { .. }, Outcome::Skipped { .. })
@@ -37,7 +37,7 @@ impl<'a> Repeated<'a> {
             _ => {}
         }
         let detail = format!("{} gives different answers to the same request", self.implementation.name());
-        let signature = Signature::new(self.name(), request, Kind::Unsteady);
+        let signature = Signature::new(self.name(), request, Kind::Nondeterministic);
         let (left, right) = (Some(first), Some(second));
         Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
     }
@@ -102,10 +102,10 @@ mod tests {
         let operation = Operation::Elementwise { expression: Expression::operand(0) };
         let operand = Operand::dense("a", [1], vec![1.0]).unwrap();
         let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();
-        assert_eq!(Repeated::new(&Reference).judge(&request), Judgement::Held(Asked::Accepted));
+        assert_eq!(Repeated::new(&Reference).judge(&request), Judgement::Agreed(Answer::Accepted));
         let counting = Counting(AtomicU32::new(0));
         let found = Repeated::new(&counting).judge(&request).disagreement().unwrap();
-        assert_eq!(found.signature.kind, Kind::Unsteady);
+        assert_eq!(found.signature.kind, Kind::Nondeterministic);
         assert_eq!(found.signature.slug(), "numpy/repeated-counting/unsteady/plain-f64");
     }
 }

@@ -70,7 +70,7 @@ pub enum Kind {
     /// One side does not answer.
     Broke(Side, Breakage),
     /// The same request does not always give the same outcome.
-    Unsteady,
+    Nondeterministic,
     /// A relation does not hold.
     Relation(&'static str),
 }
@@ -156,7 +156,7 @@ impl fmt::Display for Kind {
             Kind::Refusal(left, right) => write!(f, "{} or {}", name(left), name(right)),
             Kind::Extra => f.write_str("intermediate or flags"),
             Kind::Broke(side, breakage) => write!(f, "{side} {breakage}"),
-            Kind::Unsteady => f.write_str("unsteady"),
+            Kind::Nondeterministic => f.write_str("unsteady"),
             Kind::Relation(name) => f.write_str(name),
         }
     }

@@ -235,7 +235,7 @@ fn title(shrunk: &Shrunk, sides: &Sides) -> String {
         Kind::Extra => format!("{left} and {right} give different intermediates or flags: {asked}."),
         Kind::Broke(Side::Left, breakage) => format!("{left} {breakage}: {asked}."),
         Kind::Broke(Side::Right, breakage) => format!("{right} {breakage}: {asked}."),
-        Kind::Unsteady => format!("{right} gives different answers to the same request: {asked}."),
+        Kind::Nondeterministic => format!("{right} gives different answers to the same request: {asked}."),
         Kind::Relation(relation) => format!("{right} violates the relation {relation}: {asked}."),
     }
 }

@@ -4,6 +4,8 @@
 //! then `Zip` applies the functions. This tests ndarray's `broadcast`, its views and its traversal: the
 //! functions are Rust's operators. It has no gradients.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
     Capabilities, DType, Data, Element, Expression, Function, Implementation, Node, Operand, Operation,
@@ -150,7 +152,7 @@ fn broadcast<'a, T: Element>(
 }
 
 macro_rules! arrays {
-    ($($variant:ident $type:ty;)*) => {
+    ($($variant:ident $type:ty, $kernel:ident;)*) => {
         /// An ndarray of any dtype: a view of an operand, or a result.
         #[derive(Clone)]
         enum Array<'a> { $($variant(CowArray<'a, $type, IxDyn>),)* }
@@ -185,21 +187,54 @@ macro_rules! arrays {
                 Tensor::new(shape, values).expect("ndarray holds one value per element")
             }
         }
+
+        /// Applies a function of the format to arrays. What Rust's types do not allow is refused, without a
+        /// kind.
+        fn call_function<'a>(function: Function, arguments: &[&Array<'_>]) -> Result<Array<'a>, NoResult> {
+            let found = match arguments {
+                $([Array::$variant(a)] => match $kernel(function) {
+                    Kernel::Unary(kernel) => Some(Array::$variant(map(a, kernel).into())),
+                    Kernel::Binary(_) | Kernel::Comparison(_) | Kernel::Select | Kernel::Undefined => None,
+                },
+                [Array::$variant(a), Array::$variant(b)] => match $kernel(function) {
+                    Kernel::Binary(kernel) => Some(Array::$variant(zip(a, b, kernel).into())),
+                    Kernel::Comparison(kernel) => Some(Array::Bool(zip(a, b, kernel).into())),
+                    Kernel::Unary(_) | Kernel::Select | Kernel::Undefined => None,
+                },
+                [Array::Bool(condition), Array::$variant(then), Array::$variant(other)] => {
+                    let kernel: Kernel<$type> = $kernel(function);
+                    let selected = || Array::$variant(select(condition, then, other).into());
+                    matches!(kernel, Kernel::Select).then(selected)
+                })*
+                _ => None,
+            };
+            found.ok_or_else(|| refused(format!("`{function}` does not compile for these element types")))
+        }
     };
 }
 
 arrays! {
-    F64 f64; F32 f32; F16 f16; Bf16 bf16;
-    I64 i64; I32 i32; I16 i16; I8 i8;
-    U64 u64; U32 u32; U16 u16; U8 u8;
-    Bool bool;
+    F64 f64, float; F32 f32, float; F16 f16, float; Bf16 bf16, float;
+    I64 i64, integer; I32 i32, integer; I16 i16, integer; I8 i8, integer;
+    U64 u64, integer; U32 u32, integer; U16 u16, integer; U8 u8, integer;
+    Bool bool, boolean;
 }
 
 /// An argument of a function: a view of an operand, or an earlier result.
 type Argument<'a, T> = CowArray<'a, T, IxDyn>;
 
-/// Applies a Rust function to one array. It takes a function pointer so that ndarray's loops are compiled
-/// only once for each pair of types.
+/// A function of the format on elements of one type. The kernels are function pointers so that ndarray's loops
+/// are compiled only once for each pair of types.
+enum Kernel<T> {
+    Unary(fn(T) -> T),
+    Binary(fn(T, T) -> T),
+    Comparison(fn(T, T) -> bool),
+    Select,
+    /// The function does not exist for this type.
+    Undefined,
+}
+
+/// Applies a Rust function to one array.
 fn map<T: Copy, R: Copy>(array: &Argument<'_, T>, function: fn(T) -> R) -> ArrayD<R> {
     array.mapv(function)
 }
@@ -207,38 +242,6 @@ fn map<T: Copy, R: Copy>(array: &Argument<'_, T>, function: fn(T) -> R) -> Array
 /// Applies a Rust function to two arrays of the same shape.
 fn zip<T: Copy, R: Copy>(a: &Argument<'_, T>, b: &Argument<'_, T>, function: fn(T, T) -> R) -> ArrayD<R> {
     Zip::from(a).and(b).map_collect(|&a, &b| function(a, b))
-}
-
-/// Applies a function of the format to arrays. What Rust's types do not allow is refused, without a kind.
-fn call_function<'a>(function: Function, arguments: &[&Array<'_>]) -> Result<Array<'a>, NoResult> {
-    use Array::{Bf16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-    macro_rules! dispatch {
-        (floats $($float:ident)*; integers $($integer:ident)*;) => {
-            match arguments {
-                [Bool(a)] => (function == Function::LogicalNot).then(|| Bool(map(a, |a| !a).into())),
-                [Bool(a), Bool(b)] => logic(function, a, b).map(|array| Bool(array.into())),
-                [Bool(condition), Bool(then), Bool(other)] => Some(Bool(select(condition, then, other).into())),
-                $([$float(a)] => float_unary(function, a).map(|array| $float(array.into())),
-                [$float(a), $float(b)] => {
-                    float_binary(function, a, b).map(|array| $float(array.into())).or_else(|| comparison(function, a, b).map(|array| Bool(array.into())))
-                }
-                [Bool(condition), $float(then), $float(other)] => Some($float(select(condition, then, other).into())),)*
-                $([$integer(a)] => integer_unary(function, a).map(|array| $integer(array.into())),
-                [$integer(a), $integer(b)] => {
-                    integer_binary(function, a, b).map(|array| $integer(array.into())).or_else(|| comparison(function, a, b).map(|array| Bool(array.into())))
-                }
-                [Bool(condition), $integer(then), $integer(other)] => {
-                    Some($integer(select(condition, then, other).into()))
-                })*
-                _ => None,
-            }
-        };
-    }
-    let found = dispatch! {
-        floats F64 F32 F16 Bf16;
-        integers I64 I32 I16 I8 U64 U32 U16 U8;
-    };
-    found.ok_or_else(|| refused(format!("`{function}` does not compile for these element types")))
 }
 
 fn select<T: Copy>(
@@ -249,55 +252,30 @@ fn select<T: Copy>(
     Zip::from(condition).and(then).and(other).map_collect(|&c, &a, &b| if c { a } else { b })
 }
 
-fn logic(function: Function, a: &Argument<'_, bool>, b: &Argument<'_, bool>) -> Option<ArrayD<bool>> {
-    Some(match function {
-        Function::LogicalAnd => zip(a, b, |a, b| a && b),
-        Function::LogicalOr => zip(a, b, |a, b| a || b),
-        Function::Equal => zip(a, b, |a, b| a == b),
-        Function::NotEqual => zip(a, b, |a, b| a != b),
-        _ => return None,
-    })
-}
-
-fn comparison<T: Copy + PartialOrd>(
-    function: Function,
-    a: &Argument<'_, T>,
-    b: &Argument<'_, T>,
-) -> Option<ArrayD<bool>> {
-    Some(match function {
-        Function::Equal => zip(a, b, |a, b| a == b),
-        Function::NotEqual => zip(a, b, |a, b| a != b),
-        Function::Less => zip(a, b, |a, b| a < b),
-        Function::LessEqual => zip(a, b, |a, b| a <= b),
-        Function::Greater => zip(a, b, |a, b| a > b),
-        Function::GreaterEqual => zip(a, b, |a, b| a >= b),
-        _ => return None,
-    })
-}
-
-fn float_unary<T: Float>(function: Function, a: &Argument<'_, T>) -> Option<ArrayD<T>> {
-    Some(match function {
-        Function::Negate => map(a, |a| -a),
-        Function::Abs => map(a, T::abs),
-        Function::Sqrt => map(a, T::sqrt),
-        Function::Exp => map(a, T::exp),
-        Function::Log => map(a, T::ln),
-        Function::Tanh => map(a, T::tanh),
-        _ => return None,
-    })
-}
-
-fn float_binary<T: Float>(function: Function, a: &Argument<'_, T>, b: &Argument<'_, T>) -> Option<ArrayD<T>> {
-    Some(match function {
-        Function::Add => zip(a, b, |a, b| a + b),
-        Function::Subtract => zip(a, b, |a, b| a - b),
-        Function::Multiply => zip(a, b, |a, b| a * b),
-        Function::Divide => zip(a, b, |a, b| a / b),
-        Function::Power => zip(a, b, T::powf),
-        Function::Maximum => zip(a, b, larger),
-        Function::Minimum => zip(a, b, |a, b| -larger(-a, -b)),
-        _ => return None,
-    })
+fn float<T: Float>(function: Function) -> Kernel<T> {
+    match function {
+        Function::Add => Kernel::Binary(|a, b| a + b),
+        Function::Subtract => Kernel::Binary(|a, b| a - b),
+        Function::Multiply => Kernel::Binary(|a, b| a * b),
+        Function::Divide => Kernel::Binary(|a, b| a / b),
+        Function::Maximum => Kernel::Binary(larger),
+        Function::Minimum => Kernel::Binary(|a, b| -larger(-a, -b)),
+        Function::Power => Kernel::Binary(T::powf),
+        Function::Equal => Kernel::Comparison(|a, b| a == b),
+        Function::NotEqual => Kernel::Comparison(|a, b| a != b),
+        Function::Less => Kernel::Comparison(|a, b| a < b),
+        Function::LessEqual => Kernel::Comparison(|a, b| a <= b),
+        Function::Greater => Kernel::Comparison(|a, b| a > b),
+        Function::GreaterEqual => Kernel::Comparison(|a, b| a >= b),
+        Function::Negate => Kernel::Unary(|a| -a),
+        Function::Abs => Kernel::Unary(T::abs),
+        Function::Sqrt => Kernel::Unary(T::sqrt),
+        Function::Exp => Kernel::Unary(T::exp),
+        Function::Log => Kernel::Unary(T::ln),
+        Function::Tanh => Kernel::Unary(T::tanh),
+        Function::Select => Kernel::Select,
+        Function::LogicalAnd | Function::LogicalOr | Function::LogicalNot => Kernel::Undefined,
+    }
 }
 
 /// The larger value; NaN if either is NaN; +0 above -0 (clause V-3). Rust's `max` would return a number for
@@ -312,25 +290,60 @@ fn larger<T: Float>(a: T, b: T) -> T {
     }
 }
 
-fn integer_unary<T: PrimInt + WrappingNeg>(function: Function, a: &Argument<'_, T>) -> Option<ArrayD<T>> {
-    Some(match function {
-        Function::Negate => map(a, |a| a.wrapping_neg()),
-        Function::Abs => map(a, |a| if a < T::zero() { a.wrapping_neg() } else { a }),
-        _ => return None,
-    })
+fn integer<T: PrimInt + WrappingAdd + WrappingSub + WrappingMul + WrappingNeg>(
+    function: Function,
+) -> Kernel<T> {
+    match function {
+        Function::Add => Kernel::Binary(|a, b| a.wrapping_add(&b)),
+        Function::Subtract => Kernel::Binary(|a, b| a.wrapping_sub(&b)),
+        Function::Multiply => Kernel::Binary(|a, b| a.wrapping_mul(&b)),
+        Function::Maximum => Kernel::Binary(T::max),
+        Function::Minimum => Kernel::Binary(T::min),
+        Function::Equal => Kernel::Comparison(|a, b| a == b),
+        Function::NotEqual => Kernel::Comparison(|a, b| a != b),
+        Function::Less => Kernel::Comparison(|a, b| a < b),
+        Function::LessEqual => Kernel::Comparison(|a, b| a <= b),
+        Function::Greater => Kernel::Comparison(|a, b| a > b),
+        Function::GreaterEqual => Kernel::Comparison(|a, b| a >= b),
+        Function::Negate => Kernel::Unary(|a| a.wrapping_neg()),
+        Function::Abs => Kernel::Unary(|a| if a < T::zero() { a.wrapping_neg() } else { a }),
+        Function::Select => Kernel::Select,
+        Function::Divide
+        | Function::Power
+        | Function::LogicalAnd
+        | Function::LogicalOr
+        | Function::Sqrt
+        | Function::Exp
+        | Function::Log
+        | Function::Tanh
+        | Function::LogicalNot => Kernel::Undefined,
+    }
 }
 
-fn integer_binary<T: PrimInt + WrappingAdd + WrappingSub + WrappingMul>(
-    function: Function,
-    a: &Argument<'_, T>,
-    b: &Argument<'_, T>,
-) -> Option<ArrayD<T>> {
-    Some(match function {
-        Function::Add => zip(a, b, |a, b| a.wrapping_add(&b)),
-        Function::Subtract => zip(a, b, |a, b| a.wrapping_sub(&b)),
-        Function::Multiply => zip(a, b, |a, b| a.wrapping_mul(&b)),
-        Function::Maximum => zip(a, b, T::max),
-        Function::Minimum => zip(a, b, T::min),
-        _ => return None,
-    })
+fn boolean(function: Function) -> Kernel<bool> {
+    match function {
+        Function::LogicalAnd => Kernel::Binary(|a, b| a && b),
+        Function::LogicalOr => Kernel::Binary(|a, b| a || b),
+        Function::LogicalNot => Kernel::Unary(|a| !a),
+        Function::Equal => Kernel::Comparison(|a, b| a == b),
+        Function::NotEqual => Kernel::Comparison(|a, b| a != b),
+        Function::Select => Kernel::Select,
+        Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Divide
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Power
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual
+        | Function::Negate
+        | Function::Abs
+        | Function::Sqrt
+        | Function::Exp
+        | Function::Log
+        | Function::Tanh => Kernel::Undefined,
+    }
 }

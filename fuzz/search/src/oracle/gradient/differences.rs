@@ -4,7 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::{Checked, Complaint};
-use crate::oracle::Asked;
+use crate::oracle::Answer;
 use broadcheck::relations::rewrite::{dense, elements, flagged};
 use broadcheck::run::run_caught;
 use broadcheck_judge::compare::{Interval, Precision, enclose, gradient_bounds, index_of, place_of};
@@ -68,7 +68,7 @@ pub(super) fn check(implementation: &dyn Implementation, request: &Request) -> C
             return Some(Err(Complaint { name: "central-difference", detail, outcome }));
         }
     }
-    compared.then_some(Ok(Asked::Accepted))
+    compared.then_some(Ok(Answer::Accepted))
 }
 
 /// The forward request with one element of w moved.

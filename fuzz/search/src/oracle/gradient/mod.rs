@@ -5,8 +5,8 @@ mod differences;
 
 use super::relations::disagreement;
 use super::signature::{Kind, Signature};
-use super::{Asked, Disagreement, Judgement, Oracle, subjects};
-use broadcheck::relations::{ADJOINT, Held, Original};
+use super::{Answer, Disagreement, Judgement, Oracle, subjects};
+use broadcheck::relations::{ADJOINT, Original, Satisfied};
 use broadcheck_reference::align;
 use broadcheck_spec::{Implementation, Outcome, Request};
 
@@ -14,7 +14,7 @@ use broadcheck_spec::{Implementation, Outcome, Request};
 pub fn gradient(request: &Request) -> Judgement {
     match Gradient::new(&subjects().fast).judge(request) {
         Judgement::Disagreement(found) => Judgement::Disagreement(found),
-        Judgement::Held(_) | Judgement::Vacuous(_) => Gradient::new(&subjects().reference).judge(request),
+        Judgement::Agreed(_) | Judgement::Vacuous(_) => Gradient::new(&subjects().reference).judge(request),
     }
 }
 
@@ -24,7 +24,7 @@ pub struct Gradient<'a> {
 }
 
 /// The result of comparing with central differences; `None` if nothing could be compared.
-type Checked = Option<Result<Asked, Complaint>>;
+type Checked = Option<Result<Answer, Complaint>>;
 
 /// Why a gradient is wrong.
 struct Complaint {
@@ -52,15 +52,17 @@ impl Oracle for Gradient<'_> {
             Err(violation) => return disagreement(self.name(), request, &ADJOINT, *violation),
         };
         match differences::check(self.implementation, request) {
-            Some(Ok(asked)) => Judgement::Held(asked),
+            Some(Ok(answer)) => Judgement::Agreed(answer),
             Some(Err(Complaint { name, detail, outcome })) => {
                 let signature = Signature::new(self.name(), request, Kind::Relation(name));
                 let found = Disagreement { signature, detail, left: None, right: Some(outcome) };
                 Judgement::Disagreement(Box::new(found))
             }
-            None if adjoint == Held::Vacuous => Judgement::Vacuous("no gradient of it can be checked".into()),
-            None if align(request).is_err() => Judgement::Held(Asked::Refused),
-            None => Judgement::Held(Asked::Accepted),
+            None if adjoint == Satisfied::Vacuous => {
+                Judgement::Vacuous("no gradient of it can be checked".into())
+            }
+            None if align(request).is_err() => Judgement::Agreed(Answer::Refused),
+            None => Judgement::Agreed(Answer::Accepted),
         }
     }
 }

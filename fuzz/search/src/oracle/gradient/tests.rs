@@ -50,7 +50,7 @@ fn complaint(change: fn(&Request, Tensor) -> Tensor) -> Option<Kind> {
 
 #[test]
 fn correct_gradients_agree() {
-    assert_eq!(gradient(&request()), Judgement::Held(Asked::Accepted));
+    assert_eq!(gradient(&request()), Judgement::Agreed(Answer::Accepted));
     assert_eq!(complaint(|_, tensor| tensor), None);
 }
 

@@ -2,8 +2,8 @@
 
 use super::differential::breakage;
 use super::signature::{Breakage, Kind, Side, Signature};
-use super::{Asked, Disagreement, Judgement, Oracle, subjects};
-use broadcheck::relations::{Held, Original, RELATIONS, Relation, Violation};
+use super::{Answer, Disagreement, Judgement, Oracle, subjects};
+use broadcheck::relations::{Original, RELATIONS, Relation, Satisfied, Violation};
 use broadcheck_spec::{Implementation, Outcome, Request};
 
 /// If a relation has more variations than this, only the last is checked. Three axes have six permutations.
@@ -13,7 +13,7 @@ const MOST_VARIATIONS: u128 = 6;
 pub fn relations(request: &Request) -> Judgement {
     match Relations::new(&subjects().fast).judge(request) {
         Judgement::Disagreement(found) => Judgement::Disagreement(found),
-        Judgement::Held(_) | Judgement::Vacuous(_) => Relations::new(&subjects().reference).judge(request),
+        Judgement::Agreed(_) | Judgement::Vacuous(_) => Relations::new(&subjects().reference).judge(request),
     }
 }
 
@@ -46,7 +46,7 @@ impl<'a> Relations<'a> {
             let first = if self.only.is_none() && all > MOST_VARIATIONS { all - 1 } else { 0 };
             for variation in first..all {
                 let held = relation.check(original, variation).map_err(|violation| (relation, violation))?;
-                compared |= held == Held::Compared;
+                compared |= held == Satisfied::Compared;
             }
         }
         Ok(compared)
@@ -85,8 +85,10 @@ impl Oracle for Relations<'_> {
         match self.check(&original) {
             Err((relation, violation)) => disagreement(self.name(), request, relation, *violation),
             Ok(false) => Judgement::Vacuous("no relation applies to the request".into()),
-            Ok(true) if matches!(original.outcome(), Outcome::Refusal(_)) => Judgement::Held(Asked::Refused),
-            Ok(true) => Judgement::Held(Asked::Accepted),
+            Ok(true) if matches!(original.outcome(), Outcome::Refusal(_)) => {
+                Judgement::Agreed(Answer::Refused)
+            }
+            Ok(true) => Judgement::Agreed(Answer::Accepted),
         }
     }
 }
