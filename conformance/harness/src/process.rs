@@ -2,7 +2,7 @@
 //! it breaks.
 
 use super::Options;
-use super::schedule::{Before, SizedRequest, Unanswered, ask};
+use super::schedule::{Before, SizedRequest, Unanswered, Worker, ask};
 use super::session::{Fault, Session};
 use super::start::Declared;
 use broadcheck_judge::limits::answer_elements;
@@ -27,14 +27,8 @@ pub struct Process {
     words: Vec<String>,
     options: Options,
     declared: Declared,
-    idle: Mutex<Vec<Idle>>,
+    idle: Mutex<Vec<Worker>>,
     failed_starts: AtomicUsize,
-}
-
-/// A process that waits for requests, with its window.
-struct Idle {
-    session: Session,
-    window: usize,
 }
 
 /// Starts a command, without a shell but split into words as in a shell, and reads its answer to `start`.
@@ -45,26 +39,26 @@ struct Idle {
 pub fn open(command: &str, options: Options) -> Result<Process, String> {
     let words = super::words(command)?;
     let (session, declared) = Session::open(&words, &options)?;
-    let idle = Mutex::new(vec![Idle { session, window: declared.window }]);
+    let idle = Mutex::new(vec![Worker { session, window: declared.window, first_alone: false }]);
     Ok(Process { words, options, declared, idle, failed_starts: AtomicUsize::new(0) })
 }
 
 impl Process {
-    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An idle process, or a new one.
-    fn take(&self) -> Result<Idle, Fault> {
-        while let Some(mut idle) = { self.idle().pop() } {
-            if !idle.session.is_gone() {
-                return Ok(idle);
+    fn take(&self) -> Result<Worker, Fault> {
+        while let Some(mut worker) = { self.idle().pop() } {
+            if !worker.session.is_gone() {
+                return Ok(worker);
             }
         }
         self.fresh()
     }
 
-    fn fresh(&self) -> Result<Idle, Fault> {
+    fn fresh(&self) -> Result<Worker, Fault> {
         let not_started = |why: String| Err(Fault::Broken(ErrorKind::NotStarted, why));
         if self.options.interrupted() {
             return Err(Fault::Interrupted);
@@ -75,7 +69,7 @@ impl Process {
         match Session::open(&self.words, &self.options) {
             Ok((session, declared)) => {
                 self.failed_starts.store(0, Ordering::Relaxed);
-                Ok(Idle { session, window: declared.window })
+                Ok(Worker { session, window: declared.window, first_alone: true })
             }
             Err(_) if self.options.interrupted() => Err(Fault::Interrupted),
             Err(message) => {
@@ -85,8 +79,8 @@ impl Process {
         }
     }
 
-    /// Handles a process that broke: decides which request caused it. The others return to the front of the
-    /// queue, or are run alone.
+    /// Handles a process that broke: decides which request caused it. Unanswered requests that are not the
+    /// cause return to the front of the queue, unless the search for the cause answered them.
     fn settle(
         &self,
         sized: &[SizedRequest<'_>],
@@ -95,56 +89,99 @@ impl Process {
         outcomes: &mut [Option<Outcome>],
     ) {
         let Unanswered { places, before, fault } = broken;
+        let mut unanswered = VecDeque::from(places);
         match fault {
             Fault::Interrupted => {
-                for place in places.into_iter().chain(queue.drain(..)) {
+                for place in unanswered.drain(..).chain(queue.drain(..)) {
                     outcomes[place] = Some(Fault::Interrupted.outcome());
                 }
             }
             // Skipped for the only request of a process: it was alone already.
-            Fault::Crashed(how) if places.len() > 1 || before != Before::Nothing => {
-                let ending = ending(places.len(), before, &how);
-                self.run_alone(sized, &places, &ending, outcomes);
+            Fault::Crashed(how) if unanswered.len() > 1 || before != Before::Nothing => {
+                let ending = ending(unanswered.len(), before, &how);
+                self.find_cause(sized, &mut unanswered, ending, outcomes);
             }
             fault @ (Fault::Crashed(_) | Fault::Broken(..)) => {
-                outcomes[places[0]] = Some(fault.outcome());
-                places[1..].iter().rev().for_each(|&place| queue.push_front(place));
+                let oldest = unanswered.pop_front().expect("a request is unanswered");
+                outcomes[oldest] = Some(fault.outcome());
             }
+        }
+        unanswered.into_iter().rev().for_each(|place| queue.push_front(place));
+    }
+
+    /// Finds the request that made a process crash. The suspects are the requests that it had not answered,
+    /// oldest first; `ending` describes how it ended.
+    ///
+    /// The suspects are sent to a new process one at a time, until one ends it. Usually that is the first one,
+    /// because a harness answers in order. A suspect that ends a process which had answered others is sent to
+    /// another new process, because the earlier requests may be the cause. So finding one cause takes one or
+    /// two new processes. Suspects that were not sent remain in the queue.
+    ///
+    /// If a suspect crashes as the first request of a process, it is the cause. Otherwise the crash is reported
+    /// as not reproduced, for the suspect that ended the second process or, if none did, for the oldest one.
+    fn find_cause(
+        &self,
+        sized: &[SizedRequest<'_>],
+        suspects: &mut VecDeque<usize>,
+        mut ending: String,
+        outcomes: &mut [Option<Outcome>],
+    ) {
+        let oldest = suspects[0];
+        let mut accused = oldest;
+        let mut worker = None;
+        while let Some(&place) = suspects.front() {
+            match self.ask_one(&mut worker, sized, place, outcomes) {
+                // It ended the second process, but not the third.
+                Ok(()) if place == accused && accused != oldest => {
+                    suspects.pop_front();
+                    break;
+                }
+                Ok(()) => {}
+                // The next attempt to take a process stops the run.
+                Err((_, Fault::Interrupted)) => return,
+                Err((Before::Nothing, fault @ Fault::Crashed(_))) => {
+                    outcomes[place] = Some(fault.outcome());
+                    suspects.pop_front();
+                    return;
+                }
+                Err((before, Fault::Crashed(how))) => {
+                    accused = place;
+                    ending = self::ending(1, before, &how);
+                    continue;
+                }
+                // Otherwise the message would not mention how the process ended.
+                Err((_, Fault::Broken(kind @ ErrorKind::NotStarted, why))) if place == accused => {
+                    outcomes[place] = Some(Outcome::errored(kind, format!("{ending}\n{why}")));
+                }
+                Err((_, fault @ Fault::Broken(..))) => outcomes[place] = Some(fault.outcome()),
+            }
+            suspects.pop_front();
+        }
+        self.idle().extend(worker);
+        if !matches!(outcomes[accused], Some(Outcome::Errored { .. })) {
+            let message = format!("not reproduced alone: {ending}");
+            outcomes[accused] = Some(Outcome::errored(ErrorKind::NotReproduced, message));
         }
     }
 
-    /// Repeats the unanswered requests of a process that crashed, each in a new process.
-    fn run_alone(
+    /// Sends one request to a process, or to a new one if there is none. A process that breaks is dropped; the
+    /// error contains what it had answered before.
+    fn ask_one(
         &self,
+        worker: &mut Option<Worker>,
         sized: &[SizedRequest<'_>],
-        places: &[usize],
-        ending: &str,
+        place: usize,
         outcomes: &mut [Option<Outcome>],
-    ) {
-        let oldest = places[0];
-        let mut crashed = false;
-        for &place in places {
-            let asked = match self.fresh() {
-                Ok(mut idle) => {
-                    let mut queue = VecDeque::from([place]);
-                    ask(&mut idle.session, sized, &mut queue, 1, &self.options, outcomes)
-                        .map_err(|unanswered| unanswered.fault)
-                }
-                Err(_) if self.options.interrupted() => Err(Fault::Interrupted),
-                // Otherwise the message would not mention how the process ended.
-                Err(Fault::Broken(kind, why)) if place == oldest => {
-                    Err(Fault::Broken(kind, format!("{ending}\n{why}")))
-                }
-                Err(fault) => Err(fault),
-            };
-            let Err(fault) = asked else { continue };
-            crashed |= matches!(fault, Fault::Crashed(_));
-            outcomes[place] = Some(fault.outcome());
-        }
-        if !crashed && !matches!(outcomes[oldest], Some(Outcome::Errored { .. })) {
-            let message = format!("not reproduced alone: {ending}");
-            outcomes[oldest] = Some(Outcome::errored(ErrorKind::NotReproduced, message));
-        }
+    ) -> Result<(), (Before, Fault)> {
+        let mut asked = match worker.take() {
+            Some(worker) => worker,
+            None => self.fresh().map_err(|fault| (Before::Nothing, fault))?,
+        };
+        let mut queue = VecDeque::from([place]);
+        ask(&mut asked, sized, &mut queue, &self.options, outcomes)
+            .map_err(|Unanswered { before, fault, .. }| (before, fault))?;
+        *worker = Some(asked);
+        Ok(())
     }
 
     /// The maximum number of elements in the answer to a request, or why the request is not sent.
@@ -205,18 +242,18 @@ impl Implementation for Process {
             }
         }
         while let Some(&oldest) = queue.front() {
-            let Idle { mut session, window } = match self.take() {
-                Ok(idle) => idle,
+            let mut worker = match self.take() {
+                Ok(worker) => worker,
                 Err(fault) => {
                     outcomes[oldest] = Some(fault.outcome());
                     queue.pop_front();
                     continue;
                 }
             };
-            match ask(&mut session, &sized, &mut queue, window, &self.options, &mut outcomes) {
-                Ok(()) => self.idle().push(Idle { session, window }),
+            match ask(&mut worker, &sized, &mut queue, &self.options, &mut outcomes) {
+                Ok(()) => self.idle().push(worker),
                 Err(broken) => {
-                    drop(session);
+                    drop(worker);
                     self.settle(&sized, broken, &mut queue, &mut outcomes);
                 }
             }
@@ -228,14 +265,14 @@ impl Implementation for Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let mut idle: Vec<Idle> = self.idle().drain(..).collect();
+        let mut idle: Vec<Worker> = self.idle().drain(..).collect();
         if self.options.interrupted() {
             return;
         }
-        idle.iter_mut().for_each(|idle| idle.session.send_stop());
+        idle.iter_mut().for_each(|worker| worker.session.send_stop());
         let began = Instant::now();
-        for idle in &mut idle {
-            idle.session.wait(self.options.stop_limit.saturating_sub(began.elapsed()));
+        for worker in &mut idle {
+            worker.session.wait(self.options.stop_limit.saturating_sub(began.elapsed()));
         }
     }
 }

@@ -6,6 +6,15 @@ use broadcheck_spec::{ErrorKind, Outcome, Request, json};
 use std::collections::VecDeque;
 use std::time::Instant;
 
+/// A running process, and how many requests may be sent to it ahead of their answers.
+pub(super) struct Worker {
+    pub(super) session: Session,
+    /// The maximum number of unanswered requests.
+    pub(super) window: usize,
+    /// Whether its first request is sent alone: if the process crashes then, the cause is certain.
+    pub(super) first_alone: bool,
+}
+
 /// A request that was sent.
 struct Sent {
     place: usize,
@@ -37,20 +46,21 @@ pub(super) struct SizedRequest<'a> {
     pub(super) elements: usize,
 }
 
-/// Sends the requests of the queue, with at most `window` unanswered at any time, and stores the outcomes at
-/// their places. The time limit of a request starts when it becomes the oldest unanswered one.
+/// Sends the requests of the queue, with at most a window of them unanswered at any time, and stores the
+/// outcomes at their places. The time limit of a request starts when it becomes the oldest unanswered one.
 pub(super) fn ask(
-    session: &mut Session,
+    worker: &mut Worker,
     sized: &[SizedRequest<'_>],
     queue: &mut VecDeque<usize>,
-    window: usize,
     options: &Options,
     outcomes: &mut [Option<Outcome>],
 ) -> Result<(), Unanswered> {
-    let mut sent: VecDeque<Sent> = VecDeque::with_capacity(window);
+    let Worker { session, window, first_alone } = worker;
+    let mut sent: VecDeque<Sent> = VecDeque::with_capacity(*window);
     let mut since = Instant::now();
     let mut before = if session.seq == 0 { Before::Nothing } else { Before::Earlier };
     loop {
+        let window = if *first_alone && before == Before::Nothing { 1 } else { *window };
         while sent.len() < window
             && let Some(place) = queue.pop_front()
         {

@@ -38,14 +38,14 @@ fn python() -> bool {
     found
 }
 
-fn requests() -> Vec<Request> {
+fn requests(count: i32) -> Vec<Request> {
     let request = |value| {
         let sum = Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]);
         let operation = Operation::Elementwise { expression: sum.expect("two arguments") };
         let operand = |name, value| Operand::dense(name, [1], vec![value]).expect("one value");
         Request::new(Rules::Numpy, operation, vec![operand("a", value), operand("b", 0)]).expect("a request")
     };
-    (1..=COUNT).map(request).collect()
+    (1..=count).map(request).collect()
 }
 
 fn process(name: &str, options: Options) -> Process {
@@ -53,7 +53,12 @@ fn process(name: &str, options: Options) -> Process {
 }
 
 fn outcomes(process: &Process) -> Vec<Outcome> {
-    let requests = requests();
+    outcomes_of(process, COUNT)
+}
+
+/// Runs this number of requests.
+fn outcomes_of(process: &Process, count: i32) -> Vec<Outcome> {
+    let requests = requests(count);
     process.run_many(&requests.iter().collect::<Vec<_>>())
 }
 
@@ -141,6 +146,93 @@ fn a_crash_after_an_answer_is_reported_for_the_next_request() {
     let message = one_error(&process("dies_after.sh", Options::default()), 6);
     let how = "with 1 request unanswered after the one before it was answered, the process ended with exit status 3";
     assert_eq!(message, format!("not reproduced alone: {how}"));
+}
+
+/// Runs this number of requests with a bad harness whose first argument is the file for its starts. Expects
+/// an error of this kind for these values and right answers for the others. Returns the number of starts and
+/// the messages.
+fn starts(name: &str, word: &str, count: i32, kind: ErrorKind, values: &[i32]) -> (usize, Vec<String>) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("starts");
+    let command = format!("{} {word}", command(name, &[&file]));
+    let process = open(&command, Options::default()).expect("it starts");
+    let mut messages = Vec::new();
+    for (value, outcome) in (1..=count).zip(outcomes_of(&process, count)) {
+        match outcome {
+            Outcome::Errored { kind: found, message } if values.contains(&value) => {
+                assert_eq!(found, kind, "the case {value}: {message}");
+                messages.push(message);
+            }
+            other => assert_eq!(other, right(value), "the case {value}"),
+        }
+    }
+    assert_eq!(messages.len(), values.len());
+    (std::fs::read_to_string(file).expect("the starts").lines().count(), messages)
+}
+
+/// As [`starts`], for a harness that aborts at these values and no others.
+fn starts_if_it_dies_at(count: i32, values: &[i32]) -> usize {
+    let words = values.iter().map(i32::to_string).collect::<Vec<_>>().join(" ");
+    let (starts, messages) = starts("dies_at.sh", &words, count, ErrorKind::Crashed, values);
+    assert!(messages.iter().all(|text| text == ABORTED), "{messages:?}");
+    starts
+}
+
+const ABORTED: &str = "the process was killed by signal 6 (SIGABRT)";
+
+#[test]
+fn a_crash_takes_one_start_to_confirm_and_one_to_continue() {
+    assert_eq!(starts_if_it_dies_at(COUNT, &[]), 1);
+    assert_eq!(starts_if_it_dies_at(COUNT, &[5]), 1 + 2);
+    // Two within one window.
+    assert_eq!(starts_if_it_dies_at(COUNT, &[5, 8]), 1 + 2 * 2);
+    let apart: Vec<i32> = (1..=32).map(|number| number * 6).collect();
+    assert_eq!(starts_if_it_dies_at(200, &apart), 1 + 2 * 32);
+}
+
+#[test]
+fn crashes_in_a_row_take_one_start_each() {
+    let row: Vec<i32> = (7..39).collect();
+    assert_eq!(starts_if_it_dies_at(200, &row), 1 + 1 + 32);
+    let all: Vec<i32> = (1..=40).collect();
+    // No request is left for a process after the last one.
+    assert_eq!(starts_if_it_dies_at(40, &all), 1 + 40);
+}
+
+#[test]
+fn a_crash_before_earlier_answers_arrive_is_traced_to_its_request() {
+    if !python() {
+        return;
+    }
+    for mode in ["read", "answer"] {
+        let (starts, messages) = starts("dies_ahead.py", mode, COUNT, ErrorKind::Crashed, &[5]);
+        assert_eq!(messages, [ABORTED], "{mode}");
+        // One that answers up to the request, one for the request alone, one for the rest. A harness that
+        // reads less at once needs one fewer.
+        assert!(starts <= 4, "{mode}: {starts}");
+    }
+}
+
+#[test]
+fn a_crash_after_an_answer_that_was_lost_is_not_reproduced() {
+    if !python() {
+        return;
+    }
+    let (starts, messages) = starts("dies_ahead.py", "later", COUNT, ErrorKind::NotReproduced, &[6]);
+    assert_parts(&messages[0], &["not reproduced alone: with ", ABORTED]);
+    assert!(starts <= 3, "{starts}");
+}
+
+#[test]
+fn a_crash_that_depends_on_earlier_requests_is_not_reproduced() {
+    // The first process answers 1 to 7. The second answers 8 to 14 one at a time. The third answers 15 to 21,
+    // and so on.
+    let (starts, messages) = starts("dies_at_eighth.sh", "", 40, ErrorKind::NotReproduced, &[15, 29, 36]);
+    let how = "not reproduced alone: with 1 request unanswered after others were answered";
+    assert_eq!(messages[..2], [(); 2].map(|()| format!("{how}, {ABORTED}")));
+    let how = "not reproduced alone: with 5 requests unanswered after the one before them was answered";
+    assert_eq!(messages[2], format!("{how}, {ABORTED}"));
+    assert_eq!(starts, 6);
 }
 
 #[test]
