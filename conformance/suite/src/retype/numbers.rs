@@ -91,7 +91,7 @@ fn float(value: Scalar) -> Option<f64> {
 }
 
 /// The number as an integer, if it is one.
-fn whole(value: Scalar) -> Option<i128> {
+pub(super) fn whole(value: Scalar) -> Option<i128> {
     /// 2^64: no dtype has a larger integer.
     const LIMIT: f64 = 18_446_744_073_709_551_616.0;
     if let Some(value) = value.as_i128() {

@@ -3,14 +3,15 @@
 use super::{indices, numbers};
 use broadcheck_reference::{Alignment, Reference, align, apply, exceeds_limit, read};
 use broadcheck_spec::{
-    Expectation, ExpectedRefusal, ExpectedResult, Expression, Implementation as _, Operation, OperationKind,
-    Outcome, Refusal, Request, Scalar, Success, Tensor,
+    Case, Expectation, ExpectedRefusal, ExpectedResult, Expression, Implementation as _, Operation,
+    OperationKind, Outcome, Refusal, Request, Scalar, Success, Tensor,
 };
 
-/// Whether the reference interpreter gives the expected answer to `other`, and computes the same number for
-/// every function of the expression as for `written`.
-pub(super) fn answer(written: &Request, other: &Request, expectation: &Expectation) -> bool {
-    match (expectation, align(other)) {
+/// Whether the reference interpreter gives the expected answer to a retyped case, and computes the same number
+/// for every function of the expression as for the request as written.
+pub(super) fn answer(written: &Request, retyped: &Case) -> bool {
+    let other = &retyped.request;
+    match (&retyped.expectation, align(other)) {
         (Expectation::Refusal(expected), Err(refusal)) => {
             is_expected(&refusal, expected)
                 && align(written).is_err_and(|first| place(&first) == place(&refusal))
