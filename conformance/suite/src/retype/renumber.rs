@@ -12,39 +12,53 @@ use broadcheck_spec::{
     Case, DType, Data, Expectation, ExpectedResult, Expression, Function, Node, Operation, Request, Tensor,
 };
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
-/// The case with other numbers, in f64: first without 0, which could come from memory that was never written,
-/// then in less room, then around 0.
-pub(super) fn variants(case: &Case, to: DType) -> Vec<Case> {
-    let Some(labels) = Labels::new(case, room(to)) else { return Vec::new() };
-    let lowest = if is_unsigned(to) { 0 } else { -labels.results / 2 };
-    [1, 0, lowest].into_iter().filter_map(|least| labels.case(case, least)).collect()
+/// The case with other numbers, in f64, in the order in which they should be tried. At first the results of any
+/// two sets of numbers differ, as if they were digits; in the last ones this holds only for sets that differ in
+/// one operand. The numbers begin at 1 where there is room, because a 0 could come from memory that was never
+/// written.
+pub(super) fn variants<'a>(case: &'a Case, to: DType) -> impl Iterator<Item = Case> + use<'a> {
+    let (lowest, highest) = integers(to);
+    let spacings = [Spacing::Digits, Spacing::Narrow];
+    let choices = spacings.into_iter().flat_map(move |spacing| [1, 0, lowest].map(|least| (spacing, least)));
+    let labels = Labels::new(case);
+    choices.filter_map(move |(spacing, least)| labels.as_ref()?.case(case, spacing, least..=highest))
 }
 
-/// The number of different results that a dtype has room for.
-fn room(dtype: DType) -> i64 {
+/// The integers that a dtype represents without a gap, as far as they are of use here.
+fn integers(dtype: DType) -> (i64, i64) {
     match dtype {
-        DType::I8 | DType::U8 => 1 << 8,
-        // Every integer up to 2^8 of either sign.
-        DType::Bf16 => 1 << 9,
-        // Every integer up to 2^11 of either sign.
-        DType::F16 => 1 << 12,
-        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::I16 => 1 << 16,
-        DType::U64 | DType::U32 | DType::U16 => 1 << 16,
-        DType::Bool => 0,
+        DType::I8 => (-0x80, 0x7f),
+        DType::U8 => (0, 0xff),
+        DType::Bf16 => (-0x100, 0x100),
+        DType::F16 => (-0x800, 0x800),
+        DType::I16 => (-0x8000, 0x7fff),
+        DType::U16 => (0, 0xffff),
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 => (-0x0010_0000, 0x0010_0000),
+        DType::U64 | DType::U32 => (0, 0x0010_0000),
+        DType::Bool => (0, 0),
     }
 }
 
-fn is_unsigned(dtype: DType) -> bool {
-    matches!(dtype, DType::U64 | DType::U32 | DType::U16 | DType::U8)
+/// How far apart the numbers of an operand are.
+#[derive(Clone, Copy)]
+enum Spacing {
+    /// As far as the results of the operands before it need: no two sets of labels have the same result.
+    Digits,
+    /// As far as the dtype has room for.
+    Narrow,
 }
+
+/// The expected result is compared with at most this many sets of labels.
+const MOST_SETS: usize = 1 << 14;
 
 /// What the numbers of a case stand for.
 struct Labels {
     /// Per operand, in the order of the request.
     operands: Vec<Label>,
-    /// The number of different results: the product of the numbers of labels.
-    results: i64,
+    /// The operand that the expression begins with. It is never subtracted.
+    first: usize,
     /// For each element of the expected result, the label of each operand that was read.
     read: Vec<Vec<usize>>,
 }
@@ -59,12 +73,12 @@ struct Label {
 }
 
 impl Labels {
-    fn new(case: &Case, room: i64) -> Option<Labels> {
+    fn new(case: &Case) -> Option<Labels> {
         let Expectation::Result(expected) = &case.expectation else { return None };
         let request = &case.request;
-        let signs = signs(request)?;
+        let (first, signs) = signs(request)?;
         let mut operands = Vec::new();
-        let mut results = 1i64;
+        let mut sets = 1usize;
         for (place, (operand, sign)) in request.operands().iter().zip(signs).enumerate() {
             let is_read = is_read(request, &case.expectation, place);
             let positions = if is_read { positions(operand)? } else { Vec::new() };
@@ -75,20 +89,18 @@ impl Labels {
             numbers.sort_unstable();
             numbers.dedup();
             if sign != 0 {
-                results =
-                    results.checked_mul(numbers.len().try_into().ok()?).filter(|&count| count <= room)?;
+                sets = sets.checked_mul(numbers.len()).filter(|&sets| sets <= MOST_SETS)?;
             }
             operands.push(Label { sign, numbers, positions });
         }
         let read = read(&operands, expected)?;
-        Some(Labels { operands, results, read })
+        Some(Labels { operands, first, read })
     }
 
-    /// The case in f64 with the smallest numbers of which no two sets of labels give the same result. The least
-    /// number of an operand and the least result of a step are `least`.
-    fn case(&self, case: &Case, least: i64) -> Option<Case> {
+    /// The case in f64, with numbers within these limits.
+    fn case(&self, case: &Case, spacing: Spacing, limits: RangeInclusive<i64>) -> Option<Case> {
         let Expectation::Result(expected) = &case.expectation else { return None };
-        let tables = self.tables(least)?;
+        let tables = self.tables(spacing, limits)?;
         let request = self.request(&case.request, &tables)?;
         let values = self.read.iter().map(|labels| {
             let terms = labels.iter().zip(&self.operands).zip(&tables);
@@ -109,31 +121,53 @@ impl Labels {
         Some(Case { request, expectation, note: Some(note), ..case.clone() })
     }
 
-    /// For each operand, the new number of each label. An operand's numbers are as far apart as the results of
-    /// those before it have room between them, as the digits of a number. What is subtracted comes first, and
-    /// what it is subtracted from is larger by as much.
-    fn tables(&self, least: i64) -> Option<Vec<Vec<i64>>> {
-        let mut tables: Vec<Vec<i64>> = vec![Vec::new(); self.operands.len()];
-        let mut order: Vec<usize> = (0..self.operands.len()).collect();
-        order.sort_by_key(|&place| self.operands[place].sign == 1);
-        let (mut step, mut subtracted) = (1i64, 0i64);
-        for &place in &order {
-            let Label { sign, numbers, .. } = &self.operands[place];
-            if *sign == 0 {
-                tables[place] = (least..).take(numbers.len()).collect();
-                continue;
+    /// For each operand, the new number of each label.
+    fn tables(&self, spacing: Spacing, limits: RangeInclusive<i64>) -> Option<Vec<Vec<i64>>> {
+        let (least, highest) = limits.into_inner();
+        // Every operand begins here, but the first is larger by all that is subtracted, and alone may be negative.
+        let start = least.max(0);
+        let used = self.operands.iter().filter(|operand| operand.sign != 0);
+        let starts = used.fold(0, |sum, _| sum + start);
+        let steps = self.steps(spacing, highest - starts - least.min(0))?;
+        let last = |place: usize| self.operands[place].last().map(|last| last * steps[place]);
+        let mut base = least.min(0);
+        for (place, operand) in self.operands.iter().enumerate() {
+            if operand.sign == -1 {
+                base += start + last(place)?;
             }
-            let count = i64::try_from(numbers.len()).ok()?;
-            tables[place] = (0..count).map(|label| least.max(0) + label * step).collect();
-            if *sign == -1 {
-                subtracted += least.max(0) + (count - 1) * step;
-            }
-            step *= count;
         }
-        // The first operand is never subtracted.
-        let base = if subtracted > 0 { subtracted } else { least.min(0) };
-        tables.first_mut()?.iter_mut().for_each(|number| *number += base);
-        Some(tables)
+        let number = |place: usize, label: i64| {
+            let first = if place == self.first { base } else { 0 };
+            first + start + label * steps[place]
+        };
+        let table = |(place, operand): (usize, &Label)| {
+            Some((0..=operand.last()?).map(|label| number(place, label)).collect())
+        };
+        self.operands.iter().enumerate().map(table).collect()
+    }
+
+    /// For each operand, the distance of its numbers, so that the largest result is at most `room` above the
+    /// least.
+    fn steps(&self, spacing: Spacing, mut room: i64) -> Option<Vec<i64>> {
+        let mut steps = vec![1; self.operands.len()];
+        let mut order: Vec<usize> = (0..self.operands.len()).collect();
+        order.retain(|&place| self.operands[place].sign != 0);
+        order.sort_by_key(|&place| std::cmp::Reverse(self.operands[place].numbers.len()));
+        let mut digit = 1;
+        for (done, &place) in order.iter().enumerate() {
+            let last = self.operands[place].last()?;
+            steps[place] = match spacing {
+                Spacing::Digits => digit,
+                Spacing::Narrow if done == 0 => 1,
+                Spacing::Narrow => room / i64::try_from(order.len() - done).ok()? / last.max(1),
+            };
+            room -= last * steps[place];
+            if steps[place] == 0 || room < 0 {
+                return None;
+            }
+            digit *= last + 1;
+        }
+        Some(steps)
     }
 
     fn request(&self, request: &Request, tables: &[Vec<i64>]) -> Option<Request> {
@@ -166,24 +200,32 @@ impl Labels {
     }
 }
 
-/// For each operand, whether it is added (1), subtracted (-1) or not used (0). `None` unless the expression is
-/// made of `add` and `subtract`, uses no operand twice, and does not subtract the first operand.
-fn signs(request: &Request) -> Option<Vec<i64>> {
-    let mut signs = vec![0; request.operands().len()];
-    match request.operation() {
-        Operation::Broadcast { .. } => signs[0] = 1,
-        Operation::Gradient { .. } => return None,
-        Operation::Elementwise { expression } => {
-            for (operand, sign) in signed_operands(expression)? {
-                if std::mem::replace(&mut signs[operand], sign) != 0 {
-                    return None;
-                }
-            }
-        }
+impl Label {
+    /// The last label.
+    fn last(&self) -> Option<i64> {
+        i64::try_from(self.numbers.len().saturating_sub(1)).ok()
     }
-    (signs[0] == 1).then_some(signs)
 }
 
+/// The operand that the expression begins with, and for each operand whether it is added (1), subtracted (-1) or
+/// not used (0). `None` unless the expression is made of `add` and `subtract` and uses no operand twice.
+fn signs(request: &Request) -> Option<(usize, Vec<i64>)> {
+    let mut signs = vec![0; request.operands().len()];
+    let expression = match request.operation() {
+        Operation::Broadcast { .. } => return Some((0, vec![1])),
+        Operation::Gradient { .. } => return None,
+        Operation::Elementwise { expression } => expression,
+    };
+    let found = signed_operands(expression)?;
+    for &(operand, sign) in &found {
+        if std::mem::replace(&mut signs[operand], sign) != 0 {
+            return None;
+        }
+    }
+    Some((found.last()?.0, signs))
+}
+
+/// The operands from right to left, with 1 if they are added and -1 if they are subtracted.
 fn signed_operands(expression: &Expression) -> Option<Vec<(usize, i64)>> {
     let nodes = expression.nodes();
     let mut signs = vec![1; nodes.len()];

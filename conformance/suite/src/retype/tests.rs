@@ -56,29 +56,81 @@ fn small_integers_travel_to_every_other_dtype() {
 
 #[test]
 fn a_number_must_be_exact_in_the_other_dtype() {
-    use DType::{Bf16, F16, F32, F64, I16, I32, I64, U16, U32, U64};
-    let half = sum(vec![0.5], vec![1.0], vec![1.5]);
-    assert_eq!(travels_to(&half), [F32, F16, Bf16]);
-    let third = sum(vec![0.1], vec![0.0], vec![0.1]);
-    assert_eq!(travels_to(&third), []);
-    let negative = sum(vec![-1.0], vec![2.0], vec![1.0]);
-    assert!(!travels_to(&negative).contains(&U64));
-    let hundreds = sum(vec![100.0], vec![200.0], vec![300.0]);
-    assert_eq!(travels_to(&hundreds), [F32, I64, I32, F16, Bf16, I16, U64, U32, U16]);
-    let odd = sum(vec![1u64 << 53], vec![1u64], vec![(1u64 << 53) + 1]);
-    assert_eq!(travels_to(&odd), [I64]);
-    let wide = sum(vec![i64::MAX], vec![0i64], vec![i64::MAX]);
-    assert_eq!(travels_to(&wide), [U64]);
-    assert_eq!(travels_to(&sum(vec![65536.0], vec![0.0], vec![65536.0])), [F32, I64, I32, Bf16, U64, U32]);
+    use DType::{Bf16, F16, F32, I32, I64, U32, U64};
+    let product = |a: f64, b: f64| {
+        case(Function::Multiply, vec![operand("a", vec![a]), operand("b", vec![b])], tensor(vec![a * b]))
+    };
+    assert_eq!(travels_to(&product(0.5, 1.0)), [F32, F16, Bf16]);
+    assert_eq!(travels_to(&product(0.1, 1.0)), []);
+    assert_eq!(travels_to(&product(-1.0, 2.0)), [F32, I64, I32, F16, Bf16, DType::I16, DType::I8]);
+    assert_eq!(travels_to(&product(257.0, 1.0)), [F32, I64, I32, F16, DType::I16, U64, U32, DType::U16]);
+    assert_eq!(travels_to(&product(65536.0, 1.0)), [F32, I64, I32, Bf16, U64, U32]);
     for special in [f64::NAN, f64::INFINITY, -0.0] {
-        assert_eq!(travels_to(&sum(vec![special], vec![-0.0], vec![special])), [], "{special}");
+        assert_eq!(travels_to(&product(special, 1.0)), [], "{special}");
     }
-    let _ = (F64, I16);
+    let wide = case(
+        Function::Multiply,
+        vec![operand("a", vec![i64::MAX]), operand("b", vec![1i64])],
+        tensor(vec![i64::MAX]),
+    );
+    assert_eq!(travels_to(&wide), [U64]);
+}
+
+#[test]
+fn what_does_not_fit_is_renumbered() {
+    // 1 to 3 in rows, minus 100 and 200 in a column.
+    let operands = vec![
+        operand("a", vec![1.0, 2.0, 3.0]),
+        Operand::view("b", [2, 1], vec![100.0, 999.0, 200.0], Some(vec![2, 1]), 0).unwrap(),
+    ];
+    let expected = Tensor::new([2, 3], vec![-99.0, -98.0, -97.0, -199.0, -198.0, -197.0]).unwrap();
+    let case = case(Function::Subtract, operands, expected);
+    let found = retyped(&case, DType::U8).unwrap();
+    // The labels of a are 0 to 2, with distance 1; those of b are 0 and 1, with distance 3. All numbers begin at 1,
+    // and a is larger by the 4 that is subtracted at most.
+    assert_eq!(found.request.operands()[0].values(), &Data::from(vec![5u8, 6, 7]));
+    assert_eq!(found.request.operands()[1].values(), &Data::from(vec![1u8, 5, 4]), "5 is not read");
+    let Expectation::Result(result) = &found.expectation else { panic!("a result") };
+    let expected = Tensor::new([2, 3], vec![4u8, 5, 6, 1, 2, 3]).unwrap();
+    assert_eq!(result.tensor, expected);
+    assert!(found.note.is_some_and(|note| note.contains("smaller")));
+    // What fits is not renumbered.
+    let found = retyped(&case, DType::I16).unwrap();
+    assert_eq!(found.request.operands()[0].values(), &Data::from(vec![1i16, 2, 3]));
+    assert_eq!(found.note, None);
+}
+
+#[test]
+fn where_there_is_little_room_the_numbers_of_each_operand_still_differ() {
+    let (a, b): (Vec<f64>, Vec<f64>) =
+        ((0..100).map(f64::from).collect(), (0..20).map(|n| f64::from(n) * 1e3).collect());
+    let values: Vec<f64> = (0..2000).map(|place| a[place / 20] + b[place % 20]).collect();
+    let operands = vec![Operand::dense("a", [100, 1], a).unwrap(), operand("b", b)];
+    let case = case(Function::Add, operands, Tensor::new([100, 20], values).unwrap());
+    for dtype in [DType::U8, DType::I8, DType::Bf16] {
+        let found = retyped(&case, dtype).unwrap();
+        for operand in found.request.operands() {
+            let values: Vec<Scalar> = operand.values().iter().collect();
+            assert!(
+                values.iter().enumerate().all(|(place, value)| !values[..place].contains(value)),
+                "{dtype}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_result_that_may_be_read_in_two_ways_is_not_renumbered() {
+    // 300 is 100 + 200 and 200 + 100.
+    let case = sum(vec![100.0, 200.0], vec![200.0, 100.0], vec![300.0, 300.0]);
+    assert!(!travels_to(&case).contains(&DType::U8));
+    // 300 is not a sum of these at all.
+    assert_eq!(travels_to(&sum(vec![100.0], vec![100.0], vec![300.0])), []);
 }
 
 #[test]
 fn what_is_rounded_or_wraps_in_between_does_not_travel() {
-    // (a - b) + b: 1 - 2 wraps in unsigned dtypes and wraps back.
+    // (a - b) + b: 1 - 2 wraps in unsigned dtypes and wraps back. With b twice, it is not renumbered.
     let [a, b] = [0, 1].map(Expression::operand);
     let difference = Expression::call(Function::Subtract, [a, b.clone()]).unwrap();
     let expression = Expression::call(Function::Add, [difference, b]).unwrap();
@@ -158,11 +210,9 @@ fn a_number_that_is_not_read_is_replaced_only_if_it_does_not_fit() {
     assert_eq!(values(9.0, DType::I8), Data::from(vec![1i8, 9, 2, 9]));
     assert_eq!(values(999.0, DType::I8), Data::from(vec![1i8, 3, 2, 3]));
     assert_eq!(values(f64::NAN, DType::F32), Data::from(vec![1f32, 3.0, 2.0, 3.0]));
-    let taken: Vec<Scalar> = (100..=127).map(Scalar::U8).collect();
-    assert_eq!(numbers::with_replacements(&Data::from(vec![1e9, 127.0]), &[1], DType::U8), {
-        let spare = taken[26];
-        Some(Data::from_scalars(DType::U8, [spare, Scalar::U8(127)]).unwrap())
-    });
+    // Nothing is above 127 in every dtype, so the number is below.
+    let found = numbers::with_replacements(&Data::from(vec![1e9, 127.0]), &[1], DType::U8);
+    assert_eq!(found, Some(Data::from(vec![126u8, 127])));
 }
 
 #[test]
