@@ -28,6 +28,8 @@ mod numbers;
 mod renumber;
 mod same;
 
+pub(crate) use numbers::{data, integers};
+
 use broadcheck_spec::{
     Capabilities, Case, DType, Data, Expectation, ExpectedRefusal, ExpectedResult, NumberKind, Operand,
     Operation, OperationKind, RefusalKind, Request, Scalar, Shape, Tensor,

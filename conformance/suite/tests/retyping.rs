@@ -2,8 +2,15 @@
 //!
 //! `cargo test -p broadcheck --test retyping -- --nocapture` prints how many cases each dtype is asked.
 
+use broadcheck::relations::{Extent, RELATION_SWEEPS, RelationSweep};
 use broadcheck::retype::{ORDER, asked};
-use broadcheck_spec::{Capabilities, Case, DType, OperationKind, RuleSet, Suite};
+use broadcheck::run::Status;
+use broadcheck::sweeps::run_sweep;
+use broadcheck_reference::Reference;
+use broadcheck_spec::{
+    Capabilities, Case, DType, ErrorKind, Implementation, Location, OperationKind, Outcome, Request, RuleSet,
+    Suite, Sweep,
+};
 
 /// A library with every function, and operands of one dtype.
 fn only(dtype: DType) -> Capabilities {
@@ -81,5 +88,67 @@ fn one_dtype_is_enough_for_nine_in_ten_cases() {
         };
         let found = share(sum_counts, &sums);
         assert!(found >= expected, "{dtype} is asked {found} % of the sums of gradients");
+    }
+}
+
+/// The reference, as a library with one dtype. A request in another dtype is an error.
+struct Only(Capabilities);
+
+impl Implementation for Only {
+    fn name(&self) -> &'static str {
+        "only"
+    }
+
+    fn version(&self) -> &'static str {
+        "1"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.0
+    }
+
+    fn run(&self, request: &Request) -> Outcome {
+        if let Err(reason) = self.0.covers(request) {
+            return Outcome::errored(ErrorKind::Reported, reason);
+        }
+        Reference::new().run(request)
+    }
+}
+
+#[test]
+fn patterns_and_relations_are_checked_in_the_dtype_of_the_library() {
+    let small = |relation: &RelationSweep| {
+        let cases = relation.count(&Extent::new(2, 2));
+        sweep(relation.name, relation.requests.rules, [("max_rank", 2), ("max_length", 2)], cases)
+    };
+    let patterns = sweep("numpy-patterns", RuleSet::Numpy, [("operands", 6), ("length", 3)], 63);
+    let sweeps: Vec<Sweep> = RELATION_SWEEPS.iter().map(small).chain([patterns]).collect();
+    for dtype in ORDER {
+        let library = Only(only(dtype));
+        for sweep in &sweeps {
+            let judged = run_sweep(&library, sweep, None).judged;
+            let needs_gradients = sweep.sweep.ends_with("adjoint");
+            let expected = if needs_gradients && dtype != DType::F64 && dtype != DType::F32 {
+                Status::Skipped
+            } else {
+                Status::Passed
+            };
+            assert_eq!(judged.status, expected, "{dtype}, {}: {}", sweep.sweep, judged.detail);
+        }
+    }
+}
+
+fn sweep(name: &str, rules: RuleSet, with: [(&str, u64); 2], cases: u128) -> Sweep {
+    Sweep {
+        id: format!("{rules}/a-sweep"),
+        title: "A sweep.".into(),
+        clause: "NUMPY-2".into(),
+        examples: Vec::new(),
+        sources: Vec::new(),
+        sweep: name.into(),
+        with: with.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+        expected_cases: cases.try_into().unwrap(),
+        note: None,
+        location: Location::default(),
     }
 }

@@ -5,6 +5,34 @@
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Data, Scalar};
 
+/// The least and the largest integer of those that a dtype represents without a gap; at most those of f64.
+pub(crate) fn integers(dtype: DType) -> (i64, i64) {
+    let around_zero = |most: i64| (-most, most);
+    match dtype {
+        DType::F64 | DType::I64 => around_zero(1 << 53),
+        DType::F32 => around_zero(1 << 24),
+        DType::F16 => around_zero(1 << 11),
+        DType::Bf16 => around_zero(1 << 8),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::U64 => (0, 1 << 53),
+        DType::U32 => (0, u32::MAX.into()),
+        DType::U16 => (0, u16::MAX.into()),
+        DType::U8 => (0, u8::MAX.into()),
+        DType::Bool => (0, 0),
+    }
+}
+
+/// Integers in a dtype.
+///
+/// # Panics
+/// If the dtype does not represent one of them.
+pub(crate) fn data(dtype: DType, values: impl IntoIterator<Item = i64>) -> Data {
+    let value = |value| number(Scalar::I64(value), dtype).expect("an integer that the dtype represents");
+    Data::from_scalars(dtype, values.into_iter().map(value)).expect("scalars of the dtype")
+}
+
 /// The same numbers in another dtype; `None` if it does not represent all of them, or if one is NaN, infinite or
 /// -0.
 pub(super) fn converted(values: &Data, to: DType) -> Option<Data> {

@@ -19,26 +19,13 @@ use std::ops::RangeInclusive;
 /// one operand. The numbers begin at 1 where there is room, because a 0 could come from memory that was never
 /// written.
 pub(super) fn variants<'a>(case: &'a Case, to: DType) -> impl Iterator<Item = Case> + use<'a> {
-    let (lowest, highest) = integers(to);
+    let (lowest, highest) = numbers::integers(to);
+    // Only where there is little room.
+    let lowest = lowest.max(-0x8000);
     let spacings = [Spacing::Digits, Spacing::Narrow];
     let choices = spacings.into_iter().flat_map(move |spacing| [1, 0, lowest].map(|least| (spacing, least)));
     let labels = Labels::new(case);
     choices.filter_map(move |(spacing, least)| labels.as_ref()?.case(case, spacing, least..=highest))
-}
-
-/// The integers that a dtype represents without a gap, as far as they are of use here.
-fn integers(dtype: DType) -> (i64, i64) {
-    match dtype {
-        DType::I8 => (-0x80, 0x7f),
-        DType::U8 => (0, 0xff),
-        DType::Bf16 => (-0x100, 0x100),
-        DType::F16 => (-0x800, 0x800),
-        DType::I16 => (-0x8000, 0x7fff),
-        DType::U16 => (0, 0xffff),
-        DType::F64 | DType::F32 | DType::I64 | DType::I32 => (-0x0010_0000, 0x0010_0000),
-        DType::U64 | DType::U32 => (0, 0x0010_0000),
-        DType::Bool => (0, 0),
-    }
 }
 
 /// How far apart the numbers of an operand are.
