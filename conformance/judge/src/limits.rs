@@ -5,7 +5,7 @@
 
 use crate::text::plural;
 use broadcheck_reference::align;
-use broadcheck_spec::{Capabilities, Operation, Request, Shape};
+use broadcheck_spec::{Capabilities, Expectation, Operation, RefusalKind, Request, Scalar, Shape};
 
 /// The number of elements in the answer to a request, including those of an intermediate. 0 for a request
 /// that must be refused: its answer has none, and a skip never replaces a refusal.
@@ -43,6 +43,39 @@ pub fn elements_within(
         }
     }
     Ok(all)
+}
+
+/// Whether capabilities cover a case: its request, as far as that shows, and what only the outcome shows: its
+/// size, and subnormal numbers among the values.
+///
+/// # Errors
+/// The first thing that is not supported, without details of the case.
+pub fn covers(
+    capabilities: &Capabilities,
+    request: &Request,
+    expectation: &Expectation,
+) -> Result<(), String> {
+    capabilities.covers(request)?;
+    if !capabilities.large_sizes && is_large(request, capabilities.max_elements) {
+        return Err("no sizes beyond memory".into());
+    }
+    let Expectation::Result(expected) = expectation else { return Ok(()) };
+    let dtype = expected.tensor.dtype();
+    if capabilities.flushed_subnormals.contains(&dtype)
+        && expected.tensor.values().iter().any(Scalar::is_subnormal)
+    {
+        return Err(format!("no subnormal {dtype}"));
+    }
+    Ok(())
+}
+
+/// Whether the result of a request has a shape of more than this number of elements, not counting lengths of
+/// 0, or of more than 2^63-1.
+fn is_large(request: &Request, max_elements: usize) -> bool {
+    match align(request) {
+        Ok(alignment) => alignment.shape.extent() > max_elements as u128,
+        Err(refusal) => refusal.kind == Some(RefusalKind::TooLarge),
+    }
 }
 
 #[cfg(test)]

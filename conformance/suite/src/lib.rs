@@ -6,6 +6,7 @@
 //! - [`run`] runs cases against an [`Implementation`];
 //! - [`sweeps`] expands and runs families that are too large to list;
 //! - [`relations`] checks what must hold between several answers, whatever the right ones are;
+//! - [`retype`] asks cases in a dtype that the library has;
 //! - [`known`] reads files of known failures;
 //! - [`globs`] matches ids;
 //! - [`parallel`] spreads work over threads.
@@ -14,6 +15,7 @@ pub mod globs;
 pub mod known;
 pub mod parallel;
 pub mod relations;
+pub mod retype;
 pub mod run;
 pub mod sweeps;
 pub mod testing;

@@ -3,6 +3,7 @@
 
 use crate::known::Known;
 use crate::parallel::over_ranges;
+use crate::retype::{Asked, asked};
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, judge};
 use broadcheck_judge::conventions;
 use broadcheck_judge::limits::answer_elements;
@@ -89,11 +90,11 @@ impl Judged {
     }
 }
 
-/// Runs one case, and applies the known failures.
+/// Runs one case, in a dtype that the implementation has, and applies the known failures.
 pub fn run_case(implementation: &dyn Implementation, case: &Case, known: Option<&Known>) -> Judged {
-    let judged = match implementation.capabilities().covers(&case.request) {
+    let judged = match asked(case, implementation.capabilities()) {
         Err(reason) => Judged::new(Status::Skipped, reason),
-        Ok(()) => judged(implementation, case, run_caught(implementation, &case.request)),
+        Ok(asked) => judged(implementation, &asked, run_caught(implementation, &asked.case.request)),
     };
     with_known(judged, case, known)
 }
@@ -116,12 +117,9 @@ pub fn run_cases(implementation: &dyn Implementation, cases: &[&Case], known: Op
 
 /// Runs the cases of one batch.
 fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
-    let covered: Vec<&Case> = cases
-        .iter()
-        .copied()
-        .filter(|case| implementation.capabilities().covers(&case.request).is_ok())
-        .collect();
-    let requests: Vec<&Request> = covered.iter().map(|case| &case.request).collect();
+    let all: Vec<Result<Asked<'_>, String>> =
+        cases.iter().map(|case| asked(case, implementation.capabilities())).collect();
+    let requests: Vec<&Request> = all.iter().flatten().map(|asked| &asked.case.request).collect();
     let outcomes = match requests.len() {
         0 | 1 => Vec::new(),
         _ => quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(&requests))))
@@ -129,21 +127,22 @@ fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option
     };
     // A single case; or a panic or a wrong number of outcomes, which running the cases one by one will
     // locate.
-    if outcomes.len() != covered.len() {
+    if outcomes.len() != requests.len() {
         return cases.iter().map(|case| run_case(implementation, case, known)).collect();
     }
     let mut outcomes = outcomes.into_iter();
-    let judge = |&case: &&Case| {
-        let judged = match implementation.capabilities().covers(&case.request) {
+    let judge = |(&case, asked): (&&Case, Result<Asked<'_>, String>)| {
+        let judged = match asked {
             Err(reason) => Judged::new(Status::Skipped, reason),
-            Ok(()) => judged(implementation, case, outcomes.next().expect("one outcome each")),
+            Ok(asked) => judged(implementation, &asked, outcomes.next().expect("one outcome each")),
         };
         with_known(judged, case, known)
     };
-    cases.iter().map(judge).collect()
+    cases.iter().zip(all).map(judge).collect()
 }
 
-fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) -> Judged {
+fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outcome) -> Judged {
+    let case = &*asked.case;
     let latitude = Latitude::of(implementation);
     let strict = match case.convention {
         Some(Convention::ZeroSigns) => Latitude { any_zero_of_extremes: false, ..latitude },
@@ -176,7 +175,7 @@ fn judged(implementation: &dyn Implementation, case: &Case, outcome: Outcome) ->
         }
         (Verdict::Errored(message), None) => (Status::Errored, None, message),
     };
-    Judged { status, kind, detail, outcome: Some(outcome), retyped: None }
+    Judged { status, kind, detail, outcome: Some(outcome), retyped: asked.retyped }
 }
 
 /// Whether the answer to a valid request is larger than the implementation declares (clause G-1). A skip

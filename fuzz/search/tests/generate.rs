@@ -150,6 +150,7 @@ fn a_profile_stays_within_capabilities() {
         dtypes: vec![DType::I8, DType::F32],
         max_rank: Some(3),
         max_elements: 100,
+        ..Capabilities::all()
     };
     let none =
         Capabilities { functions: vec![], dtypes: vec![DType::Bool], max_rank: Some(0), ..narrow.clone() };

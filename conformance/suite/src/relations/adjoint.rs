@@ -2,20 +2,33 @@
 //! w for each operand w. If the product is refused, so are its gradients (GRAD-2).
 //!
 //! The check uses the shapes, attributes and views of the request. It also uses the values if every sum of
-//! their products is exact in f64; otherwise it replaces them with integers.
+//! their products is exact in f64 (or f32, in a sweep in f32); otherwise it replaces them with integers.
 
 use super::original::{Ended, Original};
 use super::rewrite::{MOST_COPIED, elements, largest_integer, under, with_integers};
 use broadcheck_judge::compare::{Latitude, Verdict, compare_outcomes};
 use broadcheck_spec::{
-    Data, Expression, Function, Operand, Operation, Outcome, Request, Rules, Scalar, Tensor,
+    DType, Data, Expression, Function, Operand, Operation, Outcome, Request, Rules, Scalar, Tensor,
 };
 
 /// A product of more operands than this might not be exact.
 const MOST_OPERANDS: usize = 12;
 
-/// f64 holds every integer below this.
-const EXACT: f64 = (1u64 << 53) as f64;
+/// The dtype of the operands, and an upper bound of the integers that it represents without a gap.
+#[derive(Clone, Copy)]
+struct Exact {
+    dtype: DType,
+    below: f64,
+}
+
+impl Exact {
+    const F64: Exact = Exact { dtype: DType::F64, below: (1u64 << 53) as f64 };
+    const F32: Exact = Exact { dtype: DType::F32, below: (1u64 << 24) as f64 };
+
+    fn of(original: &Original<'_>) -> Exact {
+        if original.dtype() == DType::F32 { Exact::F32 } else { Exact::F64 }
+    }
+}
 
 /// Small enough for the products of [`MOST_OPERANDS`] operands over 2^33 elements of a result.
 const LEAST: f64 = 3.0;
@@ -26,50 +39,53 @@ pub(super) fn adjoint(original: &Original<'_>, _: u128) -> Result<(), Ended> {
         return Err(Ended::Vacuous);
     }
     let replaced;
-    let operands = if is_exact(request.operands()) {
+    let exact = Exact::of(original);
+    let operands = if exact.holds(request.operands()) {
         request.operands()
     } else {
-        let most = largest_factor(request.operands());
+        let most = exact.largest_factor(request.operands());
         let operands = request.operands().iter().enumerate();
         let integers: Option<Vec<Operand>> =
-            operands.map(|(place, operand)| with_integers(operand, place, most)).collect();
+            operands.map(|(place, operand)| with_integers(operand, exact.dtype, place, most)).collect();
         replaced = integers.ok_or(Ended::Vacuous)?;
         &replaced
     };
     match request.operation() {
-        Operation::Broadcast { .. } => broadcast(original, operands),
+        Operation::Broadcast { .. } => broadcast(original, exact, operands),
         Operation::Elementwise { .. } => product(original, operands, 0),
         Operation::Gradient { wrt, .. } => product(original, operands, *wrt),
     }
 }
 
-/// Whether every sum of products of the operands' elements is an integer that f64 represents exactly.
-fn is_exact(operands: &[Operand]) -> bool {
-    let bound = operands
-        .iter()
-        .try_fold(1.0, |bound, operand| Some(bound * largest_integer(operand)? * count(operand)));
-    bound.is_some_and(|bound| bound < EXACT)
+impl Exact {
+    /// Whether every sum of products of the operands' elements is an integer below the bound.
+    fn holds(self, operands: &[Operand]) -> bool {
+        let bound = operands.iter().try_fold(1.0, |bound, operand| {
+            Some(bound * largest_integer(operand, self.dtype)? * count(operand))
+        });
+        bound.is_some_and(|bound| bound < self.below)
+    }
+
+    /// The largest integer whose products, one factor from each operand, have an exact sum over the result.
+    fn largest_factor(self, operands: &[Operand]) -> usize {
+        let results: f64 = operands.iter().map(count).product();
+        // Broadcasting multiplies its only operand by another.
+        #[allow(clippy::cast_precision_loss, reason = "at most 12")]
+        let factors = operands.len().max(2) as f64;
+        self.whole((self.below / results).powf(1.0 / factors))
+    }
+
+    /// A bound on factors as an integer, at least [`LEAST`].
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 3 and 2^53")]
+    fn whole(self, bound: f64) -> usize {
+        bound.clamp(LEAST, self.below) as usize
+    }
 }
 
 /// The number of elements of an operand, at least 1.
 #[allow(clippy::cast_precision_loss, reason = "an estimate")]
 fn count(operand: &Operand) -> f64 {
     operand.shape().count().map_or(f64::INFINITY, |count| count.max(1) as f64)
-}
-
-/// The largest integer whose products, one factor from each operand, have an exact sum over the result.
-fn largest_factor(operands: &[Operand]) -> usize {
-    let results: f64 = operands.iter().map(count).product();
-    // Broadcasting multiplies its only operand by another.
-    #[allow(clippy::cast_precision_loss, reason = "at most 12")]
-    let factors = operands.len().max(2) as f64;
-    whole((EXACT / results).powf(1.0 / factors))
-}
-
-/// A bound on factors as an integer, at least [`LEAST`].
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 3 and 2^53")]
-fn whole(bound: f64) -> usize {
-    bound.clamp(LEAST, EXACT) as usize
 }
 
 /// `[multiply, [multiply, a, b], c]`.
@@ -105,7 +121,7 @@ fn product(original: &Original<'_>, operands: &[Operand], first: usize) -> Resul
 
 /// Checks Σ broadcast(x) · y = Σ x · (gradient of x · y by x), where y has the result's shape.
 #[allow(clippy::cast_precision_loss, reason = "at most 2^16")]
-fn broadcast(original: &Original<'_>, operands: &[Operand]) -> Result<(), Ended> {
+fn broadcast(original: &Original<'_>, exact: Exact, operands: &[Operand]) -> Result<(), Ended> {
     let request = original.request();
     let x = operands[0].clone();
     let forward =
@@ -123,8 +139,9 @@ fn broadcast(original: &Original<'_>, operands: &[Operand]) -> Result<(), Ended>
     let count = shape.count().filter(|&count| count <= MOST_COPIED).ok_or(Ended::Vacuous)?;
     let name = if x.name() == "weight" { "other" } else { "weight" };
     let y = Operand::dense(name, shape.clone(), Data::F64(vec![0.0; count])).ok();
-    let largest = largest_integer(&x).ok_or(Ended::Vacuous)?;
-    let y = y.and_then(|y| with_integers(&y, 1, whole(EXACT / (largest * count as f64) - 1.0)));
+    let largest = largest_integer(&x, exact.dtype).ok_or(Ended::Vacuous)?;
+    let most = exact.whole(exact.below / (largest * count as f64) - 1.0);
+    let y = y.and_then(|y| with_integers(&y, exact.dtype, 1, most));
     let y = y.ok_or(Ended::Vacuous)?;
     let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };
     let gradient = under(Rules::Numpy, &operation, vec![x, y.clone()]).ok_or(Ended::Vacuous)?;

@@ -4,7 +4,7 @@ use super::Relation;
 use crate::run::run_caught;
 use broadcheck_judge::compare::{Latitude, Verdict, compare_outcomes, same_outcome};
 use broadcheck_judge::describe::summarize_request;
-use broadcheck_spec::{Implementation, Outcome, Refusal, Request, Success};
+use broadcheck_spec::{DType, Implementation, Operand, Outcome, Refusal, Request, Success};
 use std::cell::OnceCell;
 
 /// A request and the implementation that answers it. The request itself is sent at most once.
@@ -87,6 +87,16 @@ impl<'a> Original<'a> {
     /// The request.
     pub fn request(&self) -> &'a Request {
         self.request
+    }
+
+    /// The dtype in which integers replace the values of operands: that of all operands, if the request and all
+    /// its variations are within the declared capabilities; otherwise f64.
+    pub(super) fn dtype(&self) -> DType {
+        let mut dtypes = self.request.operands().iter().map(Operand::dtype);
+        match dtypes.next() {
+            Some(first) if self.strict && dtypes.all(|dtype| dtype == first) => first,
+            _ => DType::F64,
+        }
     }
 
     /// The outcome of the request itself.

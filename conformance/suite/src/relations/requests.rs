@@ -1,15 +1,18 @@
 //! Every small request: all shapes up to a rank and a length, with the attributes of a rule set.
 //!
 //! Operand `place` contains the numbers 1, 2, 3, … shifted by 17 · `place` bits, so that each element of a
-//! sum or a difference shows which element of each operand was read, and every value is exact in f64.
+//! sum or a difference shows which element of each operand was read, and every value is exact in f64. Other
+//! dtypes have fewer bits per operand, so that numbers repeat in long operands, and the first operand has the
+//! largest numbers, so that a difference is not negative.
 
 use super::space::{
     AXES, Extent, axes, choices, dimensions_count, each_dimensions, flags, flags_count,
     increasing_dimensions, signed,
 };
 use super::{adjoint, stages};
+use crate::retype::{data, integers};
 use broadcheck_spec::{
-    Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules, Shape,
+    DType, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules, Shape,
 };
 
 /// The largest number of elements per operand that keeps all values apart and exact.
@@ -119,20 +122,34 @@ impl Requests {
     /// Visits the requests whose first two shapes are at these places in `shapes`. Calling this for all
     /// ordered pairs of places visits every request exactly once.
     pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Request)) {
+        self.each_in(DType::F64, shapes, first, second, visit);
+    }
+
+    /// The same in another dtype.
+    pub(super) fn each_in(
+        &self,
+        dtype: DType,
+        shapes: &[Shape],
+        first: usize,
+        second: usize,
+        visit: &mut dyn FnMut(&Request),
+    ) {
         if self.unordered && first > second {
             return;
         }
         let (one, other) = (&shapes[first], &shapes[second]);
         match self.template {
             Template::Difference => {
-                self.each_attribute(of(Function::Subtract, 0, 1), None, [one, other], visit);
+                self.each_attribute(dtype, of(Function::Subtract, 0, 1), None, [one, other], visit);
             }
-            Template::Gradient => self.each_attribute(adjoint::product_of(2), Some(0), [one, other], visit),
-            Template::Broadcast => visit(&broadcast(self.rules.into(), operand(one, 0), other)),
+            Template::Gradient => {
+                self.each_attribute(dtype, adjoint::product_of(2), Some(0), [one, other], visit);
+            }
+            Template::Broadcast => visit(&broadcast(self.rules.into(), operand_in(dtype, one, 0, 1), other)),
             Template::Sum => {
-                let pair = [operand(one, 0), operand(other, 1)];
+                let pair = [operand_in(dtype, one, 0, 3), operand_in(dtype, other, 1, 3)];
                 for third in shapes {
-                    let operands = pair.iter().cloned().chain([operand(third, 2)]).collect();
+                    let operands = pair.iter().cloned().chain([operand_in(dtype, third, 2, 3)]).collect();
                     visit(&elementwise(self.rules.into(), stages::sum_of(3), operands));
                 }
             }
@@ -141,6 +158,7 @@ impl Requests {
 
     fn each_attribute(
         &self,
+        dtype: DType,
         expression: Expression,
         wrt: Option<usize>,
         shapes: [&Shape; 2],
@@ -154,7 +172,7 @@ impl Requests {
             None => Operation::Elementwise { expression },
             Some(wrt) => Operation::Gradient { expression, wrt },
         };
-        let operands = vec![operand(shapes[0], 0), operand(shapes[1], 1)];
+        let operands = vec![operand_in(dtype, shapes[0], 0, 2), operand_in(dtype, shapes[1], 1, 2)];
         let request = Request::new(self.rules.into(), operation, operands).expect("a well-formed request");
         self.attributes.each(Reused(Some(request)), ranks, visit);
     }
@@ -256,6 +274,22 @@ fn values(shape: &[usize], place: usize) -> Vec<f64> {
     (1..=count).map(|number| (number << (17 * place)) as f64).collect()
 }
 
+/// The dense operand at `place` of `operands`. Under another dtype than f64, its elements are distinct as far as
+/// there is room for a result of all operands.
+fn operand_in(dtype: DType, shape: &Shape, place: usize, operands: usize) -> Operand {
+    if dtype == DType::F64 {
+        return operand(shape, place);
+    }
+    let (_, largest) = integers(dtype);
+    let bits = largest.ilog2().min(30) / u32::try_from(operands).expect("at most three");
+    let shift = bits * u32::try_from(operands - 1 - place).expect("at most two");
+    let count: usize = shape.iter().product();
+    let numbers = (1..1i64 << bits).cycle().take(count).map(|number| number << shift);
+    Operand::dense(NAMES[place], shape.clone(), data(dtype, numbers)).expect("one value per element")
+}
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
 /// The dense operand at `place`, all elements distinct from each other and from the other operands'.
 pub fn operand(shape: &Shape, place: usize) -> Operand {
     dense(shape.clone(), values(shape, place), place)
@@ -266,7 +300,7 @@ pub fn operand(shape: &Shape, place: usize) -> Operand {
 /// # Panics
 /// If there is not one value per element.
 pub fn dense(shape: Shape, values: Vec<f64>, place: usize) -> Operand {
-    Operand::dense(["a", "b", "c"][place], shape, values).expect("one value per element")
+    Operand::dense(NAMES[place], shape, values).expect("one value per element")
 }
 
 /// An operand with flags.

@@ -3,6 +3,7 @@
 //! Everything here returns `None` if the result cannot be built: too many elements to copy, or parts that do
 //! not form a valid request.
 
+use crate::retype::data;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
     DType, Data, Operand, Operation, Outcome, Request, Rules, Scalar, Shape, Success, Tensor,
@@ -114,10 +115,10 @@ pub(crate) fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     Outcome::Success(Success::from(Tensor::new(shape.clone(), values).unwrap_or(found)))
 }
 
-/// The operand with integers from 1 to `most` as f64, all different as far as `most` allows, so that an element
+/// The operand with integers from 1 to `most` in a dtype that represents them, all different as far as `most` allows, so that an element
 /// summed to the wrong position is detected. They are odd numbers, or squares at every second place, if the
 /// largest is at most `most`; otherwise 1, 2, 3, …, starting again after `most`.
-pub fn with_integers(operand: &Operand, place: usize, most: usize) -> Option<Operand> {
+pub fn with_integers(operand: &Operand, dtype: DType, place: usize, most: usize) -> Option<Operand> {
     let count = operand.values().len();
     if count > 4 * MOST_COPIED {
         return None;
@@ -128,8 +129,8 @@ pub fn with_integers(operand: &Operand, place: usize, most: usize) -> Option<Ope
     let special: &dyn Fn(usize) -> usize = if place.is_multiple_of(2) { &odd } else { &square };
     let fits = count == 0 || special(count - 1) <= most;
     let number = |at: usize| if fits { special(at) } else { (at + at / most + place) % most + 1 };
-    #[allow(clippy::cast_precision_loss, reason = "below 2^53")]
-    let values: Vec<f64> = (0..count).map(|at| number(at) as f64).collect();
+    let numbers: Option<Vec<i64>> = (0..count).map(|at| i64::try_from(number(at)).ok()).collect();
+    let values = data(dtype, numbers?);
     let (name, shape) = (operand.name(), operand.shape().clone());
     let made = match operand.strides() {
         None => Operand::dense(name, shape, values).ok()?,
@@ -138,11 +139,16 @@ pub fn with_integers(operand: &Operand, place: usize, most: usize) -> Option<Ope
     flagged(made, operand.broadcastable().map(<[bool]>::to_vec))
 }
 
-/// The largest magnitude of an operand's values as f64, if all of them are integers other than 0.
-pub(crate) fn largest_integer(operand: &Operand) -> Option<f64> {
-    let Data::F64(values) = operand.values() else { return None };
-    values.iter().try_fold(1.0f64, |largest, value| {
-        (value.fract() == 0.0 && *value != 0.0).then(|| largest.max(value.abs()))
+/// The largest magnitude of an operand's values as f64, if it has this dtype and all of them are integers other
+/// than 0.
+pub(crate) fn largest_integer(operand: &Operand, dtype: DType) -> Option<f64> {
+    if operand.dtype() != dtype {
+        return None;
+    }
+    operand.values().iter().try_fold(1.0f64, |largest, value| {
+        #[allow(clippy::cast_precision_loss, reason = "an upper bound is compared with the result")]
+        let value = value.as_f64().or_else(|| value.as_i128().map(|value| value as f64))?;
+        (value.fract() == 0.0 && value != 0.0).then(|| largest.max(value.abs()))
     })
 }
 
@@ -184,7 +190,7 @@ mod tests {
     fn integers_are_different_as_far_as_the_largest_allows() {
         let integers = |count: usize, place, most| {
             let operand = Operand::dense("a", [count], vec![0i8; count]).unwrap();
-            with_integers(&operand, place, most).unwrap().values().clone()
+            with_integers(&operand, DType::F64, place, most).unwrap().values().clone()
         };
         assert_eq!(integers(4, 0, 7), Data::from(vec![1.0, 3.0, 5.0, 7.0]));
         assert_eq!(integers(4, 1, 25), Data::from(vec![4.0, 9.0, 16.0, 25.0]));

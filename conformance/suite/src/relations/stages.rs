@@ -2,12 +2,10 @@
 
 use super::original::{Ended, Original, Refusals};
 use super::rewrite::{flagged, largest_integer, under, with_integers};
+use crate::retype::integers;
 use broadcheck_spec::{
     Expression, Function, Node, Operand, Operation, Outcome, Request, RuleSet, Rules, Tensor,
 };
-
-/// The sum of three integers up to this is exact in f64.
-const MOST_ADDED: usize = 1 << 50;
 
 /// Stores the result of one function and uses it as an operand. This changes nothing, because a fused
 /// expression rounds at every function as if each result had been stored (V-4b). Only for exact expressions,
@@ -57,14 +55,20 @@ pub(super) fn operands_grouped(original: &Original<'_>, _: u128) -> Result<(), E
         return Err(Ended::Vacuous);
     };
     let at_once = sum_of(3);
-    let largest = [a, b, c].into_iter().try_fold(0.0, |sum, operand| Some(sum + largest_integer(operand)?));
-    let exact = largest.is_some_and(|largest| largest < (1u64 << 53) as f64);
+    let dtype = original.dtype();
+    let (_, most) = integers(dtype);
+    let largest =
+        [a, b, c].into_iter().try_fold(0.0, |sum, operand| Some(sum + largest_integer(operand, dtype)?));
+    #[allow(clippy::cast_precision_loss, reason = "at most 2^53")]
+    let exact = largest.is_some_and(|largest| largest < most as f64);
     if request.operands().len() == 3 && *expression == at_once && exact {
         return grouped(original, [a, b, c]);
     }
     let operands = [a, b, c].into_iter().enumerate();
+    // The sum of three integers up to an eighth of the largest is exact.
+    let most = usize::try_from(most / 8).map_err(|_| Ended::Vacuous)?;
     let operands: Option<Vec<Operand>> =
-        operands.map(|(place, operand)| with_integers(operand, place, MOST_ADDED)).collect();
+        operands.map(|(place, operand)| with_integers(operand, dtype, place, most)).collect();
     let sum = sum(operands.ok_or(Ended::Vacuous)?).ok_or(Ended::Vacuous)?;
     let [a, b, c] = sum.operands() else { return Err(Ended::Vacuous) };
     grouped(&original.of_variation(&sum)?, [a, b, c])

@@ -10,6 +10,7 @@ use super::{
     ONES_FLAGGED_AS_NUMPY, OPERANDS_AS_VIEWS, OPERANDS_GROUPED, OPERANDS_REVERSED, OPERANDS_REVERSED_RESULTS,
     Relation, Requests, Template,
 };
+use crate::retype::ORDER;
 use broadcheck_spec::RuleSet::{Bidirectional, None, Numpy, Pdpd, Theano, Xla};
 use broadcheck_spec::{Capabilities, DType, Function, OperationKind, Request, RuleSet, Shape};
 
@@ -61,17 +62,30 @@ impl RelationSweep {
     /// Visits the requests whose first two shapes are at these places in `shapes`, once with the number of
     /// each variation. Calling this for all ordered pairs of places visits every check exactly once.
     pub fn each(&self, shapes: &[Shape], first: usize, second: usize, visit: &mut dyn FnMut(&Request, u128)) {
+        self.each_in(DType::F64, shapes, first, second, visit);
+    }
+
+    /// The same in a dtype that [`covered_by`](RelationSweep::covered_by) returns.
+    pub fn each_in(
+        &self,
+        dtype: DType,
+        shapes: &[Shape],
+        first: usize,
+        second: usize,
+        visit: &mut dyn FnMut(&Request, u128),
+    ) {
         let variations = (self.relation.variations)(shapes[first].rank().max(shapes[second].rank()));
-        self.requests.each(shapes, first, second, &mut |request| {
+        self.requests.each_in(dtype, shapes, first, second, &mut |request| {
             (0..variations).for_each(|variation| visit(request, variation));
         });
     }
 
-    /// Checks that the declared capabilities cover all requests and variations.
+    /// The first dtype of [`ORDER`] in which the declared capabilities cover all requests and variations: f64 if
+    /// possible.
     ///
     /// # Errors
     /// The first thing that is not declared.
-    pub fn covered_by(&self, capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
+    pub fn covered_by(&self, capabilities: &Capabilities, extent: &Extent) -> Result<DType, String> {
         if let Some(rules) = self.rules().find(|rules| !capabilities.rules.contains(rules)) {
             return Err(format!("no rule set {rules}"));
         }
@@ -81,9 +95,25 @@ impl RelationSweep {
         if self.relation.strided && !capabilities.strided {
             return Err("no strided operands".into());
         }
-        covers_basics(capabilities, extent)
+        let has = |dtype: &DType| self.is_exact_in(*dtype, extent) && capabilities.dtypes.contains(dtype);
+        let dtype = ORDER.into_iter().find(has).unwrap_or(DType::F64);
+        covers_all(capabilities, dtype, extent).map(|()| dtype)
+    }
+
+    /// Whether every sum that the relation compares is exact in a dtype. Those of gradients are, with small
+    /// factors, in f64 and f32.
+    fn is_exact_in(&self, dtype: DType, extent: &Extent) -> bool {
+        let of_gradients = self.operations().any(|kind| kind == OperationKind::Gradient);
+        match dtype {
+            DType::F64 => true,
+            DType::F32 if of_gradients => extent.shapes_of_rank(extent.max_rank) <= MOST_SUMMED,
+            _ => !of_gradients,
+        }
     }
 }
+
+/// The product of two operands with this many elements, and with factors up to 3, has a sum that is exact in f32.
+const MOST_SUMMED: u128 = 1000;
 
 /// Checks that an implementation has the dtype and the functions of all small requests and their variations,
 /// at every rank within these bounds.
@@ -91,8 +121,12 @@ impl RelationSweep {
 /// # Errors
 /// The first thing that it lacks.
 pub fn covers_basics(capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
-    if !capabilities.dtypes.contains(&DType::F64) {
-        return Err("no dtype f64".into());
+    covers_all(capabilities, DType::F64, extent)
+}
+
+fn covers_all(capabilities: &Capabilities, dtype: DType, extent: &Extent) -> Result<(), String> {
+    if !capabilities.dtypes.contains(&dtype) {
+        return Err(format!("no dtype {dtype}"));
     }
     for function in [Function::Add, Function::Subtract, Function::Multiply] {
         if !capabilities.functions.contains(&function) {

@@ -18,8 +18,9 @@ mod run;
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 
 use crate::relations::{Extent, RELATION_SWEEPS, RelationSweep};
+use crate::retype::ORDER;
 use broadcheck_judge::text::plural;
-use broadcheck_spec::{Case, RuleSet, Sweep};
+use broadcheck_spec::{Capabilities, Case, RuleSet, Sweep};
 use long::{Arrangements, LongRuns};
 use patterns::Patterns;
 use std::collections::BTreeMap;
@@ -79,6 +80,20 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
 /// long runs would take gigabytes, and relations have no expected values.
 pub fn is_compact(sweep: &Sweep) -> bool {
     patterns::rules_of(&sweep.sweep).is_some()
+}
+
+/// [`expand`] for an implementation with these capabilities. Patterns are expanded in the first dtype of
+/// [`ORDER`] that it has, f64 if it has that. The cases of other sweeps are not changed: running them
+/// [retypes](crate::retype) each where necessary.
+///
+/// # Errors
+/// As for [`validate`].
+pub fn expand_for(sweep: &Sweep, capabilities: &Capabilities) -> Result<Expansion, String> {
+    let Checked::Patterns(patterns) = checked(sweep)? else { return expand(sweep) };
+    let covered = |patterns: &Patterns| capabilities.covers(&patterns.request()).is_ok();
+    let candidates = ORDER.into_iter().filter(|dtype| capabilities.dtypes.contains(dtype));
+    let other = candidates.map(|dtype| patterns.in_dtype(dtype)).find(covered);
+    Ok(Expansion::Cases(other.unwrap_or(patterns).cases(sweep)))
 }
 
 fn checked(sweep: &Sweep) -> Result<Checked, String> {

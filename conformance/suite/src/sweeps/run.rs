@@ -1,7 +1,7 @@
 //! Runs a sweep against an implementation: one line of the report for all its cases.
 
 use super::batched::check_batch;
-use super::{Expansion, expand};
+use super::{Expansion, expand_for};
 use crate::known::Known;
 use crate::parallel::over_ranges;
 use crate::relations::{Extent, Original, RelationSweep, Satisfied, Violation};
@@ -62,7 +62,7 @@ pub fn run_sample(
     most: u64,
 ) -> SweepReport {
     let sample = Sample { one_in: sweep.expected_cases.div_ceil(most.max(1)).max(1) };
-    let mut report = match expand(sweep) {
+    let mut report = match expand_for(sweep, implementation.capabilities()) {
         Ok(Expansion::Cases(cases)) => run_all(implementation, &cases, sample),
         Ok(Expansion::Relation { relation, extent }) => {
             run_relation(implementation, relation, extent, sample)
@@ -189,9 +189,12 @@ fn run_relation(
     sample: Sample,
 ) -> SweepReport {
     let cases = u64::try_from(relation.count(&extent)).unwrap_or(u64::MAX);
-    if let Err(reason) = relation.covered_by(implementation.capabilities(), &extent) {
-        return Tally { skipped: cases, ..Tally::default() }.report(cases, Some(reason));
-    }
+    let dtype = match relation.covered_by(implementation.capabilities(), &extent) {
+        Ok(dtype) => dtype,
+        Err(reason) => {
+            return Tally { skipped: cases, ..Tally::default() }.report(cases, Some(reason));
+        }
+    };
     let shapes = extent.shapes();
     // If the implementation answers batches faster, the requests of many pairs of shapes are checked
     // together.
@@ -207,7 +210,7 @@ fn run_relation(
         for place in pairs {
             let (first, second) = (place / shapes.len(), place % shapes.len());
             let mut within = 0;
-            relation.each(&shapes, first, second, &mut |request, variation| {
+            relation.each_in(dtype, &shapes, first, second, &mut |request, variation| {
                 within += 1;
                 if !sample.takes(place, within) {
                     tally.left_out += 1;

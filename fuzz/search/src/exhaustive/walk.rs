@@ -64,7 +64,8 @@ pub fn exhaust(
 struct Workload<'a> {
     bounds: &'a Bounds,
     groups: Vec<Group<'a>>,
-    relations: Vec<(&'static RelationSweep, &'a dyn Implementation)>,
+    /// Each relation with an implementation and the dtype in which that is asked.
+    relations: Vec<(&'static RelationSweep, &'a dyn Implementation, DType)>,
     skipped: Vec<RelationCount>,
 }
 
@@ -98,7 +99,7 @@ impl<'a> Workload<'a> {
         for relation in RELATION_SWEEPS.iter().filter(|relation| bounds.allows(relation.rules())) {
             for &implementation in implementations {
                 match relation.covered_by(implementation.capabilities(), &extent) {
-                    Ok(()) => relations.push((relation, implementation)),
+                    Ok(dtype) => relations.push((relation, implementation, dtype)),
                     Err(reason) => skipped.push(RelationCount {
                         skipped: Some(reason),
                         ..relation_count(relation, implementation, &[0; 3])
@@ -116,7 +117,7 @@ impl<'a> Workload<'a> {
             .groups
             .iter()
             .map(|group| group.requests.count(&extent).saturating_mul(group.implementations.len() as u128));
-        let checks = self.relations.iter().map(|(relation, _)| relation.count(&extent));
+        let checks = self.relations.iter().map(|(relation, ..)| relation.count(&extent));
         let work = answers.chain(checks).fold(0, u128::saturating_add);
         check_work(&extent, work)?;
         u64::try_from(work).map_err(|error| error.to_string())
@@ -128,8 +129,8 @@ impl<'a> Workload<'a> {
                 group.requests.each(shapes, first, second, &mut |request| tally.run(place, request, group));
             }
         }
-        for (place, &(sweep, implementation)) in self.relations.iter().enumerate() {
-            sweep.each(shapes, first, second, &mut |request, variation| {
+        for (place, &(sweep, implementation, dtype)) in self.relations.iter().enumerate() {
+            sweep.each_in(dtype, shapes, first, second, &mut |request, variation| {
                 tally.check(
                     place,
                     sweep,
@@ -164,7 +165,7 @@ impl<'a> Workload<'a> {
             .collect();
         let run = self.relations.iter().zip(&tally.relations);
         let mut relations: Vec<RelationCount> = run
-            .map(|((relation, implementation), counts)| relation_count(relation, *implementation, counts))
+            .map(|((relation, implementation, _), counts)| relation_count(relation, *implementation, counts))
             .collect();
         let compared =
             |counts: &GroupCount| -> u64 { counts.implementations.iter().map(|one| one.compared).sum() };
