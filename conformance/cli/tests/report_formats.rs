@@ -23,6 +23,7 @@ fn entry(id: &str, status: Status) -> Entry {
         nature: Nature::Rule,
         convention: None,
         retyped: None,
+        finding: None,
         title: "A <title> & more.".into(),
         status,
         kind: None,

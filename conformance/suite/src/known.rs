@@ -6,7 +6,7 @@ mod versions;
 
 use crate::globs::Glob;
 use crate::run::{Judged, Status};
-use broadcheck_spec::{Document, LoadError, LoadErrors};
+use broadcheck_spec::{Document, LoadError, LoadErrors, Suite};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::HashSet;
@@ -32,8 +32,10 @@ pub struct Entry {
     pub case: String,
     /// Why the implementation fails it.
     pub reason: String,
-    /// Where the reason is documented: the system's documentation, source or issue.
-    pub url: String,
+    /// The number of the finding in broadcheck's FINDINGS.md that describes the defect.
+    pub finding: Option<u32>,
+    /// Where the defect is reported or documented: an issue, the system's documentation or its source.
+    pub url: Option<String>,
     /// Whether the case passes sometimes, by chance, so that passing is not a failure.
     pub sometimes: bool,
     glob: Glob,
@@ -41,7 +43,7 @@ pub struct Entry {
 
 /// Describes the file in error messages.
 const FILE: &str =
-    "a known-failures file: `implementation: NAME` and `known:`, a list of `{case, reason, url}`";
+    "a known-failures file: `implementation: NAME` and `known:`, a list of `{case, reason, finding}`";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `implementation: NAME` and `known:`")]
@@ -62,7 +64,7 @@ impl<'de> Deserialize<'de> for Entries {
         impl<'de> Visitor<'de> for List {
             type Value = Entries;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of `{case, reason, url}`")
+                f.write_str("a list of `{case, reason, finding}`")
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Entries, A::Error> {
                 let mut count = 0;
@@ -78,11 +80,12 @@ impl<'de> Deserialize<'de> for Entries {
 
 /// An entry as written. `cases` is a list of cases with the same reason.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an entry `{case, reason, url}`")]
+#[serde(deny_unknown_fields, expecting = "an entry `{case, reason, finding}`")]
 struct RawEntry {
     case: Option<String>,
     cases: Option<Vec<String>>,
     reason: Option<String>,
+    finding: Option<u32>,
     url: Option<String>,
     #[serde(default)]
     sometimes: bool,
@@ -152,17 +155,21 @@ impl Reader {
         }
         let at = format!("{path}.url");
         match &raw.url {
-            None => self.error(&at, Some(case), "no url", "where the reason is written"),
+            None if raw.finding.is_none() => {
+                let expected = "one of them: the number of a finding, or where the defect is reported";
+                self.error(path, Some(case), "no `finding` and no `url`", expected);
+            }
             Some(url) if !is_address(url) => {
                 self.error(&at, Some(case), &format!("`{url}`"), "a url such as \"https://...\"");
             }
-            Some(_) => {}
+            None | Some(_) => {}
         }
-        let (glob, reason, url) = (glob?, reason?.to_owned(), raw.url.clone()?);
+        let (glob, reason) = (glob?, reason?.to_owned());
         (self.errors.len() == errors).then(|| Entry {
             case: case.to_owned(),
             reason,
-            url,
+            finding: raw.finding,
+            url: raw.url.clone(),
             sometimes: raw.sometimes,
             glob,
         })
@@ -215,6 +222,35 @@ impl Known {
         self.versions.contain(version)
     }
 
+    /// Checks that each entry describes a defect: it matches a case that does not test a convention. An
+    /// implementation that does not follow a convention does not declare it, and then cannot fail its cases.
+    ///
+    /// # Errors
+    /// The entries whose every case tests a convention, one per line.
+    pub fn check_against(&self, suite: &Suite) -> Result<(), String> {
+        let conventional = |entry: &&Entry| {
+            let mut cases = suite.cases.iter().filter(|case| entry.matches(&case.id)).peekable();
+            cases.peek().is_some()
+                && cases.all(|case| case.convention.is_some())
+                && !suite.sweeps.iter().any(|sweep| entry.matches(&sweep.id))
+        };
+        let errors: Vec<String> = self
+            .entries
+            .iter()
+            .filter(conventional)
+            .map(|entry| {
+                let convention = suite.get(&entry.case).and_then(|case| case.convention);
+                let convention = convention.map_or("conventions".into(), |name| format!("`{name}`"));
+                format!(
+                    "known failure `{}` of {}: found only cases that test {convention}, expected a defect: leave the \
+                     convention out of the declared ones, and the entry out of this file",
+                    entry.case, self.implementation
+                )
+            })
+            .collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
+    }
+
     /// Removes the entries that match none of these cases, for a file about the whole suite if only a part of
     /// the suite (or another one) is run.
     pub fn keep_only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
@@ -246,11 +282,11 @@ impl Entry {
             Status::Failed | Status::Errored => {
                 let known = if self.sometimes { "known to fail sometimes" } else { "known" };
                 let detail = format!("{known}: {} ({})", self.reason, judged.detail);
-                Judged { status: Status::KnownFailure, detail, ..judged }
+                Judged { status: Status::KnownFailure, detail, finding: self.finding, ..judged }
             }
             Status::Passed if self.sometimes => {
                 let detail = format!("known to fail sometimes: {} (this time it passes)", self.reason);
-                Judged { status: Status::KnownFailure, detail, ..judged }
+                Judged { status: Status::KnownFailure, detail, finding: self.finding, ..judged }
             }
             Status::Passed => {
                 let detail =
@@ -334,7 +370,7 @@ mod tests {
             ("implementation: [".into(), "2:1: implementation[0]: found a syntax error"),
             (
                 "implementation: mine\nknown: 7".into(),
-                "2:8: known: found integer `7`, expected a list of `{case, reason, url}`",
+                "2:8: known: found integer `7`, expected a list of `{case, reason, finding}`",
             ),
             (format!("{FILE}extra: 1"), "4:1: extra: found unknown field `extra`, expected one of `format`"),
             (format!("format: 2\n{FILE}"), "1:9: format: found 2, expected 1"),
@@ -354,7 +390,14 @@ mod tests {
                 with(&format!("{{case: a, reason: '', {url}}}")),
                 "4:23: case a: known[1].reason: found no reason, expected why it fails",
             ),
-            (with("{case: a, reason: b}"), "4:5: case a: known[1].url: found no url, expected where"),
+            (
+                with("{case: a, reason: b}"),
+                "4:5: case a: known[1]: found no `finding` and no `url`, expected one of them: the number",
+            ),
+            (
+                with("{case: a, reason: b, finding: seven}"),
+                "4:35: known[1].finding: found string \"seven\", expected u32",
+            ),
             (
                 with("{case: a, reason: b, url: here}"),
                 "4:31: case a: known[1].url: found `here`, expected a url such as \"https://...\"",
@@ -393,7 +436,7 @@ mod tests {
                 "4:26: known[1].sometimes: found string \"maybe\", expected a boolean",
             ),
             (with("{case: [a]}"), "4:12: known[1].case: found sequence, expected a string"),
-            (with("x"), "4:5: known[1]: found string \"x\", expected an entry `{case, reason, url}`"),
+            (with("x"), "4:5: known[1]: found string \"x\", expected an entry `{case, reason, finding}`"),
             (
                 with("{case: a, reason: no}"),
                 "4:23: known[1].reason: found `no`, expected `true` or `false`, or",
@@ -403,6 +446,31 @@ mod tests {
             assert!(told.starts_with(&format!("known.yaml:{expected}")), "{bad}: {told}");
         }
         assert!(Known::parse(&format!("format: 1\n{FILE}"), "known.yaml").is_ok());
+        let found = Known::parse(&with("{case: a, reason: b, finding: 35}"), "known.yaml").unwrap();
+        let entry = found.entry("a").unwrap();
+        assert_eq!((entry.finding, entry.url.as_deref()), (Some(35), None));
+    }
+
+    #[test]
+    fn an_entry_is_a_defect_and_not_a_convention() {
+        let suite = Suite::builtin().unwrap();
+        let checked = |case: &str| {
+            let text =
+                format!("implementation: mine\nknown:\n  - {{case: '{case}', reason: b, finding: 1}}\n");
+            Known::parse(&text, "known.yaml").unwrap().check_against(&suite)
+        };
+        let error = checked("numpy/dtypes/add-of-bool").unwrap_err();
+        assert!(
+            error.starts_with(
+                "known failure `numpy/dtypes/add-of-bool` of mine: found only cases that test `undefined-functions`,"
+            ),
+            "{error}"
+        );
+        assert!(checked("numpy/dtypes/add-of-*").is_err());
+        assert_eq!(checked("numpy/zero/*"), Ok(()));
+        assert_eq!(checked("numpy/dtypes/*"), Ok(()), "a glob over other cases too");
+        assert_eq!(checked("numpy/relations/adjoint"), Ok(()), "a sweep");
+        assert_eq!(checked("numpy/no-such-case"), Ok(()), "reported as matching no case");
     }
 
     #[test]
@@ -414,7 +482,7 @@ mod tests {
             [
                 "known.yaml:2:9: format: found 3",
                 "known.yaml:4:5: case a: known[0].reason: found no reason",
-                "known.yaml:4:5: case a: known[0].url: found no url",
+                "known.yaml:4:5: case a: known[0]: found no `finding` and no `url`",
                 "known.yaml:5:15: known[1].cause: found unknown field `cause`",
             ]
         );

@@ -81,12 +81,14 @@ pub struct Judged {
     pub outcome: Option<Outcome>,
     /// The dtype in which the case was asked, if not in its own.
     pub retyped: Option<DType>,
+    /// The number of the finding that describes a known failure.
+    pub finding: Option<u32>,
 }
 
 impl Judged {
     /// A result with this status, without an outcome.
     pub fn new(status: Status, detail: impl Into<String>) -> Judged {
-        Judged { status, kind: None, detail: detail.into(), outcome: None, retyped: None }
+        Judged { status, kind: None, detail: detail.into(), outcome: None, retyped: None, finding: None }
     }
 }
 
@@ -175,7 +177,7 @@ fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outco
         }
         (Verdict::Errored(message), None) => (Status::Errored, None, message),
     };
-    Judged { status, kind, detail, outcome: Some(outcome), retyped: asked.retyped }
+    Judged { status, kind, detail, outcome: Some(outcome), retyped: asked.retyped, finding: None }
 }
 
 /// Whether the answer to a valid request is larger than the implementation declares (clause G-1). A skip

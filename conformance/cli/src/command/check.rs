@@ -114,6 +114,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let implementations = find(&names, args.timeout)?;
     let mut known = load_known(&args.known, &implementations)?;
     add_known(&mut known, &names, &implementations, &suite, !args.selection.cases.is_empty())?;
+    known.iter().try_for_each(|known| known.check_against(&suite).map_err(Error::Input))?;
     let running: Vec<&str> = implementations.iter().map(|implementation| implementation.name()).collect();
     if need_directory(&formats, running.len()) && args.out.is_none() {
         let several = format!("--format badge: found {} implementations without --out", running.len());

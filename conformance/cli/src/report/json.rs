@@ -63,6 +63,8 @@ struct Case<'a> {
     convention: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retyped: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finding: Option<u32>,
     title: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<String>,
@@ -112,6 +114,7 @@ fn case(entry: &Entry) -> Case<'_> {
         nature: entry.nature.name(),
         convention: entry.convention.map(Convention::name),
         retyped: entry.retyped.map(DType::name),
+        finding: entry.finding,
         title: &entry.title,
         difference: entry.kind.map(|kind| kind.to_string()),
         source: &entry.sources,

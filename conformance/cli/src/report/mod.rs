@@ -84,6 +84,8 @@ pub struct Entry {
     pub convention: Option<Convention>,
     /// The dtype in which it was asked, if not in its own.
     pub retyped: Option<DType>,
+    /// The number of the finding that describes a known failure.
+    pub finding: Option<u32>,
     /// What must hold.
     pub title: String,
     /// How it ended.

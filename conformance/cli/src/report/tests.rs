@@ -8,6 +8,7 @@ fn entry(id: &str, status: Status, kind: Option<DifferenceKind>) -> Entry {
         nature: Nature::Rule,
         convention: None,
         retyped: None,
+        finding: None,
         id: id.into(),
         sweep: false,
         rules: Some(RuleSet::Xla),
