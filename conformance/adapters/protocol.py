@@ -43,6 +43,12 @@ MAX_ELEMENTS = 1 << 28
 # Operands are passed as NumPy arrays, which have at most this many axes.
 NUMPY_RANK = 64
 
+# What a system may declare in addition: conformance/PROTOCOL.md explains each field.
+OPTIONAL_FIELDS = (
+    "function_dtypes", "min_rank", "max_rank", "equal_ranks", "scalars", "max_operands", "max_calls", "unused_operands",
+    "max_elements", "large_sizes", "flushed_subnormals", "conventions", "window",
+)
+
 _DTYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16,
     "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
@@ -242,7 +248,7 @@ def _answer(system, request):
 
 def _declaration(system):
     fields = ["name", "version", "rules", "operations", "functions", "dtypes"]
-    fields += [field for field in ("max_rank", "max_elements", "window") if hasattr(system, field)]
+    fields += [field for field in OPTIONAL_FIELDS if hasattr(system, field)]
     declared = {"language": "python", "max_rank": NUMPY_RANK, **{field: getattr(system, field) for field in fields}}
     return {"version": VERSION, "implementation": declared}
 
