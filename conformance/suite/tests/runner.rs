@@ -176,7 +176,7 @@ fn undeclared_cases_are_skipped_and_never_passed() {
     let other = Capabilities { rules: vec![RuleSet::Xla], functions: Vec::new(), ..Capabilities::all() };
     assert_eq!(status(&Subject { capabilities: other, answer: asked }, &case(1)).0, Status::Skipped);
     let few = Capabilities { functions: vec![Function::Exp], ..Capabilities::all() };
-    assert_eq!(status(&Subject { capabilities: few, answer: asked }, &case(1)).1, "no function add");
+    assert_eq!(status(&Subject { capabilities: few, answer: asked }, &case(1)).1, "no add");
 }
 
 #[test]
