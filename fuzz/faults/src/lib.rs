@@ -24,7 +24,6 @@ pub use catalogue::{CATALOGUE, INEXPRESSIBLE, Inexpressible};
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
 use engine::{Decisions, MAX_ELEMENTS};
 use std::fmt;
-use std::sync::LazyLock;
 
 /// The class of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -156,13 +155,11 @@ impl Fault {
     }
 }
 
-static CAPABILITIES: LazyLock<Capabilities> =
-    LazyLock::new(|| Capabilities { max_elements: MAX_ELEMENTS, ..Capabilities::with_all_conventions() });
-
 /// The small engine, with one fault or none.
 pub struct Faulty {
     name: &'static str,
     decisions: Decisions,
+    capabilities: Capabilities,
 }
 
 impl Faulty {
@@ -170,14 +167,26 @@ impl Faulty {
     pub fn new(fault: &Fault) -> Faulty {
         let mut decisions = Decisions::default();
         (fault.plant)(&mut decisions);
-        Faulty { name: fault.id, decisions }
+        Faulty { name: fault.id, decisions, capabilities: capabilities() }
     }
 
     /// The engine without a fault. It must pass everything; otherwise what a fault shows could be an error of
     /// the engine.
     pub fn sound() -> Faulty {
-        Faulty { name: "sound", decisions: Decisions::default() }
+        Faulty { name: "sound", decisions: Decisions::default(), capabilities: capabilities() }
     }
+
+    /// The same engine, declaring less.
+    #[must_use]
+    pub fn within(self, capabilities: Capabilities) -> Faulty {
+        let max_elements = capabilities.max_elements.min(MAX_ELEMENTS);
+        Faulty { capabilities: Capabilities { max_elements, ..capabilities }, ..self }
+    }
+}
+
+/// What the engine supports: everything up to its size limit, with every convention.
+fn capabilities() -> Capabilities {
+    Capabilities { max_elements: MAX_ELEMENTS, ..Capabilities::with_all_conventions() }
 }
 
 impl Implementation for Faulty {
@@ -190,7 +199,7 @@ impl Implementation for Faulty {
     }
 
     fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
+        &self.capabilities
     }
 
     fn run(&self, request: &Request) -> Outcome {

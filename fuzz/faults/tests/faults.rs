@@ -19,7 +19,7 @@ fn without_a_fault_the_engine_passes_every_case() {
     let failed: Vec<String> = cases
         .iter()
         .zip(&judged)
-        .filter(|(_, judged)| judged.status != Status::Passed)
+        .filter(|(_, judged)| !matches!(judged.status, Status::Passed | Status::Agrees))
         .map(|(case, judged)| format!("{}: {}", case.id, judged.detail))
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));

@@ -1,0 +1,104 @@
+//! A library with one dtype is judged as hard as one with f64: every fault in shapes, alignment, views or
+//! gradients for which f64 alone is failed fails in each of the other numeric dtypes, by a case or, for the
+//! blocks of a kernel, by a sweep of long runs.
+
+use broadcheck::retype::asked;
+use broadcheck::run::{Status, run_case};
+use broadcheck::sweeps::run_sweep;
+use broadcheck_faults::{CATALOGUE, Class, Fault, Faulty};
+use broadcheck_spec::{Capabilities, Case, DType, Suite};
+use rayon::prelude::*;
+
+/// A library that declares this dtype alone, and no convention.
+fn alone(dtype: DType) -> Capabilities {
+    Capabilities { dtypes: vec![dtype], ..Capabilities::all() }
+}
+
+/// The cases that such a library is asked, as it is asked them, the smallest first.
+fn cases(suite: &Suite, dtype: DType) -> Vec<Case> {
+    let capabilities = alone(dtype);
+    let mut cases: Vec<Case> = suite
+        .cases
+        .iter()
+        .filter_map(|case| Some(asked(case, &capabilities).ok()?.case.into_owned()))
+        .collect();
+    cases.sort_by_cached_key(|case| broadcheck_faults::hunt::size(case).0);
+    cases
+}
+
+/// Whether the cases fail a library with this dtype and this fault.
+fn is_failed(fault: &Fault, dtype: DType, cases: &[Case]) -> bool {
+    let faulty = Faulty::new(fault).within(alone(dtype));
+    cases.par_iter().any(|case| run_case(&faulty, case, None).status.is_failure())
+}
+
+/// Whether a sweep around the length of a block fails it. The cases of such lengths need numbers beyond the
+/// range of the small dtypes.
+fn is_failed_by_a_sweep(fault: &Fault, dtype: DType, suite: &Suite) -> bool {
+    let faulty = Faulty::new(fault).within(alone(dtype));
+    let around = suite.sweeps.iter().filter(|sweep| sweep.id.contains("/around-"));
+    around.into_iter().any(|sweep| run_sweep(&faulty, sweep, None).judged.status.is_failure())
+}
+
+/// A fault in a convention alone, which cannot fail a library that does not follow it.
+const IN_A_CONVENTION: &str = "nary/unread-takes-no-part";
+
+/// Whether the faults of a class are about shapes, alignment, views or gradients, and not about values, dtypes,
+/// sizes or what a refusal says.
+fn is_about_broadcasting(class: Class) -> bool {
+    match class {
+        Class::Lengths
+        | Class::Alignment
+        | Class::Axis
+        | Class::OperandOrder
+        | Class::Direction
+        | Class::Nary
+        | Class::Strides
+        | Class::Collapse
+        | Class::Blocks
+        | Class::Gradient
+        | Class::Flags => true,
+        Class::Dtypes | Class::Sizes | Class::Refusal => false,
+    }
+}
+
+#[test]
+fn a_fault_is_caught_in_every_dtype() {
+    let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
+    let wide = cases(&suite, DType::F64);
+    let faults: Vec<&&Fault> = CATALOGUE
+        .iter()
+        .filter(|fault| is_about_broadcasting(fault.class) && fault.id != IN_A_CONVENTION)
+        .filter(|fault| is_failed(fault, DType::F64, &wide))
+        .collect();
+    assert!(faults.len() > 100, "f64 alone is failed for {} faults only", faults.len());
+    let mut survivors = Vec::new();
+    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::F64 && dtype != DType::Bool) {
+        let narrow = cases(&suite, dtype);
+        for fault in &faults {
+            // Only floats have gradients.
+            let applies = fault.class != Class::Gradient || dtype.is_float();
+            if applies && !is_failed(fault, dtype, &narrow) && !is_failed_by_a_sweep(fault, dtype, &suite) {
+                survivors.push(format!("{dtype}: {}", fault.id));
+            }
+        }
+    }
+    assert!(survivors.is_empty(), "{} faults:\n{}", survivors.len(), survivors.join("\n"));
+}
+
+#[test]
+fn without_a_fault_no_dtype_fails() {
+    let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
+    for dtype in DType::ALL {
+        let sound = Faulty::sound().within(alone(dtype));
+        for case in cases(&suite, dtype) {
+            let judged = run_case(&sound, &case, None);
+            assert!(
+                matches!(judged.status, Status::Passed | Status::Agrees),
+                "{} as {dtype}: {}",
+                case.id,
+                judged.detail
+            );
+        }
+    }
+}
