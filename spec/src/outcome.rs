@@ -180,7 +180,7 @@ pub enum ErrorKind {
     TimedOut,
     /// The answer was not valid.
     InvalidAnswer,
-    /// The process ended with several requests unanswered, but not when each was sent alone.
+    /// The process ended, but not when the requests that it had not answered were sent one at a time.
     NotReproduced,
     /// The process could not be started again, so the request was not sent.
     NotStarted,

@@ -17,6 +17,7 @@ mod schedule;
 mod serve;
 mod session;
 pub mod smoke;
+mod spares;
 mod start;
 mod stderr;
 mod strict;

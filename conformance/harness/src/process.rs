@@ -4,6 +4,7 @@
 use super::Options;
 use super::schedule::{Before, SizedRequest, Unanswered, Worker, ask};
 use super::session::{Fault, Session};
+use super::spares::Spares;
 use super::start::Declared;
 use broadcheck_judge::limits::answer_elements;
 use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request};
@@ -29,6 +30,7 @@ pub struct Process {
     declared: Declared,
     idle: Mutex<Vec<Worker>>,
     failed_starts: AtomicUsize,
+    spares: Spares,
 }
 
 /// Starts a command, without a shell but split into words as in a shell, and reads its answer to `start`.
@@ -40,7 +42,8 @@ pub fn open(command: &str, options: Options) -> Result<Process, String> {
     let words = super::words(command)?;
     let (session, declared) = Session::open(&words, &options)?;
     let idle = Mutex::new(vec![Worker { session, window: declared.window, first_alone: false }]);
-    Ok(Process { words, options, declared, idle, failed_starts: AtomicUsize::new(0) })
+    let (failed_starts, spares) = (AtomicUsize::new(0), Spares::default());
+    Ok(Process { words, options, declared, idle, failed_starts, spares })
 }
 
 impl Process {
@@ -66,7 +69,8 @@ impl Process {
         if self.failed_starts.load(Ordering::Relaxed) >= MAX_FAILED_STARTS {
             return not_started(format!("not started again after {MAX_FAILED_STARTS} failed starts"));
         }
-        match Session::open(&self.words, &self.options) {
+        let spare = self.spares.take(&self.words, &self.options);
+        match spare.map_or_else(|| self.start(), Ok) {
             Ok((session, declared)) => {
                 self.failed_starts.store(0, Ordering::Relaxed);
                 Ok(Worker { session, window: declared.window, first_alone: true })
@@ -77,6 +81,13 @@ impl Process {
                 not_started(format!("it could not be started again: {message}"))
             }
         }
+    }
+
+    /// Starts a process, and the spares at the same time.
+    fn start(&self) -> Result<(Session, Declared), String> {
+        let starting = Session::begin(&self.words)?;
+        self.spares.refill(&self.words);
+        starting.finish(&self.options)
     }
 
     /// Handles a process that broke: decides which request caused it. Unanswered requests that are not the
@@ -90,6 +101,7 @@ impl Process {
     ) {
         let Unanswered { places, before, fault } = broken;
         let mut unanswered = VecDeque::from(places);
+        self.spares.count_break();
         match fault {
             Fault::Interrupted => {
                 for place in unanswered.drain(..).chain(queue.drain(..)) {
@@ -241,6 +253,7 @@ impl Implementation for Process {
                 }
             }
         }
+        let _user = self.spares.enter();
         while let Some(&oldest) = queue.front() {
             let mut worker = match self.take() {
                 Ok(worker) => worker,
@@ -270,6 +283,8 @@ impl Drop for Process {
             return;
         }
         idle.iter_mut().for_each(|worker| worker.session.send_stop());
+        // They have answered nothing, so nothing waits for them.
+        self.spares.send_stop();
         let began = Instant::now();
         for worker in &mut idle {
             worker.session.wait(self.options.stop_limit.saturating_sub(began.elapsed()));

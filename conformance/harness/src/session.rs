@@ -90,9 +90,14 @@ impl Session {
     /// # Errors
     /// The process does not start, or its answer is missing or invalid.
     pub(super) fn open(words: &[String], options: &Options) -> Result<(Session, Declared), String> {
-        let mut session = Session::launch(words)?;
-        let declared = session.start(options)?;
-        Ok((session, declared))
+        Session::begin(words)?.finish(options)
+    }
+
+    /// Starts a process and sends `start`, without waiting for the answer.
+    pub(super) fn begin(words: &[String]) -> Result<Starting, String> {
+        let session = Session::launch(words)?;
+        session.send_start();
+        Ok(Starting { session, since: Instant::now() })
     }
 
     /// Starts a process and sends nothing.
@@ -112,12 +117,20 @@ impl Session {
 
     /// Sends `start` and reads the answer.
     pub(super) fn start(&mut self, options: &Options) -> Result<Declared, String> {
+        self.send_start();
+        self.started(Instant::now(), options)
+    }
+
+    fn send_start(&self) {
         self.send(&json!({ "cmd": "start", "version": VERSION }));
-        let line =
-            self.receive(Instant::now(), options.start_limit, options).map_err(|fault| match fault {
-                Fault::Crashed(how) | Fault::Broken(_, how) => format!("`start` was not answered: {how}"),
-                Fault::Interrupted => fault.message(),
-            })?;
+    }
+
+    /// Reads the answer to `start`, which was sent at `since`.
+    fn started(&mut self, since: Instant, options: &Options) -> Result<Declared, String> {
+        let line = self.receive(since, options.start_limit, options).map_err(|fault| match fault {
+            Fault::Crashed(how) | Fault::Broken(_, how) => format!("`start` was not answered: {how}"),
+            Fault::Interrupted => fault.message(),
+        })?;
         start::read(&line).map_err(|errors| {
             let errors = errors.join("; ");
             format!("the answer to `start` is not valid: {errors}\nthe line: {}", excerpt(&line))
@@ -226,6 +239,25 @@ impl Session {
     /// Waits for the process to end by itself.
     pub(super) fn wait(&mut self, limit: Duration) {
         self.group.wait(limit);
+    }
+}
+
+/// A process that was sent `start`.
+pub(super) struct Starting {
+    session: Session,
+    since: Instant,
+}
+
+impl Starting {
+    /// Reads the answer to `start`.
+    pub(super) fn finish(mut self, options: &Options) -> Result<(Session, Declared), String> {
+        let declared = self.session.started(self.since, options)?;
+        Ok((self.session, declared))
+    }
+
+    /// Sends `stop` without waiting for the end.
+    pub(super) fn send_stop(&mut self) {
+        self.session.send_stop();
     }
 }
 
