@@ -15,14 +15,14 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 /// The case with other numbers, in f64, in the order in which they should be tried. At first the results of any
-/// two sets of numbers differ, as if they were digits; in the last ones this holds only for sets that differ in
-/// one operand. The numbers begin at 1 where there is room, because a 0 could come from memory that was never
+/// two sets of numbers differ, as if they were digits; in later ones this holds only for sets that differ in
+/// one operand, and in the last ones only for neighbours. The numbers begin at 1 where there is room, because a 0 could come from memory that was never
 /// written.
 pub(super) fn variants<'a>(case: &'a Case, to: DType) -> impl Iterator<Item = Case> + use<'a> {
     let (lowest, highest) = numbers::integers(to);
     // Only where there is little room.
     let lowest = lowest.max(-0x8000);
-    let spacings = [Spacing::Digits, Spacing::Narrow];
+    let spacings = [Spacing::Digits, Spacing::Narrow, Spacing::Repeating];
     let choices = spacings.into_iter().flat_map(move |spacing| [1, 0, lowest].map(|least| (spacing, least)));
     let labels = Labels::new(case);
     choices.filter_map(move |(spacing, least)| labels.as_ref()?.case(case, spacing, least..=highest))
@@ -35,6 +35,22 @@ enum Spacing {
     Digits,
     /// As far as the dtype has room for.
     Narrow,
+    /// The same, and after [`PERIOD`] labels the numbers begin again: for long runs.
+    Repeating,
+}
+
+/// The number of different labels if they repeat. It is a prime, so that elements at the distance of a block, a
+/// vector or a page have different numbers.
+const PERIOD: i64 = 61;
+
+impl Spacing {
+    /// The number of different labels.
+    fn period(self) -> i64 {
+        match self {
+            Spacing::Digits | Spacing::Narrow => i64::MAX,
+            Spacing::Repeating => PERIOD,
+        }
+    }
 }
 
 /// The expected result is compared with at most this many sets of labels.
@@ -100,7 +116,12 @@ impl Labels {
             None => None,
         };
         let expectation = Expectation::Result(ExpectedResult { tensor, intermediate, ..expected.clone() });
-        let renumbered = "The numbers are smaller than in the case as written, and in the same order.";
+        let renumbered = match spacing {
+            Spacing::Digits | Spacing::Narrow => {
+                "The numbers are smaller than in the case as written, and in the same order."
+            }
+            Spacing::Repeating => "The numbers are smaller than in the case as written, and repeat.",
+        };
         let note = match &case.note {
             Some(note) => format!("{note} {renumbered}"),
             None => renumbered.to_owned(),
@@ -116,7 +137,8 @@ impl Labels {
         let used = self.operands.iter().filter(|operand| operand.sign != 0);
         let starts = used.fold(0, |sum, _| sum + start);
         let steps = self.steps(spacing, highest - starts - least.min(0))?;
-        let last = |place: usize| self.operands[place].last().map(|last| last * steps[place]);
+        let period = spacing.period();
+        let last = |place: usize| self.operands[place].last(period).map(|last| last * steps[place]);
         let mut base = least.min(0);
         for (place, operand) in self.operands.iter().enumerate() {
             if operand.sign == -1 {
@@ -125,10 +147,10 @@ impl Labels {
         }
         let number = |place: usize, label: i64| {
             let first = if place == self.first { base } else { 0 };
-            first + start + label * steps[place]
+            first + start + label % period * steps[place]
         };
         let table = |(place, operand): (usize, &Label)| {
-            Some((0..=operand.last()?).map(|label| number(place, label)).collect())
+            Some((0..=operand.last(i64::MAX)?).map(|label| number(place, label)).collect())
         };
         self.operands.iter().enumerate().map(table).collect()
     }
@@ -142,11 +164,13 @@ impl Labels {
         order.sort_by_key(|&place| std::cmp::Reverse(self.operands[place].numbers.len()));
         let mut digit = 1;
         for (done, &place) in order.iter().enumerate() {
-            let last = self.operands[place].last()?;
+            let last = self.operands[place].last(spacing.period())?;
             steps[place] = match spacing {
                 Spacing::Digits => digit,
-                Spacing::Narrow if done == 0 => 1,
-                Spacing::Narrow => room / i64::try_from(order.len() - done).ok()? / last.max(1),
+                Spacing::Narrow | Spacing::Repeating if done == 0 => 1,
+                Spacing::Narrow | Spacing::Repeating => {
+                    room / i64::try_from(order.len() - done).ok()? / last.max(1)
+                }
             };
             room -= last * steps[place];
             if steps[place] == 0 || room < 0 {
@@ -188,9 +212,9 @@ impl Labels {
 }
 
 impl Label {
-    /// The last label.
-    fn last(&self) -> Option<i64> {
-        i64::try_from(self.numbers.len().saturating_sub(1)).ok()
+    /// The last label, if this number of labels repeat.
+    fn last(&self, period: i64) -> Option<i64> {
+        Some(i64::try_from(self.numbers.len().saturating_sub(1)).ok()?.min(period - 1))
     }
 }
 
