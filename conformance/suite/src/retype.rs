@@ -32,8 +32,8 @@ pub(crate) use numbers::{data, integers};
 
 use broadcheck_judge::limits::covers;
 use broadcheck_spec::{
-    Capabilities, Case, DType, Data, Expectation, ExpectedRefusal, ExpectedResult, NumberKind, Operand,
-    Operation, OperationKind, RefusalKind, Request, Scalar, Shape, Tensor,
+    Capabilities, Case, DType, Data, Expectation, ExpectedRefusal, ExpectedResult, Nature, NumberKind,
+    Operand, Operation, OperationKind, RefusalKind, Request, Scalar, Shape, Tensor, clauses,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -180,7 +180,8 @@ fn is_bool(dtype: DType) -> bool {
 /// Whether the case tests a dtype or arithmetic: its clause, convention or refusal is about them, or its result
 /// has a tolerance. That a function has no derivative is as true for one float dtype as for another.
 fn is_about_dtypes(case: &Case, same_kind: bool) -> bool {
-    if case.clause == "G-3" || case.clause.starts_with("V-") {
+    let is_arithmetic = clauses::get(&case.clause).is_some_and(|clause| clause.nature == Nature::Arithmetic);
+    if is_arithmetic || case.clause == "G-3" {
         return true;
     }
     match &case.expectation {

@@ -252,9 +252,9 @@ fn a_case_is_asked_as_written_where_that_is_possible() {
     let name = |dtypes: &[DType]| asked(&case, &having(dtypes)).map(|asked| asked.name());
     assert_eq!(name(&DType::ALL).unwrap(), "numpy/a-case");
     assert_eq!(name(&[DType::U8, DType::F16, DType::I32]).unwrap(), "numpy/a-case as i32");
-    assert_eq!(name(&[DType::Bool]).unwrap_err(), "no dtype f64");
+    assert_eq!(name(&[DType::Bool]).unwrap_err(), "no f64");
     let no_numpy = Capabilities { rules: vec![], ..having(&[DType::F32]) };
     assert_eq!(asked(&case, &no_numpy).map(|asked| asked.name()).unwrap_err(), "no rule set numpy");
     let no_add = Capabilities { functions: vec![], ..having(&[DType::F32]) };
-    assert_eq!(asked(&case, &no_add).map(|asked| asked.name()).unwrap_err(), "no dtype f64");
+    assert_eq!(asked(&case, &no_add).map(|asked| asked.name()).unwrap_err(), "no f64");
 }
