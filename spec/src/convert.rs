@@ -7,7 +7,7 @@ use crate::raw::{RawCase, RawSource, RawSweep, StrictOperand};
 use crate::read::read;
 use crate::request::Malformed;
 use crate::tree::{Kind, Node};
-use crate::{Case, Convention, Location, Operand, Origin, RuleSet, Source, Sweep, clauses, examples};
+use crate::{Case, Convention, DType, Location, Operand, Origin, RuleSet, Source, Sweep, clauses, examples};
 use serde::Deserialize;
 
 /// The keys of the five documents.
@@ -226,6 +226,15 @@ impl<'a> Reader<'a> {
         rules
     }
 
+    /// The field that an export adds to a case that it wrote in another dtype. It changes nothing.
+    fn check_retyped_from(&mut self, dtype: Option<&str>) {
+        let error = dtype.and_then(|name| name.parse::<DType>().err());
+        if let (Some(name), Some(_)) = (dtype, error) {
+            let expected = format!("one of {}", DType::ALL.map(DType::name).join(" "));
+            self.error("retyped_from", format!("`{}`", crate::lint::shortened(name)), expected);
+        }
+    }
+
     fn check_operands(&mut self) -> Option<Vec<Operand>> {
         self.required("operands", self.node.get("operands"))?;
         let nodes = self.items("operands");
@@ -258,6 +267,7 @@ impl<'a> Reader<'a> {
         let sources = self.check_sources();
         let origin = self.check_origin(raw.origin);
         let rules = self.check_rules(raw.rules, default_rules);
+        self.check_retyped_from(raw.retyped_from.as_deref());
         let operands = self.check_operands();
         let request = rules.zip(operands).and_then(|(rules, operands)| {
             let parts = Parts {

@@ -159,6 +159,7 @@
 //! | `operation` | | `elementwise` by default |
 //! | `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions` | | the [request](#requests) |
 //! | `result` or `refusal` | exactly one | the required outcome |
+//! | `retyped_from` | | the dtype in which the suite has the case, if `broadcheck export --dtypes` wrote it in another one; readers may ignore it |
 //! | `note` | | free text: an erratum, a decision, the arithmetic |
 //!
 //! ## Results

@@ -32,6 +32,7 @@ pub(crate) struct RawCase {
     _result: Option<IgnoredAny>,
     #[serde(rename = "refusal")]
     _refusal: Option<IgnoredAny>,
+    pub(crate) retyped_from: Option<String>,
     pub(crate) note: Option<String>,
 }
 

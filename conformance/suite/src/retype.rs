@@ -2,8 +2,8 @@
 //!
 //! Most cases are about shapes, alignment, views or sums of gradients. Their numbers are small, and any numeric
 //! dtype would do, but a case is written in one of them, mostly f64. A library without that dtype is asked the
-//! same case with the same numbers in another one: the case is *retyped*. `numpy/zero/one-with-zero as f32` is
-//! such a case.
+//! same case with the same numbers in another one: the case is *retyped*. One such case is
+//! `numpy/zero/one-with-zero-on-the-first-axis as f32`.
 //!
 //! Whether a case can be retyped is worked out from the case and never marked by hand. It can if the same numbers
 //! give the same answer in the other dtype, and nothing in between is rounded, wraps or overflows:
@@ -32,8 +32,8 @@ pub(crate) use numbers::{data, integers};
 
 use broadcheck_judge::limits::covers;
 use broadcheck_spec::{
-    Capabilities, Case, DType, Data, Expectation, ExpectedRefusal, ExpectedResult, NumberKind, Operand,
-    Operation, OperationKind, RefusalKind, Request, Scalar, Shape, Tensor,
+    Capabilities, Case, DType, Data, Expectation, ExpectedRefusal, ExpectedResult, Nature, NumberKind,
+    Operand, Operation, OperationKind, RefusalKind, Request, Scalar, Shape, Tensor, clauses,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -64,8 +64,8 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The name in reports and of the test: `numpy/zero/one-with-zero`, or, if the case was retyped,
-    /// `numpy/zero/one-with-zero as f32`.
+    /// The name in reports and of the test: the id, or, if the case was retyped, the id with the dtype, as
+    /// `numpy/zero/one-with-zero-on-the-first-axis as f32`.
     pub fn name(&self) -> String {
         self.to_string()
     }
@@ -166,8 +166,8 @@ fn with_same_numbers(case: &Case, from: DType, to: DType) -> Option<Case> {
     })
 }
 
-/// The only dtype of the operands that are not bool.
-fn dtype_of(request: &Request) -> Option<DType> {
+/// The only dtype of the operands that are not bool; `None` if they have several, or if all are bool.
+pub fn dtype_of(request: &Request) -> Option<DType> {
     let mut numbers = request.operands().iter().map(Operand::dtype).filter(|&dtype| !is_bool(dtype));
     let first = numbers.next()?;
     numbers.all(|dtype| dtype == first).then_some(first)
@@ -180,7 +180,8 @@ fn is_bool(dtype: DType) -> bool {
 /// Whether the case tests a dtype or arithmetic: its clause, convention or refusal is about them, or its result
 /// has a tolerance. That a function has no derivative is as true for one float dtype as for another.
 fn is_about_dtypes(case: &Case, same_kind: bool) -> bool {
-    if case.clause == "G-3" || case.clause.starts_with("V-") {
+    let is_arithmetic = clauses::get(&case.clause).is_some_and(|clause| clause.nature == Nature::Arithmetic);
+    if is_arithmetic || case.clause == "G-3" {
         return true;
     }
     match &case.expectation {

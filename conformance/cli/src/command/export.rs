@@ -3,6 +3,7 @@
 use super::export_bundle::{File, Format, Manifest, bundle, hash};
 use super::{Ended, Error, PASSED, print_visible};
 use crate::report::output::{may_write, write};
+use broadcheck_spec::DType;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -13,10 +14,16 @@ use std::path::{Component, Path, PathBuf};
 /// subdirectory `sweeps`. Sweeps that compare answers with each other, and sweeps of long arrays, are listed
 /// by name only: `broadcheck check` runs them. DIR/manifest.json contains the number of cases and the SHA-256
 /// of every file.
+///
+/// With --dtypes, only cases with operands of these dtypes are written. A case in another dtype is written in the
+/// first of f64 f32 i64 i32 f16 bf16 i16 i8 u64 u32 u16 u8 that is listed and in which it tests the same: its
+/// field `retyped_from` is the dtype that it has in the suite. Cases about other dtypes are left out, and the
+/// manifest contains their number.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   broadcheck export --out broadcasting-cases/
+  broadcheck export --dtypes f32,i32 --out tests/data/broadcasting/
   broadcheck export --format json --out tests/data/broadcasting/
 
 Files of an earlier export are replaced, or deleted if they are no longer part of the export. If a file was changed \
@@ -28,6 +35,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "FORMAT", value_delimiter = ',', default_value = "json,yaml")]
     format: Vec<Format>,
 
+    /// Dtypes of the operands; all if omitted
+    #[arg(long, value_name = "DTYPE", value_delimiter = ',')]
+    dtypes: Vec<DType>,
+
     /// Directory to write to, created if missing
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -37,8 +48,9 @@ pub(super) fn run(args: &Args) -> Ended {
     let mut formats = args.format.clone();
     formats.sort();
     formats.dedup();
+    let dtypes: Vec<DType> = DType::ALL.into_iter().filter(|dtype| args.dtypes.contains(dtype)).collect();
     let earlier = earlier(&args.out)?;
-    let (manifest, files) = bundle(&formats)?;
+    let (manifest, files) = bundle(&formats, &dtypes)?;
     let stale = stale(&args.out, &earlier, &files)?;
     for file in &files {
         make_parent(&args.out.join(&file.path))?;

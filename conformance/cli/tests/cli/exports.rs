@@ -1,6 +1,7 @@
 //! `broadcheck export`: the content of the directory, and the files that it does not touch.
 
 use super::*;
+use broadcheck_spec::{DType, Operand};
 
 #[test]
 fn an_export_contains_the_suite_in_both_formats() {
@@ -25,6 +26,38 @@ fn an_export_contains_the_suite_in_both_formats() {
         read.push(there.cases.len());
     }
     assert_eq!(read[0], read[1]);
+}
+
+#[test]
+fn an_export_of_one_dtype_contains_retyped_cases() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().to_str().unwrap();
+    let printed = ends(0, &["export", "--dtypes", "f32", "--out", out]).out;
+    let manifest: Value =
+        serde_json::from_str(&fs::read_to_string(directory.path().join("manifest.json")).unwrap()).unwrap();
+    let suite = broadcheck_spec::Suite::builtin().unwrap();
+    let number = |field: &str| manifest[field].as_u64().unwrap();
+    let total = manifest["cases"]["total"].as_u64().unwrap();
+    assert_eq!(total + number("left_out"), suite.cases.len() as u64);
+    assert!(number("retyped") > 1000, "{printed}");
+    assert!(printed.contains(&format!("({} in another dtype; ", number("retyped"))), "{printed}");
+    assert_eq!(manifest["dtypes"], serde_json::json!(["f32"]));
+    let mut read = Vec::new();
+    for language in ["json", "yaml"] {
+        let there = broadcheck_spec::Suite::from_paths(&[directory.path().join(language)]).unwrap();
+        assert_eq!(there.cases.len() as u64, total + number("cases_of_sweeps"), "{language}");
+        let case = there.get("numpy/zero/one-with-zero-on-the-first-axis").expect("a case about shapes");
+        let dtypes: Vec<DType> = case.request.operands().iter().map(Operand::dtype).collect();
+        assert_eq!(dtypes, [DType::F32; 2]);
+        assert!(there.get("numpy/patterns/two-operands/10").is_some());
+        read.push(there.cases.iter().map(|case| (case.id.clone(), case.request.clone())).collect::<Vec<_>>());
+        let text =
+            fs::read_to_string(directory.path().join(format!("{language}/numpy-zero.{language}"))).unwrap();
+        assert!(text.contains("retyped_from"), "{language}");
+    }
+    read.iter_mut().for_each(|cases| cases.sort_by(|one, other| one.0.cmp(&other.0)));
+    assert!(read[0] == read[1], "both formats contain the same cases");
+    complains("--dtypes <DTYPE>", &["export", "--dtypes", "f33", "--out", out]);
 }
 
 #[test]
