@@ -1,7 +1,7 @@
 //! What an implementation supports, and the trait of everything that answers requests.
 
 use crate::{
-    Convention, DType, Function, Operand, Operation, OperationKind, Outcome, Request, RuleSet, Shape,
+    Convention, DType, Function, Operand, Operation, OperationKind, Outcome, Request, RuleSet, Scalar, Shape,
 };
 use std::collections::BTreeMap;
 
@@ -99,10 +99,11 @@ impl Capabilities {
         self.conventions.contains(&convention)
     }
 
-    /// Whether a function is supported for arguments of a dtype.
+    /// Whether a function is supported for arguments of a dtype, if it supports the dtype at all. The
+    /// arguments of a function may have a dtype that no operand has, such as the bool result of `less`.
     pub fn has(&self, function: Function, dtype: DType) -> bool {
         self.functions.contains(&function)
-            && self.function_dtypes.get(&function).unwrap_or(&self.dtypes).contains(&dtype)
+            && self.function_dtypes.get(&function).is_none_or(|dtypes| dtypes.contains(&dtype))
     }
 
     /// Whether a request is supported, as far as the request itself shows.
@@ -136,9 +137,7 @@ impl Capabilities {
         if operand.strides().is_some() && !self.strided {
             return Err("no strided views".into());
         }
-        if self.flushed_subnormals.contains(&dtype)
-            && operand.values().iter().any(|value| value.is_subnormal())
-        {
+        if self.flushed_subnormals.contains(&dtype) && operand.values().iter().any(Scalar::is_subnormal) {
             return Err(format!("no subnormal {dtype}"));
         }
         self.covers_rank(operand.rank())?;
