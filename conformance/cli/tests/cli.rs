@@ -239,8 +239,12 @@ fn json_matches_its_schema() {
         let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
         for implementation in report["implementations"].as_array().unwrap() {
-            let summary = implementation["summary"].as_object().unwrap();
-            let counted: u64 = summary.values().map(|count| count.as_u64().unwrap()).sum();
+            let total = |counts: &Value| -> u64 {
+                counts.as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
+            };
+            let counted = total(&implementation["summary"]);
+            let natures = implementation["by_nature"].as_object().unwrap();
+            assert_eq!(natures.values().map(total).sum::<u64>(), counted);
             let selected = |what: &str| report["suite"][what].as_u64().unwrap();
             assert_eq!(counted, selected("cases") + selected("sweeps"));
             let entries = implementation["cases"].as_array().unwrap();

@@ -39,7 +39,15 @@ fn entry(id: &str, status: Status) -> Entry {
 fn run(name: &str, version: &str, statuses: &[Status]) -> Run {
     let id = |place: usize| format!("numpy/mine/case-{place}");
     let results = statuses.iter().enumerate().map(|(place, &status)| entry(&id(place), status)).collect();
-    Run { name: name.into(), version: version.into(), named: true, results, leftovers: Vec::new() }
+    Run {
+        name: name.into(),
+        version: version.into(),
+        named: true,
+        rules: vec![RuleSet::Numpy],
+        conventions: Vec::new(),
+        results,
+        leftovers: Vec::new(),
+    }
 }
 
 /// A plain implementation and a hostile one, with a result of every status.
@@ -47,7 +55,7 @@ fn hostile() -> Report {
     let mut strange = run(NAME, VERSION, &STATUSES);
     strange.leftovers.push(Leftover { case: "numpy/<gone>".into(), reason: "was & is not".into() });
     let runs = vec![run("mine", "1.0", &[Status::Passed; 6]), strange];
-    Report { cases: 6, sweeps: 0, sample: None, runs, interrupted: false }.cleaned()
+    Report { cases: 6, sweeps: 0, sample: None, min_asked: None, runs, interrupted: false }.cleaned()
 }
 
 #[test]
@@ -93,8 +101,15 @@ fn junit_reports_failures_of_the_run() {
 }
 
 fn alone(run: Run) -> Report {
-    Report { cases: run.results.len(), sweeps: 0, sample: None, runs: vec![run], interrupted: false }
-        .cleaned()
+    Report {
+        cases: run.results.len(),
+        sweeps: 0,
+        sample: None,
+        min_asked: None,
+        runs: vec![run],
+        interrupted: false,
+    }
+    .cleaned()
 }
 
 #[test]
@@ -118,7 +133,7 @@ fn the_page_shows_cases_as_they_are() {
     let (case, sweep) = (&suite.cases[0], &suite.sweeps[0]);
     let mut results = vec![entry(&case.id, Status::Passed), entry(&sweep.id, Status::Passed)];
     results[1].sweep = true;
-    let run = Run { name: "mine".into(), version: "1".into(), named: true, results, leftovers: Vec::new() };
+    let run = Run { results, ..run("mine", "1", &[]) };
     let page = html::render(&alone(run), &suite);
     assert!(page.contains(&format!("<div class=\"body\" id=\"{}\">", case.id)));
     assert!(page.contains("class=\"drawing\""), "the drawing of the case");
@@ -190,6 +205,7 @@ fn many_implementations_have_one_row_each() {
             cases: 3,
             sweeps: 0,
             sample: None,
+            min_asked: None,
             runs: runs.to_vec(),
             interrupted: false,
         })

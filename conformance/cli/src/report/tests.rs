@@ -27,8 +27,16 @@ fn entry(id: &str, status: Status, kind: Option<DifferenceKind>) -> Entry {
 
 fn report(results: Vec<Entry>, named: bool) -> Report {
     let cases = results.len();
-    let run = Run { name: "mine".into(), version: "1".into(), named, results, leftovers: Vec::new() };
-    Report { cases, sweeps: 0, sample: None, runs: vec![run], interrupted: false }
+    let run = Run {
+        name: "mine".into(),
+        version: "1".into(),
+        named,
+        rules: RuleSet::ALL.to_vec(),
+        conventions: Vec::new(),
+        results,
+        leftovers: Vec::new(),
+    };
+    Report { cases, sweeps: 0, sample: None, min_asked: None, runs: vec![run], interrupted: false }
 }
 
 #[test]
