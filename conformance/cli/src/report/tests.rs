@@ -149,19 +149,21 @@ fn plain(report: &Report) -> String {
 fn conventions_are_counted_apart_and_never_failures() {
     let report = differing();
     assert!(report.held() && report.failures().is_empty());
-    let text = plain(&report);
+    // Spaces and line breaks depend on the width.
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = words(&plain(&report));
     for line in [
-        "rule set          passed  failed skipped  agrees differs",
-        "xla                    1       0       0       3       1",
-        "  by nature    rules: 1 passed; conventions: 3 agree, 1 differ",
-        "  asked        xla: 5 cases, all asked",
-        "  conventions  unused-operands: agrees in 1 of 1 (declared)",
-        "               refusal-order: agrees in 1 of 2",
-        "               zero-signs: agrees in 1 of 1",
-        "               to require those that agree in every case, declare \"conventions\": [\"unused-operands\", \"zero-signs\"]",
+        "rule set passed failed skipped agrees differs",
+        "xla 1 0 0 3 1",
+        "by nature rules: 1 passed; conventions: 3 agree, 1 differ",
+        "asked xla: 5 cases, all asked",
+        "conventions unused-operands: agrees in 1 of 1 (declared)",
+        "refusal-order: agrees in 1 of 2",
+        "zero-signs: agrees in 1 of 1",
+        "to require those that agree in every case, declare \"conventions\": [\"unused-operands\", \"zero-signs\"]",
         "ok: 5 cases, 1 implementation: 1 passed, 3 agree with a convention, 1 differ from a convention",
     ] {
-        assert!(text.contains(&format!("\n{line}\n")), "{line}\n{text}");
+        assert!(text.contains(line), "{line}\n{text}");
     }
     let badge = badge::render(&report.runs[0]);
     assert!(badge.contains("#1a6b32") && badge.contains(">broadcheck: 1 passed</text>"), "{badge}");
