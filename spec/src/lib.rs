@@ -152,6 +152,7 @@
 //! | `id` | required | `[a-z0-9/-]`, unique in the suite, never changed; the id of a case in this suite begins with its rule set |
 //! | `title` | required | one sentence: what would go wrong, or what must hold |
 //! | `clause` | required | the clause of SEMANTICS.md that the case tests ([`clauses`]) |
+//! | `convention` | | the convention that the case tests, by name ([`Convention`]); only an implementation that declares it can fail the case. Required where only the values show it (`gradient-ties`, `zero-signs`); otherwise worked out from the request and the outcome |
 //! | `example` | | the documents' examples that the case encodes, by id ([`examples`]) |
 //! | `source` | | a list of `{document: KEY, lines: "20-29, 61-71"}` (keys: [`DOCUMENTS`]; lines in quotes, ascending, within the document) and `{url: "https://…"}`; omitted if the clause is the only source |
 //! | `origin` | required | where the expected values come from: `document`, `hand`, or `"system: NumPy 2.4.6"`; never the code under test |

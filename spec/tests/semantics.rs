@@ -3,7 +3,7 @@
 //!
 //! `BROADCHECK_BLESS=1 cargo test -p broadcheck-spec --test semantics` rewrites the generated parts.
 
-use broadcheck_spec::{SEMANTICS, clauses, examples};
+use broadcheck_spec::{Convention, Nature, SEMANTICS, clauses, examples};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn the_list_of_clauses_matches_the_pages() {
 
 #[test]
 fn every_clause_has_its_paragraphs_in_order() {
-    const PARAGRAPHS: [&str; 6] = ["Rule", "Example", "Refuses", "Documents", "Systems", "Why"];
+    const PARAGRAPHS: [&str; 7] = ["Nature", "Rule", "Example", "Refuses", "Documents", "Systems", "Why"];
     for (name, page) in SEMANTICS {
         let sections = page.split("\n## ").skip(1);
         for section in
@@ -38,6 +38,54 @@ fn every_clause_has_its_paragraphs_in_order() {
             let heading = section.lines().next().unwrap_or_default();
             assert_eq!(found, PARAGRAPHS, "{name}: {heading}");
         }
+    }
+}
+
+/// The paragraph of a clause that says why it holds: `Rule.`, or `Rule, with the convention [`zero-signs`](...).`
+fn nature(clause: &clauses::Clause, page: &str) -> String {
+    let target = if page.ends_with("general.md") { "#conventions" } else { "general.md#conventions" };
+    let names: Vec<String> =
+        clause.conventions().map(|convention| format!("[`{convention}`]({target})")).collect();
+    let (nature, names) = (capitalized(clause.nature.name()), names.join(" and "));
+    match (clause.nature, clause.conventions().count()) {
+        (_, 0) => format!("{nature}."),
+        (Nature::Convention, _) => format!("{nature} {names}."),
+        (Nature::Rule | Nature::Arithmetic, 1) => format!("{nature}, with the convention {names}."),
+        (Nature::Rule | Nature::Arithmetic, _) => format!("{nature}, with the conventions {names}."),
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let (first, rest) = word.split_at(1);
+    first.to_uppercase() + rest
+}
+
+#[test]
+fn every_clause_says_why_it_holds() {
+    let mut clauses = clauses::ALL.iter();
+    for (name, page) in SEMANTICS {
+        for section in page.split("\n## ").skip(1) {
+            let (heading, rest) = section.split_once("\n\n").expect("a paragraph after the heading");
+            let Some((id, _)) = heading.split_once(": ") else { continue };
+            let clause = clauses.next().expect("a clause for each section");
+            let paragraph = rest.lines().next().unwrap_or_default();
+            let expected = format!("**Nature.** {}", nature(clause, name));
+            assert_eq!((id, paragraph), (clause.id, expected.as_str()), "{name}");
+        }
+    }
+    assert!(clauses.next().is_none());
+}
+
+#[test]
+fn the_page_lists_every_convention() {
+    let (_, page) = SEMANTICS.iter().find(|(name, _)| name.ends_with("general.md")).expect("the page");
+    let (_, section) = page.split_once("\n## Conventions\n").expect("the section");
+    let (section, _) = section.split_once("\n## ").expect("the section after it");
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
+    assert_eq!(rows.len(), Convention::ALL.len());
+    for (row, convention) in rows.iter().zip(Convention::ALL) {
+        let begin = format!("| `{convention}` | {} | {} | ", convention.clause(), convention.summary());
+        assert!(row.starts_with(&begin), "{row}\nexpected {begin}");
     }
 }
 
@@ -89,15 +137,20 @@ fn replaced(text: &str, name: &str, part: &str) -> String {
     format!("{before}{begin}{part}{end}{after}")
 }
 
-/// The clauses page by page, each with a link to its heading.
+/// The clauses page by page, each with a link to its heading, and why it holds.
 fn index() -> String {
     let mut text = String::new();
     for (name, page) in &SEMANTICS[1..] {
         let title = page.lines().next().and_then(|line| line.strip_prefix("# ")).expect("a page has a title");
-        write!(text, "\n**[{title}]({name})**\n\n").expect("writing to a string does not fail");
+        write!(text, "\n**[{title}]({name})**\n\n| clause | | nature |\n|---|---|---|\n")
+            .expect("writing to a string does not fail");
         for (id, heading) in headings(page) {
             let anchor = anchor(&format!("{id}: {heading}"));
-            writeln!(text, "- [{id}]({name}#{anchor}): {heading}")
+            let clause = clauses::get(id).expect("the list matches the pages");
+            let nature = clause.nature.name().to_owned();
+            let names = clause.conventions().map(|convention| format!("`{convention}`"));
+            let nature = std::iter::once(nature).chain(names).collect::<Vec<_>>().join(", ");
+            writeln!(text, "| [{id}]({name}#{anchor}) | {heading} | {nature} |")
                 .expect("writing to a string does not fail");
         }
     }

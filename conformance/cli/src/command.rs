@@ -14,6 +14,7 @@ mod fuzz;
 mod implementations;
 mod interrupt;
 mod list;
+mod matrix;
 mod reproduce;
 mod seeds;
 mod select;
@@ -58,6 +59,7 @@ struct Cli {
 enum Command {
     Check(check::Args),
     CompareReports(compare_reports::Args),
+    Matrix(matrix::Args),
     List(list::Args),
     Show(show::Args),
     Explain(explain::Args),
@@ -118,6 +120,7 @@ pub fn main() -> ExitCode {
     let ended = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::CompareReports(args) => compare_reports::run(&args),
+        Command::Matrix(args) => matrix::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
@@ -164,6 +167,7 @@ fn wrong_number(error: &clap::Error) -> Option<String> {
     let argument = argument.to_string();
     let expected = match argument.split(' ').next().unwrap_or_default() {
         "--axis" => "a whole number such as 1 or -1, from -2^63 to 2^63-1",
+        "--min-asked" => "a whole number of percent from 0 to 100",
         "--requests" | "--sample-sweeps" => "a whole number from 1 to 2^64-1",
         _ => "a whole number from 0 to 2^64-1",
     };

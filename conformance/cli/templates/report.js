@@ -4,7 +4,7 @@
   document.documentElement.classList.add("js");
   const form = document.getElementById("_filter");
   const shown = document.getElementById("_shown");
-  const fields = ["rules", "clause", "impl", "status", "text"];
+  const fields = ["rules", "clause", "nature", "convention", "impl", "status", "text"];
   const columns = document.head.appendChild(document.createElement("style"));
   const sections = Array.from(document.querySelectorAll("section[data-rules]"), (section) => ({
     element: section,
@@ -20,6 +20,8 @@
       cases: Array.from(clause.querySelectorAll("details.case"), (one) => ({
         element: one,
         letters: one.dataset.s,
+        nature: one.dataset.n,
+        convention: one.dataset.c || "",
         marks: one.querySelector("summary > .marks"),
         counts: Array.from(one.querySelectorAll("summary > .marks > *")),
         text: one.firstElementChild.textContent.toLowerCase(),
@@ -48,7 +50,9 @@
   function matches(one, wanted) {
     const letters = lettersOf(one, wanted.impl);
     const judged = Array.from(letters).some((letter) => wanted.status.includes(letter));
-    return (wanted.status === "" || judged) && (wanted.text === "" || one.text.includes(wanted.text));
+    return (wanted.nature === "" || wanted.nature === one.nature)
+      && (wanted.convention === "" || wanted.convention === one.convention)
+      && (wanted.status === "" || judged) && (wanted.text === "" || one.text.includes(wanted.text));
   }
 
   function urgency(one) {

@@ -174,6 +174,66 @@ fn a_filter_is_an_id_a_prefix_or_a_glob() {
 }
 
 #[test]
+fn cases_are_listed_by_nature_and_convention() {
+    let listed = |args: &[&str]| -> Vec<Value> {
+        let ran = ends(0, &[&["list", "--format", "json"], args].concat());
+        serde_json::from_str::<Vec<Value>>(&ran.out).unwrap()
+    };
+    let order = listed(&["--convention", "refusal-order"]);
+    assert!(order.len() > 5 && order.iter().all(|line| line["convention"] == "refusal-order"));
+    let natures = ["rule", "arithmetic", "convention"].map(|nature| {
+        let lines = listed(&["--nature", nature]);
+        assert!(lines.iter().all(|line| line["nature"] == nature));
+        lines.len()
+    });
+    assert!(natures.iter().all(|&count| count > 100), "{natures:?}");
+    assert_eq!(natures.iter().sum::<usize>(), listed(&[]).len());
+    let text = ends(0, &["list", "--convention", "zero-signs"]).out;
+    assert!(text.lines().all(|line| line.contains("  V-3  ") && line.contains("  zero-signs  ")), "{text}");
+    complains("`promotion` is not a convention", &["list", "--convention", "promotion"]);
+    complains("with all of these properties", &["list", "--nature", "rule", "--convention", "zero-signs"]);
+
+    let shown = ends(0, &["show", order[0]["id"].as_str().unwrap()]).out;
+    assert!(shown.contains("  nature     convention refusal-order: Of several faults"), "{shown}");
+}
+
+#[test]
+fn how_much_must_be_asked_can_be_required() {
+    let gradients = ["check", "--impl", "ndarray", "--rules", "numpy", "--sample-sweeps", "1"];
+    let ran = ends(0, &gradients);
+    assert!(
+        ran.out.contains("no gradient") && ran.out.lines().last().unwrap().starts_with("ok: "),
+        "{}",
+        ran.out
+    );
+    let ran = ends(1, &[&gradients[..], &["--min-asked", "100"]].concat());
+    assert!(ran.out.contains("shape cases of numpy were asked"), "{}", ran.out);
+    assert!(ran.out.contains("expected at least 100 % (--min-asked)"), "{}", ran.out);
+    complains("--min-asked", &["check", "--min-asked", "101"]);
+}
+
+#[test]
+fn the_matrix_is_made_from_reports() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = directory.path().join("report.json");
+    let report = report.to_str().unwrap();
+    let check =
+        ["check", "--impl", "reference", "--impl", "ndarray", "--filter", "*/zero/*", "--format", "json"];
+    ends(0, &[&check[..], &["--out", report]].concat());
+    let table = ends(0, &["matrix", report]).out;
+    assert!(table.starts_with("| system | rule set | asked | passed |"), "{table}");
+    assert!(table.contains("\n| reference 0.1.0 | numpy | all "), "{table}");
+    assert!(table.contains("\n|  | xla | all ") && table.contains("\n| ndarray 0.17.2 | numpy | "), "{table}");
+    let page = write(directory.path(), "page.md", "a\n<!-- begin: matrix -->\n<!-- end: matrix -->\nb\n");
+    ends(0, &["matrix", "--into", &page, report]);
+    let text = fs::read_to_string(&page).unwrap();
+    assert_eq!(text, format!("a\n<!-- begin: matrix -->\n\n{table}\n<!-- end: matrix -->\nb\n"));
+    let other = write(directory.path(), "other.md", "a\n");
+    complains("other.md: found no line `<!-- begin: matrix -->`", &["matrix", "--into", &other, report]);
+    complains("matrix", &["matrix"]);
+}
+
+#[test]
 fn zero_passed_is_1() {
     let ran = ends(1, &["check", "--impl", "ndarray", "--filter", "xla/examples"]);
     assert!(ran.out.contains("ndarray 0.17"), "{}", ran.out);
@@ -239,8 +299,12 @@ fn json_matches_its_schema() {
         let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
         for implementation in report["implementations"].as_array().unwrap() {
-            let summary = implementation["summary"].as_object().unwrap();
-            let counted: u64 = summary.values().map(|count| count.as_u64().unwrap()).sum();
+            let total = |counts: &Value| -> u64 {
+                counts.as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
+            };
+            let counted = total(&implementation["summary"]);
+            let natures = implementation["by_nature"].as_object().unwrap();
+            assert_eq!(natures.values().map(total).sum::<u64>(), counted);
             let selected = |what: &str| report["suite"][what].as_u64().unwrap();
             assert_eq!(counted, selected("cases") + selected("sweeps"));
             let entries = implementation["cases"].as_array().unwrap();

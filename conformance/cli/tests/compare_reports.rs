@@ -126,6 +126,40 @@ fn a_case_that_was_right_and_no_longer_is_counts_as_broken() {
 }
 
 #[test]
+fn a_convention_is_not_broken() {
+    let old = [
+        ("was-known", "known_failure", "known: so"),
+        ("was-right", "passed", ""),
+        ("agreed", "agrees", ""),
+        ("now-agrees", "passed", ""),
+        ("now-right", "differs", "differs: 1"),
+        ("same", "differs", "differs: 1"),
+        ("otherwise", "differs", "differs: 1"),
+    ];
+    let new = [
+        ("was-known", "differs", "differs: 1"),
+        ("was-right", "differs", "differs: 1"),
+        ("agreed", "differs", "differs: 1"),
+        ("now-agrees", "agrees", ""),
+        ("now-right", "agrees", ""),
+        ("same", "differs", "differs: 1"),
+        ("otherwise", "differs", "differs: 2"),
+    ];
+    let (status, value, text, _) = compared(&report("mine", "1", &old), &report("mine", "2", &new));
+    assert_eq!((status, &value["broken"]), (0, &json!(0)), "{text}");
+    let changed = ["was-known", "was-right", "agreed", "now-right", "otherwise"];
+    assert_eq!(changes(&value), changed.map(|id| (id.into(), "changed".into())));
+    assert!(text.contains("agreed  (agrees with a convention -> differs from a convention)"), "{text}");
+
+    // What a convention does not excuse is still a defect.
+    let (status, value, ..) = compared(
+        &report("mine", "1", &[("a", "differs", "differs: 1"), ("b", "agrees", "")]),
+        &report("mine", "2", &[("a", "errored", "signal 11"), ("b", "failed", "wrong")]),
+    );
+    assert_eq!((status, &value["broken"]), (1, &json!(2)));
+}
+
+#[test]
 fn the_same_report_twice_is_0() {
     let same = report("mine", "1.0", &[("a", "passed", ""), ("b", "failed", "wrong")]);
     let (status, value, text, _) = compared(&same, &same);

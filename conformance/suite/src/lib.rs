@@ -7,10 +7,12 @@
 //! - [`sweeps`] expands and runs families that are too large to list;
 //! - [`relations`] checks what must hold between several answers, whatever the right ones are;
 //! - [`retype`] asks cases in a dtype that the library has;
+//! - [`asked`] counts how much of the suite an implementation was asked;
 //! - [`known`] reads files of known failures;
 //! - [`globs`] matches ids;
 //! - [`parallel`] spreads work over threads.
 
+pub mod asked;
 pub mod globs;
 pub mod known;
 pub mod parallel;

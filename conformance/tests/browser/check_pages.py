@@ -65,7 +65,7 @@ def contrast(one, other):
 
 COLOURS = """
 const colours = {};
-for (const name of ["p", "f", "e", "k", "s", "u", "faint", "x"]) {
+for (const name of ["p", "f", "e", "k", "s", "u", "a", "d", "faint", "x"]) {
   const pre = document.body.appendChild(document.createElement(name === "x" ? "pre" : "p"));
   const probe = pre.appendChild(document.createElement("span"));
   probe.className = name;
@@ -125,6 +125,18 @@ def check_filters(browser, url, report):
     browser.click("form button[type=reset]")
     browser.run("return new Promise((done) => setTimeout(done, 50))")
     expect("show all", shown(browser)[0], total)
+
+    browser.choose("nature", "arithmetic")
+    arithmetic = [case for case in reference if case["nature"] == "arithmetic"]
+    expect("filter by nature", shown(browser)[0], len(arithmetic))
+    browser.click("form button[type=reset]")
+    browser.run("return new Promise((done) => setTimeout(done, 50))")
+    browser.choose("convention", "refusal-order")
+    of_convention = [case for case in reference if case.get("convention") == "refusal-order"]
+    expect("filter by convention", (shown(browser)[0], len(of_convention) > 0), (len(of_convention), True))
+    expect("the address contains the convention", browser.run("return location.hash"), "#?convention=refusal-order")
+    browser.click("form button[type=reset]")
+    browser.run("return new Promise((done) => setTimeout(done, 50))")
 
     place = str(list(cases).index(strange))
     browser.choose("impl", place)

@@ -20,8 +20,12 @@ use std::time::Duration;
 
 /// Run the suite, or your own case files, against implementations
 ///
-/// Prints the number of cases that passed, failed and were skipped per rule set and implementation, then each
-/// failure with its request, the expected outcome and a command that reruns that case alone.
+/// Prints the number of cases that passed, failed and were skipped per rule set and implementation; how much was
+/// asked, and why not more; which conventions the implementation shares; then each failure with its request, the
+/// expected outcome and a command that reruns that case alone.
+///
+/// `passed` and `failed` count rules and arithmetic. A case that tests a convention, a point on which systems
+/// differ, `agrees` or `differs`. Only an implementation that declares the convention can fail it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,6 +35,7 @@ Examples:
   broadcheck check --filter '*/views/*'
   broadcheck check --cases my-cases/ --impl reference
   broadcheck check --impl 'python3 my_harness.py' --timeout 30s
+  broadcheck check --impl 'python3 my_harness.py' --min-asked 90
   broadcheck check --impl adapter:openvino --sample-sweeps 400
   broadcheck check --known ndarray.yaml --format json,html --out reports/
   broadcheck check --impl 'python3 my_harness.py' --write-known known.yaml
@@ -41,7 +46,9 @@ failure, and so is an entry that matches no case:
   known:
     - {case: \"numpy/zero/*\", reason: takes the maximum, url: \"https://...\"}
 
-A run fails if no case passes. With --impl, it fails if any named implementation passes no case.
+A run fails if no case passes. With --impl, it fails if any named implementation passes no case. If less than half of \
+the shape cases of a rule set that a named implementation declares could be asked, the verdict is \
+`ok, but little was asked`, with the reasons.
 
 Exit status: 0 everything passed, 1 something failed, 2 invalid input or command line, 130 interrupted.")]
 pub(super) struct Args {
@@ -68,6 +75,14 @@ pub(super) struct Args {
     /// names the sweeps that were sampled.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample_sweeps: Option<u64>,
+
+    /// Fail if less than this percentage of the shape cases of a declared rule set was asked
+    ///
+    /// A case is not asked if the implementation does not support something in it. Shape cases are those of the
+    /// nature `rule`, as opposed to arithmetic and conventions. Without this option, less than half of them
+    /// changes the verdict to `ok, but little was asked`, which is a success.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    min_asked: Option<u8>,
 
     /// Known-failures file of one implementation. May be repeated
     #[arg(long, value_name = "FILE")]
@@ -142,6 +157,7 @@ pub(super) fn run(args: &Args) -> Ended {
         cases: selected.cases.len(),
         sweeps: selected.sweeps.len(),
         sample: args.sample_sweeps,
+        min_asked: args.min_asked,
         runs,
         interrupted: interrupt::pressed(),
     }
@@ -168,6 +184,9 @@ pub(super) fn run(args: &Args) -> Ended {
         return Ok(super::WRONG_INPUT);
     }
     let mut text = report.closing() + "\n";
+    for line in report.too_little_lines().iter().chain(&report.advice()) {
+        text += &format!("{line}\n");
+    }
     for file in &destination.files {
         text += &format!("written: {}\n", file.path.display());
     }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// Compare two JSON reports: what an upgrade of an implementation broke and fixed
 ///
 /// Implementations are matched by name. A case is broken if it passed in OLD but fails in NEW, is now listed
-/// as a known failure, or is no longer answered. A passing case that is missing from NEW counts as broken
+/// as a known failure, or is no longer answered. A case that now differs from a convention of the suite has
+/// changed, and is not broken. A passing case that is missing from NEW counts as broken
 /// too, unless the reports come from different versions of broadcheck, whose suites may differ.
 #[derive(clap::Args)]
 #[command(after_help = "\

@@ -3,15 +3,18 @@
 use super::select::{Selection, rules_of};
 use super::{Ended, Error, PASSED, columns, print};
 use crate::report::clean::{visible, visible_in_json};
-use broadcheck_spec::{Case, RuleSet, Sweep, clauses, examples};
+use broadcheck_spec::{Case, Convention, Nature, RuleSet, Sweep, clauses, examples};
 use serde::Serialize;
 
-/// List the cases and sweeps of the suite: id, clause and title
+/// List the cases and sweeps of the suite: id, clause, nature and title
+///
+/// The nature is `rule`, `arithmetic`, or the name of the convention that the case tests.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   broadcheck list --rules xla
   broadcheck list --clause PDPD-3
+  broadcheck list --convention refusal-order
   broadcheck list --example X18 --format json")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -24,6 +27,14 @@ pub(super) struct Args {
     /// Only cases of this example in the source documents, such as X18
     #[arg(long, value_name = "EXAMPLE")]
     example: Option<String>,
+
+    /// Only cases of this nature
+    #[arg(long, value_enum, value_name = "NATURE")]
+    nature: Option<Kind>,
+
+    /// Only cases that test this convention, such as refusal-order
+    #[arg(long, value_name = "NAME")]
+    convention: Option<Convention>,
 
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -38,12 +49,36 @@ enum Format {
     Json,
 }
 
+/// A nature on the command line.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Kind {
+    /// A document states it, or every system that has the rule set does it
+    Rule,
+    /// IEEE 754 or two's complement arithmetic demands it
+    Arithmetic,
+    /// Systems differ, and the suite decided
+    Convention,
+}
+
+impl Kind {
+    fn nature(self) -> Nature {
+        match self {
+            Kind::Rule => Nature::Rule,
+            Kind::Arithmetic => Nature::Arithmetic,
+            Kind::Convention => Nature::Convention,
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Line<'a> {
     id: &'a str,
     sweep: bool,
     rules: Option<&'a str>,
     clause: &'a str,
+    nature: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    convention: Option<&'a str>,
     title: &'a str,
     examples: &'a [String],
     location: String,
@@ -56,6 +91,8 @@ impl<'a> Line<'a> {
             sweep: false,
             rules: Some(case.request.rules().set().name()),
             clause: &case.clause,
+            nature: case.nature().name(),
+            convention: case.convention.map(Convention::name),
             title: &case.title,
             examples: &case.examples,
             location: case.location.to_string(),
@@ -68,6 +105,8 @@ impl<'a> Line<'a> {
             sweep: true,
             rules: rules_of(sweep).map(RuleSet::name),
             clause: &sweep.clause,
+            nature: sweep.nature().name(),
+            convention: None,
             title: &sweep.title,
             examples: &sweep.examples,
             location: sweep.location.to_string(),
@@ -83,11 +122,13 @@ pub(super) fn run(args: &Args) -> Ended {
     let lines = lines.chain(selected.sweeps.iter().map(|sweep| Line::of_sweep(sweep)));
     let wanted = |line: &Line<'_>| {
         args.clause.as_ref().is_none_or(|clause| line.clause == clause)
+            && args.nature.is_none_or(|kind| line.nature == kind.nature().name())
+            && args.convention.is_none_or(|convention| line.convention == Some(convention.name()))
             && args.example.as_ref().is_none_or(|example| line.examples.contains(example))
     };
     let lines: Vec<Line<'_>> = lines.filter(wanted).collect();
     if lines.is_empty() {
-        return Err(Error::Input("found no case of this clause and example, expected at least one".into()));
+        return Err(Error::Input("found no case with all of these properties, expected at least one".into()));
     }
     let text = match args.format {
         Format::Json => {
@@ -95,8 +136,10 @@ pub(super) fn run(args: &Args) -> Ended {
                 + "\n"
         }
         Format::Text => {
-            let row =
-                |line: &Line<'_>| vec![line.id.to_owned(), line.clause.to_owned(), line.title.to_owned()];
+            let row = |line: &Line<'_>| {
+                let nature = line.convention.unwrap_or(line.nature);
+                [line.id, line.clause, nature, line.title].map(str::to_owned).to_vec()
+            };
             visible(&columns(&lines.iter().map(row).collect::<Vec<_>>()))
         }
     };

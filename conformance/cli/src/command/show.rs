@@ -4,10 +4,10 @@ use super::explain::painted;
 use super::select::load;
 use super::{Ended, Error, PASSED, print, width};
 use crate::report::clean::visible;
-use crate::report::plural;
+use crate::report::{plural, wrapped};
 use anstyle::Style;
 use broadcheck_judge::explain::Explanation;
-use broadcheck_spec::{Case, Source, Suite, Sweep, write};
+use broadcheck_spec::{Case, Convention, Nature, Source, Suite, Sweep, write};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -56,6 +56,7 @@ fn show_case(case: &Case) -> String {
     let examples = &case.examples;
     let fields = [
         ("clause", case.clause.clone()),
+        ("nature", nature(case.nature(), case.convention)),
         ("example", examples.join(", ")),
         ("source", sources(&case.sources)),
         ("origin", case.origin.to_string()),
@@ -72,6 +73,7 @@ fn show_sweep(sweep: &Sweep) -> String {
     let bounds: Vec<String> = sweep.with.iter().map(|(name, bound)| format!("{name} {bound}")).collect();
     let fields = [
         ("clause", sweep.clause.clone()),
+        ("nature", nature(sweep.nature(), None)),
         ("example", sweep.examples.join(", ")),
         ("source", sources(&sweep.sources)),
         ("location", sweep.location.to_string()),
@@ -82,6 +84,14 @@ fn show_sweep(sweep: &Sweep) -> String {
         ),
     ];
     head(&sweep.id, &sweep.title, &fields)
+}
+
+/// The nature; of a convention also its name, and what following it means.
+fn nature(nature: Nature, convention: Option<Convention>) -> String {
+    match convention {
+        Some(convention) => format!("{nature} {convention}: {}", convention.summary()),
+        None => nature.to_string(),
+    }
 }
 
 fn sources(sources: &[Source]) -> String {
@@ -100,23 +110,6 @@ fn head(id: &str, title: &str, fields: &[(&str, String)]) -> String {
         }
     }
     text
-}
-
-/// Breaks a line at spaces into parts that are at most this wide if possible.
-fn wrapped(line: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in line.split_whitespace() {
-        let last = lines.last_mut().expect("there is always a line");
-        if last.is_empty() {
-            last.push_str(word);
-        } else if last.chars().count() + 1 + word.chars().count() <= width {
-            last.push(' ');
-            last.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
 }
 
 fn indented(text: &str) -> String {

@@ -60,6 +60,8 @@ impl SuiteRun<'_> {
             name: implementation.name().into(),
             version: implementation.version().into(),
             named: self.named,
+            rules: implementation.capabilities().rules.clone(),
+            conventions: implementation.capabilities().conventions.clone(),
             results,
             leftovers: leftovers.collect(),
         }

@@ -35,7 +35,7 @@ pub fn render(run: &Run) -> String {
     let (left_width, right_width) = (left_text + 12, right_text + 12);
     let badge = Badge {
         marker: MARKER,
-        title: format!("{PRODUCT}, {}: {}, {} skipped", run.title(), verdict(&summary), summary.skipped),
+        title: title(run, &summary),
         left,
         right,
         colour: colour(&summary),
@@ -50,7 +50,18 @@ pub fn render(run: &Run) -> String {
     badge.render().expect("an image of texts can be written to a string")
 }
 
-/// `12 failed, 500 passed`: failures first.
+/// The counts in full, for screen readers and as a tooltip.
+fn title(run: &Run, summary: &Summary) -> String {
+    let Summary { skipped, agrees, differs, .. } = summary;
+    let mut text = format!("{PRODUCT}, {}: {}, {skipped} skipped", run.title(), verdict(summary));
+    if agrees + differs > 0 {
+        text += &format!("; conventions: {agrees} agree, {differs} differ");
+    }
+    text
+}
+
+/// `12 failed, 500 passed`: failures first. Conventions are in the title only: they are not a matter of right
+/// and wrong.
 fn verdict(summary: &Summary) -> String {
     let counts = [
         (summary.failed, "failed"),

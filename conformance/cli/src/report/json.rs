@@ -1,13 +1,16 @@
 //! The report for programs, described by `schema/report.schema.json`.
 
-use super::{Entry, Report, Run, Summary};
-use broadcheck_spec::{Convention, DType, RuleSet};
+use super::{Entry, Report, Run, Shared, Summary};
+use broadcheck::asked;
+use broadcheck_spec::{Convention, DType, Nature, RuleSet};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct Document<'a> {
     suite: Suite<'a>,
     interrupted: bool,
+    verdict: &'a str,
     implementations: Vec<Implementation<'a>>,
 }
 
@@ -28,6 +31,12 @@ struct Implementation<'a> {
     name: &'a str,
     version: &'a str,
     summary: Counts,
+    /// The same counts, by nature.
+    by_nature: BTreeMap<&'a str, Counts>,
+    /// How much of each declared rule set was asked.
+    asked: Vec<Asked>,
+    /// How far each convention is shared.
+    conventions: Vec<SharedConvention>,
     known_without_case: Vec<Leftover<'a>>,
     cases: Vec<Case<'a>>,
 }
@@ -41,6 +50,32 @@ struct Counts {
     known: usize,
     agrees: usize,
     differs: usize,
+}
+
+#[derive(Serialize)]
+struct Asked {
+    rules: &'static str,
+    cases: usize,
+    asked: usize,
+    retyped: usize,
+    not_asked: Vec<Reason>,
+    shape_cases: usize,
+    shape_asked: usize,
+    shape_not_asked: Vec<Reason>,
+}
+
+#[derive(Serialize)]
+struct Reason {
+    reason: String,
+    cases: usize,
+}
+
+#[derive(Serialize)]
+struct SharedConvention {
+    name: &'static str,
+    declared: bool,
+    agrees: usize,
+    cases: usize,
 }
 
 #[derive(Serialize)]
@@ -82,6 +117,7 @@ pub(crate) fn render(report: &Report) -> String {
             sweep_sample: report.sample,
         },
         interrupted: report.interrupted,
+        verdict: report.verdict().name(),
         implementations: report.runs.iter().map(implementation).collect(),
     };
     let text = serde_json::to_string_pretty(&document).expect("texts and numbers can be written as JSON");
@@ -89,11 +125,14 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn implementation(run: &Run) -> Implementation<'_> {
-    let Summary { passed, failed, skipped, errored, known, agrees, differs } = run.summary();
+    let by_nature = run.by_nature().map(|(nature, summary)| (Nature::name(nature), counts(summary)));
     Implementation {
         name: &run.name,
         version: &run.version,
-        summary: Counts { passed, failed, skipped, errored, known, agrees, differs },
+        summary: counts(run.summary()),
+        by_nature: by_nature.into(),
+        asked: run.asked().into_iter().map(asked).collect(),
+        conventions: run.shared().into_iter().map(convention).collect(),
         known_without_case: run
             .leftovers
             .iter()
@@ -101,6 +140,32 @@ fn implementation(run: &Run) -> Implementation<'_> {
             .collect(),
         cases: run.results.iter().map(case).collect(),
     }
+}
+
+fn counts(summary: Summary) -> Counts {
+    let Summary { passed, failed, skipped, errored, known, agrees, differs } = summary;
+    Counts { passed, failed, skipped, errored, known, agrees, differs }
+}
+
+fn asked(asked: asked::Asked) -> Asked {
+    let list = |reasons: asked::Reasons| -> Vec<Reason> {
+        reasons.0.into_iter().map(|(reason, cases)| Reason { reason, cases }).collect()
+    };
+    Asked {
+        rules: asked.rules.name(),
+        cases: asked.cases,
+        asked: asked.asked,
+        retyped: asked.retyped,
+        not_asked: list(asked.reasons),
+        shape_cases: asked.shape_cases,
+        shape_asked: asked.shape_asked,
+        shape_not_asked: list(asked.shape_reasons),
+    }
+}
+
+fn convention(shared: Shared) -> SharedConvention {
+    let Shared { convention, declared, agrees, cases } = shared;
+    SharedConvention { name: convention.name(), declared, agrees, cases }
 }
 
 fn case(entry: &Entry) -> Case<'_> {

@@ -1,8 +1,10 @@
-//! The report as JUnit XML for continuous integration: a suite per implementation, a test per case. A known
-//! failure appears as skipped, with its reason.
+//! The report as JUnit XML for continuous integration: a suite per implementation, a test per case, with the
+//! nature of the case as a property. A known failure and a case that differs from a convention appear as skipped,
+//! with the reason.
 
 use super::{Entry, PRODUCT, Report, Run};
 use broadcheck::run::Status;
+use broadcheck_spec::{Convention, DType};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write as _;
 
@@ -10,6 +12,7 @@ use std::fmt::Write as _;
 pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(PRODUCT);
     let silent = report.silent();
+    let (too_little, min_asked) = (report.too_little(), report.min_asked.unwrap_or_default());
     for run in &report.runs {
         let mut suite = TestSuite::new(run.title());
         suite.add_test_cases(run.results.iter().map(|entry| test(run, entry)));
@@ -20,6 +23,11 @@ pub fn render(report: &Report) -> String {
         if silent.iter().any(|other| std::ptr::eq(*other, run)) {
             suite.add_test_case(failed(run, "passes some case", "passed no case"));
         }
+        let too_little = too_little.iter().filter(|(other, _)| std::ptr::eq(*other, run));
+        suite.add_test_cases(too_little.map(|(run, asked)| {
+            let message = format!("{}; expected at least {min_asked} %", asked.shape_share());
+            failed(run, &format!("is asked enough of {}", asked.rules), &message)
+        }));
         document.add_test_suite(suite);
     }
     if report.interrupted {
@@ -51,7 +59,13 @@ fn test(run: &Run, entry: &Entry) -> TestCase {
         let kind = entry.kind.map_or_else(|| entry.status.name().to_owned(), |kind| kind.to_string());
         status.set_type(kind).set_description(description(entry));
     }
-    let mut test = TestCase::new(&entry.id, status);
+    let mut test = TestCase::new(entry.name(), status);
+    test.add_property(("nature", entry.nature.name()));
+    for (name, value) in
+        [("convention", entry.convention.map(Convention::name)), ("retyped", entry.retyped.map(DType::name))]
+    {
+        test.add_properties(value.map(|value| (name, value)));
+    }
     let rules = entry.rules.map_or("several", |rules| rules.name());
     test.set_classname(format!("{}.{rules}.{}", run.name, entry.clause));
     test

@@ -1,4 +1,4 @@
-//! The report for a pull request: a table, and each failure in a collapsed section.
+//! The report for a pull request: a table, what it means, and each failure in a collapsed section.
 
 use super::table::Counts;
 use super::{Entry, PRODUCT, Report, Run};
@@ -22,7 +22,13 @@ pub fn render(report: &Report) -> String {
     } else {
         table(&mut text, &counts);
     }
+    for run in &report.runs {
+        about(&mut text, run);
+    }
     let _ = writeln!(text, "\n**{}**", inline(&report.closing()));
+    for line in report.too_little_lines().iter().chain(&report.advice()) {
+        let _ = writeln!(text, "\n- {}", inline(line));
+    }
     failures(&mut text, &report.failures());
     for run in &report.runs {
         for leftover in &run.leftovers {
@@ -39,6 +45,16 @@ pub fn render(report: &Report) -> String {
         let _ = writeln!(text, "\n- {} passed no case.", inline(&run.title()));
     }
     text
+}
+
+/// The results by nature, how much was asked, and which conventions are shared.
+fn about(text: &mut String, run: &Run) {
+    let _ = writeln!(text, "\n- {}: {}", inline(&run.title()), inline(&run.natures_line()));
+    for (name, lines) in [("asked", run.asked_lines()), ("conventions", run.convention_lines())] {
+        for line in lines {
+            let _ = writeln!(text, "  - {name}: {}", inline(&line));
+        }
+    }
 }
 
 /// As many failures as fit a comment on a pull request, then the number of the others.
@@ -101,7 +117,7 @@ fn failure(text: &mut String, run: &Run, entry: &Entry) {
     let _ = writeln!(
         text,
         "\n<details><summary><code>{}</code> ({}): {}</summary>\n",
-        escape(&entry.id),
+        escape(&entry.name()),
         escape(&run.name),
         escape(&entry.title)
     );
@@ -110,7 +126,7 @@ fn failure(text: &mut String, run: &Run, entry: &Entry) {
         ("request", &entry.request[..]),
         ("expectation", &entry.expectation[..]),
         ("outcome", &entry.detail.lines().map(str::to_owned).collect::<Vec<_>>()[..]),
-        ("clause", std::slice::from_ref(&entry.clause)),
+        ("clause", &[format!("{} ({})", entry.clause, entry.nature_name())][..]),
         ("source", &entry.sources[..]),
         ("location", std::slice::from_ref(&entry.location)),
         ("rerun", std::slice::from_ref(&entry.rerun)),

@@ -11,15 +11,18 @@ pub(crate) mod json;
 pub mod junit;
 pub mod known_draft;
 pub mod markdown;
+pub(crate) mod matrix;
 pub mod output;
 pub(crate) mod read;
 mod table;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod verdict;
 
 pub(crate) use broadcheck_judge::describe::{describe_expectation, describe_request};
 pub(crate) use broadcheck_judge::text::plural;
+pub(crate) use verdict::{Shared, shared};
 
 use broadcheck::run::Status;
 use broadcheck_judge::compare::DifferenceKind;
@@ -37,6 +40,8 @@ pub struct Report {
     pub sweeps: usize,
     /// The maximum number of cases run of each sweep; `None` for all.
     pub sample: Option<u64>,
+    /// The percentage of the shape cases of each declared rule set that must be asked.
+    pub min_asked: Option<u8>,
     /// One per implementation.
     pub runs: Vec<Run>,
     /// Whether the run was interrupted: missing cases were not judged.
@@ -52,6 +57,10 @@ pub struct Run {
     pub version: String,
     /// Whether the command line names it: then it must pass some case.
     pub named: bool,
+    /// The rule sets that it declares.
+    pub rules: Vec<RuleSet>,
+    /// The conventions that it declares.
+    pub conventions: Vec<Convention>,
     /// The results, in the order of the suite.
     pub results: Vec<Entry>,
     /// Entries of the known-failures file that match no case of the suite.
@@ -109,7 +118,7 @@ pub struct Entry {
 /// The number of results with each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The outcome was the expected one.
+    /// The outcome was the expected one. Cases of conventions are counted apart.
     pub passed: usize,
     /// It was not; includes unexpected passes.
     pub failed: usize,
@@ -144,6 +153,41 @@ impl Summary {
     }
 }
 
+/// The verdict on a run as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A success.
+    Ok,
+    /// A success, but less than half of the shape cases of a declared rule set were asked.
+    LittleAsked,
+    /// Something failed.
+    Failed,
+    /// The run was interrupted.
+    Interrupted,
+}
+
+impl Verdict {
+    /// The words in the closing line.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::LittleAsked => "ok, but little was asked",
+            Verdict::Failed => "FAILED",
+            Verdict::Interrupted => "interrupted",
+        }
+    }
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::LittleAsked => "little_asked",
+            Verdict::Failed => "failed",
+            Verdict::Interrupted => "interrupted",
+        }
+    }
+}
+
 impl Run {
     /// The counts over all rule sets.
     pub fn summary(&self) -> Summary {
@@ -157,20 +201,26 @@ impl Run {
 }
 
 impl Report {
-    /// Whether the run is a success: nothing failed, and each implementation named on the command line passed
-    /// a case.
+    /// Whether the run is a success: nothing failed, each implementation named on the command line passed a
+    /// case, and as much was asked as required.
     pub fn held(&self) -> bool {
         let fine = |run: &Run| run.leftovers.is_empty() && !run.results.iter().any(|e| e.status.is_failure());
-        self.runs.iter().all(fine) && self.silent().is_empty() && !self.interrupted
+        self.runs.iter().all(fine)
+            && self.silent().is_empty()
+            && self.too_little().is_empty()
+            && !self.interrupted
     }
 
-    /// The implementations that neither failed nor passed a case although they had to pass one: those named
-    /// on the command line; all, if none of them passed any.
+    /// The implementations that neither failed nor answered a case acceptably although they had to: those
+    /// named on the command line; all, if none of them did. Another answer to a convention is acceptable.
     pub fn silent(&self) -> Vec<&Run> {
-        let passed = |run: &Run| run.summary().passed > 0;
+        let answered = |run: &Run| {
+            let Summary { passed, agrees, differs, .. } = run.summary();
+            passed + agrees + differs > 0
+        };
         let failed = |run: &Run| run.results.iter().any(|entry| entry.status.is_failure());
-        let nobody = !self.runs.iter().any(passed);
-        self.runs.iter().filter(|run| !passed(run) && !failed(run) && (nobody || run.named)).collect()
+        let nobody = !self.runs.iter().any(answered);
+        self.runs.iter().filter(|run| !answered(run) && !failed(run) && (nobody || run.named)).collect()
     }
 
     /// The failures with their implementations, silent wrong answers first.
@@ -191,6 +241,16 @@ impl Report {
         let occurs =
             |set: &Option<RuleSet>| self.runs.iter().flat_map(|run| &run.results).any(|e| e.rules == *set);
         RuleSet::ALL.into_iter().map(Some).chain([None]).filter(occurs).collect()
+    }
+
+    /// The verdict on the run as a whole.
+    pub fn verdict(&self) -> Verdict {
+        match self.held() {
+            _ if self.interrupted => Verdict::Interrupted,
+            false => Verdict::Failed,
+            true if self.little().is_empty() => Verdict::Ok,
+            true => Verdict::LittleAsked,
+        }
     }
 
     /// The closing line.
@@ -214,15 +274,14 @@ impl Report {
             1 => counts.push("1 known-failure entry without a case".into()),
             count => counts.push(format!("{count} known-failure entries without a case")),
         }
-        let verdict = if self.interrupted {
-            "interrupted"
-        } else if self.held() {
-            "ok"
-        } else {
-            "FAILED"
-        };
+        match self.too_little().len() {
+            0 => {}
+            1 => counts.push("1 rule set asked too little".into()),
+            count => counts.push(format!("{count} rule sets asked too little")),
+        }
         format!(
-            "{verdict}: {}, {}: {}",
+            "{}: {}, {}: {}",
+            self.verdict().words(),
             self.scope(),
             plural(self.runs.len(), "implementation"),
             counts.join(", ")
@@ -253,4 +312,21 @@ fn severity(entry: &Entry) -> (u8, Option<DifferenceKind>) {
         _ => 3,
     };
     (rank, entry.kind)
+}
+
+/// Breaks a line at spaces into parts that are at most this wide if possible.
+pub(crate) fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in line.split_whitespace() {
+        let last = lines.last_mut().expect("there is always a line");
+        if last.is_empty() {
+            last.push_str(word);
+        } else if last.chars().count() + 1 + word.chars().count() <= width {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }

@@ -1,12 +1,15 @@
-//! Reads JSON reports, as far as a comparison needs. Unknown fields are ignored, so that reports of later
-//! versions can be read.
+//! Reads JSON reports, as far as a comparison and the matrix need. Unknown fields are ignored, so that reports of
+//! later versions can be read; fields that earlier versions did not write are optional.
 
 use super::clean;
 use broadcheck::run::Status;
+use broadcheck_spec::{Convention, DType, Nature, RuleSet};
 use serde::Deserialize;
+use std::fmt::Display;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
+use std::str::FromStr;
 
 /// The largest report that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 28;
@@ -40,8 +43,32 @@ pub(crate) struct RecordedRun {
     pub(crate) name: String,
     /// Its version.
     pub(crate) version: String,
+    /// The declared rule sets of which a case was selected.
+    #[serde(default)]
+    pub(crate) asked: Vec<RecordedAsked>,
+    /// The conventions of which a case was asked.
+    #[serde(default)]
+    pub(crate) conventions: Vec<RecordedConvention>,
     /// The cases and sweeps.
     pub(crate) cases: Vec<RecordedCase>,
+}
+
+/// A rule set that an implementation declares.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct RecordedAsked {
+    /// The rule set.
+    #[serde(deserialize_with = "parsed")]
+    pub(crate) rules: RuleSet,
+}
+
+/// A convention, and whether an implementation declares it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct RecordedConvention {
+    /// The convention.
+    #[serde(deserialize_with = "parsed")]
+    pub(crate) name: Convention,
+    /// Whether the implementation declares it.
+    pub(crate) declared: bool,
 }
 
 /// A case or sweep.
@@ -57,6 +84,21 @@ pub(crate) struct RecordedCase {
     /// What must hold.
     #[serde(default)]
     pub(crate) title: String,
+    /// The rule set; `None` for a sweep over several.
+    #[serde(default, deserialize_with = "parsed_or_null")]
+    pub(crate) rules: Option<RuleSet>,
+    /// Its nature.
+    #[serde(default, deserialize_with = "nature")]
+    pub(crate) nature: Option<Nature>,
+    /// The convention that it tests.
+    #[serde(default, deserialize_with = "parsed_or_null")]
+    pub(crate) convention: Option<Convention>,
+    /// The dtype in which it was asked, if not in its own.
+    #[serde(default, deserialize_with = "parsed_or_null")]
+    pub(crate) retyped: Option<DType>,
+    /// The number of the finding that describes a known failure.
+    #[serde(default)]
+    pub(crate) finding: Option<u32>,
 }
 
 /// A status by its name in reports.
@@ -65,6 +107,31 @@ fn status<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Status, D
     Status::ALL.into_iter().find(|status| status.name() == name).ok_or_else(|| {
         let names = Status::ALL.map(Status::name).join(" ");
         serde::de::Error::custom(format!("found the status `{name}`, expected one of {names}"))
+    })
+}
+
+/// A value by its name.
+fn parsed<'de, D: serde::Deserializer<'de>, T: FromStr<Err: Display>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+}
+
+/// A value by its name, or null.
+fn parsed_or_null<'de, D: serde::Deserializer<'de>, T: FromStr<Err: Display>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let name = Option::<String>::deserialize(deserializer)?;
+    name.map(|name| name.parse()).transpose().map_err(serde::de::Error::custom)
+}
+
+/// A nature by its name.
+fn nature<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Nature>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let found = Nature::ALL.into_iter().find(|nature| nature.name() == name);
+    found.map(Some).ok_or_else(|| {
+        let names = Nature::ALL.map(Nature::name).join(" ");
+        serde::de::Error::custom(format!("found the nature `{name}`, expected one of {names}"))
     })
 }
 

@@ -21,16 +21,18 @@ pub(super) struct Group {
     pub(super) rows: Vec<Vec<usize>>,
 }
 
-/// The name of a count and its value. Columns after the first [`ALWAYS`] appear only if they are not all
+/// The name of a count and its value. Rules and arithmetic come first, conventions last. Columns after the first [`ALWAYS`] appear only if they are not all
 /// zero.
 type Column = (&'static str, fn(&Summary) -> usize);
 
-const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column; 7] = [
     ("passed", |summary| summary.passed),
     ("failed", |summary| summary.failed),
     ("skipped", |summary| summary.skipped),
     ("errored", |summary| summary.errored),
     ("known", |summary| summary.known),
+    ("agrees", |summary| summary.agrees),
+    ("differs", |summary| summary.differs),
 ];
 
 const ALWAYS: usize = 3;

@@ -1,9 +1,10 @@
-//! The report for a terminal: a table, the failures with the worst first, and a closing line.
+//! The report for a terminal: a table, what it means for each implementation, the failures with the worst
+//! first, and a closing line.
 //!
 //! The text always contains colours; the output stream removes them where they are not supported.
 
 use super::table::{Counts, Group};
-use super::{Entry, PRODUCT, Report, Run};
+use super::{Entry, PRODUCT, Report, Run, Verdict, wrapped};
 use anstyle::{AnsiColor, Style};
 use broadcheck_judge::text::{padded, padded_left};
 use std::fmt::Write as _;
@@ -26,6 +27,9 @@ pub fn is_report(text: &str) -> bool {
 pub fn render(report: &Report, width: usize) -> String {
     let mut text = format!("{PRODUCT}: {}\n\n", report.scope());
     table(&mut text, &Counts::of(report), width);
+    for run in &report.runs {
+        about(&mut text, run, width);
+    }
     let failures = report.failures();
     for (run, entry) in &failures {
         failure(&mut text, run, entry);
@@ -43,9 +47,37 @@ pub fn render(report: &Report, width: usize) -> String {
     for run in report.silent() {
         let _ = writeln!(text, "\n{}  {} passed no case", paint(BAD, "FAILED"), run.title());
     }
-    let style = if report.held() { GOOD } else { BAD };
+    for line in report.too_little_lines() {
+        let _ = writeln!(text, "\n{}  {line}", paint(BAD, "FAILED"));
+    }
+    let style = match report.verdict() {
+        Verdict::Ok => GOOD,
+        Verdict::LittleAsked => NOTED,
+        Verdict::Failed | Verdict::Interrupted => BAD,
+    };
     let _ = writeln!(text, "\n{}", paint(style, &report.closing()));
+    for line in report.advice() {
+        for (place, part) in wrapped(&line, width.saturating_sub(4)).iter().enumerate() {
+            let _ = writeln!(text, "{}{part}", if place == 0 { "  " } else { "    " });
+        }
+    }
     text
+}
+
+/// The results by nature, how much was asked, and which conventions are shared.
+fn about(text: &mut String, run: &Run, width: usize) {
+    let _ = writeln!(text, "\n{BOLD}{}{BOLD:#}", run.title());
+    for (name, lines) in [
+        ("by nature", vec![run.natures_line()]),
+        ("asked", run.asked_lines()),
+        ("conventions", run.convention_lines()),
+    ] {
+        let parts = lines.iter().filter(|line| !line.is_empty()).flat_map(|line| {
+            let parts = wrapped(line, width.saturating_sub(17)).into_iter().enumerate();
+            parts.map(|(place, part)| if place == 0 { part } else { format!("  {part}") })
+        });
+        field(text, name, &parts.collect::<Vec<_>>());
+    }
 }
 
 fn paint(style: Style, text: &str) -> String {
@@ -126,7 +158,7 @@ fn cell(header: &str, count: usize, width: usize) -> String {
     let text = format!("{count:>width$}");
     match (header, count) {
         (_, 0) => paint(DIM, &text),
-        ("passed", _) => paint(GOOD, &text),
+        ("passed" | "agrees", _) => paint(GOOD, &text),
         ("failed" | "errored", _) => paint(BAD, &text),
         ("known", _) => paint(NOTED, &text),
         _ => text,
@@ -135,13 +167,14 @@ fn cell(header: &str, count: usize, width: usize) -> String {
 
 fn failure(text: &mut String, run: &Run, entry: &Entry) {
     let label = if entry.status == broadcheck::run::Status::Errored { "ERRORED" } else { "FAILED" };
-    let _ = writeln!(text, "\n{}  {BOLD}{}{BOLD:#}  ({})", paint(BAD, label), entry.id, run.name);
+    let _ = writeln!(text, "\n{}  {BOLD}{}{BOLD:#}  ({})", paint(BAD, label), entry.name(), run.name);
     field(text, "title", std::slice::from_ref(&entry.title));
     field(text, "request", &entry.request);
     field(text, "expectation", &entry.expectation);
     let outcome: Vec<String> = entry.detail.lines().map(str::to_owned).collect();
     field(text, "outcome", &outcome);
-    field(text, "clause", &[format!("{} of spec/SEMANTICS.md", entry.clause)]);
+    let clause = format!("{} of spec/SEMANTICS.md ({})", entry.clause, entry.nature_name());
+    field(text, "clause", &[clause]);
     field(text, "source", &entry.sources);
     field(text, "location", std::slice::from_ref(&entry.location));
     field(text, "rerun", std::slice::from_ref(&entry.rerun));

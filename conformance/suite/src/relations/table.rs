@@ -90,7 +90,7 @@ impl RelationSweep {
             return Err(format!("no rule set {rules}"));
         }
         if let Some(kind) = self.operations().find(|kind| !capabilities.operations.contains(kind)) {
-            return Err(format!("no operation {kind}"));
+            return Err(format!("no {kind}"));
         }
         if self.relation.strided && !capabilities.strided {
             return Err("no strided operands".into());

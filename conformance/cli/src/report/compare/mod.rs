@@ -1,8 +1,10 @@
 //! Compares two reports: what an upgrade of an implementation broke, and what it fixed.
 //!
-//! An answer is right (passed, whether or not listed as a known failure), wrong (failed, errored, known
-//! failure) or missing (skipped). A case is broken if it was right and no longer is, and fixed if it is right
-//! and was not. It has changed if it is wrong but was missing before, or is wrong in another way. A case that
+//! An answer is right (passed, whether or not listed as a known failure; agrees with a convention), acceptable
+//! (differs from a convention), wrong (failed, errored, known failure) or missing (skipped). A case is broken if
+//! it was right and is wrong or missing, or was acceptable and is wrong. It is fixed if it was wrong or missing
+//! and is right. It has changed if it is wrong but was missing before, is wrong in another way, or has become or
+//! is no longer acceptable: a convention is nobody's defect. A case that
 //! only the old report has is gone: if it was right, the comparison fails, because nobody knows whether it
 //! still is. Another version of broadcheck may have removed the case; then it is only counted.
 
@@ -18,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 /// The change of a case between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Change {
-    /// It was right and is no longer.
+    /// It was right or acceptable and is no longer.
     Broken,
     /// It is right and was not.
     Fixed,
@@ -270,21 +272,47 @@ fn word(status: Status) -> &'static str {
     match status {
         Status::KnownFailure => "known failure",
         Status::UnexpectedPass => "passed, listed as known failure",
+        Status::Agrees => "agrees with a convention",
+        Status::Differs => "differs from a convention",
         other => other.name(),
     }
 }
 
 fn change(old: Option<&RecordedCase>, new: &RecordedCase) -> Option<Change> {
     let Some(old) = old else { return Some(Change::New) };
-    match (is_right(old.status), is_right(new.status)) {
-        (true, true) => None,
-        (true, false) => Some(Change::Broken),
-        (false, true) => Some(Change::Fixed),
-        (false, false) if old.status == new.status && old.detail == new.detail => None,
-        (false, false) => Some(Change::Changed),
+    match (worth(old.status), worth(new.status)) {
+        (Worth::Right, Worth::Right) => None,
+        (Worth::Right, Worth::Wrong | Worth::Missing) | (Worth::Acceptable, Worth::Wrong) => {
+            Some(Change::Broken)
+        }
+        (Worth::Wrong | Worth::Missing, Worth::Right) => Some(Change::Fixed),
+        _ if old.status == new.status && old.detail == new.detail => None,
+        _ => Some(Change::Changed),
+    }
+}
+
+/// What a result is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Worth {
+    /// The expected outcome.
+    Right,
+    /// Another outcome than that of a convention which the implementation does not declare.
+    Acceptable,
+    /// A defect.
+    Wrong,
+    /// Not asked.
+    Missing,
+}
+
+fn worth(status: Status) -> Worth {
+    match status {
+        Status::Passed | Status::Agrees | Status::UnexpectedPass => Worth::Right,
+        Status::Differs => Worth::Acceptable,
+        Status::Failed | Status::Errored | Status::KnownFailure => Worth::Wrong,
+        Status::Skipped => Worth::Missing,
     }
 }
 
 fn is_right(status: Status) -> bool {
-    matches!(status, Status::Passed | Status::Agrees | Status::UnexpectedPass)
+    worth(status) == Worth::Right
 }

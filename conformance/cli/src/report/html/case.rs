@@ -4,7 +4,7 @@ use super::cell::{Cell, Sign};
 use crate::report::{Entry, Run, describe_expectation, plural};
 use broadcheck::run::Status;
 use broadcheck_judge::explain::{Explanation, Mark, Span};
-use broadcheck_spec::{Case, Source, Suite, Sweep, write};
+use broadcheck_spec::{Case, Convention, DType, Nature, Source, Suite, Sweep, write};
 
 /// The width of a drawing. Small screens scroll it.
 const DRAWING_WIDTH: usize = 76;
@@ -13,6 +13,9 @@ const DRAWING_WIDTH: usize = 76;
 pub(super) struct CaseView<'a> {
     pub(super) id: &'a str,
     pub(super) title: &'a str,
+    pub(super) nature: Nature,
+    /// The name of the convention that it tests; empty if it tests none.
+    pub(super) convention: &'static str,
     /// The letter of its status for each implementation; a dot if it was not judged.
     pub(super) letters: String,
     pub(super) cell: Cell,
@@ -46,6 +49,8 @@ pub(super) struct Piece {
 pub(super) struct OutcomeView<'a> {
     pub(super) sign: &'static Sign,
     pub(super) implementations: String,
+    /// The dtype in which the case was asked, if not in its own.
+    pub(super) retyped: Option<DType>,
     pub(super) detail: &'a str,
     /// The command that reruns the case alone, unless it passed.
     pub(super) rerun: &'a str,
@@ -63,6 +68,8 @@ impl<'a> CaseView<'a> {
         let view = CaseView {
             id: &entry.id,
             title: &entry.title,
+            nature: entry.nature,
+            convention: entry.convention.map_or("", Convention::name),
             letters: results.iter().map(letter).collect(),
             cell: Cell::of(&results.iter().copied().flatten()),
             location: &entry.location,
@@ -157,13 +164,15 @@ fn outcomes<'a>(runs: &'a [Run], results: &[Option<&'a Entry>]) -> Vec<OutcomeVi
     for (run, entry) in runs.iter().zip(results).filter_map(|(run, entry)| Some((run, (*entry)?))) {
         let sign = Sign::of(entry.status);
         let same = |other: &&mut OutcomeView<'_>| {
-            other.sign.status == entry.status && other.detail == entry.detail && other.rerun.is_empty()
+            let same_status = other.sign.status == entry.status && other.retyped == entry.retyped;
+            same_status && other.detail == entry.detail && other.rerun.is_empty()
         };
         match outcomes.iter_mut().find(same) {
             Some(other) => other.implementations += &format!(", {}", run.title()),
             None => outcomes.push(OutcomeView {
                 sign,
                 implementations: run.title(),
+                retyped: entry.retyped,
                 detail: &entry.detail,
                 rerun: match entry.status {
                     Status::Passed | Status::Skipped | Status::Agrees => "",

@@ -3,10 +3,10 @@
 use super::STYLE;
 use super::case::CaseView;
 use super::cell::{Cell, SIGNS, Sign};
-use crate::report::{Entry, PRODUCT, Report, Run};
+use crate::report::{Entry, PRODUCT, Report, Run, Verdict};
 use askama::Template;
 use broadcheck_judge::explain::heading;
-use broadcheck_spec::{RuleSet, Suite, clauses};
+use broadcheck_spec::{Convention, Nature, RuleSet, Suite, clauses};
 use std::collections::HashMap;
 
 /// The whole page.
@@ -18,7 +18,13 @@ pub(super) struct Page<'a> {
     product: &'static str,
     scope: String,
     closing: String,
-    held: bool,
+    /// The class of the verdict, and its sign.
+    verdict: (&'static str, char),
+    /// What follows the verdict: what was asked too little, and how to be asked more.
+    advice: Vec<String>,
+    natures: [(Nature, &'static str); 3],
+    /// The conventions of the results.
+    conventions: Vec<Convention>,
     signs: &'static [Sign],
     runs: Vec<RunView<'a>>,
     sets: Vec<SetView<'a>>,
@@ -27,11 +33,28 @@ pub(super) struct Page<'a> {
     failures: Vec<FailureView<'a>>,
 }
 
+/// The natures, each with its meaning.
+const NATURES: [(Nature, &str); 3] = [
+    (Nature::Rule, "stated by a document, or followed by every system that has the rule set"),
+    (Nature::Arithmetic, "demanded by IEEE 754 or two's complement"),
+    (Nature::Convention, "a point on which systems differ: only an implementation that declares it can fail"),
+];
+
+/// The conventions that cases of the report test.
+fn conventions(report: &Report) -> Vec<Convention> {
+    let occurs = |convention: &Convention| {
+        report.runs.iter().flat_map(|run| &run.results).any(|entry| entry.convention == Some(*convention))
+    };
+    Convention::ALL.into_iter().filter(occurs).collect()
+}
+
 /// A column of the matrix.
 struct RunView<'a> {
     name: &'a str,
     version: &'a str,
     total: Cell,
+    /// The results by nature, how much was asked, and which conventions are shared.
+    about: [(&'static str, Vec<String>); 3],
     run: &'a Run,
     silent: bool,
 }
@@ -74,6 +97,11 @@ impl<'a> Page<'a> {
             name: &run.name,
             version: &run.version,
             total: Cell::of(&run.results.iter()),
+            about: [
+                ("By nature", vec![run.natures_line()]),
+                ("Asked", run.asked_lines()),
+                ("Conventions", run.convention_lines()),
+            ],
             run,
             silent: silent.contains(&std::ptr::from_ref(run)),
         };
@@ -86,7 +114,14 @@ impl<'a> Page<'a> {
             product: PRODUCT,
             scope: report.scope(),
             closing: report.closing(),
-            held: report.held(),
+            verdict: match report.verdict() {
+                Verdict::Ok => ("p", '✓'),
+                Verdict::LittleAsked => ("k", '≈'),
+                Verdict::Failed | Verdict::Interrupted => ("f", '✗'),
+            },
+            advice: report.too_little_lines().into_iter().chain(report.advice()).collect(),
+            natures: NATURES,
+            conventions: conventions(report),
             signs: &SIGNS,
             runs: report.runs.iter().map(run).collect(),
             sets,
