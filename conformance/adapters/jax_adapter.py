@@ -17,6 +17,8 @@ CLEAR_EVERY = 500
 class Jax(Differentiable):
     name, version = "jax", jax.__version__
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
+    large_sizes = False
+    flushed_subnormals = ["f64", "f32", "bf16"]
 
     def __init__(self):
         super().__init__(jnp, lambda operand: jnp.asarray(operand.dense()), jax.grad, KINDS)

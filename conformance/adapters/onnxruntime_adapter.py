@@ -19,8 +19,6 @@ TYPES = {
     "u32": TensorProto.UINT32, "u16": TensorProto.UINT16, "u8": TensorProto.UINT8, "bool": TensorProto.BOOL,
 }
 OPSET = 21
-# ONNX defines the operator for the type, but ONNX Runtime has no kernel.
-LACKS = "NOT_IMPLEMENTED"
 REFUSALS = (state.NotImplemented, state.Fail, state.InvalidArgument, state.InvalidGraph, state.RuntimeException)
 
 
@@ -48,6 +46,19 @@ class OnnxRuntime:
     operations = ["elementwise", "broadcast"]
     functions = list(OPERATORS)
     dtypes = list(TYPES)
+    # ONNX's only broadcast, Expand, is bidirectional.
+    rule_operations = {"numpy": ["elementwise"]}
+    function_dtypes = {
+        # ONNX defines Neg for signed types.
+        "negate": [dtype for dtype in TYPES if not dtype.startswith("u")],
+        # ONNX Runtime's CPU provider has no kernels for the other types.
+        "maximum": [dtype for dtype in TYPES if dtype not in ("i16", "u16")],
+        "minimum": [dtype for dtype in TYPES if dtype not in ("i16", "u16")],
+        "select": [dtype for dtype in TYPES if dtype not in ("i16", "u16", "u64", "bool")],
+    }
+    unused_operands = False  # an operator takes none
+    # Expand allocates its result, and operands are NumPy arrays, which are limited in bytes even if they are empty.
+    large_sizes = False
 
     def __init__(self):
         ort.set_default_logger_severity(4)
@@ -60,15 +71,10 @@ class OnnxRuntime:
         graph, feeds = Graph(), {}
         inputs = [helper.make_tensor_value_info(o.name, TYPES[o.dtype], list(o.shape)) for o in request.operands]
         if request.operation == "broadcast":
-            if request.rules != "bidirectional":
-                raise protocol.Skipped("ONNX has no one-directional broadcast")
-            protocol.limit([length or 1 for length in request.target_shape])
             inputs.append(helper.make_tensor_value_info("target_shape", TensorProto.INT64, [len(request.target_shape)]))
             feeds["target_shape"] = np.array(request.target_shape, dtype=np.int64)
             root = graph.add("Expand", [request.operands[0].name, "target_shape"])
         else:
-            if request.unused():
-                raise protocol.Skipped("an ONNX operator takes no operand that it does not use")
             root = graph.expression(request.expression)
         if not graph.nodes:
             root = graph.add("Identity", [root])
@@ -76,7 +82,7 @@ class OnnxRuntime:
         output = helper.make_empty_tensor_value_info(root)
         model = helper.make_model(helper.make_graph(graph.nodes, "request", inputs, [output]),
                                   opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
-        with protocol.refusals(*REFUSALS, lacks=LACKS):
+        with protocol.refusals(*REFUSALS):
             session = ort.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
             return np.asarray(session.run(None, feeds)[0])
 

@@ -45,8 +45,9 @@ NUMPY_RANK = 64
 
 # What a system may declare in addition: conformance/PROTOCOL.md explains each field.
 OPTIONAL_FIELDS = (
-    "function_dtypes", "min_rank", "max_rank", "equal_ranks", "scalars", "max_operands", "max_calls", "unused_operands",
-    "max_elements", "large_sizes", "flushed_subnormals", "conventions", "window",
+    "function_dtypes", "rule_operations", "rule_functions", "ordered_operands", "min_rank", "max_rank", "equal_ranks",
+    "scalars", "max_operands", "max_calls", "unused_operands", "max_elements", "large_sizes", "flushed_subnormals",
+    "conventions", "window",
 )
 
 _DTYPES = {

@@ -40,6 +40,13 @@ pub struct Capabilities {
     /// The dtypes of a function's arguments, for each function that has fewer of them than `dtypes`. The
     /// condition of `select` does not count.
     pub function_dtypes: BTreeMap<Function, Vec<DType>>,
+    /// The operations of a rule set, for each that has fewer of them than `operations`.
+    pub rule_operations: BTreeMap<RuleSet, Vec<OperationKind>>,
+    /// The functions of a rule set, for each that has fewer of them than `functions`.
+    pub rule_functions: BTreeMap<RuleSet, Vec<Function>>,
+    /// Whether, under `pdpd`, a request has at most the operands A and B, and a function of both takes A, or
+    /// what has the shape of A, on the left and B on the right.
+    pub ordered_operands: bool,
     /// The lowest rank of an operand or target other than a scalar.
     pub min_rank: usize,
     /// The highest rank of an operand, the target or the result; `None` if there is no limit.
@@ -75,6 +82,9 @@ impl Capabilities {
             functions: Function::ALL.to_vec(),
             dtypes: DType::ALL.to_vec(),
             function_dtypes: BTreeMap::new(),
+            rule_operations: BTreeMap::new(),
+            rule_functions: BTreeMap::new(),
+            ordered_operands: false,
             min_rank: 0,
             max_rank: None,
             equal_ranks: false,
@@ -106,6 +116,13 @@ impl Capabilities {
             && self.function_dtypes.get(&function).is_none_or(|dtypes| dtypes.contains(&dtype))
     }
 
+    /// Whether an operation is supported under a rule set.
+    pub fn has_operation(&self, rules: RuleSet, operation: OperationKind) -> bool {
+        self.rules.contains(&rules)
+            && self.operations.contains(&operation)
+            && self.rule_operations.get(&rules).is_none_or(|operations| operations.contains(&operation))
+    }
+
     /// Whether a request is supported, as far as the request itself shows.
     ///
     /// # Errors
@@ -120,12 +137,16 @@ impl Capabilities {
         if !self.operations.contains(&operation) {
             return Err(format!("no {operation}"));
         }
+        if !self.has_operation(rules, operation) {
+            return Err(format!("no {operation} under {rules}"));
+        }
         request.operands().iter().try_for_each(|operand| self.covers_operand(operand))?;
         self.covers_operands_together(request)?;
         if let Operation::Broadcast { target_shape } = request.operation() {
             self.covers_rank(target_shape.rank())?;
             self.covers_size(target_shape)?;
         }
+        self.covers_order(request)?;
         self.covers_calls(request)
     }
 
@@ -158,15 +179,37 @@ impl Capabilities {
         Ok(())
     }
 
+    fn covers_order(&self, request: &Request) -> Result<(), String> {
+        if !self.ordered_operands || request.rules().set() != RuleSet::Pdpd {
+            return Ok(());
+        }
+        if request.operands().len() > 2 {
+            return Err("no third operand under pdpd".into());
+        }
+        let Some(expression) = request.operation().expression() else { return Ok(()) };
+        // The operand whose shape a part of the expression has.
+        let call = |_: Function, arguments: &[usize]| match arguments {
+            [0, 1] => Ok(0),
+            [first, others @ ..] if others.iter().all(|other| other == first) => Ok(*first),
+            _ => Err("no order other than A, B under pdpd".to_owned()),
+        };
+        expression.try_values(|operand| operand, call).map(|_| ())
+    }
+
     fn covers_calls(&self, request: &Request) -> Result<(), String> {
         let Some(expression) = request.operation().expression() else { return Ok(()) };
         if let Some(most) = self.max_calls.filter(|&most| expression.calls().count() > most) {
             return Err(format!("no more than {}", counted(most, "call")));
         }
+        let rules = request.rules().set();
+        let rule_functions = self.rule_functions.get(&rules);
         let dtype_of = |operand: usize| request.operands()[operand].dtype();
         let call = |function: Function, arguments: &[DType]| {
             if !self.functions.contains(&function) {
                 return Err(format!("no {function}"));
+            }
+            if rule_functions.is_some_and(|functions| !functions.contains(&function)) {
+                return Err(format!("no {function} under {rules}"));
             }
             let values = function.values_of(arguments);
             match values.iter().find(|&&dtype| !self.has(function, dtype)) {

@@ -82,6 +82,15 @@ fn brief(value: &Value) -> String {
     shortened(value.to_string().as_bytes(), LONGEST)
 }
 
+/// The names that are the keys of an object.
+struct Keys<'a, K> {
+    /// What a key names: `function`.
+    what: &'a str,
+    /// The field of which the names are: `functions`.
+    all: &'a str,
+    known: &'a dyn Fn(&str) -> Option<K>,
+}
+
 struct Reader {
     fields: Map<String, Value>,
     errors: Vec<String>,
@@ -105,6 +114,11 @@ impl Reader {
             functions: self.names("functions", &|name| name.parse::<Function>().ok()),
             dtypes: self.names("dtypes", &|name| name.parse::<DType>().ok()),
             function_dtypes: self.function_dtypes(),
+            rule_operations: self.names_by_rule_set("rule_operations", &|name| {
+                OperationKind::ALL.into_iter().find(|kind| kind.name() == name)
+            }),
+            rule_functions: self.names_by_rule_set("rule_functions", &|name| name.parse::<Function>().ok()),
+            ordered_operands: self.flag("ordered_operands", false),
             min_rank: self.number("min_rank", 0).unwrap_or(0),
             max_rank: self.number("max_rank", 0),
             equal_ranks: self.flag("equal_ranks", false),
@@ -177,32 +191,53 @@ impl Reader {
         }
     }
 
-    /// The dtypes of some functions: an object from the name of a function to a list of dtypes.
+    /// The dtypes of some functions.
     fn function_dtypes(&mut self) -> BTreeMap<Function, Vec<DType>> {
-        const FIELD: &str = "function_dtypes";
-        let fields = match self.fields.get(FIELD) {
+        let keys = Keys { what: "function", all: "functions", known: &|name| name.parse().ok() };
+        self.map("function_dtypes", &keys, &|name| name.parse().ok())
+    }
+
+    /// The operations or functions of some rule sets.
+    fn names_by_rule_set<T>(
+        &mut self,
+        field: &str,
+        known: &dyn Fn(&str) -> Option<T>,
+    ) -> BTreeMap<RuleSet, Vec<T>> {
+        let keys = Keys { what: "rule set", all: "rules", known: &|name| name.parse().ok() };
+        self.map(field, &keys, known)
+    }
+
+    /// An object from names to lists of names; empty if the field is absent.
+    fn map<K: Ord, T>(
+        &mut self,
+        field: &str,
+        keys: &Keys<'_, K>,
+        known: &dyn Fn(&str) -> Option<T>,
+    ) -> BTreeMap<K, Vec<T>> {
+        let fields = match self.fields.get(field) {
             None => return BTreeMap::new(),
             Some(Value::Object(fields)) => fields.clone(),
             Some(other) => {
                 let found = brief(other);
-                self.wrong(FIELD, &found, "an object: for each function that it names, a list of dtypes");
+                let expected = format!("an object: for each {} that it names, a list of names", keys.what);
+                self.wrong(field, &found, &expected);
                 return BTreeMap::new();
             }
         };
-        let mut dtypes = BTreeMap::new();
+        let mut map = BTreeMap::new();
         for (name, list) in fields {
-            match name.parse::<Function>() {
-                Ok(function) => {
-                    let known = |name: &str| name.parse::<DType>().ok();
-                    dtypes.insert(function, self.list(&format!("{FIELD}.{name}"), Some(&list), &known));
+            match (keys.known)(&name) {
+                Some(key) => {
+                    let names = self.list_of(&format!("{field}.{name}"), field, Some(&list), known);
+                    map.insert(key, names);
                 }
-                Err(_) => {
-                    let expected = format!("names among {}", all_names("functions"));
-                    self.wrong(FIELD, &brief(&Value::String(name)), &expected);
+                None => {
+                    let expected = format!("names among {}", all_names(keys.all));
+                    self.wrong(field, &brief(&Value::String(name)), &expected);
                 }
             }
         }
-        dtypes
+        map
     }
 
     /// A list of names; empty if there is none.
@@ -213,15 +248,22 @@ impl Reader {
     /// A list of names that is required.
     fn names<T>(&mut self, field: &str, known: &dyn Fn(&str) -> Option<T>) -> Vec<T> {
         let found = self.fields.get(field).cloned();
-        self.list(field, found.as_ref(), known)
+        self.list_of(field, field, found.as_ref(), known)
     }
 
-    /// The names in a list. An unknown name is an error: a misspelt one would silently skip cases.
-    fn list<T>(&mut self, field: &str, found: Option<&Value>, known: &dyn Fn(&str) -> Option<T>) -> Vec<T> {
+    /// The names in a list at `path`, within the field. An unknown name is an error: a misspelt one would
+    /// silently skip cases.
+    fn list_of<T>(
+        &mut self,
+        path: &str,
+        field: &str,
+        found: Option<&Value>,
+        known: &dyn Fn(&str) -> Option<T>,
+    ) -> Vec<T> {
         let Some(Value::Array(items)) = found else {
             let found = found.map_or("nothing".into(), brief);
             let all = if field == "conventions" { ", or \"all\"" } else { "" };
-            self.wrong(field, &found, &format!("a list of names{all}"));
+            self.wrong(path, &found, &format!("a list of names{all}"));
             return Vec::new();
         };
         let mut names = Vec::new();
@@ -229,7 +271,7 @@ impl Reader {
         for item in items {
             match item.as_str().and_then(known) {
                 Some(name) => names.push(name),
-                None => self.wrong(field, &brief(item), &expected),
+                None => self.wrong(path, &brief(item), &expected),
             }
         }
         names
@@ -240,7 +282,8 @@ fn all_names(field: &str) -> String {
     let names: Vec<&str> = match field {
         "rules" => RuleSet::ALL.iter().map(|rules| rules.name()).collect(),
         "operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED]).collect(),
-        "functions" => Function::ALL.iter().map(|function| function.name()).collect(),
+        "rule_operations" => OperationKind::ALL.iter().map(|kind| kind.name()).collect(),
+        "functions" | "rule_functions" => Function::ALL.iter().map(|function| function.name()).collect(),
         "conventions" => Convention::ALL.iter().map(|convention| convention.name()).collect(),
         _ => DType::ALL.iter().map(|dtype| dtype.name()).collect(),
     };
@@ -273,6 +316,7 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
         }
     }
     for (name, flag, absent) in [
+        ("ordered_operands", able.ordered_operands, false),
         ("equal_ranks", able.equal_ranks, false),
         ("scalars", able.scalars, true),
         ("unused_operands", able.unused_operands, true),
@@ -287,6 +331,14 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
     }
     for (function, list) in &able.function_dtypes {
         fields["function_dtypes"][function.name()] = dtypes(list).into();
+    }
+    for (rules, list) in &able.rule_operations {
+        let names: Vec<_> = list.iter().map(|operation| operation.name()).collect();
+        fields["rule_operations"][rules.name()] = names.into();
+    }
+    for (rules, list) in &able.rule_functions {
+        let names: Vec<_> = list.iter().map(|function| function.name()).collect();
+        fields["rule_functions"][rules.name()] = names.into();
     }
     if !able.flushed_subnormals.is_empty() {
         fields["flushed_subnormals"] = dtypes(&able.flushed_subnormals).into();
@@ -349,6 +401,9 @@ mod tests {
             functions: vec![Function::Add],
             dtypes: vec![DType::F32, DType::U8],
             function_dtypes: [(Function::Add, vec![DType::F32]), (Function::Abs, vec![])].into(),
+            rule_operations: [(RuleSet::Numpy, vec![])].into(),
+            rule_functions: [(RuleSet::Numpy, vec![Function::Add])].into(),
+            ordered_operands: true,
             min_rank: 1,
             max_rank: Some(8),
             equal_ranks: true,

@@ -6,7 +6,7 @@ mod versions;
 
 use crate::globs::Glob;
 use crate::run::{Judged, Status};
-use broadcheck_spec::{Document, LoadError, LoadErrors, Suite};
+use broadcheck_spec::{Convention, Document, LoadError, LoadErrors, Suite};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::HashSet;
@@ -222,16 +222,17 @@ impl Known {
         self.versions.contain(version)
     }
 
-    /// Checks that each entry describes a defect: it matches a case that does not test a convention. An
-    /// implementation that does not follow a convention does not declare it, and then cannot fail its cases.
+    /// Checks that each entry describes a defect: it matches a case that does not test a convention as a
+    /// whole. An implementation that does not follow a convention does not declare it, and then cannot fail
+    /// its cases.
     ///
     /// # Errors
-    /// The entries whose every case tests a convention, one per line.
+    /// The entries whose every case tests a convention as a whole, one per line.
     pub fn check_against(&self, suite: &Suite) -> Result<(), String> {
         let conventional = |entry: &&Entry| {
             let mut cases = suite.cases.iter().filter(|case| entry.matches(&case.id)).peekable();
             cases.peek().is_some()
-                && cases.all(|case| case.convention.is_some())
+                && cases.all(|case| case.convention.is_some_and(decides_everything))
                 && !suite.sweeps.iter().any(|sweep| entry.matches(&sweep.id))
         };
         let errors: Vec<String> = self
@@ -270,6 +271,20 @@ impl Known {
     }
 }
 
+/// Whether a convention decides the whole answer to its cases. Others decide single values of a result, whose
+/// other values and dtype can still be wrong.
+fn decides_everything(convention: Convention) -> bool {
+    match convention {
+        Convention::CheckedSizes
+        | Convention::SeparateDtypes
+        | Convention::UnusedOperands
+        | Convention::RefusalOrder
+        | Convention::GradientRefusals
+        | Convention::UndefinedFunctions => true,
+        Convention::GradientTies | Convention::ZeroSigns => false,
+    }
+}
+
 impl Entry {
     fn matches(&self, id: &str) -> bool {
         self.case == id || self.glob.matches(id)
@@ -284,16 +299,23 @@ impl Entry {
                 let detail = format!("{known}: {} ({})", self.reason, judged.detail);
                 Judged { status: Status::KnownFailure, detail, finding: self.finding, ..judged }
             }
-            Status::Passed if self.sometimes => {
+            Status::Passed | Status::Agrees | Status::Differs if self.sometimes => {
                 let detail = format!("known to fail sometimes: {} (this time it passes)", self.reason);
                 Judged { status: Status::KnownFailure, detail, finding: self.finding, ..judged }
             }
-            Status::Passed => {
+            Status::Passed | Status::Agrees => {
                 let detail =
                     format!("passes, but `{}` is listed as a known failure: {}", self.case, self.reason);
                 Judged { status: Status::UnexpectedPass, detail, ..judged }
             }
-            _ => judged,
+            Status::Differs => {
+                let detail = format!(
+                    "{}, which is no failure, but `{}` is listed as one: {}",
+                    judged.detail, self.case, self.reason
+                );
+                Judged { status: Status::UnexpectedPass, detail, ..judged }
+            }
+            Status::Skipped | Status::KnownFailure | Status::UnexpectedPass => judged,
         }
     }
 }
@@ -340,6 +362,14 @@ mod tests {
         assert_eq!(entry.applied_to(Judged::new(Status::Failed, "")).status, Status::KnownFailure);
         assert_eq!(entry.applied_to(Judged::new(Status::Errored, "")).status, Status::KnownFailure);
         assert_eq!(entry.applied_to(Judged::new(Status::Skipped, "")).status, Status::Skipped);
+        let agrees = entry.applied_to(Judged::new(Status::Agrees, ""));
+        assert_eq!(agrees.status, Status::UnexpectedPass);
+        let differs =
+            entry.applied_to(Judged::new(Status::Differs, "differs from the convention zero-signs"));
+        assert_eq!(differs.status, Status::UnexpectedPass);
+        assert!(
+            differs.detail.starts_with("differs from the convention zero-signs, which is no failure, but `")
+        );
     }
 
     #[test]
@@ -470,6 +500,7 @@ mod tests {
         assert_eq!(checked("numpy/zero/*"), Ok(()));
         assert_eq!(checked("numpy/dtypes/*"), Ok(()), "a glob over other cases too");
         assert_eq!(checked("numpy/relations/adjoint"), Ok(()), "a sweep");
+        assert_eq!(checked("numpy/gradient/maximum-of-f32"), Ok(()), "its dtype can still be wrong");
         assert_eq!(checked("numpy/no-such-case"), Ok(()), "reported as matching no case");
     }
 

@@ -54,6 +54,19 @@ impl RelationSweep {
         OperationKind::ALL.into_iter().filter(used)
     }
 
+    /// The rule sets of the requests and their variations, each with an operation that is used under it.
+    fn operations_by_rule_set(&self) -> impl Iterator<Item = (RuleSet, OperationKind)> {
+        let (rules, kind) = (self.requests.rules, self.requests.operation());
+        let other_rules =
+            if self.relation.rules.is_empty() { vec![rules] } else { self.relation.rules.to_vec() };
+        let other_kinds =
+            if self.relation.operations.is_empty() { vec![kind] } else { self.relation.operations.to_vec() };
+        let others = other_rules
+            .into_iter()
+            .flat_map(move |rules| other_kinds.clone().into_iter().map(move |kind| (rules, kind)));
+        std::iter::once((rules, kind)).chain(others)
+    }
+
     /// The number of checks within these bounds, by arithmetic.
     pub fn count(&self, extent: &Extent) -> u128 {
         self.requests.weighted_count(extent, self.relation.variations)
@@ -91,6 +104,11 @@ impl RelationSweep {
         }
         if let Some(kind) = self.operations().find(|kind| !capabilities.operations.contains(kind)) {
             return Err(format!("no {kind}"));
+        }
+        if let Some((rules, kind)) =
+            self.operations_by_rule_set().find(|&(rules, kind)| !capabilities.has_operation(rules, kind))
+        {
+            return Err(format!("no operation {kind} under {rules}"));
         }
         if self.relation.strided && !capabilities.strided {
             return Err("no strided operands".into());

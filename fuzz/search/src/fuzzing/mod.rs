@@ -14,7 +14,7 @@ pub use report::FuzzReport;
 use crate::generate::{Profile, Seeded, Statistics, request};
 use crate::oracle::{Answer, Differential, Judgement, Oracle, Repeated};
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, DType, Function, Implementation, Request};
+use broadcheck_spec::{Capabilities, DType, Function, Implementation, Request, RuleSet};
 use findings::Findings;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -98,6 +98,9 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
         functions: both(&left.functions, &right.functions),
         dtypes: both(&left.dtypes, &right.dtypes),
         function_dtypes: common_function_dtypes(left, right),
+        rule_operations: common_by_rule_set(&left.rule_operations, &right.rule_operations),
+        rule_functions: common_by_rule_set(&left.rule_functions, &right.rule_functions),
+        ordered_operands: left.ordered_operands || right.ordered_operands,
         min_rank: left.min_rank.max(right.min_rank),
         max_rank: left.max_rank.into_iter().chain(right.max_rank).min(),
         equal_ranks: left.equal_ranks || right.equal_ranks,
@@ -132,6 +135,19 @@ fn common_function_dtypes(left: &Capabilities, right: &Capabilities) -> BTreeMap
     limited
         .map(|function| (function, DType::ALL.into_iter().filter(|dtype| has(function, dtype)).collect()))
         .collect()
+}
+
+/// What both sides support of a rule set, for each rule set that either limits.
+fn common_by_rule_set<T: Copy + PartialEq>(
+    left: &BTreeMap<RuleSet, Vec<T>>,
+    right: &BTreeMap<RuleSet, Vec<T>>,
+) -> BTreeMap<RuleSet, Vec<T>> {
+    let mut common = left.clone();
+    for (rules, list) in right {
+        let both = common.entry(*rules).or_insert_with(|| list.clone());
+        both.retain(|item| list.contains(item));
+    }
+    common
 }
 
 /// A reason with its numbers replaced, so that it is the same for many requests, and cut to a limited length.
