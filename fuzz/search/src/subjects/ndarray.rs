@@ -8,11 +8,26 @@
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
-    Capabilities, DType, Data, Element, Expression, Function, Implementation, Node, Operand, Operation,
-    OperationKind, Outcome, Refusal, Request, RuleSet, Shape, Success, Tensor,
+    Capabilities, Convention, DType, Data, Element, Expression, Function, Implementation, Node, Operand,
+    Operation, OperationKind, Outcome, Refusal, Request, RuleSet, Shape, Success, Tensor,
 };
 use ndarray::{ArrayD, ArrayView, ArrayViewD, CowArray, IxDyn, ShapeBuilder, Zip};
 use num_traits::{Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
+
+/// What ndarray follows by its checks and Rust's types, and this file by its choice of operands and functions.
+/// Not among them: the kind and axis of a refusal, because ndarray's refusals have none; and gradients.
+const CONVENTIONS: [Convention; 5] = [
+    // `broadcast` checks the product of the lengths of the target before it makes a view.
+    Convention::CheckedSizes,
+    // An operator of two element types does not compile.
+    Convention::SeparateDtypes,
+    // `answer` broadcasts every operand.
+    Convention::UnusedOperands,
+    // `float`, `integer` and `boolean` have the functions of clause V-2.
+    Convention::UndefinedFunctions,
+    // `larger` is written for this; Rust's `max` may return a zero of either sign.
+    Convention::ZeroSigns,
+];
 
 /// The crate `ndarray` behind the suite's trait.
 pub struct Ndarray {
@@ -28,7 +43,8 @@ impl Ndarray {
         let capabilities = Capabilities {
             rules: vec![RuleSet::Numpy],
             operations: vec![OperationKind::Elementwise, OperationKind::Broadcast],
-            ..Capabilities::with_all_conventions()
+            conventions: CONVENTIONS.to_vec(),
+            ..Capabilities::all()
         };
         Ndarray { capabilities }
     }
