@@ -1,0 +1,101 @@
+//! The standard error of a worker. What a test writes is held back until the test has ended and is then passed
+//! on, or shown with the failure if the worker died.
+
+use std::io::{Read, Write as _};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The number of bytes that are held back.
+const HELD: usize = 16 << 10;
+/// The maximum number of lines shown with a failure.
+const SHOWN: usize = 12;
+/// The maximum length of such a line, in characters.
+const WIDEST: usize = 200;
+
+#[derive(Default)]
+struct Held {
+    bytes: Vec<u8>,
+    ended: bool,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Stderr(Arc<(Mutex<Held>, Condvar)>);
+
+impl Stderr {
+    /// Starts a thread that reads to the end.
+    pub(super) fn of(mut stream: impl Read + Send + 'static) -> Stderr {
+        let stderr = Stderr::default();
+        let shared = stderr.clone();
+        thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            loop {
+                let count = stream.read(&mut chunk).unwrap_or(0);
+                let mut held = shared.held();
+                held.bytes.extend(&chunk[..count]);
+                if count == 0 {
+                    held.ended = true;
+                    shared.0.1.notify_all();
+                    return;
+                }
+                let surplus = held.bytes.len().saturating_sub(HELD);
+                let surplus: Vec<u8> = held.bytes.drain(..surplus).collect();
+                drop(held);
+                pass_on(&surplus);
+            }
+        });
+        stderr
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes on what is held back.
+    pub(super) fn flush(&self) {
+        let bytes = std::mem::take(&mut self.held().bytes);
+        pass_on(&bytes);
+    }
+
+    /// Takes the last lines of a worker that has ended, each indented, below a heading. Empty if there are none.
+    pub(super) fn take(&self) -> String {
+        let waited = self.0.1.wait_timeout_while(self.held(), Duration::from_millis(200), |held| !held.ended);
+        let (mut held, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let bytes = std::mem::take(&mut held.bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        if lines.is_empty() {
+            return String::new();
+        }
+        let line = |line: &&str| -> String {
+            let printable = line.chars().map(|char| if char.is_control() { ' ' } else { char });
+            format!("\n  {}", printable.take(WIDEST).collect::<String>())
+        };
+        let shown = &lines[lines.len().saturating_sub(SHOWN)..];
+        format!("\nits standard error ends:{}", shown.iter().map(line).collect::<String>())
+    }
+}
+
+fn pass_on(bytes: &[u8]) {
+    if !bytes.is_empty() {
+        // Nothing can be done about a closed output.
+        let _ = std::io::stderr().write_all(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept() {
+        let text = |bytes: &'static [u8]| Stderr::of(bytes).take();
+        assert_eq!(text(b""), "");
+        assert_eq!(text(b" \n"), "");
+        assert_eq!(text(b"a\n\nb\x1b[1m\n"), "\nits standard error ends:\n  a\n  b [1m");
+        let many: String = (0..40).map(|number| format!("line {number}\n")).collect();
+        let shown = Stderr::of(std::io::Cursor::new(many)).take();
+        assert!(shown.starts_with("\nits standard error ends:\n  line 28\n"), "{shown}");
+        assert!(shown.ends_with("\n  line 39"), "{shown}");
+    }
+}
