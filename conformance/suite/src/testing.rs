@@ -76,6 +76,7 @@ pub struct Tests {
     cases: Vec<PathBuf>,
     more: Vec<Trial>,
     time_limit: Duration,
+    memory_limit: Option<u64>,
     in_process: bool,
 }
 
@@ -94,6 +95,7 @@ impl Tests {
             cases: Vec::new(),
             more: Vec::new(),
             time_limit: TIME_LIMIT,
+            memory_limit: None,
             in_process: false,
         }
     }
@@ -157,6 +159,14 @@ impl Tests {
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Tests {
         self.time_limit = limit.max(Duration::from_secs(1));
+        self
+    }
+
+    /// Sets how much resident memory a child process may have, in bytes, before it is killed and its test fails:
+    /// unless set here, half of what is available when the run begins. Enforced on Linux only.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Tests {
+        self.memory_limit = Some(bytes);
         self
     }
 
@@ -237,7 +247,8 @@ impl Tests {
         match std::env::current_exe() {
             Ok(program) => {
                 let time_limit = arguments.time_limit.unwrap_or(self.time_limit);
-                Some(Pool { program, arguments: words, time_limit })
+                let memory_limit = self.memory_limit.or_else(memory::limit);
+                Some(Pool { program, arguments: words, time_limit, memory_limit })
             }
             Err(error) => {
                 note(&format!("note: {error}, so the tests run in this process, where a crash ends the run"));

@@ -9,7 +9,7 @@ use super::{
     print_visible_and_end, width,
 };
 use crate::report::output::{self, Destination, Format, need_directory};
-use crate::report::{Report, Run, known_draft, text};
+use crate::report::{Report, known_draft, text};
 use broadcheck::known::Known;
 use broadcheck_search::subjects::Subject;
 use broadcheck_spec::Suite;

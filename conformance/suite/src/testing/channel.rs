@@ -105,7 +105,8 @@ pub(super) struct Started {
 #[cfg(unix)]
 mod system {
     use super::{Sender, Started};
-    use std::io::{self, Read};
+    use std::io::{self, Read, Write};
+    use std::net::Shutdown;
     use std::os::fd::{AsFd as _, OwnedFd};
     use std::os::unix::net::UnixStream;
     use std::process::{Command, Stdio};
@@ -116,7 +117,27 @@ mod system {
         let child = command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::inherit()).spawn()?;
         // The command keeps its end of the socket open.
         command.stdin(Stdio::null());
-        Ok(Started { child, messages: Box::new(ours.try_clone()?), orders: Box::new(ours) })
+        Ok(Started { child, messages: Box::new(ours.try_clone()?), orders: Box::new(Orders(ours)) })
+    }
+
+    /// The direction of orders, which ends with this value although messages still arrive.
+    struct Orders(UnixStream);
+
+    impl Write for Orders {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.0.flush()
+        }
+    }
+
+    impl Drop for Orders {
+        fn drop(&mut self) {
+            // An error means that the worker has ended.
+            let _ = self.0.shutdown(Shutdown::Write);
+        }
     }
 
     pub(super) fn own() -> io::Result<(Box<dyn Read + Send>, Sender)> {

@@ -38,6 +38,8 @@ pub(super) struct Pool {
     pub(super) arguments: Vec<OsString>,
     /// How long a test may make no progress.
     pub(super) time_limit: Duration,
+    /// The most resident memory of a worker in bytes, if it is limited.
+    pub(super) memory_limit: Option<u64>,
 }
 
 /// Runs tests in this number of workers, and returns those that have not run because no worker can be started.
@@ -55,7 +57,6 @@ pub(super) fn run(
         pool,
         arguments,
         threads: threads_each(workers),
-        memory: memory::limit(),
         waiting: Mutex::new(trials.into()),
         heavy: Mutex::new(()),
         ready: AtomicBool::new(false),
@@ -96,7 +97,6 @@ struct Lanes<'a> {
     pool: &'a Pool,
     arguments: &'a Arguments,
     threads: usize,
-    memory: Option<u64>,
     waiting: Mutex<VecDeque<Trial>>,
     /// Held while a test runs for which a wrong rule may take all memory: one at a time.
     heavy: Mutex<()>,
@@ -339,12 +339,12 @@ impl Worker {
                     "made no progress for {seconds} s (--time-limit), so its process was killed"
                 ));
             }
-            let resident = lanes.memory.zip(memory::resident(self.child.id()));
+            let resident = lanes.pool.memory_limit.zip(memory::resident(self.child.id()));
             if let Some((limit, _)) = resident.filter(|(limit, resident)| resident > limit) {
                 self.kill();
                 let limit = limit >> 20;
                 return Err(format!(
-                    "used more than {limit} MiB of memory, half of what was available, so its process was killed"
+                    "used more than {limit} MiB of memory (Tests::memory_limit), so its process was killed"
                 ));
             }
         }

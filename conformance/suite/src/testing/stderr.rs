@@ -8,8 +8,9 @@ use std::time::Duration;
 
 /// The number of bytes that are held back.
 const HELD: usize = 16 << 10;
-/// The maximum number of lines shown with a failure.
-const SHOWN: usize = 12;
+/// The maximum number of lines shown with a failure, from the start and from the end: a panic begins with its
+/// message, and other libraries end with theirs.
+const SHOWN: usize = 6;
 /// The maximum length of such a line, in characters.
 const WIDEST: usize = 200;
 
@@ -57,7 +58,7 @@ impl Stderr {
         pass_on(&bytes);
     }
 
-    /// Takes the last lines of a worker that has ended, each indented, below a heading. Empty if there are none.
+    /// Takes the lines of a worker that has ended, each indented, below a heading. Empty if there are none.
     pub(super) fn take(&self) -> String {
         let waited = self.0.1.wait_timeout_while(self.held(), Duration::from_millis(200), |held| !held.ended);
         let (mut held, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -71,8 +72,11 @@ impl Stderr {
             let printable = line.chars().map(|char| if char.is_control() { ' ' } else { char });
             format!("\n  {}", printable.take(WIDEST).collect::<String>())
         };
-        let shown = &lines[lines.len().saturating_sub(SHOWN)..];
-        format!("\nits standard error ends:{}", shown.iter().map(line).collect::<String>())
+        let show = |lines: &[&str]| lines.iter().map(line).collect::<String>();
+        let (first, rest) = lines.split_at(lines.len().min(SHOWN));
+        let (between, last) = rest.split_at(rest.len().saturating_sub(SHOWN));
+        let gap = if between.is_empty() { String::new() } else { format!("\n  ({} lines)", between.len()) };
+        format!("\nits standard error:{}{gap}{}", show(first), show(last))
     }
 }
 
@@ -88,14 +92,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_lines_are_kept() {
+    fn the_first_and_last_lines_are_shown() {
         let text = |bytes: &'static [u8]| Stderr::of(bytes).take();
         assert_eq!(text(b""), "");
         assert_eq!(text(b" \n"), "");
-        assert_eq!(text(b"a\n\nb\x1b[1m\n"), "\nits standard error ends:\n  a\n  b [1m");
+        assert_eq!(text(b"a\n\nb\x1b[1m\n"), "\nits standard error:\n  a\n  b [1m");
         let many: String = (0..40).map(|number| format!("line {number}\n")).collect();
         let shown = Stderr::of(std::io::Cursor::new(many)).take();
-        assert!(shown.starts_with("\nits standard error ends:\n  line 28\n"), "{shown}");
+        assert!(shown.starts_with("\nits standard error:\n  line 0\n"), "{shown}");
+        assert!(shown.contains("\n  line 5\n  (28 lines)\n  line 34\n"), "{shown}");
         assert!(shown.ends_with("\n  line 39"), "{shown}");
     }
 }
