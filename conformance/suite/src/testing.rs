@@ -269,11 +269,18 @@ impl Tests {
                 trials.extend(subject.unmatched(&suite));
             }
         }
+        let places = || subjects.iter().enumerate();
         for case in suite.cases.into_iter().map(Arc::new) {
-            trials.extend(subjects.iter().enumerate().map(|(place, subject)| subject.case(place, &case)));
+            trials.extend(places().map(|(place, subject)| Trial {
+                ignored: subject.covers_case(&case).err(),
+                ..subject.case(place, &case)
+            }));
         }
         for sweep in suite.sweeps.into_iter().map(Arc::new) {
-            trials.extend(subjects.iter().enumerate().map(|(place, subject)| subject.sweep(place, &sweep)));
+            trials.extend(places().map(|(place, subject)| Trial {
+                ignored: subject.covers_sweep(&sweep).err(),
+                ..subject.sweep(place, &sweep)
+            }));
         }
         Ok(trials)
     }
@@ -442,11 +449,11 @@ impl Subject {
         known.unmatched(ids).iter().map(|entry| trial(&entry.case)).collect()
     }
 
-    /// The test of a case, for the implementation with this index.
+    /// The test of a case, for the implementation with this index, whether or not it covers the case.
     fn case(self: &Arc<Self>, place: usize, case: &Arc<Case>) -> Trial {
         let (subject, test) = (Arc::clone(self), Arc::clone(case));
         let weight = if may_exhaust_memory(case) { Weight::Memory } else { Weight::Case };
-        self.trial(place, (&case.id, &case.location.file), self.covers_case(case), weight, move |run| {
+        self.trial(place, (&case.id, &case.location.file), weight, move |run| {
             let case = &*test;
             let judged = match run {
                 Run::Here => run_case(&subject.watched(), case, subject.known.as_ref()),
@@ -467,11 +474,10 @@ impl Subject {
         })
     }
 
-    /// The test of a sweep, for the implementation with this index.
+    /// The test of a sweep, for the implementation with this index, whether or not it covers the sweep.
     fn sweep(self: &Arc<Self>, place: usize, sweep: &Arc<Sweep>) -> Trial {
         let (subject, test) = (Arc::clone(self), Arc::clone(sweep));
-        let covered = self.covers_sweep(sweep);
-        self.trial(place, (&sweep.id, &sweep.location.file), covered, Weight::Many, move |run| {
+        self.trial(place, (&sweep.id, &sweep.location.file), Weight::Many, move |run| {
             let sweep = &*test;
             let judged = match run {
                 Run::Here => run_sweep(&subject.watched(), sweep, subject.known.as_ref()).judged,
@@ -494,14 +500,13 @@ impl Subject {
         &self,
         subject: usize,
         (id, file): (&str, &str),
-        covered: Result<(), String>,
         weight: Weight,
         run: impl FnOnce(Run) -> Ending + Send + 'static,
     ) -> Trial {
         let listed = self.known.as_ref().is_some_and(|known| known.entry(id).is_some());
         let label = Label { name: self.test_name(id), kind: if listed { "known" } else { "" } };
         let task = Task::Entry { subject, file: file.to_owned(), id: id.to_owned() };
-        Trial { label, ignored: covered.err(), task: Some(task), weight, run: Box::new(run) }
+        Trial { label, ignored: None, task: Some(task), weight, run: Box::new(run) }
     }
 
     fn watched(&self) -> Watched<'_> {

@@ -389,7 +389,7 @@ impl Worker {
         if worker.wait(GRACE).is_none() {
             worker.kill();
         }
-        worker.stderr.flush();
+        worker.stderr.finish();
     }
 }
 

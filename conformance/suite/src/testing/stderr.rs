@@ -52,6 +52,19 @@ impl Stderr {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What is held back of a worker that has ended. Waits briefly for the last of it: a process that the library
+    /// started may keep the stream open.
+    fn ended(&self) -> MutexGuard<'_, Held> {
+        let waited = self.0.1.wait_timeout_while(self.held(), Duration::from_millis(200), |held| !held.ended);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Passes on what is held back of a worker that has ended.
+    pub(super) fn finish(&self) {
+        let bytes = std::mem::take(&mut self.ended().bytes);
+        pass_on(&bytes);
+    }
+
     /// Passes on what is held back.
     pub(super) fn flush(&self) {
         let bytes = std::mem::take(&mut self.held().bytes);
@@ -60,9 +73,7 @@ impl Stderr {
 
     /// Takes the lines of a worker that has ended, each indented, below a heading. Empty if there are none.
     pub(super) fn take(&self) -> String {
-        let waited = self.0.1.wait_timeout_while(self.held(), Duration::from_millis(200), |held| !held.ended);
-        let (mut held, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let bytes = std::mem::take(&mut held.bytes);
+        let bytes = std::mem::take(&mut self.ended().bytes);
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         if lines.is_empty() {
