@@ -25,6 +25,22 @@
 //! as long as the case fails, and is marked `[known]`.
 //!
 //! A library with several engines tests them in one run with [`Tests::several`].
+//!
+//! # A library that dies
+//!
+//! The tests run in child processes of the test binary: as many as there are test threads, and at most eight
+//! unless `--test-threads` sets more. Each runs one test after the other. If an abort, a stack overflow or
+//! `exit` ends a process, the test that it was running fails, with how the process ended and what it wrote to
+//! standard error, and a new process runs the remaining tests. So does a test that makes no progress for a
+//! minute ([`Tests::time_limit`]) or, on Linux, takes half of the available memory ([`Tests::memory_limit`]).
+//! Cases for which a wrong rule may take all memory run last, one at a time.
+//!
+//! Each child process is the test binary again. It runs what `main` does before [`Tests::main`], so it creates
+//! the implementations anew. State in memory is not shared between tests, nor with what follows [`Tests::main`],
+//! which happens in the first process alone. Standard output is that of the first process. On Unix, standard input
+//! is the channel between the processes: a library must not read it. [`Tests::in_process`] and the argument
+//! `--in-process` turn child processes off. Where none can be started, the tests run in the first process, and a
+//! note on standard error gives the reason.
 
 mod arguments;
 mod channel;

@@ -70,7 +70,7 @@ impl Printer {
                         event["stdout"] = format!("Error: \"{message}\"\n").into();
                     }
                     Ending::Ignored(reason) if !reason.is_empty() => {
-                        event["message"] = one_line(reason).into()
+                        event["message"] = one_line(reason).into();
                     }
                     Ending::Ignored(_) | Ending::Passed => {}
                 }
