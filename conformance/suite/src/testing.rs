@@ -144,7 +144,8 @@ impl Tests {
     }
 
     /// Adds a test that is not part of the suite. It fails with the message that it returns. Like a case, it runs
-    /// in a child process, so it does not see what another test changes in memory.
+    /// in a child process, so it does not see what another test changes in memory, and it fails if it takes longer
+    /// than the [time limit](Tests::time_limit).
     #[must_use]
     pub fn test(mut self, name: &str, run: impl FnOnce() -> Result<(), String> + Send + 'static) -> Tests {
         let trial = self.added(name, run);

@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// How long a process may take to end after it has closed its channel.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long a process may take to start at least: `main` may do much before the tests, on a busy machine.
+const START: Duration = Duration::from_secs(60);
 /// The most cases in one order.
 const LONGEST_ORDER: usize = 32;
 /// An order that takes longer than this is followed by a shorter one, so that no worker is idle at the end.
@@ -269,7 +271,7 @@ fn attempt(
     let _ = channel::order(&mut worker.orders, &order);
     let mut left = tasks.len();
     while left > 0 {
-        match worker.next(lanes) {
+        match worker.next(lanes.pool, lanes.pool.time_limit) {
             Ok(Message::Ended(ending)) => {
                 worker.stderr.flush();
                 left -= 1;
@@ -308,7 +310,7 @@ impl Worker {
         // Not joined: a process that the library started may keep the channel open.
         thread::spawn(move || channel::receive(stream, io::stdout(), |message| sender.send(message).is_ok()));
         let mut worker = Worker { child, orders, messages, stderr };
-        match worker.next(lanes) {
+        match worker.next(lanes.pool, lanes.pool.time_limit.max(START)) {
             Ok(_) => Ok(worker),
             Err(how) => {
                 let how = how + &worker.stderr.take();
@@ -321,9 +323,8 @@ impl Worker {
     ///
     /// # Errors
     /// The process has ended, or was killed because it exceeds a limit: what happened.
-    fn next(&mut self, lanes: &Lanes<'_>) -> Result<Message, String> {
+    fn next(&mut self, pool: &Pool, limit: Duration) -> Result<Message, String> {
         let began = Instant::now();
-        let limit = lanes.pool.time_limit;
         loop {
             match self.messages.recv_timeout(TICK) {
                 Ok(message) => return Ok(message),
@@ -341,7 +342,7 @@ impl Worker {
                     "made no progress for {seconds} s (--time-limit), so its process was killed"
                 ));
             }
-            let resident = lanes.pool.memory_limit.zip(memory::resident(self.child.id()));
+            let resident = pool.memory_limit.zip(memory::resident(self.child.id()));
             if let Some((limit, _)) = resident.filter(|(limit, resident)| resident > limit) {
                 self.kill();
                 let limit = limit >> 20;
