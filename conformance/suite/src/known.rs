@@ -2,6 +2,7 @@
 //! listed case that passes, or an entry that matches no case, is itself a failure. Cases that fail only
 //! sometimes are marked.
 
+pub mod draft;
 mod versions;
 
 use crate::globs::Glob;

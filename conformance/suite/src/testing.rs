@@ -25,27 +25,63 @@
 //! as long as the case fails, and is marked `[known]`.
 //!
 //! A library with several engines tests them in one run with [`Tests::several`].
+//!
+//! # A library that dies
+//!
+//! The tests run in child processes of the test binary: as many as there are test threads, and at most eight
+//! unless `--test-threads` sets more. Each runs one test after the other. If an abort, a stack overflow or
+//! `exit` ends a process, the test that it was running fails, with how the process ended and what it wrote to
+//! standard error, and a new process runs the remaining tests. So does a test that makes no progress for a
+//! minute ([`Tests::time_limit`]) or, on Linux, takes half of the available memory ([`Tests::memory_limit`]).
+//! Cases for which a wrong rule may take all memory run last, one at a time.
+//!
+//! Each child process is the test binary again. It runs what `main` does before [`Tests::main`], so it creates
+//! the implementations anew. State in memory is not shared between tests, nor with what follows [`Tests::main`],
+//! which happens in the first process alone. Standard output is that of the first process. On Unix, standard input
+//! is the channel between the processes: a library must not read it. [`Tests::in_process`] and the argument
+//! `--in-process` turn child processes off. Where none can be started, the tests run in the first process, and a
+//! note on standard error gives the reason.
 
 mod arguments;
+mod channel;
+mod memory;
+mod pool;
 mod printer;
+mod progress;
 mod runner;
+mod stderr;
+mod worker;
 
-use crate::known::Known;
+use crate::known::{Known, draft};
 use crate::run::{Judged, Status, run_case};
 use crate::sweeps::{Expansion, expand, run_sweep};
 use arguments::{Arguments, HELP};
 use broadcheck_judge::describe::{describe_expectation, describe_request};
-use broadcheck_spec::{Case, FILES, Implementation, LoadErrors, Suite, Sweep, load_str};
-use runner::{Label, Trial};
+use broadcheck_spec::{
+    Case, Expectation, FILES, Implementation, LoadErrors, Operation, RefusalKind, Request, Suite, Sweep,
+    load_str,
+};
+use channel::Task;
+use pool::Pool;
+use progress::{Progress, Watched};
+use runner::{Ending, Failure, Label, Report, Run, Trial, Weight};
+use std::convert::Infallible;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The exit status of a test binary whose tests fail, as Rust's own test harness has it.
 const FAILED: u8 = 101;
 /// The exit status if the arguments are wrong.
 const USAGE: u8 = 2;
+
+/// How long a test may make no progress, unless specified otherwise.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// A case runs last if the result may take more bytes than this in a library that aligns or sizes it wrongly.
+const MUCH_MEMORY: f64 = (1u64 << 30) as f64;
 
 /// The suite for one or more implementations.
 pub struct Tests {
@@ -55,6 +91,9 @@ pub struct Tests {
     known: Vec<PathBuf>,
     cases: Vec<PathBuf>,
     more: Vec<Trial>,
+    time_limit: Duration,
+    memory_limit: Option<u64>,
+    in_process: bool,
 }
 
 impl Tests {
@@ -65,19 +104,26 @@ impl Tests {
 
     /// The built-in suite for several implementations. Each test is named `ID (IMPLEMENTATION)`.
     pub fn several(implementations: impl IntoIterator<Item = Box<dyn Implementation + Send>>) -> Tests {
-        let implementations = implementations.into_iter().collect();
-        Tests { implementations, named: true, known: Vec::new(), cases: Vec::new(), more: Vec::new() }
+        Tests {
+            implementations: implementations.into_iter().collect(),
+            named: true,
+            known: Vec::new(),
+            cases: Vec::new(),
+            more: Vec::new(),
+            time_limit: TIME_LIMIT,
+            memory_limit: None,
+            in_process: false,
+        }
     }
 
     /// Adds an implementation that cannot run on this machine, such as one for a SIMD level that the
     /// processor lacks. It appears as one ignored test, so that its absence is visible.
     #[must_use]
     pub fn unavailable(mut self, name: &str) -> Tests {
-        self.more.push(Trial {
-            label: Label { name: format!("suite/is-available ({name})"), kind: "" },
-            ignored: true,
-            run: Box::new(|| Err("this machine cannot run the implementation".into())),
-        });
+        let reason = "this machine cannot run the implementation";
+        let run = || Err(reason.into());
+        let trial = self.added(&format!("suite/is-available ({name})"), run);
+        self.more.push(Trial { ignored: Some(reason.into()), ..trial });
         self
     }
 
@@ -97,18 +143,68 @@ impl Tests {
         self
     }
 
-    /// Adds a test that is not part of the suite. It fails with the message that it returns.
+    /// Adds a test that is not part of the suite. It fails with the message that it returns. Like a case, it runs
+    /// in a child process, so it does not see what another test changes in memory, and it fails if it takes longer
+    /// than the [time limit](Tests::time_limit).
     #[must_use]
     pub fn test(mut self, name: &str, run: impl FnOnce() -> Result<(), String> + Send + 'static) -> Tests {
-        let label = Label { name: name.to_owned(), kind: "" };
-        self.more.push(Trial { label, ignored: false, run: Box::new(run) });
+        let trial = self.added(name, run);
+        self.more.push(trial);
+        self
+    }
+
+    fn added(&self, name: &str, run: impl FnOnce() -> Result<(), String> + Send + 'static) -> Trial {
+        let result = |test: Run| match test {
+            Run::Here => run(),
+            Run::Died(how) => Err(how),
+        };
+        Trial {
+            label: Label { name: name.to_owned(), kind: "" },
+            ignored: None,
+            task: Some(Task::Added(self.more.len())),
+            weight: Weight::Many,
+            run: Box::new(|test| {
+                result(test).map_or_else(|message| Ending::Failed(message.into()), |()| Ending::Passed)
+            }),
+        }
+    }
+
+    /// Sets how long a test may make no progress before its process is killed and the test fails: 60 s unless set
+    /// here, by `--time-limit` or by `BROADCHECK_TIME_LIMIT`. A case makes progress when it ends, and a sweep
+    /// with each request, so that a sweep of many cases may take longer. The limit is at least one second, and
+    /// is not enforced for tests that run [in this process](Tests::in_process).
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Tests {
+        self.time_limit = limit.max(Duration::from_secs(1));
+        self
+    }
+
+    /// Sets how much resident memory a child process may have, in bytes, before it is killed and its test fails:
+    /// unless set here, half of what is available when the run begins. Enforced on Linux only.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Tests {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Runs the tests in this process instead of child processes, as `--in-process` and
+    /// `BROADCHECK_IN_PROCESS=1` do: for a debugger, or for a library that only one process can use. A library
+    /// that aborts then ends the run.
+    #[must_use]
+    pub fn in_process(mut self) -> Tests {
+        self.in_process = true;
         self
     }
 
     /// Runs the tests that the arguments of the process select, and returns the exit status of a test binary.
+    ///
+    /// The tests run in child processes, which call this function too: what precedes the call in `main` also
+    /// happens in each of them, with the same arguments after one more, and what follows it does not.
     pub fn main(self) -> ExitCode {
-        let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-        let arguments = match Arguments::parse(arguments) {
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+        let arguments = Arguments::parse(words.iter().map(|word| word.to_string_lossy().into_owned()));
+        let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let arguments = match arguments.and_then(|arguments| arguments.with_environment(variable)) {
             Ok(arguments) => arguments,
             Err(message) => {
                 complain(&message);
@@ -119,9 +215,13 @@ impl Tests {
             write(HELP);
             return ExitCode::SUCCESS;
         }
-        let run = |trials| runner::run(&arguments, trials).map_err(|error| format!("the output: {error}"));
-        match self.trials(exact_name(&arguments)).and_then(run) {
-            Ok(counts) if counts.failed > 0 => ExitCode::from(FAILED),
+        let ended = if arguments.worker {
+            worker::serve(self, &arguments).map(|never: Infallible| match never {})
+        } else {
+            self.run(&arguments, words)
+        };
+        match ended {
+            Ok(report) if report.counts.failed > 0 => ExitCode::from(FAILED),
             Ok(_) => ExitCode::SUCCESS,
             Err(message) => {
                 complain(&message);
@@ -130,10 +230,55 @@ impl Tests {
         }
     }
 
+    /// Runs the tests that the arguments select. The words are those that child processes get.
+    fn run(self, arguments: &Arguments, words: Vec<OsString>) -> Result<Report, String> {
+        let implementations = &self.implementations;
+        let about: Vec<(String, String)> =
+            implementations.iter().map(|one| (one.name().to_owned(), one.version().to_owned())).collect();
+        let drafts = match &arguments.write_known {
+            Some(path) if !arguments.list => draft_paths(Path::new(path), &about)?,
+            _ => Vec::new(),
+        };
+        let pool = self.pool(arguments, words);
+        let trials = self.trials(exact_name(arguments))?;
+        let report = runner::run(arguments, trials, pool.as_ref());
+        let report = report.map_err(|error| format!("the output: {error}"))?;
+        for (place, path) in drafts.iter().enumerate() {
+            let of_it = report.drafts.iter().filter(|(subject, _)| *subject == place);
+            let failures: Vec<draft::Failure> = of_it.map(|(_, failure)| failure.clone()).collect();
+            let (implementation, version) = &about[place];
+            let results = report.asked.get(&place).copied().unwrap_or_default();
+            let by = "cargo test -- --write-known";
+            let draft = draft::Draft { by, implementation, version, results, failures: &failures };
+            note(&draft.write(path).map_err(|error| format!("--write-known {error}"))?);
+        }
+        Ok(report)
+    }
+
+    /// What child processes need; `None` if there are to be none.
+    fn pool(&self, arguments: &Arguments, words: Vec<OsString>) -> Option<Pool> {
+        // Neither Miri nor WebAssembly has processes.
+        if self.in_process || arguments.in_process || cfg!(miri) || cfg!(target_family = "wasm") {
+            return None;
+        }
+        match std::env::current_exe() {
+            Ok(program) => {
+                let time_limit = arguments.time_limit.unwrap_or(self.time_limit);
+                let memory_limit = self.memory_limit.or_else(memory::limit);
+                Some(Pool { program, arguments: words, time_limit, memory_limit })
+            }
+            Err(error) => {
+                note(&format!("note: {error}, so the tests run in this process, where a crash ends the run"));
+                None
+            }
+        }
+    }
+
     /// The tests; if only the test of this name will run, perhaps not all the others.
     fn trials(self, only: Option<&str>) -> Result<Vec<Trial>, String> {
         let (suite, whole) = self.suite(only).map_err(|errors| format!("cannot read the cases\n{errors}"))?;
-        let subjects = subjects(self.implementations, self.named, &self.known)?;
+        let progress = Arc::default();
+        let subjects = subjects(self.implementations, self.named, &self.known, &progress)?;
         let mut trials = self.more;
         if whole {
             for subject in &subjects {
@@ -141,11 +286,18 @@ impl Tests {
                 trials.extend(subject.unmatched(&suite));
             }
         }
+        let places = || subjects.iter().enumerate();
         for case in suite.cases.into_iter().map(Arc::new) {
-            trials.extend(subjects.iter().map(|subject| subject.case(&case)));
+            trials.extend(places().map(|(place, subject)| Trial {
+                ignored: subject.covers_case(&case).err(),
+                ..subject.case(place, &case)
+            }));
         }
         for sweep in suite.sweeps.into_iter().map(Arc::new) {
-            trials.extend(subjects.iter().map(|subject| subject.sweep(&sweep)));
+            trials.extend(places().map(|(place, subject)| Trial {
+                ignored: subject.covers_sweep(&sweep).err(),
+                ..subject.sweep(place, &sweep)
+            }));
         }
         Ok(trials)
     }
@@ -181,7 +333,64 @@ fn write(text: &str) {
 
 /// Writes an error to standard error.
 fn complain(message: &str) {
-    let _ = std::io::stderr().write_all(format!("error: {message}\n").as_bytes());
+    note(&format!("error: {message}"));
+}
+
+/// Writes a line to standard error.
+fn note(message: &str) {
+    let _ = std::io::stderr().write_all(format!("{message}\n").as_bytes());
+}
+
+/// The files for the drafts of these implementations: the path itself for a single one, and otherwise a file for
+/// each, with its name after a hyphen.
+fn draft_paths(path: &Path, about: &[(String, String)]) -> Result<Vec<PathBuf>, String> {
+    let named = |(name, _): &(String, String)| {
+        let plain =
+            |char: char| if char.is_ascii_alphanumeric() || "._@+".contains(char) { char } else { '-' };
+        let name: String = name.chars().map(plain).collect();
+        let mut file = path.file_stem().unwrap_or_default().to_owned();
+        file.push(format!("-{name}"));
+        if let Some(extension) = path.extension() {
+            file.push(".");
+            file.push(extension);
+        }
+        path.with_file_name(file)
+    };
+    let paths = match about {
+        [_] => vec![path.to_owned()],
+        several => several.iter().map(named).collect(),
+    };
+    for path in &paths {
+        draft::may_write(path).map_err(|error| format!("--write-known {error}"))?;
+    }
+    Ok(paths)
+}
+
+/// Whether a case asks for more memory than a machine has, in a library that takes it: a result too large to
+/// exist, or one that a wrong rule would make large, such as an empty one if 0 is not broadcast.
+fn may_exhaust_memory(case: &Case) -> bool {
+    let too_large = |kind| matches!(kind, Some(RefusalKind::TooLarge));
+    matches!(&case.expectation, Expectation::Refusal(refusal) if too_large(refusal.kind))
+        || largest_result(&case.request) > MUCH_MEMORY
+}
+
+/// The bytes of the largest result that a wrong rule may give: along each axis, the longest operand, with the
+/// operands aligned at the last axis or at the first.
+fn largest_result(request: &Request) -> f64 {
+    let mut shapes: Vec<&[usize]> =
+        request.operands().iter().map(|operand| operand.shape().lengths()).collect();
+    if let Operation::Broadcast { target_shape } = request.operation() {
+        shapes.push(target_shape.lengths());
+    }
+    let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
+    let longest = |at: &dyn Fn(&[usize]) -> Option<usize>| {
+        shapes.iter().filter_map(|shape| at(shape)).max().unwrap_or(1).max(1) as f64
+    };
+    let from_first = (0..rank).map(|axis| longest(&|shape| shape.get(axis).copied())).product::<f64>();
+    let from_last =
+        (0..rank).map(|axis| longest(&|shape| shape.iter().rev().nth(axis).copied())).product::<f64>();
+    // The widest dtype has 8 bytes.
+    8.0 * from_first.max(from_last)
 }
 
 /// One implementation with its known failures.
@@ -189,6 +398,7 @@ struct Subject {
     implementation: Box<dyn Implementation + Send>,
     known: Option<Known>,
     named: bool,
+    progress: Arc<Progress>,
 }
 
 /// Pairs each implementation with the file of its known failures.
@@ -196,13 +406,14 @@ fn subjects(
     implementations: Vec<Box<dyn Implementation + Send>>,
     named: bool,
     files: &[PathBuf],
+    progress: &Arc<Progress>,
 ) -> Result<Vec<Arc<Subject>>, String> {
     if implementations.is_empty() {
         return Err("found no implementation, expected at least one".into());
     }
     let mut subjects: Vec<Subject> = implementations
         .into_iter()
-        .map(|implementation| Subject { implementation, known: None, named })
+        .map(|implementation| Subject { implementation, known: None, named, progress: Arc::clone(progress) })
         .collect();
     for file in files {
         let known = Known::load(file)?;
@@ -233,8 +444,8 @@ impl Subject {
     /// An error unless the implementation declares some case: otherwise every test would be ignored, and the
     /// run would look like a success.
     fn require_any(&self, suite: &Suite) -> Result<(), String> {
-        let any = suite.cases.iter().any(|case| self.covers_case(case))
-            || suite.sweeps.iter().any(|sweep| self.covers_sweep(sweep));
+        let any = suite.cases.iter().any(|case| self.covers_case(case).is_ok())
+            || suite.sweeps.iter().any(|sweep| self.covers_sweep(sweep).is_ok());
         let name = self.implementation.name();
         any.then_some(()).ok_or_else(|| {
             format!("`{name}`: found no case within its declared capabilities, expected at least one")
@@ -249,17 +460,23 @@ impl Subject {
         let trial = |case: &str| {
             let message = format!("the known failure `{case}` matches no case of the suite");
             let label = Label { name: self.test_name(&format!("known-failure {case}")), kind: "" };
-            Trial { label, ignored: false, run: Box::new(|| Err(message)) }
+            let run = Box::new(|_| Ending::Failed(message.into()));
+            Trial { label, ignored: None, task: None, weight: Weight::Case, run }
         };
         known.unmatched(ids).iter().map(|entry| trial(&entry.case)).collect()
     }
 
-    fn case(self: &Arc<Self>, case: &Arc<Case>) -> Trial {
+    /// The test of a case, for the implementation with this index, whether or not it covers the case.
+    fn case(self: &Arc<Self>, place: usize, case: &Arc<Case>) -> Trial {
         let (subject, test) = (Arc::clone(self), Arc::clone(case));
-        self.trial(&case.id, self.covers_case(case), move || {
+        let weight = if may_exhaust_memory(case) { Weight::Memory } else { Weight::Case };
+        self.trial(place, (&case.id, &case.location.file), weight, move |run| {
             let case = &*test;
-            let judged = run_case(&*subject.implementation, case, subject.known.as_ref());
-            verdict(&judged, || {
+            let judged = match run {
+                Run::Here => run_case(&subject.watched(), case, subject.known.as_ref()),
+                Run::Died(how) => subject.died(&case.id, how),
+            };
+            ending(&judged, (&case.id, &case.title), || {
                 vec![
                     ("title", vec![case.title.clone()]),
                     ("request", describe_request(&case.request)),
@@ -274,12 +491,16 @@ impl Subject {
         })
     }
 
-    fn sweep(self: &Arc<Self>, sweep: &Arc<Sweep>) -> Trial {
+    /// The test of a sweep, for the implementation with this index, whether or not it covers the sweep.
+    fn sweep(self: &Arc<Self>, place: usize, sweep: &Arc<Sweep>) -> Trial {
         let (subject, test) = (Arc::clone(self), Arc::clone(sweep));
-        self.trial(&sweep.id, self.covers_sweep(sweep), move || {
+        self.trial(place, (&sweep.id, &sweep.location.file), Weight::Many, move |run| {
             let sweep = &*test;
-            let judged = run_sweep(&*subject.implementation, sweep, subject.known.as_ref()).judged;
-            verdict(&judged, || {
+            let judged = match run {
+                Run::Here => run_sweep(&subject.watched(), sweep, subject.known.as_ref()).judged,
+                Run::Died(how) => subject.died(&sweep.id, how),
+            };
+            ending(&judged, (&sweep.id, &sweep.title), || {
                 vec![
                     ("title", vec![sweep.title.clone()]),
                     ("outcome", vec![judged.detail.clone()]),
@@ -291,29 +512,53 @@ impl Subject {
         })
     }
 
+    /// A test with its id and the file that contains it.
     fn trial(
         &self,
-        id: &str,
-        covered: bool,
-        run: impl FnOnce() -> Result<(), String> + Send + 'static,
+        subject: usize,
+        (id, file): (&str, &str),
+        weight: Weight,
+        run: impl FnOnce(Run) -> Ending + Send + 'static,
     ) -> Trial {
         let listed = self.known.as_ref().is_some_and(|known| known.entry(id).is_some());
         let label = Label { name: self.test_name(id), kind: if listed { "known" } else { "" } };
-        Trial { label, ignored: !covered, run: Box::new(run) }
+        let task = Task::Entry { subject, file: file.to_owned(), id: id.to_owned() };
+        Trial { label, ignored: None, task: Some(task), weight, run: Box::new(run) }
     }
 
-    fn covers_case(&self, case: &Case) -> bool {
-        self.implementation.capabilities().covers(&case.request).is_ok()
+    fn watched(&self) -> Watched<'_> {
+        Watched { implementation: &*self.implementation, progress: &self.progress }
     }
 
-    fn covers_sweep(&self, sweep: &Sweep) -> bool {
+    /// The result of a test whose process died.
+    fn died(&self, id: &str, how: String) -> Judged {
+        let judged = Judged::new(Status::Errored, how);
+        match self.known.as_ref().and_then(|known| known.entry(id)) {
+            Some(entry) => entry.applied_to(judged),
+            None => judged,
+        }
+    }
+
+    /// # Errors
+    /// What the implementation lacks for a case.
+    fn covers_case(&self, case: &Case) -> Result<(), String> {
+        self.implementation.capabilities().covers(&case.request)
+    }
+
+    /// # Errors
+    /// What the implementation lacks for the first case of a sweep, if it lacks something for each.
+    fn covers_sweep(&self, sweep: &Sweep) -> Result<(), String> {
         match expand(sweep) {
-            Ok(Expansion::Cases(cases)) => cases.iter().any(|case| self.covers_case(case)),
+            Ok(Expansion::Cases(cases)) => {
+                let mut covered = cases.iter().map(|case| self.covers_case(case));
+                let first = covered.next().unwrap_or(Ok(()));
+                if covered.any(|case| case.is_ok()) { Ok(()) } else { first }
+            }
             Ok(Expansion::Relation { relation, extent }) => {
-                relation.covered_by(self.implementation.capabilities(), &extent).is_ok()
+                relation.covered_by(self.implementation.capabilities(), &extent)
             }
             // The run reports what is wrong with the sweep.
-            Err(_) => true,
+            Err(_) => Ok(()),
         }
     }
 
@@ -328,17 +573,24 @@ impl Subject {
 }
 
 /// A pass, or the text of the failure. A case that was not judged has not passed.
-fn verdict(judged: &Judged, about: impl FnOnce() -> Vec<(&'static str, Vec<String>)>) -> Result<(), String> {
+fn ending(
+    judged: &Judged,
+    (id, title): (&str, &str),
+    about: impl FnOnce() -> Vec<(&'static str, Vec<String>)>,
+) -> Ending {
     if !judged.status.is_failure() && judged.status != Status::Skipped {
-        return Ok(());
+        return Ending::Passed;
     }
-    let mut text = String::new();
+    let mut message = String::new();
     for (name, lines) in about() {
         for (place, line) in lines.iter().flat_map(|line| line.lines()).enumerate() {
-            text += &format!("{:<11}  {line}\n", if place == 0 { name } else { "" });
+            message += &format!("{:<11}  {line}\n", if place == 0 { name } else { "" });
         }
     }
-    Err(text)
+    let new = matches!(judged.status, Status::Failed | Status::Errored);
+    let listed =
+        || draft::Failure { id: id.to_owned(), title: title.to_owned(), detail: judged.detail.clone() };
+    Ending::Failed(Failure { message, draft: new.then(listed) })
 }
 
 #[cfg(test)]

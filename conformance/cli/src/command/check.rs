@@ -9,11 +9,10 @@ use super::{
     print_visible_and_end, width,
 };
 use crate::report::output::{self, Destination, Format, need_directory};
-use crate::report::{Report, Run, known_draft, text};
+use crate::report::{Report, known_draft, text};
 use broadcheck::known::Known;
 use broadcheck_search::subjects::Subject;
 use broadcheck_spec::Suite;
-use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -167,7 +166,8 @@ pub(super) fn run(args: &Args) -> Ended {
         (false, true) => PASSED,
         (false, false) => FAILED,
     };
-    let drafted = args.write_known.as_ref().map_or(Ok(String::new()), |path| draft(path, &report.runs[0]));
+    let drafted =
+        args.write_known.as_ref().map_or(Ok(String::new()), |path| known_draft::write(&report.runs[0], path));
     let status = if drafted.is_ok() { status } else { super::WRONG_INPUT };
     match &drafted {
         Ok(text) => note(text),
@@ -221,19 +221,6 @@ fn may_draft(path: &Path, running: &[&str], reports: Option<&Destination>) -> Re
     }
     // Detects a missing directory now rather than after the run.
     output::may_write(path, |_| false).map_err(|message| Error::Input(format!("--write-known {message}")))
-}
-
-/// Writes the draft and returns a message about it.
-fn draft(path: &Path, run: &Run) -> Result<String, String> {
-    let count = known_draft::count(run);
-    if count == 0 {
-        return Ok(format!("--write-known: found no new failure, so {} is not written", path.display()));
-    }
-    let failed = |error: std::io::Error| format!("--write-known {}: {error}", path.display());
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    file.write_all(known_draft::render(run).as_bytes()).map_err(failed)?;
-    let entries = if count == 1 { "1 entry".into() } else { format!("{count} entries") };
-    Ok(format!("written: {}: {entries}; fill in each url before you use it", path.display()))
 }
 
 /// Prints a message on standard error, beside the report.

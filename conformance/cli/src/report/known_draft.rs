@@ -1,14 +1,9 @@
-//! Drafts a known-failures file from a run: an entry for each failure, with its outcome as the reason. A
-//! person fills in each `url`; until then the loader rejects the file.
+//! The draft of a known-failures file from a run of `check`. It leaves out failures that are already known.
 
 use super::{Entry, Run};
+use broadcheck::known::draft::{Draft, Failure};
 use broadcheck::run::Status;
-use broadcheck_spec::hides;
-use broadcheck_spec::write::quoted;
-use std::fmt::Write as _;
-
-/// The maximum length of a reason, in characters.
-const MAX_REASON: usize = 300;
+use std::path::Path;
 
 /// The number of failures to list.
 pub fn count(run: &Run) -> usize {
@@ -19,52 +14,30 @@ fn listed(run: &Run) -> impl Iterator<Item = &Entry> {
     run.results.iter().filter(|entry| matches!(entry.status, Status::Failed | Status::Errored))
 }
 
-/// The text of the file. It leaves out failures that are already known.
+/// The text of the file.
 pub fn render(run: &Run) -> String {
-    let mut text = format!(
-        "# Drafted by `broadcheck check --write-known` from a run of {}: {} of {} failed.\n\
-         #\n\
-         # Check each entry: does the implementation differ, or is the case wrong? Explain the failure in `reason`, and\n\
-         # link the system's documentation, its source or an issue in `url`. The file is rejected until every url is\n\
-         # filled in. A glob can replace several entries: \"numpy/zero/*\". `versions` can have an upper bound:\n\
-         # {{from: \"2.4\", before: \"2.5\"}}.\n\
-         implementation: {}\n\
-         {}known:\n",
-        run.title(),
-        count(run),
-        run.results.len(),
-        quoted(&run.name),
-        versions(&run.version)
-    );
-    if count(run) == 0 {
-        text = text.replace("known:\n", "known: []\n");
-    }
-    for entry in listed(run) {
-        let _ = write!(
-            text,
-            "  # {}\n  - case: {}\n    reason: {}\n    url: \"\"\n",
-            entry.title.replace(|char: char| char.is_control() || hides(char), " "),
-            quoted(&entry.id),
-            quoted(&reason(entry))
-        );
-    }
-    text
+    drafted(run, |draft| draft.render())
 }
 
-/// The line with the first version; empty if the version does not begin with a digit.
-fn versions(version: &str) -> String {
-    match version.starts_with(|first: char| first.is_ascii_digit()) {
-        true => format!("versions: {{from: {}}}\n", quoted(version)),
-        false => String::new(),
-    }
+/// Writes the file, which must not exist, and returns a message about it.
+///
+/// # Errors
+/// The file exists or cannot be written.
+pub(crate) fn write(run: &Run, path: &Path) -> Result<String, String> {
+    drafted(run, |draft| draft.write(path)).map_err(|error| format!("--write-known {error}"))
 }
 
-/// The outcome in one line.
-fn reason(entry: &Entry) -> String {
-    let line = entry.detail.lines().map(str::trim).find(|line| !line.is_empty());
-    let line = line.unwrap_or_else(|| entry.status.name());
-    match line.char_indices().nth(MAX_REASON) {
-        Some((end, _)) => format!("{} ...", &line[..end]),
-        None => line.to_owned(),
-    }
+fn drafted<R>(run: &Run, action: impl FnOnce(&Draft<'_>) -> R) -> R {
+    let failure = |entry: &Entry| {
+        let detail = if entry.detail.trim().is_empty() { entry.status.name() } else { &entry.detail };
+        Failure { id: entry.id.clone(), title: entry.title.clone(), detail: detail.to_owned() }
+    };
+    let failures: Vec<Failure> = listed(run).map(failure).collect();
+    action(&Draft {
+        by: "broadcheck check --write-known",
+        implementation: &run.name,
+        version: &run.version,
+        results: run.results.len(),
+        failures: &failures,
+    })
 }

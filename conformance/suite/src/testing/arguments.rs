@@ -1,6 +1,12 @@
-//! The arguments of a test binary: those of Rust's own test harness that `cargo test` and cargo-nextest use.
+//! The arguments of a test binary: those of Rust's own test harness that `cargo test` and cargo-nextest use, and
+//! a few for the processes that the tests run in. These can also be set by environment variables, because `cargo
+//! test -- --ARGUMENT` reaches every test binary of a package.
 
 use std::num::NonZero;
+use std::time::Duration;
+
+/// The argument, always the first, of a process that runs tests for its parent.
+pub(super) const WORKER: &str = "--broadcheck-worker";
 
 pub(super) const HELP: &str = "\
 Usage: [OPTIONS] [FILTER]...
@@ -22,7 +28,12 @@ Options:
       --bench                    Run benchmarks only: there are none, and every test is ignored
       --nocapture, --show-output Accepted; output is never captured
   -Z unstable-options            Accepted
+      --in-process               Run the tests in this process, where a crash ends the run
+      --time-limit SECONDS       Fail a test that makes no progress for this long [default: 60]
+      --write-known FILE         Write a draft of a known-failures file that lists what failed
   -h, --help                     Print this help
+
+The environment variables BROADCHECK_IN_PROCESS=1, BROADCHECK_TIME_LIMIT and BROADCHECK_WRITE_KNOWN set the same.
 ";
 
 /// What the arguments request.
@@ -40,6 +51,11 @@ pub(super) struct Arguments {
     pub(super) format: Format,
     pub(super) color: Color,
     pub(super) logfile: Option<String>,
+    /// Whether this process runs tests for its parent.
+    pub(super) worker: bool,
+    pub(super) in_process: bool,
+    pub(super) time_limit: Option<Duration>,
+    pub(super) write_known: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,6 +113,8 @@ impl Arguments {
                 "--format" => format = Some(choice(name, &value()?, &FORMATS)?),
                 "--color" => read.color = choice(name, &value()?, &COLORS)?,
                 "--logfile" => read.logfile = Some(value()?),
+                "--time-limit" => read.time_limit = Some(seconds(name, &value()?)?),
+                "--write-known" => read.write_known = Some(file(name, value()?)?),
                 "-Z" => choice(name, &value()?, &[("unstable-options", ())])?,
                 _ if given => return Err(unexpected(&argument)),
                 "--exact" => read.exact = true,
@@ -104,6 +122,8 @@ impl Arguments {
                 "--include-ignored" => read.include_ignored = true,
                 "--list" => read.list = true,
                 "--bench" => read.bench = true,
+                "--in-process" => read.in_process = true,
+                WORKER => read.worker = true,
                 "--test" | "--nocapture" | "--no-capture" | "--show-output" => {}
                 "-q" | "--quiet" => read.format = Format::Terse,
                 "-h" | "--help" => read.help = true,
@@ -116,6 +136,35 @@ impl Arguments {
         }
         read.format = format.unwrap_or(read.format);
         Ok(read)
+    }
+
+    /// These arguments, and what the environment sets where they set nothing.
+    ///
+    /// # Errors
+    /// The first invalid variable, and what was expected.
+    pub(super) fn with_environment(
+        mut self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Arguments, String> {
+        let variable = |name| variable(name).filter(|value| !value.is_empty());
+        let name = "BROADCHECK_IN_PROCESS";
+        if let Some(value) = variable(name) {
+            self.in_process |= choice(name, &value, &[("1", true), ("0", false)])?;
+        }
+        let name = "BROADCHECK_TIME_LIMIT";
+        if let (None, Some(value)) = (self.time_limit, variable(name)) {
+            self.time_limit = Some(seconds(name, &value)?);
+        }
+        let name = "BROADCHECK_WRITE_KNOWN";
+        if let (None, Some(value)) = (&self.write_known, variable(name)) {
+            if variable("NEXTEST").is_some() {
+                return Err(format!(
+                    "{name}: found nextest, which runs each test in its own process, expected `cargo test`"
+                ));
+            }
+            self.write_known = Some(value);
+        }
+        Ok(self)
     }
 }
 
@@ -133,6 +182,18 @@ fn choice<T: Copy>(name: &str, found: &str, choices: &[(&str, T)]) -> Result<T, 
 
 fn threads(found: &str) -> Result<NonZero<usize>, String> {
     found.parse().map_err(|_| format!("--test-threads: found `{found}`, expected a number from 1"))
+}
+
+/// A time limit. Shorter ones than a second would fail tests on a busy machine.
+fn seconds(name: &str, found: &str) -> Result<Duration, String> {
+    let seconds = found.parse().ok().filter(|&seconds| seconds > 0);
+    seconds
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("{name}: found `{found}`, expected a number of seconds from 1"))
+}
+
+fn file(name: &str, found: String) -> Result<String, String> {
+    if found.is_empty() { Err(format!("{name}: found an empty name, expected a file")) } else { Ok(found) }
 }
 
 fn unexpected(found: &str) -> String {
@@ -175,9 +236,48 @@ mod tests {
             ("--format junit", "--format: found `junit`, expected pretty or terse or json"),
             ("--color=red", "--color: found `red`, expected auto or always or never"),
             ("-q --format json", "found --quiet and --format, expected one of them"),
+            ("--time-limit 0.5", "--time-limit: found `0.5`, expected a number of seconds from 1"),
+            ("--time-limit 0", "--time-limit: found `0`, expected a number of seconds from 1"),
+            ("--write-known=", "--write-known: found an empty name, expected a file"),
+            ("--in-process=1", "found `--in-process=1`, expected an option of --help, or a filter"),
             ("-Zother", "-Z: found `other`, expected unstable-options"),
         ] {
             assert_eq!(parse(line).unwrap_err(), message, "{line}");
         }
+    }
+
+    #[test]
+    fn the_environment_sets_what_the_arguments_do_not() {
+        let with = |line: &str, variables: &[(&str, &str)]| {
+            let found = |name: &str| variables.iter().find(|(known, _)| *known == name);
+            parse(line).unwrap().with_environment(|name| found(name).map(|(_, value)| (*value).to_owned()))
+        };
+        let set = [
+            ("BROADCHECK_IN_PROCESS", "1"),
+            ("BROADCHECK_TIME_LIMIT", "5"),
+            ("BROADCHECK_WRITE_KNOWN", "known.yaml"),
+        ];
+        let read = with("", &set).unwrap();
+        assert!(read.in_process && read.time_limit == Some(Duration::from_secs(5)));
+        assert_eq!(read.write_known.as_deref(), Some("known.yaml"));
+        let read = with("--time-limit 7 --write-known=mine.yaml", &set).unwrap();
+        assert_eq!(
+            (read.time_limit, read.write_known.as_deref()),
+            (Some(Duration::from_secs(7)), Some("mine.yaml"))
+        );
+        assert_eq!(with("--in-process", &[("BROADCHECK_IN_PROCESS", "0")]), parse("--in-process"));
+        assert_eq!(with("", &[("BROADCHECK_IN_PROCESS", "")]), parse(""));
+        for (name, value, message) in [
+            ("BROADCHECK_IN_PROCESS", "yes", "BROADCHECK_IN_PROCESS: found `yes`, expected 1 or 0"),
+            (
+                "BROADCHECK_TIME_LIMIT",
+                "1m",
+                "BROADCHECK_TIME_LIMIT: found `1m`, expected a number of seconds from 1",
+            ),
+        ] {
+            assert_eq!(with("", &[(name, value)]).unwrap_err(), message);
+        }
+        let error = with("", &[("BROADCHECK_WRITE_KNOWN", "x"), ("NEXTEST", "1")]).unwrap_err();
+        assert!(error.starts_with("BROADCHECK_WRITE_KNOWN: found nextest"), "{error}");
     }
 }

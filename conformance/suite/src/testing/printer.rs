@@ -1,7 +1,7 @@
 //! Prints a run of tests in the format of Rust's own test harness.
 
 use super::arguments::{Arguments, Color, Format};
-use super::runner::{Counts, Ending, Label, Trial};
+use super::runner::{Counts, Ending, Failure, Label, Trial};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
@@ -65,20 +65,30 @@ impl Printer {
             Format::Json => {
                 let mut event =
                     json!({"type": "test", "name": label.name, "event": word(ending).to_lowercase()});
-                if let Ending::Failed(message) = ending {
-                    event["stdout"] = format!("Error: \"{message}\"\n").into();
+                match ending {
+                    Ending::Failed(Failure { message, .. }) => {
+                        event["stdout"] = format!("Error: \"{message}\"\n").into();
+                    }
+                    Ending::Ignored(reason) if !reason.is_empty() => {
+                        event["message"] = one_line(reason).into();
+                    }
+                    Ending::Ignored(_) | Ending::Passed => {}
                 }
                 self.event(&event)
             }
             Format::Pretty => {
-                let text = self.painted(word(ending), ending);
+                let text = match ending {
+                    Ending::Ignored(reason) if !reason.is_empty() => format!("ignored, {}", one_line(reason)),
+                    _ => word(ending).to_owned(),
+                };
+                let text = self.painted(&text, ending);
                 writeln!(self.out, "{text}")
             }
             Format::Terse => {
                 let letter = match ending {
                     Ending::Passed => ".",
                     Ending::Failed(_) => "F",
-                    Ending::Ignored => "i",
+                    Ending::Ignored(_) => "i",
                 };
                 let text = self.painted(letter, ending);
                 write!(self.out, "{text}")?;
@@ -87,13 +97,13 @@ impl Printer {
         }
     }
 
-    pub(super) fn failures(&mut self, failures: &[(Label, String)]) -> io::Result<()> {
+    pub(super) fn failures(&mut self, failures: &[(Label, Failure)]) -> io::Result<()> {
         if self.format == Format::Json || failures.is_empty() {
             return Ok(());
         }
         writeln!(self.out, "\nfailures:\n")?;
-        for (label, message) in failures {
-            writeln!(self.out, "---- {} ----\n{message}\n", label.name)?;
+        for (label, failure) in failures {
+            writeln!(self.out, "---- {} ----\n{}\n", label.name, failure.message)?;
         }
         writeln!(self.out, "\nfailures:")?;
         failures.iter().try_for_each(|(label, _)| writeln!(self.out, "    {}", label.name))
@@ -101,7 +111,7 @@ impl Printer {
 
     pub(super) fn summary(&mut self, counts: Counts, elapsed: Duration) -> io::Result<()> {
         let Counts { passed, failed, ignored, filtered_out } = counts;
-        let ending = if failed > 0 { Ending::Failed(String::new()) } else { Ending::Passed };
+        let ending = if failed > 0 { Ending::Failed(Failure::default()) } else { Ending::Passed };
         let seconds = elapsed.as_secs_f64();
         if self.format == Format::Json {
             return self.event(&json!({
@@ -125,7 +135,7 @@ impl Printer {
         let colour = match ending {
             Ending::Passed => 32,
             Ending::Failed(_) => 31,
-            Ending::Ignored => 33,
+            Ending::Ignored(_) => 33,
         };
         if self.colored { format!("\u{1b}[{colour}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
@@ -135,8 +145,13 @@ fn word(ending: &Ending) -> &'static str {
     match ending {
         Ending::Passed => "ok",
         Ending::Failed(_) => "FAILED",
-        Ending::Ignored => "ignored",
+        Ending::Ignored(_) => "ignored",
     }
+}
+
+/// A reason on one line, as the built-in harness shows it.
+fn one_line(reason: &str) -> String {
+    reason.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The kind in brackets and a space, if there is one.

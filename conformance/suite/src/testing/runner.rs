@@ -4,8 +4,13 @@
 //! and the arguments are the same, so that `cargo test`, cargo-nextest and editors see no difference.
 
 use super::arguments::Arguments;
+use super::channel::Task;
+use super::pool::{self, Pool};
 use super::printer::Printer;
+use crate::known::draft;
+use serde::{Deserialize, Serialize};
 use std::any::Any;
+use std::collections::HashMap;
 use std::io;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,13 +18,37 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
 
+/// The maximum number of worker processes, unless `--test-threads` sets another: each loads the library.
+const MOST_WORKERS: usize = 8;
+
 /// A test.
 pub(super) struct Trial {
     pub(super) label: Label,
-    /// Whether it is run only on request.
-    pub(super) ignored: bool,
-    /// Runs the test; an error is the message of its failure.
-    pub(super) run: Box<dyn FnOnce() -> Result<(), String> + Send>,
+    /// Why it is run only on request, if it is. May be empty.
+    pub(super) ignored: Option<String>,
+    /// How a worker process refers to it; `None` for a test that only this process can run.
+    pub(super) task: Option<Task>,
+    pub(super) weight: Weight,
+    pub(super) run: Box<dyn FnOnce(Run) -> Ending + Send>,
+}
+
+/// What a test asks of the machine. The variants have the order in which tests run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// One request.
+    Case,
+    /// Many requests, or something unknown.
+    Many,
+    /// A request for which a wrong rule may take all memory.
+    Memory,
+}
+
+/// How to find out the result of a test.
+pub(super) enum Run {
+    /// By running it here.
+    Here,
+    /// The process that ran it died, for this reason.
+    Died(String),
 }
 
 /// The name of a test.
@@ -53,11 +82,37 @@ impl Label {
 }
 
 /// How a test ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Ending {
     Passed,
-    Failed(String),
-    Ignored,
+    Failed(Failure),
+    /// Not run, with the reason. May be empty.
+    Ignored(String),
+}
+
+/// A failed test.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failure {
+    /// What is shown.
+    pub(super) message: String,
+    /// The entry of a draft of known failures, if it can be listed there.
+    pub(super) draft: Option<draft::Failure>,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure { message, draft: None }
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) counts: Counts,
+    /// What failed, with the index of the implementation.
+    pub(super) drafts: Vec<(usize, draft::Failure)>,
+    /// For each implementation, by its index: the number of cases and sweeps that ran.
+    pub(super) asked: HashMap<usize, usize>,
 }
 
 /// The number of tests with each result.
@@ -69,50 +124,77 @@ pub(super) struct Counts {
     pub(super) filtered_out: usize,
 }
 
-/// Runs what the arguments select, or lists it.
+/// Runs what the arguments select, or lists it. Without a pool, everything runs in this process.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(arguments: &Arguments, mut trials: Vec<Trial>) -> io::Result<Counts> {
+pub(super) fn run(arguments: &Arguments, mut trials: Vec<Trial>, pool: Option<&Pool>) -> io::Result<Report> {
     let began = Instant::now();
     let all = trials.len();
-    trials.retain(|trial| trial.label.selected(arguments) && (trial.ignored || !arguments.ignored));
+    trials.retain(|trial| trial.label.selected(arguments) && (trial.ignored.is_some() || !arguments.ignored));
     let mut printer = Printer::new(arguments, &trials)?;
     if arguments.list {
         printer.list(&trials)?;
-        return Ok(Counts::default());
+        return Ok(Report::default());
     }
-    let mut counts = Counts { filtered_out: all - trials.len(), ..Counts::default() };
+    trials.sort_by_key(|trial| trial.weight == Weight::Memory);
+    let mut report = Report::default();
+    report.counts.filtered_out = all - trials.len();
     printer.title(trials.len())?;
     let mut failures = Vec::new();
-    let mut ended = |label: Label, ending: Ending, printer: &mut Printer| {
+    let alone = threads(arguments, trials.len()) == 1;
+    let mut each = |event: Event| {
+        let (label, subject, ending) = match event {
+            // Printed only with the result: tests that run at the same time would mix their lines.
+            Event::Started(label) => return if alone { printer.start(&label) } else { Ok(()) },
+            Event::Ended(label, subject, ending) => (label, subject, ending),
+        };
+        if !alone {
+            printer.start(&label)?;
+        }
         printer.ending(&label, &ending)?;
+        if let (Some(subject), Ending::Passed | Ending::Failed(_)) = (subject, &ending) {
+            *report.asked.entry(subject).or_default() += 1;
+        }
         match ending {
-            Ending::Passed => counts.passed += 1,
-            Ending::Ignored => counts.ignored += 1,
-            Ending::Failed(message) => {
-                counts.failed += 1;
-                failures.push((label, message));
+            Ending::Passed => report.counts.passed += 1,
+            Ending::Ignored(_) => report.counts.ignored += 1,
+            Ending::Failed(mut failure) => {
+                report.counts.failed += 1;
+                report.drafts.extend(subject.zip(failure.draft.take()));
+                failures.push((label, failure));
             }
         }
         io::Result::Ok(())
     };
-    if threads(arguments, trials.len()) == 1 {
+    let trials = match pool {
+        Some(pool) => pool::run(pool, arguments, workers(arguments, trials.len()), trials, &mut each)?,
+        None => trials,
+    };
+    if alone {
         for trial in trials {
-            printer.start(&trial.label)?;
-            let (label, ending) = end(trial, arguments);
-            ended(label, ending, &mut printer)?;
+            each(Event::Started(trial.label.clone()))?;
+            each(end(trial, arguments))?;
         }
     } else {
-        at_once(arguments, trials, |label, ending| {
-            // Printed only now: tests that run at the same time would mix their lines.
-            printer.start(&label)?;
-            ended(label, ending, &mut printer)
-        })?;
+        at_once(arguments, trials, each)?;
     }
     printer.failures(&failures)?;
-    printer.summary(counts, began.elapsed())?;
-    Ok(counts)
+    printer.summary(report.counts, began.elapsed())?;
+    Ok(report)
+}
+
+/// What happens to a test.
+pub(super) enum Event {
+    Started(Label),
+    /// With the index of its implementation, if it has one.
+    Ended(Label, Option<usize>, Ending),
+}
+
+/// The number of worker processes.
+fn workers(arguments: &Arguments, tests: usize) -> usize {
+    let threads = threads(arguments, tests);
+    if arguments.test_threads.is_some() { threads } else { threads.min(MOST_WORKERS) }
 }
 
 /// The number of threads: never more than there are tests.
@@ -125,23 +207,36 @@ fn threads(arguments: &Arguments, tests: usize) -> usize {
 fn at_once(
     arguments: &Arguments,
     trials: Vec<Trial>,
-    mut ended: impl FnMut(Label, Ending) -> io::Result<()>,
+    each: impl FnMut(Event) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (sender, receiver) = mpsc::channel();
+    if trials.is_empty() {
+        return Ok(());
+    }
     let count = threads(arguments, trials.len());
     let trials = Mutex::new(trials.into_iter());
     let next = || trials.lock().ok().and_then(|mut trials| trials.next());
+    let work = |sender: mpsc::Sender<Event>| {
+        while let Some(trial) = next() {
+            if sender.send(end(trial, arguments)).is_err() {
+                break;
+            }
+        }
+    };
+    on_threads(count, work, each)
+}
+
+/// Does the same work on several threads, and passes on what each sends to the calling thread.
+pub(super) fn on_threads(
+    count: usize,
+    work: impl Fn(mpsc::Sender<Event>) + Sync,
+    each: impl FnMut(Event) -> io::Result<()>,
+) -> io::Result<()> {
+    let (sender, receiver) = mpsc::channel();
+    let work = &work;
     thread::scope(|scope| {
         for started in 0..count {
             let sender = sender.clone();
-            let work = move || {
-                while let Some(trial) = next() {
-                    if sender.send(end(trial, arguments)).is_err() {
-                        break;
-                    }
-                }
-            };
-            match thread::Builder::new().spawn_scoped(scope, work) {
+            match thread::Builder::new().spawn_scoped(scope, move || work(sender)) {
                 Ok(_) => {}
                 // The threads that have started are enough.
                 Err(_) if started > 0 => break,
@@ -150,21 +245,44 @@ fn at_once(
         }
         drop(sender);
         // Dropped on an error, so that the threads stop too.
-        receiver.into_iter().try_for_each(|(label, ending)| ended(label, ending))
+        receiver.into_iter().try_for_each(each)
     })
 }
 
-fn end(trial: Trial, arguments: &Arguments) -> (Label, Ending) {
-    let Trial { label, ignored, run } = trial;
-    if arguments.bench || ignored && !arguments.ignored && !arguments.include_ignored {
-        return (label, Ending::Ignored);
+impl Trial {
+    /// The reason if the arguments select a test but do not run it.
+    pub(super) fn is_left_out(&self, arguments: &Arguments) -> Option<String> {
+        let run = arguments.ignored || arguments.include_ignored;
+        match &self.ignored {
+            Some(reason) if arguments.bench || !run => Some(reason.clone()),
+            _ => arguments.bench.then(String::new),
+        }
     }
-    let ending = match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(())) => Ending::Passed,
-        Ok(Err(message)) => Ending::Failed(message),
-        Err(panic) => Ending::Failed(panicked(&*panic)),
+
+    pub(super) fn subject(&self) -> Option<usize> {
+        match &self.task {
+            Some(Task::Entry { subject, .. }) => Some(*subject),
+            Some(Task::Added(_)) | None => None,
+        }
+    }
+
+    /// The result. A panic is a failure.
+    pub(super) fn ending(self, run: Run) -> Ending {
+        let test = self.run;
+        match catch_unwind(AssertUnwindSafe(|| test(run))) {
+            Ok(ending) => ending,
+            Err(panic) => Ending::Failed(panicked(&*panic).into()),
+        }
+    }
+}
+
+pub(super) fn end(trial: Trial, arguments: &Arguments) -> Event {
+    let (label, subject) = (trial.label.clone(), trial.subject());
+    let ending = match trial.is_left_out(arguments) {
+        Some(reason) => Ending::Ignored(reason),
+        None => trial.ending(Run::Here),
     };
-    (label, ending)
+    Event::Ended(label, subject, ending)
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> String {
@@ -178,17 +296,21 @@ mod tests {
     use std::fs;
 
     fn trials() -> Vec<Trial> {
-        let trial = |name: &str, kind, ignored, run: fn() -> Result<(), String>| Trial {
+        let trial = |name: &str, kind, ignored: Option<&str>, run: fn() -> Ending| Trial {
             label: Label { name: name.into(), kind },
-            ignored,
-            run: Box::new(run),
+            ignored: ignored.map(Into::into),
+            task: None,
+            weight: Weight::Case,
+            run: Box::new(move |_| run()),
         };
+        let wrong = || Ending::Failed("it is \"wrong\"\nhere".to_owned().into());
         vec![
-            trial("numpy/a", "", false, || Ok(())),
-            trial("numpy/ab", "known", false, || Ok(())),
-            trial("xla/b", "", false, || Err("it is \"wrong\"\nhere".into())),
-            trial("xla/c", "", false, || panic!("no {}", 'c')),
-            trial("xla/d", "", true, || Ok(())),
+            Trial { weight: Weight::Memory, ..trial("xla/z", "", None, || Ending::Passed) },
+            trial("numpy/a", "", None, || Ending::Passed),
+            trial("numpy/ab", "known", None, || Ending::Passed),
+            trial("xla/b", "", None, wrong),
+            trial("xla/c", "", None, || panic!("no {}", 'c')),
+            trial("xla/d", "", Some("no dtype\nf16"), || Ending::Passed),
         ]
     }
 
@@ -199,27 +321,28 @@ mod tests {
         let words = line.split(',').map(str::to_owned).filter(|word| !word.is_empty());
         let mut arguments = Arguments::parse(words).unwrap();
         arguments.logfile = Some(log.to_str().unwrap().to_owned());
-        let Counts { passed, failed, ignored, filtered_out } = run(&arguments, trials()).unwrap();
+        let Counts { passed, failed, ignored, filtered_out } =
+            run(&arguments, trials(), None).unwrap().counts;
         ([passed, failed, ignored, filtered_out], fs::read_to_string(&log).unwrap())
     }
 
     #[test]
     fn arguments_select_tests() {
         for (line, counts) in [
-            ("", [2, 2, 1, 0]),
-            ("--test-threads=1", [2, 2, 1, 0]),
-            ("numpy/", [2, 0, 0, 3]),
-            ("numpy/a,xla/d", [2, 0, 1, 2]),
-            ("--exact,numpy/a", [1, 0, 0, 4]),
-            ("--exact,numpy/ab", [1, 0, 0, 4]),
-            ("--exact,[known] numpy/ab", [1, 0, 0, 4]),
-            ("[known]", [1, 0, 0, 4]),
-            ("--exact,numpy", [0, 0, 0, 5]),
-            ("--skip,xla/", [2, 0, 0, 3]),
-            ("--exact,--skip,xla/b,--skip,numpy/a", [1, 1, 1, 2]),
-            ("--ignored", [1, 0, 0, 4]),
-            ("--include-ignored,xla/", [1, 2, 0, 2]),
-            ("--bench", [0, 0, 5, 0]),
+            ("", [3, 2, 1, 0]),
+            ("--test-threads=1", [3, 2, 1, 0]),
+            ("numpy/", [2, 0, 0, 4]),
+            ("numpy/a,xla/d", [2, 0, 1, 3]),
+            ("--exact,numpy/a", [1, 0, 0, 5]),
+            ("--exact,numpy/ab", [1, 0, 0, 5]),
+            ("--exact,[known] numpy/ab", [1, 0, 0, 5]),
+            ("[known]", [1, 0, 0, 5]),
+            ("--exact,numpy", [0, 0, 0, 6]),
+            ("--skip,xla/", [2, 0, 0, 4]),
+            ("--exact,--skip,xla/b,--skip,numpy/a", [2, 1, 1, 2]),
+            ("--ignored", [1, 0, 0, 5]),
+            ("--include-ignored,xla/", [2, 2, 0, 2]),
+            ("--bench", [0, 0, 6, 0]),
         ] {
             assert_eq!(run_with(line).0, counts, "{line}");
         }
@@ -228,7 +351,10 @@ mod tests {
     #[test]
     fn a_list_is_in_the_format_of_nextest() {
         let (_, list) = run_with("--list,--format,terse");
-        assert_eq!(list, "numpy/a: test\n[known] numpy/ab: test\nxla/b: test\nxla/c: test\nxla/d: test\n");
+        assert_eq!(
+            list,
+            "xla/z: test\nnumpy/a: test\n[known] numpy/ab: test\nxla/b: test\nxla/c: test\nxla/d: test\n"
+        );
         assert_eq!(run_with("--list,--format,terse,--ignored").1, "xla/d: test\n");
     }
 
@@ -239,19 +365,20 @@ mod tests {
         assert!(time.ends_with("s\n\n"), "{time}");
         assert_eq!(
             log,
-            "\nrunning 5 tests\n\
+            "\nrunning 6 tests\n\
              test         numpy/a  ... ok\n\
              test [known] numpy/ab ... ok\n\
              test         xla/b    ... FAILED\n\
              test         xla/c    ... FAILED\n\
-             test         xla/d    ... ignored\n\
+             test         xla/d    ... ignored, no dtype f16\n\
+             test         xla/z    ... ok\n\
              \nfailures:\n\n\
              ---- xla/b ----\nit is \"wrong\"\nhere\n\n\
              ---- xla/c ----\ntest panicked: no c\n\n\
              \nfailures:\n    xla/b\n    xla/c\n\
-             \ntest result: FAILED. 2 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; "
+             \ntest result: FAILED. 3 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; "
         );
-        assert!(run_with("-q,--test-threads,1").1.starts_with("\nrunning 5 tests\n..FFi\nfailures:\n"));
+        assert!(run_with("-q,--test-threads,1").1.starts_with("\nrunning 6 tests\n..FFi.\nfailures:\n"));
         let coloured = run_with("--color,always,--exact,numpy/a").1;
         assert!(coloured.contains("test numpy/a ... \u{1b}[32mok\u{1b}[0m\n"), "{coloured:?}");
         assert!(coloured.contains("running 1 test\n"));
@@ -262,11 +389,15 @@ mod tests {
         let (_, log) = run_with("--format,json,--test-threads,1");
         let events: Vec<serde_json::Value> =
             log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(events.len(), 12);
-        assert_eq!(events[0], serde_json::json!({"type": "suite", "event": "started", "test_count": 5}));
+        assert_eq!(events.len(), 14);
+        assert_eq!(events[0], serde_json::json!({"type": "suite", "event": "started", "test_count": 6}));
         assert_eq!(events[1], serde_json::json!({"type": "test", "event": "started", "name": "numpy/a"}));
         assert_eq!(events[2], serde_json::json!({"type": "test", "event": "ok", "name": "numpy/a"}));
+        assert_eq!(
+            events[10],
+            serde_json::json!({"type": "test", "event": "ignored", "name": "xla/d", "message": "no dtype f16"})
+        );
         assert_eq!(events[6]["stdout"], "Error: \"it is \"wrong\"\nhere\"\n");
-        assert_eq!((&events[11]["event"], &events[11]["failed"]), (&"failed".into(), &2.into()));
+        assert_eq!((&events[13]["event"], &events[13]["failed"]), (&"failed".into(), &2.into()));
     }
 }
