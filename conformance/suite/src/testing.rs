@@ -35,12 +35,12 @@
 //! minute ([`Tests::time_limit`]) or, on Linux, takes half of the available memory ([`Tests::memory_limit`]).
 //! Cases for which a wrong rule may take all memory run last, one at a time.
 //!
-//! Each child process is the test binary again. It runs what `main` does before [`Tests::main`], so it creates
-//! the implementations anew. State in memory is not shared between tests, nor with what follows [`Tests::main`],
-//! which happens in the first process alone. Standard output is that of the first process. On Unix, standard input
-//! is the channel between the processes: a library must not read it. [`Tests::in_process`] and the argument
-//! `--in-process` turn child processes off. Where none can be started, the tests run in the first process, and a
-//! note on standard error gives the reason.
+//! Each child process is the test binary again. It runs what `main` does before [`Tests::main`], so it
+//! creates the implementations anew. State in memory is not shared between tests, nor with what follows
+//! [`Tests::main`], which happens in the first process alone. Standard output is that of the first process.
+//! On Unix, standard input is the channel between the processes: a library must not read it.
+//! [`Tests::in_process`] and the argument `--in-process` turn child processes off. Where none can be started,
+//! the tests run in the first process, and a note on standard error gives the reason.
 
 mod arguments;
 mod channel;
@@ -143,9 +143,9 @@ impl Tests {
         self
     }
 
-    /// Adds a test that is not part of the suite. It fails with the message that it returns. Like a case, it runs
-    /// in a child process, so it does not see what another test changes in memory, and it fails if it takes longer
-    /// than the [time limit](Tests::time_limit).
+    /// Adds a test that is not part of the suite. It fails with the message that it returns. Like a case, it
+    /// runs in a child process, so it does not see what another test changes in memory, and it fails if it
+    /// takes longer than the [time limit](Tests::time_limit).
     #[must_use]
     pub fn test(mut self, name: &str, run: impl FnOnce() -> Result<(), String> + Send + 'static) -> Tests {
         let trial = self.added(name, run);
@@ -169,18 +169,18 @@ impl Tests {
         }
     }
 
-    /// Sets how long a test may make no progress before its process is killed and the test fails: 60 s unless set
-    /// here, by `--time-limit` or by `BROADCHECK_TIME_LIMIT`. A case makes progress when it ends, and a sweep
-    /// with each request, so that a sweep of many cases may take longer. The limit is at least one second, and
-    /// is not enforced for tests that run [in this process](Tests::in_process).
+    /// Sets how long a test may make no progress before its process is killed and the test fails: 60 s unless
+    /// set here, by `--time-limit` or by `BROADCHECK_TIME_LIMIT`. A case makes progress when it ends, and a
+    /// sweep with each request, so that a sweep of many cases may take longer. The limit is at least one
+    /// second, and is not enforced for tests that run [in this process](Tests::in_process).
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Tests {
         self.time_limit = limit.max(Duration::from_secs(1));
         self
     }
 
-    /// Sets how much resident memory a child process may have, in bytes, before it is killed and its test fails:
-    /// unless set here, half of what is available when the run begins. Enforced on Linux only.
+    /// Sets how much resident memory a child process may have, in bytes, before it is killed and its test
+    /// fails: unless set here, half of what is available when the run begins. Enforced on Linux only.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Tests {
         self.memory_limit = Some(bytes);
@@ -188,8 +188,8 @@ impl Tests {
     }
 
     /// Runs the tests in this process instead of child processes, as `--in-process` and
-    /// `BROADCHECK_IN_PROCESS=1` do: for a debugger, or for a library that only one process can use. A library
-    /// that aborts then ends the run.
+    /// `BROADCHECK_IN_PROCESS=1` do: for a debugger, or for a library that only one process can use. A
+    /// library that aborts then ends the run.
     #[must_use]
     pub fn in_process(mut self) -> Tests {
         self.in_process = true;
@@ -341,8 +341,8 @@ fn note(message: &str) {
     let _ = std::io::stderr().write_all(format!("{message}\n").as_bytes());
 }
 
-/// The files for the drafts of these implementations: the path itself for a single one, and otherwise a file for
-/// each, with its name after a hyphen.
+/// The files for the drafts of these implementations: the path itself for a single one, and otherwise a file
+/// for each, with its name after a hyphen.
 fn draft_paths(path: &Path, about: &[(String, String)]) -> Result<Vec<PathBuf>, String> {
     let named = |(name, _): &(String, String)| {
         let plain =

@@ -1,7 +1,7 @@
 //! The tests of libraries that die: each fails the case that it dies of, and the run prints everything else.
 //!
-//! This program is also the test binary of such a library, if [`LIBRARY`] is set. Its checks run it again with
-//! the variable, and read what it prints.
+//! This program is also the test binary of such a library, if [`LIBRARY`] is set. Its checks run it again
+//! with the variable, and read what it prints.
 
 use broadcheck::spec::{Capabilities, Implementation, Outcome, Request};
 use broadcheck::testing::Tests;
@@ -411,7 +411,7 @@ fn every_format() -> Result<(), String> {
 }
 
 fn case_of_f16() -> &'static str {
-    "  - id: numpy/half\n    title: A title.\n    clause: NUMPY-1\n    origin: hand\n    expression: [negate, a]\n    \
+    "  - id: numpy/half\n    title: A title.\n    clause: V-1\n    origin: hand\n    expression: [negate, a]\n    \
      operands:\n      - {name: a, dtype: f16, shape: [1], values: [1]}\n    \
      result: {dtype: f16, shape: [1], values: [-1]}\n"
 }

@@ -1,5 +1,5 @@
-//! Drafts a known-failures file from a run: an entry for each failure, with its outcome as the reason. A person
-//! fills in each `url`; until then the loader rejects the file.
+//! Drafts a known-failures file from a run: an entry for each failure, with its outcome as the reason. A
+//! person fills in each `url`; until then the loader rejects the file.
 
 use super::MAX_BYTES;
 use broadcheck_spec::hides;

@@ -1,6 +1,6 @@
-//! The arguments of a test binary: those of Rust's own test harness that `cargo test` and cargo-nextest use, and
-//! a few for the processes that the tests run in. These can also be set by environment variables, because `cargo
-//! test -- --ARGUMENT` reaches every test binary of a package.
+//! The arguments of a test binary: those of Rust's own test harness that `cargo test` and cargo-nextest use,
+//! and a few for the processes that the tests run in. These can also be set by environment variables, because
+//! `cargo test -- --ARGUMENT` reaches every test binary of a package.
 
 use std::num::NonZero;
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! The channel between a test binary and its workers: what each side sends, as one JSON object per line.
 //!
 //! A library may print to standard output, and may close it. On Unix, a worker therefore gets a socket as its
-//! standard input, and uses a duplicate of it in both directions. Standard output stays what it is in the test
-//! binary itself. Elsewhere, a worker writes to standard output, and its parent passes on what is not a message.
+//! standard input, and uses a duplicate of it in both directions. Standard output stays what it is in the
+//! test binary itself. Elsewhere, a worker writes to standard output, and its parent passes on what is not a
+//! message.
 
 use super::runner::Ending;
 use serde::{Deserialize, Serialize};

@@ -1,16 +1,18 @@
 //! Keeps a worker from taking all memory of the machine.
 //!
-//! An allocation of 34 GB may succeed and fail only when the memory is written, and then the system chooses which
-//! process to kill. On Linux, the parent process watches the resident memory of its workers, and a worker asks
-//! to be chosen first. Elsewhere only the time limit ends such a test. `ulimit -v` would need a shell, and would
-//! stop libraries that reserve address space that they do not use, such as GPU runtimes and sanitizers.
+//! An allocation of 34 GB may succeed and fail only when the memory is written, and then the system chooses
+//! which process to kill. On Linux, the parent process watches the resident memory of its workers, and a
+//! worker asks to be chosen first. Elsewhere only the time limit ends such a test. `ulimit -v` would need a
+//! shell, and would stop libraries that reserve address space that they do not use, such as GPU runtimes and
+//! sanitizers.
 
 use std::fs;
 
 /// The limit is never below this number of bytes: a test may need some memory on a busy machine too.
 const LEAST: u64 = 1 << 30;
 
-/// The largest resident memory of a worker in bytes: half of what is available now. `None` if that is unknown.
+/// The largest resident memory of a worker in bytes: half of what is available now. `None` if that is
+/// unknown.
 pub(super) fn limit() -> Option<u64> {
     let available = available(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();

@@ -1,9 +1,9 @@
 //! Runs tests in worker processes, so that a test that ends its process fails alone.
 //!
-//! Each worker runs one test after the other, and gets several cases with each order: waiting for an order costs
-//! more than most cases. A worker that dies or is killed fails the test that it was running; the rest of its
-//! order goes to a new one. A sweep that ends its worker is run once more, with each request announced, so that
-//! the request is known.
+//! Each worker runs one test after the other, and gets several cases with each order: waiting for an order
+//! costs more than most cases. A worker that dies or is killed fails the test that it was running; the rest
+//! of its order goes to a new one. A sweep that ends its worker is run once more, with each request
+//! announced, so that the request is known.
 
 use super::arguments::{Arguments, WORKER};
 use super::channel::{self, Message, Order, Started, Task};
@@ -44,7 +44,8 @@ pub(super) struct Pool {
     pub(super) memory_limit: Option<u64>,
 }
 
-/// Runs tests in this number of workers, and returns those that have not run because no worker can be started.
+/// Runs tests in this number of workers, and returns those that have not run because no worker can be
+/// started.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -84,7 +85,8 @@ pub(super) fn run(
     Ok(Vec::new())
 }
 
-/// The number of threads that a sweep may use in each worker: two at least, because the last sweeps run alone.
+/// The number of threads that a sweep may use in each worker: two at least, because the last sweeps run
+/// alone.
 fn threads_each(workers: usize) -> usize {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     (processors / workers.max(1)).max(2).min(processors)

@@ -1,5 +1,5 @@
-//! The standard error of a worker. What a test writes is held back until the test has ended and is then passed
-//! on, or shown with the failure if the worker died.
+//! The standard error of a worker. What a test writes is held back until the test has ended and is then
+//! passed on, or shown with the failure if the worker died.
 
 use std::io::{Read, Write as _};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -52,8 +52,8 @@ impl Stderr {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is held back of a worker that has ended. Waits briefly for the last of it: a process that the library
-    /// started may keep the stream open.
+    /// What is held back of a worker that has ended. Waits briefly for the last of it: a process that the
+    /// library started may keep the stream open.
     fn ended(&self) -> MutexGuard<'_, Held> {
         let waited = self.0.1.wait_timeout_while(self.held(), Duration::from_millis(200), |held| !held.ended);
         waited.unwrap_or_else(PoisonError::into_inner).0

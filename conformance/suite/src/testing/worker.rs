@@ -1,8 +1,8 @@
 //! A worker: a process of the test binary that runs tests for its parent.
 //!
-//! It is the same program with the same arguments, behind [`WORKER`](super::arguments::WORKER), so it builds the
-//! same tests. It loads a case file only when it is to run one of its cases: another worker that goes on after a
-//! crash starts quickly.
+//! It is the same program with the same arguments, behind [`WORKER`](super::arguments::WORKER), so it builds
+//! the same tests. It loads a case file only when it is to run one of its cases: another worker that goes on
+//! after a crash starts quickly.
 
 use super::arguments::Arguments;
 use super::channel::{self, Message, Order, Sender, Task};
