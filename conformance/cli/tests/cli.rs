@@ -223,7 +223,10 @@ fn the_matrix_is_made_from_reports() {
     let table = ends(0, &["matrix", report]).out;
     assert!(table.starts_with("| system | rule set | asked | passed |"), "{table}");
     assert!(table.contains("\n| reference 0.1.0 | numpy | all "), "{table}");
-    assert!(table.contains("\n|  | xla | all ") && table.contains("\n| ndarray 0.17.2 | numpy | "), "{table}");
+    assert!(
+        table.contains("\n|  | xla | all ") && table.contains("\n| ndarray 0.17.2 | numpy | "),
+        "{table}"
+    );
     let page = write(directory.path(), "page.md", "a\n<!-- begin: matrix -->\n<!-- end: matrix -->\nb\n");
     ends(0, &["matrix", "--into", &page, report]);
     let text = fs::read_to_string(&page).unwrap();

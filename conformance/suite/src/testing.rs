@@ -50,11 +50,13 @@ mod printer;
 mod progress;
 mod runner;
 mod stderr;
+mod summary;
 mod worker;
 
 use crate::known::{Known, draft};
+use crate::retype::{self, Asked, asked};
 use crate::run::{Judged, Status, run_case};
-use crate::sweeps::{Expansion, expand, run_sweep};
+use crate::sweeps::{Expansion, expand_for, run_sweep};
 use arguments::{Arguments, HELP};
 use broadcheck_judge::describe::{describe_expectation, describe_request};
 use broadcheck_spec::{
@@ -64,7 +66,7 @@ use broadcheck_spec::{
 use channel::Task;
 use pool::Pool;
 use progress::{Progress, Watched};
-use runner::{Ending, Failure, Label, Report, Run, Trial, Weight};
+use runner::{About, Ending, Failure, Label, Report, Run, Trial, Weight};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -94,6 +96,7 @@ pub struct Tests {
     time_limit: Duration,
     memory_limit: Option<u64>,
     in_process: bool,
+    min_asked: Option<u8>,
 }
 
 impl Tests {
@@ -113,6 +116,7 @@ impl Tests {
             time_limit: TIME_LIMIT,
             memory_limit: None,
             in_process: false,
+            min_asked: None,
         }
     }
 
@@ -163,6 +167,7 @@ impl Tests {
             ignored: None,
             task: Some(Task::Added(self.more.len())),
             weight: Weight::Many,
+            about: None,
             run: Box::new(|test| {
                 result(test).map_or_else(|message| Ending::Failed(message.into()), |()| Ending::Passed)
             }),
@@ -184,6 +189,15 @@ impl Tests {
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Tests {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Fails the run if less than this percentage of the shape cases of some declared rule set was asked, as
+    /// `--min-asked` and `BROADCHECK_MIN_ASKED` do. The shape cases are those that test a rule. Without it, less
+    /// than half is mentioned beneath the result.
+    #[must_use]
+    pub fn min_asked(mut self, percent: u8) -> Tests {
+        self.min_asked = Some(percent);
         self
     }
 
@@ -221,7 +235,7 @@ impl Tests {
             self.run(&arguments, words)
         };
         match ended {
-            Ok(report) if report.counts.failed > 0 => ExitCode::from(FAILED),
+            Ok(report) if report.counts.failed > 0 || report.too_little => ExitCode::from(FAILED),
             Ok(_) => ExitCode::SUCCESS,
             Err(message) => {
                 complain(&message);
@@ -232,22 +246,23 @@ impl Tests {
 
     /// Runs the tests that the arguments select. The words are those that child processes get.
     fn run(self, arguments: &Arguments, words: Vec<OsString>) -> Result<Report, String> {
-        let implementations = &self.implementations;
-        let about: Vec<(String, String)> =
-            implementations.iter().map(|one| (one.name().to_owned(), one.version().to_owned())).collect();
+        let arguments = &Arguments { min_asked: arguments.min_asked.or(self.min_asked), ..arguments.clone() };
+        let about: Vec<summary::Subject> =
+            self.implementations.iter().map(|one| summary::Subject::of(&**one)).collect();
         let drafts = match &arguments.write_known {
             Some(path) if !arguments.list => draft_paths(Path::new(path), &about)?,
             _ => Vec::new(),
         };
         let pool = self.pool(arguments, words);
         let trials = self.trials(exact_name(arguments))?;
-        let report = runner::run(arguments, trials, pool.as_ref());
+        let report = runner::run(arguments, trials, pool.as_ref(), &about);
         let report = report.map_err(|error| format!("the output: {error}"))?;
         for (place, path) in drafts.iter().enumerate() {
             let of_it = report.drafts.iter().filter(|(subject, _)| *subject == place);
             let failures: Vec<draft::Failure> = of_it.map(|(_, failure)| failure.clone()).collect();
-            let (implementation, version) = &about[place];
-            let results = report.asked.get(&place).copied().unwrap_or_default();
+            let summary::Subject { name: implementation, version, .. } = &about[place];
+            let of_it = report.results.iter().filter(|result| result.about.subject == place);
+            let results = of_it.filter(|result| result.status != Status::Skipped).count();
             let by = "cargo test -- --write-known";
             let draft = draft::Draft { by, implementation, version, results, failures: &failures };
             note(&draft.write(path).map_err(|error| format!("--write-known {error}"))?);
@@ -283,15 +298,15 @@ impl Tests {
         if whole {
             for subject in &subjects {
                 subject.require_any(&suite)?;
+                if let Some(known) = &subject.known {
+                    known.check_against(&suite)?;
+                }
                 trials.extend(subject.unmatched(&suite));
             }
         }
         let places = || subjects.iter().enumerate();
         for case in suite.cases.into_iter().map(Arc::new) {
-            trials.extend(places().map(|(place, subject)| Trial {
-                ignored: subject.covers_case(&case).err(),
-                ..subject.case(place, &case)
-            }));
+            trials.extend(places().map(|(place, subject)| subject.case(place, &case)));
         }
         for sweep in suite.sweeps.into_iter().map(Arc::new) {
             trials.extend(places().map(|(place, subject)| Trial {
@@ -323,7 +338,9 @@ impl Tests {
 fn exact_name(arguments: &Arguments) -> Option<&str> {
     let [name] = arguments.filters.as_slice() else { return None };
     // The list of tests shows a kind such as `[known]` before the name.
-    arguments.exact.then(|| name.strip_prefix("[known] ").unwrap_or(name))
+    arguments.exact.then(|| {
+        ["[known] ", "[convention] "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name)
+    })
 }
 
 /// Writes to standard output. A closed output is ignored: the exit status still reports the result.
@@ -343,8 +360,8 @@ fn note(message: &str) {
 
 /// The files for the drafts of these implementations: the path itself for a single one, and otherwise a file
 /// for each, with its name after a hyphen.
-fn draft_paths(path: &Path, about: &[(String, String)]) -> Result<Vec<PathBuf>, String> {
-    let named = |(name, _): &(String, String)| {
+fn draft_paths(path: &Path, about: &[summary::Subject]) -> Result<Vec<PathBuf>, String> {
+    let named = |summary::Subject { name, .. }: &summary::Subject| {
         let plain =
             |char: char| if char.is_ascii_alphanumeric() || "._@+".contains(char) { char } else { '-' };
         let name: String = name.chars().map(plain).collect();
@@ -461,40 +478,57 @@ impl Subject {
             let message = format!("the known failure `{case}` matches no case of the suite");
             let label = Label { name: self.test_name(&format!("known-failure {case}")), kind: "" };
             let run = Box::new(|_| Ending::Failed(message.into()));
-            Trial { label, ignored: None, task: None, weight: Weight::Case, run }
+            Trial { label, ignored: None, task: None, weight: Weight::Case, about: None, run }
         };
         known.unmatched(ids).iter().map(|entry| trial(&entry.case)).collect()
     }
 
-    /// The test of a case, for the implementation with this index, whether or not it covers the case.
+    /// The test of a case, for the implementation with this index: ignored if the implementation does not cover
+    /// the case.
     fn case(self: &Arc<Self>, place: usize, case: &Arc<Case>) -> Trial {
         let (subject, test) = (Arc::clone(self), Arc::clone(case));
+        let asked = asked(case, self.implementation.capabilities());
+        let retyped = asked.as_ref().ok().and_then(|asked| asked.retyped);
+        let about = About {
+            subject: place,
+            rules: Some(case.request.rules().set()),
+            nature: case.nature(),
+            convention: case.convention,
+            retyped,
+        };
         let weight = if may_exhaust_memory(case) { Weight::Memory } else { Weight::Case };
-        self.trial(place, (&case.id, &case.location.file), weight, move |run| {
+        let name = asked.as_ref().map_or_else(|_| case.id.clone(), Asked::name);
+        let rerun = self.rerun(&name);
+        let trial = self.trial(about, (&case.id, &name, &case.location.file), weight, move |run| {
             let case = &*test;
             let judged = match run {
                 Run::Here => run_case(&subject.watched(), case, subject.known.as_ref()),
                 Run::Died(how) => subject.died(&case.id, how),
             };
             ending(&judged, (&case.id, &case.title), || {
+                let asked = retyped.and_then(|dtype| retype::retyped(case, dtype));
+                let Case { request, expectation, .. } = asked.as_ref().unwrap_or(case);
                 vec![
                     ("title", vec![case.title.clone()]),
-                    ("request", describe_request(&case.request)),
-                    ("expectation", describe_expectation(&case.request, &case.expectation)),
+                    ("request", describe_request(request)),
+                    ("expectation", describe_expectation(request, expectation)),
                     ("outcome", vec![judged.detail.clone()]),
                     ("clause", vec![format!("{} of spec/SEMANTICS.md", case.clause)]),
                     ("source", case.sources.iter().map(ToString::to_string).collect()),
                     ("location", vec![case.location.to_string()]),
-                    ("rerun", vec![subject.rerun(&case.id)]),
+                    ("rerun", vec![rerun]),
                 ]
             })
-        })
+        });
+        Trial { ignored: asked.err(), ..trial }
     }
 
     /// The test of a sweep, for the implementation with this index, whether or not it covers the sweep.
     fn sweep(self: &Arc<Self>, place: usize, sweep: &Arc<Sweep>) -> Trial {
         let (subject, test) = (Arc::clone(self), Arc::clone(sweep));
-        self.trial(place, (&sweep.id, &sweep.location.file), Weight::Many, move |run| {
+        let rules = sweep.id.split('/').next().and_then(|name| name.parse().ok());
+        let about = About { subject: place, rules, nature: sweep.nature(), convention: None, retyped: None };
+        self.trial(about, (&sweep.id, &sweep.id, &sweep.location.file), Weight::Many, move |run| {
             let sweep = &*test;
             let judged = match run {
                 Run::Here => run_sweep(&subject.watched(), sweep, subject.known.as_ref()).judged,
@@ -512,18 +546,23 @@ impl Subject {
         })
     }
 
-    /// A test with its id and the file that contains it.
+    /// A test with its id, its name, and the file that contains it.
     fn trial(
         &self,
-        subject: usize,
-        (id, file): (&str, &str),
+        about: About,
+        (id, name, file): (&str, &str, &str),
         weight: Weight,
         run: impl FnOnce(Run) -> Ending + Send + 'static,
     ) -> Trial {
         let listed = self.known.as_ref().is_some_and(|known| known.entry(id).is_some());
-        let label = Label { name: self.test_name(id), kind: if listed { "known" } else { "" } };
-        let task = Task::Entry { subject, file: file.to_owned(), id: id.to_owned() };
-        Trial { label, ignored: None, task: Some(task), weight, run: Box::new(run) }
+        let kind = match about.convention {
+            _ if listed => "known",
+            Some(_) => "convention",
+            None => "",
+        };
+        let label = Label { name: self.test_name(name), kind };
+        let task = Task::Entry { subject: about.subject, file: file.to_owned(), id: id.to_owned() };
+        Trial { label, ignored: None, task: Some(task), weight, about: Some(about), run: Box::new(run) }
     }
 
     fn watched(&self) -> Watched<'_> {
@@ -542,20 +581,20 @@ impl Subject {
     /// # Errors
     /// What the implementation lacks for a case.
     fn covers_case(&self, case: &Case) -> Result<(), String> {
-        self.implementation.capabilities().covers(&case.request)
+        asked(case, self.implementation.capabilities()).map(|_| ())
     }
 
     /// # Errors
     /// What the implementation lacks for the first case of a sweep, if it lacks something for each.
     fn covers_sweep(&self, sweep: &Sweep) -> Result<(), String> {
-        match expand(sweep) {
+        match expand_for(sweep, self.implementation.capabilities()) {
             Ok(Expansion::Cases(cases)) => {
                 let mut covered = cases.iter().map(|case| self.covers_case(case));
                 let first = covered.next().unwrap_or(Ok(()));
                 if covered.any(|case| case.is_ok()) { Ok(()) } else { first }
             }
             Ok(Expansion::Relation { relation, extent }) => {
-                relation.covered_by(self.implementation.capabilities(), &extent)
+                relation.covered_by(self.implementation.capabilities(), &extent).map(|_| ())
             }
             // The run reports what is wrong with the sweep.
             Err(_) => Ok(()),
@@ -578,8 +617,10 @@ fn ending(
     (id, title): (&str, &str),
     about: impl FnOnce() -> Vec<(&'static str, Vec<String>)>,
 ) -> Ending {
-    if !judged.status.is_failure() && judged.status != Status::Skipped {
-        return Ending::Passed;
+    match judged.status {
+        Status::Passed | Status::Agrees | Status::KnownFailure => return Ending::Passed,
+        Status::Differs => return Ending::Differs,
+        Status::Failed | Status::Errored | Status::Skipped | Status::UnexpectedPass => {}
     }
     let mut message = String::new();
     for (name, lines) in about() {

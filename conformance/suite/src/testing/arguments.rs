@@ -30,10 +30,12 @@ Options:
   -Z unstable-options            Accepted
       --in-process               Run the tests in this process, where a crash ends the run
       --time-limit SECONDS       Fail a test that makes no progress for this long [default: 60]
+      --min-asked PERCENT        Fail if less of the shape cases of a declared rule set was asked
       --write-known FILE         Write a draft of a known-failures file that lists what failed
   -h, --help                     Print this help
 
-The environment variables BROADCHECK_IN_PROCESS=1, BROADCHECK_TIME_LIMIT and BROADCHECK_WRITE_KNOWN set the same.
+The environment variables BROADCHECK_IN_PROCESS=1, BROADCHECK_TIME_LIMIT, BROADCHECK_MIN_ASKED and
+BROADCHECK_WRITE_KNOWN set the same.
 ";
 
 /// What the arguments request.
@@ -55,6 +57,7 @@ pub(super) struct Arguments {
     pub(super) worker: bool,
     pub(super) in_process: bool,
     pub(super) time_limit: Option<Duration>,
+    pub(super) min_asked: Option<u8>,
     pub(super) write_known: Option<String>,
 }
 
@@ -114,6 +117,7 @@ impl Arguments {
                 "--color" => read.color = choice(name, &value()?, &COLORS)?,
                 "--logfile" => read.logfile = Some(value()?),
                 "--time-limit" => read.time_limit = Some(seconds(name, &value()?)?),
+                "--min-asked" => read.min_asked = Some(percent(name, &value()?)?),
                 "--write-known" => read.write_known = Some(file(name, value()?)?),
                 "-Z" => choice(name, &value()?, &[("unstable-options", ())])?,
                 _ if given => return Err(unexpected(&argument)),
@@ -155,6 +159,10 @@ impl Arguments {
         if let (None, Some(value)) = (self.time_limit, variable(name)) {
             self.time_limit = Some(seconds(name, &value)?);
         }
+        let name = "BROADCHECK_MIN_ASKED";
+        if let (None, Some(value)) = (self.min_asked, variable(name)) {
+            self.min_asked = Some(percent(name, &value)?);
+        }
         let name = "BROADCHECK_WRITE_KNOWN";
         if let (None, Some(value)) = (&self.write_known, variable(name)) {
             if variable("NEXTEST").is_some() {
@@ -190,6 +198,11 @@ fn seconds(name: &str, found: &str) -> Result<Duration, String> {
     seconds
         .map(Duration::from_secs)
         .ok_or_else(|| format!("{name}: found `{found}`, expected a number of seconds from 1"))
+}
+
+fn percent(name: &str, found: &str) -> Result<u8, String> {
+    let percent = found.parse().ok().filter(|&percent| percent <= 100);
+    percent.ok_or_else(|| format!("{name}: found `{found}`, expected a percentage from 0 to 100"))
 }
 
 fn file(name: &str, found: String) -> Result<String, String> {
@@ -238,6 +251,7 @@ mod tests {
             ("-q --format json", "found --quiet and --format, expected one of them"),
             ("--time-limit 0.5", "--time-limit: found `0.5`, expected a number of seconds from 1"),
             ("--time-limit 0", "--time-limit: found `0`, expected a number of seconds from 1"),
+            ("--min-asked 101", "--min-asked: found `101`, expected a percentage from 0 to 100"),
             ("--write-known=", "--write-known: found an empty name, expected a file"),
             ("--in-process=1", "found `--in-process=1`, expected an option of --help, or a filter"),
             ("-Zother", "-Z: found `other`, expected unstable-options"),
@@ -255,11 +269,13 @@ mod tests {
         let set = [
             ("BROADCHECK_IN_PROCESS", "1"),
             ("BROADCHECK_TIME_LIMIT", "5"),
+            ("BROADCHECK_MIN_ASKED", "90"),
             ("BROADCHECK_WRITE_KNOWN", "known.yaml"),
         ];
         let read = with("", &set).unwrap();
         assert!(read.in_process && read.time_limit == Some(Duration::from_secs(5)));
-        assert_eq!(read.write_known.as_deref(), Some("known.yaml"));
+        assert_eq!((read.write_known.as_deref(), read.min_asked), (Some("known.yaml"), Some(90)));
+        assert_eq!(with("--min-asked 70", &set).unwrap().min_asked, Some(70));
         let read = with("--time-limit 7 --write-known=mine.yaml", &set).unwrap();
         assert_eq!(
             (read.time_limit, read.write_known.as_deref()),

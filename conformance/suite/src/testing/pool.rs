@@ -79,8 +79,7 @@ pub(super) fn run(
     }
     for trial in left {
         each(Event::Started(trial.label.clone()))?;
-        let subject = trial.subject();
-        each(Event::Ended(trial.label, subject, Ending::Failed(format!("not run: {error}").into())))?;
+        each(Event::Ended(trial.label, trial.about, Ending::Failed(format!("not run: {error}").into())))?;
     }
     Ok(Vec::new())
 }
@@ -186,13 +185,9 @@ impl Lane<'_> {
             }
             let tasks: Vec<Task> = order.iter().filter_map(|trial| trial.task.clone()).collect();
             let event = |ending, order: &mut VecDeque<Trial>| {
-                let Some(Trial { label, task, .. }) = order.pop_front() else { return };
-                let subject = match task {
-                    Some(Task::Entry { subject, .. }) => Some(subject),
-                    Some(Task::Added(_)) | None => None,
-                };
+                let Some(Trial { label, about, .. }) = order.pop_front() else { return };
                 // If nobody wants the results, this ends before the next order.
-                let _ = self.events.send(Event::Ended(label, subject, ending));
+                let _ = self.events.send(Event::Ended(label, about, ending));
                 if let Some(next) = order.front() {
                     let _ = self.events.send(Event::Started(next.label.clone()));
                 }
@@ -207,9 +202,9 @@ impl Lane<'_> {
                 }
                 Err(Stop::Died { how, .. }) => {
                     let Some(trial) = order.pop_front() else { continue };
-                    let (label, subject) = (trial.label.clone(), trial.subject());
+                    let (label, about) = (trial.label.clone(), trial.about);
                     let ending = self.died(trial, how);
-                    let _ = self.events.send(Event::Ended(label, subject, ending));
+                    let _ = self.events.send(Event::Ended(label, about, ending));
                 }
             }
         }

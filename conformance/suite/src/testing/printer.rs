@@ -72,7 +72,7 @@ impl Printer {
                     Ending::Ignored(reason) if !reason.is_empty() => {
                         event["message"] = one_line(reason).into();
                     }
-                    Ending::Ignored(_) | Ending::Passed => {}
+                    Ending::Ignored(_) | Ending::Passed | Ending::Differs => {}
                 }
                 self.event(&event)
             }
@@ -86,7 +86,7 @@ impl Printer {
             }
             Format::Terse => {
                 let letter = match ending {
-                    Ending::Passed => ".",
+                    Ending::Passed | Ending::Differs => ".",
                     Ending::Failed(_) => "F",
                     Ending::Ignored(_) => "i",
                 };
@@ -127,13 +127,21 @@ impl Printer {
         )
     }
 
+    /// Lines beneath the summary.
+    pub(super) fn lines(&mut self, lines: &[String]) -> io::Result<()> {
+        if self.format == Format::Json {
+            return Ok(());
+        }
+        lines.iter().try_for_each(|line| writeln!(self.out, "{line}"))
+    }
+
     fn event(&mut self, event: &Value) -> io::Result<()> {
         writeln!(self.out, "{event}")
     }
 
     fn painted(&self, text: &str, ending: &Ending) -> String {
         let colour = match ending {
-            Ending::Passed => 32,
+            Ending::Passed | Ending::Differs => 32,
             Ending::Failed(_) => 31,
             Ending::Ignored(_) => 33,
         };
@@ -143,7 +151,7 @@ impl Printer {
 
 fn word(ending: &Ending) -> &'static str {
     match ending {
-        Ending::Passed => "ok",
+        Ending::Passed | Ending::Differs => "ok",
         Ending::Failed(_) => "FAILED",
         Ending::Ignored(_) => "ignored",
     }

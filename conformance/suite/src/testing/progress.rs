@@ -86,8 +86,4 @@ impl Implementation for Watched<'_> {
     fn allowed_ulp(&self) -> u32 {
         self.implementation.allowed_ulp()
     }
-
-    fn orders_zeros(&self) -> bool {
-        self.implementation.orders_zeros()
-    }
 }

@@ -7,10 +7,12 @@ use super::arguments::Arguments;
 use super::channel::Task;
 use super::pool::{self, Pool};
 use super::printer::Printer;
+use super::summary::{Subject, summarize};
 use crate::known::draft;
+use crate::run::Status;
+use broadcheck_spec::{Convention, DType, Nature, RuleSet};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
-use std::collections::HashMap;
 use std::io;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +31,22 @@ pub(super) struct Trial {
     /// How a worker process refers to it; `None` for a test that only this process can run.
     pub(super) task: Option<Task>,
     pub(super) weight: Weight,
+    /// What it tests; `None` for a test that is not a case or sweep.
+    pub(super) about: Option<About>,
     pub(super) run: Box<dyn FnOnce(Run) -> Ending + Send>,
+}
+
+/// What the test of a case or sweep tests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About {
+    /// The index of its implementation.
+    pub(super) subject: usize,
+    /// The rule set; `None` for a sweep over several.
+    pub(super) rules: Option<RuleSet>,
+    pub(super) nature: Nature,
+    pub(super) convention: Option<Convention>,
+    /// The dtype in which it is asked, if not in its own.
+    pub(super) retyped: Option<DType>,
 }
 
 /// What a test asks of the machine. The variants have the order in which tests run.
@@ -66,12 +83,13 @@ impl Label {
     }
 
     /// Whether the arguments select the test. The list shows the kind, so `--exact` accepts the name with and
-    /// without it.
+    /// without it, and with and without the dtype in which a case is asked.
     fn selected(&self, arguments: &Arguments) -> bool {
         let listed = self.listed();
         let matches = |filter: &String| {
             if arguments.exact {
-                *filter == self.name || *filter == listed
+                let id = self.name.split_once(" as ").map_or(self.name.as_str(), |(id, _)| id);
+                *filter == self.name || *filter == listed || *filter == id
             } else {
                 listed.contains(filter.as_str())
             }
@@ -85,6 +103,8 @@ impl Label {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Ending {
     Passed,
+    /// Passed, because it tests a convention that the implementation need not follow.
+    Differs,
     Failed(Failure),
     /// Not run, with the reason. May be empty.
     Ignored(String),
@@ -111,8 +131,32 @@ pub(super) struct Report {
     pub(super) counts: Counts,
     /// What failed, with the index of the implementation.
     pub(super) drafts: Vec<(usize, draft::Failure)>,
-    /// For each implementation, by its index: the number of cases and sweeps that ran.
-    pub(super) asked: HashMap<usize, usize>,
+    /// How the cases and sweeps ended.
+    pub(super) results: Vec<Resulted>,
+    /// Whether less was asked than the arguments require.
+    pub(super) too_little: bool,
+}
+
+/// How a case or sweep ended.
+#[derive(Debug)]
+pub(super) struct Resulted {
+    pub(super) about: About,
+    pub(super) status: Status,
+    /// Why it was not run, if it was not.
+    pub(super) reason: String,
+}
+
+impl Resulted {
+    fn new(about: About, ending: &Ending) -> Resulted {
+        let (status, reason) = match ending {
+            Ending::Passed if about.convention.is_some() => (Status::Agrees, ""),
+            Ending::Passed => (Status::Passed, ""),
+            Ending::Differs => (Status::Differs, ""),
+            Ending::Failed(_) => (Status::Failed, ""),
+            Ending::Ignored(reason) => (Status::Skipped, reason.as_str()),
+        };
+        Resulted { about, status, reason: reason.to_owned() }
+    }
 }
 
 /// The number of tests with each result.
@@ -128,7 +172,12 @@ pub(super) struct Counts {
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(arguments: &Arguments, mut trials: Vec<Trial>, pool: Option<&Pool>) -> io::Result<Report> {
+pub(super) fn run(
+    arguments: &Arguments,
+    mut trials: Vec<Trial>,
+    pool: Option<&Pool>,
+    subjects: &[Subject],
+) -> io::Result<Report> {
     let began = Instant::now();
     let all = trials.len();
     trials.retain(|trial| trial.label.selected(arguments) && (trial.ignored.is_some() || !arguments.ignored));
@@ -144,23 +193,22 @@ pub(super) fn run(arguments: &Arguments, mut trials: Vec<Trial>, pool: Option<&P
     let mut failures = Vec::new();
     let alone = threads(arguments, trials.len()) == 1;
     let mut each = |event: Event| {
-        let (label, subject, ending) = match event {
+        let (label, about, ending) = match event {
             // Printed only with the result: tests that run at the same time would mix their lines.
             Event::Started(label) => return if alone { printer.start(&label) } else { Ok(()) },
-            Event::Ended(label, subject, ending) => (label, subject, ending),
+            Event::Ended(label, about, ending) => (label, about, ending),
         };
         if !alone {
             printer.start(&label)?;
         }
         printer.ending(&label, &ending)?;
-        if let (Some(subject), Ending::Passed | Ending::Failed(_)) = (subject, &ending) {
-            *report.asked.entry(subject).or_default() += 1;
-        }
+        report.results.extend(about.map(|about| Resulted::new(about, &ending)));
         match ending {
-            Ending::Passed => report.counts.passed += 1,
+            Ending::Passed | Ending::Differs => report.counts.passed += 1,
             Ending::Ignored(_) => report.counts.ignored += 1,
             Ending::Failed(mut failure) => {
                 report.counts.failed += 1;
+                let subject = about.map(|about| about.subject);
                 report.drafts.extend(subject.zip(failure.draft.take()));
                 failures.push((label, failure));
             }
@@ -181,14 +229,19 @@ pub(super) fn run(arguments: &Arguments, mut trials: Vec<Trial>, pool: Option<&P
     }
     printer.failures(&failures)?;
     printer.summary(report.counts, began.elapsed())?;
+    // A single test says nothing about the whole; cargo-nextest runs each like this.
+    if !arguments.exact {
+        let (lines, too_little) = summarize(subjects, &report.results, arguments.min_asked);
+        printer.lines(&lines)?;
+        report.too_little = too_little;
+    }
     Ok(report)
 }
 
 /// What happens to a test.
 pub(super) enum Event {
     Started(Label),
-    /// With the index of its implementation, if it has one.
-    Ended(Label, Option<usize>, Ending),
+    Ended(Label, Option<About>, Ending),
 }
 
 /// The number of worker processes.
@@ -259,13 +312,6 @@ impl Trial {
         }
     }
 
-    pub(super) fn subject(&self) -> Option<usize> {
-        match &self.task {
-            Some(Task::Entry { subject, .. }) => Some(*subject),
-            Some(Task::Added(_)) | None => None,
-        }
-    }
-
     /// The result. A panic is a failure.
     pub(super) fn ending(self, run: Run) -> Ending {
         let test = self.run;
@@ -277,12 +323,12 @@ impl Trial {
 }
 
 pub(super) fn end(trial: Trial, arguments: &Arguments) -> Event {
-    let (label, subject) = (trial.label.clone(), trial.subject());
+    let (label, about) = (trial.label.clone(), trial.about);
     let ending = match trial.is_left_out(arguments) {
         Some(reason) => Ending::Ignored(reason),
         None => trial.ending(Run::Here),
     };
-    Event::Ended(label, subject, ending)
+    Event::Ended(label, about, ending)
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> String {
@@ -301,6 +347,7 @@ mod tests {
             ignored: ignored.map(Into::into),
             task: None,
             weight: Weight::Case,
+            about: None,
             run: Box::new(move |_| run()),
         };
         let wrong = || Ending::Failed("it is \"wrong\"\nhere".to_owned().into());
@@ -322,7 +369,7 @@ mod tests {
         let mut arguments = Arguments::parse(words).unwrap();
         arguments.logfile = Some(log.to_str().unwrap().to_owned());
         let Counts { passed, failed, ignored, filtered_out } =
-            run(&arguments, trials(), None).unwrap().counts;
+            run(&arguments, trials(), None, &[]).unwrap().counts;
         ([passed, failed, ignored, filtered_out], fs::read_to_string(&log).unwrap())
     }
 

@@ -28,7 +28,7 @@ fn counts(tests: Tests, filter: &str) -> [usize; 3] {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log").to_str().unwrap().to_owned();
     let arguments = Arguments { filters: vec![filter.into()], logfile: Some(log), ..Arguments::default() };
-    let counts = runner::run(&arguments, tests.trials(None).unwrap(), None).unwrap().counts;
+    let counts = runner::run(&arguments, tests.trials(None).unwrap(), None, &[]).unwrap().counts;
     [counts.passed, counts.failed, counts.ignored]
 }
 
