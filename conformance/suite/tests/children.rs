@@ -407,7 +407,7 @@ fn every_format() -> Result<(), String> {
     contains(&text, "test result: FAILED. 2 passed; 1 failed;")?;
     let half = SWEEP.replace("numpy-long\n", "numpy-long-dtypes\n").replace("260", "100");
     let text = format!("{half}cases:\n{}", case_of_f16());
-    Fixture::of(&text).run(&["numpy/half"]).prints("test numpy/half ... ignored, no dtype f16\n")
+    Fixture::of(&text).run(&["numpy/half"]).prints("test numpy/half ... ignored, no f16\n")
 }
 
 fn case_of_f16() -> &'static str {
