@@ -13,6 +13,8 @@ mx.set_default_device(mx.cpu)
 class Mlx(Differentiable):
     name, version = "mlx", mx.__version__
     dtypes = list(TYPES)
+    # MLX stores lengths in 32 bits.
+    large_sizes = False
 
     def __init__(self):
         super().__init__(mx, lambda operand: mx.array(operand.dense(), dtype=TYPES[operand.dtype]), mx.grad)

@@ -14,6 +14,7 @@ FUNCTIONS = {
     "logical_or": tf.logical_or, "negate": tf.negative, "abs": tf.abs, "sqrt": tf.sqrt, "exp": tf.exp,
     "log": tf.math.log, "tanh": tf.tanh, "logical_not": tf.logical_not, "select": tf.where,
 }
+SIGNED = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8"]
 ERRORS = tf.errors
 KINDS = [(r"Incompatible shapes: ", "dimension_mismatch")]
 LACKS = r"Could not find device for node|No OpKernel was registered|UnimplementedError"
@@ -25,12 +26,13 @@ class TensorFlow:
     operations = ["elementwise", "broadcast", "gradient"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
+    # TensorFlow has no kernels of these for unsigned integers.
+    function_dtypes = {"negate": SIGNED, "abs": SIGNED}
+    unused_operands = False
+    large_sizes = False
+    flushed_subnormals = ["f64", "f32", "bf16"]
 
     def run(self, request):
-        if request.unused():
-            raise protocol.Skipped("a TensorFlow function takes no operand that it does not use")
-        if request.target_shape:
-            protocol.limit([length or 1 for length in request.target_shape])
         arrays = {operand.name: operand.dense() for operand in request.operands}
         with protocol.refusals(ERRORS.InvalidArgumentError, ERRORS.NotFoundError, ERRORS.UnimplementedError, ValueError, TypeError,
                                kinds=KINDS, lacks=LACKS):
