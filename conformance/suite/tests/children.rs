@@ -432,7 +432,11 @@ const DANGEROUS: &str = "format: 1\nrules: numpy\ncases:\n  \
 fn dangerous_cases_run_last() -> Result<(), String> {
     let ran = Fixture::of(DANGEROUS).run(&["numpy/", "--test-threads=1"]);
     ran.ends_with_status(0)?;
-    ran.prints("test numpy/small ... ok\ntest numpy/empty ... ok\ntest numpy/large ... ok\n")
+    ran.prints(
+        "test              numpy/small ... ok\n\
+         test              numpy/empty ... ok\n\
+         test [convention] numpy/large ... ok\n",
+    )
 }
 
 fn without_processes_a_death_ends_the_run() -> Result<(), String> {

@@ -2,15 +2,13 @@
 //! `expand`, and gradients with `backward`.
 //!
 //! In burn the rank of a tensor, and whether it contains floats, integers or bools, is part of its type. Its
-//! functions broadcast between operands of the same rank, from 1 upwards. Different ranks do not compile and
-//! are skipped. Different kinds of element do not compile either; this is a rule about the request, so it is
-//! a refusal. Within a type burn refuses by panicking. Only panics which say that shapes or dtypes are
-//! incompatible ([`REFUSALS`]) are caught and answered as refusals.
+//! functions broadcast between operands of the same rank, from 1 upwards. Different ranks and functions that
+//! a kind of element does not have do not compile: the capabilities leave them out. Operands of different
+//! kinds do not compile either; this is a rule about the request, so it is a refusal. Within a type burn
+//! refuses by panicking. Only panics which say that shapes or dtypes are incompatible ([`REFUSALS`]) are
+//! caught and answered as refusals.
 
-use crate::{
-    MAX_ELEMENTS, NoResult, catching_refusals, evaluate, gradient_operand, leaves_out_an_operand, outcome,
-    version_of,
-};
+use crate::{MAX_ELEMENTS, NoResult, catching_refusals, evaluate, gradient_operand, outcome, version_of};
 use broadcheck_spec::{
     Capabilities, DType, Data, Element, Expression, Function, Implementation, Operand, Operation,
     OperationKind, Outcome, RefusalKind, Request, RuleSet, Tensor as Answer,
@@ -24,23 +22,61 @@ pub struct Burn {
     capabilities: Capabilities,
 }
 
-/// The highest rank for which this adapter is built; burn itself has no limit.
-const MAX_RANK: usize = 6;
+/// The highest rank for which this adapter is built.
+const MAX_RANK: usize = 8;
 
 impl Burn {
-    /// burn on this device, which does not support the dtypes in `absent`.
-    pub fn new(name: &'static str, device: Device, absent: &[DType]) -> Burn {
+    /// burn on this device, which has the dtypes other than `absent`, and the ranks up to `max_rank`.
+    pub fn new(name: &'static str, device: Device, absent: &[DType], max_rank: usize) -> Burn {
+        let dtypes: Vec<DType> = DType::ALL.into_iter().filter(|dtype| !absent.contains(dtype)).collect();
         let capabilities = Capabilities {
             rules: vec![RuleSet::Numpy],
             operations: vec![OperationKind::Elementwise, OperationKind::Broadcast, OperationKind::Gradient],
             strided: false,
-            functions: Function::ALL.to_vec(),
-            dtypes: DType::ALL.into_iter().filter(|dtype| !absent.contains(dtype)).collect(),
-            max_rank: Some(MAX_RANK),
+            function_dtypes: Function::ALL
+                .iter()
+                .map(|&function| (function, having(function, &dtypes)))
+                .collect(),
+            dtypes,
+            min_rank: 1,
+            max_rank: Some(max_rank.min(MAX_RANK)),
+            equal_ranks: true,
+            scalars: false,
+            unused_operands: false,
             max_elements: MAX_ELEMENTS,
+            ..Capabilities::all()
         };
         Burn { name, device, capabilities }
     }
+}
+
+/// The dtypes among these whose tensors have a function.
+fn having(function: Function, dtypes: &[DType]) -> Vec<DType> {
+    let (floats, integers, bools) = match function {
+        Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Divide
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual
+        | Function::Negate
+        | Function::Abs => (true, true, false),
+        Function::Power | Function::Sqrt | Function::Exp | Function::Log | Function::Tanh => {
+            (true, false, false)
+        }
+        Function::LogicalAnd | Function::LogicalOr | Function::LogicalNot => (false, false, true),
+        Function::Equal | Function::NotEqual | Function::Select => (true, true, true),
+    };
+    let has = |dtype: &DType| match dtype {
+        DType::Bool => bools,
+        dtype if dtype.is_float() => floats,
+        _ => integers,
+    };
+    dtypes.iter().copied().filter(has).collect()
 }
 
 impl Implementation for Burn {
@@ -97,8 +133,9 @@ macro_rules! with_rank {
             4 => with_rank!(@ 4, $rank, $body),
             5 => with_rank!(@ 5, $rank, $body),
             6 => with_rank!(@ 6, $rank, $body),
-            0 => Err(NoResult::skipped("a burn tensor has at least one axis")),
-            other => Err(NoResult::skipped(format!("this adapter is not built for rank {other}"))),
+            7 => with_rank!(@ 7, $rank, $body),
+            8 => with_rank!(@ 8, $rank, $body),
+            other => unreachable!("rank {other} is not declared"),
         }
     };
     (@ $literal:literal, $rank:ident, $body:expr) => {{
@@ -108,14 +145,7 @@ macro_rules! with_rank {
 }
 
 fn answer(request: &Request, device: &Device) -> Result<Answer, NoResult> {
-    let rank = request.operands()[0].rank();
-    if request.operands().iter().any(|operand| operand.rank() != rank) {
-        return Err(NoResult::skipped("in burn, tensors of different ranks have different types"));
-    }
-    if leaves_out_an_operand(request) {
-        return Err(NoResult::skipped("a burn function takes no operand that it does not use"));
-    }
-    with_rank!(rank, D => answer_in::<D>(request, device))
+    with_rank!(request.operands()[0].rank(), D => answer_in::<D>(request, device))
 }
 
 fn answer_in<const D: usize>(request: &Request, device: &Device) -> Result<Answer, NoResult> {

@@ -76,12 +76,6 @@ pub fn evaluate<T: Clone, E>(
     Ok(values.pop().expect("an expression has a root"))
 }
 
-/// Whether the expression leaves out an operand. A broadcast has no expression, and reads its operand.
-pub fn leaves_out_an_operand(request: &Request) -> bool {
-    let expression = request.operation().expression();
-    expression.is_some_and(|expression| (0..request.operands().len()).any(|place| !expression.reads(place)))
-}
-
 /// The position of the operand that a gradient is taken with respect to.
 pub fn gradient_operand(request: &Request) -> Option<usize> {
     match request.operation() {
@@ -93,13 +87,13 @@ pub fn gradient_operand(request: &Request) -> Option<usize> {
 /// Skips a shape that is too large to allocate. A shape without elements is never too large.
 ///
 /// # Errors
-/// A skip, with the shape.
+/// A skip.
 pub fn limit(shape: &[usize]) -> Result<(), NoResult> {
     let count = shape.iter().try_fold(1usize, |count, &length| count.checked_mul(length));
     if shape.contains(&0) || count.is_some_and(|count| count <= MAX_ELEMENTS) {
         return Ok(());
     }
-    Err(NoResult::Skipped(format!("a shape {shape:?} has more than {MAX_ELEMENTS} elements")))
+    Err(NoResult::Skipped(format!("no shape of more than {MAX_ELEMENTS} elements")))
 }
 
 /// Calls a system that refuses by panicking. A panic whose text `refuses` recognises becomes a refusal; any

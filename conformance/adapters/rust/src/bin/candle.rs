@@ -5,10 +5,10 @@
 //! a bool as u8, and reads an answer as bool if it comes from a comparison or a bool operand. `where_cond`
 //! does not broadcast: under `numpy` the adapter expands its arguments with `broadcast_as` to the shape that
 //! candle's `broadcast_shape_binary_op` returns, as candle's own `broadcast_*` do. candle has no logical
-//! functions.
+//! functions, and no arithmetic for truth values: of bools the adapter only asks for equality and `select`.
 
 use broadcheck_adapters::{
-    NoResult, evaluate, gradient_operand, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
+    NoResult, evaluate, gradient_operand, limit, outcome, serve, shortened, version_of,
 };
 use broadcheck_spec::{
     Capabilities, DType, Data, Function, Implementation, Operand, Operation, OperationKind, Outcome,
@@ -29,15 +29,42 @@ struct Candle {
 fn capabilities() -> Capabilities {
     let logic = [Function::LogicalAnd, Function::LogicalOr, Function::LogicalNot];
     let absent = [DType::I8, DType::U16, DType::U64];
+    let dtypes: Vec<DType> = DType::ALL.into_iter().filter(|dtype| !absent.contains(dtype)).collect();
+    let with_dtypes = |&function: &Function| (function, having(function, &dtypes));
     Capabilities {
         rules: vec![RuleSet::None, RuleSet::Numpy],
         operations: vec![OperationKind::Elementwise, OperationKind::Broadcast, OperationKind::Gradient],
         strided: false,
         functions: Function::ALL.iter().copied().filter(|function| !logic.contains(function)).collect(),
-        dtypes: DType::ALL.into_iter().filter(|dtype| !absent.contains(dtype)).collect(),
-        max_rank: None,
+        function_dtypes: Function::ALL.iter().map(with_dtypes).collect(),
+        dtypes,
+        unused_operands: false,
         max_elements: broadcheck_adapters::MAX_ELEMENTS,
+        ..Capabilities::all()
     }
+}
+
+/// The dtypes among these for which candle has a function. It panics for the integers without `power`, `sqrt`,
+/// `exp`, `log` and `tanh`.
+fn having(function: Function, dtypes: &[DType]) -> Vec<DType> {
+    let has = |dtype: &DType| match function {
+        Function::Power | Function::Sqrt | Function::Exp | Function::Log | Function::Tanh => dtype.is_float(),
+        Function::Equal | Function::NotEqual | Function::Select => true,
+        Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Divide
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual
+        | Function::Negate
+        | Function::Abs => *dtype != DType::Bool,
+        Function::LogicalAnd | Function::LogicalOr | Function::LogicalNot => false,
+    };
+    dtypes.iter().copied().filter(has).collect()
 }
 
 impl Implementation for Candle {
@@ -88,25 +115,15 @@ fn answer(request: &Request) -> Result<Answer, NoResult> {
 
 fn result(request: &Request, operands: &[Value]) -> Result<Value, NoResult> {
     let broadcasts = request.rules().set() == RuleSet::Numpy;
-    if leaves_out_an_operand(request) && !broadcasts {
-        return Err(NoResult::skipped("a candle function takes no operand that it does not use"));
-    }
     let expression =
         request.operation().expression().expect("a broadcast, which has none, is handled elsewhere");
-    let value = evaluate(expression, operands, |function, arguments| {
+    evaluate(expression, operands, |function, arguments| {
         if broadcasts {
             let shape = common(arguments).map_err(no_result)?;
             limit(shape.dims())?;
         }
         call(function, arguments, broadcasts).map_err(no_result)
-    })?;
-    if !leaves_out_an_operand(request) {
-        return Ok(value);
-    }
-    // Unused operands still take part in the common shape.
-    let shape = common(operands).map_err(no_result)?;
-    limit(shape.dims())?;
-    Ok(Value { tensor: value.tensor.broadcast_as(shape).map_err(no_result)?, ..value })
+    })
 }
 
 /// The common shape, as candle computes it.

@@ -5,15 +5,12 @@
 //! equal, and the typed operation broadcasts with `tract_core::broadcast`. tract checks some lengths when it
 //! builds the model and some when it runs it; its messages say which error is a refusal. It has no gradients.
 
-use broadcheck_adapters::{
-    MAX_ELEMENTS, NoResult, evaluate, leaves_out_an_operand, limit, outcome, serve, shortened, version_of,
-};
+use broadcheck_adapters::{MAX_ELEMENTS, NoResult, evaluate, limit, outcome, serve, shortened, version_of};
 use broadcheck_spec::{
     Capabilities, DType, Data, Element, Function, Implementation, Operand, Operation, OperationKind, Outcome,
     Request, RuleSet, Tensor as Answer,
 };
 use std::process::ExitCode;
-use tract_core::broadcast::multi_broadcast;
 use tract_core::internal::*;
 use tract_core::ops::array::MultiBroadcastTo;
 use tract_core::ops::binary::TypedBinOp;
@@ -33,11 +30,23 @@ fn capabilities() -> Capabilities {
         rules: vec![RuleSet::Numpy],
         operations: vec![OperationKind::Elementwise, OperationKind::Broadcast],
         strided: false,
-        functions: Function::ALL.to_vec(),
-        dtypes: DType::ALL.into_iter().filter(|dtype| *dtype != DType::Bf16).collect(),
-        max_rank: None,
+        function_dtypes: [
+            // tract compares numbers, and refuses to negate unsigned integers other than u8.
+            (Function::Equal, without(&[DType::Bool])),
+            (Function::NotEqual, without(&[DType::Bool])),
+            (Function::Negate, without(&[DType::U16, DType::U32, DType::U64])),
+        ]
+        .into(),
+        dtypes: without(&[]),
+        unused_operands: false,
         max_elements: MAX_ELEMENTS,
+        ..Capabilities::all()
     }
+}
+
+/// tract's dtypes without these.
+fn without(absent: &[DType]) -> Vec<DType> {
+    DType::ALL.into_iter().filter(|dtype| *dtype != DType::Bf16 && !absent.contains(dtype)).collect()
 }
 
 impl Implementation for Tract {
@@ -86,20 +95,13 @@ fn model(request: &Request, tensors: &[Tensor]) -> TractResult<TypedModel> {
         Operation::Broadcast { target_shape } => broadcast(&mut model, sources[0], target_shape.lengths())?,
         Operation::Elementwise { expression } | Operation::Gradient { expression, .. } => {
             let mut calls = 0;
-            let root = evaluate(expression, &sources, |function, arguments| {
+            evaluate(expression, &sources, |function, arguments| {
                 calls += 1;
                 let name = format!("{function}-{calls}");
                 TractResult::Ok(
                     wire_with_rank_broadcast(name, &mut model, operation(function), arguments)?[0],
                 )
-            })?;
-            if leaves_out_an_operand(request) {
-                // Unused operands still take part in the common shape.
-                let shapes: Vec<&[usize]> = tensors.iter().map(Tensor::shape).collect();
-                broadcast(&mut model, root, &multi_broadcast(&shapes)?)?
-            } else {
-                root
-            }
+            })?
         }
     };
     model.select_output_outlets(&[root])?;
