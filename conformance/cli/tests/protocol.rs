@@ -272,7 +272,7 @@ fn smoke_shows_advice_apart_from_failures() {
             "add \"conventions\":[\"refusal-order\"] to the answer to `start`",
             "differs from the convention `separate-dtypes`, which it does not declare",
             "0 failed",
-            "1 with advice",
+            " with advice",
         ],
     );
     let text = ends(1, &["smoke", "--impl", &bad("limited.py", Some(Path::new("ranks")))]);

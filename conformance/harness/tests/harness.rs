@@ -515,9 +515,10 @@ fn smoke_advises_on_conventions_that_are_not_declared() {
     let follows = "conventions that are not declared";
     let (ending, steps) = limited("", "");
     assert_eq!(ending, Ending::Passed);
-    let [("advice", name, text)] = &steps[..] else { panic!("{steps:#?}") };
-    assert_eq!(name, follows);
-    assert!(text.contains(r#"add "conventions":["refusal-order"] to the answer"#), "{text}");
+    let advised = steps.iter().find(|(word, name, _)| *word == "advice" && name == follows);
+    let advised =
+        advised.is_some_and(|(.., text)| text.contains(r#"add "conventions":["refusal-order"] to"#));
+    assert!(advised, "{steps:#?}");
     // A library that runs out of memory need not fail.
     let (ending, steps) = limited("sizes", "");
     assert_eq!(ending, Ending::Passed);

@@ -10,6 +10,7 @@ use broadcheck_spec::{
     Capabilities, DType, Data, Function, Operand, OperationKind, Outcome, RefusalKind, Request, RuleSet,
     Scalar, Suite, write,
 };
+use std::collections::BTreeMap;
 
 /// The requests of a seed.
 fn drawn(seed: u64, count: usize, profile: &Profile) -> impl Iterator<Item = Request> {
@@ -166,7 +167,9 @@ fn a_profile_stays_within_capabilities() {
 fn restricted() -> Vec<(&'static str, Capabilities)> {
     let all = Capabilities::all();
     let of_floats = [(Function::Negate, vec![DType::F32, DType::F64]), (Function::Add, vec![DType::I32])];
-    let one_each: [(&str, Capabilities); 12] = [
+    let of_numpy: BTreeMap<RuleSet, Vec<OperationKind>> =
+        [(RuleSet::Numpy, vec![OperationKind::Broadcast])].into();
+    let one_each: [(&str, Capabilities); 14] = [
         ("function_dtypes", Capabilities { function_dtypes: of_floats.clone().into(), ..all.clone() }),
         ("min_rank", Capabilities { min_rank: 2, ..all.clone() }),
         ("max_rank", Capabilities { max_rank: Some(2), ..all.clone() }),
@@ -176,6 +179,8 @@ fn restricted() -> Vec<(&'static str, Capabilities)> {
         ("one operand", Capabilities { max_operands: Some(1), ..all.clone() }),
         ("max_calls", Capabilities { max_calls: Some(1), ..all.clone() }),
         ("unused_operands", Capabilities { unused_operands: false, ..all.clone() }),
+        ("rule_operations", Capabilities { rule_operations: of_numpy.clone(), ..all.clone() }),
+        ("ordered_operands", Capabilities { ordered_operands: true, ..all.clone() }),
         ("large_sizes", Capabilities { large_sizes: false, ..all.clone() }),
         (
             "flushed_subnormals",

@@ -49,15 +49,13 @@ impl Profile {
     /// A profile that would leave nothing to draw (no rule set with one of its operations, no dtype) draws as
     /// [`Profile::all`] does, so that there is always a request.
     pub fn within(capabilities: &Capabilities) -> Profile {
-        let nothing = rule_operations(&capabilities.rules, &capabilities.operations).is_empty()
-            || capabilities.dtypes.is_empty();
         let mut capabilities = capabilities.clone();
-        if nothing {
-            let Capabilities { rules, operations, dtypes, .. } = Capabilities::all();
-            capabilities = Capabilities { rules, operations, dtypes, ..capabilities };
+        if rule_operations(&capabilities).is_empty() || capabilities.dtypes.is_empty() {
+            let Capabilities { rules, operations, rule_operations, dtypes, .. } = Capabilities::all();
+            capabilities = Capabilities { rules, operations, rule_operations, dtypes, ..capabilities };
         }
         let mut profile = Profile {
-            rule_operations: rule_operations(&capabilities.rules, &capabilities.operations),
+            rule_operations: rule_operations(&capabilities),
             functions: Functions::of(&capabilities),
             dtypes: capabilities.dtypes.clone(),
             strided: capabilities.strided,
@@ -278,7 +276,10 @@ fn alone(set: RuleSet, operation: OperationKind, dtype: DType, shape: &Shape) ->
     Request::new(Rules::from(set), operation, vec![operand]).ok()
 }
 
-fn rule_operations(rules: &[RuleSet], operations: &[OperationKind]) -> Vec<RuleOperation> {
-    let pairs = rules.iter().flat_map(|&set| operations.iter().map(move |&operation| (set, operation)));
-    pairs.filter(|(set, operation)| set.has(*operation)).collect()
+fn rule_operations(capabilities: &Capabilities) -> Vec<RuleOperation> {
+    let operations = |&set: &RuleSet| OperationKind::ALL.into_iter().map(move |operation| (set, operation));
+    let pairs = capabilities.rules.iter().flat_map(operations);
+    pairs
+        .filter(|&(set, operation)| set.has(operation) && capabilities.has_operation(set, operation))
+        .collect()
 }
