@@ -260,6 +260,29 @@ fn smoke_reports_what_is_wrong() {
 }
 
 #[test]
+fn smoke_shows_advice_apart_from_failures() {
+    if !python() {
+        return;
+    }
+    let text = ends(0, &["smoke", "--impl", &bad("limited.py", None)]);
+    assert_parts(
+        &text,
+        &[
+            "advice    conventions that are not declared",
+            "add \"conventions\":[\"refusal-order\"] to the answer to `start`",
+            "differs from the convention `separate-dtypes`, which it does not declare",
+            "0 failed",
+            " with advice",
+        ],
+    );
+    let text = ends(1, &["smoke", "--impl", &bad("limited.py", Some(Path::new("ranks")))]);
+    assert_parts(
+        &text,
+        &["WRONG     operands of different ranks", "errored: unsupported: ranks", "\"equal_ranks\":true"],
+    );
+}
+
+#[test]
 fn smoke_distinguishes_a_greeting_from_an_answer() {
     let text = ends(2, &["smoke", "--impl", &bad("greets.sh", None)]);
     assert_parts(&text, &["WRONG     it answers `start`", "the line: `bad 1.0, at your service`"]);

@@ -4,6 +4,7 @@
 
 #![cfg(unix)]
 
+use broadcheck_harness::smoke::{Ending, Found, smoke};
 use broadcheck_harness::{Options, Process, open};
 use broadcheck_spec::{
     ErrorKind, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Tensor,
@@ -461,4 +462,74 @@ fn a_good_harness_stops_at_once() {
     let began = Instant::now();
     drop(process);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
+/// The steps of the smoke test of `limited.py` that found something, as words, with what they say.
+fn limited(lacks: &str, declares: &str) -> (Ending, Vec<(&'static str, String, String)>) {
+    let command = format!("{} '{lacks}' '{{{declares}}}'", command("limited.py", &[]));
+    let mut steps = Vec::new();
+    let ending = smoke(&command, &Options::default(), &mut |step| match &step.found {
+        Found::Passed(_) | Found::LeftOut(_) => {}
+        Found::Advised(text) => steps.push(("advice", step.name.clone(), text.clone())),
+        Found::Wrong(wrong) => steps.push(("WRONG", step.name.clone(), wrong.hint.clone())),
+    });
+    (ending.expect("a command"), steps)
+}
+
+#[test]
+fn smoke_teaches_the_field_for_each_thing_that_a_library_lacks() {
+    if !python() {
+        return;
+    }
+    for (lacks, name, field) in [
+        ("scalars", "a scalar", r#""scalars":false"#),
+        ("ranks", "operands of different ranks", r#""equal_ranks":true"#),
+        ("calls", "two calls", r#""max_calls":1"#),
+        ("operands", "three operands", r#""max_operands":2"#),
+        ("unused", "an operand that the expression does not use", r#""unused_operands":false"#),
+        ("subnormals", "subnormal f32 numbers", r#""flushed_subnormals":["f32"]"#),
+        (
+            "functions",
+            "every declared function of every declared dtype",
+            r#""function_dtypes":{"sqrt":["f64"]}"#,
+        ),
+    ] {
+        let (ending, steps) = limited(lacks, "");
+        assert_eq!(ending, Ending::Failed, "{lacks}");
+        let taught = |(word, step, hint): &(&str, String, String)| {
+            *word == "WRONG"
+                && step == name
+                && hint.contains(&format!("add {field} to the answer to `start`"))
+        };
+        assert!(steps.iter().any(taught), "{lacks}: {steps:#?}");
+        let (ending, steps) = limited(lacks, field);
+        assert_eq!(ending, Ending::Passed, "{field}: {steps:#?}");
+    }
+}
+
+#[test]
+fn smoke_advises_on_conventions_that_are_not_declared() {
+    if !python() {
+        return;
+    }
+    let follows = "conventions that are not declared";
+    let (ending, steps) = limited("", "");
+    assert_eq!(ending, Ending::Passed);
+    let advised = steps.iter().find(|(word, name, _)| *word == "advice" && name == follows);
+    let advised =
+        advised.is_some_and(|(.., text)| text.contains(r#"add "conventions":["refusal-order"] to"#));
+    assert!(advised, "{steps:#?}");
+    // A library that runs out of memory need not fail.
+    let (ending, steps) = limited("sizes", "");
+    assert_eq!(ending, Ending::Passed);
+    assert_eq!((steps[0].0, steps[0].1.as_str()), ("advice", "a length of 2^63, which is a string"));
+    assert!(steps[0].2.contains(r#"add "large_sizes":false to the answer"#), "{steps:#?}");
+    let (_, steps) = limited("sizes", r#""large_sizes":false"#);
+    assert_eq!(steps.len(), 1, "{steps:#?}");
+    // What is declared is required.
+    let (ending, steps) = limited("", r#""conventions":["separate-dtypes","refusal-order"]"#);
+    assert_eq!(ending, Ending::Failed);
+    let [("WRONG", name, text)] = &steps[..] else { panic!("{steps:#?}") };
+    assert_eq!(name, "operands of different dtypes");
+    assert!(text.contains("it declares the convention `separate-dtypes`: remove it"), "{text}");
 }

@@ -10,7 +10,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use broadcheck::relations::{
-    Extent, MAX_ELEMENTS, broadcast, covers_basics, dense, difference, elementwise, flagged, of, operand,
+    Extent, MAX_ELEMENTS, REQUESTS, broadcast, dense, difference, elementwise, flagged, of, operand,
 };
 use broadcheck::run::run_caught;
 use broadcheck_spec::{
@@ -167,7 +167,8 @@ pub struct Disagreement {
 }
 
 /// The smallest disagreement of every pair of variants of different rule sets, pairs of default attributes
-/// first. `min_length` is 0, or more to leave out shorter lengths.
+/// first. `min_length` is 0, or more to leave out shorter lengths. Shapes over which the implementation does not
+/// declare both requests are left out too.
 ///
 /// # Errors
 /// The bounds contain too many pairs of shapes, too many elements or no length at all; the implementation
@@ -209,7 +210,11 @@ fn check(extent: &Extent, min_length: usize, implementation: &dyn Implementation
             return Err(format!("{} does not support the operation {kind}", implementation.name()));
         }
     }
-    covers_basics(capabilities, extent).map_err(|reason| format!("{}: {reason}", implementation.name()))
+    for requests in REQUESTS {
+        let covered = requests.covered_by(capabilities, extent);
+        covered.map_err(|reason| format!("{}: {reason}", implementation.name()))?;
+    }
+    Ok(())
 }
 
 /// Every ordered pair of shapes, the smallest first.
@@ -244,6 +249,9 @@ fn smallest(
     let onto_target = left == Variant::Bidirectional || right == Variant::Bidirectional;
     for [first, second] in pairs {
         let requests = [left, right].map(|variant| variant.request(first, second, onto_target));
+        if requests.iter().any(|request| implementation.capabilities().covers(request).is_err()) {
+            continue;
+        }
         let [left_outcome, right_outcome] =
             requests.each_ref().map(|request| run_caught(implementation, request));
         let same = match (&left_outcome, &right_outcome) {

@@ -270,3 +270,44 @@ fn an_interrupted_request_is_not_a_finding() {
         assert!(!report.complete && !report.held());
     }
 }
+
+/// The reference, with operands of equal ranks only.
+struct EqualRanks(Capabilities);
+
+impl Implementation for EqualRanks {
+    fn name(&self) -> &str {
+        "equal-ranks"
+    }
+    fn version(&self) -> &str {
+        "0"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        &self.0
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        match self.0.covers(request) {
+            Ok(()) => Reference::new().run(request),
+            Err(reason) => Outcome::Errored { kind: ErrorKind::Panicked, message: reason },
+        }
+    }
+}
+
+#[test]
+fn requests_outside_the_capabilities_are_not_sent() {
+    let equal = EqualRanks(Capabilities { equal_ranks: true, ..Capabilities::all() });
+    let reference = Reference::new();
+    let [first, second]: [&dyn Implementation; 2] = [&equal, &reference];
+    for implementations in [&[first][..], &[first, second], &[second, first]] {
+        let report = run(2, 2, implementations);
+        assert!(report.held(), "{}", findings(&report));
+        let numpy = report.groups.iter().find(|group| group.rules == RuleSet::Numpy).unwrap();
+        let count = numpy.implementations.iter().find(|one| one.implementation == "equal-ranks").unwrap();
+        // 1, 3 and 9 shapes of ranks 0, 1 and 2: 1 + 3² + 9² of 13² pairs have equal ranks.
+        assert_eq!((numpy.requests, count.not_asked), (13 * 13, 13 * 13 - 1 - 9 - 81));
+        let relations = report.relations.iter().filter(|one| one.implementation == "equal-ranks");
+        assert!(relations.map(|one| one.not_asked).sum::<u64>() > 100);
+        assert!(!report.asked_nothing("equal-ranks"));
+    }
+    let divergences = broadcheck_search::diverge::diverge(&Extent::new(2, 2), 0, &equal).unwrap();
+    assert!(divergences.iter().filter_map(|one| one.smallest.as_ref()).count() > 5);
+}

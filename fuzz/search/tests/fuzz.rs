@@ -83,7 +83,8 @@ impl Implementation for Idle {
         "1"
     }
     fn capabilities(&self) -> &Capabilities {
-        static ALL: std::sync::LazyLock<Capabilities> = std::sync::LazyLock::new(Capabilities::all);
+        static ALL: std::sync::LazyLock<Capabilities> =
+            std::sync::LazyLock::new(Capabilities::with_all_conventions);
         &ALL
     }
     fn run(&self, request: &Request) -> Outcome {

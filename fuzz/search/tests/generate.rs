@@ -1,6 +1,7 @@
 //! Tests what the generator draws: nothing is missing, everything is well-formed, and requests survive a
 //! round trip through bytes.
 
+use broadcheck_judge::limits::covers_request;
 use broadcheck_reference::Reference;
 use broadcheck_search::generate::{Profile, Seeded, Statistics, bytes, decode, encode, request};
 use broadcheck_search::subjects::Ndarray;
@@ -9,6 +10,7 @@ use broadcheck_spec::{
     Capabilities, DType, Data, Function, Operand, OperationKind, Outcome, RefusalKind, Request, RuleSet,
     Scalar, Suite, write,
 };
+use std::collections::BTreeMap;
 
 /// The requests of a seed.
 fn drawn(seed: u64, count: usize, profile: &Profile) -> impl Iterator<Item = Request> {
@@ -158,6 +160,62 @@ fn a_profile_stays_within_capabilities() {
         for request in drawn(at as u64, 3_000, &Profile::within(able)) {
             assert_eq!(able.covers(&request), Ok(()), "{}", write::request_to_yaml(&request));
         }
+    }
+}
+
+/// Capabilities with one restriction each, and with all of them.
+fn restricted() -> Vec<(&'static str, Capabilities)> {
+    let all = Capabilities::all();
+    let of_floats = [(Function::Negate, vec![DType::F32, DType::F64]), (Function::Add, vec![DType::I32])];
+    let of_numpy: BTreeMap<RuleSet, Vec<OperationKind>> =
+        [(RuleSet::Numpy, vec![OperationKind::Broadcast])].into();
+    let one_each: [(&str, Capabilities); 14] = [
+        ("function_dtypes", Capabilities { function_dtypes: of_floats.clone().into(), ..all.clone() }),
+        ("min_rank", Capabilities { min_rank: 2, ..all.clone() }),
+        ("max_rank", Capabilities { max_rank: Some(2), ..all.clone() }),
+        ("equal_ranks", Capabilities { equal_ranks: true, ..all.clone() }),
+        ("scalars", Capabilities { scalars: false, ..all.clone() }),
+        ("max_operands", Capabilities { max_operands: Some(2), ..all.clone() }),
+        ("one operand", Capabilities { max_operands: Some(1), ..all.clone() }),
+        ("max_calls", Capabilities { max_calls: Some(1), ..all.clone() }),
+        ("unused_operands", Capabilities { unused_operands: false, ..all.clone() }),
+        ("rule_operations", Capabilities { rule_operations: of_numpy.clone(), ..all.clone() }),
+        ("ordered_operands", Capabilities { ordered_operands: true, ..all.clone() }),
+        ("large_sizes", Capabilities { large_sizes: false, ..all.clone() }),
+        (
+            "flushed_subnormals",
+            Capabilities { flushed_subnormals: vec![DType::F16, DType::F32], ..all.clone() },
+        ),
+        ("no function", Capabilities { functions: vec![], unused_operands: false, ..all.clone() }),
+    ];
+    let every = Capabilities {
+        function_dtypes: of_floats.into(),
+        min_rank: 1,
+        max_rank: Some(4),
+        equal_ranks: true,
+        scalars: false,
+        max_operands: Some(2),
+        max_calls: Some(1),
+        unused_operands: false,
+        large_sizes: false,
+        flushed_subnormals: vec![DType::F64],
+        ..all
+    };
+    one_each.into_iter().chain([("every field", every)]).collect()
+}
+
+#[test]
+fn a_profile_stays_within_each_restriction() {
+    let reference = Reference::new();
+    for (at, (name, able)) in restricted().into_iter().enumerate() {
+        let mut accepted = 0;
+        for request in drawn(at as u64, 3_000, &Profile::within(&able).with_large(0)) {
+            let text = || format!("{name}\n{}", write::request_to_yaml(&request));
+            assert_eq!(covers_request(&able, &request), Ok(()), "{}", text());
+            accepted += usize::from(matches!(reference.run(&request), Outcome::Success(_)));
+        }
+        // Drawing again does not leave only one kind of request.
+        assert!((1_200..2_990).contains(&accepted), "{name}: {accepted} accepted");
     }
 }
 

@@ -200,6 +200,99 @@ fn undeclared_requests_are_skipped_rather_than_passed() {
     assert_eq!(status("xla/relations/views"), (Status::Skipped, 0, 15_329, "no rule set xla".into()));
 }
 
+/// An implementation that declares less than another, and skips what it does not declare.
+struct Limited<'a> {
+    inner: &'a dyn Implementation,
+    capabilities: Capabilities,
+    /// Whether it skips a request that it declares.
+    lazy: bool,
+}
+
+impl Implementation for Limited<'_> {
+    fn name(&self) -> &'static str {
+        "limited"
+    }
+    fn version(&self) -> &'static str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        match self.capabilities.covers(request) {
+            Ok(()) if self.lazy => Outcome::Skipped { reason: "tired".into() },
+            Ok(()) => self.inner.run(request),
+            Err(reason) => Outcome::Errored {
+                kind: broadcheck_spec::ErrorKind::Panicked,
+                message: format!("asked what it does not declare: {reason}"),
+            },
+        }
+    }
+}
+
+#[test]
+fn requests_outside_the_capabilities_are_skipped_one_by_one() {
+    let all = Capabilities::all();
+    let reference = Reference::new();
+    for (name, capabilities) in [
+        ("equal ranks", Capabilities { equal_ranks: true, ..all.clone() }),
+        ("no scalars", Capabilities { scalars: false, ..all.clone() }),
+        ("two operands", Capabilities { max_operands: Some(2), ..all.clone() }),
+        ("one operand", Capabilities { max_operands: Some(1), ..all.clone() }),
+        ("one call", Capabilities { max_calls: Some(1), ..all.clone() }),
+        ("ranks to 1", Capabilities { max_rank: Some(1), ..all.clone() }),
+        ("ranks from 2", Capabilities { min_rank: 2, ..all.clone() }),
+        ("every operand", Capabilities { unused_operands: false, ..all.clone() }),
+        ("results of 2 elements", Capabilities { max_elements: 2, ..all.clone() }),
+        ("no large sizes", Capabilities { large_sizes: false, ..all.clone() }),
+        (
+            "subtract of f32",
+            Capabilities {
+                function_dtypes: [(broadcheck_spec::Function::Subtract, vec![DType::F32])].into(),
+                ..all.clone()
+            },
+        ),
+        ("no multiply", {
+            let mut functions = all.functions.clone();
+            functions.retain(|&function| function != broadcheck_spec::Function::Multiply);
+            Capabilities { functions, ..all.clone() }
+        }),
+    ] {
+        let limited = Limited { inner: &reference, capabilities, lazy: false };
+        for sweep in small_sweeps() {
+            for implementation in [&limited as &dyn Implementation, &Batching::new(&limited, 16)] {
+                let report = run_sweep(implementation, &sweep, None);
+                let detail = &report.judged.detail;
+                assert!(!report.judged.status.is_failure(), "{name}, {}: {detail}", sweep.sweep);
+                assert_eq!(report.passed + report.skipped + report.vacuous, report.cases, "{}", sweep.sweep);
+                assert_eq!(report.reasons.values().sum::<u64>(), report.skipped);
+                if report.passed == 0 {
+                    assert_eq!(report.judged.status, Status::Skipped, "{name}, {}: {detail}", sweep.sweep);
+                }
+            }
+        }
+    }
+    let equal = Limited {
+        inner: &reference,
+        capabilities: Capabilities { equal_ranks: true, ..all.clone() },
+        lazy: false,
+    };
+    let named = |name: &str| small_sweeps().into_iter().find(|sweep| sweep.sweep == name).unwrap();
+    let report = run_sweep(&equal, &named("numpy-order-of-operands"), None);
+    assert_eq!(report.judged.status, Status::Passed);
+    // The shapes of ranks 0, 1 and 2 are 1, 3 and 9: of 91 pairs, 1 + 6 + 45 have equal ranks.
+    assert_eq!((report.passed + report.vacuous, report.skipped), (52, 39));
+    assert_eq!(report.judged.detail, "39 not asked: no operands of different ranks");
+    let report = run_sweep(&equal, &named("xla-in-dim-is-numpy"), None);
+    assert_eq!(report.judged.status, Status::Skipped);
+    assert_eq!(report.judged.detail, "no operands of different ranks");
+    // Skipping what is declared is a failure.
+    let lazy = Limited { lazy: true, ..equal };
+    let report = run_sweep(&lazy, &named("numpy-order-of-operands"), None);
+    assert_eq!(report.judged.status, Status::Failed);
+    assert!(report.judged.detail.contains("skipped although declared: tired"), "{}", report.judged.detail);
+}
+
 #[test]
 fn planted_faults_fail_the_sweeps_that_they_violate() {
     let shipped = shipped();

@@ -157,7 +157,7 @@ fn table(report: &ExhaustReport) -> String {
 
 /// The relations of each implementation that were run.
 fn relations(report: &ExhaustReport) -> String {
-    let head = ["relation", "of", "compared", "nothing to compare", "violated"];
+    let head = ["relation", "of", "compared", "nothing to compare", "not asked", "violated"];
     let mut rows = vec![head.map(String::from).to_vec()];
     for relation in report.relations.iter().filter(|relation| relation.skipped.is_none()) {
         rows.push(vec![
@@ -165,10 +165,11 @@ fn relations(report: &ExhaustReport) -> String {
             relation.implementation.clone(),
             grouped(relation.compared),
             grouped(relation.vacuous),
+            grouped(relation.not_asked),
             grouped(relation.violated),
         ]);
     }
-    if rows.len() == 1 { String::new() } else { columns(&right_aligned(rows, 2..5)) }
+    if rows.len() == 1 { String::new() } else { columns(&right_aligned(rows, 2..6)) }
 }
 
 /// The columns of numbers, padded on the left.

@@ -57,7 +57,10 @@ pub(super) fn run(args: &Args) -> Ended {
                 describe_request(&request).iter().map(|line| format!("  {line}\n")).collect();
             text += &match held {
                 Judgement::Vacuous(reason) => format!("\nok: nothing to compare: {reason}\n"),
-                _ => "\nok: no disagreement\n".to_owned(),
+                Judgement::Convention(convention) => {
+                    format!("\nok: differs only in the convention {convention}\n")
+                }
+                Judgement::Agreed(_) | Judgement::Disagreement(_) => "\nok: no disagreement\n".to_owned(),
             };
             return print_visible_and_end(&text, PASSED);
         }

@@ -14,8 +14,9 @@ use std::time::Duration;
 /// Check step by step that a command speaks the protocol
 ///
 /// Sends the simplest messages that show how a harness reads and writes: start, a refusal, a scalar, an axis
-/// of length 0, minus zero, NaN, large integers, a long line, several requests at once, stop. Use `broadcheck
-/// check` to test whether the broadcasting is right.
+/// of length 0, minus zero, NaN, large integers, a long line, several requests at once, stop. Then it sends
+/// what a library may not support, and says which field of the answer to `start` declares that. Use
+/// `broadcheck check` to test whether the broadcasting is right.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -43,13 +44,14 @@ pub(super) fn run(args: &Args) -> Ended {
         }
         None => command.clone(),
     };
-    let (mut passed, mut wrong, mut left_out) = (0, 0, 0);
+    let (mut passed, mut wrong, mut left_out, mut advised) = (0, 0, 0, 0);
     let mut unwritten = None;
     let ending = smoke(&started, &options, &mut |step| {
         match step.found {
             Found::Passed(_) => passed += 1,
             Found::Wrong(_) => wrong += 1,
             Found::LeftOut(_) => left_out += 1,
+            Found::Advised(_) => advised += 1,
         }
         if let Err(error) = print(&shown(step)) {
             unwritten.get_or_insert(error);
@@ -65,21 +67,23 @@ pub(super) fn run(args: &Args) -> Ended {
         Ending::NotStarted => ("cannot start", WRONG_INPUT),
     };
     let passed = plural(passed, "step");
-    print_and_end(&format!("{word}: {passed} passed, {wrong} failed, {left_out} left out\n"), status)
+    let advised = if advised == 0 { String::new() } else { format!(", {advised} with advice") };
+    print_and_end(&format!("{word}: {passed} passed, {wrong} failed, {left_out} left out{advised}\n"), status)
 }
 
 fn shown(step: &Step) -> String {
-    let (green, red, dim) =
-        (AnsiColor::Green.on_default(), AnsiColor::Red.on_default().bold(), Style::new().dimmed());
+    let (green, yellow) = (AnsiColor::Green.on_default(), AnsiColor::Yellow.on_default());
+    let (red, dim) = (AnsiColor::Red.on_default().bold(), Style::new().dimmed());
     let (style, word) = match step.found {
         Found::Passed(_) => (green, "ok"),
         Found::Wrong(_) => (red, "WRONG"),
         Found::LeftOut(_) => (dim, "left out"),
+        Found::Advised(_) => (yellow, "advice"),
     };
     let mut text = format!("{style}{word:<8}{style:#}  {}\n", visible(&step.name));
     match &step.found {
         Found::Passed(words) => part(&mut text, "", words),
-        Found::LeftOut(why) => part(&mut text, "", why),
+        Found::LeftOut(why) | Found::Advised(why) => part(&mut text, "", why),
         Found::Wrong(Wrong { sent, found, expected, hint }) => {
             part(&mut text, "sent", sent.as_deref().unwrap_or_default());
             part(&mut text, "found", found);

@@ -3,6 +3,7 @@
 //! It sends the simplest requests that show how a harness reads and writes, and reports the expected answer
 //! and a hint for each that fails. It does not test broadcasting, which is the task of the suite.
 
+mod limits;
 mod probes;
 
 use super::Options;
@@ -11,8 +12,10 @@ use super::lines::{self, excerpt};
 use super::session::{Fault, Session, seconds};
 use super::start::Declared;
 use broadcheck_judge::compare::{Latitude, Verdict, expectation_of, judge};
+use broadcheck_judge::conventions::excuses;
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Implementation, Request, json};
+use broadcheck_spec::{Capabilities, Convention, DType, Function, Implementation, Outcome, Request, json};
+use limits::{Limit, calls, limits, with_conventions, without_dtypes};
 use probes::{Probe, probes, several};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -31,6 +34,8 @@ pub enum Found {
     Passed(String),
     /// It was not tried, with the reason.
     LeftOut(String),
+    /// The answer is not wrong, but the library could declare something.
+    Advised(String),
     /// It failed.
     Wrong(Wrong),
 }
@@ -64,13 +69,16 @@ pub enum Ending {
     NotStarted,
 }
 
+/// After this many functions that end the process, no more are called.
+const MOST_BROKEN: usize = 3;
+
 /// Runs all steps, and calls `report` after each.
 ///
 /// # Errors
 /// The command cannot be split into words.
 pub fn smoke(command: &str, options: &Options, report: &mut dyn FnMut(&Step)) -> Result<Ending, String> {
     let words = super::words(command)?;
-    Ok(Smoke { words, options, report, failed: false, session: None }.run())
+    Ok(Smoke { words, options, report, failed: false, session: None, agrees: Vec::new() }.run())
 }
 
 struct Smoke<'a> {
@@ -80,6 +88,8 @@ struct Smoke<'a> {
     failed: bool,
     /// The process; `None` after a step that broke it.
     session: Option<Session>,
+    /// The conventions that answers agree with, and that are not declared.
+    agrees: Vec<Convention>,
 }
 
 impl Smoke<'_> {
@@ -104,6 +114,7 @@ impl Smoke<'_> {
             };
             self.step(&name, found);
         }
+        self.limits(&declared.capabilities);
         let requests = several(&declared.capabilities, declared.window);
         if let Some(request) = requests.first() {
             let dress = |mut message: Value| {
@@ -132,6 +143,87 @@ impl Smoke<'_> {
     fn step(&mut self, name: &str, found: Found) {
         self.failed |= matches!(found, Found::Wrong(_));
         (self.report)(&Step { name: name.into(), found });
+    }
+
+    /// Sends what a library may lack, and what tests a convention.
+    fn limits(&mut self, able: &Capabilities) {
+        let found = self.calls(able);
+        self.step("every declared function of every declared dtype", found);
+        for limit in limits(able) {
+            let found = match &limit.request {
+                None => Found::LeftOut("the implementation declares nothing that this step needs".into()),
+                Some(request) => self.limit(&limit, request, able),
+            };
+            self.step(&limit.name, found);
+        }
+        if !self.agrees.is_empty() {
+            let field = with_conventions(able, &self.agrees);
+            let advice = format!(
+                "its answers agree with them. If that is intended, add {field} to the answer to `start`: `check` then \
+                 requires it"
+            );
+            self.step("conventions that are not declared", Found::Advised(advice));
+        }
+    }
+
+    /// Sends what shows one limit or tests one convention.
+    fn limit(&mut self, limit: &Limit, request: &Request, able: &Capabilities) -> Found {
+        let free = limit.convention.filter(|&convention| !able.follows(convention));
+        let asked = self.ask_and(request, |message| message, &|seq, line| {
+            answered(request, seq, line, limit.convention, free.is_some())
+        });
+        match (asked, limit.convention) {
+            (Ok(Answered::AsExpected), _) => {
+                self.agrees.extend(free);
+                Found::Passed(String::new())
+            }
+            (Ok(Answered::Differs(text)), Some(convention)) => Found::Passed(format!(
+                "differs from the convention `{convention}`, which it does not declare: `check` counts this apart\n{text}"
+            )),
+            (Ok(Answered::Differs(text)), None) => Found::Passed(text),
+            (Ok(Answered::Missing(text)), _) => Found::Advised(format!("{text}\n{}", limit.advice)),
+            // Systems that do not check sizes fail in every way.
+            (Err(wrong), Some(Convention::CheckedSizes)) if free.is_some() => {
+                Found::Advised(format!("{}\n{}", wrong.found, limit.advice))
+            }
+            (Err(mut wrong), convention) => {
+                wrong.hint = match convention {
+                    Some(convention) if free.is_none() => format!(
+                        "it declares the convention `{convention}`: remove it from `conventions` if the library does \
+                         not follow it"
+                    ),
+                    _ => limit.advice.clone(),
+                };
+                Found::Wrong(wrong)
+            }
+        }
+    }
+
+    /// Calls every function with every dtype. An answer that is not a result shows that the library lacks it.
+    fn calls(&mut self, able: &Capabilities) -> Found {
+        let (mut lacking, mut first): (Vec<(Function, DType)>, Option<Wrong>) = (Vec::new(), None);
+        let mut broken = 0;
+        let calls = calls(able);
+        let tried = calls.len();
+        for (function, dtype, request) in calls {
+            if broken == MOST_BROKEN {
+                break;
+            }
+            if let Err(wrong) =
+                self.ask_and(&request, |message| message, &|seq, line| has_result(&request, seq, line))
+            {
+                broken += usize::from(self.session.is_none());
+                lacking.push((function, dtype));
+                first.get_or_insert(wrong);
+            }
+        }
+        let Some(first) = first else { return Found::Passed(format!("{tried} requests")) };
+        let names: Vec<String> =
+            lacking.iter().map(|(function, dtype)| format!("{function} of {dtype}")).collect();
+        let found = format!("no result of {}\n{}", names.join(", "), first.found);
+        let field = without_dtypes(able, &lacking);
+        let hint = format!("if the library does not support these, add {field} to the answer to `start`");
+        Found::Wrong(Wrong { found, hint, ..first })
     }
 
     fn start(&mut self) -> Result<Declared, (&'static str, Wrong)> {
@@ -164,6 +256,17 @@ impl Smoke<'_> {
 
     /// Sends one request, in a message that `dress` may change, and judges the answer.
     fn ask(&mut self, request: &Request, dress: impl FnOnce(Value) -> Value) -> Result<(), Wrong> {
+        self.ask_and(request, dress, &|seq, line| judged(request, seq, line))
+    }
+
+    /// Sends one request, in a message that `dress` may change, and gives its number and the line of the answer
+    /// to `judge`.
+    fn ask_and<T>(
+        &mut self,
+        request: &Request,
+        dress: impl FnOnce(Value) -> Value,
+        judge: &dyn Fn(u64, &[u8]) -> Result<T, Misfit>,
+    ) -> Result<T, Wrong> {
         let expected = expected(request);
         let mut session = self.take().map_err(|message| Wrong::new(message, &expected))?;
         session.seq += 1;
@@ -179,7 +282,7 @@ impl Smoke<'_> {
                 return Err(Wrong { sent, hint, ..Wrong::new(fault.message(), expected) });
             }
         };
-        let judged = judged(request, seq, &line);
+        let judged = judge(seq, &line);
         if !judged.as_ref().is_err_and(|found| found.breaks) {
             self.session = Some(session);
         }
@@ -247,17 +350,69 @@ struct Misfit {
 
 /// Compares a line with the answer of the reference interpreter.
 fn judged(request: &Request, seq: u64, line: &[u8]) -> Result<(), Misfit> {
+    match answered(request, seq, line, None, false)? {
+        Answered::AsExpected => Ok(()),
+        Answered::Differs(text) | Answered::Missing(text) => Err(Misfit { text, breaks: false }),
+    }
+}
+
+/// An answer that is not wrong.
+enum Answered {
+    AsExpected,
+    /// It differs from a convention that is not declared.
+    Differs(String),
+    /// A request that tests a convention that is not declared was not answered.
+    Missing(String),
+}
+
+/// Compares a line with the answer of the reference interpreter. If the implementation is free to differ from the
+/// convention that the request tests, it may.
+fn answered(
+    request: &Request,
+    seq: u64,
+    line: &[u8],
+    convention: Option<Convention>,
+    may_differ: bool,
+) -> Result<Answered, Misfit> {
     let outcome = answer::read(request, seq, line).map_err(|text| Misfit { text, breaks: true })?;
-    let text = match expectation_of(&Reference::new().run(request)) {
-        None => return Ok(()),
-        Some(expectation) => match judge(request, &expectation, &outcome, Latitude::ANY) {
-            Verdict::Passed => return Ok(()),
-            Verdict::Failed(difference) => difference.to_string(),
-            Verdict::Skipped(reason) => format!("skipped, although it declares such requests: {reason}"),
-            Verdict::Errored(message) => format!("errored: {message}"),
-        },
+    let Some(expectation) = expectation_of(&Reference::new().run(request)) else {
+        return Ok(Answered::AsExpected);
     };
-    Err(Misfit { text: format!("{text}\nthe line: {}", excerpt(line)), breaks: false })
+    let free = convention.filter(|_| may_differ);
+    let strict =
+        Latitude { any_zero_of_extremes: convention != Some(Convention::ZeroSigns), ..Latitude::ANY };
+    let text = match judge(request, &expectation, &outcome, strict) {
+        Verdict::Passed => return Ok(Answered::AsExpected),
+        Verdict::Failed(difference) => difference.to_string(),
+        Verdict::Skipped(reason) if free.is_some() => {
+            return Ok(Answered::Missing(format!("skipped: {reason}")));
+        }
+        Verdict::Skipped(reason) => format!("skipped, although it declares such requests: {reason}"),
+        Verdict::Errored(message) => format!("errored: {message}"),
+    };
+    if free.is_some_and(|one| excuses(one, request, &expectation, &outcome, Latitude::ANY)) {
+        return Ok(match outcome {
+            Outcome::Errored { .. } => Answered::Missing(text),
+            Outcome::Success(_) | Outcome::Refusal(_) | Outcome::Skipped { .. } => Answered::Differs(text),
+        });
+    }
+    Err(misfit(&text, line))
+}
+
+/// Whether a line contains a result.
+fn has_result(request: &Request, seq: u64, line: &[u8]) -> Result<(), Misfit> {
+    let outcome = answer::read(request, seq, line).map_err(|text| Misfit { text, breaks: true })?;
+    let text = match outcome {
+        Outcome::Success(_) => return Ok(()),
+        Outcome::Refusal(refusal) => format!("refused: {refusal}"),
+        Outcome::Skipped { reason } => format!("skipped, although it declares such requests: {reason}"),
+        Outcome::Errored { message, .. } => format!("errored: {message}"),
+    };
+    Err(misfit(&text, line))
+}
+
+fn misfit(text: &str, line: &[u8]) -> Misfit {
+    Misfit { text: format!("{text}\nthe line: {}", excerpt(line)), breaks: false }
 }
 
 fn expected(request: &Request) -> String {

@@ -15,7 +15,7 @@ pub(super) struct Probe {
 const LONG: usize = 20_000;
 
 /// The rule sets that have this operation, the most common one first.
-fn rule_sets(operation: OperationKind) -> impl Iterator<Item = RuleSet> {
+pub(super) fn rule_sets(operation: OperationKind) -> impl Iterator<Item = RuleSet> {
     let others = RuleSet::having(operation).filter(|&rules| rules != RuleSet::Numpy);
     [RuleSet::Numpy].into_iter().filter(move |rules| rules.has(operation)).chain(others)
 }
@@ -41,7 +41,12 @@ pub(super) fn probes(able: &Capabilities) -> Vec<Probe> {
             plain(&number(able, 2)),
             "a refusal must not affect later requests",
         ),
-        probe(able, "a scalar", plain(&scalar(able)), "rank 0 is \"shape\":[] with one value in \"values\""),
+        probe(
+            able,
+            "a scalar",
+            plain(&scalar(able)),
+            "rank 0 is \"shape\":[] with one value in \"values\"; if the library has no scalars, add \"scalars\":false to the answer to `start`",
+        ),
         probe(
             able,
             "a shape with a zero",
@@ -69,7 +74,11 @@ pub(super) fn probes(able: &Capabilities) -> Vec<Probe> {
         probe(
             able,
             "all digits of an f64",
-            plain(&value("f64", &[3], json!([0.1, 5e-324, 1.797_693_134_862_315_7e308]))),
+            plain(&value(
+                "f64",
+                &[3],
+                json!([0.1, 2.225_073_858_507_201_4e-308, 1.797_693_134_862_315_7e308]),
+            )),
             "write floats with enough digits to restore the same bits: 17 for f64",
         ),
         probe(
@@ -90,7 +99,12 @@ pub(super) fn probes(able: &Capabilities) -> Vec<Probe> {
             plain(&number(able, LONG)),
             "read lines of any length: some readers stop at 64 KiB",
         ),
-        probe(able, "a view", views(able), "element i is at offset + Σ i_k · strides_k of values"),
+        probe(
+            able,
+            "a view",
+            views(able),
+            "element i is at offset + Σ i_k · strides_k of values; if the library has no strided views, remove \"strided\" from `operations`",
+        ),
     ];
     all.extend(able.rules.iter().map(|&rules| {
         let request = of_rules(rules, &number(able, 2));
@@ -123,24 +137,25 @@ fn probe(able: &Capabilities, name: &str, candidates: Vec<Request>, hint: &'stat
 }
 
 /// The dtype, shape and values of an operand.
-struct Like {
-    dtype: String,
-    shape: Vec<usize>,
-    values: Value,
+#[derive(Clone)]
+pub(super) struct Like {
+    pub(super) dtype: String,
+    pub(super) shape: Vec<usize>,
+    pub(super) values: Value,
 }
 
-fn value(dtype: &str, shape: &[usize], values: Value) -> Like {
+pub(super) fn value(dtype: &str, shape: &[usize], values: Value) -> Like {
     Like { dtype: dtype.into(), shape: shape.to_vec(), values }
 }
 
 /// The dtype with the simplest numbers.
-fn easy(able: &Capabilities) -> &'static str {
+pub(super) fn easy(able: &Capabilities) -> &'static str {
     let preferred = [DType::F64, DType::F32, DType::I64, DType::I32];
     let dtype = preferred.iter().chain(&able.dtypes).find(|dtype| able.dtypes.contains(dtype));
     dtype.map_or("f64", |dtype| dtype.name())
 }
 
-fn number(able: &Capabilities, length: usize) -> Like {
+pub(super) fn number(able: &Capabilities, length: usize) -> Like {
     let values = (0..length).map(|place| if easy(able) == "bool" { json!(true) } else { json!(place % 100) });
     value(easy(able), &[length], values.collect())
 }
@@ -156,7 +171,16 @@ fn empty(able: &Capabilities) -> Like {
 
 /// Requests whose result contains the values of an operand: the sum with a neutral element, the operand
 /// alone, and the operand broadcast to its own shape.
-fn plain(like: &Like) -> Vec<Request> {
+pub(super) fn plain(like: &Like) -> Vec<Request> {
+    let deeper = |ones: usize| Like { shape: [vec![1; ones], like.shape.clone()].concat(), ..like.clone() };
+    let most = if like.shape.contains(&LONG) { 0 } else { MOST_ONES };
+    (0..=most).flat_map(|ones| as_it_is(&deeper(ones))).collect()
+}
+
+/// The most axes of length 1 that are put in front for libraries without low ranks.
+const MOST_ONES: usize = 4;
+
+fn as_it_is(like: &Like) -> Vec<Request> {
     let sums = rule_sets(OperationKind::Elementwise).filter_map(|rules| sum(rules, like));
     let bare = rule_sets(OperationKind::Elementwise).filter_map(|rules| bare(rules, like));
     let whole =
@@ -187,7 +211,7 @@ fn sum(rules: RuleSet, like: &Like) -> Option<Request> {
     )
 }
 
-fn bare(rules: RuleSet, like: &Like) -> Option<Request> {
+pub(super) fn bare(rules: RuleSet, like: &Like) -> Option<Request> {
     request(rules, json!({ "operation": "elementwise", "expression": "a", "operands": [operand("a", like)] }))
 }
 
@@ -254,12 +278,12 @@ fn of_operation(operation: OperationKind, able: &Capabilities) -> Vec<Request> {
     }
 }
 
-fn operand(name: &str, like: &Like) -> Value {
+pub(super) fn operand(name: &str, like: &Like) -> Value {
     json!({ "name": name, "dtype": like.dtype, "shape": like.shape, "values": like.values })
 }
 
 /// The request of these fields; `None` if it is not valid under this rule set.
-fn request(rules: RuleSet, mut fields: Value) -> Option<Request> {
+pub(super) fn request(rules: RuleSet, mut fields: Value) -> Option<Request> {
     fields["rules"] = rules.name().into();
     json::request_from_value(fields).ok()
 }

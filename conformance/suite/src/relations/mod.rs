@@ -44,9 +44,9 @@ pub use requests::{
     flagged, of, operand,
 };
 pub use space::Extent;
-pub use table::{RELATION_SWEEPS, RelationSweep, covers_basics};
+pub use table::{RELATION_SWEEPS, RelationSweep};
 
-use broadcheck_spec::{Operand, OperationKind, Request, RuleSet};
+use broadcheck_spec::{Function, Operand, OperationKind, Request, RuleSet};
 use original::Ended;
 
 /// A statement about several answers of any implementation.
@@ -59,6 +59,8 @@ pub struct Relation {
     operations: &'static [OperationKind],
     /// Whether its variations use strided views.
     strided: bool,
+    /// The functions that its variations use besides the request's.
+    functions: &'static [Function],
     /// The number of variations to check one by one, from the highest rank of the operands.
     variations: fn(usize) -> u128,
     check: Check,
@@ -108,6 +110,7 @@ static ONES_FLAGGED_AS_NUMPY: Relation = Relation {
 static BROADCAST_TIMES_ONES: Relation = Relation {
     rules: &[RuleSet::Numpy],
     operations: &[OperationKind::Elementwise],
+    functions: &[Function::Multiply],
     ..Relation::new("broadcast-times-ones", as_numpy::broadcast_times_ones)
 };
 static BROADCAST_AS_BIDIRECTIONAL: Relation = Relation {
@@ -121,12 +124,21 @@ static OPERANDS_GROUPED: Relation = Relation::new("operands-grouped", stages::op
 /// with respect to it.
 pub static ADJOINT: Relation = Relation {
     operations: &[OperationKind::Elementwise, OperationKind::Gradient],
+    functions: &[Function::Multiply],
     ..Relation::new("adjoint", adjoint::adjoint)
 };
 
 impl Relation {
     const fn new(name: &'static str, check: Check) -> Relation {
-        Relation { name, rules: &[], operations: &[], strided: false, variations: |_| 1, check }
+        Relation {
+            name,
+            rules: &[],
+            operations: &[],
+            strided: false,
+            functions: &[],
+            variations: |_| 1,
+            check,
+        }
     }
 
     /// The number of variations of a request to check one by one: more than one only for `axes-permuted`.
@@ -139,9 +151,10 @@ impl Relation {
     /// # Errors
     /// The answers do not agree, or one is missing.
     pub fn check(&self, original: &Original<'_>, variation: u128) -> Result<Satisfied, Box<Violation>> {
-        match (self.check)(original, variation) {
+        match original.may_be_asked().and_then(|()| (self.check)(original, variation)) {
             Ok(()) => Ok(Satisfied::Compared),
             Err(Ended::Vacuous) => Ok(Satisfied::Vacuous),
+            Err(Ended::NotAsked(reason)) => Ok(Satisfied::NotAsked(reason)),
             Err(Ended::Violated(violation)) => Err(violation),
         }
     }

@@ -4,7 +4,8 @@ use super::Relation;
 use crate::run::run_caught;
 use broadcheck_judge::compare::{Latitude, Verdict, compare_outcomes, same_outcome};
 use broadcheck_judge::describe::summarize_request;
-use broadcheck_spec::{DType, Implementation, Operand, Outcome, Refusal, Request, Success};
+use broadcheck_judge::limits::answer_elements;
+use broadcheck_spec::{Convention, DType, Implementation, Operand, Outcome, Refusal, Request, Success};
 use std::cell::OnceCell;
 
 /// A request and the implementation that answers it. The request itself is sent at most once.
@@ -18,12 +19,15 @@ pub struct Original<'a> {
 }
 
 /// How a relation is satisfied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Satisfied {
     /// Answers were compared.
     Compared,
     /// There was nothing to compare: the relation does not apply to this request, or not to a refused one.
     Vacuous,
+    /// The request, or a variation without which nothing can be compared, is outside the declared capabilities,
+    /// for this reason. Only for [`Original::strict`]; for other requests this is `Vacuous`.
+    NotAsked(String),
 }
 
 /// Answers that do not agree, or a variation without an answer.
@@ -56,6 +60,8 @@ impl Violation {
 /// Why a check ended early.
 pub(super) enum Ended {
     Vacuous,
+    /// A request is outside the declared capabilities, for this reason.
+    NotAsked(String),
     Violated(Box<Violation>),
 }
 
@@ -79,7 +85,8 @@ impl<'a> Original<'a> {
         Original { implementation, request, strict: false, derived: false, outcome: OnceCell::new() }
     }
 
-    /// A request whose variations are all within the declared capabilities: to skip one is a violation.
+    /// A request of a sweep. Variations outside the declared capabilities are not sent, and the reason is
+    /// returned. To skip a declared one is a violation.
     pub fn strict(implementation: &'a dyn Implementation, request: &'a Request) -> Original<'a> {
         Original { strict: true, ..Original::new(implementation, request) }
     }
@@ -89,8 +96,8 @@ impl<'a> Original<'a> {
         self.request
     }
 
-    /// The dtype in which integers replace the values of operands: that of all operands, if the request and all
-    /// its variations are within the declared capabilities; otherwise f64.
+    /// The dtype in which integers replace the values of operands: that of all operands in a sweep, whose dtype
+    /// the implementation has; otherwise f64.
     pub(super) fn dtype(&self) -> DType {
         let mut dtypes = self.request.operands().iter().map(Operand::dtype);
         match dtypes.next() {
@@ -110,10 +117,23 @@ impl<'a> Original<'a> {
         'a: 'b,
     {
         let Original { implementation, strict, .. } = *self;
-        if !strict && implementation.capabilities().covers(variation).is_err() {
-            return Err(Ended::Vacuous);
-        }
+        self.is_covered(variation)?;
         Ok(Original { implementation, request: variation, strict, derived: true, outcome: OnceCell::new() })
+    }
+
+    /// Checks that a sweep may send the request itself.
+    pub(super) fn may_be_asked(&self) -> Result<(), Ended> {
+        if self.strict { self.is_covered(self.request) } else { Ok(()) }
+    }
+
+    /// Checks that a request is within the declared capabilities.
+    fn is_covered(&self, request: &Request) -> Result<(), Ended> {
+        self.implementation.capabilities().covers(request).map_err(|reason| self.not_asked(reason))
+    }
+
+    /// The end of a check without a request that is outside the declared capabilities.
+    fn not_asked(&self, reason: String) -> Ended {
+        if self.strict { Ended::NotAsked(reason) } else { Ended::Vacuous }
     }
 
     /// Whether the implementation supports strided views.
@@ -124,10 +144,10 @@ impl<'a> Original<'a> {
     /// The outcome, if it is a result or a refusal.
     pub(super) fn answer(&self) -> Result<&Outcome, Ended> {
         let outcome = self.outcome();
-        match self.failure(outcome) {
+        match self.failure(self.request, outcome) {
             None => Ok(outcome),
-            Some(None) => Err(Ended::Vacuous),
-            Some(Some(detail)) => Err(self.violation(detail, None, None)),
+            Some(Ok(ended)) => Err(ended),
+            Some(Err(detail)) => Err(self.violation(detail, None, None)),
         }
     }
 
@@ -141,24 +161,27 @@ impl<'a> Original<'a> {
 
     /// Sends a variation. Returns its outcome, if that is a result or a refusal.
     pub(super) fn ask(&self, variation: &Request) -> Result<Outcome, Ended> {
-        if !self.strict && self.implementation.capabilities().covers(variation).is_err() {
-            return Err(Ended::Vacuous);
-        }
+        self.is_covered(variation)?;
         let outcome = run_caught(self.implementation, variation);
-        match self.failure(&outcome) {
+        match self.failure(variation, &outcome) {
             None => Ok(outcome),
-            Some(None) => Err(Ended::Vacuous),
-            Some(Some(detail)) => Err(self.violated(detail, Some(variation), outcome)),
+            Some(Ok(ended)) => Err(ended),
+            Some(Err(detail)) => Err(self.violated(detail, Some(variation), outcome)),
         }
     }
 
-    /// Why an outcome is not an answer; `Some(None)` for a skip that is allowed.
-    fn failure(&self, outcome: &Outcome) -> Option<Option<String>> {
+    /// For an outcome that is not an answer: the end of the check if a skip is allowed, otherwise what is wrong.
+    fn failure(&self, request: &Request, outcome: &Outcome) -> Option<Result<Ended, String>> {
         match outcome {
             Outcome::Success(_) | Outcome::Refusal(_) => None,
-            Outcome::Skipped { .. } if !self.strict => Some(None),
-            Outcome::Skipped { reason } => Some(Some(format!("skipped although declared: {reason}"))),
-            Outcome::Errored { message, .. } => Some(Some(message.clone())),
+            Outcome::Skipped { .. } if !self.strict => Some(Ok(Ended::Vacuous)),
+            Outcome::Skipped { reason } => {
+                Some(match answer_elements(self.implementation.capabilities(), request) {
+                    Err(limit) => Ok(Ended::NotAsked(limit)),
+                    Ok(_) => Err(format!("skipped although declared: {reason}")),
+                })
+            }
+            Outcome::Errored { message, .. } => Some(Err(message.clone())),
         }
     }
 
@@ -187,7 +210,9 @@ impl<'a> Original<'a> {
     ) -> Result<(), Ended> {
         let first = self.answer()?;
         let both_refuse = matches!((first, &other), (Outcome::Refusal(_), Outcome::Refusal(_)));
-        if same_outcome(first, &other) || (both_refuse && refusals <= Refusals::Refused) {
+        if same_outcome(first, &other)
+            || (both_refuse && (refusals <= Refusals::Refused || !self.orders_refusals()))
+        {
             return Ok(());
         }
         let (one, two) = (refusals.compared(first), refusals.compared(&other));
@@ -195,6 +220,12 @@ impl<'a> Original<'a> {
             Verdict::Failed(difference) => Err(self.violated(difference.to_string(), Some(variation), other)),
             Verdict::Passed | Verdict::Skipped(_) | Verdict::Errored(_) => Ok(()),
         }
+    }
+
+    /// Whether the reasons of two refusals can be compared. Which of several faults is reported is a convention
+    /// (clause G-6).
+    pub(super) fn orders_refusals(&self) -> bool {
+        self.implementation.capabilities().follows(Convention::RefusalOrder)
     }
 
     /// A violation, described in words, by the answer to a variation.
@@ -212,7 +243,8 @@ impl<'a> Original<'a> {
     fn violation(&self, detail: String, variation: Option<&Request>, right: Option<Outcome>) -> Ended {
         let left = self.outcome.get().cloned();
         Ended::Violated(Box::new(if self.derived {
-            let broken = right.into_iter().chain(left).find(|outcome| self.failure(outcome).is_some());
+            let is_answer = |outcome: &Outcome| matches!(outcome, Outcome::Success(_) | Outcome::Refusal(_));
+            let broken = right.into_iter().chain(left).find(|outcome| !is_answer(outcome));
             Violation { detail, variation: Some(self.request.clone()), left: None, right: None, broken }
         } else {
             Violation { detail, variation: variation.cloned(), left, right, broken: None }

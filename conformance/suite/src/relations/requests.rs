@@ -12,7 +12,8 @@ use super::space::{
 use super::{adjoint, stages};
 use crate::retype::{data, integers};
 use broadcheck_spec::{
-    DType, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules, Shape,
+    Capabilities, DType, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules,
+    Shape,
 };
 
 /// The largest number of elements per operand that keeps all values apart and exact.
@@ -101,6 +102,69 @@ impl Requests {
         }
     }
 
+    /// The functions of the expressions.
+    pub(super) fn functions(&self) -> &'static [Function] {
+        match self.template {
+            Template::Difference => &[Function::Subtract],
+            Template::Sum => &[Function::Add],
+            Template::Gradient => &[Function::Multiply],
+            Template::Broadcast => &[],
+        }
+    }
+
+    /// Checks that capabilities cover requests of some ranks within these bounds. Other ranks may be outside of
+    /// them.
+    ///
+    /// # Errors
+    /// The first thing that is not declared.
+    pub fn covered_by(&self, capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
+        self.covered_in(DType::F64, capabilities, extent)
+    }
+
+    /// The same in another dtype.
+    pub(super) fn covered_in(
+        &self,
+        dtype: DType,
+        capabilities: &Capabilities,
+        extent: &Extent,
+    ) -> Result<(), String> {
+        if !capabilities.rules.contains(&self.rules) {
+            return Err(format!("no rule set {}", self.rules));
+        }
+        if !capabilities.operations.contains(&self.operation()) {
+            return Err(format!("no {}", self.operation()));
+        }
+        has_all(capabilities, self.functions().iter().copied(), dtype)?;
+        let mut first = None;
+        // Capabilities limit ranks. They limit lengths only by the size of a result.
+        let shapes: Vec<Shape> = (0..=extent.max_rank).map(|rank| Shape::new(vec![1; rank])).collect();
+        for one in &shapes {
+            for other in shapes.iter().filter(|other| self.attributes.count(one.rank(), other.rank()) > 0) {
+                match capabilities.covers(&self.without_attributes(dtype, [one, other])) {
+                    Ok(()) => return Ok(()),
+                    Err(reason) => first.get_or_insert(reason),
+                };
+            }
+        }
+        Err(first.unwrap_or_else(|| "no such request within these bounds".into()))
+    }
+
+    /// The request of two shapes with default attributes. A third operand has the second shape.
+    fn without_attributes(&self, dtype: DType, [one, other]: [&Shape; 2]) -> Request {
+        let rules = Rules::from(self.rules);
+        let operands = |count: usize| -> Vec<Operand> {
+            let shapes = [one, other, other].into_iter().take(count).enumerate();
+            shapes.map(|(place, shape)| operand_in(dtype, shape, place, count)).collect()
+        };
+        let operation = match self.template {
+            Template::Broadcast => return broadcast(rules, operand_in(dtype, one, 0, 1), other),
+            Template::Sum => return elementwise(rules, stages::sum_of(3), operands(3)),
+            Template::Difference => Operation::Elementwise { expression: of(Function::Subtract, 0, 1) },
+            Template::Gradient => Operation::Gradient { expression: adjoint::product_of(2), wrt: 0 },
+        };
+        Request::new(rules, operation, operands(2)).expect("a well-formed request")
+    }
+
     /// The number of requests within these bounds, by arithmetic.
     pub fn count(&self, extent: &Extent) -> u128 {
         self.weighted_count(extent, |_| 1)
@@ -139,11 +203,12 @@ impl Requests {
         }
         let (one, other) = (&shapes[first], &shapes[second]);
         match self.template {
-            Template::Difference => {
-                self.each_attribute(dtype, of(Function::Subtract, 0, 1), None, [one, other], visit);
-            }
-            Template::Gradient => {
-                self.each_attribute(dtype, adjoint::product_of(2), Some(0), [one, other], visit);
+            Template::Difference | Template::Gradient => {
+                let ranks = [one.rank(), other.rank()];
+                if self.attributes.count(ranks[0], ranks[1]) > 0 {
+                    let request = self.without_attributes(dtype, [one, other]);
+                    self.attributes.each(Reused(Some(request)), ranks, visit);
+                }
             }
             Template::Broadcast => visit(&broadcast(self.rules.into(), operand_in(dtype, one, 0, 1), other)),
             Template::Sum => {
@@ -154,27 +219,6 @@ impl Requests {
                 }
             }
         }
-    }
-
-    fn each_attribute(
-        &self,
-        dtype: DType,
-        expression: Expression,
-        wrt: Option<usize>,
-        shapes: [&Shape; 2],
-        visit: &mut dyn FnMut(&Request),
-    ) {
-        let ranks = shapes.map(Shape::rank);
-        if self.attributes.count(ranks[0], ranks[1]) == 0 {
-            return;
-        }
-        let operation = match wrt {
-            None => Operation::Elementwise { expression },
-            Some(wrt) => Operation::Gradient { expression, wrt },
-        };
-        let operands = vec![operand_in(dtype, shapes[0], 0, 2), operand_in(dtype, shapes[1], 1, 2)];
-        let request = Request::new(self.rules.into(), operation, operands).expect("a well-formed request");
-        self.attributes.each(Reused(Some(request)), ranks, visit);
     }
 }
 
@@ -241,6 +285,27 @@ impl Attributes {
                 visit(request.get());
             }
         }
+    }
+}
+
+/// Checks that capabilities contain a dtype, and functions of it.
+///
+/// # Errors
+/// The first thing that is not declared.
+pub(super) fn has_all(
+    capabilities: &Capabilities,
+    mut functions: impl Iterator<Item = Function>,
+    dtype: DType,
+) -> Result<(), String> {
+    if !capabilities.dtypes.contains(&dtype) {
+        return Err(format!("no {dtype}"));
+    }
+    match functions.find(|&function| !capabilities.has(function, dtype)) {
+        Some(function) if capabilities.functions.contains(&function) => {
+            Err(format!("no {function} of {dtype}"))
+        }
+        Some(function) => Err(format!("no {function}")),
+        None => Ok(()),
     }
 }
 

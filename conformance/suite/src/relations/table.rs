@@ -5,6 +5,7 @@ use super::requests::Attributes::{
     OnesFlagged,
 };
 use super::requests::Template::{Difference, Sum};
+use super::requests::has_all;
 use super::{
     ADJOINT, AS_NUMPY, AXES_PERMUTED, BROADCAST_AS_BIDIRECTIONAL, BROADCAST_TIMES_ONES, Extent,
     ONES_FLAGGED_AS_NUMPY, OPERANDS_AS_VIEWS, OPERANDS_GROUPED, OPERANDS_REVERSED, OPERANDS_REVERSED_RESULTS,
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::retype::ORDER;
 use broadcheck_spec::RuleSet::{Bidirectional, None, Numpy, Pdpd, Theano, Xla};
-use broadcheck_spec::{Capabilities, DType, Function, OperationKind, Request, RuleSet, Shape};
+use broadcheck_spec::{Capabilities, DType, OperationKind, Request, RuleSet, Shape};
 
 /// A relation over an enumeration of requests.
 pub struct RelationSweep {
@@ -93,11 +94,11 @@ impl RelationSweep {
         });
     }
 
-    /// The first dtype of [`ORDER`] in which the declared capabilities cover all requests and variations: f64 if
-    /// possible.
+    /// The first dtype of [`ORDER`] in which the declared capabilities cover the sweep: f64 if possible. Single
+    /// requests and variations may still be outside of them, for their ranks for instance.
     ///
     /// # Errors
-    /// The first thing that is not declared.
+    /// What the whole sweep needs and is not declared.
     pub fn covered_by(&self, capabilities: &Capabilities, extent: &Extent) -> Result<DType, String> {
         if let Some(rules) = self.rules().find(|rules| !capabilities.rules.contains(rules)) {
             return Err(format!("no rule set {rules}"));
@@ -111,11 +112,34 @@ impl RelationSweep {
             return Err(format!("no operation {kind} under {rules}"));
         }
         if self.relation.strided && !capabilities.strided {
-            return Err("no strided operands".into());
+            return Err("no strided views".into());
         }
-        let has = |dtype: &DType| self.is_exact_in(*dtype, extent) && capabilities.dtypes.contains(dtype);
-        let dtype = ORDER.into_iter().find(has).unwrap_or(DType::F64);
-        covers_all(capabilities, dtype, extent).map(|()| dtype)
+        let exact = |dtype: &DType| self.is_exact_in(*dtype, extent) && capabilities.dtypes.contains(dtype);
+        let candidates: Vec<DType> = ORDER.into_iter().filter(exact).collect();
+        let covers = |dtype: DType| {
+            self.covers_variations(dtype, capabilities)?;
+            self.requests.covered_in(dtype, capabilities, extent)
+        };
+        if let Some(&dtype) = candidates.iter().find(|&&dtype| covers(dtype).is_ok()) {
+            return Ok(dtype);
+        }
+        let first = candidates.first().copied().unwrap_or(DType::F64);
+        covers(first).map(|()| first)
+    }
+
+    /// Checks the functions of variations, and that these may call one with two operands.
+    fn covers_variations(&self, dtype: DType, capabilities: &Capabilities) -> Result<(), String> {
+        has_all(capabilities, self.relation.functions.iter().copied(), dtype)?;
+        if self.relation.functions.is_empty() {
+            return Ok(());
+        }
+        if capabilities.max_operands.is_some_and(|most| most < 2) {
+            return Err("no more than 1 operand".into());
+        }
+        if capabilities.max_calls == Some(0) {
+            return Err("no more than 0 calls".into());
+        }
+        Ok(())
     }
 
     /// Whether every sum that the relation compares is exact in a dtype. Those of gradients are, with small
@@ -132,32 +156,6 @@ impl RelationSweep {
 
 /// The product of two operands with this many elements, and with factors up to 3, has a sum that is exact in f32.
 const MOST_SUMMED: u128 = 1000;
-
-/// Checks that an implementation has the dtype and the functions of all small requests and their variations,
-/// at every rank within these bounds.
-///
-/// # Errors
-/// The first thing that it lacks.
-pub fn covers_basics(capabilities: &Capabilities, extent: &Extent) -> Result<(), String> {
-    covers_all(capabilities, DType::F64, extent)
-}
-
-fn covers_all(capabilities: &Capabilities, dtype: DType, extent: &Extent) -> Result<(), String> {
-    if !capabilities.dtypes.contains(&dtype) {
-        return Err(format!("no dtype {dtype}"));
-    }
-    for function in [Function::Add, Function::Subtract, Function::Multiply] {
-        if !capabilities.functions.contains(&function) {
-            return Err(format!("no function {function}"));
-        }
-    }
-    match capabilities.max_rank {
-        Some(limit) if limit < extent.max_rank => {
-            Err(format!("rank {} is above the limit {limit}", extent.max_rank))
-        }
-        _ => Ok(()),
-    }
-}
 
 /// Every relation sweep, ordered by the rule set that it is about.
 pub static RELATION_SWEEPS: &[RelationSweep] = &[

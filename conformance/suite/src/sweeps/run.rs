@@ -7,7 +7,10 @@ use crate::parallel::over_ranges;
 use crate::relations::{Extent, Original, RelationSweep, Satisfied, Violation};
 use crate::run::{Judged, Status, run_cases};
 use broadcheck_judge::describe::summarize_request;
+use broadcheck_judge::text::plural;
 use broadcheck_spec::{Case, Implementation, Request, Sweep};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::ops::Range;
 
@@ -30,6 +33,8 @@ pub struct SweepReport {
     pub failed: u64,
     /// Cases outside what the implementation declares.
     pub skipped: u64,
+    /// Why cases were skipped, with the number of cases of each reason.
+    pub reasons: BTreeMap<String, u64>,
     /// Requests of a relation with nothing to compare: never counted as passed.
     pub vacuous: u64,
     /// The first failures.
@@ -68,7 +73,7 @@ pub fn run_sample(
             run_relation(implementation, relation, extent, sample)
         }
         Err(reason) => {
-            let mut report = Tally::default().report(0, None);
+            let mut report = Tally::default().report(0);
             report.judged = Judged::new(Status::Failed, reason);
             return report;
         }
@@ -100,7 +105,7 @@ impl Sample {
 struct Tally {
     passed: u64,
     failed: u64,
-    skipped: u64,
+    skipped: BTreeMap<String, u64>,
     vacuous: u64,
     left_out: u64,
     failures: Vec<SweepFailure>,
@@ -114,10 +119,15 @@ impl Tally {
         }
     }
 
+    fn skip(&mut self, reason: String, cases: u64) {
+        *self.skipped.entry(reason).or_default() += cases;
+    }
+
     fn count(&mut self, relation: &RelationSweep, request: &Request, held: Checked) {
         match held {
             Ok(Satisfied::Compared) => self.passed += 1,
             Ok(Satisfied::Vacuous) => self.vacuous += 1,
+            Ok(Satisfied::NotAsked(reason)) => self.skip(reason, 1),
             Err(violation) => {
                 let violation = violation.describe(relation.relation);
                 self.fail(relation.name, format!("{}: {violation}", summarize_request(request)));
@@ -129,7 +139,7 @@ impl Tally {
     fn then(mut self, later: Tally) -> Tally {
         self.passed += later.passed;
         self.failed += later.failed;
-        self.skipped += later.skipped;
+        later.skipped.into_iter().for_each(|(reason, cases)| self.skip(reason, cases));
         self.vacuous += later.vacuous;
         self.left_out += later.left_out;
         self.failures.extend(later.failures);
@@ -137,8 +147,9 @@ impl Tally {
         self
     }
 
-    fn report(self, cases: u64, skip: Option<String>) -> SweepReport {
-        let Tally { passed, failed, skipped, vacuous, left_out, failures } = self;
+    fn report(self, cases: u64) -> SweepReport {
+        let Tally { passed, failed, skipped: reasons, vacuous, left_out, failures } = self;
+        let skipped: u64 = reasons.values().sum();
         let asked = cases.saturating_sub(left_out);
         let judged = if failed > 0 {
             let first: Vec<String> =
@@ -148,19 +159,38 @@ impl Tally {
             let found = passed + failed + skipped + vacuous;
             Judged::new(Status::Failed, format!("{found} cases were run, expected {asked}"))
         } else if skipped == asked && asked > 0 {
-            Judged::new(Status::Skipped, skip.unwrap_or_else(|| "outside the declared capabilities".into()))
+            Judged::new(Status::Skipped, all_reasons(&reasons))
+        } else if passed == 0 && skipped > 0 {
+            let rest = format!("nothing was compared in the {} asked", plural(asked - skipped, "case"));
+            Judged::new(Status::Skipped, format!("{rest}; {}", not_asked(skipped, &reasons)))
         } else if passed == 0 && left_out > 0 {
             let nothing = "is too small: nothing was compared in any of them";
             Judged::new(Status::Skipped, format!("a sample of {asked} of {cases} cases {nothing}"))
         } else if passed == 0 {
             Judged::new(Status::Failed, format!("nothing was compared in any of {asked} cases"))
-        } else if left_out > 0 {
-            Judged::new(Status::Passed, format!("a sample: {asked} of {cases} cases"))
         } else {
-            Judged::new(Status::Passed, "")
+            let sample = (left_out > 0).then(|| format!("a sample: {asked} of {cases} cases"));
+            let limits = (skipped > 0).then(|| not_asked(skipped, &reasons));
+            let notes: Vec<String> = sample.into_iter().chain(limits).collect();
+            Judged::new(Status::Passed, notes.join("; "))
         };
-        SweepReport { cases, left_out, passed, failed, skipped, vacuous, failures, judged }
+        SweepReport { cases, left_out, passed, failed, skipped, reasons, vacuous, failures, judged }
     }
+}
+
+/// `12 not asked: 10 no scalars, 2 no rank above 2`, the most frequent reason first.
+fn not_asked(skipped: u64, reasons: &BTreeMap<String, u64>) -> String {
+    format!("{skipped} not asked: {}", all_reasons(reasons))
+}
+
+/// The reasons: one alone as it is, several with their numbers, the most frequent first.
+fn all_reasons(reasons: &BTreeMap<String, u64>) -> String {
+    let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
+    if let [(reason, _)] = reasons[..] {
+        return reason.clone();
+    }
+    reasons.sort_by_key(|&(reason, &cases)| (Reverse(cases), reason));
+    reasons.iter().map(|(reason, cases)| format!("{cases} {reason}")).collect::<Vec<_>>().join(", ")
 }
 
 fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) -> SweepReport {
@@ -168,18 +198,14 @@ fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) 
     let asked: Vec<&Case> = asked.map(|(_, case)| case).collect();
     let judged = run_cases(implementation, &asked, None);
     let mut tally = Tally { left_out: (cases.len() - asked.len()) as u64, ..Tally::default() };
-    let mut skip = None;
     for (case, judged) in asked.into_iter().zip(judged) {
         match judged.status {
-            Status::Passed => tally.passed += 1,
-            Status::Skipped => {
-                tally.skipped += 1;
-                skip.get_or_insert(judged.detail);
-            }
+            Status::Passed | Status::Agrees => tally.passed += 1,
+            Status::Skipped | Status::Differs => tally.skip(judged.detail, 1),
             _ => tally.fail(&case.id, judged.detail),
         }
     }
-    tally.report(cases.len() as u64, skip)
+    tally.report(cases.len() as u64)
 }
 
 fn run_relation(
@@ -192,7 +218,7 @@ fn run_relation(
     let dtype = match relation.covered_by(implementation.capabilities(), &extent) {
         Ok(dtype) => dtype,
         Err(reason) => {
-            return Tally { skipped: cases, ..Tally::default() }.report(cases, Some(reason));
+            return Tally { skipped: [(reason, cases)].into(), ..Tally::default() }.report(cases);
         }
     };
     let shapes = extent.shapes();
@@ -230,5 +256,5 @@ fn run_relation(
         tally
     };
     let tallies = over_ranges(shapes.len() * shapes.len(), batch, judge);
-    tallies.into_iter().fold(Tally::default(), Tally::then).report(cases, None)
+    tallies.into_iter().fold(Tally::default(), Tally::then).report(cases)
 }

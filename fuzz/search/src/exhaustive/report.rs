@@ -38,7 +38,8 @@ impl ExhaustReport {
     /// Whether an implementation got no request, because it declares none within the bounds.
     pub fn asked_nothing(&self, name: &str) -> bool {
         let of_group = |group: &GroupCount| {
-            group.requests > 0 && group.implementations.iter().any(|one| one.implementation == name)
+            let mut of_name = group.implementations.iter().filter(|one| one.implementation == name);
+            of_name.any(|one| one.not_asked < group.requests)
         };
         let of_relation = |one: &RelationCount| one.implementation == name && one.compared + one.vacuous > 0;
         !self.groups.iter().any(of_group) && !self.relations.iter().any(of_relation)
@@ -62,16 +63,23 @@ pub struct GroupCount {
     pub operation: OperationKind,
     /// The requests sent; 0 if no implementation declares them.
     pub requests: u64,
-    /// Those that the first of the implementations that declare them accepts.
+    /// Those that the first implementation that declares them accepts.
     pub accepted: u64,
     /// Those that it refuses.
     pub refused: u64,
-    /// The implementations that declare them; the others are compared with the first.
+    /// The implementations that declare some of them.
     pub implementations: Vec<AnswerCount>,
 }
 
+impl GroupCount {
+    /// The number of answers of all implementations.
+    pub(super) fn answers(&self) -> u64 {
+        self.implementations.iter().map(|one| self.requests - one.not_asked).sum()
+    }
+}
+
 /// One implementation's answers to the requests of a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerCount {
     /// The implementation.
     pub implementation: String,
@@ -79,6 +87,10 @@ pub struct AnswerCount {
     pub compared: u64,
     /// Those that differ, and those that are missing.
     pub findings: u64,
+    /// Those that differ only by a convention that one side does not declare: not findings.
+    pub conventions: u64,
+    /// The requests outside what the implementation declares.
+    pub not_asked: u64,
 }
 
 /// One relation for one implementation.
@@ -94,6 +106,8 @@ pub struct RelationCount {
     pub vacuous: u64,
     /// The checks in which the relation does not hold.
     pub violated: u64,
+    /// The checks of requests, or with variations, outside what the implementation declares.
+    pub not_asked: u64,
     /// Why it was not run: outside what the implementation declares.
     pub skipped: Option<String>,
 }

@@ -4,10 +4,8 @@
 use super::bounds::check_work;
 use super::report::{AnswerCount, ExhaustReport, GroupCount, RelationCount};
 use super::{Bounds, Finding, FindingKind, Progress};
-use crate::oracle::Differential;
-use broadcheck::relations::{
-    Original, RELATION_SWEEPS, REQUESTS, RelationSweep, Requests, Satisfied, covers_basics,
-};
+use crate::oracle::{Differential, Judgement};
+use broadcheck::relations::{Original, RELATION_SWEEPS, REQUESTS, RelationSweep, Requests, Satisfied};
 use broadcheck::run::run_caught;
 use broadcheck_spec::{DType, ErrorKind, Implementation, Outcome, Request, Shape};
 use rayon::prelude::*;
@@ -16,8 +14,8 @@ use std::time::Instant;
 
 /// Runs every request and every relation within bounds.
 ///
-/// The other implementations are compared with the first, or with the first that declares the rule set and
-/// the operation. An implementation gets only requests that it declares.
+/// The other implementations are compared with the first that declares the request. An implementation gets only
+/// requests that it declares.
 ///
 /// # Errors
 /// No implementation, or more than 10^10 answers and checks of relations.
@@ -73,25 +71,18 @@ struct Workload<'a> {
 struct Group<'a> {
     requests: Requests,
     implementations: Vec<&'a dyn Implementation>,
-    /// The first implementation with each of the others.
-    oracles: Vec<Differential<'a>>,
 }
 
 impl<'a> Workload<'a> {
     fn new(bounds: &'a Bounds, implementations: &[&'a dyn Implementation]) -> Workload<'a> {
         let extent = bounds.extent();
         let declares = |requests: &Requests, implementation: &dyn Implementation| {
-            let capabilities = implementation.capabilities();
-            capabilities.rules.contains(&requests.rules)
-                && capabilities.operations.contains(&requests.operation())
-                && covers_basics(capabilities, &extent).is_ok()
+            requests.covered_by(implementation.capabilities(), &extent).is_ok()
         };
         let group = |requests: Requests| {
             let all = implementations.iter().copied();
-            let implementations: Vec<_> = all.filter(|one| declares(&requests, *one)).collect();
-            let others = implementations.iter().skip(1);
-            let oracles = others.map(|other| Differential::new(implementations[0], *other)).collect();
-            Group { requests, implementations, oracles }
+            let implementations = all.filter(|one| declares(&requests, *one)).collect();
+            Group { requests, implementations }
         };
         let allowed = REQUESTS.into_iter().filter(|requests| bounds.allows([requests.rules]));
         let groups = allowed.map(group).collect();
@@ -102,7 +93,7 @@ impl<'a> Workload<'a> {
                     Ok(dtype) => relations.push((relation, implementation, dtype)),
                     Err(reason) => skipped.push(RelationCount {
                         skipped: Some(reason),
-                        ..relation_count(relation, implementation, &[0; 3])
+                        ..relation_count(relation, implementation, &RelationTally::default())
                     }),
                 }
             }
@@ -155,10 +146,9 @@ impl<'a> Workload<'a> {
                     .implementations
                     .iter()
                     .zip(&counts.answers)
-                    .map(|(implementation, &[compared, findings])| AnswerCount {
+                    .map(|(implementation, count)| AnswerCount {
                         implementation: implementation.name().into(),
-                        compared,
-                        findings,
+                        ..count.clone()
                     })
                     .collect(),
             })
@@ -175,7 +165,7 @@ impl<'a> Workload<'a> {
         ExhaustReport {
             extent: self.bounds.extent(),
             checks,
-            answers: groups.iter().map(|group| group.requests * group.implementations.len() as u64).sum(),
+            answers: groups.iter().map(GroupCount::answers).sum(),
             groups,
             relations,
             finding_count: tally.finding_count,
@@ -189,17 +179,25 @@ impl<'a> Workload<'a> {
 fn relation_count(
     relation: &RelationSweep,
     implementation: &dyn Implementation,
-    &[compared, vacuous, violated]: &[u64; 3],
+    &RelationTally { compared, vacuous, violated, not_asked }: &RelationTally,
 ) -> RelationCount {
     let implementation = implementation.name().into();
-    RelationCount { relation: relation.name, implementation, compared, vacuous, violated, skipped: None }
+    RelationCount {
+        relation: relation.name,
+        implementation,
+        compared,
+        vacuous,
+        violated,
+        not_asked,
+        skipped: None,
+    }
 }
 
 /// The counts and findings of a range of pairs.
 struct Tally {
     groups: Vec<GroupTally>,
-    /// The compared, vacuous and violated checks of each relation of the workload.
-    relations: Vec<[u64; 3]>,
+    /// The checks of each relation of the workload.
+    relations: Vec<RelationTally>,
     keep: usize,
     findings: Vec<Finding>,
     finding_count: u64,
@@ -212,19 +210,30 @@ struct GroupTally {
     requests: u64,
     accepted: u64,
     refused: u64,
-    /// Compared answers and findings of each implementation.
-    answers: Vec<[u64; 2]>,
+    /// The answers of each implementation, which is not named here.
+    answers: Vec<AnswerCount>,
+}
+
+/// The checks of a relation.
+#[derive(Clone, Copy, Default)]
+struct RelationTally {
+    /// Violations included.
+    compared: u64,
+    vacuous: u64,
+    violated: u64,
+    /// Outside what the implementation declares.
+    not_asked: u64,
 }
 
 impl Tally {
     fn new(workload: &Workload<'_>) -> Tally {
         let tally = |group: &Group<'_>| GroupTally {
-            answers: vec![[0; 2]; group.implementations.len()],
+            answers: vec![AnswerCount::default(); group.implementations.len()],
             ..GroupTally::default()
         };
         Tally {
             groups: workload.groups.iter().map(tally).collect(),
-            relations: vec![[0; 3]; workload.relations.len()],
+            relations: vec![RelationTally::default(); workload.relations.len()],
             keep: workload.bounds.keep(),
             findings: Vec::new(),
             finding_count: 0,
@@ -232,11 +241,11 @@ impl Tally {
         }
     }
 
-    /// The answers and the checks of relations so far.
+    /// The answers and the checks of relations so far, with those that were not asked.
     fn work(&self) -> u64 {
         let answers = self.groups.iter().map(|group| group.requests * group.answers.len() as u64);
         answers.sum::<u64>()
-            + self.relations.iter().map(|[compared, vacuous, _]| compared + vacuous).sum::<u64>()
+            + self.relations.iter().map(|one| one.compared + one.vacuous + one.not_asked).sum::<u64>()
     }
 
     fn find(&mut self, finding: impl FnOnce() -> Finding) {
@@ -246,12 +255,20 @@ impl Tally {
         }
     }
 
-    /// Sends a request to every implementation, and compares the answers with the first one's.
+    /// Sends a request to every implementation that declares it, and compares the answers with the first one's.
     fn run(&mut self, place: usize, request: &Request, group: &Group<'_>) {
         let implementations = &group.implementations;
-        let first = run_caught(implementations[0], request);
+        self.groups[place].requests += 1;
+        let mut asked = Vec::with_capacity(implementations.len());
+        for (whose, implementation) in implementations.iter().enumerate() {
+            match implementation.capabilities().covers(request) {
+                Ok(()) => asked.push(whose),
+                Err(_) => self.groups[place].answers[whose].not_asked += 1,
+            }
+        }
+        let Some((&against, others)) = asked.split_first() else { return };
+        let first = run_caught(implementations[against], request);
         let counts = &mut self.groups[place];
-        counts.requests += 1;
         match first {
             Outcome::Success(_) => counts.accepted += 1,
             Outcome::Refusal(_) => counts.refused += 1,
@@ -264,18 +281,24 @@ impl Tally {
         let broken = breakage(&first);
         let usable = broken.is_none();
         if let Some(detail) = broken {
-            self.find_answer(place, 0, FindingKind::Broken, request, implementations, detail);
+            self.find_answer(place, against, FindingKind::Broken, request, implementations, detail);
         }
-        for (other, &implementation) in implementations.iter().enumerate().skip(1) {
-            let answer = run_caught(implementation, request);
+        for &other in others {
+            let answer = run_caught(implementations[other], request);
             if is_interrupted(&answer) {
                 self.interrupted = true;
             } else if usable {
-                self.groups[place].answers[other][0] += 1;
-                let judged = group.oracles[other - 1].compare(request, &first, &answer);
-                if let Some(found) = judged.disagreement() {
-                    let kind = FindingKind::Difference { against: implementations[0].name().into() };
-                    self.find_answer(place, other, kind, request, implementations, found.detail);
+                let oracle = Differential::new(implementations[against], implementations[other]);
+                let counts = &mut self.groups[place].answers[other];
+                counts.compared += 1;
+                match oracle.compare(request, &first, &answer) {
+                    Judgement::Agreed(_) | Judgement::Vacuous(_) => {}
+                    Judgement::Convention(_) => counts.conventions += 1,
+                    Judgement::Disagreement(found) => {
+                        let kind =
+                            FindingKind::Difference { against: implementations[against].name().into() };
+                        self.find_answer(place, other, kind, request, implementations, found.detail);
+                    }
                 }
             } else if let Some(detail) = breakage(&answer) {
                 self.find_answer(place, other, FindingKind::Broken, request, implementations, detail);
@@ -292,7 +315,7 @@ impl Tally {
         implementations: &[&dyn Implementation],
         detail: String,
     ) {
-        self.groups[place].answers[whose][1] += 1;
+        self.groups[place].answers[whose].findings += 1;
         let implementation = implementations[whose].name().into();
         self.find(|| Finding { implementation, kind, request: request.clone(), detail });
     }
@@ -306,22 +329,23 @@ impl Tally {
         variation: u128,
         implementation: &dyn Implementation,
     ) {
-        let [compared, vacuous, violated] = &mut self.relations[place];
+        let counts = &mut self.relations[place];
         match sweep.relation.check(original, variation) {
-            Ok(Satisfied::Compared) => *compared += 1,
-            Ok(Satisfied::Vacuous) => *vacuous += 1,
+            Ok(Satisfied::Compared) => counts.compared += 1,
+            Ok(Satisfied::Vacuous) => counts.vacuous += 1,
+            Ok(Satisfied::NotAsked(_)) => counts.not_asked += 1,
             Err(violation)
                 if [&violation.left, &violation.right, &violation.broken]
                     .into_iter()
                     .flatten()
                     .any(is_interrupted) =>
             {
-                *vacuous += 1;
+                counts.vacuous += 1;
                 self.interrupted = true;
             }
             Err(violation) => {
-                *compared += 1;
-                *violated += 1;
+                counts.compared += 1;
+                counts.violated += 1;
                 self.find(|| Finding {
                     implementation: implementation.name().into(),
                     kind: FindingKind::Violation { sweep: sweep.name },
@@ -339,12 +363,17 @@ impl Tally {
             one.accepted += other.accepted;
             one.refused += other.refused;
             for (one, other) in one.answers.iter_mut().zip(other.answers) {
-                one[0] += other[0];
-                one[1] += other[1];
+                one.compared += other.compared;
+                one.findings += other.findings;
+                one.conventions += other.conventions;
+                one.not_asked += other.not_asked;
             }
         }
         for (one, other) in self.relations.iter_mut().zip(later.relations) {
-            one.iter_mut().zip(other).for_each(|(one, other)| *one += other);
+            one.compared += other.compared;
+            one.vacuous += other.vacuous;
+            one.violated += other.violated;
+            one.not_asked += other.not_asked;
         }
         self.findings.extend(later.findings);
         self.findings.truncate(self.keep);

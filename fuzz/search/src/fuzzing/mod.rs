@@ -75,6 +75,8 @@ pub struct Counts {
     pub refused: u64,
     /// Requests for which there was nothing to compare.
     pub vacuous: u64,
+    /// Requests on which the sides differ only by a convention that one of them does not declare.
+    pub conventions: u64,
     /// Requests on which the sides disagree.
     pub disagreeing: u64,
     /// Requests that were sent twice.
@@ -269,6 +271,7 @@ impl Run<'_> {
         counts.accepted += more.accepted;
         counts.refused += more.refused;
         counts.vacuous += more.vacuous;
+        counts.conventions += more.conventions;
         counts.disagreeing += more.disagreeing;
         counts.repeated += more.repeated;
     }
@@ -327,6 +330,7 @@ impl Run<'_> {
                 counts.vacuous += 1;
                 self.add_reason(&reason);
             }
+            Judgement::Convention(_) => counts.conventions += 1,
             Judgement::Disagreement(found) => {
                 counts.disagreeing += 1;
                 self.findings.add(number, request, *found, oracle);

@@ -32,11 +32,17 @@ impl FuzzReport {
 
     /// The run on one line: how many requests, how fast, and their outcomes.
     pub fn summary(&self) -> String {
-        let Counts { requests, accepted, refused, vacuous, disagreeing, repeated, distinct } = self.counts;
+        let Counts { requests, accepted, refused, vacuous, conventions, disagreeing, repeated, distinct } =
+            self.counts;
+        let conventions = match conventions {
+            0 => String::new(),
+            1 => "; 1 difference in a convention, not reported".into(),
+            more => format!("; {more} differences in conventions, not reported"),
+        };
         let share = |count: u64| share(count, requests);
         format!(
             "{requests} requests in {:.1} s, {:.0} per second: {} accepted, {} refused, {} not compared, \
-             {disagreeing} disagreeing ({distinct} distinct); {repeated} sent twice; {:.1} s more for shrinking",
+             {disagreeing} disagreeing ({distinct} distinct){conventions}; {repeated} sent twice; {:.1} s more for shrinking",
             self.elapsed.as_secs_f64(),
             self.per_second(),
             share(accepted),
@@ -62,7 +68,7 @@ impl Counts {
 
     /// The number of requests that were compared.
     pub fn compared(&self) -> u64 {
-        self.accepted + self.refused + self.disagreeing
+        self.accepted + self.refused + self.conventions + self.disagreeing
     }
 }
 

@@ -10,13 +10,29 @@ use super::values::{ValueMix, values};
 use super::views::layout;
 use broadcheck_spec::{DType, Expression, Operand, Operation, OperationKind, Request, Shape};
 
+/// How many requests are drawn before giving up on one within the capabilities of a profile.
+const MOST_DRAWS: usize = 64;
+
 /// Draws a request. It is always well-formed; the rule set decides whether it is accepted.
+///
+/// Most of what a profile excludes is never drawn. A request that is outside its capabilities all the same is
+/// drawn again.
 pub fn request(choices: &mut dyn Choices, profile: &Profile) -> Request {
+    for _ in 0..MOST_DRAWS {
+        let request = drawn(choices, profile);
+        if profile.covers(&request) {
+            return request;
+        }
+    }
+    profile.plain_request().unwrap_or_else(|| drawn(choices, profile))
+}
+
+fn drawn(choices: &mut dyn Choices, profile: &Profile) -> Request {
     let rule_operation = choices.one_of(&profile.rule_operations);
     let size = size(choices, profile.max_elements, profile.large);
     let faults = faults::drawn(choices, profile, rule_operation);
-    let mut skeleton =
-        accepted(choices, rule_operation, (faults::least_rank(&faults), profile.max_rank), size);
+    let least = faults::least_rank(&faults).max(profile.limits.least_rank);
+    let mut skeleton = accepted(choices, rule_operation, (least, profile.max_rank), size, profile.limits);
     faults::in_skeleton(choices, &mut skeleton, &faults, profile);
     let gradient = rule_operation.1 == OperationKind::Gradient;
     let mut dtypes = dtypes(choices, &profile.dtypes, skeleton.shapes.len(), gradient);
@@ -44,9 +60,10 @@ fn operation(
     let floats: Vec<usize> = (0..dtypes.len()).filter(|&place| dtypes[place].is_float()).collect();
     let wrt = if gradient && !floats.is_empty() { choices.one_of(&floats) } else { 0 };
     let mut expression =
-        Builder::new(choices, profile.functions, dtypes, gradient.then_some(wrt)).expression();
+        Builder::new(choices, &profile.functions, profile.max_calls, dtypes, gradient.then_some(wrt))
+            .expression();
     if !profile.unused {
-        expression = with_every_operand(expression, profile.functions, dtypes);
+        expression = with_every_operand(expression, &profile.functions, dtypes);
     }
     let (expression, wrt): (Expression, usize) =
         faults::in_types(choices, profile, expression, wrt, gradient, dtypes, faults);
@@ -70,9 +87,11 @@ fn operands(
         let operand = if is_huge || views && choices.chance(3, 4) {
             let layout = layout(choices, &shape);
             let values = values(choices, dtype, layout.length, (place, count), mix);
+            let values = profile.without_flushed(values);
             Operand::view(name, shape, values, Some(layout.strides), layout.offset)
         } else {
             let values = values(choices, dtype, shape.count().unwrap_or(0), (place, count), mix);
+            let values = profile.without_flushed(values);
             Operand::dense(name, shape, values)
         };
         let operand = operand.expect("a buffer as long as the view needs");

@@ -1,7 +1,7 @@
 //! Expressions that are correctly typed by construction.
 
 use super::choices::Choices;
-use super::profile::bit;
+use super::profile::Functions;
 use broadcheck_spec::{DType, Expression, Function, Node};
 
 /// The functions from numbers to numbers of the same dtype.
@@ -38,8 +38,10 @@ const MAX_CHAIN: usize = 40;
 /// Builds an expression.
 pub(super) struct Builder<'a> {
     pub(super) choices: &'a mut dyn Choices,
-    /// The functions that may be called, as a bit set.
-    pub(super) functions: u32,
+    /// The functions that may be called.
+    functions: &'a Functions,
+    /// How many more calls the expression may have.
+    calls: usize,
     /// The operands' dtypes.
     pub(super) dtypes: &'a [DType],
     /// For a gradient, the operand that no condition may contain.
@@ -50,11 +52,12 @@ pub(super) struct Builder<'a> {
 impl<'a> Builder<'a> {
     pub(super) fn new(
         choices: &'a mut dyn Choices,
-        functions: u32,
+        functions: &'a Functions,
+        calls: usize,
         dtypes: &'a [DType],
         wrt: Option<usize>,
     ) -> Builder<'a> {
-        Builder { choices, functions, dtypes, wrt, used: 0 }
+        Builder { choices, functions, calls, dtypes, wrt, used: 0 }
     }
 
     /// An expression whose dtype is that of some operand, or bool. Most contain every operand that fits.
@@ -94,16 +97,22 @@ impl<'a> Builder<'a> {
         Some(Expression::operand(place))
     }
 
-    /// One of these functions, if it may be called.
-    fn pick(&mut self, functions: &[Function]) -> Option<Function> {
+    /// One of these functions, if it may be called with arguments of a dtype.
+    fn pick(&mut self, functions: &[Function], dtype: DType) -> Option<Function> {
         let first = self.choices.index(functions.len());
         let turned = functions[first..].iter().chain(&functions[..first]);
-        turned.copied().find(|&function| self.functions & bit(function) != 0)
+        let function = turned.copied().find(|&function| self.may_call(function, dtype))?;
+        self.calls -= 1;
+        Some(function)
+    }
+
+    fn may_call(&self, function: Function, dtype: DType) -> bool {
+        self.calls > 0 && self.functions.has(function, dtype)
     }
 
     fn unary(&mut self, argument: Expression, dtype: DType) -> Expression {
         let functions = if dtype.is_float() { &UNARY_OF_FLOATS[..] } else { &UNARY };
-        match self.pick(functions) {
+        match self.pick(functions, dtype) {
             Some(function) => call(function, [argument]),
             None => argument,
         }
@@ -115,8 +124,9 @@ impl<'a> Builder<'a> {
             let leaf = self.leaf(want, false)?;
             return Some(if self.choices.chance(1, 4) { self.unary(leaf, want) } else { leaf });
         }
-        if leaves > 2 && self.functions & bit(Function::Select) != 0 && self.choices.chance(1, 4) {
+        if leaves > 2 && self.may_call(Function::Select, want) && self.choices.chance(1, 4) {
             let part = leaves / 3;
+            self.calls -= 1;
             if let Some(condition) = self.truth(part, true) {
                 let one = self.number(want, part)?;
                 let other = self.number(want, leaves - 2 * part)?;
@@ -124,7 +134,7 @@ impl<'a> Builder<'a> {
             }
         }
         let functions = if want.is_float() { &BINARY_OF_FLOATS[..] } else { &BINARY };
-        let Some(function) = self.pick(functions) else { return self.number(want, 1) };
+        let Some(function) = self.pick(functions, want) else { return self.number(want, 1) };
         let (left, right) = self.split(leaves);
         let arguments = [self.number(want, left)?, self.number(want, right)?];
         let whole = call(function, arguments);
@@ -145,12 +155,13 @@ impl<'a> Builder<'a> {
         if (leaves <= 1 || self.choices.chance(1, 4))
             && let Some(leaf) = self.leaf(DType::Bool, condition)
         {
-            let negated = self.functions & bit(Function::LogicalNot) != 0 && self.choices.chance(1, 4);
+            let negated = self.may_call(Function::LogicalNot, DType::Bool) && self.choices.chance(1, 4);
+            self.calls -= usize::from(negated);
             return Some(if negated { call(Function::LogicalNot, [leaf]) } else { leaf });
         }
         if leaves > 2
             && self.choices.chance(1, 2)
-            && let Some(function) = self.pick(&LOGIC)
+            && let Some(function) = self.pick(&LOGIC, DType::Bool)
         {
             let (left, right) = self.split(leaves);
             let arguments = [self.truth(left, condition)?, self.truth(right, condition)?];
@@ -158,7 +169,7 @@ impl<'a> Builder<'a> {
         }
         let dtype = self.choices.one_of(self.dtypes);
         let functions = if dtype == DType::Bool { &COMPARISONS_OF_TRUTH[..] } else { &COMPARISONS };
-        let function = self.pick(functions)?;
+        let function = self.pick(functions, dtype)?;
         Some(call(function, [self.leaf(dtype, condition)?, self.leaf(dtype, condition)?]))
     }
 }
@@ -171,12 +182,12 @@ pub(crate) fn call(function: Function, arguments: impl IntoIterator<Item = Expre
 /// The expression with all operands. Those that it does not contain are joined to its root and get its dtype.
 pub(super) fn with_every_operand(
     mut expression: Expression,
-    functions: u32,
+    functions: &Functions,
     dtypes: &mut [DType],
 ) -> Expression {
     let root = dtype_at(expression.nodes(), expression.nodes().len() - 1, dtypes);
     let joining = if root == DType::Bool { &LOGIC[..] } else { &BINARY };
-    let Some(&function) = joining.iter().find(|&&function| functions & bit(function) != 0) else {
+    let Some(&function) = joining.iter().find(|&&function| functions.has(function, root)) else {
         return expression;
     };
     for (place, dtype) in dtypes.iter_mut().enumerate() {

@@ -34,5 +34,6 @@ pub use any::AnyRequest;
 pub use bytes::{decode, encode};
 pub use choices::{Choices, Seeded};
 pub use draw::request;
+pub(crate) use near::is_near;
 pub use profile::{MAX_ELEMENTS, MAX_RANK, Profile};
 pub use statistics::Statistics;

@@ -8,7 +8,7 @@ use broadcheck_spec::{DType, Data, Expression, Function, Node, Operand, Operatio
 
 /// Whether changing a single length, axis, flag, attribute, dtype, function or operand would make the request
 /// accepted.
-pub(super) fn is_near(request: &Request) -> bool {
+pub(crate) fn is_near(request: &Request) -> bool {
     let (rules, operation, operands) = request.clone().into_parts();
     let fits = |rules: &Rules, operation: &Operation, operands: &[Operand]| {
         let changed = Request::new(rules.clone(), operation.clone(), operands.to_vec());

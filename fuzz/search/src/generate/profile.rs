@@ -1,6 +1,11 @@
 //! What the generator may draw.
 
-use broadcheck_spec::{Capabilities, DType, Function, OperationKind, RefusalKind, RuleSet};
+use broadcheck::relations::rewrite::one;
+use broadcheck_judge::limits::covers_request;
+use broadcheck_spec::{
+    Capabilities, DType, Data, Expression, Function, Operand, Operation, OperationKind, RefusalKind, Request,
+    RuleSet, Rules, Shape,
+};
 
 /// The highest rank that is drawn unless a profile specifies otherwise.
 pub const MAX_RANK: usize = 10;
@@ -16,11 +21,15 @@ pub(super) type RuleOperation = (RuleSet, OperationKind);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     pub(super) rule_operations: Vec<RuleOperation>,
-    pub(super) functions: u32,
+    pub(super) functions: Functions,
     pub(super) dtypes: Vec<DType>,
     pub(super) strided: bool,
     pub(super) max_rank: usize,
     pub(super) max_elements: usize,
+    pub(super) limits: Limits,
+    pub(super) max_calls: usize,
+    /// What every request must be within, once it is drawn.
+    capabilities: Capabilities,
     pub(super) refused: u16,
     /// Refusal kinds that faults do not aim for, as a bit set.
     without: u32,
@@ -40,27 +49,62 @@ impl Profile {
     /// A profile that would leave nothing to draw (no rule set with one of its operations, no dtype) draws as
     /// [`Profile::all`] does, so that there is always a request.
     pub fn within(capabilities: &Capabilities) -> Profile {
+        let mut capabilities = capabilities.clone();
+        if rule_operations(&capabilities).is_empty() || capabilities.dtypes.is_empty() {
+            let Capabilities { rules, operations, rule_operations, dtypes, .. } = Capabilities::all();
+            capabilities = Capabilities { rules, operations, rule_operations, dtypes, ..capabilities };
+        }
         let mut profile = Profile {
-            rule_operations: rule_operations(&capabilities.rules, &capabilities.operations),
-            functions: 0,
+            rule_operations: rule_operations(&capabilities),
+            functions: Functions::of(&capabilities),
             dtypes: capabilities.dtypes.clone(),
             strided: capabilities.strided,
             max_rank: capabilities.max_rank.map_or(MAX_RANK, |rank| rank.min(MAX_RANK)),
             max_elements: capabilities.max_elements.min(MAX_ELEMENTS),
+            limits: Limits::of(&capabilities),
+            max_calls: capabilities.max_calls.unwrap_or(usize::MAX),
             refused: 5,
             without: 0,
-            unused: true,
+            unused: capabilities.unused_operands,
             plain_values: false,
             large: 1,
+            capabilities: Capabilities::all(),
         };
-        profile = profile.with_functions(&capabilities.functions);
-        if profile.rule_operations.is_empty() {
-            profile.rule_operations = rule_operations(&RuleSet::ALL, &OperationKind::ALL);
+        if !capabilities.large_sizes {
+            profile = profile.without_refusals(&[RefusalKind::TooLarge]);
         }
-        if profile.dtypes.is_empty() {
-            profile.dtypes = DType::ALL.to_vec();
+        if profile.limits.max_operands < 3 {
+            profile = profile.without_refusals(&[RefusalKind::OperandCount]);
         }
-        profile
+        Profile { capabilities, ..profile }
+    }
+
+    /// Whether a request that was drawn is within the capabilities.
+    pub(super) fn covers(&self, request: &Request) -> bool {
+        covers_request(&self.capabilities, request).is_ok()
+    }
+
+    /// A request without a call, of a single operand, that is within the capabilities; `None` if no such
+    /// request is.
+    pub(super) fn plain_request(&self) -> Option<Request> {
+        let ranks = self.limits.least_rank..=self.max_rank.max(self.limits.least_rank);
+        let shapes = ranks.map(|rank| Shape::new(vec![1; rank]));
+        shapes.into_iter().find_map(|shape| {
+            self.rule_operations.iter().find_map(|&(set, operation)| {
+                let requests = self.dtypes.iter().filter_map(|&dtype| alone(set, operation, dtype, &shape));
+                requests.into_iter().find(|request| self.covers(request))
+            })
+        })
+    }
+
+    /// The values, with 1 in place of subnormal numbers that an implementation would treat as zero.
+    pub(super) fn without_flushed(&self, values: Data) -> Data {
+        let dtype = values.dtype();
+        if !self.capabilities.flushed_subnormals.contains(&dtype) {
+            return values;
+        }
+        let kept = values.iter().map(|value| if value.is_subnormal() { one(dtype) } else { value });
+        Data::from_scalars(dtype, kept).expect("values of the same dtype")
     }
 
     /// Draws only these rule sets. Has no effect if none of them is left.
@@ -86,13 +130,6 @@ impl Profile {
         if !kept.is_empty() {
             self.rule_operations = kept;
         }
-        self
-    }
-
-    /// Draws only these functions.
-    #[must_use]
-    fn with_functions(mut self, functions: &[Function]) -> Profile {
-        self.functions = functions.iter().fold(0, |set, &function| set | bit(function));
         self
     }
 
@@ -134,7 +171,7 @@ impl Profile {
     /// Whether there may be operands that the expression does not use.
     #[must_use]
     pub fn with_unused(mut self, unused: bool) -> Profile {
-        self.unused = unused;
+        self.unused = unused && self.capabilities.unused_operands;
         self
     }
 
@@ -164,12 +201,85 @@ impl Default for Profile {
     }
 }
 
-/// A function as a member of a bit set.
-pub(super) fn bit(function: Function) -> u32 {
+/// The functions that may be called, for each dtype of their arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Functions {
+    /// A bit set for each dtype.
+    sets: [u32; DType::ALL.len()],
+}
+
+impl Functions {
+    fn of(capabilities: &Capabilities) -> Functions {
+        let bits = |dtype: DType| -> u32 {
+            let functions = Function::ALL.iter().filter(|function| {
+                // What an implementation states about no function in particular holds for every dtype.
+                match capabilities.function_dtypes.get(*function) {
+                    Some(_) => capabilities.has(**function, dtype),
+                    None => capabilities.functions.contains(function),
+                }
+            });
+            functions.fold(0, |set, &function| set | bit(function))
+        };
+        Functions { sets: DType::ALL.map(bits) }
+    }
+
+    /// Whether a function may be called with arguments of a dtype.
+    pub(super) fn has(&self, function: Function, dtype: DType) -> bool {
+        self.sets[dtype as usize] & bit(function) != 0
+    }
+
+    /// Whether a function may be called with arguments of some dtype.
+    pub(super) fn contains(&self, function: Function) -> bool {
+        self.sets.iter().any(|set| set & bit(function) != 0)
+    }
+}
+
+fn bit(function: Function) -> u32 {
     1 << (function as u32)
 }
 
-fn rule_operations(rules: &[RuleSet], operations: &[OperationKind]) -> Vec<RuleOperation> {
-    let pairs = rules.iter().flat_map(|&set| operations.iter().map(move |&operation| (set, operation)));
-    pairs.filter(|(set, operation)| set.has(*operation)).collect()
+/// Limits on the shapes of operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// The lowest rank. If only ranks between 0 and a higher one are missing, scalars are not drawn.
+    pub(super) least_rank: usize,
+    /// The largest number of operands.
+    pub(super) max_operands: usize,
+    /// Whether all operands have the same rank.
+    pub(super) equal_ranks: bool,
+}
+
+impl Limits {
+    fn of(capabilities: &Capabilities) -> Limits {
+        let least_rank = match capabilities.min_rank {
+            0 | 1 => usize::from(!capabilities.scalars),
+            more => more,
+        };
+        Limits {
+            least_rank,
+            max_operands: capabilities.max_operands.unwrap_or(usize::MAX),
+            equal_ranks: capabilities.equal_ranks,
+        }
+    }
+}
+
+/// The request of a single operand of this shape, without a call.
+fn alone(set: RuleSet, operation: OperationKind, dtype: DType, shape: &Shape) -> Option<Request> {
+    let values = Data::from_scalars(dtype, [one(dtype)]).ok()?;
+    let operand = Operand::dense("a", shape.clone(), values).ok()?;
+    let expression = Expression::operand(0);
+    let operation = match operation {
+        OperationKind::Elementwise => Operation::Elementwise { expression },
+        OperationKind::Gradient => Operation::Gradient { expression, wrt: 0 },
+        OperationKind::Broadcast => Operation::Broadcast { target_shape: shape.clone() },
+    };
+    Request::new(Rules::from(set), operation, vec![operand]).ok()
+}
+
+fn rule_operations(capabilities: &Capabilities) -> Vec<RuleOperation> {
+    let operations = |&set: &RuleSet| OperationKind::ALL.into_iter().map(move |operation| (set, operation));
+    let pairs = capabilities.rules.iter().flat_map(operations);
+    pairs
+        .filter(|&(set, operation)| set.has(operation) && capabilities.has_operation(set, operation))
+        .collect()
 }

@@ -3,7 +3,7 @@
 
 use super::choices::Choices;
 use super::lengths::{Size, shape};
-use super::profile::RuleOperation;
+use super::profile::{Limits, RuleOperation};
 use broadcheck_spec::{OperationKind, RuleSet, Rules};
 
 /// The skeleton of a request: its shapes and the attributes of its rule set, without dtypes and values.
@@ -40,6 +40,7 @@ pub(super) fn accepted(
     (set, operation): RuleOperation,
     ranks: (usize, usize),
     size: Size,
+    limits: Limits,
 ) -> Skeleton {
     let result = shape(choices, ranks, size);
     let mut skeleton = Skeleton {
@@ -51,20 +52,22 @@ pub(super) fn accepted(
         dimensions: None,
         target: Vec::new(),
     };
+    // A target may have another rank than the operand.
+    let onto = Limits { equal_ranks: false, ..limits };
     match (set, operation) {
         (RuleSet::Numpy, OperationKind::Broadcast) => {
-            skeleton.shapes.push(part(choices, &result));
+            skeleton.shapes.push(part(choices, &result, onto));
             skeleton.target = result;
         }
         (RuleSet::Bidirectional, _) => {
-            skeleton.shapes.push(part(choices, &result));
-            skeleton.target = part(choices, &result);
+            skeleton.shapes.push(part(choices, &result, onto));
+            skeleton.target = part(choices, &result, onto);
         }
-        (RuleSet::None, _) => skeleton.shapes = vec![result; count(choices, size)],
-        (RuleSet::Numpy, _) => skeleton.shapes = parts(choices, &result, size),
-        (RuleSet::Pdpd, _) => pdpd(choices, &mut skeleton, result),
-        (RuleSet::Xla, _) => xla(choices, &mut skeleton, &result),
-        (RuleSet::Theano, _) => theano(choices, &mut skeleton, &result, size),
+        (RuleSet::None, _) => skeleton.shapes = vec![result; count(choices, size, limits)],
+        (RuleSet::Numpy, _) => skeleton.shapes = parts(choices, &result, size, limits),
+        (RuleSet::Pdpd, _) => pdpd(choices, &mut skeleton, result, limits),
+        (RuleSet::Xla, _) => xla(choices, &mut skeleton, &result, limits),
+        (RuleSet::Theano, _) => theano(choices, &mut skeleton, &result, size, limits),
     }
     skeleton.flags.resize(skeleton.shapes.len(), None);
     skeleton
@@ -72,25 +75,27 @@ pub(super) fn accepted(
 
 /// The number of operands: mostly two, up to 12. Large results have at most three, because their operands are
 /// large as well.
-fn count(choices: &mut dyn Choices, size: Size) -> usize {
+fn count(choices: &mut dyn Choices, size: Size, limits: Limits) -> usize {
     if size.large {
-        return choices.one_of(&[2, 2, 3, 1]);
+        return choices.one_of(&[2, 2, 3, 1]).min(limits.max_operands);
     }
-    match choices.index(16) {
+    let count = match choices.index(16) {
         0..=9 => 2,
         10..=12 => 3,
         13 => 1,
         _ => choices.in_range(4, 12),
-    }
+    };
+    count.min(limits.max_operands)
 }
 
-fn parts(choices: &mut dyn Choices, result: &[usize], size: Size) -> Vec<Vec<usize>> {
-    (0..count(choices, size)).map(|_| part(choices, result)).collect()
+fn parts(choices: &mut dyn Choices, result: &[usize], size: Size, limits: Limits) -> Vec<Vec<usize>> {
+    (0..count(choices, size, limits)).map(|_| part(choices, result, limits)).collect()
 }
 
 /// A shape that numpy's rules stretch to this result: some lengths are 1, some leading axes are missing.
-fn part(choices: &mut dyn Choices, result: &[usize]) -> Vec<usize> {
-    let lead = if choices.chance(1, 4) { choices.index(result.len() + 1) } else { 0 };
+fn part(choices: &mut dyn Choices, result: &[usize], limits: Limits) -> Vec<usize> {
+    let most = if limits.equal_ranks { 0 } else { result.len().saturating_sub(limits.least_rank) };
+    let lead = if choices.chance(1, 4) { choices.index(most + 1) } else { 0 };
     stretched(choices, &result[lead..])
 }
 
@@ -122,12 +127,13 @@ fn stretched(choices: &mut dyn Choices, lengths: &[usize]) -> Vec<usize> {
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn pdpd(choices: &mut dyn Choices, skeleton: &mut Skeleton, a: Vec<usize>) {
-    if choices.chance(1, 16) {
+fn pdpd(choices: &mut dyn Choices, skeleton: &mut Skeleton, a: Vec<usize>, limits: Limits) {
+    if choices.chance(1, 16) || limits.max_operands < 2 {
         return skeleton.shapes.push(a);
     }
-    let start = choices.index(a.len() + 1);
-    let end = choices.in_range(start, a.len());
+    let least = if limits.equal_ranks { a.len() } else { limits.least_rank.min(a.len()) };
+    let start = choices.index(a.len() - least + 1);
+    let end = choices.in_range(start + least, a.len());
     let mut b = stretched(choices, &a[start..end]);
     // Dropped ones may reach beyond A's last axis.
     if choices.chance(1, 4) {
@@ -141,10 +147,16 @@ fn pdpd(choices: &mut dyn Choices, skeleton: &mut Skeleton, a: Vec<usize>) {
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn xla(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize]) {
+fn xla(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize], limits: Limits) {
     let high = stretched(choices, result);
     let rank = high.len();
-    let (low, dimensions) = match choices.index(16) {
+    let kind = match choices.index(16) {
+        _ if limits.max_operands < 2 => 0,
+        5 if limits.least_rank > 0 => 1,
+        kind if kind > 0 && limits.equal_ranks => 1,
+        kind => kind,
+    };
+    let (low, dimensions) = match kind {
         0 => return skeleton.shapes.push(high),
         // Equal ranks.
         1..=4 => (stretched(choices, result), choices.one_of(&[None, Some(true), Some(false)])),
@@ -164,8 +176,8 @@ fn xla(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize]) {
     skeleton.shapes = if choices.chance(1, 2) { vec![low, high] } else { vec![high, low] };
 }
 
-fn theano(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize], size: Size) {
-    skeleton.shapes = parts(choices, result, size);
+fn theano(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize], size: Size, limits: Limits) {
+    skeleton.shapes = parts(choices, result, size, limits);
     let rank = skeleton.shapes.iter().map(Vec::len).max().unwrap_or(0);
     for shape in &skeleton.shapes {
         let lead = rank - shape.len();

@@ -2,17 +2,21 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use super::conventions::{excused, not_followed};
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Answer, Disagreement, Judgement, Oracle};
 use broadcheck::run::{run_caught, run_together};
-use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, compare_outcomes};
-use broadcheck_judge::limits::answer_elements;
-use broadcheck_spec::{DType, Implementation, Operand, Outcome, Refusal, Request};
+use broadcheck_judge::compare::{
+    Difference, DifferenceKind, Latitude, Verdict, compare_outcomes, expectation_of,
+};
+use broadcheck_judge::limits::{answer_elements, covers, covers_request};
+use broadcheck_spec::{Convention, DType, Implementation, Operand, Outcome, Refusal, Request};
 
 /// Two implementations give the same outcome, for every operation.
 ///
 /// Requests that either side does not declare are not compared. Skipping a declared request is a
-/// disagreement, and so is a panic.
+/// disagreement, and so is a panic. A difference that is only a convention is a disagreement if both sides
+/// declare it.
 pub fn differential(left: &dyn Implementation, right: &dyn Implementation, request: &Request) -> Judgement {
     Differential::new(left, right).judge(request)
 }
@@ -53,7 +57,7 @@ impl<'a> Differential<'a> {
             return Some(format!("{other} is left out"));
         }
         [self.left, self.right].into_iter().find_map(|side| {
-            let reason = side.capabilities().covers(request).err()?;
+            let reason = covers_request(side.capabilities(), request).err()?;
             Some(format!("{}: {reason}", side.name()))
         })
     }
@@ -68,6 +72,9 @@ impl<'a> Differential<'a> {
             if breakage == Breakage::Interrupted {
                 return Judgement::Vacuous(message);
             }
+            if let Some(convention) = self.excused(request, left, right) {
+                return Judgement::Convention(convention);
+            }
             let detail = format!("{} {breakage}: {message}", implementation.name());
             let skipped = breakage == Breakage::Skipped;
             if skipped && answer_elements(implementation.capabilities(), request).is_err() {
@@ -76,10 +83,13 @@ impl<'a> Differential<'a> {
                     implementation.name()
                 ));
             }
-            if skipped && self.skips {
+            if skipped && (self.skips || not_followed(implementation, request).is_some()) {
                 return Judgement::Vacuous(detail);
             }
             return self.disagreement(request, Kind::Broke(side, breakage), detail, left, right);
+        }
+        if let Some(reason) = self.flushed(request, left, right) {
+            return Judgement::Vacuous(reason);
         }
         let verdict = compare_outcomes(request, left, right, self.latitude);
         let (kind, detail) = match verdict {
@@ -87,12 +97,34 @@ impl<'a> Differential<'a> {
                 return Judgement::Agreed(Answer::Refused);
             }
             Verdict::Passed => return Judgement::Agreed(Answer::Accepted),
-            Verdict::Failed(difference) => (kind(&difference, left, right), difference.to_string()),
+            Verdict::Failed(difference) => match self.excused(request, left, right) {
+                Some(convention) => return Judgement::Convention(convention),
+                None => (kind(&difference, left, right), difference.to_string()),
+            },
             Verdict::Skipped(message) | Verdict::Errored(message) => {
                 (Kind::Broke(Side::Right, Breakage::Errored), message)
             }
         };
         self.disagreement(request, kind, detail, left, right)
+    }
+
+    /// The convention by which the outcomes differ, if it is no disagreement.
+    fn excused(&self, request: &Request, left: &Outcome, right: &Outcome) -> Option<Convention> {
+        excused(request, [(self.left, left), (self.right, right)])
+    }
+
+    /// Why results cannot be compared: one has subnormal numbers of a dtype in which a side flushes them.
+    fn flushed(&self, request: &Request, left: &Outcome, right: &Outcome) -> Option<String> {
+        [self.left, self.right].into_iter().find_map(|side| {
+            let capabilities = side.capabilities();
+            if capabilities.flushed_subnormals.is_empty() {
+                return None;
+            }
+            let expectations = [left, right].into_iter().filter_map(expectation_of);
+            let reason =
+                expectations.into_iter().find_map(|found| covers(capabilities, request, &found).err())?;
+            Some(format!("{}: {reason}", side.name()))
+        })
     }
 
     fn disagreement(

@@ -14,6 +14,7 @@
 //! A panic in an implementation is an outcome like any other, and a disagreement.
 
 mod case_file;
+mod conventions;
 mod differential;
 mod gradient;
 mod pattern;
@@ -33,7 +34,7 @@ pub use signature::{Breakage, Kind, Side, Signature};
 use crate::subjects::Ndarray;
 use broadcheck_fast::Fast;
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Outcome, Request};
+use broadcheck_spec::{Convention, Outcome, Request};
 use std::sync::LazyLock;
 
 /// An oracle's judgement of a request.
@@ -43,6 +44,8 @@ pub enum Judgement {
     Agreed(Answer),
     /// There was nothing to compare, for this reason.
     Vacuous(String),
+    /// The outcomes differ only by a convention that a side does not declare.
+    Convention(Convention),
     /// Something disagrees.
     Disagreement(Box<Disagreement>),
 }
@@ -52,7 +55,7 @@ impl Judgement {
     pub fn disagreement(self) -> Option<Disagreement> {
         match self {
             Judgement::Disagreement(disagreement) => Some(*disagreement),
-            Judgement::Agreed(_) | Judgement::Vacuous(_) => None,
+            Judgement::Agreed(_) | Judgement::Vacuous(_) | Judgement::Convention(_) => None,
         }
     }
 

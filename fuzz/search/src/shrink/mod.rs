@@ -99,7 +99,9 @@ pub fn judge_and_shrink(
 ) -> Result<Judgement, Box<Shrunk>> {
     match oracle.judge(request) {
         Judgement::Disagreement(found) => Err(Box::new(shrink(oracle, request, *found, limits))),
-        judgement @ (Judgement::Agreed(_) | Judgement::Vacuous(_)) => Ok(judgement),
+        judgement @ (Judgement::Agreed(_) | Judgement::Vacuous(_) | Judgement::Convention(_)) => {
+            Ok(judgement)
+        }
     }
 }
 

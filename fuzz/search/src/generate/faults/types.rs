@@ -2,7 +2,7 @@
 
 use super::super::choices::Choices;
 use super::super::expressions::call;
-use super::super::profile::{Profile, bit};
+use super::super::profile::Profile;
 use super::Fault;
 use broadcheck_spec::{DType, Expression, Function, RefusalKind};
 
@@ -50,7 +50,6 @@ fn mixed(
     expression: Expression,
     dtypes: &mut [DType],
 ) -> Expression {
-    let has = |function: Function| profile.functions & bit(function) != 0;
     let place = choices.index(dtypes.len());
     let others: Vec<DType> = profile.dtypes.iter().copied().filter(|&dtype| dtype != dtypes[place]).collect();
     if dtypes.len() > 1 && !others.is_empty() && choices.chance(3, 4) {
@@ -59,7 +58,7 @@ fn mixed(
     }
     let number = (0..dtypes.len()).find(|&place| dtypes[place] != DType::Bool);
     match number {
-        Some(number) if has(Function::Select) => {
+        Some(number) if profile.functions.contains(Function::Select) => {
             call(Function::Select, [Expression::operand(number), expression.clone(), expression])
         }
         _ => expression,
@@ -97,7 +96,7 @@ fn undefined(
     }
     let first = choices.index(CANDIDATES.len());
     let turned = CANDIDATES[first..].iter().chain(&CANDIDATES[..first]);
-    let Some(&function) = turned.into_iter().find(|&&function| profile.functions & bit(function) != 0) else {
+    let Some(&function) = turned.into_iter().find(|&&function| profile.functions.contains(function)) else {
         return (expression, wrt);
     };
     let arguments = vec![expression; function.arity()];
@@ -106,7 +105,7 @@ fn undefined(
 
 /// A condition that contains w. The root is still a float, but the comparison on the path has no derivative.
 fn chosen_by(profile: &Profile, expression: Expression, wrt: usize) -> Expression {
-    if profile.functions & bit(Function::Select) == 0 || profile.functions & bit(Function::Less) == 0 {
+    if !profile.functions.contains(Function::Select) || !profile.functions.contains(Function::Less) {
         return expression;
     }
     let condition = call(Function::Less, [Expression::operand(wrt), Expression::operand(wrt)]);

@@ -3,6 +3,7 @@
 
 mod differences;
 
+use super::conventions::not_followed;
 use super::relations::disagreement;
 use super::signature::{Kind, Signature};
 use super::{Answer, Disagreement, Judgement, Oracle, subjects};
@@ -14,7 +15,9 @@ use broadcheck_spec::{Implementation, Outcome, Request};
 pub fn gradient(request: &Request) -> Judgement {
     match Gradient::new(&subjects().fast).judge(request) {
         Judgement::Disagreement(found) => Judgement::Disagreement(found),
-        Judgement::Agreed(_) | Judgement::Vacuous(_) => Gradient::new(&subjects().reference).judge(request),
+        Judgement::Agreed(_) | Judgement::Vacuous(_) | Judgement::Convention(_) => {
+            Gradient::new(&subjects().reference).judge(request)
+        }
     }
 }
 
@@ -49,11 +52,16 @@ impl Oracle for Gradient<'_> {
     fn judge(&self, request: &Request) -> Judgement {
         let adjoint = match ADJOINT.check(&Original::new(self.implementation, request), 0) {
             Ok(held) => held,
-            Err(violation) => return disagreement(self.name(), request, &ADJOINT, *violation),
+            Err(violation) => {
+                return disagreement(self.name(), self.implementation, request, &ADJOINT, *violation);
+            }
         };
         match differences::check(self.implementation, request) {
             Some(Ok(answer)) => Judgement::Agreed(answer),
             Some(Err(Complaint { name, detail, outcome })) => {
+                if let Some(convention) = not_followed(self.implementation, request) {
+                    return Judgement::Convention(convention);
+                }
                 let signature = Signature::new(self.name(), request, Kind::Relation(name));
                 let found = Disagreement { signature, detail, left: None, right: Some(outcome) };
                 Judgement::Disagreement(Box::new(found))

@@ -1,5 +1,6 @@
 //! The [relations](broadcheck::relations) of one implementation, over any request.
 
+use super::conventions::not_followed;
 use super::differential::breakage;
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Answer, Disagreement, Judgement, Oracle, subjects};
@@ -13,7 +14,9 @@ const MOST_VARIATIONS: u128 = 6;
 pub fn relations(request: &Request) -> Judgement {
     match Relations::new(&subjects().fast).judge(request) {
         Judgement::Disagreement(found) => Judgement::Disagreement(found),
-        Judgement::Agreed(_) | Judgement::Vacuous(_) => Relations::new(&subjects().reference).judge(request),
+        Judgement::Agreed(_) | Judgement::Vacuous(_) | Judgement::Convention(_) => {
+            Relations::new(&subjects().reference).judge(request)
+        }
     }
 }
 
@@ -83,7 +86,9 @@ impl Oracle for Relations<'_> {
             None => {}
         }
         match self.check(&original) {
-            Err((relation, violation)) => disagreement(self.name(), request, relation, *violation),
+            Err((relation, violation)) => {
+                disagreement(self.name(), self.implementation, request, relation, *violation)
+            }
             Ok(false) => Judgement::Vacuous("no relation applies to the request".into()),
             Ok(true) if matches!(original.outcome(), Outcome::Refusal(_)) => {
                 Judgement::Agreed(Answer::Refused)
@@ -93,15 +98,17 @@ impl Oracle for Relations<'_> {
     }
 }
 
-/// A violation as a disagreement; `None` if the variation was interrupted by the user.
+/// A violation as a disagreement, unless the user interrupted a request, or one tests a convention that the
+/// implementation does not follow.
 pub(super) fn disagreement(
     oracle: String,
+    implementation: &dyn Implementation,
     request: &Request,
     relation: &Relation,
     violation: Violation,
 ) -> Judgement {
     let detail = violation.describe(relation);
-    let Violation { left, right, broken, .. } = violation;
+    let Violation { left, right, broken, variation, .. } = violation;
     let sides = [(Side::Left, &left), (Side::Right, &right), (Side::Right, &broken)];
     let broke = sides.into_iter().find_map(|(side, outcome)| Some((side, breakage(outcome.as_ref()?)?)));
     let kind = match broke {
@@ -109,6 +116,12 @@ pub(super) fn disagreement(
         Some((side, (breakage, _))) => Kind::Broke(side, breakage),
         None => Kind::Relation(relation.name),
     };
+    let mut asked = [Some(request), variation.as_ref()].into_iter().flatten();
+    if kind == Kind::Relation(relation.name)
+        && let Some(convention) = asked.find_map(|asked| not_followed(implementation, asked))
+    {
+        return Judgement::Convention(convention);
+    }
     let signature = Signature::new(oracle, request, kind);
     Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
 }

@@ -234,6 +234,6 @@ fn an_outcome_of_a_derived_request_may_be_broken_or_interrupted() {
         right: None,
         broken: None,
     };
-    let judged = disagreement("x".into(), &asked, &broadcheck::relations::ADJOINT, violation);
+    let judged = disagreement("x".into(), &Reference, &asked, &broadcheck::relations::ADJOINT, violation);
     assert!(matches!(judged, Judgement::Vacuous(_)), "{judged:?}");
 }
