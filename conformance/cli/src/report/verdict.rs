@@ -98,7 +98,6 @@ impl Run {
                 (summary.failed, "failed"),
                 (summary.errored, "errored"),
                 (summary.known, "known to fail"),
-                (summary.skipped, "not asked"),
             ];
             let counts: Vec<String> = counts
                 .iter()
