@@ -372,7 +372,7 @@ fn known_failures_are_counted_separately() {
     complains("`ndarray`, which does not run", &["check", "--impl", "reference", "--known", &two]);
     complains("a second file for `ndarray`", &["check", "--known", &lists, "--known", &two]);
     let bad = known("k3", "implementation: ndarray\nknown: 7\n");
-    complains("expected a list of `{case, reason, url}`", &["check", "--known", &bad]);
+    complains("expected a list of `{case, reason, finding}`", &["check", "--known", &bad]);
     complains("No such file", &["check", "--known", "/no/such/file"]);
 }
 

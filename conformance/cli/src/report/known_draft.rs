@@ -27,13 +27,13 @@ pub(crate) fn write(run: &Run, path: &Path) -> Result<String, String> {
     drafted(run, |draft| draft.write(path)).map_err(|error| format!("--write-known {error}"))
 }
 
-fn drafted<R>(run: &Run, action: impl FnOnce(&Draft<'_>) -> R) -> R {
+fn drafted<R>(run: &Run, action: impl FnOnce(Draft<'_>) -> R) -> R {
     let failure = |entry: &Entry| {
         let detail = if entry.detail.trim().is_empty() { entry.status.name() } else { &entry.detail };
         Failure { id: entry.id.clone(), title: entry.title.clone(), detail: detail.to_owned() }
     };
     let failures: Vec<Failure> = listed(run).map(failure).collect();
-    action(&Draft {
+    action(Draft {
         by: "broadcheck check --write-known",
         implementation: &run.name,
         version: &run.version,

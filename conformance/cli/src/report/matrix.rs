@@ -113,7 +113,7 @@ fn known(run: &RecordedRun, rules: RuleSet, findings: &str) -> String {
 /// In how many of the cases of conventions the system agrees.
 fn conventions_of(run: &RecordedRun, rules: RuleSet) -> String {
     let results = of(run, rules).map(|case| (case.convention, case.status));
-    let shared = shared(&[], results);
+    let shared = shared(&[], &results);
     match shared.iter().map(|one| one.cases).sum() {
         0 => "-".into(),
         cases => share(shared.iter().map(|one| one.agrees).sum(), cases),
@@ -135,7 +135,7 @@ fn conventions(runs: &[&RecordedRun]) -> String {
     for run in runs {
         let declared = run.conventions.iter().filter(|one| one.declared).map(|one| one.name);
         let declared: Vec<Convention> = declared.collect();
-        let shared = shared(&declared, run.cases.iter().map(|case| (case.convention, case.status)));
+        let shared = shared(&declared, &run.cases.iter().map(|case| (case.convention, case.status)));
         if shared.is_empty() {
             continue;
         }

@@ -239,7 +239,9 @@ fn a_retyped_case_is_shown_with_its_dtype() {
     assert!(plain(&report).contains("all asked (1 in another dtype)"));
     assert!(markdown::render(&report).contains("<code>xla/a as f32</code> (mine)"));
     assert!(junit::render(&report).contains("name=\"xla/a as f32\""));
-    assert!(html::render(&report, &Suite::default()).contains("mine 1 (asked as f32)"));
+    let page = html::render(&report, &Suite::default());
+    assert!(page.contains("mine 1 (asked as f32)"), "{page}");
+    assert!(page.contains("<a href=\"#xla/a\">xla/a as f32</a>"), "{page}");
 }
 
 #[test]

@@ -23,8 +23,8 @@ pub(super) const SIGNS: [Sign; 8] = [
     sign(Status::UnexpectedPass, 'u', '?', "unexpected pass"),
     sign(Status::KnownFailure, 'k', '≈', "known failure"),
     sign(Status::Differs, 'd', '≠', "differs from a convention"),
-    sign(Status::Agrees, 'a', '=', "agrees with a convention"),
     sign(Status::Passed, 'p', '✓', "passed"),
+    sign(Status::Agrees, 'a', '=', "agrees with a convention"),
     sign(Status::Skipped, 's', '–', "skipped"),
 ];
 

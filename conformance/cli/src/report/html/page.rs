@@ -79,6 +79,8 @@ struct ClauseView<'a> {
 struct FailureView<'a> {
     sign: &'static Sign,
     id: &'a str,
+    /// The id, with the dtype in which it was asked if that is not its own.
+    name: String,
     title: &'a str,
     implementation: String,
     detail: &'a str,
@@ -140,6 +142,7 @@ fn failure<'a>((run, entry): (&'a Run, &'a Entry)) -> FailureView<'a> {
     FailureView {
         sign: Sign::of(entry.status),
         id: &entry.id,
+        name: entry.name(),
         title: &entry.title,
         implementation: run.title(),
         detail: entry.detail.lines().next().unwrap_or_default(),
