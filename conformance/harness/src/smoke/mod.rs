@@ -169,9 +169,11 @@ impl Smoke<'_> {
     /// Sends what shows one limit or tests one convention.
     fn limit(&mut self, limit: &Limit, request: &Request, able: &Capabilities) -> Found {
         let free = limit.convention.filter(|&convention| !able.follows(convention));
-        let asked = self.ask_and(request, |message| message, &|seq, line| {
-            answered(request, seq, line, limit.convention, free.is_some())
-        });
+        let asked = self.ask_and(
+            request,
+            |message| message,
+            |seq, line| answered(request, seq, line, limit.convention, free.is_some()),
+        );
         match (asked, limit.convention) {
             (Ok(Answered::AsExpected), _) => {
                 self.agrees.extend(free);
@@ -210,7 +212,7 @@ impl Smoke<'_> {
                 break;
             }
             if let Err(wrong) =
-                self.ask_and(&request, |message| message, &|seq, line| has_result(&request, seq, line))
+                self.ask_and(&request, |message| message, |seq, line| has_result(&request, seq, line))
             {
                 broken += usize::from(self.session.is_none());
                 lacking.push((function, dtype));
@@ -256,7 +258,7 @@ impl Smoke<'_> {
 
     /// Sends one request, in a message that `dress` may change, and judges the answer.
     fn ask(&mut self, request: &Request, dress: impl FnOnce(Value) -> Value) -> Result<(), Wrong> {
-        self.ask_and(request, dress, &|seq, line| judged(request, seq, line))
+        self.ask_and(request, dress, |seq, line| judged(request, seq, line))
     }
 
     /// Sends one request, in a message that `dress` may change, and gives its number and the line of the answer
@@ -265,7 +267,7 @@ impl Smoke<'_> {
         &mut self,
         request: &Request,
         dress: impl FnOnce(Value) -> Value,
-        judge: &dyn Fn(u64, &[u8]) -> Result<T, Misfit>,
+        judge: impl Fn(u64, &[u8]) -> Result<T, Misfit>,
     ) -> Result<T, Wrong> {
         let expected = expected(request);
         let mut session = self.take().map_err(|message| Wrong::new(message, &expected))?;
