@@ -60,11 +60,11 @@ fn each_case_names_the_convention_that_it_tests() {
 }
 
 /// Whether a convention excuses this answer to the case.
-fn excused(id: &str, outcome: Outcome) -> bool {
+fn excused(id: &str, outcome: &Outcome) -> bool {
     let suite = suite();
     let case = suite.get(id).unwrap_or_else(|| panic!("{id}"));
     let convention = case.convention.expect("a convention");
-    excuses(convention, &case.request, &case.expectation, &outcome, Latitude::ANY)
+    excuses(convention, &case.request, &case.expectation, outcome, Latitude::ANY)
 }
 
 fn result(tensor: Tensor) -> Outcome {
@@ -83,22 +83,22 @@ fn crash() -> Outcome {
 fn a_promoted_result_has_the_common_shape() {
     // Both operands have shape (2).
     let id = "numpy/dtypes/add-of-f64-and-f32";
-    assert!(excused(id, zeros(&[2])));
-    assert!(excused(id, Outcome::Refusal(Refusal::new(RefusalKind::UnsupportedFunction, ""))));
-    assert!(!excused(id, zeros(&[1])), "not the shape of the operands");
-    assert!(!excused(id, crash()), "a crash is not a promotion");
+    assert!(excused(id, &zeros(&[2])));
+    assert!(excused(id, &Outcome::Refusal(Refusal::new(RefusalKind::UnsupportedFunction, ""))));
+    assert!(!excused(id, &zeros(&[1])), "not the shape of the operands");
+    assert!(!excused(id, &crash()), "a crash is not a promotion");
 }
 
 #[test]
 fn of_several_faults_one_is_reported() {
     let id = "numpy/nary/leftmost-over-all-operands";
-    assert!(excused(id, Outcome::Refusal(Refusal::new(RefusalKind::RankMismatch, ""))));
-    assert!(!excused(id, zeros(&[2, 2])));
+    assert!(excused(id, &Outcome::Refusal(Refusal::new(RefusalKind::RankMismatch, ""))));
+    assert!(!excused(id, &zeros(&[2, 2])));
 }
 
 #[test]
 fn sizes_may_fail_in_any_way() {
-    assert!(excused("numpy/sizes/operand-of-two-to-the-63", crash()));
+    assert!(excused("numpy/sizes/operand-of-two-to-the-63", &crash()));
 }
 
 #[test]
@@ -106,9 +106,9 @@ fn an_unused_operand_may_be_ignored_but_the_rest_must_be_right() {
     // -a with a of shape (3), and an operand of shape (2,1) that the expression does not use.
     let id = "numpy/nary/unused-operand-adds-rows";
     let vector = |values: [f64; 3]| result(Tensor::new([3], values.to_vec()).unwrap());
-    assert!(excused(id, vector([-1.0, -2.0, -3.0])));
-    assert!(!excused(id, vector([-1.0, -2.0, -4.0])));
-    assert!(!excused(id, zeros(&[2, 1])));
+    assert!(excused(id, &vector([-1.0, -2.0, -3.0])));
+    assert!(!excused(id, &vector([-1.0, -2.0, -4.0])));
+    assert!(!excused(id, &zeros(&[2, 1])));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn only_elements_with_a_tie_are_open() {
             .enumerate()
             .map(|(other, value)| if other == place { 0.25 } else { value.as_f64().expect("a float") });
         let tensor = Tensor::new([values.len()], changed.collect::<Vec<f64>>()).unwrap();
-        assert_eq!(excused(&case.id, result(tensor)), tied, "element {place}");
+        assert_eq!(excused(&case.id, &result(tensor)), tied, "element {place}");
         seen[usize::from(tied)] = true;
     }
     assert_eq!(seen, [true, true], "the case has elements of both kinds");
