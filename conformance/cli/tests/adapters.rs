@@ -180,6 +180,15 @@ fn assert_known(name: &str, version: &str) {
     assert!(known.covers(version), "{name}: known/{name}.yaml is not about the version {version}");
     let leftovers: Vec<&str> = known.unmatched(ids).iter().map(|entry| entry.case.as_str()).collect();
     assert!(leftovers.is_empty(), "{name}: entries about no case: {leftovers:?}");
+    known.check_against(&suite).unwrap_or_else(|error| panic!("{error}"));
+    let findings: Vec<u32> =
+        stems("findings", ".md").iter().filter_map(|stem| stem.get(..4)?.parse().ok()).collect();
+    for entry in known.entries() {
+        let described = entry.finding.is_some_and(|number| findings.contains(&number));
+        let reported =
+            entry.url.as_deref().is_some_and(|url| url.contains("/issues/") || url.contains("/pull/"));
+        assert!(described || reported, "{name}: {}: expected a finding or a report", entry.case);
+    }
 }
 
 /// The names of the files in a directory that end with this, without the ending.

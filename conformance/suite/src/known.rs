@@ -260,6 +260,11 @@ impl Known {
         self.entries.retain(|entry| ids.iter().any(|id| entry.matches(id)));
     }
 
+    /// Every entry, in the order of the file.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// The first entry that matches a case.
     pub fn entry(&self, id: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.matches(id))
