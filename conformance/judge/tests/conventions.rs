@@ -49,8 +49,11 @@ fn each_case_names_the_convention_that_it_tests() {
                 FILES.iter().find(|(name, _)| case.location.file.ends_with(name)).expect("its file");
             let start = text.lines().take(case.location.line - 1).map(|line| line.len() + 1).sum::<usize>();
             let item = text[start..].split("\n  - ").next().unwrap_or_default();
+            // A refused case of another clause may have several faults as well. Its file says so.
+            let refused = matches!(case.expectation, Expectation::Refusal(_));
             match field {
                 Some(field) => !item.contains(&field),
+                None if refused && case.convention == Some(Convention::RefusalOrder) => false,
                 None => item.contains("\n    convention: "),
             }
         })
