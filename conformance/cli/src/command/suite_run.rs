@@ -5,6 +5,7 @@ use super::select::{Selected, rules_of};
 use crate::report::{Entry, Leftover, Run, describe_expectation, describe_request, plural};
 use broadcheck::known::Known;
 use broadcheck::parallel::over_ranges;
+use broadcheck::retype::retyped;
 use broadcheck::run::{Judged, run_cases};
 use broadcheck::sweeps::{SweepReport, run_sample};
 use broadcheck_spec::{Case, ErrorKind, Implementation, Outcome, Suite, Sweep};
@@ -70,6 +71,11 @@ impl SuiteRun<'_> {
     fn case_entry(&self, name: &str, case: &Case, judged: Judged) -> Entry {
         let failed = judged.status.is_failure();
         let lines = |lines: &dyn Fn() -> Vec<String>| if failed { lines() } else { Vec::new() };
+        // What was asked, not what the file has.
+        let asked = judged.retyped.filter(|_| failed).and_then(|dtype| retyped(case, dtype));
+        let (request, expectation) = asked
+            .as_ref()
+            .map_or((&case.request, &case.expectation), |case| (&case.request, &case.expectation));
         Entry {
             id: case.id.clone(),
             sweep: false,
@@ -83,8 +89,8 @@ impl SuiteRun<'_> {
             status: judged.status,
             kind: judged.kind,
             detail: judged.detail,
-            request: lines(&|| describe_request(&case.request)),
-            expectation: lines(&|| describe_expectation(&case.request, &case.expectation)),
+            request: lines(&|| describe_request(request)),
+            expectation: lines(&|| describe_expectation(request, expectation)),
             sources: case.sources.iter().map(ToString::to_string).collect(),
             location: case.location.to_string(),
             rerun: self.rerun.case(name, &case.id),

@@ -273,3 +273,16 @@ fn a_case_is_asked_as_written_where_that_is_possible() {
     let no_add = Capabilities { functions: vec![], ..having(&[DType::F32]) };
     assert_eq!(asked(&case, &no_add).map(|asked| asked.name()).unwrap_err(), "no f64");
 }
+
+#[test]
+fn a_size_close_to_the_bound_is_not_asked_in_a_wider_dtype() {
+    // 2^62 elements of one byte, not counting the length of 0.
+    let suite = broadcheck_spec::Suite::builtin().unwrap();
+    let case = suite.get("numpy/sizes/empty-with-two-to-the-62").unwrap();
+    assert!(retyped(case, DType::U8).is_some());
+    for wider in [DType::I16, DType::F32, DType::F64] {
+        assert!(retyped(case, wider).is_none(), "{wider}");
+    }
+    let small = suite.get("numpy/sizes/thirty-two-bit-count-wraps-to-zero").unwrap();
+    assert!(retyped(small, DType::I8).is_some());
+}
