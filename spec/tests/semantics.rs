@@ -41,7 +41,8 @@ fn every_clause_has_its_paragraphs_in_order() {
     }
 }
 
-/// The paragraph of a clause that says why it holds: `Rule.`, or `Rule, with the convention [`zero-signs`](...).`
+/// The paragraph of a clause that says why it holds: `Rule.`, or `Rule, with the convention
+/// [`zero-signs`](...).`
 fn nature(clause: &clauses::Clause, page: &str) -> String {
     let target = if page.ends_with("general.md") { "#conventions" } else { "general.md#conventions" };
     let names: Vec<String> =

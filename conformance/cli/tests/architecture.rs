@@ -97,15 +97,15 @@ fn crates_depend_on_each_other_as_the_picture_shows() {
     assert_eq!(members, ARROWS.len(), "members of the workspace, and crates in this test");
 }
 
-/// Every page of the repository, and not of what was built or installed in it.
-fn pages(directory: &Path, found: &mut Vec<PathBuf>) {
+/// Every file of the repository whose name ends like this, and nothing that was built or installed in it.
+fn files(directory: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let skipped = name == "target" || name == "venvs" || name.starts_with(".venv") || name == ".git";
         if path.is_dir() && !skipped && !["corpus", "artifacts", "coverage"].contains(&name) {
-            pages(&path, found);
-        } else if name.ends_with(".md") {
+            files(&path, ending, found);
+        } else if name.ends_with(ending) {
             found.push(path);
         }
     }
@@ -131,7 +131,7 @@ fn links(page: &str) -> Vec<&str> {
 #[test]
 fn links_between_pages_lead_to_files() {
     let mut found = Vec::new();
-    pages(&root(), &mut found);
+    files(&root(), ".md", &mut found);
     assert!(found.len() > 10, "found {} pages", found.len());
     let mut broken = Vec::new();
     for path in found {
@@ -163,4 +163,26 @@ fn pages_for_maintainers_name_files_that_exist() {
         }
         assert!(count > 0, "{name}: names no file");
     }
+}
+
+/// rustfmt does not wrap comments. Tables cannot be wrapped.
+#[test]
+fn comments_stay_within_the_width_of_the_code() {
+    let settings = read(&root().join("rustfmt.toml"));
+    let width = settings.lines().find_map(|line| line.strip_prefix("max_width = ")).expect("a width");
+    let width: usize = width.parse().expect("a number");
+    let mut found = Vec::new();
+    files(&root(), ".rs", &mut found);
+    assert!(found.len() > 200, "found {} files", found.len());
+    let mut wide = Vec::new();
+    for path in found {
+        for (place, line) in read(&path).lines().enumerate() {
+            let comment = line.trim_start().strip_prefix("//");
+            let text = comment.map(|text| text.trim_start_matches(['/', '!', ' ']));
+            if text.is_some_and(|text| !text.starts_with('|')) && line.chars().count() > width {
+                wide.push(format!("{}:{}", path.display(), place + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "comments wider than {width} columns:\n{}", wide.join("\n"));
 }

@@ -124,13 +124,14 @@ impl Process {
     /// Finds the request that made a process crash. The suspects are the requests that it had not answered,
     /// oldest first; `ending` describes how it ended.
     ///
-    /// The suspects are sent to a new process one at a time, until one ends it. Usually that is the first one,
-    /// because a harness answers in order. A suspect that ends a process which had answered others is sent to
-    /// another new process, because the earlier requests may be the cause. So finding one cause takes one or
-    /// two new processes. Suspects that were not sent remain in the queue.
+    /// The suspects are sent to a new process one at a time, until one ends it. Usually that is the first
+    /// one, because a harness answers in order. A suspect that ends a process which had answered others is
+    /// sent to another new process, because the earlier requests may be the cause. So finding one cause takes
+    /// one or two new processes. Suspects that were not sent remain in the queue.
     ///
-    /// If a suspect crashes as the first request of a process, it is the cause. Otherwise the crash is reported
-    /// as not reproduced, for the suspect that ended the second process or, if none did, for the oldest one.
+    /// If a suspect crashes as the first request of a process, it is the cause. Otherwise the crash is
+    /// reported as not reproduced, for the suspect that ended the second process or, if none did, for the
+    /// oldest one.
     fn find_cause(
         &self,
         sized: &[SizedRequest<'_>],
@@ -176,8 +177,8 @@ impl Process {
         }
     }
 
-    /// Sends one request to a process, or to a new one if there is none. A process that breaks is dropped; the
-    /// error contains what it had answered before.
+    /// Sends one request to a process, or to a new one if there is none. A process that breaks is dropped;
+    /// the error contains what it had answered before.
     fn ask_one(
         &self,
         worker: &mut Option<Worker>,

@@ -15,8 +15,8 @@ const BREAKS: usize = 2;
 
 /// Processes that were sent `start` and nothing else.
 ///
-/// There are none while the run uses one process at a time, as with `--jobs 1`: a harness may need a device or
-/// a port that only one process can have.
+/// There are none while the run uses one process at a time, as with `--jobs 1`: a harness may need a device
+/// or a port that only one process can have.
 #[derive(Default)]
 pub(super) struct Spares {
     starting: Mutex<VecDeque<Starting>>,
@@ -63,8 +63,8 @@ impl Spares {
         }
     }
 
-    /// A spare that has answered `start`, if there is one. A spare that fails affects no case: it is dropped with
-    /// all others, and no more are started.
+    /// A spare that has answered `start`, if there is one. A spare that fails affects no case: it is dropped
+    /// with all others, and no more are started.
     pub(super) fn take(&self, words: &[String], options: &Options) -> Option<(Session, Declared)> {
         let spare = self.starting().pop_front()?;
         self.refill(words);

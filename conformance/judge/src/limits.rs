@@ -12,7 +12,8 @@ use broadcheck_spec::{Capabilities, Expectation, Operation, RefusalKind, Request
 ///
 /// # Errors
 /// The request is valid, but its result, the underlying result of a gradient, or its intermediate exceeds the
-/// declared rank or number of elements; the text is the reason for skipping it, without details of the request.
+/// declared rank or number of elements; the text is the reason for skipping it, without details of the
+/// request.
 pub fn answer_elements(capabilities: &Capabilities, request: &Request) -> Result<usize, String> {
     elements_within(request, capabilities.max_rank, capabilities.max_elements)
 }

@@ -47,8 +47,8 @@ pub struct Asked {
     pub shape_reasons: Reasons,
 }
 
-/// Reasons with the number of cases that were not asked for each, the most frequent first, then by name. Shown as
-/// `240 no f16, 61 no gradient`.
+/// Reasons with the number of cases that were not asked for each, the most frequent first, then by name.
+/// Shown as `240 no f16, 61 no gradient`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reasons(pub Vec<(String, usize)>);
 

@@ -1,5 +1,5 @@
-//! Globs over ids: `*` is any text, `?` any character, `[a-c]` one of a set, `[!a-c]` any other, `{x,y}` either.
-//! A backslash takes the character after it literally, and `**` is the same as `*`.
+//! Globs over ids: `*` is any text, `?` any character, `[a-c]` one of a set, `[!a-c]` any other, `{x,y}`
+//! either. A backslash takes the character after it literally, and `**` is the same as `*`.
 //!
 //! A glob is compiled to a short program, and all of its alternatives are tracked at once, so no glob is slow
 //! to match.
@@ -18,7 +18,8 @@ const DEEPEST: usize = 10;
 /// let glob = Glob::new("numpy/{zero,sizes}/*")?;
 /// assert!(glob.matches("numpy/zero/a") && !glob.matches("numpy/ones/a"));
 /// let error = Glob::new("numpy/{zero").unwrap_err();
-/// assert_eq!(error.to_string(), "found `{` without `}`, expected `}` after it; a literal `{` is written `[{]`");
+/// let message = "found `{` without `}`, expected `}` after it; a literal `{` is written `[{]`";
+/// assert_eq!(error.to_string(), message);
 /// # Ok::<(), broadcheck::globs::GlobError>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Spreads work over threads, with results in the order of the work.
 //!
-//! The calling thread always works. Each call may start helper threads, which end with the call. No helper is started
-//! while callers and helpers of all calls together are as many as the limit.
+//! The calling thread always works. Each call may start helper threads, which end with the call. No helper is
+//! started while callers and helpers of all calls together are as many as the limit.
 
 use std::num::NonZero;
 use std::ops::Range;

@@ -1,28 +1,28 @@
 //! Asks a case in a dtype that the library has.
 //!
-//! Most cases are about shapes, alignment, views or sums of gradients. Their numbers are small, and any numeric
-//! dtype would do, but a case is written in one of them, mostly f64. A library without that dtype is asked the
-//! same case with the same numbers in another one: the case is *retyped*. One such case is
+//! Most cases are about shapes, alignment, views or sums of gradients. Their numbers are small, and any
+//! numeric dtype would do, but a case is written in one of them, mostly f64. A library without that dtype is
+//! asked the same case with the same numbers in another one: the case is *retyped*. One such case is
 //! `numpy/zero/one-with-zero-on-the-first-axis as f32`.
 //!
-//! Whether a case can be retyped is worked out from the case and never marked by hand. It can if the same numbers
-//! give the same answer in the other dtype, and nothing in between is rounded, wraps or overflows:
+//! Whether a case can be retyped is worked out from the case and never marked by hand. It can if the same
+//! numbers give the same answer in the other dtype, and nothing in between is rounded, wraps or overflows:
 //!
 //! - its clause is not about a dtype or about arithmetic (V-1 to V-6, G-3);
 //! - its operands other than bool have one dtype; bool operands stay bool;
 //! - every number that is read, and every number of the expected result, is finite, is not -0, and is exactly
 //!   representable in the other dtype;
-//! - every step of the expression has the same value in both dtypes, and the reference interpreter gives exactly
-//!   the expected result, or refuses both requests for the same reason.
+//! - every step of the expression has the same value in both dtypes, and the reference interpreter gives
+//!   exactly the expected result, or refuses both requests for the same reason.
 //!
-//! The expected result is always the case's own, converted. Numbers that nothing reads (between the elements of a
-//! view, in an operand whose elements do not reach the result, in a refused request) are kept if the other dtype
-//! represents them, and otherwise replaced by a number that no element of the operand has, so that reading them
-//! is still an error that shows.
+//! The expected result is always the case's own, converted. Numbers that nothing reads (between the elements
+//! of a view, in an operand whose elements do not reach the result, in a refused request) are kept if the
+//! other dtype represents them, and otherwise replaced by a number that no element of the operand has, so
+//! that reading them is still an error that shows.
 //!
-//! Where the numbers do not fit, a sum or a difference is *renumbered*: each operand gets smaller numbers in the
-//! same order, and the expected result is added up from those. Which numbers it consists of is read off the
-//! case's own expected result.
+//! Where the numbers do not fit, a sum or a difference is *renumbered*: each operand gets smaller numbers in
+//! the same order, and the expected result is added up from those. Which numbers it consists of is read off
+//! the case's own expected result.
 
 mod numbers;
 mod renumber;
@@ -80,8 +80,8 @@ impl fmt::Display for Asked<'_> {
     }
 }
 
-/// The case as an implementation with these capabilities is asked it: as written if they cover it, otherwise in
-/// the first dtype of [`ORDER`] in which they cover it and to which it can be retyped.
+/// The case as an implementation with these capabilities is asked it: as written if they cover it, otherwise
+/// in the first dtype of [`ORDER`] in which they cover it and to which it can be retyped.
 ///
 /// # Errors
 /// Why the case is not asked: what the case as written needs beyond the capabilities.
@@ -135,8 +135,9 @@ fn retyped_if(case: &Case, to: DType, wanted: impl Fn(&Request) -> bool) -> Opti
     })
 }
 
-/// Whether every shape of a case has at most 2^63-1 bytes in a dtype, not counting lengths of 0. A library may count
-/// bytes where clause G-1 counts elements, so a case close to that bound is not asked in a wider dtype.
+/// Whether every shape of a case has at most 2^63-1 bytes in a dtype, not counting lengths of 0. A library
+/// may count bytes where clause G-1 counts elements, so a case close to that bound is not asked in a wider
+/// dtype.
 fn fits_in_bytes(case: &Case, dtype: DType) -> bool {
     let bytes = u128::from(bytes_of(dtype));
     let fits = |shape: &Shape| shape.extent().saturating_mul(bytes) <= u128::from(MAX_COUNT);
@@ -206,8 +207,8 @@ fn is_bool(dtype: DType) -> bool {
     dtype.kind() == NumberKind::Truth
 }
 
-/// Whether the case tests a dtype or arithmetic: its clause, convention or refusal is about them, or its result
-/// has a tolerance. That a function has no derivative is as true for one float dtype as for another.
+/// Whether the case tests a dtype or arithmetic: its clause, convention or refusal is about them, or its
+/// result has a tolerance. That a function has no derivative is as true for one float dtype as for another.
 fn is_about_dtypes(case: &Case, same_kind: bool) -> bool {
     let is_arithmetic = clauses::get(&case.clause).is_some_and(|clause| clause.nature == Nature::Arithmetic);
     if is_arithmetic || case.clause == "G-3" {

@@ -193,8 +193,8 @@ impl Tests {
     }
 
     /// Fails the run if less than this percentage of the shape cases of some declared rule set was asked, as
-    /// `--min-asked` and `BROADCHECK_MIN_ASKED` do. The shape cases are those that test a rule. Without it, less
-    /// than half is mentioned beneath the result.
+    /// `--min-asked` and `BROADCHECK_MIN_ASKED` do. The shape cases are those that test a rule. Without it,
+    /// less than half is mentioned beneath the result.
     #[must_use]
     pub fn min_asked(mut self, percent: u8) -> Tests {
         self.min_asked = Some(percent);
@@ -483,8 +483,8 @@ impl Subject {
         known.unmatched(ids).iter().map(|entry| trial(&entry.case)).collect()
     }
 
-    /// The test of a case, for the implementation with this index: ignored if the implementation does not cover
-    /// the case.
+    /// The test of a case, for the implementation with this index: ignored if the implementation does not
+    /// cover the case.
     fn case(self: &Arc<Self>, place: usize, case: &Arc<Case>) -> Trial {
         let (subject, test) = (Arc::clone(self), Arc::clone(case));
         let asked = asked(case, self.implementation.capabilities());

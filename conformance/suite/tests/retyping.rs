@@ -17,8 +17,8 @@ fn only(dtype: DType) -> Capabilities {
     Capabilities { dtypes: vec![dtype], ..Capabilities::all() }
 }
 
-/// Whether a case is about shapes, alignment or views: its clause is one of a rule set or G-1, G-2, G-4, G-5 or
-/// G-6, and it is not a gradient, which integers do not have.
+/// Whether a case is about shapes, alignment or views: its clause is one of a rule set or G-1, G-2, G-4, G-5
+/// or G-6, and it is not a gradient, which integers do not have.
 fn is_about_shapes(case: &Case) -> bool {
     let clause = &case.clause;
     let is_other = clause.starts_with("V-") || clause.starts_with("GRAD-") || clause == "G-3";

@@ -43,8 +43,8 @@ fn is_failed_by_a_sweep(fault: &Fault, dtype: DType, suite: &Suite) -> bool {
 /// A fault in a convention alone, which cannot fail a library that does not follow it.
 const IN_A_CONVENTION: &str = "nary/unread-takes-no-part";
 
-/// Whether the faults of a class are about shapes, alignment, views or gradients, and not about values, dtypes,
-/// sizes or what a refusal says.
+/// Whether the faults of a class are about shapes, alignment, views or gradients, and not about values,
+/// dtypes, sizes or what a refusal says.
 fn is_about_broadcasting(class: Class) -> bool {
     match class {
         Class::Lengths

@@ -167,8 +167,8 @@ pub struct Disagreement {
 }
 
 /// The smallest disagreement of every pair of variants of different rule sets, pairs of default attributes
-/// first. `min_length` is 0, or more to leave out shorter lengths. Shapes over which the implementation does not
-/// declare both requests are left out too.
+/// first. `min_length` is 0, or more to leave out shorter lengths. Shapes over which the implementation does
+/// not declare both requests are left out too.
 ///
 /// # Errors
 /// The bounds contain too many pairs of shapes, too many elements or no length at all; the implementation

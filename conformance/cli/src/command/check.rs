@@ -19,9 +19,9 @@ use std::time::Duration;
 
 /// Run the suite, or your own case files, against implementations
 ///
-/// Prints the number of cases that passed, failed and were skipped per rule set and implementation; how much was
-/// asked, and why not more; which conventions the implementation shares; then each failure with its request, the
-/// expected outcome and a command that reruns that case alone.
+/// Prints the number of cases that passed, failed and were skipped per rule set and implementation; how much
+/// was asked, and why not more; which conventions the implementation shares; then each failure with its
+/// request, the expected outcome and a command that reruns that case alone.
 ///
 /// `passed` and `failed` count rules and arithmetic. A case that tests a convention, a point on which systems
 /// differ, `agrees` or `differs`. Only an implementation that declares the convention can fail it.
@@ -77,9 +77,9 @@ pub(super) struct Args {
 
     /// Fail if less than this percentage of the shape cases of a declared rule set was asked
     ///
-    /// A case is not asked if the implementation does not support something in it. Shape cases are those of the
-    /// nature `rule`, as opposed to arithmetic and conventions. Without this option, less than half of them
-    /// changes the verdict to `ok, but little was asked`, which is a success.
+    /// A case is not asked if the implementation does not support something in it. Shape cases are those of
+    /// the nature `rule`, as opposed to arithmetic and conventions. Without this option, less than half of
+    /// them changes the verdict to `ok, but little was asked`, which is a success.
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     min_asked: Option<u8>,
 

@@ -15,10 +15,10 @@ use std::path::{Component, Path, PathBuf};
 /// by name only: `broadcheck check` runs them. DIR/manifest.json contains the number of cases and the SHA-256
 /// of every file.
 ///
-/// With --dtypes, only cases with operands of these dtypes are written. A case in another dtype is written in the
-/// first of f64 f32 i64 i32 f16 bf16 i16 i8 u64 u32 u16 u8 that is listed and in which it tests the same: its
-/// field `retyped_from` is the dtype that it has in the suite. Cases about other dtypes are left out, and the
-/// manifest contains their number.
+/// With --dtypes, only cases with operands of these dtypes are written. A case in another dtype is written in
+/// the first of f64 f32 i64 i32 f16 bf16 i16 i8 u64 u32 u16 u8 that is listed and in which it tests the same:
+/// its field `retyped_from` is the dtype that it has in the suite. Cases about other dtypes are left out, and
+/// the manifest contains their number.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -70,7 +70,8 @@ pub(super) struct Manifest {
     /// The dtypes of the operands, if not all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     dtypes: Vec<String>,
-    /// The number of cases, of those per rule set, that are written in another dtype than the suite has them in.
+    /// The number of cases, of those per rule set, that are written in another dtype than the suite has them
+    /// in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retyped: Option<usize>,
     /// The number of cases of the suite that are not written, because they need other dtypes.
@@ -129,8 +130,8 @@ pub(super) fn hash(text: &str) -> String {
     })
 }
 
-/// The manifest of the bundle and its other files. `dtypes` are those of the operands; if there are none, the whole
-/// suite is written as it is.
+/// The manifest of the bundle and its other files. `dtypes` are those of the operands; if there are none, the
+/// whole suite is written as it is.
 ///
 /// # Errors
 /// The built-in cases cannot be read.

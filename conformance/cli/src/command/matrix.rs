@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Print a table of several systems for a README, from their JSON reports
 ///
-/// The first table has a row for each system and rule set: how many cases were asked, how many passed, how many are
-/// known to fail with links to their findings, in how many cases of conventions the system agrees, and why cases were
-/// not asked. The second has a row for each system and a column for each convention.
+/// The first table has a row for each system and rule set: how many cases were asked, how many passed, how
+/// many are known to fail with links to their findings, in how many cases of conventions the system agrees,
+/// and why cases were not asked. The second has a row for each system and a column for each convention.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:

@@ -1,6 +1,6 @@
 //! The report as JUnit XML for continuous integration: a suite per implementation, a test per case, with the
-//! nature of the case as a property. A known failure and a case that differs from a convention appear as skipped,
-//! with the reason.
+//! nature of the case as a property. A known failure and a case that differs from a convention appear as
+//! skipped, with the reason.
 
 use super::{Entry, PRODUCT, Report, Run};
 use broadcheck::run::Status;

@@ -1,5 +1,5 @@
-//! The matrix of a README: for each system and rule set, what was asked, passed and known to fail; and how far the
-//! systems share the conventions. Made from JSON reports.
+//! The matrix of a README: for each system and rule set, what was asked, passed and known to fail; and how
+//! far the systems share the conventions. Made from JSON reports.
 
 use super::markdown::inline;
 use super::read::{Recorded, RecordedCase, RecordedRun};
@@ -67,8 +67,8 @@ fn counted(case: &RecordedCase) -> Counted<'_> {
     Counted { rules: case.rules, nature, status: case.status, detail: &case.detail, retyped: case.retyped }
 }
 
-/// The rule sets that a report declares. A report of an earlier version does not: then those of which a case was
-/// asked.
+/// The rule sets that a report declares. A report of an earlier version does not: then those of which a case
+/// was asked.
 fn declared(run: &RecordedRun) -> Vec<RuleSet> {
     if !run.asked.is_empty() {
         return run.asked.iter().map(|asked| asked.rules).collect();
@@ -127,8 +127,8 @@ fn not_asked(asked: &Asked) -> String {
     }
 }
 
-/// A row for each system that was asked a case of a convention, a column for each convention. A declared convention
-/// is marked.
+/// A row for each system that was asked a case of a convention, a column for each convention. A declared
+/// convention is marked.
 fn conventions(runs: &[&RecordedRun]) -> String {
     let names = Convention::ALL.map(|convention| format!("`{convention}`"));
     let mut text = format!("| system | {} |\n|---|{}\n", names.join(" | "), "--:|".repeat(names.len()));

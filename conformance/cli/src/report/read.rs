@@ -1,5 +1,5 @@
-//! Reads JSON reports, as far as a comparison and the matrix need. Unknown fields are ignored, so that reports of
-//! later versions can be read; fields that earlier versions did not write are optional.
+//! Reads JSON reports, as far as a comparison and the matrix need. Unknown fields are ignored, so that
+//! reports of later versions can be read; fields that earlier versions did not write are optional.
 
 use super::clean;
 use broadcheck::run::Status;

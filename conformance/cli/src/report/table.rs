@@ -21,8 +21,8 @@ pub(super) struct Group {
     pub(super) rows: Vec<Vec<usize>>,
 }
 
-/// The name of a count and its value. Rules and arithmetic come first, conventions last. Columns after the first [`ALWAYS`] appear only if they are not all
-/// zero.
+/// The name of a count and its value. Rules and arithmetic come first, conventions last. Columns after the
+/// first [`ALWAYS`] appear only if they are not all zero.
 type Column = (&'static str, fn(&Summary) -> usize);
 
 const COLUMNS: [Column; 7] = [

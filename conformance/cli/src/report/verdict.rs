@@ -27,8 +27,8 @@ impl Shared {
     }
 }
 
-/// How far each convention is shared, in the order of [`Convention::ALL`]. Conventions of which no case was asked
-/// are left out.
+/// How far each convention is shared, in the order of [`Convention::ALL`]. Conventions of which no case was
+/// asked are left out.
 pub(crate) fn shared(
     declared: &[Convention],
     results: &(impl Iterator<Item = (Option<Convention>, Status)> + Clone),

@@ -1,5 +1,5 @@
-//! What a library may lack, and the conventions on which libraries differ: for each, a request that shows it and
-//! the field of the answer to `start` that declares it.
+//! What a library may lack, and the conventions on which libraries differ: for each, a request that shows it
+//! and the field of the answer to `start` that declares it.
 
 use super::probes::{Like, bare, easy, number, operand, plain, request, rule_sets, value};
 use broadcheck_judge::compare::expectation_of;

@@ -261,8 +261,8 @@ impl Smoke<'_> {
         self.ask_and(request, dress, |seq, line| judged(request, seq, line))
     }
 
-    /// Sends one request, in a message that `dress` may change, and gives its number and the line of the answer
-    /// to `judge`.
+    /// Sends one request, in a message that `dress` may change, and gives its number and the line of the
+    /// answer to `judge`.
     fn ask_and<T>(
         &mut self,
         request: &Request,
@@ -367,8 +367,8 @@ enum Answered {
     Missing(String),
 }
 
-/// Compares a line with the answer of the reference interpreter. If the implementation is free to differ from the
-/// convention that the request tests, it may.
+/// Compares a line with the answer of the reference interpreter. If the implementation is free to differ from
+/// the convention that the request tests, it may.
 fn answered(
     request: &Request,
     seq: u64,

@@ -264,7 +264,8 @@ enum Image {
     Points,
 }
 
-/// Which of these a function has. A function that is not monotone between 0 and infinity needs a row of its own.
+/// Which of these a function has. A function that is not monotone between 0 and infinity needs a row of its
+/// own.
 fn image(function: Function) -> Image {
     match function {
         Function::Add

@@ -16,8 +16,8 @@ pub(super) fn operands_reversed(original: &Original<'_>, _: u128) -> Result<(), 
     compare_reversed(original, if theano { Refusals::Kind } else { Refusals::Place })
 }
 
-/// Like [`operands_reversed`], but any two refusals agree: both orders are accepted with the same result, or both
-/// are refused.
+/// Like [`operands_reversed`], but any two refusals agree: both orders are accepted with the same result, or
+/// both are refused.
 pub(super) fn operands_reversed_results(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     compare_reversed(original, Refusals::Refused)
 }

@@ -25,8 +25,8 @@ pub enum Satisfied {
     Compared,
     /// There was nothing to compare: the relation does not apply to this request, or not to a refused one.
     Vacuous,
-    /// The request, or a variation without which nothing can be compared, is outside the declared capabilities,
-    /// for this reason. Only for [`Original::strict`]; for other requests this is `Vacuous`.
+    /// The request, or a variation without which nothing can be compared, is outside the declared
+    /// capabilities, for this reason. Only for [`Original::strict`]; for other requests this is `Vacuous`.
     NotAsked(String),
 }
 
@@ -96,8 +96,8 @@ impl<'a> Original<'a> {
         self.request
     }
 
-    /// The dtype in which integers replace the values of operands: that of all operands in a sweep, whose dtype
-    /// the implementation has; otherwise f64.
+    /// The dtype in which integers replace the values of operands: that of all operands in a sweep, whose
+    /// dtype the implementation has; otherwise f64.
     pub(super) fn dtype(&self) -> DType {
         let mut dtypes = self.request.operands().iter().map(Operand::dtype);
         match dtypes.next() {
@@ -170,7 +170,8 @@ impl<'a> Original<'a> {
         }
     }
 
-    /// For an outcome that is not an answer: the end of the check if a skip is allowed, otherwise what is wrong.
+    /// For an outcome that is not an answer: the end of the check if a skip is allowed, otherwise what is
+    /// wrong.
     fn failure(&self, request: &Request, outcome: &Outcome) -> Option<Result<Ended, String>> {
         match outcome {
             Outcome::Success(_) | Outcome::Refusal(_) => None,
@@ -222,8 +223,8 @@ impl<'a> Original<'a> {
         }
     }
 
-    /// Whether the reasons of two refusals can be compared. Which of several faults is reported is a convention
-    /// (clause G-6).
+    /// Whether the reasons of two refusals can be compared. Which of several faults is reported is a
+    /// convention (clause G-6).
     pub(super) fn orders_refusals(&self) -> bool {
         self.implementation.capabilities().follows(Convention::RefusalOrder)
     }
@@ -238,8 +239,8 @@ impl<'a> Original<'a> {
         self.violation(detail.into(), variation, Some(right))
     }
 
-    /// The answers to a derived request, and to its variations, are no answers to the request under test: such a
-    /// violation names the derived request, and keeps only an outcome that is not an answer.
+    /// The answers to a derived request, and to its variations, are no answers to the request under test:
+    /// such a violation names the derived request, and keeps only an outcome that is not an answer.
     fn violation(&self, detail: String, variation: Option<&Request>, right: Option<Outcome>) -> Ended {
         let left = self.outcome.get().cloned();
         Ended::Violated(Box::new(if self.derived {

@@ -112,8 +112,8 @@ impl Requests {
         }
     }
 
-    /// Checks that capabilities cover requests of some ranks within these bounds. Other ranks may be outside of
-    /// them.
+    /// Checks that capabilities cover requests of some ranks within these bounds. Other ranks may be outside
+    /// of them.
     ///
     /// # Errors
     /// The first thing that is not declared.
@@ -339,8 +339,8 @@ fn values(shape: &[usize], place: usize) -> Vec<f64> {
     (1..=count).map(|number| (number << (17 * place)) as f64).collect()
 }
 
-/// The dense operand at `place` of `operands`. Under another dtype than f64, its elements are distinct as far as
-/// there is room for a result of all operands.
+/// The dense operand at `place` of `operands`. Under another dtype than f64, its elements are distinct as far
+/// as there is room for a result of all operands.
 fn operand_in(dtype: DType, shape: &Shape, place: usize, operands: usize) -> Operand {
     if dtype == DType::F64 {
         return operand(shape, place);

@@ -115,9 +115,9 @@ pub(crate) fn with_shape(outcome: Outcome, shape: &Shape) -> Outcome {
     Outcome::Success(Success::from(Tensor::new(shape.clone(), values).unwrap_or(found)))
 }
 
-/// The operand with integers from 1 to `most` in a dtype that represents them, all different as far as `most` allows, so that an element
-/// summed to the wrong position is detected. They are odd numbers, or squares at every second place, if the
-/// largest is at most `most`; otherwise 1, 2, 3, …, starting again after `most`.
+/// The operand with integers from 1 to `most` in a dtype that represents them, all different as far as `most`
+/// allows, so that an element summed to the wrong position is detected. They are odd numbers, or squares at
+/// every second place, if the largest is at most `most`; otherwise 1, 2, 3, …, starting again after `most`.
 pub fn with_integers(operand: &Operand, dtype: DType, place: usize, most: usize) -> Option<Operand> {
     let count = operand.values().len();
     if count > 4 * MOST_COPIED {
@@ -139,8 +139,8 @@ pub fn with_integers(operand: &Operand, dtype: DType, place: usize, most: usize)
     flagged(made, operand.broadcastable().map(<[bool]>::to_vec))
 }
 
-/// The largest magnitude of an operand's values as f64, if it has this dtype and all of them are integers other
-/// than 0.
+/// The largest magnitude of an operand's values as f64, if it has this dtype and all of them are integers
+/// other than 0.
 pub(crate) fn largest_integer(operand: &Operand, dtype: DType) -> Option<f64> {
     if operand.dtype() != dtype {
         return None;

@@ -94,8 +94,8 @@ impl RelationSweep {
         });
     }
 
-    /// The first dtype of [`ORDER`] in which the declared capabilities cover the sweep: f64 if possible. Single
-    /// requests and variations may still be outside of them, for their ranks for instance.
+    /// The first dtype of [`ORDER`] in which the declared capabilities cover the sweep: f64 if possible.
+    /// Single requests and variations may still be outside of them, for their ranks for instance.
     ///
     /// # Errors
     /// What the whole sweep needs and is not declared.
@@ -154,7 +154,8 @@ impl RelationSweep {
     }
 }
 
-/// The product of two operands with this many elements, and with factors up to 3, has a sum that is exact in f32.
+/// The product of two operands with this many elements, and with factors up to 3, has a sum that is exact in
+/// f32.
 const MOST_SUMMED: u128 = 1000;
 
 /// Every relation sweep, ordered by the rule set that it is about.

@@ -33,8 +33,8 @@ pub(crate) fn data(dtype: DType, values: impl IntoIterator<Item = i64>) -> Data 
     Data::from_scalars(dtype, values.into_iter().map(value)).expect("scalars of the dtype")
 }
 
-/// The same numbers in another dtype; `None` if it does not represent all of them, or if one is NaN, infinite or
-/// -0.
+/// The same numbers in another dtype; `None` if it does not represent all of them, or if one is NaN, infinite
+/// or -0.
 pub(super) fn converted(values: &Data, to: DType) -> Option<Data> {
     let mut found = Data::empty(to);
     for value in values.iter() {
@@ -44,8 +44,8 @@ pub(super) fn converted(values: &Data, to: DType) -> Option<Data> {
 }
 
 /// The same numbers in another dtype, where only the numbers at the positions `read` (sorted) have to be
-/// representable. Each other one that is not is replaced by a number that is not read: a larger one if possible,
-/// so that it shows in sums and maxima.
+/// representable. Each other one that is not is replaced by a number that is not read: a larger one if
+/// possible, so that it shows in sums and maxima.
 pub(super) fn with_replacements(values: &Data, read: &[usize], to: DType) -> Option<Data> {
     let mut found = vec![None; values.len()];
     for (place, value) in found.iter_mut().zip(values.iter()) {
@@ -68,8 +68,8 @@ fn unused(taken: &[Scalar], to: DType) -> Option<Scalar> {
     (above..=HIGHEST).chain((0..above).rev()).filter_map(candidate).find(free)
 }
 
-/// The same number in another dtype; `None` if it is not exactly representable, or NaN, infinite or -0. A bool is
-/// not a number.
+/// The same number in another dtype; `None` if it is not exactly representable, or NaN, infinite or -0. A
+/// bool is not a number.
 pub(super) fn number(value: Scalar, to: DType) -> Option<Scalar> {
     match to {
         DType::F64 => float(value).map(Scalar::F64),

@@ -1,11 +1,11 @@
 //! Smaller numbers for a case whose own do not fit into a dtype: negative ones, or hundreds.
 //!
 //! The numbers of most cases are labels: `a` has 1 to 6 and `b` has 100, 200 and 300, so that each element of
-//! a + b shows which elements were read. Such a case can be *renumbered*. The expected result is read as labels:
-//! 203 can only be 3 + 200, so it is the third number of `a` and the second of `b`. Then both operands get other
-//! numbers, small and in the same order, and the expected result is added up again from those. No
-//! implementation takes part in this. A case is left as it is where its expected result does not say
-//! unmistakably which numbers were read.
+//! a + b shows which elements were read. Such a case can be *renumbered*. The expected result is read as
+//! labels: 203 can only be 3 + 200, so it is the third number of `a` and the second of `b`. Then both
+//! operands get other numbers, small and in the same order, and the expected result is added up again from
+//! those. No implementation takes part in this. A case is left as it is where its expected result does not
+//! say unmistakably which numbers were read.
 
 use super::{is_read, numbers, positions, with_values};
 use broadcheck_spec::{
@@ -14,10 +14,10 @@ use broadcheck_spec::{
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-/// The case with other numbers, in f64, in the order in which they should be tried. At first the results of any
-/// two sets of numbers differ, as if they were digits; in later ones this holds only for sets that differ in
-/// one operand, and in the last ones only for neighbours. The numbers begin at 1 where there is room, because a 0 could come from memory that was never
-/// written.
+/// The case with other numbers, in f64, in the order in which they should be tried. At first the results of
+/// any two sets of numbers differ, as if they were digits; in later ones this holds only for sets that differ
+/// in one operand, and in the last ones only for neighbours. The numbers begin at 1 where there is room,
+/// because a 0 could come from memory that was never written.
 pub(super) fn variants<'a>(case: &'a Case, to: DType) -> impl Iterator<Item = Case> + use<'a> {
     let (lowest, highest) = numbers::integers(to);
     // Only where there is little room.
@@ -39,8 +39,8 @@ enum Spacing {
     Repeating,
 }
 
-/// The number of different labels if they repeat. It is a prime, so that elements at the distance of a block, a
-/// vector or a page have different numbers.
+/// The number of different labels if they repeat. It is a prime, so that elements at the distance of a block,
+/// a vector or a page have different numbers.
 const PERIOD: i64 = 61;
 
 impl Spacing {
@@ -132,7 +132,8 @@ impl Labels {
     /// For each operand, the new number of each label.
     fn tables(&self, spacing: Spacing, limits: RangeInclusive<i64>) -> Option<Vec<Vec<i64>>> {
         let (least, highest) = limits.into_inner();
-        // Every operand begins here, but the first is larger by all that is subtracted, and alone may be negative.
+        // Every operand begins here, but the first is larger by all that is subtracted, and alone may be
+        // negative.
         let start = least.max(0);
         let used = self.operands.iter().filter(|operand| operand.sign != 0);
         let starts = used.fold(0, |sum, _| sum + start);
@@ -218,8 +219,8 @@ impl Label {
     }
 }
 
-/// The operand that the expression begins with, and for each operand whether it is added (1), subtracted (-1) or
-/// not used (0). `None` unless the expression is made of `add` and `subtract` and uses no operand twice.
+/// The operand that the expression begins with, and for each operand whether it is added (1), subtracted (-1)
+/// or not used (0). `None` unless the expression is made of `add` and `subtract` and uses no operand twice.
 fn signs(request: &Request) -> Option<(usize, Vec<i64>)> {
     let mut signs = vec![0; request.operands().len()];
     let expression = match request.operation() {

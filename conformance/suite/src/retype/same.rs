@@ -7,8 +7,8 @@ use broadcheck_spec::{
     OperationKind, Outcome, Refusal, Request, Scalar, Success, Tensor,
 };
 
-/// Whether the reference interpreter gives the expected answer to a retyped case, and computes the same number
-/// for every function of the expression as for the request as written.
+/// Whether the reference interpreter gives the expected answer to a retyped case, and computes the same
+/// number for every function of the expression as for the request as written.
 pub(super) fn answer(written: &Request, retyped: &Case) -> bool {
     let other = &retyped.request;
     match (&retyped.expectation, align(other)) {
@@ -25,7 +25,8 @@ pub(super) fn answer(written: &Request, retyped: &Case) -> bool {
     }
 }
 
-/// A result of more elements than this is not computed again if a bound shows that no step is rounded or wraps.
+/// A result of more elements than this is not computed again if a bound shows that no step is rounded or
+/// wraps.
 const LONG: usize = 1 << 12;
 
 /// Whether the result is long, all values are integers, and every step of the expression stays between the

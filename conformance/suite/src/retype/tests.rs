@@ -87,8 +87,8 @@ fn what_does_not_fit_is_renumbered() {
     let expected = Tensor::new([2, 3], vec![-99.0, -98.0, -97.0, -199.0, -198.0, -197.0]).unwrap();
     let case = case(Function::Subtract, operands, expected);
     let found = retyped(&case, DType::U8).unwrap();
-    // The labels of a are 0 to 2, with distance 1; those of b are 0 and 1, with distance 3. All numbers begin at 1,
-    // and a is larger by the 4 that is subtracted at most.
+    // The labels of a are 0 to 2, with distance 1; those of b are 0 and 1, with distance 3. All numbers begin
+    // at 1, and a is larger by the 4 that is subtracted at most.
     assert_eq!(found.request.operands()[0].values(), &Data::from(vec![5u8, 6, 7]));
     assert_eq!(found.request.operands()[1].values(), &Data::from(vec![1u8, 5, 4]), "5 is not read");
     let Expectation::Result(result) = &found.expectation else { panic!("a result") };

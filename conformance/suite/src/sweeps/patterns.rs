@@ -7,8 +7,8 @@
 //! at most 9 elements and 10 operands no digit carries, and every sum is exact in f64 in any order of
 //! addition.
 //!
-//! Dtypes with less room have a smaller base than 10, or weights from 1 to 7 in turn: then an element read from
-//! the wrong place still changes the sum, but not always one digit of it.
+//! Dtypes with less room have a smaller base than 10, or weights from 1 to 7 in turn: then an element read
+//! from the wrong place still changes the sum, but not always one digit of it.
 
 use crate::retype::{data, integers};
 use broadcheck_spec::{
@@ -124,8 +124,8 @@ impl Patterns {
         self.rules.has_attribute(Attribute::Broadcastable)
     }
 
-    /// Element j: Σ over the operands of (j + 1) · 10^i if operand i has the full length, else 10^i; or with other
-    /// weights than the powers of 10.
+    /// Element j: Σ over the operands of (j + 1) · 10^i if operand i has the full length, else 10^i; or with
+    /// other weights than the powers of 10.
     fn result(&self, full: &[bool]) -> ExpectedResult {
         let element = |number: i64| -> i64 {
             let terms = full.iter().zip(&self.weights);

@@ -1,5 +1,5 @@
-//! What `cargo test` prints beneath its result: for each implementation, how much of the suite it was asked, and
-//! which conventions it shares.
+//! What `cargo test` prints beneath its result: for each implementation, how much of the suite it was asked,
+//! and which conventions it shares.
 
 use super::runner::Resulted;
 use crate::asked::{Asked, Counted, LITTLE, tally};
@@ -68,7 +68,8 @@ fn counted(result: &Resulted) -> Counted<'_> {
     }
 }
 
-/// `convention zero-signs: agrees in 1 of 2` for each that was asked and that the implementation need not follow.
+/// `convention zero-signs: agrees in 1 of 2` for each that was asked and that the implementation need not
+/// follow.
 fn conventions<'a>(
     subject: &'a Subject,
     results: impl Iterator<Item = &'a Resulted> + Clone,

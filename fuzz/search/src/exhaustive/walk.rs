@@ -14,8 +14,8 @@ use std::time::Instant;
 
 /// Runs every request and every relation within bounds.
 ///
-/// The other implementations are compared with the first that declares the request. An implementation gets only
-/// requests that it declares.
+/// The other implementations are compared with the first that declares the request. An implementation gets
+/// only requests that it declares.
 ///
 /// # Errors
 /// No implementation, or more than 10^10 answers and checks of relations.
@@ -255,7 +255,8 @@ impl Tally {
         }
     }
 
-    /// Sends a request to every implementation that declares it, and compares the answers with the first one's.
+    /// Sends a request to every implementation that declares it, and compares the answers with the first
+    /// one's.
     fn run(&mut self, place: usize, request: &Request, group: &Group<'_>) {
         let implementations = &group.implementations;
         self.groups[place].requests += 1;

@@ -43,8 +43,8 @@ fn follows_all(implementation: &dyn Implementation) -> bool {
     Convention::ALL.into_iter().all(|convention| implementation.capabilities().follows(convention))
 }
 
-/// The conventions that a request tests, by its expected outcome. [`Convention::ZeroSigns`] is not among them:
-/// the judge's latitude covers it.
+/// The conventions that a request tests, by its expected outcome. [`Convention::ZeroSigns`] is not among
+/// them: the judge's latitude covers it.
 fn tested(request: &Request, expectation: &Expectation) -> Vec<Convention> {
     let mut tested: Vec<Convention> = Convention::of("", request, expectation).into_iter().collect();
     if request.has_unused_operand() && !tested.contains(&Convention::UnusedOperands) {

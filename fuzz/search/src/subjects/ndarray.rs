@@ -14,8 +14,9 @@ use broadcheck_spec::{
 use ndarray::{ArrayD, ArrayView, ArrayViewD, CowArray, IxDyn, ShapeBuilder, Zip};
 use num_traits::{Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
 
-/// What ndarray follows by its checks and Rust's types, and this file by its choice of operands and functions.
-/// Not among them: the kind and axis of a refusal, because ndarray's refusals have none; and gradients.
+/// What ndarray follows by its checks and Rust's types, and this file by its choice of operands and
+/// functions. Not among them: the kind and axis of a refusal, because ndarray's refusals have none; and
+/// gradients.
 const CONVENTIONS: [Convention; 5] = [
     // `broadcast` checks the product of the lengths of the target before it makes a view.
     Convention::CheckedSizes,
@@ -239,8 +240,8 @@ arrays! {
 /// An argument of a function: a view of an operand, or an earlier result.
 type Argument<'a, T> = CowArray<'a, T, IxDyn>;
 
-/// A function of the format on elements of one type. The kernels are function pointers so that ndarray's loops
-/// are compiled only once for each pair of types.
+/// A function of the format on elements of one type. The kernels are function pointers so that ndarray's
+/// loops are compiled only once for each pair of types.
 enum Kernel<T> {
     Unary(fn(T) -> T),
     Binary(fn(T, T) -> T),

@@ -44,8 +44,8 @@ fn capabilities() -> Capabilities {
     }
 }
 
-/// The dtypes among these for which candle has a function. It panics for the integers without `power`, `sqrt`,
-/// `exp`, `log` and `tanh`.
+/// The dtypes among these for which candle has a function. It panics for the integers without `power`,
+/// `sqrt`, `exp`, `log` and `tanh`.
 fn having(function: Function, dtypes: &[DType]) -> Vec<DType> {
     let has = |dtype: &DType| match function {
         Function::Power | Function::Sqrt | Function::Exp | Function::Log | Function::Tanh => dtype.is_float(),

@@ -1,12 +1,12 @@
 //! Compares two reports: what an upgrade of an implementation broke, and what it fixed.
 //!
-//! An answer is right (passed, whether or not listed as a known failure; agrees with a convention), acceptable
-//! (differs from a convention), wrong (failed, errored, known failure) or missing (skipped). A case is broken if
-//! it was right and is wrong or missing, or was acceptable and is wrong. It is fixed if it was wrong or missing
-//! and is right. It has changed if it is wrong but was missing before, is wrong in another way, or has become or
-//! is no longer acceptable: a convention is nobody's defect. A case that
-//! only the old report has is gone: if it was right, the comparison fails, because nobody knows whether it
-//! still is. Another version of broadcheck may have removed the case; then it is only counted.
+//! An answer is right (passed, whether or not listed as a known failure; agrees with a convention),
+//! acceptable (differs from a convention), wrong (failed, errored, known failure) or missing (skipped). A
+//! case is broken if it was right and is wrong or missing, or was acceptable and is wrong. It is fixed if it
+//! was wrong or missing and is right. It has changed if it is wrong but was missing before, is wrong in
+//! another way, or has become or is no longer acceptable: a convention is nobody's defect. A case that only
+//! the old report has is gone: if it was right, the comparison fails, because nobody knows whether it still
+//! is. Another version of broadcheck may have removed the case; then it is only counted.
 
 mod render;
 
