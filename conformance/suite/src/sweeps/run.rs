@@ -1,14 +1,14 @@
 //! Runs a sweep against an implementation: one line of the report for all its cases.
 
 use super::batched::check_batch;
-use super::{Expansion, expand_for};
+use super::{Expansion, expand_for, is_compact};
 use crate::known::Known;
 use crate::parallel::over_ranges;
 use crate::relations::{Extent, Original, RelationSweep, Satisfied, Violation};
 use crate::run::{Judged, Status, run_cases};
 use broadcheck_judge::describe::summarize_request;
 use broadcheck_judge::text::plural;
-use broadcheck_spec::{Case, Implementation, Request, Sweep};
+use broadcheck_spec::{Case, DType, Implementation, Request, Sweep};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -68,7 +68,15 @@ pub fn run_sample(
 ) -> SweepReport {
     let sample = Sample { one_in: sweep.expected_cases.div_ceil(most.max(1)).max(1) };
     let mut report = match expand_for(sweep, implementation.capabilities()) {
-        Ok(Expansion::Cases(cases)) => run_all(implementation, &cases, sample),
+        Ok(Expansion::Cases(cases)) => {
+            let mut report = run_all(implementation, &cases, sample);
+            // Patterns are expanded in a dtype of the implementation; they are about f64 otherwise.
+            let dtype = cases.first().map(|case| case.request.operands()[0].dtype());
+            if is_compact(sweep) && report.judged.status != Status::Skipped {
+                report.judged.retyped = dtype.filter(|&dtype| dtype != DType::F64);
+            }
+            report
+        }
         Ok(Expansion::Relation { relation, extent }) => {
             run_relation(implementation, relation, extent, sample)
         }
@@ -198,6 +206,7 @@ fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) 
     let asked: Vec<&Case> = asked.map(|(_, case)| case).collect();
     let judged = run_cases(implementation, &asked, None);
     let mut tally = Tally { left_out: (cases.len() - asked.len()) as u64, ..Tally::default() };
+    let retyped = judged.iter().find_map(|judged| judged.retyped);
     for (case, judged) in asked.into_iter().zip(judged) {
         match judged.status {
             Status::Passed | Status::Agrees => tally.passed += 1,
@@ -205,7 +214,9 @@ fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) 
             _ => tally.fail(&case.id, judged.detail),
         }
     }
-    tally.report(cases.len() as u64)
+    let mut report = tally.report(cases.len() as u64);
+    report.judged.retyped = retyped;
+    report
 }
 
 fn run_relation(
@@ -256,5 +267,9 @@ fn run_relation(
         tally
     };
     let tallies = over_ranges(shapes.len() * shapes.len(), batch, judge);
-    tallies.into_iter().fold(Tally::default(), Tally::then).report(cases)
+    let mut report = tallies.into_iter().fold(Tally::default(), Tally::then).report(cases);
+    if report.judged.status != Status::Skipped {
+        report.judged.retyped = Some(dtype).filter(|&dtype| dtype != DType::F64);
+    }
+    report
 }
