@@ -15,7 +15,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Of a worker, which announces requests here when it is told to.
+    /// Of a worker, which announces requests here if the order asks for it.
     pub(super) fn to(out: Arc<Sender>) -> Progress {
         Progress { out: Some(out), ..Progress::default() }
     }
