@@ -70,7 +70,7 @@ pub fn run_sample(
     let mut report = match expand_for(sweep, implementation.capabilities()) {
         Ok(Expansion::Cases(cases)) => {
             let mut report = run_all(implementation, &cases, sample);
-            // Patterns are expanded in a dtype of the implementation; they are about f64 otherwise.
+            // Patterns are expanded in a dtype of the implementation: in f64 if it has that.
             let dtype = cases.first().map(|case| case.request.operands()[0].dtype());
             if is_compact(sweep) && report.judged.status != Status::Skipped {
                 report.judged.retyped = dtype.filter(|&dtype| dtype != DType::F64);
