@@ -22,7 +22,7 @@ done = []
 def waiting():
     """The lines that can be read now. At the end of the input, none."""
     text = b""
-    while not text or select.select([0], [], [], 0.1)[0]:
+    while not text or select.select([0], [], [], 0.05)[0]:
         chunk = os.read(0, 65536)
         if not chunk:
             break
