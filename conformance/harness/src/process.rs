@@ -19,6 +19,11 @@ const BATCH: usize = 256;
 /// The number of failed starts in a row after which no further start is attempted.
 const MAX_FAILED_STARTS: usize = 3;
 
+/// The number of crashes in a row that must have been caused by the oldest unanswered request, alone in a new
+/// process, before further crashes are attributed to that request without confirmation. A start of a library
+/// may take longer than all its cases, so a confirmation of each crash would double the time of a run.
+const CONFIRMATIONS: usize = 3;
+
 /// A command that speaks the protocol.
 ///
 /// Threads that send requests at the same time use separate processes. A process lives until this value is
@@ -30,6 +35,8 @@ pub struct Process {
     declared: Declared,
     idle: Mutex<Vec<Worker>>,
     failed_starts: AtomicUsize,
+    /// The number of crashes since the last one that was not caused by the oldest unanswered request.
+    confirmed: AtomicUsize,
     spares: Spares,
 }
 
@@ -42,8 +49,8 @@ pub fn open(command: &str, options: Options) -> Result<Process, String> {
     let words = super::words(command)?;
     let (session, declared) = Session::open(&words, &options)?;
     let idle = Mutex::new(vec![Worker { session, window: declared.window, first_alone: false }]);
-    let (failed_starts, spares) = (AtomicUsize::new(0), Spares::default());
-    Ok(Process { words, options, declared, idle, failed_starts, spares })
+    let (failed_starts, confirmed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    Ok(Process { words, options, declared, idle, failed_starts, confirmed, spares: Spares::default() })
 }
 
 impl Process {
@@ -109,9 +116,16 @@ impl Process {
                 }
             }
             // Skipped for the only request of a process: it was alone already.
-            Fault::Crashed(how) if unanswered.len() > 1 || before != Before::Nothing => {
+            Fault::Crashed(how)
+                if (unanswered.len() > 1 || before != Before::Nothing) && !self.answers_in_order() =>
+            {
+                let oldest = unanswered[0];
                 let ending = ending(unanswered.len(), before, &how);
                 self.find_cause(sized, &mut unanswered, ending, outcomes);
+                self.count_cause(matches!(
+                    outcomes[oldest],
+                    Some(Outcome::Errored { kind: ErrorKind::Crashed, .. })
+                ));
             }
             fault @ (Fault::Crashed(_) | Fault::Broken(..)) => {
                 let oldest = unanswered.pop_front().expect("a request is unanswered");
@@ -119,6 +133,21 @@ impl Process {
             }
         }
         unanswered.into_iter().rev().for_each(|place| queue.push_front(place));
+    }
+
+    /// Whether the last crashes were each caused by the oldest unanswered request, as in a harness that
+    /// answers one request after the other.
+    fn answers_in_order(&self) -> bool {
+        self.confirmed.load(Ordering::Relaxed) >= CONFIRMATIONS
+    }
+
+    /// Records whether the oldest unanswered request was found to be the cause of a crash.
+    fn count_cause(&self, oldest: bool) {
+        if oldest {
+            self.confirmed.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.confirmed.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Finds the request that made a process crash. The suspects are the requests that it had not answered,

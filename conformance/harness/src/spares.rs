@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The number of spares per thread: after a crash, one process confirms the cause and one continues.
-const PER_USER: usize = 2;
+/// The number of spares per thread: after a crash, one process continues. (The first crashes take another one
+/// to confirm the cause.)
+const PER_USER: usize = 1;
 
 /// The number of broken processes before spares are started. A single crash is not worth their memory.
 const BREAKS: usize = 2;
@@ -119,10 +120,10 @@ mod tests {
         spares.count_break();
         assert_eq!(refilled(), 0, "one thread");
         let two = spares.enter();
-        assert_eq!(refilled(), 4);
+        assert_eq!(refilled(), 2);
         drop(two);
         assert!(spares.take(&words, &Options::default()).is_some());
-        assert_eq!(count(&spares), 3, "two are enough for one thread");
+        assert_eq!(count(&spares), 1, "one is enough for one thread");
 
         let spares = Spares::default();
         let _users = [spares.enter(), spares.enter()];
@@ -139,7 +140,7 @@ mod tests {
         spares.count_break();
         spares.count_break();
         spares.refill(&words);
-        assert_eq!(count(&spares), 4);
+        assert_eq!(count(&spares), 2);
         assert!(spares.take(&words, &Options::default()).is_none());
         spares.refill(&words);
         assert_eq!(count(&spares), 0);

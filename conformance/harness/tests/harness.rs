@@ -187,8 +187,13 @@ fn a_crash_takes_one_start_to_confirm_and_one_to_continue() {
     assert_eq!(starts_if_it_dies_at(COUNT, &[5]), 1 + 2);
     // Two within one window.
     assert_eq!(starts_if_it_dies_at(COUNT, &[5, 8]), 1 + 2 * 2);
+    assert_eq!(starts_if_it_dies_at(40, &[5, 15, 25]), 1 + 2 * 3);
+}
+
+#[test]
+fn after_three_confirmed_crashes_each_takes_one_start() {
     let apart: Vec<i32> = (1..=32).map(|number| number * 6).collect();
-    assert_eq!(starts_if_it_dies_at(200, &apart), 1 + 2 * 32);
+    assert_eq!(starts_if_it_dies_at(200, &apart), 1 + 2 * 3 + 29);
 }
 
 #[test]
