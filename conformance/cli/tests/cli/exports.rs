@@ -4,7 +4,7 @@ use super::*;
 use broadcheck_spec::{DType, Operand};
 
 #[test]
-fn an_export_contains_the_suite_in_both_formats() {
+fn an_export_contains_the_suite_in_both_formats_and_a_manifest() {
     let directory = tempfile::tempdir().unwrap();
     let bundle = directory.path().join("deep/bundle");
     let out = bundle.to_str().unwrap();
@@ -26,46 +26,11 @@ fn an_export_contains_the_suite_in_both_formats() {
         read.push(there.cases.len());
     }
     assert_eq!(read[0], read[1]);
+    assert_manifest(&bundle, &suite);
 }
 
-#[test]
-fn an_export_of_one_dtype_contains_retyped_cases() {
-    let directory = tempfile::tempdir().unwrap();
-    let out = directory.path().to_str().unwrap();
-    let printed = ends(0, &["export", "--dtypes", "f32", "--out", out]).out;
-    let manifest: Value =
-        serde_json::from_str(&fs::read_to_string(directory.path().join("manifest.json")).unwrap()).unwrap();
-    let suite = broadcheck_spec::Suite::builtin().unwrap();
-    let number = |field: &str| manifest[field].as_u64().unwrap();
-    let total = manifest["cases"]["total"].as_u64().unwrap();
-    assert_eq!(total + number("left_out"), suite.cases.len() as u64);
-    assert!(number("retyped") > 1000, "{printed}");
-    assert!(printed.contains(&format!("({} in another dtype; ", number("retyped"))), "{printed}");
-    assert_eq!(manifest["dtypes"], serde_json::json!(["f32"]));
-    let mut read = Vec::new();
-    for language in ["json", "yaml"] {
-        let there = broadcheck_spec::Suite::from_paths(&[directory.path().join(language)]).unwrap();
-        assert_eq!(there.cases.len() as u64, total + number("cases_of_sweeps"), "{language}");
-        let case = there.get("numpy/zero/one-with-zero-on-the-first-axis").expect("a case about shapes");
-        let dtypes: Vec<DType> = case.request.operands().iter().map(Operand::dtype).collect();
-        assert_eq!(dtypes, [DType::F32; 2]);
-        assert!(there.get("numpy/patterns/two-operands/10").is_some());
-        read.push(there.cases.iter().map(|case| (case.id.clone(), case.request.clone())).collect::<Vec<_>>());
-        let text =
-            fs::read_to_string(directory.path().join(format!("{language}/numpy-zero.{language}"))).unwrap();
-        assert!(text.contains("retyped_from"), "{language}");
-    }
-    read.iter_mut().for_each(|cases| cases.sort_by(|one, other| one.0.cmp(&other.0)));
-    assert!(read[0] == read[1], "both formats contain the same cases");
-    complains("--dtypes <DTYPE>", &["export", "--dtypes", "f33", "--out", out]);
-}
-
-#[test]
-fn a_manifest_names_every_file_with_its_hash() {
-    let directory = tempfile::tempdir().unwrap();
-    let bundle = directory.path();
-    let out = bundle.to_str().unwrap();
-    ends(0, &["export", "--format", "json", "--out", out]);
+/// Expects that the manifest names every file, and their hashes and counts.
+fn assert_manifest(bundle: &Path, suite: &broadcheck_spec::Suite) {
     let manifest: Value =
         serde_json::from_str(&fs::read_to_string(bundle.join("manifest.json")).unwrap()).unwrap();
     let files = manifest["files"].as_array().unwrap();
@@ -73,17 +38,15 @@ fn a_manifest_names_every_file_with_its_hash() {
     for wanted in ["LICENSE-MIT", "LICENSE-APACHE", "SEMANTICS.md", "schema/case-file.schema.json"] {
         assert!(named.contains(&wanted), "{wanted}");
     }
-    assert!(!named.iter().any(|path| path.starts_with("yaml/")));
     named.push("manifest.json");
     named.sort_unstable();
     assert_eq!(files_below(bundle), named);
-    let suite = broadcheck_spec::Suite::builtin().unwrap();
     assert_eq!(manifest["cases"]["total"], suite.cases.len());
     assert_eq!(manifest["cases_of_sweeps"], 4072);
     assert_eq!(manifest["sweeps_by_name"]["numpy/relations/grouping"], 64_000);
     assert_eq!(manifest["sweeps_by_name"]["theano/long/tails"], 650);
     let total: u64 = files.iter().filter_map(|file| file["cases"].as_u64()).sum();
-    assert_eq!(total, suite.cases.len() as u64 + 4072);
+    assert_eq!(total, 2 * (suite.cases.len() as u64 + 4072), "in two formats");
     // The hash computed by another program.
     if let Ok(made) = Command::new("sha256sum").arg(bundle.join("LICENSE-MIT")).output() {
         let made = String::from_utf8(made.stdout).unwrap();
@@ -93,11 +56,37 @@ fn a_manifest_names_every_file_with_its_hash() {
 }
 
 #[test]
+fn an_export_of_one_dtype_contains_retyped_cases() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().to_str().unwrap();
+    let printed = ends(0, &["export", "--dtypes", "f32", "--format", "json", "--out", out]).out;
+    let manifest: Value =
+        serde_json::from_str(&fs::read_to_string(directory.path().join("manifest.json")).unwrap()).unwrap();
+    let suite = broadcheck_spec::Suite::builtin().unwrap();
+    let number = |field: &str| manifest[field].as_u64().unwrap();
+    let total = manifest["cases"]["total"].as_u64().unwrap();
+    assert_eq!(total + number("left_out"), suite.cases.len() as u64);
+    assert!(number("retyped") > 1000, "{printed}");
+    assert!(printed.contains(&format!("({} in another dtype; ", number("retyped"))), "{printed}");
+    assert_eq!(manifest["dtypes"], serde_json::json!(["f32"]));
+    let there = broadcheck_spec::Suite::from_paths(&[directory.path().join("json")]).unwrap();
+    assert_eq!(there.cases.len() as u64, total + number("cases_of_sweeps"));
+    let case = there.get("numpy/zero/one-with-zero-on-the-first-axis").expect("a case about shapes");
+    let dtypes: Vec<DType> = case.request.operands().iter().map(Operand::dtype).collect();
+    assert_eq!(dtypes, [DType::F32; 2]);
+    assert!(there.get("numpy/patterns/two-operands/10").is_some());
+    let text = fs::read_to_string(directory.path().join("json/numpy-zero.json")).unwrap();
+    assert!(text.contains("retyped_from"));
+    complains("--dtypes <DTYPE>", &["export", "--dtypes", "f33", "--out", out]);
+}
+
+#[test]
 fn an_export_replaces_its_own_files_and_no_others() {
     let directory = tempfile::tempdir().unwrap();
     let bundle = directory.path();
     let out = bundle.to_str().unwrap();
     ends(0, &["export", "--format", "json", "--out", out]);
+    assert!(!files_below(bundle).iter().any(|path| path.starts_with("yaml/")));
     // Files that are still part of the export are replaced, others are deleted.
     ends(0, &["export", "--format", "yaml", "--out", out]);
     assert!(!files_below(bundle).iter().any(|path| path.starts_with("json/")));
