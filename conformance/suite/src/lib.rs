@@ -10,9 +10,11 @@
 //! - [`asked`] counts how much of the suite an implementation was asked;
 //! - [`known`] reads files of known failures;
 //! - [`globs`] matches ids;
+//! - [`files`] writes files, each whole or not at all;
 //! - [`parallel`] spreads work over threads.
 
 pub mod asked;
+pub mod files;
 pub mod globs;
 pub mod known;
 pub mod parallel;

@@ -176,9 +176,17 @@ fn a_proposal_loads_and_is_never_overwritten() {
 
     let directory = tempfile::tempdir().unwrap();
     let Written::New(path) = write_case(directory.path(), &proposal).unwrap() else { panic!("a new file") };
-    std::fs::write(&path, "mine").unwrap();
     assert_eq!(write_case(directory.path(), &proposal), Ok(Written::Existing(path.clone())));
+    let edited = std::fs::read_to_string(&path).unwrap() + "# mine\n";
+    std::fs::write(&path, &edited).unwrap();
+    assert_eq!(write_case(directory.path(), &proposal), Ok(Written::Existing(path.clone())), "edited");
+    // A file of the same name with something else.
+    std::fs::write(&path, "mine").unwrap();
+    let Written::New(second) = write_case(directory.path(), &proposal).unwrap() else { panic!("a new file") };
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    let file = load_str(&std::fs::read_to_string(&second).unwrap(), "second.yaml").unwrap();
+    assert_eq!(file.cases[0].id, format!("{}-2", proposal.id));
+    assert_eq!(write_case(directory.path(), &proposal), Ok(Written::Existing(second)));
     let blocked = write_case(&path, &proposal).unwrap_err();
     assert!(blocked.contains("expected a directory"), "{blocked}");
 }

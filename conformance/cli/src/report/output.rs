@@ -1,9 +1,10 @@
 //! Writes reports to files. Only reports are overwritten, and no file is left half-written.
 
 use super::{Report, badge, html, json, junit, markdown, text};
+use broadcheck::files;
 use broadcheck_spec::Suite;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// The width of a text report in a file.
@@ -136,7 +137,8 @@ impl Destination {
 /// The file is something else, or cannot be written.
 pub fn write(path: &Path, content: &str, is_ours: impl Fn(&str) -> bool) -> Result<(), String> {
     may_write(path, is_ours)?;
-    replace(&resolved(path)?, content).map_err(|error| format!("{}: {error}", path.display()))
+    files::replace(&resolved(path)?, content.as_bytes())
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Follows a symbolic link, so that its target is written and the link stays.
@@ -184,23 +186,4 @@ fn parent_exists(path: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{}: the directory {} does not exist", path.display(), parent.display()))
-}
-
-/// Writes a new file beside the old one, then renames it over the old one.
-fn replace(path: &Path, content: &str) -> io::Result<()> {
-    // Not derived from the file's name, which may already have the maximum length.
-    let draft = path.with_file_name(format!(".broadcheck.{}.tmp", std::process::id()));
-    let written = fs::OpenOptions::new().write(true).create_new(true).open(&draft).and_then(|mut file| {
-        if let Ok(old) = fs::metadata(path) {
-            file.set_permissions(old.permissions())?;
-        }
-        file.write_all(content.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    });
-    if written.is_err() {
-        // The first error is reported; a failure to remove the draft adds nothing.
-        let _ = fs::remove_file(&draft);
-    }
-    written
 }

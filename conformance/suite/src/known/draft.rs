@@ -2,12 +2,12 @@
 //! person fills in each `url`; until then the loader rejects the file.
 
 use super::MAX_BYTES;
+use crate::files;
 use broadcheck_spec::hides;
 use broadcheck_spec::write::quoted;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::Path;
 
 /// The maximum length of a reason, in characters.
@@ -82,8 +82,7 @@ impl Draft<'_> {
         }
         let failed = |error: std::io::Error| format!("{name}: {error}");
         let text = self.render();
-        let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-        file.write_all(text.as_bytes()).map_err(failed)?;
+        files::create(path, text.as_bytes()).map_err(failed)?;
         let entries = if count == 1 { "1 entry".into() } else { format!("{count} entries") };
         let hint = match text.len() as u64 > MAX_BYTES {
             true => format!("replace entries by globs: a file has at most {MAX_BYTES} bytes"),

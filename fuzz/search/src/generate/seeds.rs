@@ -2,6 +2,7 @@
 
 use super::bytes::encode;
 use crate::oracle;
+use broadcheck::files;
 use broadcheck_spec::{CaseFile, Suite, json, write};
 use std::path::Path;
 use std::{fs, io};
@@ -43,8 +44,9 @@ pub fn write_all(suite: &Suite, directory: &Path) -> io::Result<Vec<(&'static st
         for seed in &seeds {
             // The name depends on the content, so a changed case becomes another seed.
             let path = below.join(format!("{}-{:08x}", seed.name, checksum(&seed.bytes)));
-            if !path.exists() {
-                fs::write(path, &seed.bytes)?;
+            match files::create(&path, &seed.bytes) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                Ok(()) | Err(_) => {}
             }
         }
         counts.push((target, seeds.len()));
