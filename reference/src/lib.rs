@@ -43,7 +43,7 @@ pub use alignment::Alignment;
 pub use decide::{align, exceeds_limit};
 pub use derivative::{Derivative, derivatives};
 pub use engine::Reference;
-pub use functions::apply;
+pub use functions::{apply, round_to};
 pub use gradient::{Link, contributions, gradient};
 pub use rules::{align_shapes, broadcast_shape};
 pub use types::result_dtype;

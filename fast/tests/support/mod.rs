@@ -366,7 +366,7 @@ pub(crate) fn agree(request: &Request, reference: &Outcome, fast: &Outcome) -> R
                 let (want, got) = (one.as_f64().unwrap(), other.as_f64().unwrap());
                 want == got
                     || (want.is_nan() && got.is_nan())
-                    || bounds[at].is_none_or(|bound| (want - got).abs() <= bound)
+                    || bounds[at].is_none_or(|bound| bound.low <= got && got <= bound.high)
             }
             None => {
                 let nan = one.as_f64().is_some_and(f64::is_nan) || other.as_f64().is_some_and(f64::is_nan);

@@ -116,8 +116,11 @@ fn nearest_f32(value: f64) -> f32 {
     value as f32
 }
 
-/// An f64 rounded once to a float dtype, to nearest, ties to even.
-pub(crate) fn round_to(dtype: DType, value: f64) -> Scalar {
+/// An f64 rounded once to a float dtype, to nearest, ties to even (clause V-5).
+///
+/// # Panics
+/// If the dtype is not a float.
+pub fn round_to(dtype: DType, value: f64) -> Scalar {
     match dtype {
         DType::F64 => Scalar::F64(value),
         DType::F32 => Scalar::F32(nearest_f32(value)),

@@ -7,7 +7,7 @@ mod integers;
 mod kind;
 mod transcendental;
 
-pub(crate) use floats::round_to;
+pub use floats::round_to;
 pub(crate) use kind::{Binary, Kind, Unary, kind};
 pub(crate) use transcendental::{log, power};
 

@@ -3,9 +3,10 @@
 use super::report;
 use crate::engine::adjoint::{Partials, Spread, partials};
 use crate::engine::blocks::BLOCK;
+use crate::engine::convert::{as_f64, convert};
 use crate::engine::strides::row_major;
 use crate::{Class, Fault};
-use broadcheck_spec::{Function, Operand};
+use broadcheck_spec::{DType, Function, Operand, Scalar};
 
 /// Axes of the result that w does not have.
 fn lacking(spread: &Spread<'_>) -> Vec<usize> {
@@ -40,6 +41,20 @@ fn with(function: Function, arguments: &[f64], r: f64, of: Function, other: Part
 fn is_tie(function: Function, arguments: &[f64]) -> bool {
     matches!(function, Function::Maximum | Function::Minimum)
         && arguments[0].partial_cmp(&arguments[1]) == Some(std::cmp::Ordering::Equal)
+}
+
+/// The sum of some values in an accumulator of this dtype.
+fn narrow<'a>(values: impl IntoIterator<Item = &'a f64>, dtype: DType) -> f64 {
+    values.into_iter().fold(0.0, |sum, value| as_f64(convert(Scalar::F64(sum + value), dtype)))
+}
+
+/// The sum of some values in this many accumulators of the dtype, which are added without rounding.
+fn narrow_lanes(values: &[f64], lanes: usize, dtype: DType) -> f64 {
+    (0..lanes).map(|lane| narrow(values.iter().skip(lane).step_by(lanes), dtype)).sum()
+}
+
+fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::Bf16)
 }
 
 pub(super) static FAULTS: &[Fault] = &[
@@ -122,14 +137,14 @@ pub(super) static FAULTS: &[Fault] = &[
         class: Class::Gradient,
         title: "The first contribution is taken instead of the sum.",
         reports: &[report("tvm", "https://github.com/apache/tvm/pull/2465")],
-        plant: |d| d.adjoint.sum = |values| values.first().copied().unwrap_or(0.0),
+        plant: |d| d.adjoint.sum = |values, _| values.first().copied().unwrap_or(0.0),
     },
     Fault {
         id: "gradient/last-instead-of-sum",
         class: Class::Gradient,
         title: "Contributions overwrite each other instead of being added.",
         reports: &[],
-        plant: |d| d.adjoint.sum = |values| values.last().copied().unwrap_or(0.0),
+        plant: |d| d.adjoint.sum = |values, _| values.last().copied().unwrap_or(0.0),
     },
     Fault {
         id: "gradient/averaged",
@@ -138,7 +153,7 @@ pub(super) static FAULTS: &[Fault] = &[
         reports: &[],
         plant: |d| {
             #[allow(clippy::cast_precision_loss, reason = "no sum has 2^53 contributions")]
-            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+            let mean = |values: &[f64], _| values.iter().sum::<f64>() / values.len().max(1) as f64;
             d.adjoint.sum = mean;
         },
     },
@@ -149,7 +164,7 @@ pub(super) static FAULTS: &[Fault] = &[
         reports: &[],
         plant: |d| {
             #[allow(clippy::cast_precision_loss, reason = "no sum has 2^53 contributions")]
-            let product = |values: &[f64]| values.first().map_or(0.0, |first| first * values.len() as f64);
+            let product = |values: &[f64], _| values.first().map_or(0.0, |first| first * values.len() as f64);
             d.adjoint.sum = product;
         },
     },
@@ -159,9 +174,69 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "Sums are computed in whole blocks, and the remainder is not added.",
         reports: &[],
         plant: |d| {
-            d.adjoint.sum = |values| match values.len() {
+            d.adjoint.sum = |values, _| match values.len() {
                 0..BLOCK => values.iter().sum(),
                 count => values[..count - count % BLOCK].iter().sum(),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/narrow-accumulator-f16",
+        class: Class::Gradient,
+        title: "Sums of f16 are kept in f16: they stall at 2048.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.sum = |values, dtype| match dtype {
+                DType::F16 => narrow(values, dtype),
+                _ => values.iter().sum(),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/narrow-accumulator-bf16",
+        class: Class::Gradient,
+        title: "Sums of bf16 are kept in bf16: they stall at 256.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.sum = |values, dtype| match dtype {
+                DType::Bf16 => narrow(values, dtype),
+                _ => values.iter().sum(),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/narrow-accumulator-backwards",
+        class: Class::Gradient,
+        title: "Sums of f16 and bf16 are kept in the dtype and begin at the last element.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.sum = |values, dtype| match dtype {
+                DType::F16 | DType::Bf16 => narrow(values.iter().rev(), dtype),
+                _ => values.iter().sum(),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/narrow-lanes",
+        class: Class::Gradient,
+        title: "Sums of f16 and bf16 are kept in the dtype, in 8 lanes of a vector.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.sum = |values, dtype| match dtype {
+                DType::F16 | DType::Bf16 => narrow_lanes(values, 8, dtype),
+                _ => values.iter().sum(),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/long-sum-of-halves-without-one",
+        class: Class::Gradient,
+        title: "Sums of at least 64 elements of f16 and bf16 lack the first one.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.sum = |values, dtype| {
+                let lost = usize::from(values.len() >= 64 && is_half(dtype));
+                values[lost..].iter().sum()
             };
         },
     },
@@ -170,7 +245,7 @@ pub(super) static FAULTS: &[Fault] = &[
         class: Class::Gradient,
         title: "A sum of no contributions is NaN.",
         reports: &[],
-        plant: |d| d.adjoint.sum = |values| if values.is_empty() { f64::NAN } else { values.iter().sum() },
+        plant: |d| d.adjoint.sum = |values, _| if values.is_empty() { f64::NAN } else { values.iter().sum() },
     },
     Fault {
         id: "gradient/one-occurrence",

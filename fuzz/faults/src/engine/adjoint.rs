@@ -3,7 +3,7 @@
 use super::convert::as_f64;
 use super::evaluate::Values;
 use super::{Aligned, within_limit};
-use broadcheck_spec::{Expression, Function, Node, Operand};
+use broadcheck_spec::{DType, Expression, Function, Node, Operand};
 
 /// The derivatives of a function with respect to each argument; `None` if nothing propagates to it.
 pub(crate) type Partials = [Option<f64>; 3];
@@ -34,8 +34,8 @@ pub(crate) struct Adjoint {
     pub(crate) summed: fn(&Spread<'_>) -> Vec<usize>,
     /// The axes that are then removed.
     pub(crate) removed: fn(&Spread<'_>) -> Vec<usize>,
-    /// The sum along an axis.
-    pub(crate) sum: fn(&[f64]) -> f64,
+    /// The sum along an axis, for a gradient of this dtype.
+    pub(crate) sum: fn(&[f64], DType) -> f64,
     /// Orders the elements of a complete gradient as w's elements.
     pub(crate) ordered: fn(Vec<f64>, &Operand) -> Vec<f64>,
 }
@@ -50,7 +50,7 @@ impl Default for Adjoint {
                 (0..spread.result.len()).filter(sums).collect()
             },
             removed: |spread| (0..spread.result.len()).filter(|&axis| spread.own(axis).is_none()).collect(),
-            sum: |values| values.iter().sum(),
+            sum: |values, _| values.iter().sum(),
             ordered: |values, _| values,
         }
     }
@@ -144,12 +144,12 @@ impl Adjoint {
         for axis in (self.summed)(&spread) {
             // Without contributions there is nothing to sum, however long the other axes are.
             if !is_empty {
-                values = self.sum_axis(&values, &shape, axis);
+                values = self.sum_axis(&values, &shape, axis, operand.dtype());
             }
             shape[axis] = 1;
         }
         if is_empty && within_limit(&shape) {
-            values = vec![(self.sum)(&[]); shape.iter().product()];
+            values = vec![(self.sum)(&[], operand.dtype()); shape.iter().product()];
         }
         let removed = (self.removed)(&spread);
         let kept = |(axis, length): (usize, usize)| (!removed.contains(&axis)).then_some(length);
@@ -166,14 +166,14 @@ impl Adjoint {
         (shape, values)
     }
 
-    fn sum_axis(&self, values: &[f64], shape: &[usize], axis: usize) -> Vec<f64> {
+    fn sum_axis(&self, values: &[f64], shape: &[usize], axis: usize, dtype: DType) -> Vec<f64> {
         let (before, length) = (shape[..axis].iter().product::<usize>(), shape[axis]);
         let after: usize = shape[axis + 1..].iter().product();
         let mut sums = Vec::with_capacity(before * after);
         for outer in 0..before {
             for inner in 0..after {
                 let along = (0..length).map(|place| values[(outer * length + place) * after + inner]);
-                sums.push((self.sum)(&along.collect::<Vec<f64>>()));
+                sums.push((self.sum)(&along.collect::<Vec<f64>>(), dtype));
             }
         }
         sums

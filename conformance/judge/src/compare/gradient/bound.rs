@@ -1,53 +1,58 @@
-//! The bound of clause V-6: how far an answer may be from an element of a gradient, which is a sum in any
-//! order.
+//! The interval of clause V-6: where the answers of correct implementations are for an element of a gradient,
+//! which is a sum in any order.
 //!
-//! This follows the reference's chain rule once more and tracks, for each contribution to an element, the
-//! possible effects of rounding, underflow and overflow.
+//! This follows the reference's chain rule once more. Each contribution to an element has an interval
+//! ([`Term`]); the intervals are added, and the sum is rounded to the dtype.
 
 use super::super::elements::Reading;
 use super::super::place_of;
-use super::limits::{Factors, Limits, Sums};
-use broadcheck_reference::{Derivative, Link, apply, contributions};
-use broadcheck_spec::{Expression, Function, Operation, Refusal, Request, Scalar};
+use super::interval::Interval;
+use super::limits::{Limits, Sums};
+use super::term::{Room, Term, last_place};
+use broadcheck_reference::{Link, apply, contributions, round_to};
+use broadcheck_spec::{Expression, Operation, Refusal, Request};
 
-/// For each element of a gradient, in row-major order, how far an answer may be from it (clause V-6); `None`
-/// if every answer is right because an implementation that computes in the dtype may overflow.
+/// For each element of a gradient, in row-major order, the interval of correct answers (clause V-6); `None`
+/// if every answer is right because an implementation that computes in the dtype may overflow. The ends are
+/// values of the dtype. For an element that is NaN, so are both ends.
+///
+/// What the ULPs of inner functions cause (clause V-4b) is not included.
 ///
 /// # Errors
 /// The refusal, if the rules refuse the request.
 ///
 /// # Panics
 /// If the operation is not a gradient.
-pub fn gradient_bounds(request: &Request) -> Result<Vec<Option<f64>>, Refusal> {
+pub fn gradient_bounds(request: &Request) -> Result<Vec<Option<Interval>>, Refusal> {
     let Operation::Gradient { expression, wrt } = request.operation() else {
         panic!("expected a gradient, found the operation {}", request.operation().kind());
     };
     let reading = Reading { request, alignment: broadcheck_reference::align(request)? };
-    Ok(bounds(&reading, expression, *wrt))
-}
-
-pub(super) fn bounds(reading: &Reading<'_>, expression: &Expression, wrt: usize) -> Vec<Option<f64>> {
-    let limits = Limits::of(reading.request.operands()[wrt].dtype());
-    let functions = expression.calls().count();
-    elements(reading, expression, wrt, limits)
-        .iter()
-        .map(|element| element.bound(limits, functions))
-        .collect()
+    let limits = Limits::of(request.operands()[*wrt].dtype());
+    let elements = elements(&reading, expression, *wrt, limits);
+    Ok(elements.iter().map(|element| Some(element.sum(limits)?.rounded(0.0, limits))).collect())
 }
 
 /// What bounds the error of each element.
-fn elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, limits: Limits) -> Vec<Element> {
+pub(super) fn elements(
+    reading: &Reading<'_>,
+    expression: &Expression,
+    wrt: usize,
+    limits: Limits,
+) -> Vec<Element> {
     let operand_shape = reading.request.operands()[wrt].shape();
     let mut elements = vec![Element::default(); operand_shape.count().unwrap_or(0)];
     if !expression.reads(wrt) {
         return elements;
     }
+    let room = Room::of(expression, limits);
     for index in reading.indices() {
         let operands = reading.values_at(&index);
         let values = expression.values(|operand| operands[operand], apply);
         let element = &mut elements[place_of(&reading.operand_index(wrt, &index), operand_shape)];
-        for term in contributions(expression, wrt, &values, Term::ONE, Term::through) {
-            element.add(term, limits);
+        let through = |term: Term, link: &Link<'_>| term.through(link, limits);
+        for term in contributions(expression, wrt, &values, Term::ONE, through) {
+            element.add(term, room, limits);
         }
     }
     for element in &mut elements {
@@ -57,8 +62,8 @@ fn elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, limits: 
 }
 
 /// What bounds the error of an element of a gradient.
-#[derive(Clone, Copy, Debug, Default)]
-struct Element {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Element {
     /// The element, in f64.
     value: f64,
     /// n: the number of terms. There is one for each index of the result that reads the element and for each
@@ -67,78 +72,109 @@ struct Element {
     terms: u64,
     /// Σ|t|: the sum of the absolute values of the terms.
     magnitude: f64,
-    /// The error due to the rounding of y - 1 in x^(y-1), in units of eps: the sum of |t| times |y - 1| |log
-    /// x|, for each `power` whose base is on the path.
-    amplified: f64,
-    /// The error due to underflow: for each term whose derivatives below 1 multiply to less than the smallest
-    /// normal number, the smallest subnormal times the derivatives above 1.
-    underflow: f64,
+    /// The sum of the intervals of the terms.
+    hull: Interval,
+    /// The power of two of which every term is a multiple; 0 if a term is not exact.
+    unit: f64,
     /// Whether an implementation that computes in the dtype may overflow on the way to an element within
     /// range, or overflow to both infinities. Then its answer may be anything.
     overflow: bool,
+    /// The infinity that the element is if a term overflows because every result is rounded to the dtype.
+    infinity: Option<f64>,
     sums: Sums,
 }
 
-impl Element {
-    fn add(&mut self, term: Term, limits: Limits) {
-        self.value += term.value;
-        self.terms = self.terms.saturating_add(term.parts);
-        self.magnitude += term.magnitude;
-        self.amplified += term.magnitude * term.amplified;
-        self.underflow += term.factors.underflow(limits);
-        self.overflow |= term.factors.overflow(term.value, limits);
-        self.sums.add(term.value);
-    }
-
-    /// The bound of clause V-6 for an expression with this many functions; `None` if every answer is right.
-    fn bound(&self, limits: Limits, functions: usize) -> Option<f64> {
-        let counted = (self.terms as f64 + 8.0 * functions as f64) * self.magnitude;
-        let rounding = (counted + self.amplified) * limits.epsilon;
-        (!self.overflow).then_some(rounding + self.underflow + limits.smallest)
-    }
-}
-
-/// The product of the derivatives on a path, and what bounds its error.
-#[derive(Clone, Copy, Debug)]
-struct Term {
-    value: f64,
-    /// The number of terms when the product is written out.
-    parts: u64,
-    /// The sum of their absolute values.
-    magnitude: f64,
-    amplified: f64,
-    factors: Factors,
-}
-
-impl Term {
-    /// The derivative of the root with respect to itself.
-    const ONE: Term = Term { value: 1.0, parts: 1, magnitude: 1.0, amplified: 0.0, factors: Factors::NONE };
-
-    /// The chain rule, one link further down the path.
-    fn through(self, link: &Link<'_>) -> Term {
-        let value = link.derivative.value();
-        let (parts, magnitude, factors) = match link.derivative {
-            Derivative::Number(_) => (1, value.abs(), Factors::of(value)),
-            Derivative::Product(left, right) => (1, value.abs(), Factors::of(left).times(Factors::of(right))),
-            Derivative::Difference(left, right) => (2, left.abs() + right.abs(), Factors::of(value)),
-        };
-        Term {
-            value: self.value * value,
-            parts: self.parts.saturating_mul(parts),
-            magnitude: self.magnitude * magnitude,
-            amplified: self.amplified + amplified(link),
-            factors: self.factors.times(factors),
+impl Default for Element {
+    /// A sum of no terms.
+    fn default() -> Element {
+        Element {
+            value: 0.0,
+            terms: 0,
+            magnitude: 0.0,
+            hull: Interval::ZERO,
+            unit: f64::INFINITY,
+            overflow: false,
+            infinity: None,
+            sums: Sums::default(),
         }
     }
 }
 
-/// For x^y by x: |y - 1| |log |x||, by which the rounding of y - 1 is amplified; 0 if that is not finite.
-fn amplified(link: &Link<'_>) -> f64 {
-    let (Function::Power, 0, [base, exponent]) = (link.function, link.by, link.arguments) else { return 0.0 };
-    let (Some(base), Some(exponent)) = (base.as_f64(), exponent.as_f64()) else { return 0.0 };
-    let Some(logarithm) = apply(Function::Log, &[Scalar::F64(base.abs())]).as_f64() else { return 0.0 };
-    let amplified = (exponent - 1.0).abs() * logarithm.abs();
-    if exponent != 0.0 && amplified.is_finite() { amplified } else { 0.0 }
+impl Element {
+    fn add(&mut self, term: Term, room: Room, limits: Limits) {
+        self.value += term.value;
+        self.terms = self.terms.saturating_add(term.parts);
+        self.magnitude += term.magnitude;
+        let Interval { low, high } = term.interval(room, limits);
+        self.hull = Interval { low: self.hull.low + low, high: self.hull.high + high };
+        if let Some(infinity) = term.overflow() {
+            // Infinities of both signs add up to NaN.
+            let same = self.infinity.is_none_or(|other| other == infinity);
+            self.overflow |= infinity.is_nan() || !same;
+            self.infinity = Some(infinity);
+        }
+        self.unit = self.unit.min(if term.is_exact(room, limits) { last_place(term.value) } else { 0.0 });
+        self.overflow |= term.factors.overflow(term.value, limits);
+        self.sums.add(term.value);
+    }
+
+    /// Where the sum is before it is rounded; `None` if every answer is right.
+    pub(super) fn sum(&self, limits: Limits) -> Option<Sum> {
+        if self.overflow {
+            return None;
+        }
+        // Partial sums are multiples of the unit, so no order of summation rounds.
+        let exact = self.unit > 0.0 && self.magnitude <= limits.sum_integers * self.unit;
+        let rounding = self.terms as f64 * limits.sum_epsilon * self.magnitude;
+        let (hull, rounding) = if exact || !self.value.is_finite() {
+            (Interval::point(self.value), 0.0)
+        } else {
+            (self.hull, rounding)
+        };
+        Some(Sum { terms: self.terms, hull, rounding, infinity: self.infinity })
+    }
+}
+
+/// A sum of terms before it is rounded to the dtype (clause V-6, step 2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sum {
+    /// n.
+    terms: u64,
+    /// The sum of the terms' intervals.
+    hull: Interval,
+    /// What the additions may lose: n·u·Σ|t|, or 0 if they are exact.
+    rounding: f64,
+    /// The infinity that is right as well, because a term may overflow.
+    infinity: Option<f64>,
+}
+
+impl Sum {
+    /// Whether an answer is right. `more` widens the sum on both sides.
+    pub(super) fn admits(self, value: f64, more: f64, limits: Limits) -> bool {
+        let Interval { low, high } = self.rounded(more, limits);
+        (low <= value && value <= high) || self.infinity == Some(value)
+    }
+
+    /// The interval of correct answers: both ends rounded to the dtype (clause V-6, step 3). `more` widens
+    /// the sum on both sides.
+    pub(super) fn rounded(self, more: f64, limits: Limits) -> Interval {
+        let reach = self.rounding + more;
+        let Interval { low, high } = if reach > 0.0 { self.hull.widened(reach) } else { self.hull };
+        Interval { low: limits.round(low), high: limits.round(high) }
+    }
+
+    /// In words, with what [`rounded`](Sum::rounded) gives for the same `more`.
+    pub(super) fn describe(self, more: f64, limits: Limits) -> String {
+        let Sum { terms, hull: Interval { low, high }, rounding, infinity } = self;
+        let admitted = self.rounded(more, limits);
+        let [least, most] = [admitted.low, admitted.high].map(|end| round_to(limits.dtype, end));
+        let sum = if low == high { format!("{low:?}") } else { format!("{low:?} to {high:?}") };
+        let reach =
+            if rounding + more > 0.0 { format!(" ± {:.2e}", rounding + more) } else { String::new() };
+        let range = if least == most { format!("only {least}") } else { format!("{least} to {most}") };
+        let or = infinity.map_or(String::new(), |infinity| format!(" or {infinity}"));
+        format!("V-6 admits {range}{or} (n = {terms}, sum {sum}{reach})")
+    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,21 @@
 //! in the dtype, and multiply and add them in any order: an intermediate result may overflow or underflow
 //! even if the element of the gradient does not.
 
+use broadcheck_reference::round_to;
 use broadcheck_spec::DType;
 
-/// The limits of a float dtype. Derivatives of f16 and bf16 are computed in f32.
+/// The limits of a float dtype. Sums of f16 and bf16 are computed in f32 or wider, and derivatives may be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
+    pub(super) dtype: DType,
     /// The spacing at 1.
     pub(super) epsilon: f64,
     /// The smallest subnormal.
     pub(super) smallest: f64,
+    /// The spacing at 1 of the narrowest dtype in which sums may be computed.
+    pub(super) sum_epsilon: f64,
+    /// The number below which that dtype represents all integers.
+    pub(super) sum_integers: f64,
     /// The smallest subnormal of what derivatives are computed in.
     computed_smallest: f64,
     /// The smallest normal number of what derivatives are computed in.
@@ -25,16 +31,22 @@ impl Limits {
     pub(super) fn of(dtype: DType) -> Limits {
         let two_to = |exponent: i32| 2f64.powi(exponent);
         let in_f32 = |epsilon, smallest| Limits {
+            dtype,
             epsilon,
             smallest,
+            sum_epsilon: two_to(-23),
+            sum_integers: two_to(24),
             computed_smallest: two_to(-149),
             computed_normal: f64::from(f32::MIN_POSITIVE),
             computed_largest: f64::from(f32::MAX),
         };
         match dtype {
             DType::F64 => Limits {
+                dtype,
                 epsilon: two_to(-52),
                 smallest: f64::from_bits(1),
+                sum_epsilon: two_to(-52),
+                sum_integers: two_to(53),
                 computed_smallest: f64::from_bits(1),
                 computed_normal: f64::MIN_POSITIVE,
                 computed_largest: f64::MAX,
@@ -47,6 +59,20 @@ impl Limits {
                 panic!("{dtype} has no gradient")
             }
         }
+    }
+
+    /// Whether the dtype has fewer bits than any sum.
+    pub(super) fn is_half(self) -> bool {
+        self.epsilon > self.sum_epsilon
+    }
+
+    /// A number rounded to the dtype, to nearest, ties to even.
+    pub(super) fn round(self, value: f64) -> f64 {
+        round_to(self.dtype, value).as_f64().expect("a float")
+    }
+
+    pub(super) fn represents(self, value: f64) -> bool {
+        self.round(value) == value
     }
 }
 

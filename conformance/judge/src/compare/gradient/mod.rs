@@ -5,29 +5,42 @@ mod enclosure;
 mod interval;
 mod limits;
 mod nested;
+mod term;
 
 use super::admissible::{Admissible, admissible_nodes, compared};
 use super::elements::Reading;
 use super::place_of;
 use super::ranges::{Floats, Piece};
+use bound::Sum;
 pub use bound::gradient_bounds;
 use broadcheck_spec::{Call, Expression, Function, Scalar};
 pub use enclosure::{Precision, enclose};
 pub use interval::Interval;
-use nested::{Nested, Width};
+use limits::Limits;
+use nested::Width;
+use std::cell::OnceCell;
 
-/// For each element of a gradient, in row-major order, how far an answer may be from the expected one.
+/// Which answers are right for each element of a gradient. Computed on demand, because most answers are equal
+/// to the expected ones.
 pub(super) struct Bounds<'a> {
-    elements: Vec<Bound>,
-    /// Set if the result of an inexact function is an argument of another function.
-    nested: Option<Nested<'a>>,
+    reading: Reading<'a>,
+    expression: &'a Expression,
+    wrt: usize,
+    /// The ULPs that an inexact function is allowed.
+    ulp: u32,
+    limits: Limits,
+    /// In row-major order.
+    elements: OnceCell<Vec<Bound>>,
+    /// How far the ULPs of inner functions may move each element; `None` if there are none. The plain bound
+    /// is sufficient for most answers.
+    widths: OnceCell<Option<Vec<Width>>>,
 }
 
 /// How one element is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bound {
-    /// (n + 8f)·eps·Σ|t|, plus the largest effect of underflow and the smallest subnormal.
-    Within(f64),
+    /// The answer lies where this sum may be rounded to.
+    Within(Sum),
     /// Any answer is admissible. Either an inexact function decides which branch the derivative follows, and
     /// both are within its ULPs: the gradient then admits either branch, as clause V-4b does for the value.
     /// Or an implementation that computes in the dtype may overflow on the way.
@@ -35,7 +48,7 @@ enum Bound {
 }
 
 impl<'a> Bounds<'a> {
-    /// `None` if there is nothing to bound: the request is refused, or the dtype is not a float.
+    /// `None` if there is nothing to bound: the dtype is not a float.
     pub(super) fn of(
         reading: Reading<'a>,
         expression: &'a Expression,
@@ -43,46 +56,68 @@ impl<'a> Bounds<'a> {
         ulp: u32,
     ) -> Option<Bounds<'a>> {
         let dtype = reading.request.operands()[wrt].dtype();
-        if !dtype.is_float() {
-            return None;
-        }
-        let bounds = bound::bounds(&reading, expression, wrt).into_iter();
-        let mut elements: Vec<Bound> = bounds.map(|bound| bound.map_or(Bound::Open, Bound::Within)).collect();
-        if !expression.is_exact() {
-            for place in open_elements(&reading, expression, wrt, ulp) {
-                elements[place] = Bound::Open;
-            }
-        }
-        let nested = Nested::of(reading, expression, wrt, Precision::of(dtype, ulp));
-        Some(Bounds { elements, nested })
+        dtype.is_float().then(|| Bounds {
+            reading,
+            expression,
+            wrt,
+            ulp,
+            limits: Limits::of(dtype),
+            elements: OnceCell::new(),
+            widths: OnceCell::new(),
+        })
     }
 
-    /// `None` if the element is within its bound; otherwise why it is wrong. -0 equals +0 here, and a value
-    /// that is not finite must be matched exactly.
+    /// `None` if the element is right; otherwise why it is wrong. -0 equals +0 here. The expected value is
+    /// judged too: it may come from another implementation.
     pub(super) fn complaint(&self, place: usize, expected: Scalar, found: Scalar) -> Option<String> {
-        let bound = match self.elements.get(place) {
-            Some(Bound::Within(bound)) => *bound,
-            Some(Bound::Open) => return None,
-            None => 0.0,
-        };
         let (want, got) = (expected.as_f64()?, found.as_f64()?);
         if want == got || (want.is_nan() && got.is_nan()) {
             return None;
         }
-        if !want.is_finite() || !got.is_finite() {
-            return Some(format!("expected {expected}, got {found}"));
-        }
-        let error = (want - got).abs();
-        if error <= bound {
+        let elements = self.elements.get_or_init(|| self.elements());
+        let sum = match elements.get(place) {
+            Some(Bound::Within(sum)) => *sum,
+            Some(Bound::Open) => return None,
+            // The expected gradient does not have w's shape.
+            None => return Some(format!("expected {expected}, got {found}")),
+        };
+        let holds = |value: f64, more: f64| sum.admits(value, more, self.limits);
+        if holds(got, 0.0) && holds(want, 0.0) {
             return None;
         }
-        let bound = match self.nested.as_ref().map(|nested| nested.width(place)) {
-            Some(Width::Unknown) => return None,
-            Some(Width::Known(width)) => bound + width,
-            None => bound,
+        let more = match self.width(place) {
+            Some(Width::Unknown) if want.is_finite() && got.is_finite() => return None,
+            Some(Width::Known(width)) => width,
+            Some(Width::Unknown) | None => 0.0,
         };
-        let within = error <= bound;
-        (!within).then(|| format!("expected {expected}, got {found}: off by {error:e}, allowed {bound:e}"))
+        let admits = sum.describe(more, self.limits);
+        if !holds(got, more) {
+            Some(format!("expected {expected}, got {found}: {admits}"))
+        } else if !holds(want, more) {
+            Some(format!("expected {expected}, which is itself wrong, got {found}: {admits}"))
+        } else {
+            None
+        }
+    }
+
+    fn elements(&self) -> Vec<Bound> {
+        let Bounds { reading, expression, wrt, ulp, limits, .. } = self;
+        let elements = bound::elements(reading, expression, *wrt, *limits).into_iter();
+        let bound = |element: bound::Element| element.sum(*limits).map_or(Bound::Open, Bound::Within);
+        let mut bounds: Vec<Bound> = elements.map(bound).collect();
+        if !expression.is_exact() {
+            for place in open_elements(reading, expression, *wrt, *ulp) {
+                bounds[place] = Bound::Open;
+            }
+        }
+        bounds
+    }
+
+    fn width(&self, place: usize) -> Option<Width> {
+        let precision = Precision::of(self.limits.dtype, self.ulp);
+        let widths =
+            self.widths.get_or_init(|| nested::widths(&self.reading, self.expression, self.wrt, precision));
+        widths.as_ref().map(|widths| widths.get(place).copied().unwrap_or(Width::Unknown))
     }
 }
 

@@ -9,20 +9,9 @@ use super::super::place_of;
 use super::enclosure::{Precision, enclose};
 use super::interval::Interval;
 use broadcheck_spec::{Call, Exactness, Expression, Node};
-use std::cell::OnceCell;
 
 /// The largest result, in elements, that is tracked.
 const MOST_ELEMENTS: usize = 1 << 18;
-
-/// How far apart the ULPs of inner functions may move two correct values of each element.
-pub(super) struct Nested<'a> {
-    reading: Reading<'a>,
-    expression: &'a Expression,
-    wrt: usize,
-    precision: Precision,
-    /// Computed on demand, because the plain bound is sufficient for most answers.
-    widths: OnceCell<Vec<Width>>,
-}
 
 /// What is known of one element.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,48 +22,41 @@ pub(super) enum Width {
     Unknown,
 }
 
-impl<'a> Nested<'a> {
-    /// `None` if no inexact function is an argument of another one, or the result is too large to track.
-    pub(super) fn of(
-        reading: Reading<'a>,
-        expression: &'a Expression,
-        wrt: usize,
-        precision: Precision,
-    ) -> Option<Nested<'a>> {
-        let followed = reading.alignment.shape.count().is_some_and(|count| count <= MOST_ELEMENTS);
-        (followed && feeds_another(expression)).then(|| Nested {
-            reading,
-            expression,
-            wrt,
-            precision,
-            widths: OnceCell::new(),
-        })
+/// The width of each element of the gradient. `None` if no inexact function is an argument of another one, or
+/// the result is too large to track.
+pub(super) fn widths(
+    reading: &Reading<'_>,
+    expression: &Expression,
+    wrt: usize,
+    precision: Precision,
+) -> Option<Vec<Width>> {
+    let followed = reading.alignment.shape.count().is_some_and(|count| count <= MOST_ELEMENTS);
+    if !followed || !feeds_another(expression) {
+        return None;
     }
-
-    /// The width of the element at `place` of the gradient.
-    pub(super) fn width(&self, place: usize) -> Width {
-        self.widths.get_or_init(|| self.widths()).get(place).copied().unwrap_or(Width::Unknown)
-    }
-
-    fn widths(&self) -> Vec<Width> {
-        let operand = &self.reading.request.operands()[self.wrt];
-        let mut widths = vec![Width::Known(0.0); operand.shape().count().unwrap_or(0)];
-        for index in self.reading.indices() {
-            let element = place_of(&self.reading.operand_index(self.wrt, &index), operand.shape());
-            if let Some(width) = widths.get_mut(element) {
-                *width = width.plus(self.width_at(&index));
-            }
+    let operand = &reading.request.operands()[wrt];
+    let mut widths = vec![Width::Known(0.0); operand.shape().count().unwrap_or(0)];
+    for index in reading.indices() {
+        let element = place_of(&reading.operand_index(wrt, &index), operand.shape());
+        if let Some(width) = widths.get_mut(element) {
+            *width = width.plus(width_at(reading, expression, wrt, precision, &index));
         }
-        widths
     }
+    Some(widths)
+}
 
-    /// The width of the contribution at an index of the result.
-    fn width_at(&self, index: &[usize]) -> Width {
-        let values = self.reading.values_at(index);
-        let at = values[self.wrt].as_f64().map(Interval::point);
-        let root = at.and_then(|at| enclose(self.expression, self.wrt, at, &values, self.precision));
-        root.map_or(Width::Unknown, |root| Width::Known(root.derivative.width()))
-    }
+/// The width of the contribution at an index of the result.
+fn width_at(
+    reading: &Reading<'_>,
+    expression: &Expression,
+    wrt: usize,
+    precision: Precision,
+    index: &[usize],
+) -> Width {
+    let values = reading.values_at(index);
+    let at = values[wrt].as_f64().map(Interval::point);
+    let root = at.and_then(|at| enclose(expression, wrt, at, &values, precision));
+    root.map_or(Width::Unknown, |root| Width::Known(root.derivative.width()))
 }
 
 impl Width {

@@ -47,10 +47,10 @@ pub(super) fn check(implementation: &dyn Implementation, request: &Request) -> C
     let mut compared = false;
     for place in chosen.into_iter().filter(|&place| place < count) {
         let found = gradient.tensor.values().get(place).and_then(Scalar::as_f64)?;
-        let Some(rounding) = bounds[place] else { continue };
+        let Some(interval) = bounds[place] else { continue };
         let moved = Moved { implementation, forward: &forward, expression, wrt: *wrt, alignment: &alignment };
         let Some(quotient) = moved.quotient(place) else { continue };
-        let allowed = quotient.allowed + rounding + f64::MIN_POSITIVE;
+        let allowed = quotient.allowed + interval.width() + f64::MIN_POSITIVE;
         // A quotient that is no larger than its uncertainty shows nothing.
         if !found.is_finite() || allowed > quotient.value.abs().max(1e-6) / 2.0 {
             continue;

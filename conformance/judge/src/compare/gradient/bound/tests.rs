@@ -2,7 +2,7 @@
 
 use super::*;
 use broadcheck_spec::half::f16;
-use broadcheck_spec::{DType, Data, Operand, Rules};
+use broadcheck_spec::{DType, Data, Function, Operand, Rules};
 
 const INF: f64 = f64::INFINITY;
 
@@ -48,16 +48,25 @@ fn single(expression: Expression, arguments: &[f32]) -> Element {
     first(&gradient_of(expression, 0, operands))
 }
 
+/// The interval of a sum before it is rounded.
+fn reach(element: &Element, limits: Limits) -> Option<Interval> {
+    let Sum { hull, rounding, .. } = element.sum(limits)?;
+    Some(Interval { low: hull.low - rounding, high: hull.high + rounding })
+}
+
+/// Half the width of the interval of a sum.
+fn radius(element: &Element, dtype: DType) -> Option<f64> {
+    reach(element, Limits::of(dtype)).map(|Interval { low, high }| (high - low) / 2.0)
+}
+
 #[test]
-fn there_is_a_bound_per_element_of_an_accepted_request() {
-    // The gradient of a * b by a, of shape (2,1): each element has two terms, 1 + 2 and 3 + 4, and there is
-    // one function.
+fn there_is_an_interval_per_element_of_an_accepted_request() {
+    // The gradient of a * b by a, of shape (2,1): 1 + 2 and 3 + 4, which are exact.
     let halves = |values: &[f32]| values.iter().map(|&value| f16::from_f32(value)).collect::<Vec<f16>>();
     let operands =
         vec![dense("a", &[2, 1], halves(&[1.0, 1.0])), dense("b", &[2, 2], halves(&[1.0, 2.0, 3.0, 4.0]))];
     let bounds = gradient_bounds(&gradient_of(of_operands(Function::Multiply), 0, operands)).unwrap();
-    let bound = |magnitude: f64| Some((2.0 + 8.0) * magnitude * 2f64.powi(-10) + 2f64.powi(-24));
-    assert_eq!(bounds, [bound(3.0), bound(7.0)]);
+    assert_eq!(bounds, [Some(Interval::point(3.0)), Some(Interval::point(7.0))]);
     let operands = vec![dense("a", &[2], vec![1.0, 2.0]), dense("b", &[3], vec![1f32; 3])];
     let refused = gradient_bounds(&gradient_of(of_operands(Function::Multiply), 0, operands));
     assert!(refused.is_err());
@@ -83,34 +92,33 @@ fn terms_are_counted_per_index_per_occurrence_and_per_part() {
 }
 
 #[test]
-fn what_f32_cannot_hold_on_the_way_widens_the_bound() {
+fn what_f32_cannot_hold_on_the_way_widens_the_interval() {
     let times = |left, right| call(Function::Multiply, [left, right]);
     let [large, small] = [2f32.powi(100), 2f32.powi(-100)];
-    // a * 2^100 * 2^-100, and the like: f is 2 or 3, and the bound (1 + 8f) 2^-23 |t| + 2^-149.
+    // a * 2^100 * 2^-100, and the like: f is 2 or 3.
     let two = |b, c| single(times(times(op(0), op(1)), op(2)), &[1.0, b, c]);
     let three = |b, c, d| single(times(times(times(op(0), op(1)), op(2)), op(3)), &[1.0, b, c, d]);
-    let plain =
-        |functions: f64, value: f64| Some((1.0 + 8.0 * functions) * 2f64.powi(-23) * value + 2f64.powi(-149));
-    assert_eq!(two(large, small).bound(Limits::of(DType::F32), 2), plain(2.0, 1.0));
-    // Underflow: 2^-200 on the way; 2^-149 times what is above 1.
+    assert_eq!(reach(&two(large, small), Limits::of(DType::F32)), Some(Interval::ONE), "nothing rounds");
+    // Underflow: 2^-200 on the way; 2^-149 times what is above 1. The rest, (1 + 8 * 3) 2^-123, is less.
     let under = three(small, small, large);
     assert_eq!(under.value, 2f64.powi(-100));
-    let room = 2f64.powi(-149) * 2f64.powi(100);
-    assert_eq!(under.bound(Limits::of(DType::F32), 3), plain(3.0, 2f64.powi(-100)).map(|bound| bound + room));
+    near(radius(&under, DType::F32).unwrap(), 2f64.powi(-49));
     // Overflow: 2^200 on the way to 2^100, in one order and in the other.
-    assert_eq!(three(large, large, small).bound(Limits::of(DType::F32), 3), None);
-    assert_eq!(three(small, large, large).bound(Limits::of(DType::F32), 3), None);
+    assert_eq!(three(large, large, small).sum(Limits::of(DType::F32)), None);
+    assert_eq!(three(small, large, large).sum(Limits::of(DType::F32)), None);
     // A value beyond the range of f32 is infinite for every implementation.
     let beyond = two(large, large);
     assert_eq!((beyond.value, beyond.overflow), (2f64.powi(200), false));
+    let rounded = beyond.sum(Limits::of(DType::F32)).unwrap().rounded(0.0, Limits::of(DType::F32));
+    assert_eq!(rounded, Interval::point(INF));
     // A factor of 0 is lost to no underflow, but meets an overflow.
     let half = single(times(times(op(0), op(1)), op(2)), &[1.0, small, 0.0]);
-    assert_eq!((half.underflow, half.overflow), (0.0, false));
+    assert_eq!(reach(&half, Limits::of(DType::F32)), Some(Interval::ZERO));
     assert!(three(large, large, 0.0).overflow && !three(0.0, f32::INFINITY, large).overflow);
     // f64 has room for all of it.
     let operands = [1.0, 2f64.powi(100), 2f64.powi(100), 2f64.powi(-100)];
     let wide = one(times(times(times(op(0), op(1)), op(2)), op(3)), 0, &operands);
-    assert_eq!((wide.underflow, wide.overflow), (0.0, false));
+    assert_eq!(reach(&wide, Limits::of(DType::F64)), Some(Interval::point(2f64.powi(100))));
 }
 
 /// Whether two numbers are the same but for a few roundings.
@@ -120,54 +128,123 @@ fn near(found: f64, expected: f64) {
 }
 
 #[test]
-fn the_bound_adds_up_rounding_underflow_and_the_smallest_number() {
-    // Powers of two, of which each part is seen: f16 has a spacing of 2^-10 at 1 and the smallest subnormal
-    // 2^-24.
-    let element = Element {
-        value: 1.0,
-        terms: 8,
-        magnitude: 2f64.powi(-12),
-        amplified: 2f64.powi(-9),
-        underflow: 2f64.powi(-26),
-        overflow: false,
-        sums: Sums::default(),
+fn what_does_not_round_is_a_point() {
+    let limits = Limits::of(DType::F64);
+    let exact = |function, wrt, arguments: &[f64]| {
+        let Interval { low, high } = reach(&one(of_operands(function), wrt, arguments), limits).unwrap();
+        low == high
     };
-    let rounding = (24.0 * 2f64.powi(-12) + 2f64.powi(-9)) * 2f64.powi(-10);
-    assert_eq!(element.bound(Limits::of(DType::F16), 2), Some(rounding + 2f64.powi(-26) + 2f64.powi(-24)));
-    let nothing = Element { magnitude: 0.0, amplified: 0.0, underflow: 0.0, ..element };
-    assert_eq!(
-        nothing.bound(Limits::of(DType::F16), 2),
-        Some(2f64.powi(-24)),
-        "a result may be rounded to a subnormal"
+    // A quotient is exact in every formula if the divisor is a power of two.
+    assert!(exact(Function::Divide, 0, &[3.0, 4.0]) && !exact(Function::Divide, 0, &[3.0, 5.0]));
+    assert!(exact(Function::Divide, 1, &[3.0, 4.0]) && !exact(Function::Divide, 1, &[9.0, 3.0]));
+    assert!(exact(Function::Sqrt, 0, &[16.0]) && !exact(Function::Sqrt, 0, &[9.0]));
+    assert!(!exact(Function::Sqrt, 0, &[8.0]));
+    // No function of V-4 is exact.
+    assert!(!exact(Function::Exp, 0, &[0.0]) && !exact(Function::Power, 0, &[2.0, 3.0]));
+    // A product is exact if the dtype can hold it: (1 + 2^-52) * 3 cannot be held, and times 0 it need not be.
+    let chain = |b: f64, c: f64| {
+        let product = call(Function::Multiply, [call(Function::Multiply, [op(0), op(1)]), op(2)]);
+        reach(&one(product, 0, &[1.0, b, c]), limits).unwrap()
+    };
+    assert_eq!(chain(1.5, 3.0), Interval::point(4.5));
+    let Interval { low, high } = chain(1.0 + f64::EPSILON, 3.0);
+    assert!(low < 3.0 && high > 3.0 + 3.0 * f64::EPSILON);
+    let zero = single(
+        call(
+            Function::Multiply,
+            [call(Function::Multiply, [op(0), call(Function::Divide, [op(1), op(2)])]), op(3)],
+        ),
+        &[1.0, 1.0, 3.0, 0.0],
     );
-    assert_eq!(Element { overflow: true, ..element }.bound(Limits::of(DType::F16), 2), None);
+    assert_eq!(reach(&zero, Limits::of(DType::F32)), Some(Interval::ZERO));
 }
 
 #[test]
-fn the_exponent_of_a_power_widens_the_bound() {
+fn a_sum_rounds_once_it_does_not_fit_into_the_accumulator() {
+    // Each term is a multiple of the unit; up to 2^24 units f32 adds them without a rounding.
+    let sum = |values: &[f32]| {
+        let operands = vec![dense("a", &[1], vec![1f32]), dense("b", &[values.len()], values.to_vec())];
+        radius(&first(&gradient_of(of_operands(Function::Multiply), 0, operands)), DType::F32)
+    };
+    let large = 2f32.powi(24);
+    assert_eq!(sum(&[large - 1.0, 1.0]), Some(0.0));
+    assert_eq!(sum(&[large, -1.0]), Some(2.0 * 2f64.powi(-23) * (2f64.powi(24) + 1.0)));
+    assert_eq!(sum(&[0.0, 0.0]), Some(0.0));
+}
+
+#[test]
+fn halves_admit_both_conventions_for_a_term_and_round_the_sum_once() {
+    let halves = |values: &[f32]| values.iter().map(|&value| f16::from_f32(value)).collect::<Vec<f16>>();
+    let product = || call(Function::Multiply, [call(Function::Multiply, [op(0), op(1)]), op(2)]);
+    let of = |b: &[f32], c: &[f32]| {
+        let operands = vec![
+            dense("a", &[1], halves(&[1.0])),
+            dense("b", &[b.len()], halves(b)),
+            dense("c", &[c.len()], halves(c)),
+        ];
+        first(&gradient_of(product(), 0, operands))
+    };
+    let limits = Limits::of(DType::F16);
+    // 2049 is a tie between 2048 and 2050: two terms, no rounding before the last.
+    let tie = of(&[2048.0, 1.0], &[1.0]).sum(limits).unwrap();
+    assert_eq!((tie.hull, tie.rounding), (Interval::point(2049.0), 0.0));
+    assert_eq!(tie.rounded(0.0, limits), Interval::point(2048.0));
+    assert_eq!(tie.rounded(0.5, limits), Interval { low: 2048.0, high: 2050.0 });
+    // (2^5 + 1)^2 = 1089 fits into f16; (2^6 + 1)^2 = 4225 rounds to 4224. Two functions: 4 * 2^-10 * 4225.
+    assert_eq!(reach(&of(&[33.0], &[33.0]), limits), Some(Interval::point(1089.0)));
+    let hull = of(&[65.0], &[65.0]).sum(limits).unwrap().hull;
+    let room = 4.0 * 2f64.powi(-10) * 4225.0 + 2f64.powi(-24);
+    assert_eq!(hull, Interval { low: 4224.0, high: 4225.0 }.widened(room));
+}
+
+#[test]
+fn a_term_may_overflow_in_a_half() {
+    // a * 2^-6 * 512 * 512 by a: 4096, by way of 2^18.
+    let halves = |value: f32| vec![f16::from_f32(value)];
+    let times = |left, right| call(Function::Multiply, [left, right]);
+    let product = times(times(times(op(0), op(1)), op(2)), op(3));
+    let operands = [("a", 1.0), ("b", 0.015_625), ("c", 512.0), ("d", 512.0)];
+    let operands = operands.map(|(name, value)| dense(name, &[1], halves(value))).to_vec();
+    let limits = Limits::of(DType::F16);
+    let sum = first(&gradient_of(product, 0, operands)).sum(limits).unwrap();
+    let admits = |value: f64| sum.admits(value, 0.0, limits);
+    assert!(admits(4096.0) && admits(INF), "{sum:?}");
+    assert!(!admits(8192.0) && !admits(-INF) && !admits(f64::NAN) && !admits(0.0), "{sum:?}");
+}
+
+#[test]
+fn the_exponent_of_a_power_widens_the_interval() {
     let power = |base: Expression, exponent: usize| call(Function::Power, [base, op(exponent)]);
-    // |y - 1| |log |x|| |t|, by hand: of 4^3 and its negative, 2 log 4 times 48; of 1/4 to 1/2, log 4 / 2 times 1.
-    near(one(power(op(0), 1), 0, &[4.0, 3.0]).amplified, 96.0 * 4f64.ln());
-    near(one(power(op(0), 1), 0, &[-4.0, 3.0]).amplified, 96.0 * 4f64.ln());
-    near(one(power(op(0), 1), 0, &[0.25, 0.5]).amplified, 0.5 * 4f64.ln());
-    assert_eq!(one(power(op(0), 1), 0, &[4.0, 1.0]).amplified, 0.0);
-    assert_eq!(one(power(op(0), 1), 0, &[0.0, 2.0]).amplified, 0.0, "log 0 is not there");
-    assert_eq!(one(power(op(0), 1), 1, &[4.0, 3.0]).amplified, 0.0, "by the exponent there is none");
-    // Two powers on a path, (a^2)^3 by a is 6 a^5: 2 log 16 of the outer, log 4 of the inner.
-    let twice = one(power(power(op(0), 1), 2), 0, &[4.0, 2.0, 3.0]);
-    near(twice.amplified, 6144.0 * 5.0 * 4f64.ln());
-    near(twice.bound(Limits::of(DType::F64), 2).unwrap(), (17.0 * 6144.0 + twice.amplified) * f64::EPSILON);
-    // Two indices that read the element.
-    let operands = vec![dense("a", &[1], vec![4.0]), dense("b", &[2], vec![3.0, 2.0])];
-    let request = gradient_of(of_operands(Function::Power), 0, operands);
-    near(first(&request).amplified, (96.0 + 8.0) * 4f64.ln());
+    // In units of eps * |t|: 1 for the sum, 8 for the function, |y - 1| |log |x|| for the exponent.
+    let amplified = |expression: Expression, arguments: &[f32], functions: f64| {
+        let found = single(expression, arguments);
+        let radius = radius(&found, DType::F32).unwrap() - 2f64.powi(-149);
+        radius / 2f64.powi(-23) / found.magnitude - 8.0 * functions - 1.0
+    };
+    let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} is {expected}");
+    close(amplified(power(op(0), 1), &[4.0, 3.0], 1.0), 2.0 * 4f64.ln());
+    close(amplified(power(op(0), 1), &[-4.0, 3.0], 1.0), 2.0 * 4f64.ln());
+    close(amplified(power(op(0), 1), &[0.25, 0.5], 1.0), 0.5 * 4f64.ln());
+    close(amplified(power(op(0), 1), &[4.0, 1.0], 1.0), 0.0);
+    // By the exponent there is none.
+    close(amplified(power(op(1), 0), &[3.0, 4.0], 1.0), 0.0);
+    // Two powers on a path, (a^2)^3 by a: 2 log 16 of the outer, log 4 of the inner.
+    close(amplified(power(power(op(0), 1), 2), &[4.0, 2.0, 3.0], 2.0), 5.0 * 4f64.ln());
+    // At 0 the logarithm is not finite, and the term is 0.
+    let zero = one(power(op(0), 1), 0, &[0.0, 2.0]);
+    assert!(radius(&zero, DType::F64).unwrap() < 1e-300);
 }
 
 #[test]
 fn the_factors_of_a_derivative_underflow_one_by_one() {
-    // a^b by b at a = 2^-140 and b = 1: 2^-140 is below the normal numbers of f32, log a is 140 log 2.
+    // a^b by b at a = 2^-140 and b = 1: 2^-140 is below the normal numbers of f32, log a is 140 log 2. The
+    // room for rounding is smaller, (1 + 8) 2^-23 of 2^-140 * 97.
     let power = call(Function::Power, [op(1), op(0)]);
-    near(single(power, &[1.0, 2f32.powi(-140)]).underflow, 2f64.powi(-149) * 140.0 * 2f64.ln());
+    let found = single(power, &[1.0, 2f32.powi(-140)]);
+    let rounding = (9.0 * 2f64.powi(-23)) * found.magnitude + 2f64.powi(-149);
+    let underflow = 2f64.powi(-149) * 140.0 * 2f64.ln();
+    let found = radius(&found, DType::F32).unwrap();
+    assert!((found - rounding - underflow).abs() < 1e-9 * underflow, "{found}");
     // Two contributions, each of 2^-200 times 2^100 on the way: the room of both.
     let [large, small] = [2f32.powi(100), 2f32.powi(-100)];
     let times = |left, right| call(Function::Multiply, [left, right]);
@@ -179,7 +256,7 @@ fn the_factors_of_a_derivative_underflow_one_by_one() {
     ];
     let product = times(times(times(op(0), op(1)), op(2)), op(3));
     let found = first(&gradient_of(product, 0, operands));
-    assert_eq!(found.underflow, 2.0 * 2f64.powi(-149) * 2f64.powi(100));
+    near(radius(&found, DType::F32).unwrap(), 2.0 * 2f64.powi(-149) * 2f64.powi(100));
 }
 
 #[test]
