@@ -14,8 +14,8 @@ mod ranges;
 mod ulp;
 
 use broadcheck_spec::{
-    Convention, Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request,
-    Shape, Success, Tensor,
+    Convention, Expectation, ExpectedRefusal, ExpectedResult, Implementation, OperationKind, Outcome,
+    Refusal, Request, RuleSet, Shape, Success, Tensor,
 };
 use elements::{Rule, elements};
 pub use gradient::{Interval, Precision, enclose, gradient_bounds};
@@ -224,7 +224,7 @@ fn results(
     same_dtype_and_shape("", &expected.tensor, &success.tensor)?;
     let rule = Rule::of(request, expected, latitude);
     elements(&expected.tensor, &success.tensor, &rule)?;
-    extras(expected, success)
+    extras(request, expected, success)
 }
 
 /// Checks that the dtypes and shapes are equal.
@@ -240,8 +240,10 @@ fn same_dtype_and_shape(what: &str, expected: &Tensor, found: &Tensor) -> Result
     Ok(())
 }
 
-/// The intermediate and the flags are judged only if both sides have them. Both are exact.
-fn extras(expected: &ExpectedResult, success: &Success) -> Result<(), Difference> {
+/// Judges the intermediate and the flags: they are wrong where the request has none, and are compared exactly
+/// if both sides have them.
+fn extras(request: &Request, expected: &ExpectedResult, success: &Success) -> Result<(), Difference> {
+    misplaced(request, success)?;
     let extra = |difference: Difference| Difference { kind: DifferenceKind::Extra, ..difference };
     if let (Some(expected), Some(found)) = (&expected.intermediate, &success.intermediate) {
         same_dtype_and_shape("intermediate: ", expected, found).map_err(extra)?;
@@ -252,6 +254,33 @@ fn extras(expected: &ExpectedResult, success: &Success) -> Result<(), Difference
     match (&expected.broadcastable, &success.broadcastable) {
         (Some(expected), Some(found)) if expected != found => {
             difference(DifferenceKind::Extra, format!("broadcastable: expected {expected:?}, got {found:?}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An intermediate exists only where `xla` places an operand on one of a higher rank (clause XLA-8), and flags
+/// only under `theano` (clause THEANO-4). The answer to a gradient has neither.
+fn misplaced(request: &Request, success: &Success) -> Result<(), Difference> {
+    let (rules, operation) = (request.rules().set(), request.operation().kind());
+    let elementwise = operation == OperationKind::Elementwise;
+    if let Some(found) = &success.intermediate
+        && !(elementwise && request.lower_operand().is_some())
+    {
+        let detail = format!(
+            "intermediate: found one of shape {}, expected none: only `elementwise` under `xla` with operands of \
+             different ranks has one, and this is `{operation}` under `{rules}`",
+            found.shape()
+        );
+        return difference(DifferenceKind::Extra, detail);
+    }
+    match &success.broadcastable {
+        Some(found) if !(elementwise && rules == RuleSet::Theano) => {
+            let detail = format!(
+                "broadcastable: found {found:?}, expected none: only `elementwise` under `theano` has flags, and \
+                 this is `{operation}` under `{rules}`"
+            );
+            difference(DifferenceKind::Extra, detail)
         }
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 
 use super::elements::{Reading, Rule, elements_that_differ, holds_extremes};
 use super::{
-    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, index_of, judge,
+    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, index_of, judge, misplaced,
     same_dtype_and_shape,
 };
 use broadcheck_reference::apply;
@@ -31,7 +31,8 @@ impl Latitude {
 /// `minimum` of two zeros may be anything, because what is computed from a zero depends on its sign.
 pub fn compare_outcomes(request: &Request, first: &Outcome, other: &Outcome, latitude: Latitude) -> Verdict {
     if same_outcome(first, other) {
-        return Verdict::Passed;
+        let Outcome::Success(other) = other else { return Verdict::Passed };
+        return misplaced(request, other).map_or_else(Verdict::Failed, |()| Verdict::Passed);
     }
     if let (Outcome::Success(one), Outcome::Success(other)) = (first, other) {
         return results(request, one, other, latitude).map_or_else(Verdict::Failed, |()| Verdict::Passed);
@@ -56,7 +57,7 @@ fn results(request: &Request, one: &Success, other: &Success, latitude: Latitude
         _ => false,
     };
     elements_that_differ(&one.tensor, &other.tensor, &rule, excused)?;
-    extras(&expected, other)
+    extras(request, &expected, other)
 }
 
 /// The first one's result as an expected one. If the latitude is wider than an expected value's, it becomes
