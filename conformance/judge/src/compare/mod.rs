@@ -1,8 +1,9 @@
 //! The only place that judges an outcome against an expectation (clauses V-1 to V-6).
 //!
 //! Refusals are judged by kind, axis and operand; results by dtype, shape, then every element. Elements are
-//! compared bit by bit if the expression is exact, against the set of admissible values if it contains `exp
-//! log tanh power` (`admissible`), and within the bound of clause V-6 for gradients.
+//! compared bit by bit if the expression has one value, against the set of admissible values if it contains
+//! `exp log tanh power` or a `maximum` or `minimum` whose zeros may have either sign (`admissible`), and within
+//! the bound of clause V-6 for gradients.
 
 mod admissible;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod gradient;
 mod outcomes;
 mod ranges;
 mod ulp;
+mod zeros;
 
 use broadcheck_spec::{
     Convention, Expectation, ExpectedRefusal, ExpectedResult, Implementation, OperationKind, Outcome,
@@ -36,7 +38,8 @@ pub const EXPECTED_ULP: u32 = 2;
 pub struct Latitude {
     /// ULPs for `exp log tanh power` (clause V-4). A case's own `tolerance` takes precedence.
     pub ulp: u32,
-    /// Whether `maximum` and `minimum` may return a zero of either sign (clause V-3).
+    /// Whether `maximum` and `minimum` of a +0 and a -0 may return either (clause V-3). A case's `zero_sign:
+    /// any` does not take precedence: it says where this may matter.
     pub any_zero_of_extremes: bool,
 }
 
