@@ -27,6 +27,8 @@ pub(super) struct Reading<'a> {
 pub(super) struct Several<'a> {
     reading: Reading<'a>,
     expression: &'a Expression,
+    /// Whether the expression has no inexact function. Then few elements have several values.
+    is_exact: bool,
     ulp: u32,
     /// Clause V-3: whether an extreme of two zeros has either sign.
     any_zero_of_extremes: bool,
@@ -47,12 +49,14 @@ impl<'a> Rule<'a> {
                 if (any_zero_of_extremes || !expression.is_exact())
                     && reading.alignment.shape == *expected.tensor.shape() =>
             {
+                let is_exact = expression.is_exact();
                 Rule::Admissible(Several {
                     reading,
                     expression,
+                    is_exact,
                     ulp,
                     any_zero_of_extremes,
-                    any_zero_sign: expected.any_zero_sign && !expression.is_exact(),
+                    any_zero_sign: expected.any_zero_sign && !is_exact,
                     expected_ulp: expected.tolerance_ulp,
                 })
             }
@@ -74,6 +78,8 @@ impl<'a> Rule<'a> {
                 let zeros = *any_zero_sign && expected.as_f64() == Some(0.0) && found.as_f64() == Some(0.0);
                 (expected != found && !zeros).then(|| with_bits(expected, found))
             }
+            // The common case, without an index.
+            Rule::Admissible(several) if several.is_exact && expected == found => None,
             Rule::Admissible(several) => several.complaint(&index_of(place, shape), expected, found),
             Rule::Gradient(bounds, zeros) => bounds
                 .complaint(place, expected, found)
@@ -112,7 +118,7 @@ impl<'a> Reading<'a> {
 
 impl Several<'_> {
     fn complaint(&self, index: &[usize], expected: Scalar, found: Scalar) -> Option<String> {
-        if self.expression.is_exact() {
+        if self.is_exact {
             return self.complaint_of_exact(index, expected, found);
         }
         let values = self.reading.values_at(index);
@@ -138,12 +144,8 @@ impl Several<'_> {
         })
     }
 
-    /// Most elements have a single value. The set is computed only for one that differs: both values must be
-    /// in it.
+    /// For two different values: both must be among the right ones.
     fn complaint_of_exact(&self, index: &[usize], expected: Scalar, found: Scalar) -> Option<String> {
-        if expected == found {
-            return None;
-        }
         let right = self.admissible(&self.reading.values_at(index), Ulps::FromTrue(0));
         let both = right.contains(expected) && right.contains(found);
         (!both).then(|| with_bits(expected, found))
