@@ -42,14 +42,16 @@ fn types_are_checked_function_by_function() {
 #[test]
 fn types_come_before_derivatives_and_derivatives_before_the_rules() {
     let less = call(Function::Less, [op(0), op(0)]);
-    let select = call(Function::Select, [less, op(0), op(0)]);
-    let late = call(Function::Add, [select.clone(), op(1)]);
+    let late = call(Function::LogicalNot, [call(Function::Less, [op(0), op(1)])]);
     let mixed = vec![dense("a", &[2], vec![1.0f64; 2]), dense("b", &[3], vec![1.0f32; 3])];
     assert_eq!(kind(&gradient_of(Rules::None, late, 0, mixed.clone())), RefusalKind::DTypeMismatch);
     assert_eq!(
-        kind(&gradient_of(Rules::None, select.clone(), 0, mixed.clone())),
+        kind(&gradient_of(Rules::None, less.clone(), 0, mixed.clone())),
         RefusalKind::UnsupportedFunction
     );
+    // A comparison as a condition is not refused, so what remains is the shapes.
+    let select = call(Function::Select, [less, op(0), op(0)]);
+    assert_eq!(kind(&gradient_of(Rules::None, select, 0, mixed.clone())), RefusalKind::DimensionMismatch);
     let by_the_other = gradient_of(Rules::None, op(0), 1, mixed);
     assert_eq!(kind(&by_the_other), RefusalKind::DimensionMismatch);
     let integers = vec![dense("a", &[2], vec![1i8; 2]), dense("b", &[3], vec![1i8; 3])];

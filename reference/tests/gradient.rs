@@ -115,6 +115,31 @@ fn select_chooses_one_branch() {
 }
 
 #[test]
+fn a_condition_contributes_nothing_even_where_it_contains_w() {
+    // where(a > 0, a, 0.5 a), the leaky rectifier, by a and by the slope; at 0 the condition is false.
+    let positive = || call(Function::Greater, [op(0), op(1)]);
+    let leaky = call(Function::Select, [positive(), op(0), call(Function::Multiply, [op(0), op(2)])]);
+    for (a, by_a, by_slope) in [(3.0, 1.0, 0.0), (-2.0, 0.5, -2.0), (0.0, 0.5, 0.0), (NAN, 0.5, NAN)] {
+        check_by(&leaky, &[a, 0.0, 0.5], &[(0, by_a), (1, 0.0), (2, by_slope)]);
+    }
+    // A condition with a derivative of infinity inside: 1 where it holds, and not NaN.
+    let root = call(Function::Less, [call(Function::Sqrt, [op(0)]), op(1)]);
+    let beside = call(Function::Select, [root, op(0), op(1)]);
+    check_by(&beside, &[0.0, 1.0], &[(0, 1.0), (1, 0.0)]);
+    // A choice between conditions that contain a, under logic.
+    let either = call(Function::Select, [positive(), positive(), call(Function::LogicalNot, [positive()])]);
+    let nested = call(Function::Select, [either, call(Function::Negate, [op(0)]), op(1)]);
+    check_by(&nested, &[3.0, 1.0], &[(0, -1.0), (1, 0.0)]);
+}
+
+/// Checks the gradient by each of these operands, all scalars.
+fn check_by(expression: &Expression, values: &[f64], by: &[(usize, f64)]) {
+    for &(wrt, expected) in by {
+        assert_eq!(one(expression.clone(), wrt, values), Scalar::F64(expected), "{values:?} by {wrt}");
+    }
+}
+
+#[test]
 fn the_losing_side_contributes_nothing() {
     // maximum(log(a), b) at a = 0: b wins, and the infinite derivative of log is not used.
     let expression = call(Function::Maximum, [call(Function::Log, [op(0)]), op(1)]);

@@ -45,7 +45,7 @@ conventions! {
     RefusalOrder "refusal-order" "G-6"
         "Of several faults in a request, the first by the order of precedence is reported, at its leftmost axis.";
     GradientRefusals "gradient-refusals" "GRAD-3"
-        "A gradient that GRAD-3 does not define is refused: of a value that is not a float, or through a comparison.";
+        "A gradient of a result or by an operand that is not a float is refused.";
     GradientTies "gradient-ties" "GRAD-3"
         "Equal arguments of `maximum` and `minimum` get one half each, and the derivative of `abs` at zero is 0.";
     UndefinedFunctions "undefined-functions" "V-2"

@@ -6,7 +6,7 @@ use crate::literal::Reading;
 use crate::raw::{NameOrPlace, Natural, RawRefusal, RawResult};
 use crate::{
     Attribute, DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Function, Operand, Operation,
-    RefusalKind, Request, Rules, Tensor,
+    RefusalKind, Request, Tensor,
 };
 
 /// The largest N in `tolerance: {ulp: N}`.
@@ -201,11 +201,5 @@ impl Reader<'_> {
 
 /// The dtype of the lower-rank operand, which is that of an intermediate.
 pub(crate) fn lower_dtype(request: &Request) -> Option<DType> {
-    match (request.rules(), request.operands()) {
-        (Rules::Xla { .. }, [left, right]) if left.rank() != right.rank() => {
-            // mutant: replace < with <=: the guard of the arm excludes equal ranks
-            Some(if left.rank() < right.rank() { left.dtype() } else { right.dtype() })
-        }
-        _ => None,
-    }
+    request.lower_operand().map(Operand::dtype)
 }

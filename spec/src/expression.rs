@@ -165,9 +165,22 @@ impl Expression {
         }
     }
 
-    /// For each node, whether it depends on the operand: whether it is the operand or a function of it.
+    /// For each node, whether a derivative passes through it on the way from the root to the operand (clause
+    /// GRAD-3): it contains the operand, and it is not in the condition of a `select`.
     pub fn holds(&self, operand: usize) -> Vec<bool> {
-        self.values(|place| place == operand, |_, arguments| arguments.contains(&true))
+        let mut holds = self.values(
+            |place| place == operand,
+            |function, arguments| function.values_of(arguments).contains(&true),
+        );
+        // In reverse order a call comes before its arguments, so a condition is cleared from its root down.
+        for (place, node) in self.nodes.iter().enumerate().rev() {
+            let Node::Call(call) = node else { continue };
+            let values = call.function.values_of(call.arguments());
+            for argument in call.arguments() {
+                holds[*argument] &= holds[place] && values.contains(argument);
+            }
+        }
+        holds
     }
 
     /// Folds the expression from the leaves up: `build` receives each node with its position in
@@ -278,7 +291,12 @@ mod tests {
         assert_eq!(root.arguments(), [2, 5, 6]);
         assert_eq!(select.highest_operand(), 2);
         assert!(select.reads(2) && !select.reads(3) && select.is_exact());
-        assert_eq!(select.holds(2), [true, false, true, false, false, false, false, true]);
+        assert_eq!(
+            select.holds(1),
+            [false, false, false, true, false, true, false, true],
+            "not the condition"
+        );
+        assert_eq!(select.holds(2), [false; 8], "only the condition contains it");
         let depths = select.values(|_| 0, |_, arguments| 1 + arguments.iter().max().unwrap());
         assert_eq!(depths, [0, 0, 1, 0, 0, 1, 0, 2]);
     }

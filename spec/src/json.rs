@@ -352,7 +352,7 @@ fn success(request: &Request, raw: &AnswerResult) -> Result<Success, Malformed> 
         assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Answer, "result", &mut errors)
     });
     let intermediate = raw.intermediate.as_ref().and_then(|raw| {
-        // If there is no lower operand, the intermediate is not compared, but it must still be a tensor.
+        // Without a lower operand there should be no intermediate, which the judge reports.
         let dtype = lower_dtype(request).or(dtype)?;
         let field = "result.intermediate";
         assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Answer, field, &mut errors)

@@ -168,10 +168,10 @@
 //! | field of `result` | |
 //! |---|---|
 //! | `dtype`, `shape`, `values` | required: a dense tensor, compared by clauses V-1 to V-6 |
-//! | `intermediate` | `{shape, values}`, for `xla` with operands of different ranks: the lower-rank operand after the in-dim step; compared only if the answer has it |
-//! | `broadcastable` | `theano`: the flags of the result; compared only if the answer has them |
+//! | `intermediate` | `{shape, values}`, for `elementwise` under `xla` with operands of different ranks: the lower-rank operand after the in-dim step; compared only if the answer has it. An answer to another request must not have it |
+//! | `broadcastable` | `theano`: the flags of the result; compared only if the answer has them. An answer under another rule set must not have them |
 //! | `tolerance` | `{ulp: N}`, N up to [`MAX_TOLERANCE_ULP`], for expressions with `exp`, `log`, `tanh` or `power`, which may differ (V-4); not for `gradient`, which V-6 bounds |
-//! | `zero_sign` | `any`, for expressions with `maximum` or `minimum` (V-3), or `exp`, `log`, `tanh` or `power` (V-4), which leave the sign of a zero open |
+//! | `zero_sign` | `any`, where `maximum` or `minimum` of zeros of both signs (V-3), or `exp`, `log`, `tanh` or `power` (V-4), leave the sign of a zero open. `values` are those of an implementation that orders zeros; any other may return what follows from either zero, as V-3 says: of `1 / maximum(0.0, -0.0)`, an infinity of either sign |
 //!
 //! ## Refusals
 //!

@@ -157,6 +157,19 @@ impl Request {
         (0..self.operands.len()).any(|operand| !expression.reads(operand))
     }
 
+    /// The operand whose axes `xla` places on the other's: the one of lower rank. `None` if the ranks are
+    /// equal, with another number of operands, and under other rule sets. Only a request that has one has an
+    /// intermediate (clause XLA-8).
+    pub fn lower_operand(&self) -> Option<&Operand> {
+        match (&self.rules, &self.operands[..]) {
+            (Rules::Xla { .. }, [left, right]) if left.rank() != right.rank() => {
+                // mutant: replace < with <=: the guard of the arm excludes equal ranks
+                Some(if left.rank() < right.rank() { left } else { right })
+            }
+            _ => None,
+        }
+    }
+
     /// Splits the request into its parts, for building another one from them.
     pub fn into_parts(self) -> (Rules, Operation, Vec<Operand>) {
         (self.rules, self.operation, self.operands)

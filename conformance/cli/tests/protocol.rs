@@ -322,6 +322,17 @@ fn check_judges_a_command_and_goes_on_after_a_crash() {
     };
     assert_parts(&check(0, "good.sh", &[]), &["bad 1.0", "12 passed"]);
     assert_parts(&check(1, "wrong.sh", &[]), &["12 failed", "wrong values", "numpy/mine/sum-12"]);
+    // Under numpy there is no intermediate, and there are no flags.
+    let text = check(1, "reports_more.sh", &[]);
+    assert_parts(&text, &["10 passed", "2 failed", "wrong intermediate or flags"]);
+    assert_parts(
+        &text,
+        &["intermediate: found one of shape (1), expected none: only `elementwise` under `xla`"],
+    );
+    assert_parts(
+        &text,
+        &["broadcastable: found [true], expected none: only `elementwise` under `theano` has flags"],
+    );
     let text = check(1, "exits.sh", &[]);
     assert_parts(
         &text,

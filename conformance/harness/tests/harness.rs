@@ -6,6 +6,7 @@
 
 use broadcheck_harness::smoke::{Ending, Found, smoke};
 use broadcheck_harness::{Options, Process, open};
+use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, expectation_of, judge};
 use broadcheck_spec::{
     ErrorKind, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Tensor,
 };
@@ -104,6 +105,26 @@ fn a_good_harness_answers_everything() {
 fn wrong_answers_are_passed_on() {
     let found = outcomes(&process("wrong.sh", Options::default()));
     assert_eq!(found, (2..=COUNT + 1).map(right).collect::<Vec<_>>());
+}
+
+#[test]
+fn extras_that_the_request_does_not_have_are_passed_on_and_judged() {
+    let requests = requests(COUNT);
+    let found = outcomes(&process("reports_more.sh", Options::default()));
+    for (value, (request, outcome)) in (1..).zip(requests.iter().zip(&found)) {
+        let Outcome::Success(success) = outcome else { panic!("{outcome:?}") };
+        let extras = (success.intermediate.is_some(), success.broadcastable.is_some());
+        assert_eq!(extras, (value == 3, value == 5));
+        let expectation = expectation_of(&right(value)).expect("a result");
+        let verdict = judge(request, &expectation, outcome, Latitude::ANY);
+        match verdict {
+            Verdict::Passed => assert_eq!(extras, (false, false)),
+            Verdict::Failed(Difference { kind, .. }) => {
+                assert_eq!((kind, extras.0 || extras.1), (DifferenceKind::Extra, true));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]

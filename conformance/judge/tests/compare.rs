@@ -1,6 +1,8 @@
 //! Tests every verdict that the judge can give, with its message, and every fault that it must catch.
 
-use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, expectation_of, judge};
+use broadcheck_judge::compare::{
+    Difference, DifferenceKind, Latitude, Verdict, compare_outcomes, expectation_of, judge,
+};
 use broadcheck_reference::Reference;
 use broadcheck_spec::half::f16;
 use broadcheck_spec::{
@@ -144,7 +146,7 @@ fn nans_are_equal_whatever_their_payload() {
 }
 
 #[test]
-fn the_sign_of_zero_counts_unless_the_case_or_the_function_leaves_it_open() {
+fn the_sign_of_zero_counts_unless_the_function_leaves_it_open() {
     let zeros = |function| {
         let operands: [(&[usize], Data); 2] = [(&[], vec![0.0f64].into()), (&[], vec![-0.0f64].into())];
         elementwise(call(function, [operand(0), operand(1)]), &operands)
@@ -155,10 +157,12 @@ fn the_sign_of_zero_counts_unless_the_case_or_the_function_leaves_it_open() {
     };
     let strict = Latitude { any_zero_of_extremes: false, ..Latitude::ANY };
     assert_eq!(difference(verdict(Function::Add, false, Latitude::ANY)).kind, DifferenceKind::Values);
-    assert_eq!(verdict(Function::Add, true, strict), Verdict::Passed);
-    assert_eq!(verdict(Function::Maximum, false, Latitude::ANY), Verdict::Passed);
-    assert_eq!(difference(verdict(Function::Maximum, false, strict)).kind, DifferenceKind::Values);
-    assert_eq!(verdict(Function::Maximum, true, strict), Verdict::Passed);
+    for any_zero_sign in [false, true] {
+        let maximum = |latitude| verdict(Function::Maximum, any_zero_sign, latitude);
+        assert_eq!(maximum(Latitude::ANY), Verdict::Passed);
+        // Who orders zeros must return this one, whatever the case allows others.
+        assert_eq!(difference(maximum(strict)).kind, DifferenceKind::Values);
+    }
 }
 
 #[test]
@@ -214,37 +218,112 @@ fn wrong_acceptance_and_refusal_are_reported() {
     );
 }
 
+/// a and b, added under a rule set; flagged under theano.
+fn sum_under(rules: Rules, shapes: [&[usize]; 2]) -> Request {
+    let operands = ["a", "b"].iter().zip(shapes).map(|(name, shape)| {
+        let operand = Operand::dense(*name, shape, vec![5i32; shape.iter().product()]).unwrap();
+        match rules {
+            Rules::Theano => operand.with_broadcastable(vec![false; shape.len()]).unwrap(),
+            _ => operand,
+        }
+    });
+    let operands = operands.collect();
+    let expression = call(Function::Add, [operand(0), operand(1)]);
+    Request::new(rules, Operation::Elementwise { expression }, operands).unwrap()
+}
+
+fn xla() -> Rules {
+    Rules::Xla { broadcast_dimensions: Some(vec![1]) }
+}
+
 #[test]
 fn intermediate_and_flags_are_judged_if_both_sides_have_them() {
-    let request = elementwise(operand(0), &[(&[1], vec![5i32].into())]);
-    let result = tensor(&[1], vec![5i32]);
-    let step = tensor(&[1, 1], vec![5i32]);
-    let want = Expectation::Result(ExpectedResult {
-        intermediate: Some(step.clone()),
-        broadcastable: Some(vec![true]),
-        ..ExpectedResult::from(result.clone())
-    });
-    let verdict = |intermediate: Option<Tensor>, broadcastable: Option<Vec<bool>>| {
+    let result = tensor(&[1, 1], vec![10i32]);
+    let verdict = |request: &Request, want: &ExpectedResult, intermediate, broadcastable| {
         let success = Success { tensor: result.clone(), intermediate, broadcastable };
-        judge(&request, &want, &Outcome::Success(success), Latitude::ANY)
+        let want = Expectation::Result(want.clone());
+        judge(request, &want, &Outcome::Success(success), Latitude::ANY)
     };
-    assert_eq!(verdict(None, None), Verdict::Passed);
-    assert_eq!(verdict(Some(step), Some(vec![true])), Verdict::Passed);
     let message = |verdict| difference(verdict).to_string();
+    let placed = sum_under(xla(), [&[1], &[1, 1]]);
+    let step = tensor(&[1, 1], vec![5i32]);
+    let want = ExpectedResult { intermediate: Some(step.clone()), ..ExpectedResult::from(result.clone()) };
+    assert_eq!(verdict(&placed, &want, None, None), Verdict::Passed);
+    assert_eq!(verdict(&placed, &want, Some(step), None), Verdict::Passed);
     assert_eq!(
-        message(verdict(Some(tensor(&[1], vec![5i32])), None)),
+        message(verdict(&placed, &want, Some(tensor(&[1], vec![5i32])), None)),
         "wrong intermediate or flags: intermediate: expected shape (1,1), got (1)"
     );
+    let other = Some(tensor(&[1, 1], vec![6i32]));
     assert!(
-        message(verdict(Some(tensor(&[1, 1], vec![6i32])), None))
+        message(verdict(&placed, &want, other.clone(), None))
             .contains("intermediate: element (0,0): expected 5")
     );
+    let unspecified = ExpectedResult::from(result.clone());
+    assert_eq!(verdict(&placed, &unspecified, other, None), Verdict::Passed, "nothing to compare with");
+    let flagged = sum_under(Rules::Theano, [&[1, 1], &[1, 1]]);
+    let want =
+        ExpectedResult { broadcastable: Some(vec![true, false]), ..ExpectedResult::from(result.clone()) };
+    assert_eq!(verdict(&flagged, &want, None, Some(vec![true, false])), Verdict::Passed);
     assert_eq!(
-        message(verdict(None, Some(vec![false]))),
-        "wrong intermediate or flags: broadcastable: expected [true], got [false]"
+        message(verdict(&flagged, &want, None, Some(vec![false, false]))),
+        "wrong intermediate or flags: broadcastable: expected [true, false], got [false, false]"
     );
-    let more = Success { intermediate: Some(result.clone()), ..Success::from(result.clone()) };
-    assert_eq!(judge(&request, &expected(result), &Outcome::Success(more), Latitude::ANY), Verdict::Passed);
+}
+
+#[test]
+fn an_intermediate_or_flags_where_there_are_none_are_wrong() {
+    let intermediate = |request: &Request| given(request, Some(tensor(&[1], vec![5i32])), None);
+    let flags = |request: &Request| given(request, None, Some(vec![true]));
+    let none = sum_under(Rules::None, [&[1], &[1]]);
+    assert_eq!(
+        difference(intermediate(&none)).to_string(),
+        "wrong intermediate or flags: intermediate: found one of shape (1), expected none: only `elementwise` under \
+         `xla` with operands of different ranks has one, and this is `elementwise` under `none`"
+    );
+    assert_eq!(
+        difference(flags(&none)).to_string(),
+        "wrong intermediate or flags: broadcastable: found [true], expected none: only `elementwise` under `theano` has \
+         flags, and this is `elementwise` under `none`"
+    );
+    let numpy = sum_under(Rules::Numpy, [&[1], &[1, 1]]);
+    let pdpd = sum_under(Rules::Pdpd { axis: None }, [&[1, 1], &[1]]);
+    let theano = sum_under(Rules::Theano, [&[1], &[1]]);
+    let equal = sum_under(Rules::Xla { broadcast_dimensions: None }, [&[1], &[1]]);
+    let placed = sum_under(xla(), [&[1], &[1, 1]]);
+    let (rules, _, operands) = tensors_of_floats(&placed).into_parts();
+    let expression = call(Function::Add, [operand(0), operand(1)]);
+    let gradient = Request::new(rules, Operation::Gradient { expression, wrt: 0 }, operands).unwrap();
+    for request in [&numpy, &pdpd, &theano, &equal, &gradient] {
+        assert_eq!(difference(intermediate(request)).kind, DifferenceKind::Extra, "{request:?}");
+    }
+    for request in [&numpy, &pdpd, &equal, &placed, &gradient] {
+        assert_eq!(difference(flags(request)).kind, DifferenceKind::Extra, "{request:?}");
+    }
+    assert_eq!(intermediate(&placed), Verdict::Passed);
+    assert_eq!(flags(&theano), Verdict::Passed);
+}
+
+/// The judge's verdict on the reference's answer to a request, with these extras: once as a case, and once
+/// against the bare answer of another implementation.
+fn given(request: &Request, intermediate: Option<Tensor>, broadcastable: Option<Vec<bool>>) -> Verdict {
+    let bare = match Reference::new().run(request) {
+        Outcome::Success(success) => Success::from(success.tensor),
+        other => panic!("{other:?}"),
+    };
+    let outcome = Outcome::Success(Success { intermediate, broadcastable, ..bare.clone() });
+    let verdict = judge(request, &expected(bare.tensor.clone()), &outcome, Latitude::ANY);
+    assert_eq!(compare_outcomes(request, &Outcome::Success(bare), &outcome, Latitude::ANY), verdict);
+    verdict
+}
+
+/// The request with operands of ones in f64.
+fn tensors_of_floats(request: &Request) -> Request {
+    let (rules, operation, operands) = request.clone().into_parts();
+    let ones = |operand: &Operand| {
+        Operand::dense(operand.name(), operand.shape().clone(), vec![1.0f64; operand.values().len()]).unwrap()
+    };
+    Request::new(rules, operation, operands.iter().map(ones).collect()).unwrap()
 }
 
 #[test]

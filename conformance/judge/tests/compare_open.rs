@@ -5,7 +5,7 @@ use broadcheck_judge::compare::{DifferenceKind, Latitude, Verdict, compare_outco
 use broadcheck_reference::{Reference, apply};
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
-    Capabilities, Data, Expectation, ExpectedResult, Expression, Function, Implementation, Operand,
+    Capabilities, DType, Data, Expectation, ExpectedResult, Expression, Function, Implementation, Operand,
     Operation, Outcome, Refusal, RefusalKind, Request, Rules, Scalar, Success, Tensor,
 };
 
@@ -70,6 +70,151 @@ fn only_zeros_of_either_sign_pass_if_the_case_says_so() {
     assert!(!any(-0.0, 1.0) && !any(-0.0, f64::NAN));
     assert!(any(0.5, 0.5f64.tanh()) && !any(0.5, 0.0));
     assert!(!passes(&tanh(-0.0), vec![0.0]), "without `zero_sign: any` the sign is exact");
+}
+
+/// A number of a float dtype that each of them can represent.
+fn float(dtype: DType, value: f64) -> Data {
+    let number = match dtype {
+        DType::F64 => Scalar::F64(value),
+        #[allow(clippy::cast_possible_truncation, reason = "the value is exact in f32")]
+        DType::F32 => Scalar::F32(value as f32),
+        DType::F16 => Scalar::F16(f16::from_f64(value)),
+        _ => Scalar::Bf16(bf16::from_f64(value)),
+    };
+    Data::from_scalars(dtype, [number]).expect("a number of the dtype")
+}
+
+const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::Bf16];
+const INF: f64 = f64::INFINITY;
+
+/// Checks which answers pass, in every float dtype: for an implementation that may return either zero, and for
+/// one that orders them.
+#[track_caller]
+fn admits(expression: &Expression, operands: &[f64], free: &[f64], ordered: f64) {
+    let candidates = [0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -3.0, 5.0, INF, -INF, f64::NAN];
+    let same = |one: f64, other: f64| one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan());
+    for dtype in FLOATS {
+        let values = operands.iter().map(|&value| float(dtype, value)).collect();
+        let request = elementwise(expression.clone(), values);
+        let Outcome::Success(right) = Reference::new().run(&request) else { panic!("{request:?}") };
+        assert!(same(right.tensor.values().get(0).and_then(Scalar::as_f64).unwrap(), ordered));
+        let expectation = Expectation::Result(ExpectedResult::from(right.tensor.clone()));
+        for answer in candidates {
+            let outcome = Outcome::Success(Success::from(scalar(float(dtype, answer))));
+            for (admitted, any_zero_of_extremes) in [(free, true), (&[ordered][..], false)] {
+                let latitude = Latitude { any_zero_of_extremes, ..Latitude::ANY };
+                let verdict = judge(&request, &expectation, &outcome, latitude);
+                let due = admitted.iter().any(|&one| same(one, answer));
+                assert_eq!(verdict == Verdict::Passed, due, "{dtype} {answer} free: {any_zero_of_extremes}");
+                // Two implementations are compared by the same rule, in either order.
+                let first = Outcome::Success(right.clone());
+                assert_eq!(compare_outcomes(&request, &first, &outcome, latitude) == Verdict::Passed, due);
+                assert_eq!(compare_outcomes(&request, &outcome, &first, latitude) == Verdict::Passed, due);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_extreme_of_two_zeros_is_either_and_all_that_follows() {
+    let divided = |function| call(Function::Divide, [op(2), call(function, [op(0), op(1)])]);
+    for (function, zero) in [(Function::Maximum, 0.0), (Function::Minimum, -0.0)] {
+        let extreme = || call(function, [op(0), op(1)]);
+        for zeros in [[0.0, -0.0], [-0.0, 0.0]] {
+            let with = |more: &[f64]| [&zeros[..], more].concat();
+            admits(&extreme(), &with(&[]), &[0.0, -0.0], zero);
+            admits(&divided(function), &with(&[1.0]), &[INF, -INF], 1.0 / zero);
+            // 0/0 is NaN whatever the sign, and the sign of a zero is lost in a sum with +0.
+            admits(&divided(function), &with(&[0.0]), &[f64::NAN], f64::NAN);
+            admits(&call(Function::Add, [extreme(), op(2)]), &with(&[0.0]), &[0.0], 0.0);
+            admits(&call(Function::Add, [op(2), extreme()]), &with(&[-0.0]), &[0.0, -0.0], zero + -0.0);
+            admits(&call(Function::Abs, [extreme()]), &with(&[]), &[0.0], 0.0);
+            // Each extreme chooses by itself: max - max is -0 if the first is -0 and the second +0.
+            let difference = call(Function::Subtract, [extreme(), extreme()]);
+            admits(&difference, &with(&[]), &[0.0, -0.0], zero - zero);
+            // A select decides by what follows, and a comparison of zeros decides nothing.
+            let below = call(Function::Less, [divided(function), op(2)]);
+            let chosen = call(Function::Select, [below, op(3), op(4)]);
+            let ordered = if 1.0 / zero < 1.0 { 3.0 } else { 5.0 };
+            admits(&chosen, &with(&[1.0, 3.0, 5.0]), &[3.0, 5.0], ordered);
+            let equal = call(Function::Equal, [extreme(), op(2)]);
+            let chosen = call(Function::Select, [equal, op(3), op(4)]);
+            admits(&chosen, &with(&[0.0, 3.0, 5.0]), &[3.0], 3.0);
+            // An extreme of an extreme, and one that a select hides.
+            let nested = call(Function::Maximum, [extreme(), op(2)]);
+            admits(&nested, &with(&[-0.0]), &[0.0, -0.0], zero);
+            let hidden = call(Function::Select, [call(Function::Less, [op(2), op(3)]), op(3), extreme()]);
+            admits(&hidden, &with(&[1.0, 3.0]), &[3.0], 3.0);
+            // The exact values of inexact functions follow too.
+            admits(&call(Function::Exp, [extreme()]), &with(&[]), &[1.0], 1.0);
+            admits(&call(Function::Tanh, [extreme()]), &with(&[]), &[0.0, -0.0], zero);
+        }
+    }
+}
+
+#[test]
+fn an_extreme_of_anything_but_two_zeros_leaves_no_sign_open() {
+    for function in [Function::Maximum, Function::Minimum] {
+        let extreme = || call(function, [op(0), op(1)]);
+        let product = call(Function::Multiply, [extreme(), op(2)]);
+        for pair in [[1.0, 2.0], [2.0, 1.0]] {
+            admits(&product, &[pair[0], pair[1], -0.0], &[-0.0], -0.0);
+        }
+        admits(&product, &[-3.0, -1.0, -0.0], &[0.0], 0.0);
+        // Zeros of one sign, and a zero beside a number.
+        for zero in [0.0, -0.0] {
+            admits(&extreme(), &[zero, zero], &[zero], zero);
+            admits(
+                &call(Function::Divide, [op(2), extreme()]),
+                &[zero, zero, 1.0],
+                &[1.0 / zero],
+                1.0 / zero,
+            );
+        }
+        let loser = if function == Function::Maximum { -3.0 } else { 3.0 };
+        admits(&extreme(), &[-0.0, loser], &[-0.0], -0.0);
+        admits(&extreme(), &[loser, 0.0], &[0.0], 0.0);
+        admits(&extreme(), &[-0.0, f64::NAN], &[f64::NAN], f64::NAN);
+    }
+}
+
+#[test]
+fn both_outcomes_must_follow_from_some_zero() {
+    // A wrong first outcome is not excused by a second one that is right.
+    let request = elementwise(call(Function::Maximum, [op(0), op(1)]), f64s(&[0.0, -0.0]));
+    let outcome = |value: f64| Outcome::Success(Success::from(scalar(vec![value])));
+    let verdict = |one, other| compare_outcomes(&request, &outcome(one), &outcome(other), Latitude::ANY);
+    assert_eq!(verdict(0.0, -0.0), Verdict::Passed);
+    assert!(
+        matches!(verdict(5.0, 0.0), Verdict::Failed(_)) && matches!(verdict(0.0, 5.0), Verdict::Failed(_))
+    );
+}
+
+#[test]
+fn an_element_of_a_gradient_is_open_if_it_depends_on_the_sign_of_a_free_zero() {
+    // a / max(b, c) by a, for b (2) and c (2): 1/max is infinite in the first column, where b is 0 and c is -0,
+    // and 1/2 in the other.
+    let expression = call(Function::Divide, [op(0), call(Function::Maximum, [op(1), op(2)])]);
+    let operand = |name, values: Vec<f64>| Operand::dense(name, [2], values).expect("an operand");
+    let operands =
+        vec![operand("a", vec![1.0, 1.0]), operand("b", vec![0.0, 2.0]), operand("c", vec![-0.0, 1.0])];
+    let request = |wrt| {
+        let operation = Operation::Gradient { expression: expression.clone(), wrt };
+        Request::new(Rules::Numpy, operation, operands.clone()).expect("a request")
+    };
+    let passes = |wrt, values: [f64; 2], any_zero_of_extremes| {
+        let request = request(wrt);
+        let Outcome::Success(right) = Reference::new().run(&request) else { panic!("{request:?}") };
+        let answer = Tensor::new([2], values.to_vec()).expect("two values");
+        let latitude = Latitude { any_zero_of_extremes, ..Latitude::ANY };
+        let expectation = Expectation::Result(ExpectedResult::from(right.tensor));
+        judge(&request, &expectation, &Outcome::Success(Success::from(answer)), latitude) == Verdict::Passed
+    };
+    for free in [false, true] {
+        assert!(passes(0, [INF, 0.5], free));
+        assert_eq!(passes(0, [-INF, 0.5], free), free);
+        assert!(!passes(0, [INF, 0.25], free), "the other column does not depend on a zero");
+    }
 }
 
 /// `exp(o0) > o1`: open if o1 is e and o0 is 1, and true if o1 is 2.

@@ -4,7 +4,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::graph::Graph;
-use broadcheck_spec::{DType, Expression, Function, Node};
+use broadcheck_spec::{Call, DType, Expression, Function, Node};
 use smallvec::SmallVec;
 
 /// The factor of an occurrence (`None` for 1), and the condition under which it counts (`None` for always).
@@ -24,19 +24,22 @@ pub(crate) fn gradient(
 ) -> Option<u32> {
     let nodes = expression.nodes();
     let dtype = if graph.dtype(values[nodes.len() - 1]) == DType::F64 { DType::F64 } else { DType::F32 };
+    // Whether w is below a node, other than in a condition.
     let mut holds: SmallVec<[bool; 32]> = SmallVec::new();
     for node in nodes {
         holds.push(match node {
             Node::Operand(place) => *place == wrt,
-            Node::Call(call) => call.arguments().iter().any(|&argument| holds[argument]),
+            Node::Call(call) => smooth(call).any(|(_, argument)| holds[argument]),
         });
     }
-    // Each node of a tree has one path to the root, which is known before its arguments are visited.
-    let mut paths: SmallVec<[Path; 32]> = smallvec::smallvec![Path::default(); nodes.len()];
+    // Each node of a tree has one path to the root, which is known before its arguments are visited. The nodes
+    // of a condition have none.
+    let mut paths: SmallVec<[Option<Path>; 32]> = smallvec::smallvec![None; nodes.len()];
+    paths[nodes.len() - 1] = Some(Path::default());
     let mut writer = Writer { graph, dtype };
     let mut sum: Option<u32> = None;
-    for (at, node) in nodes.iter().enumerate().rev().filter(|&(at, _)| holds[at]) {
-        let path = paths[at];
+    for (at, node) in nodes.iter().enumerate().rev() {
+        let Some(path) = paths[at].filter(|_| holds[at]) else { continue };
         match node {
             Node::Operand(_) => {
                 let term = writer.term(path);
@@ -47,14 +50,20 @@ pub(crate) fn gradient(
                 for (argument, &place) in arguments.iter_mut().zip(call.arguments()) {
                     *argument = values[place];
                 }
-                for (which, &place) in call.arguments().iter().enumerate().filter(|&(_, &place)| holds[place])
-                {
-                    paths[place] = writer.below(path, call.function(), arguments, values[at], which);
+                for (which, place) in smooth(call).filter(|&(_, place)| holds[place]) {
+                    paths[place] = Some(writer.below(path, call.function(), arguments, values[at], which));
                 }
             }
         }
     }
     sum
+}
+
+/// The arguments of a call through which a derivative passes, with their positions: all but a condition, which
+/// is flat almost everywhere.
+fn smooth(call: &Call) -> impl Iterator<Item = (usize, usize)> {
+    let from = if call.function() == Function::Select { 1 } else { 0 };
+    call.arguments().iter().copied().enumerate().skip(from)
 }
 
 struct Writer<'a> {
@@ -124,7 +133,7 @@ impl Writer<'_> {
                 return self.only_where(path, condition);
             }
             (F::Add, _) | (F::Subtract, _) => return path,
-            // These have no derivative: lowering refuses the request.
+            // These return a bool: they are in conditions, which have no path, or at a root that is refused.
             (
                 F::Equal
                 | F::NotEqual

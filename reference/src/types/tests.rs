@@ -90,10 +90,15 @@ fn a_gradient_requires_floats_and_derivatives() {
     assert_eq!(check(&product, &float, 3), Err(UnsupportedFunction), "w is not a float");
     assert_eq!(check(&operand(3), &float, 1), Err(UnsupportedFunction), "the root is not a float");
     assert_eq!(check(&less(), &float, 1), Err(UnsupportedFunction), "the root is bool");
-    // A comparison is allowed if it does not depend on w, and refused if it does, even as a condition.
+    // A comparison is allowed as a condition, and nowhere else.
     let select = |condition| call(Function::Select, [condition, operand(1), operand(1)]);
     assert_eq!(check(&select(operand(0)), &float, 1), Ok(()));
     assert_eq!(check(&select(call(Function::Equal, [operand(3), operand(3)])), &float, 1), Ok(()));
-    assert_eq!(check(&select(less()), &float, 1), Err(UnsupportedFunction));
-    assert_eq!(check(&select(call(Function::LogicalNot, [less()])), &float, 2), Err(UnsupportedFunction));
+    assert_eq!(check(&select(less()), &float, 1), Ok(()));
+    assert_eq!(check(&select(call(Function::LogicalNot, [less()])), &float, 2), Ok(()));
+    let both = call(Function::LogicalAnd, [less(), less()]);
+    assert_eq!(check(&both, &float, 1), Err(UnsupportedFunction), "the root is a logical function");
+    let chosen = call(Function::Select, [operand(0), less(), operand(0)]);
+    assert_eq!(check(&chosen, &float, 1), Err(UnsupportedFunction), "a comparison chosen by the root");
+    assert_eq!(check(&select(chosen), &float, 1), Ok(()), "a choice between conditions");
 }

@@ -1,12 +1,14 @@
-//! The values that an expression with `exp log tanh power` may take at one index (clause V-4b).
+//! The values that an expression may take at one index if it contains `exp log tanh power` (clause V-4b), or a
+//! `maximum` or `minimum` of two zeros (clause V-3).
 //!
 //! Each node has the set of values that a correct implementation may compute there. Exact functions map sets
-//! to sets; a function that is allowed a few ULPs widens its image by them. A set of floats is split at 0 and
+//! to sets; a function that is allowed a few ULPs widens its image by them, and an extreme of a +0 and a -0 may
+//! be either. A set of floats is split at 0 and
 //! at infinity: on each part every function is monotone in each argument, and so is rounding, so the corners
 //! bound the image. Two nodes are treated as independent even if they share an operand, so the set may be
 //! larger than necessary, but never smaller.
 
-use super::ranges::{Floats, Piece, ValueRange};
+use super::ranges::{Floats, Piece, ValueRange, ZEROS};
 use super::ulp::{from_key, key};
 use broadcheck_reference::apply;
 use broadcheck_spec::{DType, Exactness, Expression, Function, Node, Scalar};
@@ -85,9 +87,18 @@ pub(super) enum Ulps {
     FromReference(u32),
 }
 
-impl From<u32> for Ulps {
-    fn from(ulp: u32) -> Ulps {
-        Ulps::FromTrue(ulp)
+/// What the clauses allow at each function.
+#[derive(Clone, Copy)]
+pub(super) struct Allowed {
+    /// At each inexact function (clause V-4).
+    pub(super) ulps: Ulps,
+    /// At each `maximum` and `minimum` of a +0 and a -0: either (clause V-3).
+    pub(super) any_zero_of_extremes: bool,
+}
+
+impl From<u32> for Allowed {
+    fn from(ulp: u32) -> Allowed {
+        Allowed { ulps: Ulps::FromTrue(ulp), any_zero_of_extremes: false }
     }
 }
 
@@ -101,19 +112,23 @@ impl Ulps {
     }
 }
 
-/// The set at the root of an expression, for these operand values at the index and this many ULPs at every
-/// inexact function.
-pub(super) fn admissible(expression: &Expression, operands: &[Scalar], ulp: impl Into<Ulps>) -> Admissible {
-    admissible_nodes(expression, operands, ulp).pop().expect("an expression has a root")
+/// The set at the root of an expression, for these operand values at the index. A number allows that many ULPs
+/// at every inexact function.
+pub(super) fn admissible(
+    expression: &Expression,
+    operands: &[Scalar],
+    allowed: impl Into<Allowed>,
+) -> Admissible {
+    admissible_nodes(expression, operands, allowed).pop().expect("an expression has a root")
 }
 
 /// The set at each node.
 pub(super) fn admissible_nodes(
     expression: &Expression,
     operands: &[Scalar],
-    ulp: impl Into<Ulps>,
+    allowed: impl Into<Allowed>,
 ) -> Vec<Admissible> {
-    let ulp = ulp.into();
+    let allowed = allowed.into();
     let mut sets: Vec<Admissible> = Vec::with_capacity(expression.nodes().len());
     for node in expression.nodes() {
         let set = match node {
@@ -121,7 +136,7 @@ pub(super) fn admissible_nodes(
             Node::Call(call) => {
                 let arguments: Vec<&Admissible> =
                     call.arguments().iter().map(|&place| &sets[place]).collect();
-                called(call.function(), &arguments, ulp)
+                called(call.function(), &arguments, allowed)
             }
         };
         sets.push(set);
@@ -129,13 +144,13 @@ pub(super) fn admissible_nodes(
     sets
 }
 
-fn called(function: Function, arguments: &[&Admissible], ulp: Ulps) -> Admissible {
+fn called(function: Function, arguments: &[&Admissible], allowed: Allowed) -> Admissible {
     match arguments {
         [Admissible::Points(conditions), then, other] => selected(conditions, then, other),
-        [Admissible::Floats(set)] => Admissible::Floats(unary(function, set, ulp)),
+        [Admissible::Floats(set)] => Admissible::Floats(unary(function, set, allowed.ulps)),
         [Admissible::Floats(left), Admissible::Floats(right)] => match image(function) {
             Image::Comparison => compared(function, left, right),
-            Image::Corners => Admissible::Floats(binary(function, left, right, ulp)),
+            Image::Corners => Admissible::Floats(binary(function, left, right, allowed)),
             Image::Choice | Image::Points => Admissible::Anything,
         },
         [Admissible::Points(points)] => {
@@ -176,8 +191,8 @@ fn unary(function: Function, set: &Floats, ulp: Ulps) -> Floats {
     image.merged()
 }
 
-fn binary(function: Function, left: &Floats, right: &Floats, ulp: Ulps) -> Floats {
-    let dtype = left.dtype;
+fn binary(function: Function, left: &Floats, right: &Floats, allowed: Allowed) -> Floats {
+    let (dtype, ulp) = (left.dtype, allowed.ulps);
     // pow(1, y) is exactly 1 for every y, so 1 is a special value here.
     let one = one(dtype);
     let cuts: &[i64] = if function == Function::Power { &[one] } else { &[] };
@@ -192,12 +207,23 @@ fn binary(function: Function, left: &Floats, right: &Floats, ulp: Ulps) -> Float
                 (Function::Power, Some(base), Piece::Keys(exponent)) if !exponent.is_point() => {
                     negative_base(dtype, base, exponent, ulp, exact)
                 }
+                (Function::Maximum | Function::Minimum, ..)
+                    if allowed.any_zero_of_extremes && are_opposite_zeros(a, b) =>
+                {
+                    Floats { dtype, ranges: ZEROS.map(ValueRange::point).to_vec(), nan: false }
+                }
                 _ => hull(function, dtype, &corners(function, dtype, a, b), ulp, exact),
             };
             image.join(&part);
         }
     }
     image.merged()
+}
+
+/// Whether one is +0 and the other -0.
+fn are_opposite_zeros(a: Piece, b: Piece) -> bool {
+    let [minus, plus] = ZEROS.map(|zero| Piece::Keys(ValueRange::point(zero)));
+    (a == minus && b == plus) || (a == plus && b == minus)
 }
 
 /// A negative base (or -0, or -infinity) to a power that is not known exactly. The sign depends on whether

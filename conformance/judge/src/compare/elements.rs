@@ -1,7 +1,8 @@
 //! Judges results element by element: by bits, by the admissible values, or by the bound for gradients.
 
-use super::admissible::{Admissible, Ulps, admissible};
+use super::admissible::{Admissible, Allowed, Ulps, admissible};
 use super::gradient::Bounds;
+use super::zeros::FreeZeros;
 use super::{Difference, DifferenceKind, EXPECTED_ULP, Latitude, index_of, ulp};
 use broadcheck_reference::{Alignment, align, read};
 use broadcheck_spec::{ExpectedResult, Expression, Function, Operation, Request, Scalar, Shape, Tensor};
@@ -10,10 +11,10 @@ use broadcheck_spec::{ExpectedResult, Expression, Function, Operation, Request, 
 pub(super) enum Rule<'a> {
     /// The same bits; any NaN is NaN (clause V-1).
     Bits { any_zero_sign: bool },
-    /// A value that a correct implementation may return (clause V-4b).
-    Admissible(Inexact<'a>),
-    /// Within the bound of clause V-6.
-    Gradient(Bounds<'a>),
+    /// A value that a correct implementation may return (clauses V-3 and V-4b).
+    Admissible(Several<'a>),
+    /// Within the bound of clause V-6. The element is open if it depends on the sign of a zero that is free.
+    Gradient(Bounds<'a>, Option<FreeZeros<'a>>),
 }
 
 /// The operands of an accepted request, with the element that each index of the result reads.
@@ -22,11 +23,16 @@ pub(super) struct Reading<'a> {
     pub(super) alignment: Alignment,
 }
 
-/// What determines the admissible values at an index.
-pub(super) struct Inexact<'a> {
+/// What determines the admissible values at an index, of which there may be several.
+pub(super) struct Several<'a> {
     reading: Reading<'a>,
     expression: &'a Expression,
+    /// Whether the expression has no inexact function. Then few elements have several values.
+    is_exact: bool,
     ulp: u32,
+    /// Clause V-3: whether an extreme of two zeros has either sign.
+    any_zero_of_extremes: bool,
+    /// Clause V-4: whether a zero of the result has either sign.
     any_zero_sign: bool,
     /// The case's own tolerance, if it has one. An expected value outside it, or outside the tolerance of any
     /// expected value, is itself wrong, whatever the implementation is allowed.
@@ -36,22 +42,32 @@ pub(super) struct Inexact<'a> {
 impl<'a> Rule<'a> {
     pub(super) fn of(request: &'a Request, expected: &ExpectedResult, latitude: Latitude) -> Rule<'a> {
         let extremes = request.operation().expression().is_some_and(holds_extremes);
-        let any_zero_sign = expected.any_zero_sign || (latitude.any_zero_of_extremes && extremes);
+        let any_zero_of_extremes = latitude.any_zero_of_extremes && extremes;
         let ulp = expected.tolerance_ulp.unwrap_or(latitude.ulp);
         match (request.operation(), Reading::of(request)) {
             (Operation::Elementwise { expression }, Some(reading))
-                if !expression.is_exact() && reading.alignment.shape == *expected.tensor.shape() =>
+                if (any_zero_of_extremes || !expression.is_exact())
+                    && reading.alignment.shape == *expected.tensor.shape() =>
             {
-                let expected_ulp = expected.tolerance_ulp;
-                Rule::Admissible(Inexact { reading, expression, ulp, any_zero_sign, expected_ulp })
+                let is_exact = expression.is_exact();
+                Rule::Admissible(Several {
+                    reading,
+                    expression,
+                    is_exact,
+                    ulp,
+                    any_zero_of_extremes,
+                    any_zero_sign: expected.any_zero_sign && !is_exact,
+                    expected_ulp: expected.tolerance_ulp,
+                })
             }
             (Operation::Gradient { expression, wrt }, Some(reading)) => {
+                let zeros = any_zero_of_extremes.then(|| FreeZeros::of(request, expression, *wrt));
                 Bounds::of(reading, expression, *wrt, ulp)
-                    .map_or(Rule::Bits { any_zero_sign: true }, Rule::Gradient)
+                    .map_or(Rule::Bits { any_zero_sign: true }, |bounds| Rule::Gradient(bounds, zeros))
             }
-            // If the rules refuse the request or give another shape, nothing is known about its values except
-            // the expected ones.
-            _ => Rule::Bits { any_zero_sign },
+            // Ordered zeros have one sign. If the rules refuse the request or give another shape, nothing is
+            // known about its values except the expected ones.
+            _ => Rule::Bits { any_zero_sign: expected.any_zero_sign && latitude.any_zero_of_extremes },
         }
     }
 
@@ -62,13 +78,17 @@ impl<'a> Rule<'a> {
                 let zeros = *any_zero_sign && expected.as_f64() == Some(0.0) && found.as_f64() == Some(0.0);
                 (expected != found && !zeros).then(|| with_bits(expected, found))
             }
-            Rule::Admissible(inexact) => inexact.complaint(&index_of(place, shape), expected, found),
-            Rule::Gradient(bounds) => bounds.complaint(place, expected, found),
+            // The common case, without an index.
+            Rule::Admissible(several) if several.is_exact && expected == found => None,
+            Rule::Admissible(several) => several.complaint(&index_of(place, shape), expected, found),
+            Rule::Gradient(bounds, zeros) => bounds
+                .complaint(place, expected, found)
+                .filter(|_| !zeros.as_ref().is_some_and(|zeros| zeros.matter_to(place))),
         }
     }
 }
 
-pub(super) fn holds_extremes(expression: &Expression) -> bool {
+fn holds_extremes(expression: &Expression) -> bool {
     expression.calls().any(|call| matches!(call.function(), Function::Maximum | Function::Minimum))
 }
 
@@ -96,19 +116,22 @@ impl<'a> Reading<'a> {
     }
 }
 
-impl Inexact<'_> {
+impl Several<'_> {
     fn complaint(&self, index: &[usize], expected: Scalar, found: Scalar) -> Option<String> {
+        if self.is_exact {
+            return self.complaint_of_exact(index, expected, found);
+        }
         let values = self.reading.values_at(index);
         // The reference's value is within 1 ULP of the correctly rounded one. An expected value that is
         // right, or as close to it, is therefore within 2 ULPs of the reference's.
         let near = self.expected_ulp.map_or(Ulps::FromReference(EXPECTED_ULP), Ulps::FromTrue);
-        if !self.holds(&admissible(self.expression, &values, near), expected) {
+        if !self.holds(&self.admissible(&values, near), expected) {
             return Some(format!(
                 "expected {expected}, which is itself not within {} ULP per inexact function of what the operands give",
                 self.expected_ulp.unwrap_or(EXPECTED_ULP)
             ));
         }
-        let right = admissible(self.expression, &values, self.ulp);
+        let right = self.admissible(&values, Ulps::FromTrue(self.ulp));
         (!self.holds(&right, found)).then(|| {
             let distance = match (ulp::key(expected), ulp::key(found)) {
                 (Some(a), Some(b)) => format!("{} ULP apart, ", ulp::distance(a, b)),
@@ -121,6 +144,18 @@ impl Inexact<'_> {
         })
     }
 
+    /// For two different values: both must be among the right ones.
+    fn complaint_of_exact(&self, index: &[usize], expected: Scalar, found: Scalar) -> Option<String> {
+        let right = self.admissible(&self.reading.values_at(index), Ulps::FromTrue(0));
+        let both = right.contains(expected) && right.contains(found);
+        (!both).then(|| with_bits(expected, found))
+    }
+
+    fn admissible(&self, values: &[Scalar], ulps: Ulps) -> Admissible {
+        let allowed = Allowed { ulps, any_zero_of_extremes: self.any_zero_of_extremes };
+        admissible(self.expression, values, allowed)
+    }
+
     fn holds(&self, set: &Admissible, value: Scalar) -> bool {
         if self.any_zero_sign { set.contains_up_to_zero_sign(value) } else { set.contains(value) }
     }
@@ -131,19 +166,19 @@ pub(super) fn elements(expected: &Tensor, found: &Tensor, rule: &Rule<'_>) -> Re
     judged(expected, found, |place, shape, want, got| rule.complaint(place, shape, want, got))
 }
 
-/// Judges only the elements that differ, apart from those that are excused.
+/// Judges only the elements that differ.
 pub(super) fn elements_that_differ(
     expected: &Tensor,
     found: &Tensor,
     rule: &Rule<'_>,
-    excused: impl Fn(usize, &Shape) -> bool,
 ) -> Result<(), Difference> {
-    judged(expected, found, |place, shape, want, got| {
-        if want == got {
-            return None;
-        }
-        rule.complaint(place, shape, want, got).filter(|_| !excused(place, shape))
-    })
+    judged(
+        expected,
+        found,
+        |place, shape, want, got| {
+            if want == got { None } else { rule.complaint(place, shape, want, got) }
+        },
+    )
 }
 
 fn judged(

@@ -1,8 +1,9 @@
 //! The only place that judges an outcome against an expectation (clauses V-1 to V-6).
 //!
 //! Refusals are judged by kind, axis and operand; results by dtype, shape, then every element. Elements are
-//! compared bit by bit if the expression is exact, against the set of admissible values if it contains `exp
-//! log tanh power` (`admissible`), and within the bound of clause V-6 for gradients.
+//! compared bit by bit if the expression has one value, against the set of admissible values if it contains
+//! `exp log tanh power` or a `maximum` or `minimum` whose zeros may have either sign (`admissible`), and within
+//! the bound of clause V-6 for gradients.
 
 mod admissible;
 #[cfg(test)]
@@ -12,10 +13,11 @@ mod gradient;
 mod outcomes;
 mod ranges;
 mod ulp;
+mod zeros;
 
 use broadcheck_spec::{
-    Convention, Expectation, ExpectedRefusal, ExpectedResult, Implementation, Outcome, Refusal, Request,
-    Shape, Success, Tensor,
+    Convention, Expectation, ExpectedRefusal, ExpectedResult, Implementation, OperationKind, Outcome,
+    Refusal, Request, RuleSet, Shape, Success, Tensor,
 };
 use elements::{Rule, elements};
 pub use gradient::{Interval, Precision, enclose, gradient_bounds};
@@ -36,7 +38,8 @@ pub const EXPECTED_ULP: u32 = 2;
 pub struct Latitude {
     /// ULPs for `exp log tanh power` (clause V-4). A case's own `tolerance` takes precedence.
     pub ulp: u32,
-    /// Whether `maximum` and `minimum` may return a zero of either sign (clause V-3).
+    /// Whether `maximum` and `minimum` of a +0 and a -0 may return either (clause V-3). A case's `zero_sign:
+    /// any` does not take precedence: it says where this may matter.
     pub any_zero_of_extremes: bool,
 }
 
@@ -224,7 +227,7 @@ fn results(
     same_dtype_and_shape("", &expected.tensor, &success.tensor)?;
     let rule = Rule::of(request, expected, latitude);
     elements(&expected.tensor, &success.tensor, &rule)?;
-    extras(expected, success)
+    extras(request, expected, success)
 }
 
 /// Checks that the dtypes and shapes are equal.
@@ -240,8 +243,10 @@ fn same_dtype_and_shape(what: &str, expected: &Tensor, found: &Tensor) -> Result
     Ok(())
 }
 
-/// The intermediate and the flags are judged only if both sides have them. Both are exact.
-fn extras(expected: &ExpectedResult, success: &Success) -> Result<(), Difference> {
+/// Judges the intermediate and the flags: they are wrong where the request has none, and are compared exactly
+/// if both sides have them.
+fn extras(request: &Request, expected: &ExpectedResult, success: &Success) -> Result<(), Difference> {
+    misplaced(request, success)?;
     let extra = |difference: Difference| Difference { kind: DifferenceKind::Extra, ..difference };
     if let (Some(expected), Some(found)) = (&expected.intermediate, &success.intermediate) {
         same_dtype_and_shape("intermediate: ", expected, found).map_err(extra)?;
@@ -252,6 +257,33 @@ fn extras(expected: &ExpectedResult, success: &Success) -> Result<(), Difference
     match (&expected.broadcastable, &success.broadcastable) {
         (Some(expected), Some(found)) if expected != found => {
             difference(DifferenceKind::Extra, format!("broadcastable: expected {expected:?}, got {found:?}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An intermediate exists only where `xla` places an operand on one of a higher rank (clause XLA-8), and flags
+/// only under `theano` (clause THEANO-4). The answer to a gradient has neither.
+fn misplaced(request: &Request, success: &Success) -> Result<(), Difference> {
+    let (rules, operation) = (request.rules().set(), request.operation().kind());
+    let elementwise = operation == OperationKind::Elementwise;
+    if let Some(found) = &success.intermediate
+        && !(elementwise && request.lower_operand().is_some())
+    {
+        let detail = format!(
+            "intermediate: found one of shape {}, expected none: only `elementwise` under `xla` with operands of \
+             different ranks has one, and this is `{operation}` under `{rules}`",
+            found.shape()
+        );
+        return difference(DifferenceKind::Extra, detail);
+    }
+    match &success.broadcastable {
+        Some(found) if !(elementwise && rules == RuleSet::Theano) => {
+            let detail = format!(
+                "broadcastable: found {found:?}, expected none: only `elementwise` under `theano` has flags, and \
+                 this is `{operation}` under `{rules}`"
+            );
+            difference(DifferenceKind::Extra, detail)
         }
         _ => Ok(()),
     }

@@ -1,15 +1,13 @@
 //! Compares two implementations' outcomes without an expected value. The common case, where they are equal to
 //! the bit, allocates nothing, and only elements that differ are judged.
 
-use super::elements::{Reading, Rule, elements_that_differ, holds_extremes};
+use super::elements::{Rule, elements_that_differ};
 use super::{
-    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, index_of, judge,
+    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, judge, misplaced,
     same_dtype_and_shape,
 };
-use broadcheck_reference::apply;
 use broadcheck_spec::{
-    Data, Expectation, ExpectedResult, Expression, Function, Implementation, Outcome, Refusal, Request,
-    Scalar, Shape, Success, Tensor,
+    Data, Expectation, ExpectedResult, Implementation, Outcome, Refusal, Request, Success, Tensor,
 };
 
 impl Latitude {
@@ -26,12 +24,10 @@ impl Latitude {
 /// Judges another implementation's outcome by the first one's, which is a result or a refusal. `latitude` is
 /// what both ask for ([`Latitude::of_both`]). If it is wider than an expected value's ([`EXPECTED_ULP`]), it
 /// also applies to the first one's values.
-///
-/// If either may return a zero of either sign (clause V-3), an element that depends on a `maximum` or
-/// `minimum` of two zeros may be anything, because what is computed from a zero depends on its sign.
 pub fn compare_outcomes(request: &Request, first: &Outcome, other: &Outcome, latitude: Latitude) -> Verdict {
     if same_outcome(first, other) {
-        return Verdict::Passed;
+        let Outcome::Success(other) = other else { return Verdict::Passed };
+        return misplaced(request, other).map_or_else(Verdict::Failed, |()| Verdict::Passed);
     }
     if let (Outcome::Success(one), Outcome::Success(other)) = (first, other) {
         return results(request, one, other, latitude).map_or_else(Verdict::Failed, |()| Verdict::Passed);
@@ -46,17 +42,8 @@ fn results(request: &Request, one: &Success, other: &Success, latitude: Latitude
     same_dtype_and_shape("", &one.tensor, &other.tensor)?;
     let expected = expected(request, one, latitude);
     let rule = Rule::of(request, &expected, latitude);
-    let extremes = request.operation().expression().filter(|expression| holds_extremes(expression));
-    let reading = extremes.filter(|_| latitude.any_zero_of_extremes).and_then(|_| Reading::of(request));
-    let excused = |place: usize, shape: &Shape| match (&reading, extremes) {
-        // A gradient's element depends on many indices.
-        (Some(reading), Some(expression)) if reading.alignment.shape == *shape => {
-            zeros_meet(expression, &reading.values_at(&index_of(place, shape)))
-        }
-        _ => false,
-    };
-    elements_that_differ(&one.tensor, &other.tensor, &rule, excused)?;
-    extras(&expected, other)
+    elements_that_differ(&one.tensor, &other.tensor, &rule)?;
+    extras(request, &expected, other)
 }
 
 /// The first one's result as an expected one. If the latitude is wider than an expected value's, it becomes
@@ -70,21 +57,6 @@ fn expected(request: &Request, success: &Success, latitude: Latitude) -> Expecte
         Some(Expectation::Result(expected)) => expected,
         _ => ExpectedResult::from(success.tensor.clone()),
     }
-}
-
-/// Whether, for these operand values, a `maximum` or `minimum` has two zeros of different signs as arguments.
-fn zeros_meet(expression: &Expression, operands: &[Scalar]) -> bool {
-    let mut found = false;
-    expression.values(
-        |operand| operands[operand],
-        |function, arguments| {
-            let extreme = matches!(function, Function::Maximum | Function::Minimum);
-            let zeros = arguments.iter().all(|argument| argument.as_f64() == Some(0.0));
-            found |= extreme && zeros && arguments[0] != arguments[1];
-            apply(function, arguments)
-        },
-    );
-    found
 }
 
 /// Whether two outcomes are equal to the bit: both results, or both refusals (whose messages may differ).
@@ -137,7 +109,7 @@ fn same_values(one: &Data, other: &Data) -> bool {
 mod tests {
     use super::*;
     use broadcheck_spec::half::{bf16, f16};
-    use broadcheck_spec::{Operand, Operation, Rules};
+    use broadcheck_spec::{Expression, Function, Operand, Operation, Rules};
 
     fn request(function: Function, values: [f64; 2]) -> Request {
         let both = [Expression::operand(0), Expression::operand(1)];

@@ -91,7 +91,10 @@ pub(super) static FAULTS: &[Fault] = &[
         class: Class::Dtypes,
         title: "A gradient with respect to an integer is not refused.",
         reports: &[],
-        plant: |d| d.types.continuous = |dtype| dtype != DType::Bool,
+        plant: |d| {
+            d.types.continuous = |dtype| dtype != DType::Bool;
+            d.types.smooth_root = |dtype| dtype != DType::Bool;
+        },
     },
     Fault {
         id: "dtypes/halves-not-rounded-between",

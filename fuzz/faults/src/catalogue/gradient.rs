@@ -353,8 +353,56 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "gradient/of-comparisons",
         class: Class::Gradient,
-        title: "A comparison on the path to the operand gives 0 instead of a refusal.",
+        title: "The gradient of a comparison is 0 instead of a refusal.",
         reports: &[],
-        plant: |d| d.types.differentiable = |_| true,
+        plant: |d| d.types.smooth_root = |dtype| dtype.is_float() || dtype == DType::Bool,
+    },
+    Fault {
+        id: "gradient/condition-of-the-operand-refused",
+        class: Class::Gradient,
+        title: "A select whose condition contains the operand is refused.",
+        reports: &[],
+        plant: |d| d.types.condition_of_w = false,
+    },
+    Fault {
+        id: "gradient/condition-as-a-number",
+        class: Class::Gradient,
+        title: "The condition of select is differentiated as if it were a number, and a comparison as a difference.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| {
+                let chosen = partials(f, x, r);
+                if f == Function::Select {
+                    [Some(x[1] - x[2]), chosen[1], chosen[2]]
+                } else if matches!(f, Function::Less | Function::LessEqual) {
+                    [Some(-1.0), Some(1.0), None]
+                } else if matches!(f, Function::Greater | Function::GreaterEqual) {
+                    [Some(1.0), Some(-1.0), None]
+                } else {
+                    chosen
+                }
+            };
+        },
+    },
+    Fault {
+        id: "gradient/select-takes-both-branches",
+        class: Class::Gradient,
+        title: "The gradient of select reaches both branches, whatever the condition is.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| with(f, x, r, Function::Select, [None, Some(1.0), Some(1.0)]);
+        },
+    },
+    Fault {
+        id: "gradient/select-of-the-operand-alone",
+        class: Class::Gradient,
+        title: "The gradient of select only reaches the branch that is taken if the condition is true.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| {
+                let taken = (x[0] != 0.0).then_some(1.0);
+                with(f, x, r, Function::Select, [None, taken, None])
+            };
+        },
     },
 ];

@@ -2,7 +2,7 @@
 //! GRAD-3).
 
 use super::convert::wider;
-use broadcheck_spec::{DType, Function, Node, Operation, Refusal, RefusalKind, Request};
+use broadcheck_spec::{Call, DType, Function, Node, Operation, Refusal, RefusalKind, Request};
 
 /// The decisions about dtypes.
 #[derive(Clone)]
@@ -15,9 +15,11 @@ pub(crate) struct Types {
     pub(crate) defined: fn(Function, DType) -> bool,
     /// The dtype of the function's result.
     pub(crate) answer: fn(Function, DType) -> DType,
-    /// GRAD-3: whether the function may occur on a path to w.
-    pub(crate) differentiable: fn(Function) -> bool,
-    /// GRAD-3: whether a gradient exists for this dtype.
+    /// GRAD-3: whether the condition of a `select` may contain w.
+    pub(crate) condition_of_w: bool,
+    /// GRAD-3: whether a result of this dtype has a gradient.
+    pub(crate) smooth_root: fn(DType) -> bool,
+    /// GRAD-3: whether a gradient exists by an operand of this dtype.
     pub(crate) continuous: fn(DType) -> bool,
     /// G-6: whether types are checked before the rule set's clauses.
     pub(crate) before_shapes: bool,
@@ -30,7 +32,8 @@ impl Default for Types {
             condition: |dtype| dtype == DType::Bool,
             defined,
             answer: |function, dtype| if gives_bool(function) { DType::Bool } else { dtype },
-            differentiable: |function| !gives_bool(function),
+            condition_of_w: true,
+            smooth_root: DType::is_float,
             continuous: DType::is_float,
             before_shapes: true,
         }
@@ -99,23 +102,14 @@ impl Types {
     }
 
     fn check_gradient(&self, request: &Request, root: DType, wrt: usize) -> Result<(), Refusal> {
-        if !(self.continuous)(root) || !(self.continuous)(request.operands()[wrt].dtype()) {
+        if !(self.smooth_root)(root) || !(self.continuous)(request.operands()[wrt].dtype()) {
             return Err(unsupported("a gradient of a dtype that is not a float".into()));
         }
-        let nodes = request.operation().expression().map_or(&[][..], |expression| expression.nodes());
-        let mut holds: Vec<bool> = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            let held = match node {
-                Node::Operand(operand) => *operand == wrt,
-                Node::Call(call) => call.arguments().iter().any(|&place| holds[place]),
-            };
-            if let Node::Call(call) = node
-                && held
-                && !(self.differentiable)(call.function())
-            {
-                return Err(unsupported(format!("{} has no derivative", call.function())));
-            }
-            holds.push(held);
+        let Some(expression) = request.operation().expression() else { return Ok(()) };
+        let holds = |call: &Call| expression.part(call.arguments()[0]).reads(wrt);
+        let chosen = expression.calls().any(|call| call.function() == Function::Select && holds(call));
+        if chosen && !self.condition_of_w {
+            return Err(unsupported("a condition that depends on the operand".into()));
         }
         Ok(())
     }

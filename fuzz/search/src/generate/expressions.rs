@@ -44,7 +44,7 @@ pub(super) struct Builder<'a> {
     calls: usize,
     /// The operands' dtypes.
     pub(super) dtypes: &'a [DType],
-    /// For a gradient, the operand that no condition may contain.
+    /// The operand of a gradient, whose dtype the expression has.
     pub(super) wrt: Option<usize>,
     used: u64,
 }
@@ -69,7 +69,7 @@ impl<'a> Builder<'a> {
             None => self.dtypes.iter().copied().find(|&dtype| dtype != DType::Bool).unwrap_or(DType::Bool),
         };
         let truth = number == DType::Bool || self.wrt.is_none() && self.choices.chance(1, 8);
-        let root = if truth { self.truth(leaves, false) } else { self.number(number, leaves) };
+        let root = if truth { self.truth(leaves) } else { self.number(number, leaves) };
         let root = root.unwrap_or_else(|| Expression::operand(self.wrt.unwrap_or(0)));
         if truth { root } else { self.chain(root, number) }
     }
@@ -83,10 +83,9 @@ impl<'a> Builder<'a> {
         (0..length).fold(root, |root, _| self.unary(root, dtype))
     }
 
-    fn leaf(&mut self, want: DType, condition: bool) -> Option<Expression> {
-        let hidden = if condition { self.wrt } else { None };
-        let fits = |place: &usize| self.dtypes[*place] == want && Some(*place) != hidden;
-        let fitting: Vec<usize> = (0..self.dtypes.len()).filter(fits).collect();
+    fn leaf(&mut self, want: DType) -> Option<Expression> {
+        let fitting: Vec<usize> =
+            (0..self.dtypes.len()).filter(|&place| self.dtypes[place] == want).collect();
         let fresh = fitting.iter().copied().find(|&place| self.used >> place.min(63) & 1 == 0);
         let place = match fresh {
             Some(fresh) if !self.choices.chance(1, 8) => fresh,
@@ -121,13 +120,15 @@ impl<'a> Builder<'a> {
     /// An expression of a numeric dtype.
     fn number(&mut self, want: DType, leaves: usize) -> Option<Expression> {
         if leaves <= 1 {
-            let leaf = self.leaf(want, false)?;
+            let leaf = self.leaf(want)?;
             return Some(if self.choices.chance(1, 4) { self.unary(leaf, want) } else { leaf });
         }
         if leaves > 2 && self.may_call(Function::Select, want) && self.choices.chance(1, 4) {
             let part = leaves / 3;
             self.calls -= 1;
-            if let Some(condition) = self.truth(part, true) {
+            if let Some(condition) = self.truth(part) {
+                // A gradient whose operand is in a condition alone is 0: the branches should contain it as well.
+                self.used &= self.wrt.map_or(!0, |wrt| !(1 << wrt.min(63)));
                 let one = self.number(want, part)?;
                 let other = self.number(want, leaves - 2 * part)?;
                 return Some(call(Function::Select, [condition, one, other]));
@@ -150,10 +151,10 @@ impl<'a> Builder<'a> {
         (left, leaves - left)
     }
 
-    /// A boolean expression; in a condition, without the operand of a gradient.
-    fn truth(&mut self, leaves: usize, condition: bool) -> Option<Expression> {
+    /// A boolean expression.
+    fn truth(&mut self, leaves: usize) -> Option<Expression> {
         if (leaves <= 1 || self.choices.chance(1, 4))
-            && let Some(leaf) = self.leaf(DType::Bool, condition)
+            && let Some(leaf) = self.leaf(DType::Bool)
         {
             let negated = self.may_call(Function::LogicalNot, DType::Bool) && self.choices.chance(1, 4);
             self.calls -= usize::from(negated);
@@ -164,13 +165,13 @@ impl<'a> Builder<'a> {
             && let Some(function) = self.pick(&LOGIC, DType::Bool)
         {
             let (left, right) = self.split(leaves);
-            let arguments = [self.truth(left, condition)?, self.truth(right, condition)?];
+            let arguments = [self.truth(left)?, self.truth(right)?];
             return Some(call(function, arguments));
         }
         let dtype = self.choices.one_of(self.dtypes);
         let functions = if dtype == DType::Bool { &COMPARISONS_OF_TRUTH[..] } else { &COMPARISONS };
         let function = self.pick(functions, dtype)?;
-        Some(call(function, [self.leaf(dtype, condition)?, self.leaf(dtype, condition)?]))
+        Some(call(function, [self.leaf(dtype)?, self.leaf(dtype)?]))
     }
 }
 

@@ -20,7 +20,7 @@ pub(in crate::generate) fn in_types(
         match fault {
             RefusalKind::DTypeMismatch => expression = mixed(choices, profile, expression, dtypes),
             RefusalKind::UnsupportedFunction if gradient && choices.chance(1, 4) => {
-                expression = chosen_by(profile, expression, wrt);
+                expression = compared(profile, expression, wrt);
             }
             RefusalKind::UnsupportedFunction => {
                 (expression, wrt) = undefined(choices, profile, expression, wrt, dtypes);
@@ -103,11 +103,10 @@ fn undefined(
     (call(function, arguments), wrt)
 }
 
-/// A condition that contains w. The root is still a float, but the comparison on the path has no derivative.
-fn chosen_by(profile: &Profile, expression: Expression, wrt: usize) -> Expression {
-    if !profile.functions.contains(Function::Select) || !profile.functions.contains(Function::Less) {
+/// A comparison with w as the root: its result is bool, which has no gradient.
+fn compared(profile: &Profile, expression: Expression, wrt: usize) -> Expression {
+    if !profile.functions.contains(Function::Less) {
         return expression;
     }
-    let condition = call(Function::Less, [Expression::operand(wrt), Expression::operand(wrt)]);
-    call(Function::Select, [condition, expression.clone(), expression])
+    call(Function::Less, [expression, Expression::operand(wrt)])
 }

@@ -47,7 +47,7 @@ const LAYOUTS: [&str; 8] = [
     "overlapping",
     "at an offset",
 ];
-const ATTRIBUTES: [&str; 14] = [
+const ATTRIBUTES: [&str; 15] = [
     "axis absent",
     "axis -1",
     "axis given",
@@ -62,6 +62,7 @@ const ATTRIBUTES: [&str; 14] = [
     "an operand twice",
     "wrt a view",
     "wrt unused",
+    "wrt in a condition and a branch",
 ];
 const PATTERNS: [&str; 6] = [
     "one operand",
@@ -239,6 +240,11 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
         if let Operation::Gradient { wrt, .. } = request.operation() {
             found.extend(operands[*wrt].strides().is_some().then_some("wrt a view"));
             found.extend((uses[*wrt] == 0).then_some("wrt unused"));
+            let smooth = expression.holds(*wrt);
+            let in_branches = |&(place, node): &(usize, &Node)| *node == Node::Operand(*wrt) && smooth[place];
+            let in_branches = expression.nodes().iter().enumerate().filter(in_branches).count();
+            let masked = (1..uses[*wrt]).contains(&in_branches);
+            found.extend(masked.then_some("wrt in a condition and a branch"));
         }
     }
     found.iter().for_each(|name| add_named(topics, "attributes", &ATTRIBUTES, name));
