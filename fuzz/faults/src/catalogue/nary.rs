@@ -90,13 +90,13 @@ pub(super) static FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        id: "nary/64-at-most",
+        id: "nary/32-take-part",
         class: Class::Nary,
-        title: "Which operands are used is stored in 64 bits, and later operands take no part.",
+        title: "Which operands take part is stored in 32 bits, and later operands are ignored for the common shape.",
         reports: &[],
         plant: |d| {
             d.shapes.all = |lengths, common| {
-                lengths.iter().take(64).try_fold(1, |so_far, &length| common(so_far, length))
+                lengths.iter().take(32).try_fold(1, |so_far, &length| common(so_far, length))
             };
         },
     },
