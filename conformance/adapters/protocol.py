@@ -40,8 +40,8 @@ VERSION = 1
 # A larger result is skipped before it is allocated.
 MAX_ELEMENTS = 1 << 28
 
-# Operands are passed as NumPy arrays, which have at most this many axes.
-NUMPY_RANK = 64
+# Operands are passed as NumPy arrays, which have at most this many axes: 32 before NumPy 2.
+NUMPY_RANK = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 
 # What a system may declare in addition: conformance/PROTOCOL.md explains each field.
 OPTIONAL_FIELDS = (

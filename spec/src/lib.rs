@@ -213,6 +213,10 @@
 //!   or one element each, but not all of one element. Under `theano` the flag of a vector of one element
 //!   is true. Element j of operand i, both counted from 0, is (j + 1) · 10^i; the expression is the sum
 //!   from left to right.
+//! - `numpy-many-operands` and `theano-many-operands`, with `operands: k`, `long: l` and `length: n`: k vectors
+//!   of which l, 1 or 2, have n elements, in every position, and the others one element. Under `theano` the
+//!   flag of a vector of one element is true. Element j of operand i, both counted from 0, is (j + 1) · (i +
+//!   1); the expression is the sum from left to right.
 //! - `RULES-long`, also with `-views`, `-dtypes`, `-gradients` or `-broadcasts`, with `from` and `to`:
 //!   for each length n in this range, vectors of n elements, matrices of n rows of three and matrices of
 //!   three rows of n, combined with a row, a column, a scalar or each other, as the rule set allows.

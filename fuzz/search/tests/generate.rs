@@ -62,7 +62,7 @@ const RARE: [(&str, &str, f64); 10] = [
     ("outcome", "errored", 0.0),
     ("refusal", "without kind", 0.0),
     ("rank", "more", 0.0),
-    ("operands", "more", 0.0),
+    ("operands", "31 to 70", 0.0005),
     ("length", "about a block", 0.0002),
     ("elements of the accepted", "1025 to 8192", 0.0003),
     ("elements of the accepted", "8193 to 65535", 0.0),

@@ -70,7 +70,7 @@ pub(super) struct Args {
 
     /// Run only about N cases of each sweep, for slow implementations
     ///
-    /// A sweep has up to 72,250 cases. The sample is spread evenly and is the same in every run. The report
+    /// A sweep has up to 146,410 cases. The sample is spread evenly and is the same in every run. The report
     /// names the sweeps that were sampled.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample_sweeps: Option<u64>,

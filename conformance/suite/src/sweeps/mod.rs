@@ -1,17 +1,19 @@
 //! Sweeps: families of cases that are too large to list, given by a name and integers.
 //!
-//! Patterns and long runs expand to cases whose expected values come from a closed formula. A sweep with the
+//! Patterns, many operands and long runs expand to cases whose expected values come from a closed formula. A sweep with the
 //! name of a [`RelationSweep`] checks that relation over all small requests. The number of cases is computed
 //! before anything is expanded, and the sweep's `expect` must state it.
 //!
 //! | sweep | `with` |
 //! |---|---|
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
+//! | `numpy-many-operands`, `theano-many-operands` | `operands` 2 to 96, `long` 1 or 2 of them, `length` 2 to 9 |
 //! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-broadcasts` after it | `from` and `to`: lengths of 1 to 100,000 |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
 mod batched;
 mod long;
+mod many;
 mod patterns;
 mod run;
 
@@ -20,8 +22,9 @@ pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 use crate::relations::{Extent, RELATION_SWEEPS, RelationSweep};
 use crate::retype::ORDER;
 use broadcheck_judge::text::plural;
-use broadcheck_spec::{Capabilities, Case, RuleSet, Sweep};
+use broadcheck_spec::{Capabilities, Case, Request, RuleSet, Sweep};
 use long::{Arrangements, LongRuns};
+use many::ManyOperands;
 use patterns::Patterns;
 use std::collections::BTreeMap;
 
@@ -44,6 +47,7 @@ pub enum Expansion {
 /// A sweep with its bounds, checked.
 enum Checked {
     Patterns(Patterns),
+    Many(ManyOperands),
     Long(LongRuns),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
@@ -51,7 +55,8 @@ enum Checked {
 /// The names of the sweeps.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let long = long::ARRANGEMENTS.iter().map(|sweep| sweep.name);
-    patterns::NAMES.into_iter().chain(long).chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
+    let patterns = patterns::NAMES.into_iter().chain(many::NAMES);
+    patterns.chain(long).chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
 }
 
 /// Checks that a sweep can be expanded, without expanding it: it has a known name, the right integers within
@@ -71,6 +76,7 @@ pub fn validate(sweep: &Sweep) -> Result<(), String> {
 pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
     Ok(match checked(sweep)? {
         Checked::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
+        Checked::Many(many) => Expansion::Cases(many.cases(sweep)),
         Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
         Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
     })
@@ -82,18 +88,33 @@ pub fn is_compact(sweep: &Sweep) -> bool {
     patterns::rules_of(&sweep.sweep).is_some()
 }
 
-/// [`expand`] for an implementation with these capabilities. Patterns are expanded in the first dtype of
-/// [`ORDER`] that it has, f64 if it has that. The cases of other sweeps are not changed: running them
+/// Whether [`expand_for`] expands a sweep in a dtype of the implementation.
+fn is_in_its_dtype(sweep: &Sweep) -> bool {
+    is_compact(sweep) || many::rules_of(&sweep.sweep).is_some()
+}
+
+/// [`expand`] for an implementation with these capabilities. Patterns and many operands are expanded in the
+/// first dtype of [`ORDER`] that it has, f64 if it has that. The cases of other sweeps are not changed: running them
 /// [retypes](crate::retype) each where necessary.
 ///
 /// # Errors
 /// As for [`validate`].
 pub fn expand_for(sweep: &Sweep, capabilities: &Capabilities) -> Result<Expansion, String> {
-    let Checked::Patterns(patterns) = checked(sweep)? else { return expand(sweep) };
-    let covered = |patterns: &Patterns| capabilities.covers(&patterns.request()).is_ok();
-    let candidates = ORDER.into_iter().filter(|dtype| capabilities.dtypes.contains(dtype));
-    let other = candidates.map(|dtype| patterns.in_dtype(dtype)).find(covered);
-    Ok(Expansion::Cases(other.unwrap_or(patterns).cases(sweep)))
+    let mut candidates = ORDER.into_iter().filter(|dtype| capabilities.dtypes.contains(dtype));
+    let covered = |request: Request| capabilities.covers(&request).is_ok();
+    Ok(match checked(sweep)? {
+        Checked::Patterns(patterns) => {
+            let mut others = candidates.map(|dtype| patterns.in_dtype(dtype));
+            let other = others.find(|patterns| covered(patterns.request()));
+            Expansion::Cases(other.unwrap_or(patterns).cases(sweep))
+        }
+        Checked::Many(many) => {
+            let of = |dtype| many.in_dtype(dtype).filter(|many| covered(many.request()));
+            let other = candidates.find_map(of);
+            Expansion::Cases(other.unwrap_or(many).cases(sweep))
+        }
+        Checked::Long(_) | Checked::Relation { .. } => return expand(sweep),
+    })
 }
 
 fn checked(sweep: &Sweep) -> Result<Checked, String> {
@@ -118,6 +139,11 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
         let patterns = Patterns::new(rules, operands, length)?;
         let count = patterns.count();
         return Ok((Checked::Patterns(patterns), rules, count));
+    }
+    if let Some(rules) = many::rules_of(&sweep.sweep) {
+        let many = ManyOperands::new(rules, integers(&sweep.with, ["operands", "long", "length"])?)?;
+        let count = many.count();
+        return Ok((Checked::Many(many), rules, count));
     }
     if let Some(arrangements) = Arrangements::named(&sweep.sweep) {
         let [from, to] = integers(&sweep.with, ["from", "to"])?;

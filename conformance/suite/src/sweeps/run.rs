@@ -1,7 +1,7 @@
 //! Runs a sweep against an implementation: one line of the report for all its cases.
 
 use super::batched::check_batch;
-use super::{Expansion, expand_for, is_compact};
+use super::{Expansion, expand_for, is_in_its_dtype};
 use crate::known::Known;
 use crate::parallel::over_ranges;
 use crate::relations::{Extent, Original, RelationSweep, Satisfied, Violation};
@@ -70,9 +70,9 @@ pub fn run_sample(
     let mut report = match expand_for(sweep, implementation.capabilities()) {
         Ok(Expansion::Cases(cases)) => {
             let mut report = run_all(implementation, &cases, sample);
-            // Patterns are expanded in a dtype of the implementation: in f64 if it has that.
+            // Patterns and many operands are expanded in a dtype of the implementation: in f64 if it has that.
             let dtype = cases.first().map(|case| case.request.operands()[0].dtype());
-            if is_compact(sweep) && report.judged.status != Status::Skipped {
+            if is_in_its_dtype(sweep) && report.judged.status != Status::Skipped {
                 report.judged.retyped = dtype.filter(|&dtype| dtype != DType::F64);
             }
             report

@@ -12,6 +12,25 @@ fn first_that_matches(shapes: &[Vec<usize>], operand: usize, rank: usize) -> usi
     (0..=missing).find(matches).unwrap_or(missing)
 }
 
+/// The second axis of the highest operand if a vector's length equals that one; otherwise right-aligned.
+fn on_the_channels(shapes: &[Vec<usize>], operand: usize, rank: usize) -> usize {
+    let (own, missing) = (&shapes[operand], rank.saturating_sub(shapes[operand].len()));
+    let Some(highest) = shapes.iter().find(|shape| shape.len() == rank) else { return missing };
+    let fits = rank > 2 && matches!(own[..], [length] if length != 1 && length == highest[1]);
+    if fits { 1 } else { missing }
+}
+
+/// The last axis that is neither the first nor the last one, and that a vector fits as it fits the last one.
+fn inner_axis_that_fits_too(shapes: &[Vec<usize>], operand: usize, rank: usize) -> usize {
+    let (own, missing) = (&shapes[operand], rank.saturating_sub(shapes[operand].len()));
+    let Some(highest) = shapes.iter().find(|shape| shape.len() == rank) else { return missing };
+    let ([length], [_, inner @ .., last]) = (&own[..], &highest[..]) else { return missing };
+    if *length == 1 || length != last {
+        return missing;
+    }
+    inner.iter().rposition(|other| other == length).map_or(missing, |place| place + 1)
+}
+
 pub(super) static FAULTS: &[Fault] = &[
     Fault {
         id: "alignment/left",
@@ -35,6 +54,20 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "An operand of lower rank is aligned with the first axes that have the same lengths.",
         reports: &[report("xtensor", "https://github.com/xtensor-stack/xtensor/issues/1345")],
         plant: |d| d.shapes.missing = first_that_matches,
+    },
+    Fault {
+        id: "alignment/vector-on-the-channels",
+        class: Class::Alignment,
+        title: "A vector that fits the second axis is aligned with it, as if that were the axis of channels.",
+        reports: &[report("openvino", "https://github.com/openvinotoolkit/openvino/issues/35958")],
+        plant: |d| d.shapes.missing = on_the_channels,
+    },
+    Fault {
+        id: "alignment/inner-axis-that-fits-too",
+        class: Class::Alignment,
+        title: "A vector that fits the last axis is aligned with an inner axis of the same length.",
+        reports: &[report("openvino", "https://github.com/openvinotoolkit/openvino/pull/37490")],
+        plant: |d| d.shapes.missing = inner_axis_that_fits_too,
     },
     Fault {
         id: "alignment/rank-of-the-first-operand",

@@ -18,6 +18,18 @@ pub(super) static FAULTS: &[Fault] = &[
         plant: |d| d.pdpd.start = |_, a, b, _| Some(a.saturating_sub(b)),
     },
     Fault {
+        id: "axis/first-eight-only",
+        class: Class::Axis,
+        title: "axis is stored in three bits, so B starts eight axes too early beyond the eighth.",
+        reports: &[],
+        plant: |d| {
+            d.pdpd.start = |axis, a, b, _| match axis {
+                None | Some(-1) => Some(a.saturating_sub(b)),
+                Some(axis) => usize::try_from(axis).ok().map(|axis| if axis < a { axis % 8 } else { axis }),
+            };
+        },
+    },
+    Fault {
         id: "axis/for-vectors-only",
         class: Class::Axis,
         title: "axis is only used if B has rank 1.",

@@ -1,5 +1,6 @@
 //! Loops that are merged or removed.
 
+use super::report;
 use crate::engine::collapse::{Axis, even, joined};
 use crate::{Class, Fault};
 
@@ -81,6 +82,22 @@ pub(super) static FAULTS: &[Fault] = &[
         plant: |d| {
             d.collapse.joined =
                 |outer, inner| Axis { strides: outer.strides.clone(), ..joined(outer, inner) };
+        },
+    },
+    Fault {
+        id: "collapse/kernel-by-the-rank",
+        class: Class::Collapse,
+        title: "Beyond five axes, a kernel expects lengths before strides, but gets none if few axes remain.",
+        reports: &[report("mlx", "https://github.com/ml-explore/mlx/issues/583")],
+        plant: |d| {
+            d.collapse.passed = |strides, before, after| {
+                let mut strides = strides.to_vec();
+                if before > 5 && (2..=3).contains(&after) {
+                    // Each operand is read with the strides of the next.
+                    strides.rotate_left(1);
+                }
+                strides
+            };
         },
     },
     Fault {

@@ -1,8 +1,15 @@
 //! More than two operands, and operands that are used several times or not at all.
 
+use super::report;
 use crate::engine::strides::stretched;
 use crate::{Class, Fault};
 use broadcheck_spec::RuleSet;
+
+/// The first 32, and then as many as fit beside the result so far.
+fn blocks_of_32(lengths: &[usize]) -> impl Iterator<Item = &[usize]> {
+    let (first, others) = lengths.split_at(lengths.len().min(32));
+    std::iter::once(first).chain(others.chunks(31))
+}
 
 pub(super) static FAULTS: &[Fault] = &[
     Fault {
@@ -49,6 +56,47 @@ pub(super) static FAULTS: &[Fault] = &[
                 lengths.iter().try_fold(1, |so_far, &length| common(so_far, length))?;
                 let last = &lengths[lengths.len().saturating_sub(2)..];
                 last.iter().try_fold(1, |so_far, &length| common(so_far, length))
+            };
+        },
+    },
+    Fault {
+        id: "nary/blocks-of-32",
+        class: Class::Nary,
+        title: "Shapes are folded in blocks of 32 operands, and each block forgets the ones before it.",
+        reports: &[report("numpy", "https://github.com/numpy/numpy/issues/5862")],
+        plant: |d| {
+            d.shapes.all = |lengths, common| {
+                let mut folded = Some(1);
+                for block in blocks_of_32(lengths) {
+                    folded = block.iter().try_fold(1, |so_far, &length| common(so_far, length));
+                    folded?;
+                }
+                folded
+            };
+        },
+    },
+    Fault {
+        id: "nary/blocks-not-compared",
+        class: Class::Nary,
+        title: "Lengths are compared within blocks of 32 operands, but not between them.",
+        reports: &[],
+        plant: |d| {
+            d.shapes.all = |lengths, common| {
+                let of_block =
+                    |block: &[usize]| block.iter().try_fold(1, |so_far, &length| common(so_far, length));
+                let folded: Vec<usize> = blocks_of_32(lengths).map(of_block).collect::<Option<_>>()?;
+                folded.into_iter().find(|&length| length != 1).or(Some(1))
+            };
+        },
+    },
+    Fault {
+        id: "nary/32-take-part",
+        class: Class::Nary,
+        title: "Which operands take part is stored in 32 bits, and later operands are ignored for the common shape.",
+        reports: &[],
+        plant: |d| {
+            d.shapes.all = |lengths, common| {
+                lengths.iter().take(32).try_fold(1, |so_far, &length| common(so_far, length))
             };
         },
     },

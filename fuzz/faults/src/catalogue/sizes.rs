@@ -52,6 +52,15 @@ pub(super) static FAULTS: &[Fault] = &[
         plant: |d| d.sizes.underneath = false,
     },
     Fault {
+        id: "sizes/product-of-the-operands",
+        class: Class::Sizes,
+        title: "The product of the element counts of all operands is limited.",
+        reports: &[],
+        plant: |d| {
+            d.sizes.together = |counts| counts.iter().try_fold(1, |all: u64, &count| all.checked_mul(count));
+        },
+    },
+    Fault {
         id: "sizes/before-shapes",
         class: Class::Sizes,
         title: "The size of an operand is checked before its lengths are compared.",

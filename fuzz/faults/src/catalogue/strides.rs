@@ -3,7 +3,7 @@
 use super::report;
 use crate::engine::strides::{Reading, position, row_major, stretched};
 use crate::{Class, Fault};
-use broadcheck_spec::Operand;
+use broadcheck_spec::{DType, Operand};
 
 fn dense(operand: &Operand) -> Vec<i64> {
     row_major(operand.shape())
@@ -23,6 +23,25 @@ fn is_stretched(reading: &Reading) -> bool {
 }
 
 pub(super) static FAULTS: &[Fault] = &[
+    Fault {
+        id: "strides/integers-of-eight-axes",
+        class: Class::Strides,
+        title: "Kernels for integers have eight axes: beyond, the outermost axes of an operand are merged.",
+        reports: &[],
+        plant: |d| {
+            d.shapes.lengths = |operand| {
+                let shape = operand.shape().to_vec();
+                let merged = shape.len().saturating_sub(7);
+                // A view cannot be reshaped, and flags would no longer belong to their axes.
+                let dense = operand.strides().is_none() && operand.broadcastable().is_none();
+                if !dense || operand.dtype().is_float() || operand.dtype() == DType::Bool || merged < 2 {
+                    return shape;
+                }
+                let outer: usize = shape[..merged].iter().product();
+                [&[outer], &shape[merged..]].concat()
+            };
+        },
+    },
     Fault {
         id: "strides/view-read-as-dense",
         class: Class::Strides,

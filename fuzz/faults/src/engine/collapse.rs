@@ -28,6 +28,8 @@ pub(crate) struct Collapse {
     pub(crate) merges: fn(&[bool]) -> bool,
     /// The merged loop.
     pub(crate) joined: fn(&Axis, &Axis) -> Axis,
+    /// The strides that the kernel gets on an axis, from the numbers of axes before and after collapsing.
+    pub(crate) passed: fn(&[i64], usize, usize) -> Vec<i64>,
 }
 
 impl Default for Collapse {
@@ -37,6 +39,7 @@ impl Default for Collapse {
             even,
             merges: |operands| operands.iter().all(|&even| even),
             joined,
+            passed: |strides, _, _| strides.to_vec(),
         }
     }
 }
@@ -54,7 +57,7 @@ pub(crate) fn joined(outer: &Axis, inner: &Axis) -> Axis {
 
 impl Collapse {
     pub(super) fn collapsed(&self, nest: LoopNest) -> LoopNest {
-        let operands = nest.offsets.len();
+        let (operands, before) = (nest.offsets.len(), nest.axes.len());
         let mut axes: Vec<Axis> = Vec::with_capacity(nest.axes.len());
         for inner in nest.axes.into_iter().filter(|axis| !(self.drops)(axis)) {
             let merged = axes.last().filter(|outer| {
@@ -69,6 +72,10 @@ impl Collapse {
                 }
                 None => axes.push(inner),
             }
+        }
+        let after = axes.len();
+        for axis in &mut axes {
+            axis.strides = (self.passed)(&axis.strides, before, after);
         }
         LoopNest { axes, offsets: nest.offsets }
     }

@@ -8,6 +8,8 @@ use broadcheck_spec::{Operation, Refusal, RefusalKind, Request, Shape};
 pub(crate) struct Sizes {
     /// The count that is compared with the bound; `None` if it overflows.
     pub(crate) count: fn(&[usize]) -> Option<u64>,
+    /// The count of all operands together that is compared with the bound, from their counts: none.
+    pub(crate) together: fn(&[u64]) -> Option<u64>,
     /// The bound.
     pub(crate) bound: u64,
     /// Whether sizes are checked last (clause G-6).
@@ -23,6 +25,7 @@ impl Default for Sizes {
                 let others = lengths.iter().filter(|&&length| length != 0);
                 others.map(|&length| length as u64).try_fold(1, u64::checked_mul)
             },
+            together: |_| Some(0),
             bound: i64::MAX as u64,
             last: true,
             underneath: true,
@@ -34,6 +37,10 @@ impl Sizes {
     /// Checks the sizes that are known before the operands are aligned.
     pub(super) fn check_given(&self, request: &Request, shapes: &[Vec<usize>]) -> Result<(), Refusal> {
         shapes.iter().try_for_each(|shape| self.check(shape))?;
+        let counts: Vec<u64> = shapes.iter().filter_map(|shape| (self.count)(shape)).collect();
+        if (self.together)(&counts).is_none_or(|count| count > self.bound) {
+            return Err(Refusal::new(RefusalKind::TooLarge, "all operands together"));
+        }
         match request.operation() {
             Operation::Broadcast { target_shape } => self.check(target_shape),
             Operation::Elementwise { .. } | Operation::Gradient { .. } => Ok(()),

@@ -1,7 +1,7 @@
 //! Draws a request: a skeleton that is accepted, faults that make it refused, dtypes, an expression, values.
 
 use super::choices::Choices;
-use super::expressions::{Builder, dtypes, with_every_operand};
+use super::expressions::{Builder, MAX_LEAVES, dtypes, with_every_operand};
 use super::faults::{self, Fault};
 use super::lengths::size;
 use super::profile::Profile;
@@ -62,7 +62,8 @@ fn operation(
     let mut expression =
         Builder::new(choices, &profile.functions, profile.max_calls, dtypes, gradient.then_some(wrt))
             .expression();
-    if !profile.unused {
+    // No expression that is drawn has as many leaves.
+    if !profile.unused || dtypes.len() > MAX_LEAVES {
         expression = with_every_operand(expression, &profile.functions, dtypes);
     }
     let (expression, wrt): (Expression, usize) =

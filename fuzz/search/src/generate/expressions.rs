@@ -32,7 +32,7 @@ const COMPARISONS_OF_TRUTH: [Function; 2] = [Function::Equal, Function::NotEqual
 const LOGIC: [Function; 2] = [Function::LogicalAnd, Function::LogicalOr];
 
 /// The most leaves of an expression, and the longest chain of unary functions.
-const MAX_LEAVES: usize = 16;
+pub(super) const MAX_LEAVES: usize = 16;
 const MAX_CHAIN: usize = 40;
 
 /// Builds an expression.
@@ -46,7 +46,7 @@ pub(super) struct Builder<'a> {
     pub(super) dtypes: &'a [DType],
     /// The operand of a gradient, whose dtype the expression has.
     pub(super) wrt: Option<usize>,
-    used: u64,
+    used: u128,
 }
 
 impl<'a> Builder<'a> {
@@ -74,9 +74,9 @@ impl<'a> Builder<'a> {
         if truth { root } else { self.chain(root, number) }
     }
 
-    /// Occasionally wraps the root in many unary functions.
+    /// Occasionally wraps the root in many unary functions. The expression of many operands is deep already.
     fn chain(&mut self, root: Expression, dtype: DType) -> Expression {
-        if !self.choices.chance(1, 64) {
+        if self.dtypes.len() > MAX_LEAVES || !self.choices.chance(1, 64) {
             return root;
         }
         let length = self.choices.index(MAX_CHAIN);
@@ -86,13 +86,13 @@ impl<'a> Builder<'a> {
     fn leaf(&mut self, want: DType) -> Option<Expression> {
         let fitting: Vec<usize> =
             (0..self.dtypes.len()).filter(|&place| self.dtypes[place] == want).collect();
-        let fresh = fitting.iter().copied().find(|&place| self.used >> place.min(63) & 1 == 0);
+        let fresh = fitting.iter().copied().find(|&place| self.used >> place.min(127) & 1 == 0);
         let place = match fresh {
             Some(fresh) if !self.choices.chance(1, 8) => fresh,
             _ if fitting.is_empty() => return None,
             _ => self.choices.one_of(&fitting),
         };
-        self.used |= 1 << place.min(63);
+        self.used |= 1 << place.min(127);
         Some(Expression::operand(place))
     }
 

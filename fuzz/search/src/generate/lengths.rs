@@ -60,9 +60,16 @@ pub(super) fn shape(choices: &mut dyn Choices, (least, most): (usize, usize), si
     if size.large {
         return large_shape(choices, (least, most), size.budget);
     }
-    const RANKS: [usize; 32] =
-        [2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 0, 0, 4, 4, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10];
-    let rank = choices.one_of(&RANKS).max(least).min(most);
+    /// In place of this one, any higher rank may be drawn.
+    const HIGHEST: usize = 10;
+    const RANKS: [usize; 32] = [
+        2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 0, 0, 4, 4, 4, 4, 5, 5, 6, 6, 7, 8, 9, HIGHEST,
+    ];
+    let rank = match choices.one_of(&RANKS) {
+        HIGHEST => choices.in_range(HIGHEST, most.max(HIGHEST)),
+        rank => rank,
+    };
+    let rank = rank.max(least).min(most);
     let mut lengths = vec![1; rank];
     let mut left = size.budget;
     // The axis that is drawn first has the most room, so start at any axis.

@@ -8,7 +8,7 @@ use broadcheck_spec::{
 };
 
 /// The highest rank that is drawn unless a profile specifies otherwise.
-pub const MAX_RANK: usize = 10;
+pub const MAX_RANK: usize = 17;
 
 /// The largest result that is drawn unless a profile specifies otherwise, in elements. It exceeds the size
 /// from which the fast engine uses several threads.

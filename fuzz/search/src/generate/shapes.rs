@@ -73,8 +73,8 @@ pub(super) fn accepted(
     skeleton
 }
 
-/// The number of operands: mostly two, up to 12. Large results have at most three, because their operands are
-/// large as well.
+/// The number of operands: mostly two, up to 12, and rarely about as many as implementations fold at a time
+/// or as a word has bits. Large results have at most three, because their operands are large as well.
 fn count(choices: &mut dyn Choices, size: Size, limits: Limits) -> usize {
     if size.large {
         return choices.one_of(&[2, 2, 3, 1]).min(limits.max_operands);
@@ -83,6 +83,7 @@ fn count(choices: &mut dyn Choices, size: Size, limits: Limits) -> usize {
         0..=9 => 2,
         10..=12 => 3,
         13 => 1,
+        14 if choices.chance(1, 8) => choices.in_range(31, 70),
         _ => choices.in_range(4, 12),
     };
     count.min(limits.max_operands)

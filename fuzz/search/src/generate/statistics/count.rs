@@ -31,8 +31,8 @@ impl Topic {
     }
 }
 
-const RANKS: [&str; 12] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "more"];
-const COUNTS: [&str; 13] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "more"];
+const RANKS: [&str; 13] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11 to 17", "more"];
+const COUNTS: [&str; 13] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "31 to 70"];
 const DEPTHS: [&str; 7] = ["0", "1", "2", "3", "4 to 7", "8 to 15", "more"];
 const SIZES: [&str; 8] =
     ["0", "1", "2 to 16", "17 to 64", "65 to 1024", "1025 to 8192", "8193 to 65535", "more"];
@@ -119,7 +119,7 @@ pub(super) fn request(request: &Request, topics: &mut [Topic]) {
     let place = RuleSet::with_operations().position(|other| other == rule_operation);
     place.into_iter().for_each(|place| add(topics, "rule set and operation", place));
     let rank = operands.iter().map(Operand::rank).max().unwrap_or(0);
-    add(topics, "rank", rank.min(RANKS.len() - 1));
+    add(topics, "rank", if rank <= 10 { rank } else { 11 + usize::from(rank > 17) });
     add(topics, "operands", operands.len().min(COUNTS.len()) - 1);
     for operand in operands {
         let dtype = DType::ALL.iter().position(|&dtype| dtype == operand.dtype());
