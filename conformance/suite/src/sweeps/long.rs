@@ -66,17 +66,18 @@ impl LongRuns {
 
     pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
         let at = |n: usize| {
-            let case = move |&(name, arrange): &Arrangement| case(sweep, (name, n), arrange(n));
+            let case = move |&(name, arrange): &Arrangement| case(sweep, &format!("{n}-{name}"), arrange(n));
             self.arrangements.all.iter().map(case)
         };
         self.lengths.clone().flat_map(at).collect()
     }
 }
 
-fn case(sweep: &Sweep, (name, n): (&str, usize), (request, result): RequestAndResult) -> Case {
+/// The case of a sweep with this name.
+pub(super) fn case(sweep: &Sweep, name: &str, (request, result): RequestAndResult) -> Case {
     Case {
-        id: format!("{}/{n}-{name}", sweep.id),
-        title: format!("{} Here: {name}, n = {n}.", sweep.title),
+        id: format!("{}/{name}", sweep.id),
+        title: format!("{} Here: {name}.", sweep.title),
         clause: sweep.clause.clone(),
         convention: None,
         examples: sweep.examples.clone(),
@@ -90,7 +91,7 @@ fn case(sweep: &Sweep, (name, n): (&str, usize), (request, result): RequestAndRe
 }
 
 /// A request and its result.
-type RequestAndResult = (Request, Tensor);
+pub(super) type RequestAndResult = (Request, Tensor);
 
 /// A name, and the request and result for a length.
 type Arrangement = (&'static str, fn(usize) -> RequestAndResult);
@@ -378,13 +379,14 @@ fn xla(dimensions: &[i64]) -> Rules {
 }
 
 /// `[f, [f, a, b], c]`.
-fn fold(function: Function, operands: usize) -> Expression {
+pub(super) fn fold(function: Function, operands: usize) -> Expression {
     (1..operands).fold(Expression::operand(0), |fold, place| {
         Expression::call(function, [fold, Expression::operand(place)]).expect("two arguments")
     })
 }
 
-fn elementwise(
+/// The expression over the operands, with this result.
+pub(super) fn elementwise(
     rules: Rules,
     expression: Expression,
     operands: Vec<Operand>,
@@ -395,7 +397,8 @@ fn elementwise(
     (Request::new(rules, operation, operands).expect("a well-formed request"), tensor(shape, values))
 }
 
-fn tensor(shape: &[usize], values: impl Into<Data>) -> Tensor {
+/// A tensor of these values.
+pub(super) fn tensor(shape: &[usize], values: impl Into<Data>) -> Tensor {
     Tensor::new(Shape::from(shape), values).expect("one value per element")
 }
 

@@ -1,6 +1,6 @@
 //! Sweeps: families of cases that are too large to list, given by a name and integers.
 //!
-//! Patterns, many operands and long runs expand to cases whose expected values come from a closed formula. A sweep with the
+//! All sweeps but those of relations expand to cases whose expected values come from a closed formula. A sweep with the
 //! name of a [`RelationSweep`] checks that relation over all small requests. The number of cases is computed
 //! before anything is expanded, and the sweep's `expect` must state it.
 //!
@@ -9,13 +9,19 @@
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
 //! | `numpy-many-operands`, `theano-many-operands` | `operands` 2 to 96, `long` 1 or 2 of them, `length` 2 to 9 |
 //! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-broadcasts` after it | `from` and `to`: lengths of 1 to 100,000 |
+//! | `RULES-lanes-DTYPE` | `tails`: lengths of 1 to this number, at most 512 |
+//! | `RULES-transposed`, `RULES-equal-buffers` | `from` and `to`: numbers of rows of 2 to 512 |
+//! | `RULES-permuted` | `from` and `to`: ranks of 3 to 12 |
+//! | `RULES-offsets` | `from` and `to`: lengths of 1 to 128 |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
 mod batched;
+mod lanes;
 mod long;
 mod many;
 mod patterns;
 mod run;
+mod views;
 
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 
@@ -23,10 +29,12 @@ use crate::relations::{Extent, RELATION_SWEEPS, RelationSweep};
 use crate::retype::ORDER;
 use broadcheck_judge::text::plural;
 use broadcheck_spec::{Capabilities, Case, Request, RuleSet, Sweep};
+use lanes::Lanes;
 use long::{Arrangements, LongRuns};
 use many::ManyOperands;
 use patterns::Patterns;
 use std::collections::BTreeMap;
+use views::Views;
 
 /// A sweep of more cases than this is refused: `exhaust` is the place for larger bounds.
 pub const MAX_CASES: u64 = 2_000_000;
@@ -49,14 +57,17 @@ enum Checked {
     Patterns(Patterns),
     Many(ManyOperands),
     Long(LongRuns),
+    Lanes(Lanes),
+    Views(Views),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
 
 /// The names of the sweeps.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let long = long::ARRANGEMENTS.iter().map(|sweep| sweep.name);
+    let relations = RELATION_SWEEPS.iter().map(|relation| relation.name);
     let patterns = patterns::NAMES.into_iter().chain(many::NAMES);
-    patterns.chain(long).chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
+    patterns.chain(long).chain(lanes::names()).chain(views::names()).chain(relations)
 }
 
 /// Checks that a sweep can be expanded, without expanding it: it has a known name, the right integers within
@@ -78,6 +89,8 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
         Checked::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
         Checked::Many(many) => Expansion::Cases(many.cases(sweep)),
         Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
+        Checked::Lanes(lanes) => Expansion::Cases(lanes.cases(sweep)),
+        Checked::Views(views) => Expansion::Cases(views.cases(sweep)),
         Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
     })
 }
@@ -151,8 +164,21 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
         let count = long.count();
         return Ok((Checked::Long(long), arrangements.rules, count));
     }
+    if let Some((rules, dtype)) = lanes::named(&sweep.sweep) {
+        let [tails] = integers(&sweep.with, ["tails"])?;
+        let lanes = Lanes::new(rules, dtype, tails)?;
+        let count = lanes.count();
+        return Ok((Checked::Lanes(lanes), rules, count));
+    }
+    if let Some((rules, kind)) = views::named(&sweep.sweep) {
+        let [from, to] = integers(&sweep.with, ["from", "to"])?;
+        let views = Views::new(rules, kind, from, to)?;
+        let count = views.count();
+        return Ok((Checked::Views(views), rules, count));
+    }
     let Some(relation) = RelationSweep::named(&sweep.sweep) else {
-        let known: Vec<&str> = names().collect();
+        let others = names().filter(|name| lanes::named(name).is_none());
+        let known: Vec<&str> = others.chain(["RULES-lanes-DTYPE"]).collect();
         return Err(format!("sweep: found `{}`, expected one of {}", sweep.sweep, known.join(" ")));
     };
     let [max_rank, max_length] = integers(&sweep.with, ["max_rank", "max_length"])?;

@@ -128,7 +128,7 @@ impl<'a> Builder<'a> {
             self.calls -= 1;
             if let Some(condition) = self.truth(part) {
                 // A gradient whose operand is in a condition alone is 0: the branches should contain it as well.
-                self.used &= self.wrt.map_or(!0, |wrt| !(1 << wrt.min(63)));
+                self.used &= self.wrt.map_or(!0, |wrt| !(1 << wrt.min(127)));
                 let one = self.number(want, part)?;
                 let other = self.number(want, leaves - 2 * part)?;
                 return Some(call(Function::Select, [condition, one, other]));
