@@ -8,11 +8,14 @@
 //! |---|---|
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
 //! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-broadcasts` after it | `from` and `to`: lengths of 1 to 100,000 |
+//! | `numpy-rewrites-…`, `numpy-constants-…`, `numpy-programs-…` | nothing |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
+mod arithmetic;
 mod batched;
 mod long;
 mod patterns;
+mod rewrites;
 mod run;
 
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
@@ -23,6 +26,7 @@ use broadcheck_judge::text::plural;
 use broadcheck_spec::{Capabilities, Case, RuleSet, Sweep};
 use long::{Arrangements, LongRuns};
 use patterns::Patterns;
+use rewrites::Family;
 use std::collections::BTreeMap;
 
 /// A sweep of more cases than this is refused: `exhaust` is the place for larger bounds.
@@ -45,13 +49,19 @@ pub enum Expansion {
 enum Checked {
     Patterns(Patterns),
     Long(LongRuns),
+    Rewrites(&'static Family),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
 
 /// The names of the sweeps.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let long = long::ARRANGEMENTS.iter().map(|sweep| sweep.name);
-    patterns::NAMES.into_iter().chain(long).chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
+    let rewrites = rewrites::FAMILIES.iter().map(|family| family.name);
+    patterns::NAMES
+        .into_iter()
+        .chain(long)
+        .chain(rewrites)
+        .chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
 }
 
 /// Checks that a sweep can be expanded, without expanding it: it has a known name, the right integers within
@@ -72,6 +82,7 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
     Ok(match checked(sweep)? {
         Checked::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
         Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
+        Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep)),
         Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
     })
 }
@@ -124,6 +135,10 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
         let long = LongRuns::new(arrangements, from, to)?;
         let count = long.count();
         return Ok((Checked::Long(long), arrangements.rules, count));
+    }
+    if let Some(family) = Family::named(&sweep.sweep) {
+        let [] = integers(&sweep.with, [])?;
+        return Ok((Checked::Rewrites(family), family.rules(), family.count()));
     }
     let Some(relation) = RelationSweep::named(&sweep.sweep) else {
         let known: Vec<&str> = names().collect();
