@@ -222,6 +222,10 @@
 //!   three rows of n, combined with a row, a column, a scalar or each other, as the rule set allows.
 //!   Element j of the first operand is j mod 4093 + 1, element j of the second is (j mod 2039 + 1) ·
 //!   4096; the expression is the difference, for pdpd the sum.
+//! - `numpy-rewrites-TOPIC`, `numpy-constants-TOPIC` and `numpy-programs-TOPIC`, without `with`: expressions
+//!   that an optimiser may replace by others, functions of a vector and a constant, and programs with many
+//!   values alive. The list of expressions and of special values is in
+//!   `conformance/suite/src/sweeps/rewrites.rs`.
 //! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of
 //!   up to `max_rank` axes with lengths from 0 to `max_length`. The title states what must hold.
 //!

@@ -13,13 +13,16 @@
 //! | `RULES-transposed`, `RULES-equal-buffers` | `from` and `to`: numbers of rows of 2 to 512 |
 //! | `RULES-permuted` | `from` and `to`: ranks of 3 to 12 |
 //! | `RULES-offsets` | `from` and `to`: lengths of 1 to 128 |
+//! | `numpy-rewrites-…`, `numpy-constants-…`, `numpy-programs-…` | nothing |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
+mod arithmetic;
 mod batched;
 mod lanes;
 mod long;
 mod many;
 mod patterns;
+mod rewrites;
 mod run;
 mod views;
 
@@ -33,6 +36,7 @@ use lanes::Lanes;
 use long::{Arrangements, LongRuns};
 use many::ManyOperands;
 use patterns::Patterns;
+use rewrites::Family;
 use std::collections::BTreeMap;
 use views::Views;
 
@@ -59,6 +63,7 @@ enum Checked {
     Long(LongRuns),
     Lanes(Lanes),
     Views(Views),
+    Rewrites(&'static Family),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
 
@@ -67,7 +72,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     let long = long::ARRANGEMENTS.iter().map(|sweep| sweep.name);
     let relations = RELATION_SWEEPS.iter().map(|relation| relation.name);
     let patterns = patterns::NAMES.into_iter().chain(many::NAMES);
-    patterns.chain(long).chain(lanes::names()).chain(views::names()).chain(relations)
+    let rewrites = rewrites::FAMILIES.iter().map(|family| family.name);
+    patterns.chain(long).chain(lanes::names()).chain(views::names()).chain(rewrites).chain(relations)
 }
 
 /// Checks that a sweep can be expanded, without expanding it: it has a known name, the right integers within
@@ -91,6 +97,7 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
         Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
         Checked::Lanes(lanes) => Expansion::Cases(lanes.cases(sweep)),
         Checked::Views(views) => Expansion::Cases(views.cases(sweep)),
+        Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep)),
         Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
     })
 }
@@ -175,6 +182,10 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
         let views = Views::new(rules, kind, from, to)?;
         let count = views.count();
         return Ok((Checked::Views(views), rules, count));
+    }
+    if let Some(family) = Family::named(&sweep.sweep) {
+        let [] = integers(&sweep.with, [])?;
+        return Ok((Checked::Rewrites(family), family.rules(), family.count()));
     }
     let Some(relation) = RelationSweep::named(&sweep.sweep) else {
         let others = names().filter(|name| lanes::named(name).is_none());
