@@ -28,6 +28,8 @@ pub(crate) struct Collapse {
     pub(crate) merges: fn(&[bool]) -> bool,
     /// The merged loop.
     pub(crate) joined: fn(&Axis, &Axis) -> Axis,
+    /// The loop nest that is used, from the collapsed one.
+    pub(crate) finished: fn(LoopNest) -> LoopNest,
 }
 
 impl Default for Collapse {
@@ -37,6 +39,7 @@ impl Default for Collapse {
             even,
             merges: |operands| operands.iter().all(|&even| even),
             joined,
+            finished: |nest| nest,
         }
     }
 }
@@ -70,6 +73,6 @@ impl Collapse {
                 None => axes.push(inner),
             }
         }
-        LoopNest { axes, offsets: nest.offsets }
+        (self.finished)(LoopNest { axes, offsets: nest.offsets })
     }
 }
