@@ -1,11 +1,17 @@
-//! Finds what catches a fault: the smallest case of the suite, and the first request of the generator.
+//! Finds what catches a fault: the cases of the suite, the first sweep, and the first request of the generator.
+//!
+//! An engine that remembers earlier requests is asked everything in one order by one thread, so that what
+//! catches it does not depend on scheduling: the cases in the suite's order, then, as a fresh engine, the
+//! sweeps, and as another one the requests.
 
 use super::{Fault, Faulty};
+use broadcheck::parallel::set_threads;
 use broadcheck::run::{run_case, run_caught};
+use broadcheck::sweeps::run_sweep;
 use broadcheck_reference::Reference;
 use broadcheck_search::generate::{Profile, Seeded, request};
 use broadcheck_search::oracle::{Judgement, differential};
-use broadcheck_spec::{Capabilities, Case, Expectation, Implementation, Outcome, Request};
+use broadcheck_spec::{Capabilities, Case, Expectation, Implementation, Outcome, Request, Sweep};
 use rayon::prelude::*;
 
 /// The seed that the table and the tests use.
@@ -35,8 +41,23 @@ pub fn size(case: &Case) -> (usize, usize, &str) {
     (result + values.sum::<usize>(), operands.len(), &case.id)
 }
 
+/// The cases in two orders.
+pub struct Cases<'a> {
+    /// In the suite's order.
+    pub listed: Vec<&'a Case>,
+    /// The smallest first.
+    pub by_size: Vec<&'a Case>,
+}
+
+impl<'a> Cases<'a> {
+    /// These cases, given in the suite's order.
+    pub fn new(cases: &'a [Case]) -> Cases<'a> {
+        Cases { listed: cases.iter().collect(), by_size: by_size(cases) }
+    }
+}
+
 /// The cases, ordered by size.
-pub fn by_size(cases: &[Case]) -> Vec<&Case> {
+fn by_size(cases: &[Case]) -> Vec<&Case> {
     let mut cases: Vec<&Case> = cases.iter().collect();
     cases.sort_by_key(|case| size(case));
     cases
@@ -46,16 +67,38 @@ fn catches(faulty: &Faulty, case: &Case) -> bool {
     run_case(faulty, case, None).status.is_failure()
 }
 
-/// The first of these cases that catches the fault.
-pub fn first_case<'a>(fault: &Fault, cases: &[&'a Case]) -> Option<&'a Case> {
+/// A case that catches the fault: the smallest, or the first in the suite's order if the order matters.
+pub fn first_case<'a>(fault: &Fault, cases: &Cases<'a>) -> Option<&'a Case> {
     let faulty = Faulty::new(fault);
-    cases.iter().copied().find(|case| catches(&faulty, case))
+    let order = if faulty.remembers() { &cases.listed } else { &cases.by_size };
+    order.iter().copied().find(|case| catches(&faulty, case))
 }
 
-/// All of these cases that catch the fault, in their order.
-pub fn all_cases<'a>(fault: &Fault, cases: &[&'a Case]) -> Vec<&'a Case> {
+/// All of these cases that catch the fault, the smallest first.
+pub fn all_cases<'a>(fault: &Fault, cases: &Cases<'a>) -> Vec<&'a Case> {
     let faulty = Faulty::new(fault);
-    cases.par_iter().copied().filter(|case| catches(&faulty, case)).collect()
+    if !faulty.remembers() {
+        return cases.by_size.par_iter().copied().filter(|case| catches(&faulty, case)).collect();
+    }
+    let mut caught: Vec<&Case> =
+        cases.listed.iter().copied().filter(|case| catches(&faulty, case)).collect();
+    caught.sort_by_key(|case| size(case));
+    caught
+}
+
+/// For each fault, the first of these sweeps that catches it.
+pub fn first_sweeps<'a>(faults: &[&Fault], sweeps: &'a [Sweep]) -> Vec<Option<&'a Sweep>> {
+    // One thread per fault, and not several per sweep.
+    set_threads(1);
+    let found = faults
+        .par_iter()
+        .map(|fault| {
+            let faulty = Faulty::new(fault);
+            sweeps.iter().find(|sweep| run_sweep(&faulty, sweep, None).judged.status.is_failure())
+        })
+        .collect();
+    set_threads(0);
+    found
 }
 
 /// For each fault, the number of the generator's first request that distinguishes it from the reference,
@@ -74,29 +117,42 @@ pub fn first_requests(engines: &[Faulty], seed: u64, limit: u64) -> Vec<Option<u
     while drawn < limit && found.contains(&None) {
         let batch: Vec<Request> =
             (0..BATCH.min(limit - drawn)).map(|_| request(&mut choices, &profile)).collect();
-        let alive: Vec<usize> = (0..engines.len()).filter(|&place| found[place].is_none()).collect();
-        let distinguished: Vec<Vec<usize>> =
-            batch.par_iter().map(|request| distinguishes(request, engines, &alive)).collect();
-        for (request, places) in (drawn + 1..).zip(distinguished) {
+        let (ordered, alive): (Vec<usize>, Vec<usize>) = (0..engines.len())
+            .filter(|&place| found[place].is_none())
+            .partition(|&place| engines[place].remembers());
+        let expected: Vec<Answered<'_>> =
+            batch.par_iter().map(|request| Answered::by(&Reference, request)).collect();
+        let distinguished: Vec<Vec<usize>> = batch
+            .par_iter()
+            .zip(&expected)
+            .map(|(request, expected)| {
+                alive.iter().copied().filter(|&place| differs(request, expected, &engines[place])).collect()
+            })
+            .collect();
+        for (number, places) in (drawn + 1..).zip(distinguished) {
             for place in places {
-                found[place].get_or_insert(request);
+                found[place].get_or_insert(number);
             }
+        }
+        let first = |&place: &usize| {
+            let mut numbered = (drawn + 1..).zip(batch.iter().zip(&expected));
+            let found = numbered.find(|(_, (request, expected))| differs(request, expected, &engines[place]));
+            (place, found.map(|(number, _)| number))
+        };
+        for (place, number) in ordered.par_iter().map(first).collect::<Vec<_>>() {
+            found[place] = number;
         }
         drawn += batch.len() as u64;
     }
     found
 }
 
-/// Which of the engines a request distinguishes from the reference.
-fn distinguishes(request: &Request, engines: &[Faulty], alive: &[usize]) -> Vec<usize> {
-    let expected = Answered::by(&Reference, request);
-    let differs = |place: &usize| {
-        let found = Answered::by(&engines[*place], request);
-        // Answers that are equal to the bit need no judgement.
-        found.outcome != expected.outcome
-            && matches!(differential(&expected, &found, request), Judgement::Disagreement(_))
-    };
-    alive.iter().copied().filter(differs).collect()
+/// Whether a request distinguishes the engine from the reference.
+fn differs(request: &Request, expected: &Answered<'_>, engine: &Faulty) -> bool {
+    let found = Answered::by(engine, request);
+    // Answers that are equal to the bit need no judgement.
+    found.outcome != expected.outcome
+        && matches!(differential(expected, &found, request), Judgement::Disagreement(_))
 }
 
 /// An implementation with a fixed answer. The oracle runs each side again, but one answer of the reference

@@ -22,8 +22,10 @@ pub mod table;
 pub use catalogue::{CATALOGUE, INEXPRESSIBLE, Inexpressible};
 
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
+use engine::state::Memory;
 use engine::{Decisions, MAX_ELEMENTS};
 use std::fmt;
+use std::sync::Mutex;
 
 /// The class of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,11 +58,23 @@ pub enum Class {
     Sizes,
     /// The answer to a refused request.
     Refusal,
+    /// The optimiser: algebra, common subexpressions, constants.
+    Rewrites,
+    /// The innermost loop of a vectorised kernel: whole vectors, tails, splats.
+    Kernels,
+    /// How views are handled: contiguity, tiles, offsets, signs of strides.
+    Views,
+    /// What is kept between requests.
+    State,
+    /// Three or more operands, and high ranks.
+    ManyOperands,
+    /// How a gradient is reduced.
+    Sums,
 }
 
 impl Class {
     /// Every class, in the order of the catalogue.
-    pub const ALL: [Class; 14] = [
+    pub const ALL: [Class; 20] = [
         Class::Lengths,
         Class::Alignment,
         Class::Axis,
@@ -75,6 +89,12 @@ impl Class {
         Class::Dtypes,
         Class::Sizes,
         Class::Refusal,
+        Class::Rewrites,
+        Class::Kernels,
+        Class::Views,
+        Class::State,
+        Class::ManyOperands,
+        Class::Sums,
     ];
 
     /// The name, which is the prefix of the ids of its faults.
@@ -94,6 +114,12 @@ impl Class {
             Class::Dtypes => "dtypes",
             Class::Sizes => "sizes",
             Class::Refusal => "refusal",
+            Class::Rewrites => "rewrites",
+            Class::Kernels => "kernels",
+            Class::Views => "views",
+            Class::State => "state",
+            Class::ManyOperands => "many-operands",
+            Class::Sums => "sums",
         }
     }
 
@@ -110,6 +136,9 @@ impl Class {
                 | Class::Collapse
                 | Class::Blocks
                 | Class::Gradient
+                | Class::Views
+                | Class::ManyOperands
+                | Class::Sums
         )
     }
 }
@@ -160,6 +189,7 @@ pub struct Faulty {
     name: &'static str,
     decisions: Decisions,
     capabilities: Capabilities,
+    memory: Mutex<Memory>,
 }
 
 impl Faulty {
@@ -167,13 +197,14 @@ impl Faulty {
     pub fn new(fault: &Fault) -> Faulty {
         let mut decisions = Decisions::default();
         (fault.plant)(&mut decisions);
-        Faulty { name: fault.id, decisions, capabilities: capabilities() }
+        Faulty { name: fault.id, decisions, capabilities: capabilities(), memory: Mutex::default() }
     }
 
     /// The engine without a fault. It must pass everything; otherwise what a fault shows could be an error of
     /// the engine.
     pub fn sound() -> Faulty {
-        Faulty { name: "sound", decisions: Decisions::default(), capabilities: capabilities() }
+        let (name, decisions) = ("sound", Decisions::default());
+        Faulty { name, decisions, capabilities: capabilities(), memory: Mutex::default() }
     }
 
     /// The same engine, declaring less.
@@ -181,6 +212,11 @@ impl Faulty {
     pub fn within(self, capabilities: Capabilities) -> Faulty {
         let max_elements = capabilities.max_elements.min(MAX_ELEMENTS);
         Faulty { capabilities: Capabilities { max_elements, ..capabilities }, ..self }
+    }
+
+    /// Whether an answer may depend on earlier requests, so that the order of requests matters.
+    pub fn remembers(&self) -> bool {
+        self.decisions.state.remembers
     }
 }
 
@@ -203,7 +239,7 @@ impl Implementation for Faulty {
     }
 
     fn run(&self, request: &Request) -> Outcome {
-        self.decisions.answer(request)
+        self.decisions.answer(request, &self.memory)
     }
 
     /// The functions are the reference's.

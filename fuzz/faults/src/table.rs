@@ -1,8 +1,8 @@
 //! The results of the hunt as a table: text and Markdown here, JSON in the command.
 
-use super::hunt::{all_cases, requests};
+use super::hunt::{Cases, all_cases, first_sweeps, requests};
 use super::{Class, Fault, INEXPRESSIBLE, Report};
-use broadcheck_spec::Case;
+use broadcheck_spec::{Case, Sweep};
 use std::fmt::Write as _;
 
 /// What catches one fault.
@@ -13,25 +13,38 @@ pub struct Row<'a> {
     pub case: Option<&'a Case>,
     /// How many cases catch it.
     pub cases: usize,
+    /// The first sweep that catches it.
+    pub sweep: Option<&'a Sweep>,
     /// How many requests of the generator it takes to catch it.
     pub requests: Option<u64>,
 }
 
 impl Row<'_> {
-    /// Whether both the cases alone and the generator alone catch it.
+    /// Whether a case or a sweep catches it.
+    pub fn is_caught_by_the_suite(&self) -> bool {
+        self.case.is_some() || self.sweep.is_some()
+    }
+
+    /// Whether both the suite alone and the generator alone catch it.
     pub fn is_caught(&self) -> bool {
-        self.case.is_some() && self.requests.is_some()
+        self.is_caught_by_the_suite() && self.requests.is_some()
     }
 }
 
-/// Hunts faults with these cases, smallest first, and with up to `limit` requests of a seed.
-pub fn rows<'a>(faults: &[&'static Fault], cases: &[&'a Case], seed: u64, limit: u64) -> Vec<Row<'a>> {
-    let requests = requests(faults, seed, limit);
-    let row = |(&fault, requests): (&&'static Fault, Option<u64>)| {
+/// Hunts faults with these cases and sweeps, and with up to `limit` requests of a seed.
+pub fn rows<'a>(
+    faults: &[&'static Fault],
+    cases: &Cases<'a>,
+    sweeps: &'a [Sweep],
+    seed: u64,
+    limit: u64,
+) -> Vec<Row<'a>> {
+    let hunted = first_sweeps(faults, sweeps).into_iter().zip(requests(faults, seed, limit));
+    let row = |(&fault, (sweep, requests))| {
         let caught = all_cases(fault, cases);
-        Row { fault, case: caught.first().copied(), cases: caught.len(), requests }
+        Row { fault, case: caught.first().copied(), cases: caught.len(), sweep, requests }
     };
-    faults.iter().zip(requests).map(row).collect()
+    faults.iter().zip(hunted).map(row).collect()
 }
 
 /// The first line of a Markdown table, which identifies files that broadcheck wrote.
@@ -91,6 +104,42 @@ pub fn summary(rows: &[Row<'_>], seed: u64, limit: u64) -> String {
          per fault, catches {by_requests}.",
         rows.len()
     )
+}
+
+/// How many faults of each class are caught by the cases alone, by cases and sweeps, and by these and the
+/// generator; then the ids of those that are not caught.
+pub fn totals(rows: &[Row<'_>]) -> String {
+    let mut text = String::from("| class | faults | cases | and sweeps | and requests |\n|---|--:|--:|--:|--:|\n");
+    let mut line = |name: &str, of: &[&Row<'_>]| {
+        let count = |caught: &dyn Fn(&Row<'_>) -> bool| of.iter().filter(|row| caught(row)).count();
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {} | {} |",
+            of.len(),
+            count(&|row| row.case.is_some()),
+            count(&|row| row.is_caught_by_the_suite()),
+            count(&|row| row.is_caught_by_the_suite() || row.requests.is_some()),
+        );
+    };
+    for class in Class::ALL {
+        let of: Vec<&Row<'_>> = rows.iter().filter(|row| row.fault.class == class).collect();
+        if !of.is_empty() {
+            line(class.name(), &of);
+        }
+    }
+    line("all", &rows.iter().collect::<Vec<_>>());
+    let survivors = |title: &str, survives: &dyn Fn(&Row<'_>) -> bool| {
+        let ids: Vec<String> =
+            rows.iter().filter(|row| survives(row)).map(|row| format!("`{}`", row.fault.id)).collect();
+        format!("\n{title}: {}.\n", if ids.is_empty() { "none".into() } else { ids.join(", ") })
+    };
+    text.push_str(&survivors("Not caught by the cases", &|row| row.case.is_none()));
+    text.push_str(&survivors("Nor by the sweeps", &|row| !row.is_caught_by_the_suite()));
+    text.push_str(&survivors("Not caught by the generator", &|row| row.requests.is_none()));
+    text.push_str(&survivors("Not caught at all", &|row| {
+        !row.is_caught_by_the_suite() && row.requests.is_none()
+    }));
+    text
 }
 
 fn links(reports: &[Report]) -> String {

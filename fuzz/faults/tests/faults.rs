@@ -2,7 +2,7 @@
 //! and by the generator alone.
 
 use broadcheck::run::{Status, run_cases};
-use broadcheck_faults::hunt::{LIMIT, SEED, by_size, first_case, first_requests, requests};
+use broadcheck_faults::hunt::{Cases, LIMIT, SEED, first_case, first_requests, requests};
 use broadcheck_faults::{CATALOGUE, Class, Fault, Faulty, INEXPRESSIBLE};
 use broadcheck_spec::{Case, Suite};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ fn without_a_fault_no_request_distinguishes_the_engine_from_the_reference() {
 #[test]
 fn every_fault_is_caught_by_the_cases_alone() {
     let suite = suite();
-    let cases = by_size(&suite.cases);
+    let cases = Cases::new(&suite.cases);
     let survivors: Vec<&str> =
         CATALOGUE.iter().filter(|fault| first_case(fault, &cases).is_none()).map(|fault| fault.id).collect();
     assert!(survivors.is_empty(), "no case catches {survivors:#?}");

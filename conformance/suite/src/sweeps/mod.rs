@@ -133,7 +133,11 @@ pub fn expand_for(sweep: &Sweep, capabilities: &Capabilities) -> Result<Expansio
             let other = candidates.find_map(of);
             Expansion::Cases(other.unwrap_or(many).cases(sweep))
         }
-        Checked::Long(_) | Checked::Relation { .. } => return expand(sweep),
+        Checked::Long(_)
+        | Checked::Lanes(_)
+        | Checked::Views(_)
+        | Checked::Rewrites(_)
+        | Checked::Relation { .. } => return expand(sweep),
     })
 }
 

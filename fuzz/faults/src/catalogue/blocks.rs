@@ -160,7 +160,7 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "Runs of one block are assumed to be the same row, which is read once for each chunk.",
         reports: &[],
         plant: |d| {
-            d.blocks.loads = |Visit { path, run, block, piece }| match path {
+            d.blocks.loads = |Visit { path, run, block, piece, .. }| match path {
                 Path::Splat => block == 0,
                 Path::Strided => true,
                 Path::Dense => block > 0 || piece.count < BLOCK || run.is_multiple_of(CHUNK),

@@ -12,21 +12,28 @@ mod dtypes;
 mod flags;
 mod gradient;
 mod inexpressible;
+mod kernels;
 mod lengths;
+mod many;
 mod nary;
 mod order;
+mod rewrites;
 mod sizes;
+mod state;
 mod strides;
+mod sums;
 mod values;
+mod views;
 
 pub use inexpressible::{INEXPRESSIBLE, Inexpressible};
 
-use super::{Fault, Report};
+use super::engine::Decisions;
+use super::{Class, Fault, Report};
 use std::sync::LazyLock;
 
 /// Every fault, class by class.
 pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
-    let classes: [&'static [Fault]; 14] = [
+    let classes: [&'static [Fault]; 20] = [
         lengths::FAULTS,
         alignment::FAULTS,
         axis::FAULTS,
@@ -41,10 +48,26 @@ pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
         dtypes::FAULTS,
         values::FAULTS,
         sizes::FAULTS,
+        rewrites::FAULTS,
+        kernels::FAULTS,
+        views::FAULTS,
+        state::FAULTS,
+        many::FAULTS,
+        sums::FAULTS,
     ];
     classes.into_iter().flatten().collect()
 });
 
 const fn report(system: &'static str, url: &'static str) -> Report {
     Report { system, url }
+}
+
+/// A fault that nobody has reported.
+const fn invented(
+    id: &'static str,
+    class: Class,
+    title: &'static str,
+    plant: fn(&mut Decisions),
+) -> Fault {
+    Fault { id, class, title, reports: &[], plant }
 }

@@ -3,7 +3,8 @@
 use super::convert::as_f64;
 use super::evaluate::Values;
 use super::{Aligned, within_limit};
-use broadcheck_spec::{DType, Expression, Function, Node, Operand};
+use super::rewrite::{Program, Step};
+use broadcheck_spec::{DType, Function, Operand};
 
 /// The derivatives of a function with respect to each argument; `None` if nothing propagates to it.
 pub(crate) type Partials = [Option<f64>; 3];
@@ -23,6 +24,23 @@ impl Spread<'_> {
     }
 }
 
+/// A sum along an axis: which one, and of what.
+pub(crate) struct Along<'a> {
+    /// The axis of the result.
+    pub(crate) axis: usize,
+    /// The lengths of the result; 1 for axes that have been summed over.
+    pub(crate) shape: &'a [usize],
+    /// The elements before and after the axis, of the sum.
+    pub(crate) outer: usize,
+    pub(crate) inner: usize,
+    /// Whether w has the axis, with length 1.
+    pub(crate) own: bool,
+    /// The number of axes that have been summed over before this one.
+    pub(crate) before: usize,
+    /// The dtype of w.
+    pub(crate) dtype: DType,
+}
+
 /// The decisions about gradients.
 #[derive(Clone)]
 pub(crate) struct Adjoint {
@@ -36,6 +54,12 @@ pub(crate) struct Adjoint {
     pub(crate) removed: fn(&Spread<'_>) -> Vec<usize>,
     /// The sum along an axis, for a gradient of this dtype.
     pub(crate) sum: fn(&[f64], DType) -> f64,
+    /// The sum along an axis, from the one that is correct for all of them.
+    pub(crate) along: fn(&[f64], fn(&[f64], DType) -> f64, &Along<'_>) -> f64,
+    /// The elements of w's dense gradient, with the sums complete.
+    pub(crate) finished: fn(Vec<f64>, &Spread<'_>) -> Vec<f64>,
+    /// The contributions before they are summed.
+    pub(crate) arrived: fn(Vec<f64>, &Spread<'_>) -> Vec<f64>,
     /// Orders the elements of a complete gradient as w's elements.
     pub(crate) ordered: fn(Vec<f64>, &Operand) -> Vec<f64>,
 }
@@ -51,6 +75,9 @@ impl Default for Adjoint {
             },
             removed: |spread| (0..spread.result.len()).filter(|&axis| spread.own(axis).is_none()).collect(),
             sum: |values, _| values.iter().sum(),
+            along: |values, sum, along| sum(values, along.dtype),
+            finished: |values, _| values,
+            arrived: |values, _| values,
             ordered: |values, _| values,
         }
     }
@@ -105,22 +132,21 @@ pub(crate) fn partials(function: Function, arguments: &[f64], r: f64) -> Partial
 
 impl Adjoint {
     /// The contribution to w at one lane of a block.
-    pub(super) fn lane(&self, expression: &Expression, wrt: usize, values: &Values, lane: usize) -> f64 {
-        let nodes = expression.nodes();
-        let value = |node: usize| as_f64(values.registers[values.place[node]][lane]);
-        let mut arriving: Vec<Option<f64>> = vec![None; nodes.len()];
-        arriving[nodes.len() - 1] = Some(1.0);
+    pub(super) fn lane(&self, program: &Program, wrt: usize, values: &Values, lane: usize) -> f64 {
+        let steps = &program.steps;
+        let value = |step: usize| as_f64(values.registers[values.place[step]][lane]);
+        let mut arriving: Vec<Option<f64>> = vec![None; steps.len()];
+        arriving[steps.len() - 1] = Some(1.0);
         let mut total = 0.0;
-        for (place, node) in nodes.iter().enumerate().rev() {
+        for (place, step) in steps.iter().enumerate().rev() {
             let Some(adjoint) = arriving[place] else { continue };
-            match node {
-                Node::Operand(operand) if *operand == wrt => total = (self.occurrences)(total, adjoint),
-                Node::Operand(_) => {}
-                Node::Call(call) => {
-                    let arguments: Vec<f64> =
-                        call.arguments().iter().map(|&argument| value(argument)).collect();
-                    let partials = (self.partials)(call.function(), &arguments, value(place));
-                    for (&argument, partial) in call.arguments().iter().zip(partials) {
+            match step {
+                Step::Operand(operand) if *operand == wrt => total = (self.occurrences)(total, adjoint),
+                Step::Operand(_) | Step::Constant(_) => {}
+                Step::Call { function, arguments: from, .. } => {
+                    let arguments: Vec<f64> = from.iter().map(|&argument| value(argument)).collect();
+                    let partials = (self.partials)(*function, &arguments, value(place));
+                    for (&argument, partial) in from.iter().zip(partials) {
                         arriving[argument] = partial.map(|partial| adjoint * partial);
                     }
                 }
@@ -139,15 +165,26 @@ impl Adjoint {
     ) -> (Vec<usize>, Vec<f64>) {
         let axes = &aligned.axes[wrt];
         let spread = Spread { result: &aligned.shape, lengths: operand.shape(), axes };
-        let (mut shape, mut values) = (aligned.shape.clone(), arrived);
+        let (mut shape, mut values) = (aligned.shape.clone(), (self.arrived)(arrived, &spread));
         let is_empty = shape.contains(&0);
-        for axis in (self.summed)(&spread) {
+        let summed = (self.summed)(&spread);
+        for (before, &axis) in summed.iter().enumerate() {
             // Without contributions there is nothing to sum, however long the other axes are.
             if !is_empty {
-                values = self.sum_axis(&values, &shape, axis, operand.dtype());
+                let along = Along {
+                    axis,
+                    shape: &shape,
+                    outer: 0,
+                    inner: 0,
+                    own: spread.own(axis).is_some(),
+                    before,
+                    dtype: operand.dtype(),
+                };
+                values = self.sum_axis(&values, along);
             }
             shape[axis] = 1;
         }
+        values = (self.finished)(values, &spread);
         if is_empty && within_limit(&shape) {
             values = vec![(self.sum)(&[], operand.dtype()); shape.iter().product()];
         }
@@ -166,14 +203,17 @@ impl Adjoint {
         (shape, values)
     }
 
-    fn sum_axis(&self, values: &[f64], shape: &[usize], axis: usize, dtype: DType) -> Vec<f64> {
+    fn sum_axis(&self, values: &[f64], along: Along<'_>) -> Vec<f64> {
+        let (axis, shape) = (along.axis, along.shape);
         let (before, length) = (shape[..axis].iter().product::<usize>(), shape[axis]);
         let after: usize = shape[axis + 1..].iter().product();
+        let mut along = along;
         let mut sums = Vec::with_capacity(before * after);
         for outer in 0..before {
             for inner in 0..after {
-                let along = (0..length).map(|place| values[(outer * length + place) * after + inner]);
-                sums.push((self.sum)(&along.collect::<Vec<f64>>(), dtype));
+                (along.outer, along.inner) = (outer, inner);
+                let terms = (0..length).map(|place| values[(outer * length + place) * after + inner]);
+                sums.push((self.along)(&terms.collect::<Vec<f64>>(), self.sum, &along));
             }
         }
         sums

@@ -42,6 +42,41 @@ pub(crate) struct Visit {
     /// The number of the block in its run, from 0.
     pub(crate) block: usize,
     pub(crate) piece: Piece,
+    /// The elements of the run.
+    pub(crate) length: usize,
+}
+
+/// A block of the result, as evaluation sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    /// The position in the result.
+    pub(crate) at: usize,
+    /// The number of elements.
+    pub(crate) count: usize,
+    /// The position in the run.
+    pub(crate) place: usize,
+    /// The elements of the run.
+    pub(crate) length: usize,
+    /// The number of the run, from 0.
+    pub(crate) run: usize,
+}
+
+/// An element that is read.
+pub(crate) struct At<'a> {
+    /// The loop nest.
+    pub(crate) nest: &'a LoopNest,
+    /// The index of the operand.
+    pub(crate) operand: usize,
+    /// The index in the outer loops.
+    pub(crate) index: &'a [usize],
+    /// The stride of the innermost loop.
+    pub(crate) step: i64,
+    /// The position of the first element of the run.
+    pub(crate) base: i64,
+    /// The position in the run.
+    pub(crate) place: usize,
+    /// The block.
+    pub(crate) visit: Visit,
 }
 
 /// The decisions about the traversal.
@@ -63,6 +98,8 @@ pub(crate) struct Blocks {
     pub(crate) prepares: fn(&[Source<'_>]),
     /// The register of an operand, by its index.
     pub(crate) register: fn(usize) -> usize,
+    /// The position of an element in its buffer.
+    pub(crate) at: fn(&At<'_>) -> i64,
     /// A position in a buffer, as it is stored.
     pub(crate) place: fn(i64) -> i64,
 }
@@ -82,9 +119,15 @@ impl Default for Blocks {
             loads: |visit| visit.path != Path::Splat || visit.block == 0,
             prepares: |_| (),
             register: |operand| operand,
+            at,
             place: |place| place,
         }
     }
+}
+
+/// The start of the run, and as many steps as the element is away from it.
+pub(crate) fn at(at: &At<'_>) -> i64 {
+    at.base + at.step * at.place as i64
 }
 
 /// The index of a run. The last axis varies fastest.
@@ -122,13 +165,12 @@ pub(crate) struct Source<'a> {
 }
 
 impl Blocks {
-    /// Traverses the nest. `consume` gets the position in the result, the number of elements, and the
-    /// registers.
+    /// Traverses the nest. `consume` gets each block and the registers.
     pub(super) fn walk(
         &self,
         nest: &LoopNest,
         sources: &[Source<'_>],
-        mut consume: impl FnMut(usize, usize, &mut [Register]),
+        mut consume: impl FnMut(Block, &mut [Register]),
     ) {
         (self.prepares)(sources);
         if nest.axes.iter().any(|axis| axis.length == 0) {
@@ -150,31 +192,33 @@ impl Blocks {
                 for (block, &piece) in pieces.iter().enumerate() {
                     for (operand, source) in sources.iter().enumerate() {
                         let step = inner.map_or(0, |inner| inner.strides[operand]);
-                        let visit = Visit { path: (self.path)(step), run, block, piece };
+                        let visit = Visit { path: (self.path)(step), run, block, piece, length };
                         if (self.loads)(visit) {
                             let steps =
                                 outer.iter().zip(&index).map(|(axis, &at)| axis.strides[operand] * at as i64);
                             let base = nest.offsets[operand] + steps.sum::<i64>();
-                            self.gather(&mut registers[(self.register)(operand)], source, base, step, visit);
+                            let at = At { nest, operand, index: &index, step, base, place: 0, visit };
+                            self.gather(&mut registers[(self.register)(operand)], source, at);
                         }
                     }
-                    consume(run * length + piece.store, piece.count, &mut registers);
+                    let (at, place) = (run * length + piece.store, piece.load);
+                    consume(Block { at, count: piece.count, place, length, run }, &mut registers);
                 }
                 (self.step)(&mut index, &lengths);
             }
         }
     }
 
-    fn gather(&self, register: &mut Register, source: &Source<'_>, base: i64, step: i64, visit: Visit) {
-        let step = match visit.path {
+    fn gather(&self, register: &mut Register, source: &Source<'_>, mut at: At<'_>) {
+        at.step = match at.visit.path {
             Path::Splat => 0,
             Path::Dense => 1,
-            Path::Strided => step,
+            Path::Strided => at.step,
         };
         for (lane, slot) in register.iter_mut().enumerate() {
-            if lane < visit.piece.count || visit.path == Path::Splat {
-                let place = base + step * (visit.piece.load + lane) as i64;
-                *slot = self.read(source, place);
+            if lane < at.visit.piece.count || at.visit.path == Path::Splat {
+                at.place = at.visit.piece.load + lane;
+                *slot = self.read(source, (self.at)(&at));
             }
         }
     }

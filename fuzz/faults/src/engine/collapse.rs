@@ -30,6 +30,8 @@ pub(crate) struct Collapse {
     pub(crate) joined: fn(&Axis, &Axis) -> Axis,
     /// The strides that the kernel gets on an axis, from the numbers of axes before and after collapsing.
     pub(crate) passed: fn(&[i64], usize, usize) -> Vec<i64>,
+    /// The loop nest that is used, from the collapsed one.
+    pub(crate) finished: fn(LoopNest) -> LoopNest,
 }
 
 impl Default for Collapse {
@@ -40,6 +42,7 @@ impl Default for Collapse {
             merges: |operands| operands.iter().all(|&even| even),
             joined,
             passed: |strides, _, _| strides.to_vec(),
+            finished: |nest| nest,
         }
     }
 }
@@ -77,6 +80,6 @@ impl Collapse {
         for axis in &mut axes {
             axis.strides = (self.passed)(&axis.strides, before, after);
         }
-        LoopNest { axes, offsets: nest.offsets }
+        (self.finished)(LoopNest { axes, offsets: nest.offsets })
     }
 }

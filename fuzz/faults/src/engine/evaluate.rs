@@ -1,10 +1,12 @@
 //! Evaluates the expression over a block: one function at a time, each into a register, and each rounded as
 //! if it were stored.
 
-use super::blocks::{BLOCK, Register};
+use super::blocks::{BLOCK, Block, Register};
 use super::convert::{convert, zero};
+use super::lanes::{Lane, Lanes};
+use super::rewrite::{Kernel, Program, Step};
 use broadcheck_reference::apply;
-use broadcheck_spec::{Call, DType, Expression, Function, Node, Scalar};
+use broadcheck_spec::{DType, Function, Scalar};
 
 /// The arguments of a function.
 pub(crate) struct Site<'a> {
@@ -33,6 +35,8 @@ pub(crate) struct Evaluate {
     pub(crate) apply: fn(Function, &[Scalar]) -> Scalar,
     /// Converts a value to the dtype of the result.
     pub(crate) stored: fn(Scalar, DType) -> Scalar,
+    /// The register of an intermediate value, from the number of such registers in use.
+    pub(crate) temporary: fn(usize) -> usize,
 }
 
 impl Default for Evaluate {
@@ -46,6 +50,7 @@ impl Default for Evaluate {
             condition: |lane| lane,
             apply,
             stored: convert,
+            temporary: |number| number,
         }
     }
 }
@@ -64,23 +69,43 @@ pub(super) struct Values {
     pub(super) place: Vec<usize>,
 }
 
+/// A call with its arguments.
+struct Called<'a> {
+    function: Function,
+    kernel: Option<Kernel>,
+    arguments: &'a [usize],
+}
+
+/// What a program is evaluated with.
+pub(super) struct Context<'a> {
+    pub(super) inputs: &'a [Input],
+    pub(super) lanes: &'a Lanes,
+    /// Whether the values of all steps must still be available at the end.
+    pub(super) keep: bool,
+}
+
 impl Evaluate {
-    /// Evaluates a block of `count` elements. With `keep`, the values of all nodes are still available at the
-    /// end.
+    /// Evaluates a block.
     pub(super) fn block(
         &self,
-        expression: &Expression,
-        inputs: &[Input],
+        program: &Program,
+        context: &Context<'_>,
         registers: &[Register],
-        count: usize,
-        keep: bool,
+        block: Block,
     ) -> Values {
-        let nodes = expression.nodes();
-        let mut values = Values { registers: registers.to_vec(), place: Vec::with_capacity(nodes.len()) };
-        for node in nodes {
-            let place = match node {
-                Node::Operand(operand) => inputs[*operand].register,
-                Node::Call(call) => self.call(call, nodes, inputs, count, keep, &mut values),
+        let steps = &program.steps;
+        let mut values = Values { registers: registers.to_vec(), place: Vec::with_capacity(steps.len()) };
+        for step in steps {
+            let place = match step {
+                Step::Operand(operand) => context.inputs[*operand].register,
+                Step::Constant(value) => {
+                    values.registers.push([*value; BLOCK]);
+                    values.registers.len() - 1
+                }
+                Step::Call { function, kernel, arguments } => {
+                    let called = Called { function: *function, kernel: *kernel, arguments };
+                    self.call(&called, steps, context, block, &mut values)
+                }
             };
             values.place.push(place);
         }
@@ -89,60 +114,85 @@ impl Evaluate {
 
     fn call(
         &self,
-        call: &Call,
-        nodes: &[Node],
-        inputs: &[Input],
-        count: usize,
-        keep: bool,
+        call: &Called<'_>,
+        steps: &[Step],
+        context: &Context<'_>,
+        block: Block,
         values: &mut Values,
     ) -> usize {
+        let inputs = context.inputs;
         let operands: Vec<Option<usize>> = call
-            .arguments()
+            .arguments
             .iter()
-            .map(|&place| if let Node::Operand(operand) = nodes[place] { Some(operand) } else { None })
+            .map(|&place| if let Step::Operand(operand) = steps[place] { Some(operand) } else { None })
             .collect();
         let ranks: Vec<_> =
             operands.iter().map(|operand| operand.map(|operand| inputs[operand].rank)).collect();
         let splats: Vec<_> =
             operands.iter().map(|operand| operand.map(|operand| inputs[operand].splat)).collect();
         let site = Site { ranks: &ranks, operands: &operands, splats: &splats };
-        let mut from: Vec<usize> = call.arguments().iter().map(|&place| values.place[place]).collect();
+        let mut from: Vec<usize> = call.arguments.iter().map(|&place| values.place[place]).collect();
         if from.len() == 2 && (self.exchanged)(&site) {
             from.swap(0, 1);
         }
         let product =
-            self.product(call, nodes).map(|factors| factors.map(|operand| inputs[operand].register));
+            self.product(call, steps).map(|factors| factors.map(|operand| inputs[operand].register));
         let mut answer = [zero(DType::Bool); BLOCK];
-        for (lane, slot) in answer.iter_mut().enumerate().take(count) {
+        for (lane, slot) in answer.iter_mut().enumerate().take(block.count) {
             let mut arguments: Vec<Scalar> =
                 from.iter().map(|&place| values.registers[place][lane]).collect();
-            if call.function() == Function::Select {
+            if call.function == Function::Select {
                 arguments[0] = values.registers[from[0]][(self.condition)(lane)];
             }
             let product = product.map(|[a, b]| [values.registers[a][lane], values.registers[b][lane]]);
             *slot = match product.and_then(|product| contracted(product, arguments[1])) {
                 Some(value) => value,
-                None => (self.apply)(call.function(), &alike(call.function(), arguments)),
+                None => match call.kernel {
+                    Some(kernel) => (kernel.by)(&arguments),
+                    None => {
+                        let arguments = alike(call.function, arguments);
+                        let value = (self.apply)(call.function, &arguments);
+                        let lane = Lane {
+                            function: call.function,
+                            arguments: &arguments,
+                            splats: &splats,
+                            place: block.place + lane,
+                            length: block.length,
+                            run: block.run,
+                        };
+                        (context.lanes.value)(&lane, value)
+                    }
+                },
             };
         }
         let same_dtype = values.registers[from[0]][0].dtype() == answer[0].dtype();
-        if !keep && same_dtype && (self.overwrites)(operands[0].is_some()) {
+        if !context.keep && same_dtype && (self.overwrites)(operands[0].is_some()) {
             values.registers[from[0]] = answer;
             return from[0];
         }
-        values.registers.push(answer);
-        values.registers.len() - 1
+        let first = inputs.len();
+        let place = first + (self.temporary)(values.registers.len().saturating_sub(first));
+        match values.registers.get_mut(place) {
+            Some(register) => {
+                *register = answer;
+                place
+            }
+            None => {
+                values.registers.push(answer);
+                values.registers.len() - 1
+            }
+        }
     }
 
     /// The factors, if the first argument is a product of operands with which this function is fused.
-    fn product(&self, call: &Call, nodes: &[Node]) -> Option<[usize; 2]> {
-        let Node::Call(inner) = nodes[call.arguments()[0]] else { return None };
-        if !(self.contracts)(call.function(), inner.function()) {
+    fn product(&self, call: &Called<'_>, steps: &[Step]) -> Option<[usize; 2]> {
+        let Step::Call { function, arguments, .. } = &steps[*call.arguments.first()?] else { return None };
+        if !(self.contracts)(call.function, *function) {
             return None;
         }
-        match *inner.arguments() {
-            [a, b] => match (nodes[a], nodes[b]) {
-                (Node::Operand(a), Node::Operand(b)) => Some([a, b]),
+        match arguments[..] {
+            [a, b] => match (&steps[a], &steps[b]) {
+                (Step::Operand(a), Step::Operand(b)) => Some([*a, *b]),
                 _ => None,
             },
             _ => None,

@@ -3,9 +3,10 @@
 //!
 //! The stages, each in its own file with its decisions and their correct versions: `types`; `shapes`, `pdpd`,
 //! `xla` and `theano`, which align operands with the result; `sizes`; `strides`, which lowers the operands to
-//! strides; `collapse`; `blocks`, which traverses the loop nest in blocks with tails and gathers operands
-//! into registers; `evaluate`, which computes an expression; `adjoint`, which sums a gradient to its
-//! operand's shape. Without a fault the engine is correct, as the whole suite and the generator's requests
+//! strides; `collapse`; `rewrite`, which optimises an expression; `blocks`, which traverses the loop nest in
+//! blocks with tails and gathers operands into registers; `evaluate`, which computes an expression, with
+//! `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a gradient to its operand's
+//! shape; `state`, which is what remains between requests. Without a fault the engine is correct, as the whole suite and the generator's requests
 //! confirm.
 //!
 //! It shares nothing with the reference except the functions on single values, which the faults are not
@@ -18,9 +19,12 @@ pub(super) mod blocks;
 pub(super) mod collapse;
 pub(super) mod convert;
 pub(super) mod evaluate;
+pub(super) mod lanes;
 pub(super) mod pdpd;
+pub(super) mod rewrite;
 pub(super) mod shapes;
 pub(super) mod sizes;
+pub(super) mod state;
 pub(super) mod strides;
 pub(super) mod theano;
 pub(super) mod types;
@@ -28,12 +32,15 @@ pub(super) mod xla;
 
 use blocks::Source;
 use broadcheck_spec::{
-    DType, Data, ErrorKind, Expression, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
+    DType, Data, ErrorKind, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
     Scalar, Shape, Success, Tensor,
 };
 use collapse::LoopNest;
 use convert::{convert, zero};
-use evaluate::Input;
+use evaluate::{Context, Input};
+use rewrite::{Facts, Program};
+use state::{Memory, Plan};
+use std::sync::{Mutex, PoisonError};
 
 /// The largest result, in elements. The engine is not meant for large ones.
 pub(super) const MAX_ELEMENTS: usize = 1 << 22;
@@ -67,18 +74,59 @@ pub(super) struct Decisions {
     pub(super) sizes: sizes::Sizes,
     pub(super) strides: strides::Strides,
     pub(super) collapse: collapse::Collapse,
+    pub(super) rewrite: rewrite::Rewrite,
     pub(super) blocks: blocks::Blocks,
     pub(super) evaluate: evaluate::Evaluate,
+    pub(super) lanes: lanes::Lanes,
     pub(super) adjoint: adjoint::Adjoint,
+    pub(super) state: state::State,
 }
 
 impl Decisions {
     /// The answer to a request.
-    pub(super) fn answer(&self, request: &Request) -> Outcome {
-        self.accepted(request).unwrap_or_else(Outcome::Refusal)
+    pub(super) fn answer(&self, request: &Request, memory: &Mutex<Memory>) -> Outcome {
+        if !self.state.remembers {
+            return self.accepted(request, &mut Memory::default()).unwrap_or_else(Outcome::Refusal);
+        }
+        // A request that panicked leaves the memory as it was, which is what a fault may do.
+        let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = &mut *memory;
+        let replaced = (self.state.before)(memory, request);
+        let asked = replaced.as_ref().unwrap_or(request);
+        let key = (self.state.result)(asked);
+        let kept = key.and_then(|key| memory.result(key).cloned());
+        let outcome =
+            kept.unwrap_or_else(|| self.accepted(asked, memory).unwrap_or_else(Outcome::Refusal));
+        if let Some(key) = key {
+            memory.keep_result(key, outcome.clone());
+        }
+        let outcome = (self.state.after)(memory, request, outcome);
+        memory.request = Some(request.clone());
+        memory.outcome = Some(outcome.clone());
+        memory.asked += 1;
+        outcome
     }
 
-    fn accepted(&self, request: &Request) -> Result<Outcome, Refusal> {
+    fn accepted(&self, request: &Request, memory: &mut Memory) -> Result<Outcome, Refusal> {
+        let key = (self.state.plan)(request);
+        if let Some(plan) = key.and_then(|key| memory.plan(key))
+            && plan.operands == request.operands().len()
+        {
+            return Ok(self.run(request, plan));
+        }
+        let plan = self.planned(request)?;
+        if let Some(outcome) = not_computed(request, &plan.aligned) {
+            return Ok(outcome);
+        }
+        let outcome = self.run(request, &plan);
+        if let Some(key) = key {
+            memory.keep_plan(key, plan);
+        }
+        Ok(outcome)
+    }
+
+    /// Checks a request and decides how it is computed.
+    fn planned(&self, request: &Request) -> Result<Plan, Refusal> {
         let operands = request.operands();
         if !(self.shapes.operand_count)(request.rules().set(), operands.len()) {
             return Err(Refusal::new(RefusalKind::OperandCount, "too many operands"));
@@ -94,21 +142,29 @@ impl Decisions {
         let aligned = self.align(request, &shapes)?;
         self.sizes.check_given(request, &shapes)?;
         self.sizes.check_result(request, &aligned)?;
-        if let Some(outcome) = not_computed(request, &aligned) {
-            return Ok(outcome);
-        }
-        Ok(match request.operation() {
+        let all: Vec<&Operand> = operands.iter().collect();
+        let program = match request.operation() {
             Operation::Elementwise { expression } => {
-                self.elementwise(request, expression, dtype, &shapes, &aligned)
+                self.rewrite.program(expression, &Facts { operands: &all, gradient: false })
             }
-            Operation::Broadcast { .. } => {
-                let expression = Expression::operand(0);
-                self.elementwise(request, &expression, dtype, &shapes, &aligned)
+            Operation::Gradient { expression, .. } => {
+                self.rewrite.program(expression, &Facts { operands: &all, gradient: true })
             }
-            Operation::Gradient { expression, wrt } => {
-                self.gradient(request, expression, *wrt, &shapes, &aligned)
-            }
-        })
+            Operation::Broadcast { .. } => Program::operand(0),
+        };
+        let nest = match not_computed(request, &aligned) {
+            // Its element counts may overflow.
+            Some(_) => LoopNest { axes: Vec::new(), offsets: Vec::new() },
+            None => self.nest(&all, &shapes, &aligned),
+        };
+        Ok(Plan { dtype, aligned, nest, program, operands: operands.len() })
+    }
+
+    fn run(&self, request: &Request, plan: &Plan) -> Outcome {
+        match request.operation() {
+            Operation::Elementwise { .. } | Operation::Broadcast { .. } => self.elementwise(request, plan),
+            Operation::Gradient { wrt, .. } => self.gradient(request, *wrt, plan),
+        }
     }
 
     /// The lengths of each operand; those of a scalar for an operand that is ignored.
@@ -118,7 +174,9 @@ impl Decisions {
             true => (self.shapes.lengths)(operand),
             false => Vec::new(),
         };
-        request.operands().iter().enumerate().map(lengths).collect()
+        let shapes = request.operands().iter().enumerate().map(lengths).collect();
+        let used: Vec<bool> = (0..request.operands().len()).map(read).collect();
+        (self.shapes.given)(shapes, &used)
     }
 
     fn align(&self, request: &Request, shapes: &[Vec<usize>]) -> Result<Aligned, Refusal> {
@@ -144,17 +202,11 @@ impl Decisions {
         self.collapse.collapsed(self.strides.lower(operands, shapes, aligned))
     }
 
-    fn elementwise(
-        &self,
-        request: &Request,
-        expression: &Expression,
-        dtype: DType,
-        shapes: &[Vec<usize>],
-        aligned: &Aligned,
-    ) -> Outcome {
+    fn elementwise(&self, request: &Request, plan: &Plan) -> Outcome {
         let operands: Vec<&Operand> = request.operands().iter().collect();
-        let values = self.computed(expression, &operands, shapes, aligned, dtype);
-        let tensor = match tensor(dtype, &aligned.shape, values) {
+        let aligned = &plan.aligned;
+        let values = self.computed(&plan.program, &operands, &plan.nest, aligned, plan.dtype);
+        let tensor = match tensor(plan.dtype, &aligned.shape, values) {
             Ok(tensor) => tensor,
             Err(message) => return Outcome::errored(ErrorKind::Reported, message),
         };
@@ -162,32 +214,33 @@ impl Decisions {
             let lower = usize::from(operands[0].rank() > operands[1].rank());
             let axes = vec![aligned.axes[lower].clone()];
             let aligned = Aligned::new(shape.clone(), axes);
-            let (operands, shapes) = ([operands[lower]], [shapes[lower].clone()]);
             within_limit(shape).then_some(())?;
+            let (operands, shapes) = ([operands[lower]], [self.shapes_of(request)[lower].clone()]);
             let dtype = operands[0].dtype();
-            let values = self.computed(&Expression::operand(0), &operands, &shapes, &aligned, dtype);
+            let nest = self.nest(&operands, &shapes, &aligned);
+            let values = self.computed(&Program::operand(0), &operands, &nest, &aligned, dtype);
             self::tensor(dtype, shape, values).ok()
         });
         Outcome::Success(Success { tensor, intermediate, broadcastable: aligned.flags.clone() })
     }
 
-    /// The values of an expression, row-major.
+    /// The values of a program, row-major.
     fn computed(
         &self,
-        expression: &Expression,
+        program: &Program,
         operands: &[&Operand],
-        shapes: &[Vec<usize>],
+        nest: &LoopNest,
         aligned: &Aligned,
         dtype: DType,
     ) -> Vec<Scalar> {
-        let nest = self.nest(operands, shapes, aligned);
-        let (sources, inputs) = (self.sources(operands), self.inputs(operands, &nest));
+        let (sources, inputs) = (self.sources(operands), self.inputs(operands, nest));
+        let context = Context { inputs: &inputs, lanes: &self.lanes, keep: false };
         let mut values = vec![zero(dtype); aligned.shape.iter().product()];
-        self.blocks.walk(&nest, &sources, |at, count, registers| {
-            let block = self.evaluate.block(expression, &inputs, registers, count, false);
+        self.blocks.walk(nest, &sources, |piece, registers| {
+            let block = self.evaluate.block(program, &context, registers, piece);
             let root = block.registers[block.place[block.place.len() - 1]];
-            for (lane, &value) in root.iter().enumerate().take(count) {
-                if let Some(slot) = values.get_mut(at + lane) {
+            for (lane, &value) in root.iter().enumerate().take(piece.count) {
+                if let Some(slot) = values.get_mut(piece.at + lane) {
                     *slot = (self.evaluate.stored)(value, dtype);
                 }
             }
@@ -197,23 +250,17 @@ impl Decisions {
         values
     }
 
-    fn gradient(
-        &self,
-        request: &Request,
-        expression: &Expression,
-        wrt: usize,
-        shapes: &[Vec<usize>],
-        aligned: &Aligned,
-    ) -> Outcome {
+    fn gradient(&self, request: &Request, wrt: usize, plan: &Plan) -> Outcome {
         let operands: Vec<&Operand> = request.operands().iter().collect();
-        let nest = self.nest(&operands, shapes, aligned);
-        let (sources, inputs) = (self.sources(&operands), self.inputs(&operands, &nest));
+        let aligned = &plan.aligned;
+        let (sources, inputs) = (self.sources(&operands), self.inputs(&operands, &plan.nest));
+        let context = Context { inputs: &inputs, lanes: &self.lanes, keep: true };
         let mut arrived = vec![0.0; aligned.shape.iter().product()];
-        self.blocks.walk(&nest, &sources, |at, count, registers| {
-            let block = self.evaluate.block(expression, &inputs, registers, count, true);
-            for lane in 0..count {
-                if let Some(slot) = arrived.get_mut(at + lane) {
-                    *slot = self.adjoint.lane(expression, wrt, &block, lane);
+        self.blocks.walk(&plan.nest, &sources, |piece, registers| {
+            let block = self.evaluate.block(&plan.program, &context, registers, piece);
+            for lane in 0..piece.count {
+                if let Some(slot) = arrived.get_mut(piece.at + lane) {
+                    *slot = self.adjoint.lane(&plan.program, wrt, &block, lane);
                 }
             }
         });

@@ -17,6 +17,8 @@ pub(crate) struct Shapes {
     pub(crate) lengths: fn(&Operand) -> Vec<usize>,
     /// G-5: whether an operand counts for the common shape, from whether the expression uses it.
     pub(crate) takes_part: fn(bool) -> bool,
+    /// The shapes that are aligned, from those of the operands and whether the expression uses each.
+    pub(crate) given: fn(Vec<Vec<usize>>, &[bool]) -> Vec<Vec<usize>>,
     /// Whether these shapes can be compatible at all.
     pub(crate) possible: fn(&[Vec<usize>]) -> bool,
     /// G-2: the common length of two lengths.
@@ -50,6 +52,7 @@ impl Default for Shapes {
             operand_count: |set, count| set.operands().allows(count),
             lengths: |operand| operand.shape().to_vec(),
             takes_part: |_| true,
+            given: |shapes, _| shapes,
             possible: |_| true,
             common,
             all: |lengths, common| lengths.iter().try_fold(1, |so_far, &length| common(so_far, length)),

@@ -26,10 +26,14 @@ pub(crate) struct Strides {
     pub(crate) dense: fn(&[usize], &[usize]) -> Vec<i64>,
     /// The strides and the offset of a view.
     pub(crate) view: fn(&Operand, &[i64]) -> (Vec<i64>, i64),
+    /// Changes how operands are read, knowing all of them.
+    pub(crate) read: fn(&mut [Reading], &[&Operand]),
     /// The strides over the result of an operand, by its index.
     pub(crate) over_result: fn(&[Reading], usize) -> Vec<i64>,
     /// Whether all operands can be read linearly for a result of this shape.
     pub(crate) flat: fn(&[Reading], &[usize]) -> bool,
+    /// The loop nest that is used, from the one that was computed.
+    pub(crate) lowered: fn(LoopNest, &[Reading]) -> LoopNest,
 }
 
 impl Default for Strides {
@@ -37,12 +41,14 @@ impl Default for Strides {
         Strides {
             dense: |lengths, _| row_major(lengths),
             view: |operand, strides| (strides.to_vec(), position(operand.offset())),
+            read: |_, _| (),
             over_result: |readings, operand| stretched(&readings[operand]),
             flat: |readings, shape| {
                 let flat =
                     |reading: &Reading| reading.lengths == shape && reading.strides == row_major(shape);
                 readings.iter().all(flat)
             },
+            lowered: |nest, _| nest,
         }
     }
 }
@@ -72,15 +78,16 @@ pub(crate) fn position(place: usize) -> i64 {
 impl Strides {
     /// Lowers operands to a loop nest for a result, not yet collapsed.
     pub(super) fn lower(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> LoopNest {
-        let readings: Vec<Reading> = operands
+        let mut readings: Vec<Reading> = operands
             .iter()
             .zip(shapes.iter().zip(&aligned.axes))
             .map(|(operand, (lengths, axes))| self.reading(operand, lengths, axes, &aligned.shape))
             .collect();
+        (self.read)(&mut readings, operands);
         let offsets = readings.iter().map(|reading| reading.offset).collect();
         if (self.flat)(&readings, &aligned.shape) {
             let axis = Axis { length: aligned.shape.iter().product(), strides: vec![1; operands.len()] };
-            return LoopNest { axes: vec![axis], offsets };
+            return (self.lowered)(LoopNest { axes: vec![axis], offsets }, &readings);
         }
         let mut nest: Vec<Axis> =
             aligned.shape.iter().map(|&length| Axis { length, strides: vec![0; operands.len()] }).collect();
@@ -91,7 +98,7 @@ impl Strides {
                 }
             }
         }
-        LoopNest { axes: nest, offsets }
+        (self.lowered)(LoopNest { axes: nest, offsets }, &readings)
     }
 
     fn reading(
