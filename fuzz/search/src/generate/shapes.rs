@@ -1,6 +1,7 @@
 //! Shapes and attributes that a rule set accepts by construction: the result first, then the operands that
 //! give it.
 
+use super::bytes::MAX_OPERANDS;
 use super::choices::Choices;
 use super::lengths::{Size, shape};
 use super::profile::{Limits, RuleOperation};
@@ -83,7 +84,7 @@ fn count(choices: &mut dyn Choices, size: Size, limits: Limits) -> usize {
         0..=9 => 2,
         10..=12 => 3,
         13 => 1,
-        14 if choices.chance(1, 8) => choices.in_range(31, 70),
+        14 if choices.chance(1, 8) => choices.in_range(31, MAX_OPERANDS),
         _ => choices.in_range(4, 12),
     };
     count.min(limits.max_operands)
