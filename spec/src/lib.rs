@@ -218,6 +218,15 @@
 //!   three rows of n, combined with a row, a column, a scalar or each other, as the rule set allows.
 //!   Element j of the first operand is j mod 4093 + 1, element j of the second is (j mod 2039 + 1) ·
 //!   4096; the expression is the difference, for pdpd the sum.
+//! - `RULES-lanes-DTYPE`, with `tails: n`: every function of a dtype, and a few expressions of two, on its
+//!   special values (limits, zeros, NaN and so on). Vectors and matrices of about a thousand elements have
+//!   every special value in every lane of a vector of 64 bytes, and next to every other; vectors of 1 to
+//!   n elements have them in every tail. One operand is repeated in some of them. Subnormals have cases of
+//!   their own, and so have zeros of both signs in `maximum` and `minimum`.
+//! - `RULES-transposed` (from and to: the number of rows), `RULES-permuted` (the rank), `RULES-offsets`
+//!   (the length) and `RULES-equal-buffers` (the number of rows): views that are larger than the blocks of
+//!   kernels, in dtypes of 1, 2, 4 and 8 bytes, with a dense and with a stretched partner. Elements are
+//!   residues of their place in the buffer; the expression is the difference, for pdpd the sum.
 //! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of
 //!   up to `max_rank` axes with lengths from 0 to `max_length`. The title states what must hold.
 //!
