@@ -226,6 +226,15 @@
 //!   that an optimiser may replace by others, functions of a vector and a constant, and programs with many
 //!   values alive. The list of expressions and of special values is in
 //!   `conformance/suite/src/sweeps/rewrites.rs`.
+//! - `RULES-lanes-DTYPE`, with `tails: n`: every function of a dtype, and a few expressions of two, on its
+//!   special values (limits, zeros, NaN and so on). Vectors and matrices of about a thousand elements have
+//!   every special value in every lane of a vector of 64 bytes, and next to every other; vectors of 1 to
+//!   n elements have them in every tail. One operand is repeated in some of them. Subnormals have cases of
+//!   their own, and so have zeros of both signs in `maximum` and `minimum`.
+//! - `RULES-transposed` (from and to: the number of rows), `RULES-permuted` (the rank), `RULES-offsets`
+//!   (the length) and `RULES-equal-buffers` (the number of rows): views that are larger than the blocks of
+//!   kernels, in dtypes of 1, 2, 4 and 8 bytes, with a dense and with a stretched partner. Elements are
+//!   residues of their place in the buffer; the expression is the difference, for pdpd the sum.
 //! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of
 //!   up to `max_rank` axes with lengths from 0 to `max_length`. The title states what must hold.
 //!
