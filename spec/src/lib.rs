@@ -222,6 +222,8 @@
 //!   that an optimiser may replace by others, functions of a vector and a constant, and programs with many
 //!   values alive. The list of expressions and of special values is in
 //!   `conformance/suite/src/sweeps/rewrites.rs`.
+//! - `RULES-sequences`, with `length: n`: requests that differ in one point, to be asked one after the other
+//!   in one process. A sequence counts as one case.
 //! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of
 //!   up to `max_rank` axes with lengths from 0 to `max_length`. The title states what must hold.
 //!

@@ -1,7 +1,8 @@
 //! Sweeps: families of cases that are too large to list, given by a name and integers.
 //!
 //! Patterns and long runs expand to cases whose expected values come from a closed formula. A sweep with the
-//! name of a [`RelationSweep`] checks that relation over all small requests. The number of cases is computed
+//! name of a [`RelationSweep`] checks that relation over all small requests. The requests of a sequence are
+//! asked one after the other. The number of cases is computed
 //! before anything is expanded, and the sweep's `expect` must state it.
 //!
 //! | sweep | `with` |
@@ -9,6 +10,7 @@
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
 //! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-broadcasts` after it | `from` and `to`: lengths of 1 to 100,000 |
 //! | `numpy-rewrites-…`, `numpy-constants-…`, `numpy-programs-…` | nothing |
+//! | `RULES-sequences` | `length` 2 to 100 |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
 mod arithmetic;
@@ -17,8 +19,10 @@ mod long;
 mod patterns;
 mod rewrites;
 mod run;
+mod sequences;
 
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
+pub use sequences::Sequence;
 
 use crate::relations::{Extent, RELATION_SWEEPS, RelationSweep};
 use crate::retype::ORDER;
@@ -27,6 +31,7 @@ use broadcheck_spec::{Capabilities, Case, RuleSet, Sweep};
 use long::{Arrangements, LongRuns};
 use patterns::Patterns;
 use rewrites::Family;
+use sequences::Sequences;
 use std::collections::BTreeMap;
 
 /// A sweep of more cases than this is refused: `exhaust` is the place for larger bounds.
@@ -36,6 +41,8 @@ pub const MAX_CASES: u64 = 2_000_000;
 pub enum Expansion {
     /// Cases with expected values.
     Cases(Vec<Case>),
+    /// Cases whose order matters: those of a sequence are asked one after the other.
+    Sequences(Vec<Sequence>),
     /// A relation over all requests within bounds. They have no expected values.
     Relation {
         /// The relation with its requests.
@@ -50,6 +57,7 @@ enum Checked {
     Patterns(Patterns),
     Long(LongRuns),
     Rewrites(&'static Family),
+    Sequences(Sequences),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
 
@@ -83,6 +91,7 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
         Checked::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
         Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
         Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep)),
+        Checked::Sequences(sequences) => Expansion::Sequences(sequences.expand(sweep)),
         Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
     })
 }
@@ -139,6 +148,12 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
     if let Some(family) = Family::named(&sweep.sweep) {
         let [] = integers(&sweep.with, [])?;
         return Ok((Checked::Rewrites(family), family.rules(), family.count()));
+    }
+    if let Some(rules) = sequences::rules_of(&sweep.sweep) {
+        let [length] = integers(&sweep.with, ["length"])?;
+        let sequences = Sequences::new(rules, length)?;
+        let count = sequences.count();
+        return Ok((Checked::Sequences(sequences), rules, count));
     }
     let Some(relation) = RelationSweep::named(&sweep.sweep) else {
         let known: Vec<&str> = names().collect();
