@@ -222,6 +222,9 @@
 //!   that an optimiser may replace by others, functions of a vector and a constant, and programs with many
 //!   values alive. The list of expressions and of special values is in
 //!   `conformance/suite/src/sweeps/rewrites.rs`.
+//! - `none-operands`, `numpy-operands` and `theano-operands`, with `operands: k`, `length: m` and `unused: u`:
+//!   k vectors of every length from 0 to m, under `theano` with both flags, of which the expression leaves out
+//!   each set of up to u operands.
 //! - `RULES-sequences`, with `length: n`: requests that differ in one point, to be asked one after the other
 //!   in one process. A sequence counts as one case.
 //! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of

@@ -10,12 +10,14 @@
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
 //! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-broadcasts` after it | `from` and `to`: lengths of 1 to 100,000 |
 //! | `numpy-rewrites-…`, `numpy-constants-…`, `numpy-programs-…` | nothing |
+//! | `none-operands`, `numpy-operands`, `theano-operands` | `operands` 3 to 4, `length` 2 to 9, `unused` 0 to 2 |
 //! | `RULES-sequences` | `length` 2 to 100 |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
 mod arithmetic;
 mod batched;
 mod long;
+mod operands;
 mod patterns;
 mod rewrites;
 mod run;
@@ -29,6 +31,7 @@ use crate::retype::ORDER;
 use broadcheck_judge::text::plural;
 use broadcheck_spec::{Capabilities, Case, RuleSet, Sweep};
 use long::{Arrangements, LongRuns};
+use operands::Operands;
 use patterns::Patterns;
 use rewrites::Family;
 use sequences::Sequences;
@@ -57,6 +60,7 @@ enum Checked {
     Patterns(Patterns),
     Long(LongRuns),
     Rewrites(&'static Family),
+    Operands(Operands),
     Sequences(Sequences),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
@@ -69,6 +73,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .chain(long)
         .chain(rewrites)
+        .chain(operands::NAMES)
+        .chain(sequences::NAMES.into_iter().map(|(name, _)| name))
         .chain(RELATION_SWEEPS.iter().map(|relation| relation.name))
 }
 
@@ -90,6 +96,7 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
     Ok(match checked(sweep)? {
         Checked::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
         Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
+        Checked::Operands(operands) => Expansion::Cases(operands.cases(sweep)),
         Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep)),
         Checked::Sequences(sequences) => Expansion::Sequences(sequences.expand(sweep)),
         Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
@@ -148,6 +155,12 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
     if let Some(family) = Family::named(&sweep.sweep) {
         let [] = integers(&sweep.with, [])?;
         return Ok((Checked::Rewrites(family), family.rules(), family.count()));
+    }
+    if let Some(rules) = operands::rules_of(&sweep.sweep) {
+        let with = integers(&sweep.with, ["operands", "length", "unused"])?;
+        let operands = Operands::new(rules, with)?;
+        let count = operands.count();
+        return Ok((Checked::Operands(operands), rules, count));
     }
     if let Some(rules) = sequences::rules_of(&sweep.sweep) {
         let [length] = integers(&sweep.with, ["length"])?;
