@@ -235,6 +235,11 @@
 //!   (the length) and `RULES-equal-buffers` (the number of rows): views that are larger than the blocks of
 //!   kernels, in dtypes of 1, 2, 4 and 8 bytes, with a dense and with a stretched partner. Elements are
 //!   residues of their place in the buffer; the expression is the difference, for pdpd the sum.
+//! - `none-operands`, `numpy-operands` and `theano-operands`, with `operands: k`, `length: m` and `unused: u`:
+//!   k vectors of every length from 0 to m, under `theano` with both flags, of which the expression leaves out
+//!   each set of up to u operands.
+//! - `RULES-sequences`, with `length: n`: requests that differ in one point, to be asked one after the other
+//!   in one process. A sequence counts as one case.
 //! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of
 //!   up to `max_rank` axes with lengths from 0 to `max_length`. The title states what must hold.
 //!

@@ -117,8 +117,12 @@ pub fn run_cases(implementation: &dyn Implementation, cases: &[&Case], known: Op
     over_ranges(cases.len(), batch, run).into_iter().flatten().collect()
 }
 
-/// Runs the cases of one batch.
-fn run_batch(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
+/// Runs the cases of one batch, in their order and on this thread.
+pub(crate) fn run_batch(
+    implementation: &dyn Implementation,
+    cases: &[&Case],
+    known: Option<&Known>,
+) -> Vec<Judged> {
     let all: Vec<Result<Asked<'_>, String>> =
         cases.iter().map(|case| asked(case, implementation.capabilities())).collect();
     let requests: Vec<&Request> = all.iter().flatten().map(|asked| &asked.case.request).collect();

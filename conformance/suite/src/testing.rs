@@ -593,6 +593,11 @@ impl Subject {
                 let first = covered.next().unwrap_or(Ok(()));
                 if covered.any(|case| case.is_ok()) { Ok(()) } else { first }
             }
+            Ok(Expansion::Sequences(sequences)) => {
+                let mut covered = sequences.iter().flat_map(|sequence| &sequence.cases);
+                let first = covered.next().map_or(Ok(()), |case| self.covers_case(case));
+                if covered.any(|case| self.covers_case(case).is_ok()) { Ok(()) } else { first }
+            }
             Ok(Expansion::Relation { relation, extent }) => {
                 relation.covered_by(self.implementation.capabilities(), &extent).map(|_| ())
             }

@@ -1,7 +1,8 @@
 //! Sweeps: families of cases that are too large to list, given by a name and integers.
 //!
-//! All sweeps but those of relations expand to cases whose expected values come from a closed formula. A sweep with the
-//! name of a [`RelationSweep`] checks that relation over all small requests. The number of cases is computed
+//! All sweeps but those of relations expand to cases whose expected values come from a closed formula. A sweep
+//! with the name of a [`RelationSweep`] checks that relation over all small requests. The requests of a
+//! sequence are asked one after the other. The number of cases is computed
 //! before anything is expanded, and the sweep's `expect` must state it.
 //!
 //! | sweep | `with` |
@@ -14,6 +15,8 @@
 //! | `RULES-permuted` | `from` and `to`: ranks of 3 to 12 |
 //! | `RULES-offsets` | `from` and `to`: lengths of 1 to 128 |
 //! | `numpy-rewrites-…`, `numpy-constants-…`, `numpy-programs-…` | nothing |
+//! | `none-operands`, `numpy-operands`, `theano-operands` | `operands` 3 to 4, `length` 2 to 9, `unused` 0 to 2 |
+//! | `RULES-sequences` | `length` 2 to 100 |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
 mod arithmetic;
@@ -21,12 +24,15 @@ mod batched;
 mod lanes;
 mod long;
 mod many;
+mod operands;
 mod patterns;
 mod rewrites;
 mod run;
+mod sequences;
 mod views;
 
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
+pub use sequences::Sequence;
 
 use crate::relations::{Extent, RELATION_SWEEPS, RelationSweep};
 use crate::retype::ORDER;
@@ -35,8 +41,10 @@ use broadcheck_spec::{Capabilities, Case, Request, RuleSet, Sweep};
 use lanes::Lanes;
 use long::{Arrangements, LongRuns};
 use many::ManyOperands;
+use operands::Operands;
 use patterns::Patterns;
 use rewrites::Family;
+use sequences::Sequences;
 use std::collections::BTreeMap;
 use views::Views;
 
@@ -47,6 +55,8 @@ pub const MAX_CASES: u64 = 2_000_000;
 pub enum Expansion {
     /// Cases with expected values.
     Cases(Vec<Case>),
+    /// Cases whose order matters: those of a sequence are asked one after the other.
+    Sequences(Vec<Sequence>),
     /// A relation over all requests within bounds. They have no expected values.
     Relation {
         /// The relation with its requests.
@@ -64,6 +74,8 @@ enum Checked {
     Lanes(Lanes),
     Views(Views),
     Rewrites(&'static Family),
+    Operands(Operands),
+    Sequences(Sequences),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
 
@@ -73,7 +85,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     let relations = RELATION_SWEEPS.iter().map(|relation| relation.name);
     let patterns = patterns::NAMES.into_iter().chain(many::NAMES);
     let rewrites = rewrites::FAMILIES.iter().map(|family| family.name);
-    patterns.chain(long).chain(lanes::names()).chain(views::names()).chain(rewrites).chain(relations)
+    let long = patterns.chain(long).chain(operands::NAMES);
+    let sequences = sequences::NAMES.into_iter().map(|(name, _)| name);
+    let values = lanes::names().chain(views::names()).chain(rewrites);
+    long.chain(values).chain(sequences).chain(relations)
 }
 
 /// Checks that a sweep can be expanded, without expanding it: it has a known name, the right integers within
@@ -97,7 +112,9 @@ pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
         Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
         Checked::Lanes(lanes) => Expansion::Cases(lanes.cases(sweep)),
         Checked::Views(views) => Expansion::Cases(views.cases(sweep)),
+        Checked::Operands(operands) => Expansion::Cases(operands.cases(sweep)),
         Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep)),
+        Checked::Sequences(sequences) => Expansion::Sequences(sequences.expand(sweep)),
         Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
     })
 }
@@ -137,6 +154,8 @@ pub fn expand_for(sweep: &Sweep, capabilities: &Capabilities) -> Result<Expansio
         | Checked::Lanes(_)
         | Checked::Views(_)
         | Checked::Rewrites(_)
+        | Checked::Operands(_)
+        | Checked::Sequences(_)
         | Checked::Relation { .. } => return expand(sweep),
     })
 }
@@ -190,6 +209,18 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
     if let Some(family) = Family::named(&sweep.sweep) {
         let [] = integers(&sweep.with, [])?;
         return Ok((Checked::Rewrites(family), family.rules(), family.count()));
+    }
+    if let Some(rules) = operands::rules_of(&sweep.sweep) {
+        let with = integers(&sweep.with, ["operands", "length", "unused"])?;
+        let operands = Operands::new(rules, with)?;
+        let count = operands.count();
+        return Ok((Checked::Operands(operands), rules, count));
+    }
+    if let Some(rules) = sequences::rules_of(&sweep.sweep) {
+        let [length] = integers(&sweep.with, ["length"])?;
+        let sequences = Sequences::new(rules, length)?;
+        let count = sequences.count();
+        return Ok((Checked::Sequences(sequences), rules, count));
     }
     let Some(relation) = RelationSweep::named(&sweep.sweep) else {
         let others = names().filter(|name| lanes::named(name).is_none());

@@ -1,11 +1,11 @@
 //! Runs a sweep against an implementation: one line of the report for all its cases.
 
 use super::batched::check_batch;
-use super::{Expansion, expand_for, is_in_its_dtype};
+use super::{Expansion, Sequence, expand_for, is_in_its_dtype};
 use crate::known::Known;
 use crate::parallel::over_ranges;
 use crate::relations::{Extent, Original, RelationSweep, Satisfied, Violation};
-use crate::run::{Judged, Status, run_cases};
+use crate::run::{Judged, Status, run_batch, run_cases};
 use broadcheck_judge::describe::summarize_request;
 use broadcheck_judge::text::plural;
 use broadcheck_spec::{Case, DType, Implementation, Request, Sweep};
@@ -77,6 +77,7 @@ pub fn run_sample(
             }
             report
         }
+        Ok(Expansion::Sequences(sequences)) => run_sequences(implementation, &sequences, sample),
         Ok(Expansion::Relation { relation, extent }) => {
             run_relation(implementation, relation, extent, sample)
         }
@@ -140,6 +141,27 @@ impl Tally {
                 let violation = violation.describe(relation.relation);
                 self.fail(relation.name, format!("{}: {violation}", summarize_request(request)));
             }
+        }
+    }
+
+    /// A sequence passes if none of its requests fails and at least two were judged: the others are outside
+    /// what the implementation declares.
+    fn count_sequence(&mut self, sequence: &Sequence, judged: &[Judged]) {
+        let is_judged = |judged: &&Judged| matches!(judged.status, Status::Passed | Status::Agrees);
+        let name = |place: usize| sequence.cases[place].id.rsplit('/').next().unwrap_or_default();
+        if let Some(place) = judged.iter().position(|judged| judged.status.is_failure()) {
+            let sent = (0..place).filter(|&place| judged[place].outcome.is_some());
+            let before: Vec<&str> = sent.map(name).collect();
+            let before = match &before[..] {
+                [] => "as the first request".to_owned(),
+                all => format!("after {}", all.join(", ")),
+            };
+            self.fail(&sequence.id, format!("{}, {before}: {}", name(place), judged[place].detail));
+        } else if judged.iter().filter(is_judged).count() > 1 {
+            self.passed += 1;
+        } else {
+            let skipped = judged.iter().find(|judged| !is_judged(judged));
+            self.skip(skipped.map_or_else(String::new, |judged| judged.detail.clone()), 1);
         }
     }
 
@@ -217,6 +239,20 @@ fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) 
     let mut report = tally.report(cases.len() as u64);
     report.judged.retyped = retyped;
     report
+}
+
+/// Asks the sequences in their order, on this thread. A process gets whole sequences, in one batch, so that all
+/// requests of a sequence reach the same process unless it breaks.
+fn run_sequences(implementation: &dyn Implementation, sequences: &[Sequence], sample: Sample) -> SweepReport {
+    let asked = sequences.iter().enumerate().filter(|&(place, _)| sample.takes(place, 0));
+    let asked: Vec<&Sequence> = asked.map(|(_, sequence)| sequence).collect();
+    let mut tally = Tally { left_out: (sequences.len() - asked.len()) as u64, ..Tally::default() };
+    for sequence in asked {
+        let cases: Vec<&Case> = sequence.cases.iter().collect();
+        let judged = run_batch(implementation, &cases, None);
+        tally.count_sequence(sequence, &judged);
+    }
+    tally.report(sequences.len() as u64)
 }
 
 fn run_relation(
