@@ -19,7 +19,7 @@ mod engine;
 pub mod hunt;
 pub mod table;
 
-pub use catalogue::{CATALOGUE, INEXPRESSIBLE, Inexpressible};
+pub use catalogue::{CATALOGUE, Escape, INEXPRESSIBLE, Inexpressible, SURVIVORS, Survivor};
 
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
 use engine::state::Memory;
@@ -181,6 +181,11 @@ impl Fault {
     /// The fault with this id.
     pub fn named(id: &str) -> Option<&'static Fault> {
         CATALOGUE.iter().find(|fault| fault.id == id).copied()
+    }
+
+    /// Whether the catalogue lists the fault as one that is not caught by the suite, or by the generator.
+    pub fn is_listed(&self, escapes: Escape) -> bool {
+        SURVIVORS.iter().any(|survivor| survivor.id == self.id && survivor.escapes == escapes)
     }
 }
 

@@ -496,12 +496,9 @@ pub(super) static FAULTS: &[Fault] = &[
             applies.then(|| convert(convert(value, DType::Bf16), DType::F16))
         }),
     ),
-    invented(
-        "kernels/mask-of-pairs",
-        K,
-        "select widens each mask for two lanes instead of one.",
-        |d| d.evaluate.condition = |lane| lane & !1,
-    ),
+    invented("kernels/mask-of-pairs", K, "select widens each mask for two lanes instead of one.", |d| {
+        d.evaluate.condition = |lane| lane & !1
+    }),
     invented(
         "kernels/not-is-bitwise",
         K,

@@ -22,10 +22,12 @@ mod sizes;
 mod state;
 mod strides;
 mod sums;
+mod survivors;
 mod values;
 mod views;
 
 pub use inexpressible::{INEXPRESSIBLE, Inexpressible};
+pub use survivors::{Escape, SURVIVORS, Survivor};
 
 use super::engine::Decisions;
 use super::{Class, Fault, Report};
@@ -63,11 +65,6 @@ const fn report(system: &'static str, url: &'static str) -> Report {
 }
 
 /// A fault that nobody has reported.
-const fn invented(
-    id: &'static str,
-    class: Class,
-    title: &'static str,
-    plant: fn(&mut Decisions),
-) -> Fault {
+const fn invented(id: &'static str, class: Class, title: &'static str, plant: fn(&mut Decisions)) -> Fault {
     Fault { id, class, title, reports: &[], plant }
 }

@@ -2,8 +2,8 @@
 
 use super::convert::as_f64;
 use super::evaluate::Values;
-use super::{Aligned, within_limit};
 use super::rewrite::{Program, Step};
+use super::{Aligned, within_limit};
 use broadcheck_spec::{DType, Function, Operand};
 
 /// The derivatives of a function with respect to each argument; `None` if nothing propagates to it.
