@@ -1,6 +1,7 @@
 //! Measures in stages which planted faults the cases catch, which of the others the sweeps catch, and which of
 //! the rest the generator catches. Takes the beginning of an id and `cases`, `sweeps` or `requests`, the last
-//! stage; `no-sweeps` leaves out the sweeps, which are slow.
+//! stage; `no-sweeps` leaves out the sweeps, which are slow;
+//! `generator` asks the generator alone.
 
 use broadcheck_faults::hunt::{Cases, LIMIT, SEED, first_case, first_sweeps, requests};
 use broadcheck_faults::{CATALOGUE, Class, Fault};
@@ -27,6 +28,18 @@ fn main() {
     let last = std::env::args().nth(2).unwrap_or_default();
     let all: Vec<&'static Fault> =
         CATALOGUE.iter().copied().filter(|fault| fault.id.starts_with(&prefix)).collect();
+    if last == "generator" {
+        let found = requests(&all, SEED, LIMIT);
+        let left: Vec<&'static Fault> = all
+            .iter()
+            .copied()
+            .zip(found)
+            .filter(|(_, found)| found.is_none())
+            .map(|(fault, _)| fault)
+            .collect();
+        print("requests", &all, &left);
+        return;
+    }
     let cases = Cases::new(&suite.cases);
     let left: Vec<&'static Fault> =
         all.par_iter().copied().filter(|fault| first_case(fault, &cases).is_none()).collect();

@@ -183,7 +183,7 @@ impl Fault {
         CATALOGUE.iter().find(|fault| fault.id == id).copied()
     }
 
-    /// Whether the catalogue lists the fault as one that is not caught by the suite, or by the generator.
+    /// Whether the catalogue lists the fault as one that is not caught by the cases, or by the generator.
     pub fn is_listed(&self, escapes: Escape) -> bool {
         SURVIVORS.iter().any(|survivor| survivor.id == self.id && survivor.escapes == escapes)
     }
