@@ -117,7 +117,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "none compares the lengths of the first with the second operand and of the third with the fourth.",
         |d| {
             d.shapes.equal_lengths =
-                |lengths| lengths.chunks(2).all(|pair| pair.iter().all(|&a| a == pair[0]))
+                |lengths| lengths.chunks(2).all(|pair| pair.iter().all(|&a| a == pair[0]));
         },
     ),
     invented(

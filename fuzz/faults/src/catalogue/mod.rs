@@ -12,18 +12,48 @@ mod dtypes;
 mod flags;
 mod gradient;
 mod inexpressible;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod kernels;
 mod lengths;
 mod many;
 mod nary;
 mod order;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod rewrites;
 mod sizes;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod state;
 mod strides;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod sums;
 mod survivors;
 mod values;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod views;
 
 pub use inexpressible::{INEXPRESSIBLE, Inexpressible};

@@ -286,7 +286,7 @@ pub(super) static FAULTS: &[Fault] = &[
         G,
         "The gradient of minimum flows to the larger argument.",
         derivative!(Function::Minimum, |arguments, r| {
-            let different = arguments[0] < arguments[1] || arguments[0] > arguments[1];
+            let different = arguments[0].partial_cmp(&arguments[1]).is_some_and(std::cmp::Ordering::is_ne);
             different.then(|| partials(Function::Maximum, arguments, r))
         }),
     ),

@@ -41,6 +41,9 @@ pub(crate) struct Along<'a> {
     pub(crate) dtype: DType,
 }
 
+/// A sum of terms.
+pub(crate) type Sum = fn(&[f64]) -> f64;
+
 /// The decisions about gradients.
 #[derive(Clone)]
 pub(crate) struct Adjoint {
@@ -55,7 +58,7 @@ pub(crate) struct Adjoint {
     /// The sum along an axis.
     pub(crate) sum: fn(&[f64]) -> f64,
     /// The sum along an axis, from the one that is correct for all of them.
-    pub(crate) along: fn(&[f64], fn(&[f64]) -> f64, &Along<'_>) -> f64,
+    pub(crate) along: fn(&[f64], Sum, &Along<'_>) -> f64,
     /// The elements of w's dense gradient, with the sums complete.
     pub(crate) finished: fn(Vec<f64>, &Spread<'_>) -> Vec<f64>,
     /// The contributions before they are summed.
