@@ -136,6 +136,7 @@ impl Class {
                 | Class::Collapse
                 | Class::Blocks
                 | Class::Gradient
+                | Class::Kernels
                 | Class::Views
                 | Class::ManyOperands
                 | Class::Sums
