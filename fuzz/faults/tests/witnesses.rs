@@ -493,6 +493,7 @@ fn many() -> Vec<Request> {
     requests.push(numpy(&sum(2), shaped(&[&[2, 1, 2, 1, 2, 1], &[1, 2, 1, 2, 1, 2]])));
     requests.push(numpy(&sum(2), shaped(&[&[2, 1, 2, 1, 2, 1], &[2, 2, 1, 2, 1, 2]])));
     requests.push(numpy(&sum(2), shaped(&[&[2, 1, 2, 1, 2, 1, 2, 1, 2], &[2, 2, 1, 2, 1, 2, 1, 2, 1]])));
+    requests.push(numpy(&sum(3), shaped(&[&[2, 3, 2, 2], &[2, 3, 2, 2], &[2, 1, 2, 1]])));
     let mut viewed = vectors(&[3; 3]);
     viewed.push(view(3, &[3], &[1], 2, 6));
     requests.push(numpy(&sum(4), viewed));
