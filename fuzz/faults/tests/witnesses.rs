@@ -556,6 +556,8 @@ fn sums() -> Vec<Request> {
     ] {
         requests.push(gradient(text, 0, vec![specials(0, &[529]), specials(1, &[529])]));
     }
+    let three = vec![specials(0, &[529]), specials(1, &[529]), specials(2, &[529])];
+    requests.push(gradient("select less b c b a", 0, three));
     let typed = |dtype: DType, values: &[f64]| {
         let one = dense(0, &[], data(dtype, &[1.0]));
         gradient("multiply a b", 0, vec![one, dense(1, &[values.len()], data(dtype, values))])
