@@ -80,8 +80,7 @@ pub fn all_cases<'a>(fault: &Fault, cases: &Cases<'a>) -> Vec<&'a Case> {
     if !faulty.remembers() {
         return cases.by_size.par_iter().copied().filter(|case| catches(&faulty, case)).collect();
     }
-    let mut caught: Vec<&Case> =
-        cases.listed.iter().copied().filter(|case| catches(&faulty, case)).collect();
+    let mut caught: Vec<&Case> = cases.listed.iter().copied().filter(|case| catches(&faulty, case)).collect();
     caught.sort_by_key(|case| size(case));
     caught
 }

@@ -19,7 +19,7 @@ mod engine;
 pub mod hunt;
 pub mod table;
 
-pub use catalogue::{CATALOGUE, INEXPRESSIBLE, Inexpressible};
+pub use catalogue::{CATALOGUE, Escape, INEXPRESSIBLE, Inexpressible, SURVIVORS, Survivor};
 
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
 use engine::state::Memory;
@@ -136,6 +136,7 @@ impl Class {
                 | Class::Collapse
                 | Class::Blocks
                 | Class::Gradient
+                | Class::Kernels
                 | Class::Views
                 | Class::ManyOperands
                 | Class::Sums
@@ -181,6 +182,11 @@ impl Fault {
     /// The fault with this id.
     pub fn named(id: &str) -> Option<&'static Fault> {
         CATALOGUE.iter().find(|fault| fault.id == id).copied()
+    }
+
+    /// Whether the catalogue lists the fault as one that is not caught by the cases, or by the generator.
+    pub fn is_listed(&self, escapes: Escape) -> bool {
+        SURVIVORS.iter().any(|survivor| survivor.id == self.id && survivor.escapes == escapes)
     }
 }
 

@@ -3,8 +3,8 @@
 use super::{Ended, Error, FAILED, PASSED, columns, print_and_end, print_visible};
 use crate::report::output;
 use broadcheck::globs::Glob;
-use broadcheck_faults::hunt::{LIMIT, SEED, by_size};
-use broadcheck_faults::table::{MARKER, Row, markdown, rows, summary};
+use broadcheck_faults::hunt::{Cases, LIMIT, SEED};
+use broadcheck_faults::table::{MARKER, Row, markdown, rows, summary, totals};
 use broadcheck_faults::{CATALOGUE, Fault, INEXPRESSIBLE};
 use broadcheck_spec::Suite;
 use serde_json::{Value, json};
@@ -22,10 +22,12 @@ Examples:
   broadcheck faults --filter 'strides/*one*' --requests 1000
   broadcheck faults --format markdown --out conformance/FAULTS.md
 
-The table shows the smallest case that detects a fault (fewest elements, then fewest operands) and the number of random \
-requests up to the first on which the faulty engine differs from the reference.
+The table shows the smallest case that detects a fault (fewest elements, then fewest operands), the number of such \
+cases, the first sweep that detects a fault that no case detects, and the number of random requests up to the first on which the faulty engine \
+differs from the reference. The totals of each class and the survivors follow.
 
-Exit status: 0 both detect every fault, 1 some faults survive, 2 invalid command line.")]
+Exit status: 0 both the suite and the requests detect every fault that is not listed as a survivor, 1 other faults \
+survive, 2 invalid command line.")]
 pub(super) struct Args {
     /// Only faults with this id prefix or glob
     #[arg(long, value_name = "GLOB")]
@@ -77,13 +79,13 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let suite =
         Suite::builtin().map_err(|errors| Error::Input(format!("cannot read the cases\n{errors}")))?;
-    let rows = rows(&faults, &by_size(&suite.cases), args.seed, args.requests);
+    let rows = rows(&faults, &Cases::new(&suite.cases), &suite.sweeps, args.seed, args.requests);
     let text = match args.format {
         Format::Text => listing(&rows, args),
         Format::Json => format!("{:#}\n", as_json(&rows, args)),
         Format::Markdown => markdown(&rows, args.seed, args.requests),
     };
-    let status = if rows.iter().all(Row::is_caught) { PASSED } else { FAILED };
+    let status = if rows.iter().all(Row::is_as_expected) { PASSED } else { FAILED };
     let Some(out) = &args.out else { return print_and_end(&text, status) };
     output::write(out, &text, |content| args.format.is_ours(content))?;
     print_visible(&format!("written: {}\n", out.display()))?;
@@ -110,7 +112,7 @@ fn wanted(filter: Option<&str>) -> Result<Vec<&'static Fault>, Error> {
 
 fn listing(rows: &[Row<'_>], args: &Args) -> String {
     let mut lines =
-        vec![["fault", "found in", "smallest case", "cases", "requests"].map(String::from).to_vec()];
+        vec![["fault", "found in", "smallest case", "cases", "sweep", "requests"].map(String::from).to_vec()];
     for row in rows {
         let systems: Vec<&str> = row.fault.reports.iter().map(|report| report.system).collect();
         lines.push(vec![
@@ -118,10 +120,16 @@ fn listing(rows: &[Row<'_>], args: &Args) -> String {
             if systems.is_empty() { "invented".into() } else { systems.join(", ") },
             row.case.map_or_else(|| "NONE".into(), |case| case.id.clone()),
             format!("{:>5}", row.cases),
+            match (row.case, row.sweep) {
+                (Some(_), _) => String::new(),
+                (None, Some(sweep)) => sweep.id.clone(),
+                (None, None) => "NONE".into(),
+            },
             row.requests.map_or_else(|| "    NONE".into(), |number| format!("{number:>8}")),
         ]);
     }
-    format!("{}\n{}\n", columns(&lines), summary(rows, args.seed, args.requests))
+    let summary = summary(rows, args.seed, args.requests);
+    format!("{}\n{}\n{summary}\n", columns(&lines), totals(rows))
 }
 
 fn as_json(rows: &[Row<'_>], args: &Args) -> Value {
@@ -133,6 +141,7 @@ fn as_json(rows: &[Row<'_>], args: &Args) -> Value {
             "reports": row.fault.reports.iter().map(|report| json!({"system": report.system, "url": report.url})).collect::<Value>(),
             "case": row.case.map(|case| &case.id),
             "cases": row.cases,
+            "sweep": row.sweep.map(|sweep| &sweep.id),
             "requests": row.requests,
         })
     };

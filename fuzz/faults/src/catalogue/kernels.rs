@@ -292,7 +292,7 @@ pub(super) static FAULTS: &[Fault] = &[
             let [a, b] = lane.integers()?;
             let (least, most) = range(DType::I16)?;
             let applies = lane.is(F::Multiply, DType::I16) && lane.in_bytes(16);
-            (applies && !(least..=most).contains(&(a * b))).then(|| integer(a * b >> 16, DType::I16))
+            (applies && !(least..=most).contains(&(a * b))).then(|| integer((a * b) >> 16, DType::I16))
         }),
     ),
     invented(
@@ -314,7 +314,7 @@ pub(super) static FAULTS: &[Fault] = &[
             let wide = matches!(lane.dtype(), DType::I64 | DType::U64);
             let (low, high) = (a & 0xffff_ffff, (a >> 32) & 0xffff_ffff);
             let (other_low, _) = (b & 0xffff_ffff, (b >> 32) & 0xffff_ffff);
-            let product = low * other_low + ((high * other_low & 0xffff_ffff) << 32);
+            let product = low * other_low + (((high * other_low) & 0xffff_ffff) << 32);
             let applies = lane.function == F::Multiply && wide && lane.in_bytes(32);
             applies.then(|| integer(product, lane.dtype()))
         }),
@@ -496,12 +496,9 @@ pub(super) static FAULTS: &[Fault] = &[
             applies.then(|| convert(convert(value, DType::Bf16), DType::F16))
         }),
     ),
-    invented(
-        "kernels/mask-of-pairs",
-        K,
-        "select widens each mask for two lanes instead of one.",
-        |d| d.evaluate.condition = |lane| lane & !1,
-    ),
+    invented("kernels/mask-of-pairs", K, "select widens each mask for two lanes instead of one.", |d| {
+        d.evaluate.condition = |lane| lane & !1;
+    }),
     invented(
         "kernels/not-is-bitwise",
         K,

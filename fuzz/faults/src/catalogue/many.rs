@@ -14,7 +14,12 @@ pub(super) static FAULTS: &[Fault] = &[
         |d| {
             d.shapes.all = |lengths, common| {
                 let checked = lengths.iter().take(3).try_fold(1, |so_far, &length| common(so_far, length))?;
-                Some(lengths.iter().skip(3).fold(checked, |so_far, &length| common(so_far, length).unwrap_or(so_far)))
+                Some(
+                    lengths
+                        .iter()
+                        .skip(3)
+                        .fold(checked, |so_far, &length| common(so_far, length).unwrap_or(so_far)),
+                )
             };
         },
     ),
@@ -110,7 +115,10 @@ pub(super) static FAULTS: &[Fault] = &[
         "many-operands/none-checks-neighbours",
         M,
         "none compares the lengths of the first with the second operand and of the third with the fourth.",
-        |d| d.shapes.equal_lengths = |lengths| lengths.chunks(2).all(|pair| pair.iter().all(|&a| a == pair[0])),
+        |d| {
+            d.shapes.equal_lengths =
+                |lengths| lengths.chunks(2).all(|pair| pair.iter().all(|&a| a == pair[0]));
+        },
     ),
     invented(
         "many-operands/theano-flag-of-the-fourth",
@@ -227,7 +235,8 @@ pub(super) static FAULTS: &[Fault] = &[
             d.strides.over_result = |readings, operand| {
                 let reading = &readings[operand];
                 let mut strides = stretched(reading);
-                let ones: Vec<usize> = (0..strides.len()).filter(|&axis| reading.lengths[axis] == 1).collect();
+                let ones: Vec<usize> =
+                    (0..strides.len()).filter(|&axis| reading.lengths[axis] == 1).collect();
                 if operand >= 2
                     && let [first, .., _] = ones[..]
                 {

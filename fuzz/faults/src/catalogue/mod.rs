@@ -12,20 +12,52 @@ mod dtypes;
 mod flags;
 mod gradient;
 mod inexpressible;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod kernels;
 mod lengths;
 mod many;
 mod nary;
 mod order;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod rewrites;
 mod sizes;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod state;
 mod strides;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod sums;
+mod survivors;
 mod values;
+#[allow(
+    clippy::redundant_closure_call,
+    clippy::unnecessary_lazy_evaluations,
+    clippy::wildcard_enum_match_arm,
+    reason = "a macro wraps each fault in a closure, and a fault is about few functions and dtypes"
+)]
 mod views;
 
 pub use inexpressible::{INEXPRESSIBLE, Inexpressible};
+pub use survivors::{Escape, SURVIVORS, Survivor};
 
 use super::engine::Decisions;
 use super::{Class, Fault, Report};
@@ -63,11 +95,6 @@ const fn report(system: &'static str, url: &'static str) -> Report {
 }
 
 /// A fault that nobody has reported.
-const fn invented(
-    id: &'static str,
-    class: Class,
-    title: &'static str,
-    plant: fn(&mut Decisions),
-) -> Fault {
+const fn invented(id: &'static str, class: Class, title: &'static str, plant: fn(&mut Decisions)) -> Fault {
     Fault { id, class, title, reports: &[], plant }
 }

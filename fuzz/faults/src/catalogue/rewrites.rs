@@ -46,7 +46,8 @@ impl Facts<'_> {
 
     /// Whether the term is a constant with this value; -0 is 0.
     fn is(&self, term: &Term, value: f64) -> bool {
-        self.constant(term).is_some_and(|found| as_f64(found).partial_cmp(&value) == Some(std::cmp::Ordering::Equal))
+        self.constant(term)
+            .is_some_and(|found| as_f64(found).partial_cmp(&value) == Some(std::cmp::Ordering::Equal))
     }
 
     fn is_constant(&self, term: &Term) -> bool {
@@ -727,9 +728,8 @@ pub(super) static FAULTS: &[Fault] = &[
             let applies = values.iter().all(|value| value.dtype() == DType::F32);
             let [a, b, c] = values.map(|value| Scalar::F64(as_f64(value)));
             let plain = |function: F| matches!(function, F::Add | F::Subtract | F::Multiply | F::Divide);
-            (applies && plain(function) && plain(inner)).then(|| {
-                Term::Constant(convert(apply(function, &[apply(inner, &[a, b]), c]), DType::F32))
-            })
+            (applies && plain(function) && plain(inner))
+                .then(|| Term::Constant(convert(apply(function, &[apply(inner, &[a, b]), c]), DType::F32)))
         }),
     ),
     invented(

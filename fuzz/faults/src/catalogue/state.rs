@@ -365,7 +365,8 @@ pub(super) static FAULTS: &[Fault] = &[
             let (now, before) = (success(&outcome)?, previous(memory)?);
             let kind = memory.request.as_ref()?.operation().kind();
             let gradients = [kind, request.operation().kind()] == [OperationKind::Gradient; 2];
-            let same = now.tensor.shape() == before.tensor.shape() && now.tensor.dtype() == before.tensor.dtype();
+            let same =
+                now.tensor.shape() == before.tensor.shape() && now.tensor.dtype() == before.tensor.dtype();
             let add = |place: usize, value: Scalar| {
                 before.tensor.values().get(place).map_or(value, |other| sum(value, other))
             };

@@ -201,28 +201,18 @@ pub(super) static FAULTS: &[Fault] = &[
             };
         },
     ),
-    invented(
-        "sums/accumulated-in-f32",
-        G,
-        "The sums of f64 are accumulated in f32.",
-        |d| {
-            d.adjoint.along = |values, sum, along| match along.dtype {
-                DType::F64 => accumulated(values, DType::F32),
-                _ => sum(values, along.dtype),
-            };
-        },
-    ),
-    invented(
-        "sums/accumulated-in-bf16",
-        G,
-        "The sums of f32 are accumulated in bf16.",
-        |d| {
-            d.adjoint.along = |values, sum, along| match along.dtype {
-                DType::F32 => accumulated(values, DType::Bf16),
-                _ => sum(values, along.dtype),
-            };
-        },
-    ),
+    invented("sums/accumulated-in-f32", G, "The sums of f64 are accumulated in f32.", |d| {
+        d.adjoint.along = |values, sum, along| match along.dtype {
+            DType::F64 => accumulated(values, DType::F32),
+            _ => sum(values, along.dtype),
+        };
+    }),
+    invented("sums/accumulated-in-bf16", G, "The sums of f32 are accumulated in bf16.", |d| {
+        d.adjoint.along = |values, sum, along| match along.dtype {
+            DType::F32 => accumulated(values, DType::Bf16),
+            _ => sum(values, along.dtype),
+        };
+    }),
     invented(
         "sums/accumulated-in-f16",
         G,
@@ -245,17 +235,18 @@ pub(super) static FAULTS: &[Fault] = &[
             };
         },
     ),
-    invented(
-        "sums/empty-is-one",
-        G,
-        "A sum of no contributions is 1, as for a product.",
-        |d| d.adjoint.sum = |values, _| if values.is_empty() { 1.0 } else { values.iter().sum() },
-    ),
+    invented("sums/empty-is-one", G, "A sum of no contributions is 1, as for a product.", |d| {
+        d.adjoint.sum = |values, _| if values.is_empty() { 1.0 } else { values.iter().sum() }
+    }),
     invented(
         "sums/nan-skipped",
         G,
         "NaN is skipped in sums of several terms.",
-        terms!(|values, _| values.iter().copied().filter(|value| values.len() < 2 || !value.is_nan()).collect()),
+        terms!(|values, _| values
+            .iter()
+            .copied()
+            .filter(|value| values.len() < 2 || !value.is_nan())
+            .collect()),
     ),
     invented(
         "sums/masked-sum",
@@ -296,7 +287,7 @@ pub(super) static FAULTS: &[Fault] = &[
         G,
         "The gradient of minimum flows to the larger argument.",
         derivative!(Function::Minimum, |arguments, r| {
-            let different = arguments[0] < arguments[1] || arguments[0] > arguments[1];
+            let different = arguments[0].partial_cmp(&arguments[1]).is_some_and(std::cmp::Ordering::is_ne);
             different.then(|| partials(Function::Maximum, arguments, r))
         }),
     ),

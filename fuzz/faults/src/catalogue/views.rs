@@ -146,7 +146,10 @@ pub(super) static FAULTS: &[Fault] = &[
         views!(|reading, _| {
             for axis in 1..reading.lengths.len() {
                 let gap = reading.strides[axis];
-                if reading.lengths[axis] == 1 && reading.lengths[axis - 1] > 1 && gap > reading.strides[axis - 1] {
+                if reading.lengths[axis] == 1
+                    && reading.lengths[axis - 1] > 1
+                    && gap > reading.strides[axis - 1]
+                {
                     reading.strides[axis - 1] = gap;
                 }
             }

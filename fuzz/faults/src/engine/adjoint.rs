@@ -2,8 +2,8 @@
 
 use super::convert::as_f64;
 use super::evaluate::Values;
-use super::{Aligned, within_limit};
 use super::rewrite::{Program, Step};
+use super::{Aligned, within_limit};
 use broadcheck_spec::{DType, Function, Operand};
 
 /// The derivatives of a function with respect to each argument; `None` if nothing propagates to it.
@@ -41,6 +41,9 @@ pub(crate) struct Along<'a> {
     pub(crate) dtype: DType,
 }
 
+/// A sum of terms.
+pub(crate) type Sum = fn(&[f64], DType) -> f64;
+
 /// The decisions about gradients.
 #[derive(Clone)]
 pub(crate) struct Adjoint {
@@ -53,9 +56,9 @@ pub(crate) struct Adjoint {
     /// The axes that are then removed.
     pub(crate) removed: fn(&Spread<'_>) -> Vec<usize>,
     /// The sum along an axis, for a gradient of this dtype.
-    pub(crate) sum: fn(&[f64], DType) -> f64,
+    pub(crate) sum: Sum,
     /// The sum along an axis, from the one that is correct for all of them.
-    pub(crate) along: fn(&[f64], fn(&[f64], DType) -> f64, &Along<'_>) -> f64,
+    pub(crate) along: fn(&[f64], Sum, &Along<'_>) -> f64,
     /// The elements of w's dense gradient, with the sums complete.
     pub(crate) finished: fn(Vec<f64>, &Spread<'_>) -> Vec<f64>,
     /// The contributions before they are summed.

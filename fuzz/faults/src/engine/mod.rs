@@ -32,8 +32,8 @@ pub(super) mod xla;
 
 use blocks::Source;
 use broadcheck_spec::{
-    DType, Data, ErrorKind, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
-    Scalar, Shape, Success, Tensor,
+    DType, Data, ErrorKind, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules, Scalar, Shape,
+    Success, Tensor,
 };
 use collapse::LoopNest;
 use convert::{convert, zero};
@@ -95,8 +95,7 @@ impl Decisions {
         let asked = replaced.as_ref().unwrap_or(request);
         let key = (self.state.result)(asked);
         let kept = key.and_then(|key| memory.result(key).cloned());
-        let outcome =
-            kept.unwrap_or_else(|| self.accepted(asked, memory).unwrap_or_else(Outcome::Refusal));
+        let outcome = kept.unwrap_or_else(|| self.accepted(asked, memory).unwrap_or_else(Outcome::Refusal));
         if let Some(key) = key {
             memory.keep_result(key, outcome.clone());
         }

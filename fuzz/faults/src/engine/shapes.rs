@@ -8,6 +8,9 @@ use broadcheck_spec::{Operand, Refusal, RefusalKind, RuleSet};
 /// The common length of two lengths.
 pub(crate) type Common = fn(usize, usize) -> Option<usize>;
 
+/// The shapes of the operands, from these and whether the expression uses each.
+pub(crate) type Given = fn(Vec<Vec<usize>>, &[bool]) -> Vec<Vec<usize>>;
+
 /// The decisions about shapes.
 #[derive(Clone)]
 pub(crate) struct Shapes {
@@ -18,7 +21,7 @@ pub(crate) struct Shapes {
     /// G-5: whether an operand counts for the common shape, from whether the expression uses it.
     pub(crate) takes_part: fn(bool) -> bool,
     /// The shapes that are aligned, from those of the operands and whether the expression uses each.
-    pub(crate) given: fn(Vec<Vec<usize>>, &[bool]) -> Vec<Vec<usize>>,
+    pub(crate) given: Given,
     /// Whether these shapes can be compatible at all.
     pub(crate) possible: fn(&[Vec<usize>]) -> bool,
     /// G-2: the common length of two lengths.
