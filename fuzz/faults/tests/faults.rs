@@ -12,6 +12,15 @@ fn suite() -> Suite {
     Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+/// The faults that are hunted here: those that are not listed as survivors of this, and of the six newest and
+/// largest classes every fifth. `broadcheck faults` hunts all of them.
+fn hunted(escapes: Escape) -> Vec<&'static Fault> {
+    let every_fifth =
+        |&(place, fault): &(usize, &&'static Fault)| fault.class < Class::Rewrites || place % 5 == 0;
+    let sampled = CATALOGUE.iter().enumerate().filter(every_fifth).map(|(_, &fault)| fault);
+    sampled.filter(|fault| !fault.is_listed(escapes)).collect()
+}
+
 #[test]
 fn without_a_fault_the_engine_passes_every_case() {
     let suite = suite();
@@ -35,19 +44,15 @@ fn without_a_fault_no_request_distinguishes_the_engine_from_the_reference() {
 fn every_fault_that_is_not_listed_is_caught_by_the_cases_alone() {
     let suite = suite();
     let cases = Cases::new(&suite.cases);
-    let wrong: Vec<&str> = CATALOGUE
-        .par_iter()
-        .filter(|fault| first_case(fault, &cases).is_none() != fault.is_listed(Escape::Cases))
-        .map(|fault| fault.id)
-        .collect();
-    assert!(wrong.is_empty(), "not caught and not listed as survivors, or listed and caught: {wrong:#?}");
+    let faults = hunted(Escape::Cases);
+    let survivors: Vec<&str> =
+        faults.par_iter().filter(|fault| first_case(fault, &cases).is_none()).map(|fault| fault.id).collect();
+    assert!(survivors.is_empty(), "no case catches {survivors:#?}");
 }
 
 #[test]
 fn every_fault_that_is_not_listed_is_caught_by_the_generator_alone() {
-    // To ask the survivors takes all requests: `broadcheck faults` does.
-    let faults: Vec<&Fault> =
-        CATALOGUE.iter().copied().filter(|fault| !fault.is_listed(Escape::Generator)).collect();
+    let faults = hunted(Escape::Generator);
     let found = requests(&faults, SEED, LIMIT);
     let survivors: Vec<&str> =
         faults.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(fault, _)| fault.id).collect();
