@@ -4,10 +4,12 @@
 mod faulty;
 
 use broadcheck_reference::Reference;
-use broadcheck_search::fuzzing::{Campaign, FuzzReport, common, drawn, fuzz};
+use broadcheck_search::fuzzing::{Campaign, Found, FuzzReport, common, drawn, fuzz};
 use broadcheck_search::generate::{Profile, encode};
 use broadcheck_search::oracle::{Breakage, Kind, Side, target};
-use broadcheck_spec::{Capabilities, Implementation, Outcome, Request, RuleSet};
+use broadcheck_spec::{Capabilities, Implementation, Operand, Outcome, Request, RuleSet};
+use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -70,6 +72,52 @@ fn a_fault_is_found_and_one_defect_is_few_findings() {
         report.findings.iter().map(one).collect()
     };
     assert_eq!(signatures(&report), signatures(&again));
+}
+
+/// Keeps its results under a key without the values and the strides: either the last one, or all.
+struct Caching {
+    all: bool,
+    kept: Mutex<HashMap<String, Outcome>>,
+}
+
+impl Implementation for Caching {
+    fn name(&self) -> &'static str {
+        "caching"
+    }
+    fn version(&self) -> &'static str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        Reference.capabilities()
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        let operand = |operand: &Operand| format!("{} {}", operand.shape(), operand.dtype());
+        let operands: Vec<String> = request.operands().iter().map(operand).collect();
+        let key = format!("{:?} {:?} {operands:?}", request.rules(), request.operation());
+        let mut kept = self.kept.lock().unwrap();
+        if let Some(outcome) = kept.get(&key) {
+            return outcome.clone();
+        }
+        if !self.all {
+            kept.clear();
+        }
+        kept.entry(key).or_insert_with(|| Reference.run(request)).clone()
+    }
+}
+
+#[test]
+fn an_answer_that_depends_on_the_request_before_it_is_found() {
+    let reference = Reference::new();
+    for all in [false, true] {
+        let caching = Caching { all, kept: Mutex::default() };
+        let report = run(&campaign(&reference, &caching, &GO_ON));
+        assert!(report.counts.neighbours > 100, "{:?}", report.counts);
+        let condition = "This happens only right after another request:";
+        let depends = |found: &&Found| found.shrunk.disagreement.detail.contains(condition);
+        let found = report.findings.iter().find(depends);
+        assert!(found.is_some() || all, "{:?}", report.findings);
+        assert!(!report.findings.is_empty());
+    }
 }
 
 /// An implementation that skips every request, although it declares them.

@@ -27,7 +27,7 @@ const KNOWN_STEPS: usize = 400;
 /// The requests cover every rule set, operation and dtype that both sides declare. Most are valid; the rest
 /// must be refused, for each possible reason. Each kind of disagreement is shrunk to the smallest request
 /// that shows it and written as a case. Crashes, hangs and panics are disagreements, and so are answers that
-/// change when a request is repeated.
+/// change when a request is repeated or asked right after one that differs from it in one point.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

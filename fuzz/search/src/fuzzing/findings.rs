@@ -95,7 +95,12 @@ impl<'a> Findings<'a> {
         let (steps, time) = self.campaign.shrinking;
         let limits = Limits { steps, time, stop: Some(self.campaign.stop) };
         let began = Instant::now();
-        let shrunk = shrink(oracle, request, found, &limits);
+        let mut shrunk = shrink(oracle, request, found, &limits);
+        if shrunk.reproduced
+            && let Some(condition) = oracle.condition(&shrunk.request)
+        {
+            shrunk.disagreement.detail += &format!("\n{condition}");
+        }
         let mut kept = self.kept();
         kept.shrinking += began.elapsed();
         let signature = shrunk.disagreement.signature.clone();

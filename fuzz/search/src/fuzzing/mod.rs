@@ -11,8 +11,8 @@ mod report;
 pub use findings::Found;
 pub use report::FuzzReport;
 
-use crate::generate::{Profile, Seeded, Statistics, request};
-use crate::oracle::{Answer, Differential, Judgement, Oracle, Repeated};
+use crate::generate::{Profile, Seeded, Statistics, neighbours, request};
+use crate::oracle::{After, Answer, Differential, Judgement, Oracle, Repeated};
 use broadcheck_reference::Reference;
 use broadcheck_spec::{Capabilities, DType, Function, Implementation, Request, RuleSet};
 use findings::Findings;
@@ -24,6 +24,12 @@ use std::time::{Duration, Instant};
 
 /// Every nth request is sent to each side twice.
 const REPEAT_EVERY: u64 = 64;
+
+/// Every nth request is followed by neighbours: requests that differ from it in one point.
+const NEIGHBOURS_EVERY: u64 = 32;
+
+/// The number of neighbours that follow a request.
+const NEIGHBOURS: usize = 3;
 
 /// How many requests a thread takes at a time if the implementations do not ask for batches.
 const CHUNK: u64 = 64;
@@ -81,6 +87,8 @@ pub struct Counts {
     pub disagreeing: u64,
     /// Requests that were sent twice.
     pub repeated: u64,
+    /// Requests that differ in one point from the one before them, sent in addition.
+    pub neighbours: u64,
     /// The distinct disagreements.
     pub distinct: u64,
 }
@@ -274,6 +282,7 @@ impl Run<'_> {
         counts.conventions += more.conventions;
         counts.disagreeing += more.disagreeing;
         counts.repeated += more.repeated;
+        counts.neighbours += more.neighbours;
     }
 
     fn judge_one_by_one(&self, start: u64, end: u64) -> Counts {
@@ -281,6 +290,7 @@ impl Run<'_> {
         for number in start..end {
             let request = drawn(self.campaign.seed, number, &self.campaign.profile);
             self.count(number, &request, self.oracle.judge(&request), &self.oracle, &mut counts);
+            self.judge_neighbours(number, &request, &mut counts);
             if number % REPEAT_EVERY == 0 {
                 for oracle in &self.again {
                     self.count_again(number, &request, oracle.judge(&request), oracle, &mut counts);
@@ -302,6 +312,9 @@ impl Run<'_> {
         for ((number, request), judgement) in (start..end).zip(&all).zip(self.oracle.judge_many(&all)) {
             self.count(number, request, judgement, &self.oracle, &mut counts);
             self.note(request);
+        }
+        for (number, request) in (start..end).zip(&all) {
+            self.judge_neighbours(number, request, &mut counts);
         }
         let numbered: Vec<(u64, &Request)> =
             (start..end).zip(all).filter(|(number, _)| number % REPEAT_EVERY == 0).collect();
@@ -335,6 +348,24 @@ impl Run<'_> {
                 counts.disagreeing += 1;
                 self.findings.add(number, request, *found, oracle);
             }
+        }
+    }
+
+    /// Asks a request and its neighbours in turn, if it is the request's turn.
+    fn judge_neighbours(&self, number: u64, request: &Request, counts: &mut Counts) {
+        if number % NEIGHBOURS_EVERY != 0 {
+            return;
+        }
+        let neighbours = neighbours(request, NEIGHBOURS);
+        // The neighbours first, each before the request: a result that is kept for too short a key is then the
+        // wrong one for the request, or the request's is the wrong one for the next neighbour.
+        let asked: Vec<&Request> = neighbours.iter().flat_map(|neighbour| [neighbour, request]).collect();
+        let judged = self.oracle.judge_many(&asked);
+        counts.neighbours += neighbours.len() as u64;
+        for (place, judgement) in judged.into_iter().enumerate() {
+            let Judgement::Disagreement(found) = judgement else { continue };
+            let first = asked[place.saturating_sub(1)];
+            self.findings.add(number, asked[place], *found, &After::new(first, &self.oracle));
         }
     }
 

@@ -32,8 +32,17 @@ impl FuzzReport {
 
     /// The run on one line: how many requests, how fast, and their outcomes.
     pub fn summary(&self) -> String {
-        let Counts { requests, accepted, refused, vacuous, conventions, disagreeing, repeated, distinct } =
-            self.counts;
+        let Counts {
+            requests,
+            accepted,
+            refused,
+            vacuous,
+            conventions,
+            disagreeing,
+            repeated,
+            neighbours,
+            distinct,
+        } = self.counts;
         let conventions = match conventions {
             0 => String::new(),
             1 => "; 1 difference in a convention, not reported".into(),
@@ -42,7 +51,7 @@ impl FuzzReport {
         let share = |count: u64| share(count, requests);
         format!(
             "{requests} requests in {:.1} s, {:.0} per second: {} accepted, {} refused, {} not compared, \
-             {disagreeing} disagreeing ({distinct} distinct){conventions}; {repeated} sent twice; {:.1} s more for shrinking",
+             {disagreeing} disagreeing ({distinct} distinct){conventions}; {repeated} sent twice; {neighbours} neighbours; {:.1} s more for shrinking",
             self.elapsed.as_secs_f64(),
             self.per_second(),
             share(accepted),

@@ -39,7 +39,7 @@ fn first_operand(operation: &Operation) -> Operation {
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-fn attributes(rules: &Rules, operands: &[Operand]) -> Vec<Rules> {
+pub(super) fn attributes(rules: &Rules, operands: &[Operand]) -> Vec<Rules> {
     let rank = operands.iter().map(Operand::rank).max().unwrap_or(0) as i64;
     match rules {
         Rules::Pdpd { .. } => (-1..=rank).map(|axis| Rules::Pdpd { axis: Some(axis) }).collect(),
@@ -73,7 +73,7 @@ fn attributes(rules: &Rules, operands: &[Operand]) -> Vec<Rules> {
 }
 
 /// Another function at one node, or another operand to differentiate by.
-fn operations(operation: &Operation, operands: usize) -> Vec<Operation> {
+pub(super) fn operations(operation: &Operation, operands: usize) -> Vec<Operation> {
     let Some(expression) = operation.expression() else { return Vec::new() };
     let mut all = Vec::new();
     for place in 0..expression.nodes().len() {
@@ -112,14 +112,14 @@ fn replaced(expression: &Expression, place: usize, function: Option<Function>) -
 }
 
 /// The target with one axis more or fewer, or another length.
-fn targets(operation: &Operation, operands: &[Operand]) -> Vec<Operation> {
+pub(super) fn targets(operation: &Operation, operands: &[Operand]) -> Vec<Operation> {
     let Operation::Broadcast { target_shape } = operation else { return Vec::new() };
     let shapes = shapes(target_shape, operands.iter().map(Operand::shape));
     shapes.into_iter().map(|target_shape| Operation::Broadcast { target_shape }).collect()
 }
 
 /// An operand with one difference.
-fn changed(operand: &Operand, others: &[&Operand]) -> Vec<Operand> {
+pub(super) fn changed(operand: &Operand, others: &[&Operand]) -> Vec<Operand> {
     let mut all = Vec::new();
     for other in others.iter().filter(|other| other.dtype() != operand.dtype()) {
         all.extend(made(operand.name(), operand.shape(), other.dtype(), operand.broadcastable()));

@@ -13,6 +13,7 @@
 //!
 //! A panic in an implementation is an outcome like any other, and a disagreement.
 
+mod after;
 mod case_file;
 mod conventions;
 mod differential;
@@ -23,6 +24,7 @@ mod relations;
 mod repeated;
 mod signature;
 
+pub(crate) use after::After;
 pub use case_file::{Loaded, case_file};
 pub use differential::{Differential, differential};
 pub use gradient::{Gradient, gradient};
@@ -94,6 +96,11 @@ pub trait Oracle: Sync {
 
     /// Judges one request.
     fn judge(&self, request: &Request) -> Judgement;
+
+    /// What a disagreement on this request depends on, if that is more than the request.
+    fn condition(&self, _: &Request) -> Option<String> {
+        None
+    }
 
     /// How many requests it should be given at a time.
     fn batch(&self) -> usize {
