@@ -135,8 +135,8 @@ pub struct ExpectedResult {
     pub broadcastable: Option<Vec<bool>>,
     /// `tolerance: {ulp: N}`: replaces the tolerance of clause V-4.
     pub tolerance_ulp: Option<u32>,
-    /// `zero_sign: any`: clause V-3 or V-4 leaves the sign of a zero open, and so what follows from it. By V-3
-    /// the value is still that of an implementation that orders zeros.
+    /// `zero_sign: any`: clause V-3 or V-4 leaves the sign of a zero open, and so what follows from it. By
+    /// V-3 the value is still that of an implementation that orders zeros.
     pub any_zero_sign: bool,
 }
 

@@ -213,10 +213,10 @@
 //!   or one element each, but not all of one element. Under `theano` the flag of a vector of one element
 //!   is true. Element j of operand i, both counted from 0, is (j + 1) · 10^i; the expression is the sum
 //!   from left to right.
-//! - `numpy-many-operands` and `theano-many-operands`, with `operands: k`, `long: l` and `length: n`: k vectors
-//!   of which l, 1 or 2, have n elements, in every position, and the others one element. Under `theano` the
-//!   flag of a vector of one element is true. Element j of operand i, both counted from 0, is (j + 1) · (i +
-//!   1); the expression is the sum from left to right.
+//! - `numpy-many-operands` and `theano-many-operands`, with `operands: k`, `long: l` and `length: n`: k
+//!   vectors of which l, 1 or 2, have n elements, in every position, and the others one element. Under
+//!   `theano` the flag of a vector of one element is true. Element j of operand i, both counted from 0, is (j
+//!   + 1) · (i + 1); the expression is the sum from left to right.
 //! - `RULES-long`, also with `-views`, `-dtypes`, `-gradients` or `-broadcasts`, with `from` and `to`:
 //!   for each length n in this range, vectors of n elements, matrices of n rows of three and matrices of
 //!   three rows of n, combined with a row, a column, a scalar or each other, as the rule set allows.
@@ -235,9 +235,9 @@
 //!   (the length) and `RULES-equal-buffers` (the number of rows): views that are larger than the blocks of
 //!   kernels, in dtypes of 1, 2, 4 and 8 bytes, with a dense and with a stretched partner. Elements are
 //!   residues of their place in the buffer; the expression is the difference, for pdpd the sum.
-//! - `none-operands`, `numpy-operands` and `theano-operands`, with `operands: k`, `length: m` and `unused: u`:
-//!   k vectors of every length from 0 to m, under `theano` with both flags, of which the expression leaves out
-//!   each set of up to u operands.
+//! - `none-operands`, `numpy-operands` and `theano-operands`, with `operands: k`, `length: m` and `unused:
+//!   u`: k vectors of every length from 0 to m, under `theano` with both flags, of which the expression
+//!   leaves out each set of up to u operands.
 //! - `RULES-sequences`, with `length: n`: requests that differ in one point, to be asked one after the other
 //!   in one process. A sequence counts as one case.
 //! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of

@@ -87,8 +87,8 @@ fn float(dtype: DType, value: f64) -> Data {
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::Bf16];
 const INF: f64 = f64::INFINITY;
 
-/// Checks which answers pass, in every float dtype: for an implementation that may return either zero, and for
-/// one that orders them.
+/// Checks which answers pass, in every float dtype: for an implementation that may return either zero, and
+/// for one that orders them.
 #[track_caller]
 fn admits(expression: &Expression, operands: &[f64], free: &[f64], ordered: f64) {
     let candidates = [0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -3.0, 5.0, INF, -INF, f64::NAN];
@@ -192,8 +192,8 @@ fn both_outcomes_must_follow_from_some_zero() {
 
 #[test]
 fn an_element_of_a_gradient_is_open_if_it_depends_on_the_sign_of_a_free_zero() {
-    // a / max(b, c) by a, for b (2) and c (2): 1/max is infinite in the first column, where b is 0 and c is -0,
-    // and 1/2 in the other.
+    // a / max(b, c) by a, for b (2) and c (2): 1/max is infinite in the first column, where b is 0 and c is
+    // -0, and 1/2 in the other.
     let expression = call(Function::Divide, [op(0), call(Function::Maximum, [op(1), op(2)])]);
     let operand = |name, values: Vec<f64>| Operand::dense(name, [2], values).expect("an operand");
     let operands =

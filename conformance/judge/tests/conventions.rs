@@ -12,8 +12,8 @@ fn suite() -> Suite {
     Suite::builtin().expect("the cases load")
 }
 
-/// The convention that a case tests, from what it requires. Which of the cases that depend on the sign of a zero
-/// test `zero-signs` is up to the case: the others count either zero as passed.
+/// The convention that a case tests, from what it requires. Which of the cases that depend on the sign of a
+/// zero test `zero-signs` is up to the case: the others count either zero as passed.
 fn expected(case: &Case) -> Option<Convention> {
     let inferred = Convention::of(&case.clause, &case.request, &case.expectation);
     let accepted = matches!(case.expectation, Expectation::Result(_));
@@ -22,8 +22,8 @@ fn expected(case: &Case) -> Option<Convention> {
         .or_else(|| case.convention.filter(|&stated| stated == Convention::ZeroSigns))
 }
 
-/// Whether the result changes if one `maximum` or `minimum` of a +0 and a -0 returns the other zero: clause V-3
-/// then leaves several answers open.
+/// Whether the result changes if one `maximum` or `minimum` of a +0 and a -0 returns the other zero: clause
+/// V-3 then leaves several answers open.
 fn depends_on_the_sign_of_a_zero(case: &Case) -> bool {
     let Operation::Elementwise { expression } = case.request.operation() else { return false };
     if !expression.calls().any(|call| is_extreme(call.function())) {

@@ -1,5 +1,6 @@
-//! Tests clause V-6: the interval of five gradients worked out by hand beside what the judge prints, and sums of
-//! random terms of f16 and bf16 in many orders, which must pass, and in narrow accumulators, which must not.
+//! Tests clause V-6: the interval of five gradients worked out by hand beside what the judge prints, and sums
+//! of random terms of f16 and bf16 in many orders, which must pass, and in narrow accumulators, which must
+//! not.
 
 use broadcheck_judge::compare::{Latitude, Verdict, judge};
 use broadcheck_reference::Reference;
@@ -67,7 +68,8 @@ fn complaint(dtype: DType, expression: &Expression, operands: &[&[f32]], wrong: 
 fn five_bounds_by_hand() {
     let add = || call(Function::Add, [op(0), op(1)]);
     let multiply = || call(Function::Multiply, [op(0), op(1)]);
-    // 1. bf16, sum(w + b) by w, 200 terms of 1. A term: exactly 1. The sum: exact, because 200 <= 2^24 units of
+    // 1. bf16, sum(w + b) by w, 200 terms of 1. A term: exactly 1. The sum: exact, because 200 <= 2^24 units
+    //    of
     //    1. Rounded to bf16, whose spacing is 1 from 128 to 256: 200.
     assert_eq!(
         complaint(DType::Bf16, &add(), &[&[0.0], &[5.0; 200]], 199.0),
@@ -78,24 +80,24 @@ fn five_bounds_by_hand() {
         complaint(DType::Bf16, &add(), &[&[0.0], &[5.0; 257]], 258.0),
         "element (0): expected 256.0, got 258.0: V-6 admits only 256.0 (n = 257, sum 257.0) (1 of 1 elements wrong)"
     );
-    // 3. f16, sum(w * b) by w, terms 2048, 1 and 2^-14: each is exact. In units of 2^-14 the sum is beyond 2^24,
-    //    so it may lose 3 * 2^-23 * 2049.00006 = 7.328e-4. That reaches across 2049, where the rounding changes
-    //    from 2048 to 2050.
+    // 3. f16, sum(w * b) by w, terms 2048, 1 and 2^-14: each is exact. In units of 2^-14 the sum is beyond
+    //    2^24, so it may lose 3 * 2^-23 * 2049.00006 = 7.328e-4. That reaches across 2049, where the rounding
+    //    changes from 2048 to 2050.
     let message = complaint(DType::F16, &multiply(), &[&[0.0], &[2048.0, 1.0, 2f32.powi(-14)]], 2052.0);
     let admitted = "V-6 admits 2048.0 to 2050.0 (n = 3, sum 2049.0000610351563 ± 7.33e-4)";
     assert!(message.contains(admitted), "{message}");
     // 4. f32, sum(b / w) by w at w = 3, b = 1, 2, 3: the terms -r/3 are -1/9, -2/9 and -1/3, and their
-    //    absolute values add up to 2/3. The divisor is not a power of two, so each term has the room
-    //    8 * 2^-23 * |t| for one function: 6.4e-7 in all. The sum may lose 3 * 2^-23 * 2/3 = 2.4e-7. So -2/3 is
+    //    absolute values add up to 2/3. The divisor is not a power of two, so each term has the room 8 *
+    //    2^-23 * |t| for one function: 6.4e-7 in all. The sum may lose 3 * 2^-23 * 2/3 = 2.4e-7. So -2/3 is
     //    admitted with an error of 8.74e-7: from -0.66666754 to -0.66666579, rounded to f32.
     let divide = call(Function::Divide, [op(1), op(0)]);
     let message = complaint(DType::F32, &divide, &[&[3.0], &[1.0, 2.0, 3.0]], -0.66);
     assert!(message.contains("V-6 admits -0.66666758"), "{message}");
     assert!(message.contains(" to -0.66666579") && message.contains("(n = 3, sum -0.666667312"), "{message}");
     assert!(message.contains(" to -0.66666604") && message.contains(" ± 2.38e-7)"), "{message}");
-    // 5. f16, sum(w * b * c) by w with b = c = 65: 4225, or 4224 if the product is rounded to f16, whose spacing
-    //    there is 4. Two exact functions: 2 * 2 * 2^-10 * 4225 = 16.5 on both sides, 4207.5 to 4241.5; the sum
-    //    of one term may lose 2^-23 * 4225 = 5.04e-4. Rounded to f16: 4208 to 4240.
+    // 5. f16, sum(w * b * c) by w with b = c = 65: 4225, or 4224 if the product is rounded to f16, whose
+    //    spacing there is 4. Two exact functions: 2 * 2 * 2^-10 * 4225 = 16.5 on both sides, 4207.5 to
+    //    4241.5; the sum of one term may lose 2^-23 * 4225 = 5.04e-4. Rounded to f16: 4208 to 4240.
     let product = call(Function::Multiply, [multiply(), op(2)]);
     let message = complaint(DType::F16, &product, &[&[1.0], &[65.0], &[65.0]], 4096.0);
     assert!(message.contains("V-6 admits 4208.0 to 4240.0 (n = 1, sum 4207.496"), "{message}");

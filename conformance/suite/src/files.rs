@@ -1,5 +1,5 @@
-//! The one way to write a file: a draft beside it, synced, then given its name. After a full disk, a crash or a
-//! power cut the file is either as it was before, or whole.
+//! The one way to write a file: a draft beside it, synced, then given its name. After a full disk, a crash or
+//! a power cut the file is either as it was before, or whole.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -38,9 +38,8 @@ pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Those of the system. The old file is then as it was.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let permissions = fs::metadata(path).ok().map(|old| old.permissions());
-    Draft::new(path, content, permissions)?.rename(path)?;
-    sync_directory(path);
-    Ok(())
+    // Under this name there is a whole file either way, so the directory need not be synced.
+    Draft::new(path, content, permissions)?.rename(path)
 }
 
 fn reserve_and_rename(draft: Draft, path: &Path) -> io::Result<()> {

@@ -56,7 +56,7 @@ mod worker;
 use crate::known::{Known, draft};
 use crate::retype::{self, Asked, asked};
 use crate::run::{Judged, Status, run_case};
-use crate::sweeps::{Expansion, expand_for, run_sweep};
+use crate::sweeps::{self, Expansion, expand_for, run_sweep};
 use arguments::{Arguments, HELP};
 use broadcheck_judge::describe::{describe_expectation, describe_request};
 use broadcheck_spec::{
@@ -309,8 +309,9 @@ impl Tests {
             trials.extend(places().map(|(place, subject)| subject.case(place, &case)));
         }
         for sweep in suite.sweeps.into_iter().map(Arc::new) {
+            let shared = sweeps::expand_for_all(&sweep);
             trials.extend(places().map(|(place, subject)| Trial {
-                ignored: subject.covers_sweep(&sweep).err(),
+                ignored: subject.covers_sweep(&sweep, shared.as_ref()).err(),
                 ..subject.sweep(place, &sweep)
             }));
         }
@@ -462,7 +463,7 @@ impl Subject {
     /// run would look like a success.
     fn require_any(&self, suite: &Suite) -> Result<(), String> {
         let any = suite.cases.iter().any(|case| self.covers_case(case).is_ok())
-            || suite.sweeps.iter().any(|sweep| self.covers_sweep(sweep).is_ok());
+            || suite.sweeps.iter().any(|sweep| self.covers_sweep(sweep, None).is_ok());
         let name = self.implementation.name();
         any.then_some(()).ok_or_else(|| {
             format!("`{name}`: found no case within its declared capabilities, expected at least one")
@@ -585,24 +586,32 @@ impl Subject {
     }
 
     /// # Errors
-    /// What the implementation lacks for the first case of a sweep, if it lacks something for each.
-    fn covers_sweep(&self, sweep: &Sweep) -> Result<(), String> {
-        match expand_for(sweep, self.implementation.capabilities()) {
-            Ok(Expansion::Cases(cases)) => {
+    /// What the implementation lacks for the first case of a sweep, if it lacks something for each. `shared` is
+    /// the sweep's expansion, if it is the same for every implementation.
+    fn covers_sweep(&self, sweep: &Sweep, shared: Option<&Expansion>) -> Result<(), String> {
+        match shared {
+            Some(expansion) => self.covers(expansion),
+            // The run reports what is wrong with the sweep.
+            None => expand_for(sweep, self.implementation.capabilities())
+                .map_or(Ok(()), |expansion| self.covers(&expansion)),
+        }
+    }
+
+    fn covers(&self, expansion: &Expansion) -> Result<(), String> {
+        match expansion {
+            Expansion::Cases(cases) => {
                 let mut covered = cases.iter().map(|case| self.covers_case(case));
                 let first = covered.next().unwrap_or(Ok(()));
                 if covered.any(|case| case.is_ok()) { Ok(()) } else { first }
             }
-            Ok(Expansion::Sequences(sequences)) => {
+            Expansion::Sequences(sequences) => {
                 let mut covered = sequences.iter().flat_map(|sequence| &sequence.cases);
                 let first = covered.next().map_or(Ok(()), |case| self.covers_case(case));
                 if covered.any(|case| self.covers_case(case).is_ok()) { Ok(()) } else { first }
             }
-            Ok(Expansion::Relation { relation, extent }) => {
-                relation.covered_by(self.implementation.capabilities(), &extent).map(|_| ())
+            Expansion::Relation { relation, extent } => {
+                relation.covered_by(self.implementation.capabilities(), extent).map(|_| ())
             }
-            // The run reports what is wrong with the sweep.
-            Err(_) => Ok(()),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Faults that show only in whole vectors, in one lane, in the tail, for a repeated operand, or in views larger
-//! than a block: the sweeps about these catch each of them.
+//! Faults that show only in whole vectors, in one lane, in the tail, for a repeated operand, or in views
+//! larger than a block: the sweeps about these catch each of them.
 
 use broadcheck::sweeps::run_sweep;
 use broadcheck_reference::{Reference, apply};

@@ -82,8 +82,8 @@ fn unsupported(message: String) -> Refusal {
     Refusal::new(RefusalKind::UnsupportedFunction, message)
 }
 
-/// Clause GRAD-3: root and w are floats. Nothing else is needed: only a condition turns the bool of a comparison
-/// or a logical function into a float root, and conditions contribute nothing.
+/// Clause GRAD-3: root and w are floats. Nothing else is needed: only a condition turns the bool of a
+/// comparison or a logical function into a float root, and conditions contribute nothing.
 fn differentiable(root: DType, own: DType) -> Result<(), Refusal> {
     if root.is_float() && own.is_float() {
         return Ok(());

@@ -32,8 +32,8 @@ pub(crate) fn gradient(
             Node::Call(call) => smooth(call).any(|(_, argument)| holds[argument]),
         });
     }
-    // Each node of a tree has one path to the root, which is known before its arguments are visited. The nodes
-    // of a condition have none.
+    // Each node of a tree has one path to the root, which is known before its arguments are visited. The
+    // nodes of a condition have none.
     let mut paths: SmallVec<[Option<Path>; 32]> = smallvec::smallvec![None; nodes.len()];
     paths[nodes.len() - 1] = Some(Path::default());
     let mut writer = Writer { graph, dtype };
@@ -59,8 +59,8 @@ pub(crate) fn gradient(
     sum
 }
 
-/// The arguments of a call through which a derivative passes, with their positions: all but a condition, which
-/// is flat almost everywhere.
+/// The arguments of a call through which a derivative passes, with their positions: all but a condition,
+/// which is flat almost everywhere.
 fn smooth(call: &Call) -> impl Iterator<Item = (usize, usize)> {
     let from = if call.function() == Function::Select { 1 } else { 0 };
     call.arguments().iter().copied().enumerate().skip(from)

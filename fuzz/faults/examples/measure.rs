@@ -1,7 +1,6 @@
-//! Measures in stages which planted faults the cases catch, which of the others the sweeps catch, and which of
-//! the rest the generator catches. Takes the beginning of an id and `cases`, `sweeps` or `requests`, the last
-//! stage; `no-sweeps` leaves out the sweeps, which are slow;
-//! `generator` asks the generator alone.
+//! Measures in stages which planted faults the cases catch, which of the others the sweeps catch, and which
+//! of the rest the generator catches. Takes the beginning of an id and `cases`, `sweeps` or `requests`, the
+//! last stage; `no-sweeps` leaves out the sweeps, which are slow; `generator` asks the generator alone.
 
 use broadcheck_faults::hunt::{Cases, LIMIT, SEED, first_case, first_sweeps, requests};
 use broadcheck_faults::{CATALOGUE, Class, Fault};

@@ -1,4 +1,5 @@
-//! Finds what catches a fault: the cases of the suite, the first sweep, and the first request of the generator.
+//! Finds what catches a fault: the cases of the suite, the first sweep, and the first request of the
+//! generator.
 //!
 //! An engine that remembers earlier requests is asked everything in one order by one thread, so that what
 //! catches it does not depend on scheduling: the cases in the suite's order, then, as a fresh engine, the
@@ -6,6 +7,7 @@
 
 use super::{Fault, Faulty};
 use broadcheck::parallel::set_threads;
+use broadcheck::relations::RelationSweep;
 use broadcheck::run::{run_case, run_caught};
 use broadcheck::sweeps::run_sweep;
 use broadcheck_reference::Reference;
@@ -85,19 +87,25 @@ pub fn all_cases<'a>(fault: &Fault, cases: &Cases<'a>) -> Vec<&'a Case> {
     caught
 }
 
-/// For each fault, the first of these sweeps that catches it.
+/// For each fault, the first of these sweeps that catches it, the smallest first and relations last.
 pub fn first_sweeps<'a>(faults: &[&Fault], sweeps: &'a [Sweep]) -> Vec<Option<&'a Sweep>> {
     // One thread per fault, and not several per sweep.
     set_threads(1);
+    let mut sweeps: Vec<&Sweep> = sweeps.iter().collect();
+    sweeps.sort_by_key(|sweep| (is_relation(sweep), sweep.expected_cases));
     let found = faults
         .par_iter()
         .map(|fault| {
             let faulty = Faulty::new(fault);
-            sweeps.iter().find(|sweep| run_sweep(&faulty, sweep, None).judged.status.is_failure())
+            sweeps.iter().copied().find(|sweep| run_sweep(&faulty, sweep, None).judged.status.is_failure())
         })
         .collect();
     set_threads(0);
     found
+}
+
+fn is_relation(sweep: &Sweep) -> bool {
+    RelationSweep::named(&sweep.sweep).is_some()
 }
 
 /// For each fault, the number of the generator's first request that distinguishes it from the reference,

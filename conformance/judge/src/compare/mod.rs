@@ -2,8 +2,8 @@
 //!
 //! Refusals are judged by kind, axis and operand; results by dtype, shape, then every element. Elements are
 //! compared bit by bit if the expression has one value, against the set of admissible values if it contains
-//! `exp log tanh power` or a `maximum` or `minimum` whose zeros may have either sign (`admissible`), and within
-//! the bound of clause V-6 for gradients.
+//! `exp log tanh power` or a `maximum` or `minimum` whose zeros may have either sign (`admissible`), and
+//! within the bound of clause V-6 for gradients.
 
 mod admissible;
 #[cfg(test)]
@@ -262,8 +262,8 @@ fn extras(request: &Request, expected: &ExpectedResult, success: &Success) -> Re
     }
 }
 
-/// An intermediate exists only where `xla` places an operand on one of a higher rank (clause XLA-8), and flags
-/// only under `theano` (clause THEANO-4). The answer to a gradient has neither.
+/// An intermediate exists only where `xla` places an operand on one of a higher rank (clause XLA-8), and
+/// flags only under `theano` (clause THEANO-4). The answer to a gradient has neither.
 fn misplaced(request: &Request, success: &Success) -> Result<(), Difference> {
     let (rules, operation) = (request.rules().set(), request.operation().kind());
     let elementwise = operation == OperationKind::Elementwise;

@@ -1,5 +1,5 @@
-//! Which elements of a gradient depend on the sign of a zero that `maximum` or `minimum` returns (clause V-3): the
-//! derivative of 1/z is infinite at a zero, with a sign that depends on the zero's.
+//! Which elements of a gradient depend on the sign of a zero that `maximum` or `minimum` returns (clause
+//! V-3): the derivative of 1/z is infinite at a zero, with a sign that depends on the zero's.
 
 use super::elements::Reading;
 use super::place_of;

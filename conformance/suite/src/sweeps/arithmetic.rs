@@ -1,8 +1,8 @@
 //! The functions of single values, for the expected values of sweeps: Rust's own arithmetic, not an engine's.
 //!
 //! Floats are computed in f64 and rounded to their dtype. For `add subtract multiply divide sqrt` this is the
-//! correctly rounded result in every narrower dtype, because f64 has more than twice as many bits. For `exp log
-//! tanh power` it is within 1 ULP.
+//! correctly rounded result in every narrower dtype, because f64 has more than twice as many bits. For `exp
+//! log tanh power` it is within 1 ULP.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

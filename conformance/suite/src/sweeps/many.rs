@@ -3,8 +3,8 @@
 //! implementation loses where it folds or reads them in groups.
 //!
 //! The expected values are computed by arithmetic, not by an engine. Element j of operand i is (j + 1) times
-//! the operand's weight: i + 1, or what a dtype has room for. The expression is the sum, so that an element is
-//! the sum of all weights, and j times those of the long operands.
+//! the operand's weight: i + 1, or what a dtype has room for. The expression is the sum, so that an element
+//! is the sum of all weights, and j times those of the long operands.
 
 use crate::retype::{data, integers};
 use broadcheck_spec::{

@@ -1,9 +1,9 @@
 //! Sweeps: families of cases that are too large to list, given by a name and integers.
 //!
-//! All sweeps but those of relations expand to cases whose expected values come from a closed formula. A sweep
-//! with the name of a [`RelationSweep`] checks that relation over all small requests. The requests of a
-//! sequence are asked one after the other. The number of cases is computed
-//! before anything is expanded, and the sweep's `expect` must state it.
+//! All sweeps but those of relations expand to cases whose expected values come from a closed formula. A
+//! sweep with the name of a [`RelationSweep`] checks that relation over all small requests. The requests of a
+//! sequence are asked one after the other. The number of cases is computed before anything is expanded, and
+//! the sweep's `expect` must state it.
 //!
 //! | sweep | `with` |
 //! |---|---|
@@ -131,8 +131,8 @@ fn is_in_its_dtype(sweep: &Sweep) -> bool {
 }
 
 /// [`expand`] for an implementation with these capabilities. Patterns and many operands are expanded in the
-/// first dtype of [`ORDER`] that it has, f64 if it has that. The cases of other sweeps are not changed: running them
-/// [retypes](crate::retype) each where necessary.
+/// first dtype of [`ORDER`] that it has, f64 if it has that. The cases of other sweeps are not changed:
+/// running them [retypes](crate::retype) each where necessary.
 ///
 /// # Errors
 /// As for [`validate`].
@@ -158,6 +158,11 @@ pub fn expand_for(sweep: &Sweep, capabilities: &Capabilities) -> Result<Expansio
         | Checked::Sequences(_)
         | Checked::Relation { .. } => return expand(sweep),
     })
+}
+
+/// [`expand`], if the expansion is the same for every implementation.
+pub(crate) fn expand_for_all(sweep: &Sweep) -> Option<Expansion> {
+    if is_in_its_dtype(sweep) { None } else { expand(sweep).ok() }
 }
 
 fn checked(sweep: &Sweep) -> Result<Checked, String> {

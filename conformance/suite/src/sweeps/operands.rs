@@ -3,8 +3,8 @@
 //!
 //! Many libraries compare two shapes at a time, or check only the operands that they read. So the lengths and
 //! flags are combined in every way, and each combination is asked once for every set of operands that are not
-//! used. Element j of operand i is (j + 1) · 10^i, and the expression is the sum of the operands that are used:
-//! digit i of an element is the element of operand i that was read.
+//! used. Element j of operand i is (j + 1) · 10^i, and the expression is the sum of the operands that are
+//! used: digit i of an element is the element of operand i that was read.
 
 use broadcheck_spec::{
     Attribute, Case, Convention, Expectation, ExpectedRefusal, ExpectedResult, Expression, Function, Operand,

@@ -10,8 +10,8 @@
 //! - `scalar-a-0`: the operand a is a scalar, the first of the values that are often treated as constants;
 //! - `scalars-0`: every operand is a scalar.
 //!
-//! The families of `constants` are one function of a vector and one value: a scalar, a vector of length 1, or a
-//! vector of equal elements. The programs of `programs` keep up to 40 values alive at a time.
+//! The families of `constants` are one function of a vector and one value: a scalar, a vector of length 1, or
+//! a vector of equal elements. The programs of `programs` keep up to 40 values alive at a time.
 //!
 //! The expected values are computed one by one (see `arithmetic.rs`). Two things are left out because systems
 //! are free there: subnormal numbers, also as intermediate values, and extremes of zeros of both signs (V-3).
@@ -499,8 +499,8 @@ fn values(dtype: DType) -> Vec<Scalar> {
     }
 }
 
-/// The places in [`values`] of those that an optimiser may treat as constants: 0, -0, 1 and infinity; 0, 1 and
-/// the largest or the least; both bools.
+/// The places in [`values`] of those that an optimiser may treat as constants: 0, -0, 1 and infinity; 0, 1
+/// and the largest or the least; both bools.
 fn constants(dtype: DType) -> &'static [usize] {
     match dtype {
         DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => &[0, 1, 2, 12],
@@ -828,8 +828,8 @@ const LIVE: [usize; 8] = [7, 8, 15, 16, 17, 31, 33, 40];
 /// The shapes of a program, by name.
 const SHAPES: [&str; 4] = ["right", "left", "balanced", "twice"];
 
-/// How the operands of a program are arranged, by name: all vectors, or every second one of length 1, or every
-/// third a scalar.
+/// How the operands of a program are arranged, by name: all vectors, or every second one of length 1, or
+/// every third a scalar.
 const PLACES: [&str; 3] = ["vectors", "ones", "scalars"];
 
 /// Programs that keep many values alive: `[f, x0, [g, x1, [f, x2, ...]]]` keeps every operand but the last

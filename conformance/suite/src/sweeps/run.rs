@@ -70,7 +70,8 @@ pub fn run_sample(
     let mut report = match expand_for(sweep, implementation.capabilities()) {
         Ok(Expansion::Cases(cases)) => {
             let mut report = run_all(implementation, &cases, sample);
-            // Patterns and many operands are expanded in a dtype of the implementation: in f64 if it has that.
+            // Patterns and many operands are expanded in a dtype of the implementation: in f64 if it has
+            // that.
             let dtype = cases.first().map(|case| case.request.operands()[0].dtype());
             if is_in_its_dtype(sweep) && report.judged.status != Status::Skipped {
                 report.judged.retyped = dtype.filter(|&dtype| dtype != DType::F64);
@@ -241,8 +242,8 @@ fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) 
     report
 }
 
-/// Asks the sequences in their order, on this thread. A process gets whole sequences, in one batch, so that all
-/// requests of a sequence reach the same process unless it breaks.
+/// Asks the sequences in their order, on this thread. A process gets whole sequences, in one batch, so that
+/// all requests of a sequence reach the same process unless it breaks.
 fn run_sequences(implementation: &dyn Implementation, sequences: &[Sequence], sample: Sample) -> SweepReport {
     let asked = sequences.iter().enumerate().filter(|&(place, _)| sample.takes(place, 0));
     let asked: Vec<&Sequence> = asked.map(|(_, sequence)| sequence).collect();

@@ -2,15 +2,15 @@
 //!
 //! A library keeps state between calls: caches of compiled programs, plans, buffers. A cache whose key lacks
 //! the dtype, the strides or an attribute gives a right answer until a request comes that differs in this
-//! alone. So each sequence alternates between a request and a *neighbour*, which differs from it in one point:
-//! request, neighbour, request, neighbour. The neighbours are the request itself, another dtype, value (0 and
-//! -0 too), function, order of operands, stride, offset, shape with the same values, attribute of the rule set,
-//! length or operation, the operand of a gradient, and a request that is refused. Two more sequences ask all
-//! neighbours in a row, forwards and backwards.
+//! alone. So each sequence alternates between a request and a *neighbour*, which differs from it in one
+//! point: request, neighbour, request, neighbour. The neighbours are the request itself, another dtype, value
+//! (0 and -0 too), function, order of operands, stride, offset, shape with the same values, attribute of the
+//! rule set, length or operation, the operand of a gradient, and a request that is refused. Two more
+//! sequences ask all neighbours in a row, forwards and backwards.
 //!
 //! The operands are a, (n,n), with the elements j mod 7, and b, n elements j mod 5, placed on the second axis
-//! unless specified otherwise. The expected values are computed one by one (see `arithmetic.rs`), from the axis
-//! of the result that each arrangement states for every axis of an operand.
+//! unless specified otherwise. The expected values are computed one by one (see `arithmetic.rs`), from the
+//! axis of the result that each arrangement states for every axis of an operand.
 
 use super::arithmetic::{evaluate, number};
 use crate::retype::data;

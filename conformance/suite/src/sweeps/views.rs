@@ -1,13 +1,13 @@
-//! Views at sizes where kernels change: transposed matrices, permuted axes, every alignment, and operands that
-//! read equal buffers in different ways.
+//! Views at sizes where kernels change: transposed matrices, permuted axes, every alignment, and operands
+//! that read equal buffers in different ways.
 //!
-//! Most views of the cases have a few elements. Here they are larger than the blocks and tiles of kernels, and
-//! no multiple of them, in dtypes of 1, 2, 4 and 8 bytes, with a dense and with a stretched partner.
+//! Most views of the cases have a few elements. Here they are larger than the blocks and tiles of kernels,
+//! and no multiple of them, in dtypes of 1, 2, 4 and 8 bytes, with a dense and with a stretched partner.
 //!
-//! The expected values are computed by arithmetic, not by an engine. Element k of each buffer is a residue of k
-//! modulo a prime, and the expression is the difference, for pdpd the sum. Each operand has a stride for every
-//! axis of the result, 0 where it is stretched. So element i of the result is computed from the elements at
-//! `offset` + Σ i_k · stride_k of the buffers.
+//! The expected values are computed by arithmetic, not by an engine. Element k of each buffer is a residue of
+//! k modulo a prime, and the expression is the difference, for pdpd the sum. Each operand has a stride for
+//! every axis of the result, 0 where it is stretched. So element i of the result is computed from the
+//! elements at `offset` + Σ i_k · stride_k of the buffers.
 
 use super::long::{RequestAndResult, case, elementwise, fold, tensor};
 use crate::retype::data;
@@ -137,12 +137,14 @@ fn transposed(rules: RuleSet, rows: usize) -> Vec<Arrangement> {
         let partner = |stretched: &[bool]| Side::dense(rules, &[rows, columns], stretched);
         let pair = |name: &str, partner: Side| {
             let (view, shape) = (view(), shape.clone());
-            Arrangement::new(format!("{name}-{dtype}"), move || computed(rules, dtype, view, partner, &shape))
+            Arrangement::new(format!("{name}-{dtype}"), move || {
+                computed(rules, dtype, &view, &partner, &shape)
+            })
         };
         all.push(pair("dense", partner(&[false, false])));
         let mut others = vec![pair("both", Side::view(&[rows, columns], &[1, signed(rows) + 1], 0)), {
             let view = view();
-            Arrangement::new(format!("alone-{dtype}"), move || copied(rules, dtype, view))
+            Arrangement::new(format!("alone-{dtype}"), move || copied(rules, dtype, &view))
         }];
         if rules != RuleSet::None {
             others.push(pair("row", partner(&[true, false])));
@@ -152,7 +154,7 @@ fn transposed(rules: RuleSet, rows: usize) -> Vec<Arrangement> {
                     for by in [0, 1] {
                         let (view, partner) = (view(), partner(&stretched));
                         let shape = shape.clone();
-                        let make = move || gradient(rules, dtype, view, partner, &shape, by);
+                        let make = move || gradient(rules, dtype, &view, &partner, &shape, by);
                         others.push(Arrangement::new(
                             format!("gradient-{name}-{}-{dtype}", ["view", "partner"][by]),
                             make,
@@ -167,8 +169,8 @@ fn transposed(rules: RuleSet, rows: usize) -> Vec<Arrangement> {
     all
 }
 
-/// Axes in another order: for rank 3 and 4 every order that is not its own inverse; for higher ranks, orders in
-/// which no two axes can be merged, and the usual order with gaps between the rows of every axis.
+/// Axes in another order: for rank 3 and 4 every order that is not its own inverse; for higher ranks, orders
+/// in which no two axes can be merged, and the usual order with gaps between the rows of every axis.
 fn permuted(rules: RuleSet, rank: usize) -> Vec<Arrangement> {
     let shape: Vec<usize> = match rank {
         3 => vec![7, 17, 35],
@@ -194,7 +196,7 @@ fn permuted(rules: RuleSet, rank: usize) -> Vec<Arrangement> {
     if rank > 4 {
         views.push(("gaps".to_owned(), strides_with_gaps(&shape)));
     }
-    let every_other: Vec<bool> = (0..rank).map(|axis| (rank - axis) % 2 == 0).collect();
+    let every_other: Vec<bool> = (0..rank).map(|axis| (rank - axis).is_multiple_of(2)).collect();
     let mut all = Vec::new();
     for (name, strides) in views {
         for dtype in dtypes(rules) {
@@ -202,7 +204,7 @@ fn permuted(rules: RuleSet, rank: usize) -> Vec<Arrangement> {
             let mut pair = |kind: &str, stretched: &[bool]| {
                 let (view, partner) = (view(), Side::dense(rules, &shape, stretched));
                 let shape = shape.clone();
-                let make = move || computed(rules, dtype, view, partner, &shape);
+                let make = move || computed(rules, dtype, &view, &partner, &shape);
                 all.push(Arrangement::new(format!("{kind}-{name}-{dtype}"), make));
             };
             pair("dense", &vec![false; rank]);
@@ -214,7 +216,7 @@ fn permuted(rules: RuleSet, rank: usize) -> Vec<Arrangement> {
                 for by in [0, 1] {
                     let (view, partner) = (view(), Side::dense(rules, &shape, &every_other));
                     let shape = shape.clone();
-                    let make = move || gradient(rules, dtype, view, partner, &shape, by);
+                    let make = move || gradient(rules, dtype, &view, &partner, &shape, by);
                     all.push(Arrangement::new(format!("gradient-{}-{name}", ["view", "partner"][by]), make));
                 }
             }
@@ -236,7 +238,7 @@ fn offsets(rules: RuleSet, length: usize) -> Vec<Arrangement> {
         let vectors = move || {
             let first = Side::view(&[length], &[1], (5 * length + 3) % lanes);
             let second = Side::view(&[length], &[1], (3 * length + 1) % lanes);
-            computed(rules, dtype, first, second, &[length])
+            computed(rules, dtype, &first, &second, &[length])
         };
         all.push(Arrangement::new(format!("vectors-{dtype}"), vectors));
         // Rows that are an odd number of elements apart begin at every alignment.
@@ -248,7 +250,7 @@ fn offsets(rules: RuleSet, length: usize) -> Vec<Arrangement> {
                 1 if rules != RuleSet::None => Side::dense(rules, &[lanes, length], &[true, false]),
                 _ => Side::view(&[lanes, length], &[signed(far), 1], 1),
             };
-            computed(rules, dtype, first, second, &[lanes, length])
+            computed(rules, dtype, &first, &second, &[lanes, length])
         };
         all.push(Arrangement::new(format!("rows-{dtype}"), rows));
     }
@@ -433,7 +435,7 @@ fn rules_for(rules: RuleSet, partner: &Side) -> Rules {
     }
 }
 
-fn computed(rules: RuleSet, dtype: DType, first: Side, second: Side, shape: &[usize]) -> RequestAndResult {
+fn computed(rules: RuleSet, dtype: DType, first: &Side, second: &Side, shape: &[usize]) -> RequestAndResult {
     let (function, value) = function(rules);
     let places = first.places(shape).into_iter().zip(second.places(shape));
     let result = places.map(|(a, b)| value(left(dtype, rules, a), right(dtype, rules, b)));
@@ -442,7 +444,7 @@ fn computed(rules: RuleSet, dtype: DType, first: Side, second: Side, shape: &[us
         first.operand("a", dtype, |k| left(dtype, rules, k)),
         second.operand("b", dtype, |k| right(dtype, rules, k)),
     ];
-    elementwise(rules_for(rules, &second), fold(function, 2), operands, shape, values)
+    elementwise(rules_for(rules, second), fold(function, 2), operands, shape, values)
 }
 
 /// Both operands have the same values in their buffers. They are small: nothing wraps in one byte.
@@ -457,7 +459,7 @@ fn from_equal_buffers(rules: RuleSet, dtype: DType, sides: [Side; 2], shape: &[u
 }
 
 /// The view itself.
-fn copied(rules: RuleSet, dtype: DType, view: Side) -> RequestAndResult {
+fn copied(rules: RuleSet, dtype: DType, view: &Side) -> RequestAndResult {
     let shape = view.shape.clone();
     let values = data(dtype, view.places(&shape).into_iter().map(|k| left(dtype, rules, k)));
     let operands = vec![view.operand("a", dtype, |k| left(dtype, rules, k))];
@@ -469,12 +471,12 @@ fn copied(rules: RuleSet, dtype: DType, view: Side) -> RequestAndResult {
 fn gradient(
     rules: RuleSet,
     dtype: DType,
-    view: Side,
-    partner: Side,
+    view: &Side,
+    partner: &Side,
     shape: &[usize],
     by: usize,
 ) -> RequestAndResult {
-    let sides = [&view, &partner];
+    let sides = [view, partner];
     let numbers = |place: usize, k: usize| signed(k % [1009, 503][place]) + 1;
     let others = sides[1 - by].places(shape).into_iter().map(|k| numbers(1 - by, k));
     // The row-major place in the operand that each element of the result reads.
@@ -488,7 +490,7 @@ fn gradient(
         vec![view.operand("a", dtype, |k| numbers(0, k)), partner.operand("b", dtype, |k| numbers(1, k))];
     let operation = Operation::Gradient { expression: fold(Function::Multiply, 2), wrt: by };
     let request =
-        Request::new(rules_for(rules, &partner), operation, operands).expect("a well-formed request");
+        Request::new(rules_for(rules, partner), operation, operands).expect("a well-formed request");
     (request, tensor(&wrt.shape, data(dtype, sums)))
 }
 

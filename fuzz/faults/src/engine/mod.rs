@@ -6,8 +6,8 @@
 //! strides; `collapse`; `rewrite`, which optimises an expression; `blocks`, which traverses the loop nest in
 //! blocks with tails and gathers operands into registers; `evaluate`, which computes an expression, with
 //! `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a gradient to its operand's
-//! shape; `state`, which is what remains between requests. Without a fault the engine is correct, as the whole suite and the generator's requests
-//! confirm.
+//! shape; `state`, which is what remains between requests. Without a fault the engine is correct, as the
+//! whole suite and the generator's requests confirm.
 //!
 //! It shares nothing with the reference except the functions on single values, which the faults are not
 //! about.

@@ -353,12 +353,12 @@ impl Run<'_> {
 
     /// Asks a request and its neighbours in turn, if it is the request's turn.
     fn judge_neighbours(&self, number: u64, request: &Request, counts: &mut Counts) {
-        if number % NEIGHBOURS_EVERY != 0 {
+        if !number.is_multiple_of(NEIGHBOURS_EVERY) {
             return;
         }
         let neighbours = neighbours(request, NEIGHBOURS);
-        // The neighbours first, each before the request: a result that is kept for too short a key is then the
-        // wrong one for the request, or the request's is the wrong one for the next neighbour.
+        // The neighbours first, each before the request: a result that is kept for too short a key is then
+        // the wrong one for the request, or the request's is the wrong one for the next neighbour.
         let asked: Vec<&Request> = neighbours.iter().flat_map(|neighbour| [neighbour, request]).collect();
         let judged = self.oracle.judge_many(&asked);
         counts.neighbours += neighbours.len() as u64;

@@ -127,7 +127,8 @@ impl<'a> Builder<'a> {
             let part = leaves / 3;
             self.calls -= 1;
             if let Some(condition) = self.truth(part) {
-                // A gradient whose operand is in a condition alone is 0: the branches should contain it as well.
+                // A gradient whose operand is in a condition alone is 0: the branches should contain it as
+                // well.
                 self.used &= self.wrt.map_or(!0, |wrt| !(1 << wrt.min(127)));
                 let one = self.number(want, part)?;
                 let other = self.number(want, leaves - 2 * part)?;

@@ -1,12 +1,12 @@
-//! Neighbours of a request: requests that differ from it in one point. A library that keeps a plan or a result
-//! under too short a key answers one of them with that of another.
+//! Neighbours of a request: requests that differ from it in one point. A library that keeps a plan or a
+//! result under too short a key answers one of them with that of another.
 
 use super::near::{attributes, changed, operations, targets};
 use broadcheck_spec::{Data, Operand, Operation, Request, Rules};
 
-/// Requests that differ from this one in the values, the view, the dtype, the shape or the flags of one operand,
-/// in the order of the operands, or in an attribute, a function, the operand of the gradient or the target. At
-/// most `most` of them, evenly spread.
+/// Requests that differ from this one in the values, the view, the dtype, the shape or the flags of one
+/// operand, in the order of the operands, or in an attribute, a function, the operand of the gradient or the
+/// target. At most `most` of them, evenly spread.
 pub(crate) fn neighbours(request: &Request, most: usize) -> Vec<Request> {
     let all = all(request);
     let step = all.len().div_ceil(most.max(1)).max(1);

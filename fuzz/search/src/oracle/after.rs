@@ -1,5 +1,5 @@
-//! Compares two implementations on a request that is asked right after another, to find answers that depend on
-//! what was asked before.
+//! Compares two implementations on a request that is asked right after another, to find answers that depend
+//! on what was asked before.
 
 use super::{Differential, Judgement, Oracle};
 use broadcheck_judge::describe::describe_request;
@@ -20,7 +20,8 @@ impl<'a> After<'a> {
 }
 
 impl Oracle for After<'_> {
-    /// That of the differential: a disagreement that does not depend on the first request is the same finding.
+    /// That of the differential: a disagreement that does not depend on the first request is the same
+    /// finding.
     fn name(&self) -> String {
         self.oracle.name()
     }

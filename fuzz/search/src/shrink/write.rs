@@ -31,8 +31,8 @@ impl Written {
     }
 }
 
-/// Writes a proposed case into a directory, which is created if it does not exist. If the file of its name has
-/// another request, the file and the case get a number.
+/// Writes a proposed case into a directory, which is created if it does not exist. If the file of its name
+/// has another request, the file and the case get a number.
 ///
 /// # Errors
 /// The path, what was found and what was expected.

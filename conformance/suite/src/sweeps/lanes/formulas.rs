@@ -1,5 +1,5 @@
-//! The value of each function on scalars, from the clauses: integers as i128 and then modulo 2^bits, floats in
-//! f64 and then rounded once.
+//! The value of each function on scalars, from the clauses: integers as i128 and then modulo 2^bits, floats
+//! in f64 and then rounded once.
 //!
 //! Of the engines, only `exp log tanh power` of the reference are used. The judge centres its bounds on
 //! those values whatever the expected value is (clause V-4b), and a test compares them with the standard
@@ -358,7 +358,8 @@ mod tests {
 
     #[test]
     fn inexact_functions_agree_with_the_standard_library() {
-        // Both are within 2 units in the last place of the exact value; rounding to a narrower dtype adds one half.
+        // Both are within 2 units in the last place of the exact value; rounding to a narrower dtype adds one
+        // half.
         let close = |dtype: DType, ours: Scalar, theirs: f64| {
             let (Some(ours), Some(theirs)) = (ours.as_f64(), float(dtype, theirs).as_f64()) else {
                 return false;

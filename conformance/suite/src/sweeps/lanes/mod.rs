@@ -3,17 +3,18 @@
 //!
 //! The special values of most cases are in short operands, where a kernel for full vectors does not see them.
 //! Here operand k repeats a list of P + 2k values: the special values, and one to six counters, so that an
-//! element of another lane shows. P is odd. Periods that differ by 2 or 4 have no common factor, and none with
-//! the lanes of a vector, which are a power of two. So over the product of two periods all pairs of values
-//! occur (Chinese remainder theorem), and over the product of a period and the number of lanes, each value is
-//! in each lane.
+//! element of another lane shows. P is odd. Periods that differ by 2 or 4 have no common factor, and none
+//! with the lanes of a vector, which are a power of two. So over the product of two periods all pairs of
+//! values occur (Chinese remainder theorem), and over the product of a period and the number of lanes, each
+//! value is in each lane.
 //!
 //! In a matrix, one operand is a column: each row repeats one value of it, against all values of the other,
 //! which start at another place in each row. For vectors of every length up to `tails`, the operands are also
 //! scalars in turn.
 //!
-//! Some libraries flush subnormals to zero, and the order of zeros in `maximum` and `minimum` is a convention.
-//! Both have cases of their own. Everywhere else, an element that would be about them is replaced.
+//! Some libraries flush subnormals to zero, and the order of zeros in `maximum` and `minimum` is a
+//! convention. Both have cases of their own. Everywhere else, an element that would be about them is
+//! replaced.
 //!
 //! The expected values are computed from the clauses by `formulas`.
 
@@ -203,7 +204,7 @@ impl Lanes {
             let (place, bits) = match layout {
                 Layout::Column(place) if *place == operand => (row, row),
                 Layout::Scalar(place, _) if *place == operand => (length, length),
-                Layout::Long | Layout::Column(_) => (row + column, column / 8 >> (column % 8)),
+                Layout::Long | Layout::Column(_) => (row + column, (column / 8) >> (column % 8)),
                 // Vectors of different lengths start at different places of the lists.
                 Layout::Vectors(_) | Layout::Scalar(..) => {
                     (column + (5 + 2 * operand) * length, (column / 8 + 37 * length) >> (column % 8))
@@ -364,7 +365,7 @@ impl Sources {
 
     /// The length of an operand's list: odd.
     fn period(&self, operand: usize) -> usize {
-        (self.values.len() + 1) / 2 * 2 + 1 + 2 * operand
+        self.values.len().div_ceil(2) * 2 + 1 + 2 * operand
     }
 
     /// The value at a place of an operand's repeated list.

@@ -3,8 +3,8 @@
 use super::formulas::{Format, float, integer, power_of_two};
 use broadcheck_spec::{DType, NumberKind, Scalar};
 
-/// The values at which kernels go wrong, without subnormals: NaN, infinities, zeros, the ends of the range and
-/// their neighbours, powers of two and their neighbours, and numbers that are not exact reciprocals.
+/// The values at which kernels go wrong, without subnormals: NaN, infinities, zeros, the ends of the range
+/// and their neighbours, powers of two and their neighbours, and numbers that are not exact reciprocals.
 pub(super) fn specials(dtype: DType) -> Vec<Scalar> {
     match dtype.kind() {
         NumberKind::Float => floats(dtype),

@@ -141,7 +141,8 @@ fn what_does_not_round_is_a_point() {
     assert!(!exact(Function::Sqrt, 0, &[8.0]));
     // No function of V-4 is exact.
     assert!(!exact(Function::Exp, 0, &[0.0]) && !exact(Function::Power, 0, &[2.0, 3.0]));
-    // A product is exact if the dtype can hold it: (1 + 2^-52) * 3 cannot be held, and times 0 it need not be.
+    // A product is exact if the dtype can hold it: (1 + 2^-52) * 3 cannot be held, and times 0 it need not
+    // be.
     let chain = |b: f64, c: f64| {
         let product = call(Function::Multiply, [call(Function::Multiply, [op(0), op(1)]), op(2)]);
         reach(&one(product, 0, &[1.0, b, c]), limits).unwrap()
