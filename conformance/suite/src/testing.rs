@@ -586,8 +586,8 @@ impl Subject {
     }
 
     /// # Errors
-    /// What the implementation lacks for the first case of a sweep, if it lacks something for each. `shared` is
-    /// the sweep's expansion, if it is the same for every implementation.
+    /// What the implementation lacks for the first case of a sweep, if it lacks something for each. `shared`
+    /// is the sweep's expansion, if it is the same for every implementation.
     fn covers_sweep(&self, sweep: &Sweep, shared: Option<&Expansion>) -> Result<(), String> {
         match shared {
             Some(expansion) => self.covers(expansion),

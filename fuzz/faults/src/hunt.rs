@@ -87,11 +87,16 @@ pub fn all_cases<'a>(fault: &Fault, cases: &Cases<'a>) -> Vec<&'a Case> {
     caught
 }
 
-/// For each fault, the first of these sweeps that catches it, the smallest first and relations last.
+/// Sweeps of more cases than this are not run for each fault: they would take hours.
+const MAX_CASES_OF_A_SWEEP: u64 = 10_000;
+
+/// For each fault, the first of these sweeps that catches it, the smallest first and relations last. Sweeps
+/// of more than 10,000 cases are left out.
 pub fn first_sweeps<'a>(faults: &[&Fault], sweeps: &'a [Sweep]) -> Vec<Option<&'a Sweep>> {
     // One thread per fault, and not several per sweep.
     set_threads(1);
-    let mut sweeps: Vec<&Sweep> = sweeps.iter().collect();
+    let mut sweeps: Vec<&Sweep> =
+        sweeps.iter().filter(|sweep| sweep.expected_cases <= MAX_CASES_OF_A_SWEEP).collect();
     sweeps.sort_by_key(|sweep| (is_relation(sweep), sweep.expected_cases));
     let found = faults
         .par_iter()

@@ -8,6 +8,10 @@ use crate::engine::strides::row_major;
 use crate::{Class, Fault};
 use broadcheck_spec::{DType, Function, Operand, Scalar};
 
+fn is_half(dtype: DType) -> bool {
+    dtype == DType::F16 || dtype == DType::Bf16
+}
+
 /// Axes of the result that w does not have.
 fn lacking(spread: &Spread<'_>) -> Vec<usize> {
     (0..spread.result.len()).filter(|&axis| spread.own(axis).is_none()).collect()
@@ -186,10 +190,8 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "Sums of f16 are kept in f16: they stall at 2048.",
         reports: &[],
         plant: |d| {
-            d.adjoint.sum = |values, dtype| match dtype {
-                DType::F16 => narrow(values, dtype),
-                _ => values.iter().sum(),
-            };
+            d.adjoint.sum =
+                |values, dtype| if dtype == DType::F16 { narrow(values, dtype) } else { values.iter().sum() };
         },
     },
     Fault {
@@ -198,9 +200,8 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "Sums of bf16 are kept in bf16: they stall at 256.",
         reports: &[],
         plant: |d| {
-            d.adjoint.sum = |values, dtype| match dtype {
-                DType::Bf16 => narrow(values, dtype),
-                _ => values.iter().sum(),
+            d.adjoint.sum = |values, dtype| {
+                if dtype == DType::Bf16 { narrow(values, dtype) } else { values.iter().sum() }
             };
         },
     },
@@ -210,9 +211,8 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "Sums of f16 and bf16 are kept in the dtype and begin at the last element.",
         reports: &[],
         plant: |d| {
-            d.adjoint.sum = |values, dtype| match dtype {
-                DType::F16 | DType::Bf16 => narrow(values.iter().rev(), dtype),
-                _ => values.iter().sum(),
+            d.adjoint.sum = |values, dtype| {
+                if is_half(dtype) { narrow(values.iter().rev(), dtype) } else { values.iter().sum() }
             };
         },
     },
@@ -222,9 +222,8 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "Sums of f16 and bf16 are kept in the dtype, in 8 lanes of a vector.",
         reports: &[],
         plant: |d| {
-            d.adjoint.sum = |values, dtype| match dtype {
-                DType::F16 | DType::Bf16 => narrow_lanes(values, 8, dtype),
-                _ => values.iter().sum(),
+            d.adjoint.sum = |values, dtype| {
+                if is_half(dtype) { narrow_lanes(values, 8, dtype) } else { values.iter().sum() }
             };
         },
     },
