@@ -1,6 +1,7 @@
 //! Runs a sweep against an implementation: one line of the report for all its cases.
 
 use super::batched::check_batch;
+use super::sequences::rules_of;
 use super::{Expansion, Sequence, expand_for, is_in_its_dtype};
 use crate::known::Known;
 use crate::parallel::over_ranges;
@@ -78,7 +79,14 @@ pub fn run_sample(
             }
             report
         }
-        Ok(Expansion::Sequences(sequences)) => run_sequences(implementation, &sequences, sample),
+        Ok(Expansion::Sequences(sequences)) => match lacks_rules(implementation, sweep) {
+            // Some requests of other rule sets are between those of this one.
+            Some(reason) => {
+                let all = sequences.len() as u64;
+                Tally { skipped: [(reason, all)].into(), ..Tally::default() }.report(all)
+            }
+            None => run_sequences(implementation, &sequences, sample),
+        },
         Ok(Expansion::Relation { relation, extent }) => {
             run_relation(implementation, relation, extent, sample)
         }
@@ -240,6 +248,13 @@ fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) 
     let mut report = tally.report(cases.len() as u64);
     report.judged.retyped = retyped;
     report
+}
+
+/// Why an implementation is not asked the sequences of a rule set.
+fn lacks_rules(implementation: &dyn Implementation, sweep: &Sweep) -> Option<String> {
+    let rules = rules_of(&sweep.sweep)?;
+    let declared = implementation.capabilities().rules.contains(&rules);
+    (!declared).then(|| format!("no rule set {rules}"))
 }
 
 /// Asks the sequences in their order, on this thread. A process gets whole sequences, in one batch, so that
