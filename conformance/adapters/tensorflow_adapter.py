@@ -46,7 +46,9 @@ class TensorFlow:
             with tf.GradientTape() as tape:
                 tape.watch(wrt)
                 total = tf.reduce_sum(protocol.evaluate(request.expression, tensors, FUNCTIONS))
-            gradient = tape.gradient(total, wrt)
+            # An operand that is used only in conditions is not connected to the result, and its gradient is 0.
+            unconnected = tf.UnconnectedGradients.ZERO if wrt.dtype.is_floating else tf.UnconnectedGradients.NONE
+            gradient = tape.gradient(total, wrt, unconnected_gradients=unconnected)
             if gradient is None:
                 raise protocol.Refused("TensorFlow returns no gradient")
             return gradient.numpy()

@@ -98,6 +98,8 @@ class Xla:
     operations = ["elementwise"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
+    # XLA's Abs refuses unsigned integers.
+    function_dtypes = {"abs": ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8"]}
     max_operands = 2
     unused_operands = False  # an operation takes none
     # Results are returned as NumPy arrays, which are limited in bytes even if they are empty.
