@@ -22,7 +22,8 @@ fn a_success_is_a_table() {
 
 #[test]
 fn how_much_must_be_asked_can_be_required() {
-    let some = ["check", "--impl", "ndarray", "--filter", "numpy/[a-m]*/[a-m]*"];
+    let some =
+        ["check", "--impl", "ndarray", "--filter", "numpy/{align/*,nary/*,views/*,zero/*,gradient/e*}"];
     let ran = ends(0, &some);
     assert!(
         ran.out.contains("no gradient") && ran.out.lines().last().unwrap().starts_with("ok: "),

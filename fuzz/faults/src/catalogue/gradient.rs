@@ -8,10 +8,6 @@ use crate::engine::strides::row_major;
 use crate::{Class, Fault};
 use broadcheck_spec::{DType, Function, Operand, Scalar};
 
-fn is_half(dtype: DType) -> bool {
-    dtype == DType::F16 || dtype == DType::Bf16
-}
-
 /// Axes of the result that w does not have.
 fn lacking(spread: &Spread<'_>) -> Vec<usize> {
     (0..spread.result.len()).filter(|&axis| spread.own(axis).is_none()).collect()

@@ -169,6 +169,7 @@ pub static SURVIVORS: &[Survivor] = &[
     not_drawn("state/result-without-order", STATE_REQUESTS),
     not_drawn("state/result-without-functions", STATE_REQUESTS),
     not_drawn("state/result-without-flags", STATE_REQUESTS),
+    not_drawn("state/result-without-kind", STATE_REQUESTS),
     not_drawn("state/second-identical-request", STATE_REQUESTS),
     not_drawn("many-operands/sixteen-registers", MANY_OPERANDS_REQUESTS),
     not_drawn("sums/second-level-lost", SUMS_REQUESTS),

@@ -49,7 +49,11 @@ fn reread(operand: &Operand) -> Vec<Operand> {
     };
     let made = |values: &Data, strides: Option<Vec<i64>>, offset: usize| {
         let shape = operand.shape().clone();
-        let operand_like = Operand::view(operand.name(), shape, values.clone(), strides, offset).ok()?;
+        let operand_like = match strides {
+            Some(strides) => Operand::view(operand.name(), shape, values.clone(), Some(strides), offset),
+            None => Operand::dense(operand.name(), shape, values.clone()),
+        };
+        let operand_like = operand_like.ok()?;
         match operand.broadcastable() {
             Some(flags) => operand_like.with_broadcastable(flags.to_vec()).ok(),
             None => Some(operand_like),
