@@ -78,6 +78,16 @@ fn the_catalogue_is_well_formed() {
 }
 
 #[test]
+fn the_page_has_every_fault() {
+    let page = include_str!("../../../conformance/FAULTS.md");
+    let count = page.lines().filter(|line| line.starts_with("| `")).count();
+    assert_eq!(count, CATALOGUE.len(), "rows of FAULTS.md, which `broadcheck faults --sweeps` writes");
+    for fault in CATALOGUE.iter() {
+        assert!(page.contains(&format!("\n| `{}` | {} |", fault.id, fault.title)), "{}", fault.id);
+    }
+}
+
+#[test]
 fn the_survivors_are_faults() {
     let unique: BTreeSet<(&str, bool)> =
         SURVIVORS.iter().map(|survivor| (survivor.id, survivor.escapes == Escape::Cases)).collect();
