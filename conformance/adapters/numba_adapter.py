@@ -36,6 +36,8 @@ class Numba:
     operations = ["elementwise", "broadcast", "strided"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", *protocol.INTEGERS, "bool"]
+    # Compiling a loop of rank 64 takes more than a minute.
+    max_rank = 33
     # An argument that a function does not use does not affect its result.
     unused_operands = False
     large_sizes = False
