@@ -43,7 +43,8 @@ impl Row<'_> {
     }
 }
 
-/// Hunts faults with these cases, with these sweeps if there are any, and with up to `limit` requests of a seed.
+/// Hunts faults with these cases, with these sweeps if there are any, and with up to `limit` requests of a
+/// seed.
 pub fn rows<'a>(
     faults: &[&'static Fault],
     cases: &Cases<'a>,
