@@ -6,10 +6,14 @@ use super::start::Declared;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// The number of spares per thread: after a crash, one process continues. (The first crashes take another one
-/// to confirm the cause.)
-const PER_USER: usize = 1;
+/// The maximum number of spares per thread. There is one at first, and one more each time that a thread has to
+/// wait for a spare: a process that crashes more often than one can be started needs several starts at a time.
+const MAX_PER_USER: usize = 4;
+
+/// A thread that gets a spare later than this has waited for it.
+const WAIT: Duration = Duration::from_millis(30);
 
 /// The number of broken processes before spares are started. A single crash is not worth their memory.
 const BREAKS: usize = 2;
@@ -27,6 +31,8 @@ pub(super) struct Spares {
     shared: AtomicBool,
     /// The number of processes that broke.
     broken: AtomicUsize,
+    /// How often a thread had to wait for a spare.
+    waits: AtomicUsize,
     /// Whether a spare did not start. Then there are no more.
     failed: AtomicBool,
 }
@@ -56,7 +62,8 @@ impl Spares {
             return;
         }
         let mut starting = self.starting();
-        while starting.len() < PER_USER * self.users.load(Ordering::Relaxed) {
+        let per_user = (1 + self.waits.load(Ordering::Relaxed)).min(MAX_PER_USER);
+        while starting.len() < per_user * self.users.load(Ordering::Relaxed) {
             match Session::begin(words) {
                 Ok(spare) => starting.push_back(spare),
                 Err(_) => return,
@@ -69,7 +76,12 @@ impl Spares {
     pub(super) fn take(&self, words: &[String], options: &Options) -> Option<(Session, Declared)> {
         let spare = self.starting().pop_front()?;
         self.refill(words);
-        if let Ok((mut session, declared)) = spare.finish(options)
+        let began = Instant::now();
+        let finished = spare.finish(options);
+        if began.elapsed() > WAIT {
+            self.waits.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Ok((mut session, declared)) = finished
             && !session.is_gone()
         {
             return Some((session, declared));
@@ -131,6 +143,20 @@ mod tests {
         spares.refill(&words);
         assert_eq!(count(&spares), 0, "one break");
         assert!(spares.take(&words, &Options::default()).is_none());
+    }
+
+    #[test]
+    fn waiting_for_spares_starts_more_of_them_up_to_a_limit() {
+        let (spares, words) = (Spares::default(), words("good.sh"));
+        let _users = [spares.enter(), spares.enter()];
+        spares.count_break();
+        spares.count_break();
+        spares.waits.store(1, Ordering::Relaxed);
+        spares.refill(&words);
+        assert_eq!(count(&spares), 4);
+        spares.waits.store(100, Ordering::Relaxed);
+        spares.refill(&words);
+        assert_eq!(count(&spares), 8);
     }
 
     #[test]

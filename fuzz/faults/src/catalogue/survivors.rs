@@ -39,7 +39,6 @@ const VIEWS_REQUESTS: &str = "Random views are too small.";
 const STATE_CASES: &str = "The cases do not repeat a request with only this changed.";
 const STATE_REQUESTS: &str = "Random requests do not repeat a request with only this changed.";
 const MANY_OPERANDS_CASES: &str = "No case has these operands together.";
-const MANY_OPERANDS_REQUESTS: &str = "Random requests do not have so many operands.";
 const SUMS_CASES: &str = "No case sums contributions of this form.";
 const SUMS_REQUESTS: &str = "Random gradients rarely have contributions of this form.";
 
