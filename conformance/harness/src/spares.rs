@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The maximum number of spares per thread. There is one at first, and one more each time that a thread has to
-/// wait for a spare: a process that crashes more often than one can be started needs several starts at a time.
+/// The maximum number of spares per thread. There is one at first, and one more each time that a thread has
+/// to wait for a spare: a process that crashes more often than one can be started needs several starts at a
+/// time.
 const MAX_PER_USER: usize = 4;
 
 /// A thread that gets a spare later than this has waited for it.
