@@ -139,6 +139,10 @@ fn serve_answers_every_line() {
     assert_eq!(answers, [json!({ "version": 1, "errored": { "message": why } })]);
     assert_eq!(served("{\"cmd\":\"stop\"}").0, Ok(()), "half a line is a line");
 
+    let values = format!("{{\"cmd\":\"run\",\"seq\":1,\"request\":[{}1]}}", "1,".repeat(3 << 20));
+    let error = &served(&values).1[0]["errored"]["message"];
+    assert_eq!(error, "found a line of more than 2098176 values, expected one of at most that");
+
     let mut bytes: &[u8] = b"\xff\xfe\n\0\n";
     let reference = builtin("reference").expect("built in");
     assert_eq!(serve(reference.as_ref(), &mut bytes, &mut std::io::sink()), Ok(()));
