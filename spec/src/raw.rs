@@ -33,6 +33,8 @@ pub(crate) struct RawCase {
     #[serde(rename = "refusal")]
     _refusal: Option<IgnoredAny>,
     pub(crate) retyped_from: Option<String>,
+    #[serde(rename = "since")]
+    _since: Option<String>,
     pub(crate) note: Option<String>,
 }
 
@@ -76,6 +78,9 @@ pub(crate) struct RawResult {
     pub(crate) broadcastable: Option<Vec<bool>>,
     pub(crate) tolerance: Option<RawTolerance>,
     pub(crate) zero_sign: Option<String>,
+    /// Follows from the rest: the judge computes it again.
+    #[serde(rename = "admitted")]
+    _admitted: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
