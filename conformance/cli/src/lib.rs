@@ -1,4 +1,5 @@
 //! The command `broadcheck` as a library, for its binary and its tests only.
 
 pub mod command;
+pub mod embedded;
 pub mod report;
