@@ -1,6 +1,7 @@
 //! The command line: arguments, exit statuses, and what the subcommands share.
 
 mod check;
+mod clause;
 mod compare_reports;
 mod diverge;
 mod exhaust;
@@ -63,6 +64,7 @@ enum Command {
     List(list::Args),
     Show(show::Args),
     Explain(explain::Args),
+    Clause(clause::Args),
     Diverge(diverge::Args),
     Exhaust(exhaust::Args),
     Faults(faults::Args),
@@ -124,6 +126,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Clause(args) => clause::run(&args),
         Command::Diverge(args) => diverge::run(&args),
         Command::Exhaust(args) => exhaust::run(&args),
         Command::Faults(args) => faults::run(&args),
