@@ -3,6 +3,7 @@
 mod check;
 mod clause;
 mod compare_reports;
+mod completions;
 mod diverge;
 mod exhaust;
 mod exhaust_cases;
@@ -15,6 +16,7 @@ mod fuzz;
 mod implementations;
 mod interrupt;
 mod list;
+mod man;
 mod matrix;
 mod reproduce;
 mod seeds;
@@ -75,6 +77,8 @@ enum Command {
     Seeds(seeds::Args),
     Serve(serve::Args),
     Smoke(smoke::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Why a command stopped early.
@@ -137,6 +141,8 @@ pub fn main() -> ExitCode {
         Command::Seeds(args) => seeds::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Smoke(args) => smoke::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     ExitCode::from(match ended {
         Ok(status) => status,
