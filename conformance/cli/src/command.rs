@@ -1,5 +1,6 @@
 //! The command line: arguments, exit statuses, and what the subcommands share.
 
+mod adapters;
 mod check;
 mod clause;
 mod compare_reports;
@@ -77,6 +78,7 @@ enum Command {
     Seeds(seeds::Args),
     Serve(serve::Args),
     Smoke(smoke::Args),
+    Adapters(adapters::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -141,6 +143,7 @@ pub fn main() -> ExitCode {
         Command::Seeds(args) => seeds::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Smoke(args) => smoke::run(&args),
+        Command::Adapters(args) => adapters::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     };
