@@ -160,6 +160,7 @@
 //! | `operation` | | `elementwise` by default |
 //! | `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions` | | the [request](#requests) |
 //! | `result` or `refusal` | exactly one | the required outcome |
+//! | `since` | | the version of the suite in which the id first appeared, as `broadcheck export` writes it; readers may ignore it |
 //! | `retyped_from` | | the dtype in which the suite has the case, if `broadcheck export --dtypes` wrote it in another one; readers may ignore it |
 //! | `note` | | free text: an erratum, a decision, the arithmetic |
 //!
@@ -168,6 +169,7 @@
 //! | field of `result` | |
 //! |---|---|
 //! | `dtype`, `shape`, `values` | required: a dense tensor, compared by clauses V-1 to V-6 |
+//! | `admitted` | the elements that may have other values than the listed one, as `broadcheck export` writes them for readers without the judge; `broadcheck` works them out by itself and ignores the field |
 //! | `intermediate` | `{shape, values}`, for `elementwise` under `xla` with operands of different ranks: the lower-rank operand after the in-dim step; compared only if the answer has it. An answer to another request must not have it |
 //! | `broadcastable` | `theano`: the flags of the result; compared only if the answer has them. An answer under another rule set must not have them |
 //! | `tolerance` | `{ulp: N}`, N up to [`MAX_TOLERANCE_ULP`], for expressions with `exp`, `log`, `tanh` or `power`, which may differ (V-4); not for `gradient`, which V-6 bounds |
@@ -358,6 +360,7 @@ mod operand;
 mod outcome;
 mod raw;
 mod read;
+pub mod releases;
 mod request;
 mod rules;
 mod shape;

@@ -32,6 +32,8 @@ pub(crate) struct RawCase {
     _result: Option<IgnoredAny>,
     #[serde(rename = "refusal")]
     _refusal: Option<IgnoredAny>,
+    #[serde(rename = "since")]
+    _since: Option<String>,
     pub(crate) retyped_from: Option<String>,
     pub(crate) note: Option<String>,
 }
@@ -76,6 +78,8 @@ pub(crate) struct RawResult {
     pub(crate) broadcastable: Option<Vec<bool>>,
     pub(crate) tolerance: Option<RawTolerance>,
     pub(crate) zero_sign: Option<String>,
+    #[serde(rename = "admitted")]
+    _admitted: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]

@@ -7,7 +7,6 @@ mod exhaust;
 mod exhaust_cases;
 mod explain;
 mod export;
-mod export_bundle;
 mod faults;
 mod finding_report;
 mod fuzz;
