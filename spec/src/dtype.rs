@@ -200,6 +200,18 @@ impl Scalar {
         }
     }
 
+    /// The bits of the value as text: `0x3f800000`, with all digits of the dtype, in lower case. A boolean has
+    /// two digits, like a byte.
+    pub fn bits_in_hexadecimal(self) -> String {
+        let digits = match self.dtype() {
+            DType::F64 | DType::I64 | DType::U64 => 16,
+            DType::F32 | DType::I32 | DType::U32 => 8,
+            DType::F16 | DType::Bf16 | DType::I16 | DType::U16 => 4,
+            DType::I8 | DType::U8 | DType::Bool => 2,
+        };
+        format!("0x{:0digits$x}", self.to_bits())
+    }
+
     /// The value as written in messages and case files: `1.0`, `-0.0`, `.nan`, `-.inf`, `7`, `true`.
     pub fn literal(self) -> String {
         if let Some(value) = self.as_f64() {
@@ -267,6 +279,25 @@ mod tests {
         assert_ne!(Scalar::F64(0.0), Scalar::F64(-0.0));
         assert_ne!(Scalar::F32(1.0), Scalar::F64(1.0));
         assert_ne!(Scalar::I8(-1), Scalar::U8(255));
+    }
+
+    #[test]
+    fn bits_have_all_digits_of_the_dtype() {
+        for (scalar, bits) in [
+            (Scalar::F64(1.0), "0x3ff0000000000000"),
+            (Scalar::F32(1.0), "0x3f800000"),
+            (Scalar::F32(0.0), "0x00000000"),
+            (Scalar::F16(f16::ONE), "0x3c00"),
+            (Scalar::Bf16(bf16::ONE), "0x3f80"),
+            (Scalar::I64(-1), "0xffffffffffffffff"),
+            (Scalar::I32(-2), "0xfffffffe"),
+            (Scalar::I16(-1), "0xffff"),
+            (Scalar::I8(-128), "0x80"),
+            (Scalar::U8(7), "0x07"),
+            (Scalar::Bool(true), "0x01"),
+        ] {
+            assert_eq!(scalar.bits_in_hexadecimal(), bits);
+        }
     }
 
     #[test]

@@ -14,11 +14,12 @@ use crate::lint::{message, shortened};
 use crate::literal::{Literal, Reading};
 use crate::raw::{NameOrPlace, Natural, RawRequest, wide};
 use crate::{
-    Case, CaseFile, ErrorKind, Expectation, Expression, Malformed, Node, Operand, Operation, Outcome,
-    Refusal, RefusalKind, Request, RuleSet, Rules, Scalar, Shape, Source, Success, Sweep, Tensor,
+    Admitted, Case, CaseFile, ErrorKind, Expectation, Expression, Malformed, Node, Operand, Operation,
+    Outcome, Refusal, RefusalKind, Request, RuleSet, Rules, Scalar, Shape, Source, Success, Sweep, Tensor,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Integers up to this size are JSON numbers: every reader represents them exactly.
 const SAFE: i128 = 1 << 53;
@@ -426,6 +427,40 @@ pub fn case_to_json(case: &Case) -> Value {
     }
     insert_note(&mut map, case.note.as_ref());
     Value::Object(map)
+}
+
+/// The field `admitted` of a result: from the position of an element to its entries.
+///
+/// ```
+/// use broadcheck_spec::{Admitted, Scalar, json};
+/// let interval = Admitted::Between { lower: Scalar::F32(1.0), upper: Scalar::F32(1.5) };
+/// let nan = Admitted::Value(Scalar::F32(f32::NAN));
+/// assert_eq!(
+///     json::admitted_to_value(&[(3, vec![interval, nan])].into()),
+///     serde_json::json!({"3": [
+///         {"lower": 1.0, "upper": 1.5, "lower_bits": "0x3f800000", "upper_bits": "0x3fc00000"},
+///         {"value": "nan", "bits": "0x7fc00000"},
+///     ]})
+/// );
+/// ```
+pub fn admitted_to_value(admitted: &BTreeMap<usize, Vec<Admitted>>) -> Value {
+    let entries =
+        |entries: &[Admitted]| entries.iter().map(|&entry| entry_to_value(entry)).collect::<Value>();
+    admitted.iter().map(|(place, list)| (place.to_string(), entries(list))).collect()
+}
+
+fn entry_to_value(entry: Admitted) -> Value {
+    match entry {
+        Admitted::Value(value) => {
+            json!({ "value": scalar_to_value(value), "bits": value.bits_in_hexadecimal() })
+        }
+        Admitted::Between { lower, upper } => json!({
+            "lower": scalar_to_value(lower),
+            "upper": scalar_to_value(upper),
+            "lower_bits": lower.bits_in_hexadecimal(),
+            "upper_bits": upper.bits_in_hexadecimal(),
+        }),
+    }
 }
 
 /// The JSON twin of a sweep.

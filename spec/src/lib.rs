@@ -160,8 +160,8 @@
 //! | `operation` | | `elementwise` by default |
 //! | `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions` | | the [request](#requests) |
 //! | `result` or `refusal` | exactly one | the required outcome |
-//! | `since` | | the version of the suite in which the id first appeared, as `broadcheck export` writes it; readers may ignore it |
 //! | `retyped_from` | | the dtype in which the suite has the case, if `broadcheck export --dtypes` wrote it in another one; readers may ignore it |
+//! | `since` | | in an export: the version of the suite in which the id first appeared; ignored by the loader |
 //! | `note` | | free text: an erratum, a decision, the arithmetic |
 //!
 //! ## Results
@@ -169,11 +169,27 @@
 //! | field of `result` | |
 //! |---|---|
 //! | `dtype`, `shape`, `values` | required: a dense tensor, compared by clauses V-1 to V-6 |
-//! | `admitted` | the elements that may have other values than the listed one, as `broadcheck export` writes them for readers without the judge; `broadcheck` works them out by itself and ignores the field |
 //! | `intermediate` | `{shape, values}`, for `elementwise` under `xla` with operands of different ranks: the lower-rank operand after the in-dim step; compared only if the answer has it. An answer to another request must not have it |
 //! | `broadcastable` | `theano`: the flags of the result; compared only if the answer has them. An answer under another rule set must not have them |
 //! | `tolerance` | `{ulp: N}`, N up to [`MAX_TOLERANCE_ULP`], for expressions with `exp`, `log`, `tanh` or `power`, which may differ (V-4); not for `gradient`, which V-6 bounds |
 //! | `zero_sign` | `any`, where `maximum` or `minimum` of zeros of both signs (V-3), or `exp`, `log`, `tanh` or `power` (V-4), leave the sign of a zero open. `values` are those of an implementation that orders zeros; any other may return what follows from either zero, as V-3 says: of `1 / maximum(0.0, -0.0)`, an infinity of either sign |
+//! | `admitted` | in an export: the right values of each element that has more than one ([below](#admitted-values)); ignored by the loader, which applies the clauses |
+//!
+//! ### Admitted values
+//!
+//! `broadcheck export` computes what the clauses admit, so that a consumer needs neither a tolerance nor ULPs.
+//! `admitted` is an object from the position of an element in `values`, as a decimal string, to a list of
+//! entries ([`Admitted`]). An element that is not listed must equal its value in `values` to the bit, except
+//! that any NaN is NaN. An element that is listed is right if one of its entries admits it:
+//!
+//! | entry | admits |
+//! |---|---|
+//! | `{"value": v, "bits": "0x3f800000"}` | exactly this value; any NaN if it is `"nan"` |
+//! | `{"lower": a, "upper": b, "lower_bits": "0x…", "upper_bits": "0x…"}` | every x with a <= x <= b, compared as numbers: -0 equals +0, and NaN is never inside |
+//!
+//! `bits` are the value's bits in the dtype of the result, in hexadecimal with all digits
+//! ([`Scalar::bits_in_hexadecimal`]). If every value is right, the entries are the interval from `"-inf"` to
+//! `"inf"` and `"nan"`, both booleans, or the interval of all integers of the dtype.
 //!
 //! ## Refusals
 //!
@@ -337,6 +353,7 @@
 //! [`run`](Implementation::run) maps a [`Request`] to an [`Outcome`]. [`write::case_to_yaml`] writes a case
 //! that loads back as the same case.
 
+mod admitted;
 mod assemble;
 mod bundled;
 mod case;
@@ -369,6 +386,7 @@ mod tensor;
 mod tree;
 pub mod write;
 
+pub use admitted::Admitted;
 pub use assemble::MAX_EXPRESSION_DEPTH;
 pub use bundled::{LICENCES, SCHEMAS, SEMANTICS};
 pub use case::{Case, Expectation, ExpectedRefusal, ExpectedResult, Location, Origin, Source, Sweep};

@@ -32,9 +32,9 @@ pub(crate) struct RawCase {
     _result: Option<IgnoredAny>,
     #[serde(rename = "refusal")]
     _refusal: Option<IgnoredAny>,
+    pub(crate) retyped_from: Option<String>,
     #[serde(rename = "since")]
     _since: Option<String>,
-    pub(crate) retyped_from: Option<String>,
     pub(crate) note: Option<String>,
 }
 
@@ -78,6 +78,7 @@ pub(crate) struct RawResult {
     pub(crate) broadcastable: Option<Vec<bool>>,
     pub(crate) tolerance: Option<RawTolerance>,
     pub(crate) zero_sign: Option<String>,
+    /// Follows from the rest: the judge computes it again.
     #[serde(rename = "admitted")]
     _admitted: Option<IgnoredAny>,
 }

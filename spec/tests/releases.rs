@@ -25,7 +25,8 @@ fn every_released_id_exists_or_is_withdrawn() {
 
 #[test]
 fn releases_are_in_order_and_each_is_one_of_ours() {
-    let number = |version: &str| -> Vec<u32> { version.split('.').map(|part| part.parse().unwrap()).collect() };
+    let number =
+        |version: &str| -> Vec<u32> { version.split('.').map(|part| part.parse().unwrap()).collect() };
     let versions: Vec<Vec<u32>> = releases::versions().map(number).collect();
     assert!(versions.is_sorted() && !versions.is_empty());
     assert!(versions.iter().all(|version| *version <= number(releases::VERSION)));

@@ -1,6 +1,6 @@
 //! The JSON Schemas: they accept every shipped file, and reject what the loader rejects for its form.
 
-use broadcheck_spec::{FILES, Suite, json};
+use broadcheck_spec::{Admitted, FILES, Scalar, Suite, json};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -52,6 +52,40 @@ fn the_json_twin_and_the_requests_match_their_schemas() {
         assert_eq!(complaints(&files, &file), [""; 0], "{}", case.id);
         let request = json::request_to_value(&case.request);
         assert_eq!(complaints(&requests, &request), [""; 0], "{}", case.id);
+    }
+}
+
+/// What an export adds to a case follows from the rest of it, and from the releases of the suite.
+#[test]
+fn fields_that_an_export_adds_match_the_schema_and_are_ignored() {
+    let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
+    let plain = |case: &&broadcheck_spec::Case| json::case_to_json(case).get("result").is_some();
+    let mut file =
+        json!({"format": 1, "cases": [json::case_to_json(suite.cases.iter().find(plain).unwrap())]});
+    let load = |file: &Value| broadcheck_spec::load_str(&file.to_string(), "x.json");
+    let before = load(&file).unwrap();
+    let interval = Admitted::Between { lower: Scalar::F32(-0.0), upper: Scalar::F32(f32::INFINITY) };
+    let nan = Admitted::Value(Scalar::F32(f32::NAN));
+    file["cases"][0]["since"] = "0.1.0".into();
+    file["cases"][0]["result"]["admitted"] =
+        json::admitted_to_value(&[(0, vec![interval, nan]), (10, vec![nan])].into());
+    let validator = case_file();
+    assert_eq!(complaints(&validator, &file), [""; 0]);
+    assert_eq!(load(&file).unwrap(), before);
+    for (place, wrong) in [
+        ("/cases/0/since", json!("first")),
+        ("/cases/0/result/admitted", json!({"x": [{"value": 1, "bits": "0x3f800000"}]})),
+        ("/cases/0/result/admitted/0", json!([])),
+        ("/cases/0/result/admitted/0/0", json!({"value": 1})),
+        ("/cases/0/result/admitted/0/0/lower_bits", json!("0x3F800000")),
+        ("/cases/0/result/admitted/0/0/value", json!(1)),
+    ] {
+        let mut file = file.clone();
+        match file.pointer_mut(place) {
+            Some(found) => *found = wrong,
+            None => file["cases"][0]["result"]["admitted"]["0"][0]["value"] = wrong,
+        }
+        assert_ne!(complaints(&validator, &file), [""; 0], "{place}");
     }
 }
 

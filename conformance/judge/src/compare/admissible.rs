@@ -50,6 +50,19 @@ impl Admissible {
         self.contains(value) || matches!(self, Admissible::Floats(floats) if zero && floats.holds_zero())
     }
 
+    /// The set that also holds the other zero if it holds one and `any` is true: what
+    /// [`contains_up_to_zero_sign`](Admissible::contains_up_to_zero_sign) finds in it.
+    pub(super) fn up_to_zero_sign(self, any: bool) -> Admissible {
+        match self {
+            Admissible::Floats(mut floats) if any && floats.holds_zero() => {
+                let [low, high] = ZEROS;
+                floats.ranges.push(ValueRange { low, high });
+                Admissible::Floats(floats.merged())
+            }
+            set => set,
+        }
+    }
+
     /// Whether more than one value is admissible.
     pub(super) fn is_open(&self) -> bool {
         match self {

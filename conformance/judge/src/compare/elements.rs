@@ -5,7 +5,9 @@ use super::gradient::Bounds;
 use super::zeros::FreeZeros;
 use super::{Difference, DifferenceKind, EXPECTED_ULP, Latitude, index_of, ulp};
 use broadcheck_reference::{Alignment, align, read};
-use broadcheck_spec::{ExpectedResult, Expression, Function, Operation, Request, Scalar, Shape, Tensor};
+use broadcheck_spec::{
+    DType, ExpectedResult, Expression, Function, Operation, Request, Scalar, Shape, Tensor,
+};
 
 /// How elements are judged.
 pub(super) enum Rule<'a> {
@@ -60,14 +62,27 @@ impl<'a> Rule<'a> {
                     expected_ulp: expected.tolerance_ulp,
                 })
             }
-            (Operation::Gradient { expression, wrt }, Some(reading)) => {
+            (Operation::Gradient { expression, wrt }, Some(reading))
+                if request.operands()[*wrt].dtype() == expected.tensor.dtype() =>
+            {
                 let zeros = any_zero_of_extremes.then(|| FreeZeros::of(request, expression, *wrt));
                 Bounds::of(reading, expression, *wrt, ulp)
                     .map_or(Rule::Bits { any_zero_sign: true }, |bounds| Rule::Gradient(bounds, zeros))
             }
-            // Ordered zeros have one sign. If the rules refuse the request or give another shape, nothing is
-            // known about its values except the expected ones.
+            // Ordered zeros have one sign. If the rules refuse the request or give another shape or dtype,
+            // nothing is known about its values except the expected ones.
             _ => Rule::Bits { any_zero_sign: expected.any_zero_sign && latitude.any_zero_of_extremes },
+        }
+    }
+
+    /// The right values of an element, where the expected one is right: those for which
+    /// [`complaint`](Rule::complaint) has none.
+    pub(super) fn right(&self, place: usize, shape: &Shape, expected: Scalar) -> Admissible {
+        match self {
+            Rule::Bits { any_zero_sign } => Admissible::exactly(expected).up_to_zero_sign(*any_zero_sign),
+            Rule::Admissible(several) => several.right(&index_of(place, shape), expected),
+            Rule::Gradient(_, Some(zeros)) if zeros.matter_to(place) => Admissible::Anything,
+            Rule::Gradient(bounds, _) => bounds.right(place, expected),
         }
     }
 
@@ -151,6 +166,15 @@ impl Several<'_> {
         (!both).then(|| with_bits(expected, found))
     }
 
+    fn right(&self, index: &[usize], expected: Scalar) -> Admissible {
+        let right = self.admissible(&self.reading.values_at(index), Ulps::FromTrue(self.ulp));
+        // An exact value that the operands do not give is right where it is expected.
+        if self.is_exact && !right.contains(expected) {
+            return Admissible::exactly(expected);
+        }
+        right.up_to_zero_sign(self.any_zero_sign)
+    }
+
     fn admissible(&self, values: &[Scalar], ulps: Ulps) -> Admissible {
         let allowed = Allowed { ulps, any_zero_of_extremes: self.any_zero_of_extremes };
         admissible(self.expression, values, allowed)
@@ -203,13 +227,9 @@ fn judged(
 }
 
 fn with_bits(expected: Scalar, found: Scalar) -> String {
-    let digits = match expected.dtype().name() {
-        "f64" | "i64" | "u64" => 16,
-        "f32" | "i32" | "u32" => 8,
-        "f16" | "bf16" | "i16" | "u16" => 4,
-        "i8" | "u8" => 2,
-        _ => return format!("expected {expected}, got {found}"),
-    };
-    let bits = |scalar: Scalar| format!("0x{:0digits$x}", scalar.to_bits());
+    if expected.dtype() == DType::Bool {
+        return format!("expected {expected}, got {found}");
+    }
+    let bits = Scalar::bits_in_hexadecimal;
     format!("expected {expected} ({}), got {found} ({})", bits(expected), bits(found))
 }

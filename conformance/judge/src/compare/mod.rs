@@ -8,6 +8,7 @@
 mod admissible;
 #[cfg(test)]
 mod admissible_tests;
+mod admitted;
 mod elements;
 mod gradient;
 mod outcomes;
@@ -15,6 +16,7 @@ mod ranges;
 mod ulp;
 mod zeros;
 
+pub use admitted::admitted;
 use broadcheck_spec::{
     Convention, Expectation, ExpectedRefusal, ExpectedResult, Implementation, OperationKind, Outcome,
     Refusal, Request, RuleSet, Shape, Success, Tensor,

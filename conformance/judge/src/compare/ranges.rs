@@ -2,8 +2,9 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use super::gradient::Interval;
 use super::ulp::{from_key, infinity_key, key};
-use broadcheck_reference::apply;
+use broadcheck_reference::{apply, round_to};
 use broadcheck_spec::{DType, Function, Scalar};
 
 /// More ranges than this are merged into one.
@@ -52,9 +53,25 @@ impl ValueRange {
         ValueRange { low: -1 - self.high, high: -1 - self.low }
     }
 
+    /// Every float but NaN and the infinities.
+    pub(super) fn finite(dtype: DType) -> ValueRange {
+        let infinity = infinity_key(dtype);
+        ValueRange { low: -infinity, high: infinity - 1 }
+    }
+
     /// Every float but NaN.
     pub(super) fn whole(dtype: DType) -> ValueRange {
         ValueRange { low: -1 - infinity_key(dtype), high: infinity_key(dtype) }
+    }
+
+    /// The floats of a dtype in an interval whose ends have that dtype, with both zeros or none; `None` if an
+    /// end is NaN.
+    pub(super) fn within(interval: Interval, dtype: DType) -> Option<ValueRange> {
+        let end = |value: f64, zero: i64| {
+            if value == 0.0 { Some(zero) } else { key(round_to(dtype, value)) }
+        };
+        let [minus, plus] = ZEROS;
+        Some(ValueRange { low: end(interval.low, minus)?, high: end(interval.high, plus)? })
     }
 
     fn common(self, other: ValueRange) -> Option<ValueRange> {

@@ -10,8 +10,8 @@ use super::readme::EXAMPLE;
 use broadcheck::retype::{asked, dtype_of};
 use broadcheck::sweeps::{Expansion, expand_for, is_compact};
 use broadcheck_spec::{
-    Capabilities, Case, CaseFile, DType, Expectation, FILES, FORMAT, Operand, RuleSet, Suite, Sweep, json, load_str,
-    releases, write,
+    Capabilities, Case, CaseFile, DType, Expectation, FILES, FORMAT, Operand, RuleSet, Suite, Sweep, json,
+    load_str, releases, write,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -75,7 +75,8 @@ impl Kind {
 
 /// Whether an integer other than a value is written as a string.
 fn is_extreme(case: &Value) -> bool {
-    const INTEGERS: [&str; 6] = ["shape", "strides", "offset", "target_shape", "axis", "broadcast_dimensions"];
+    const INTEGERS: [&str; 6] =
+        ["shape", "strides", "offset", "target_shape", "axis", "broadcast_dimensions"];
     let has_text = |fields: &Value| {
         INTEGERS.iter().any(|name| match &fields[name] {
             Value::Array(items) => items.iter().any(Value::is_string),
@@ -99,7 +100,10 @@ pub(super) struct Written {
 
 impl Written {
     /// `id` is that of the case, or of the sweep that it belongs to.
-    pub(super) fn new(case: Case, retyped_from: Option<DType>, id: &str) -> Written {
+    ///
+    /// # Errors
+    /// As for [`admitted::of`].
+    pub(super) fn new(case: Case, retyped_from: Option<DType>, id: &str) -> Result<Written, String> {
         let mut fields = Map::new();
         let Value::Object(known) = json::case_to_json(&case) else { unreachable!("a case is an object") };
         for (name, value) in known {
@@ -109,14 +113,14 @@ impl Written {
                 fields.insert("since".into(), releases::since(id).into());
             }
         }
-        if let (Some(admitted), Some(result)) = (admitted::of(&case), fields.get_mut("result")) {
+        if let (Some(admitted), Some(result)) = (admitted::of(&case)?, fields.get_mut("result")) {
             result["admitted"] = admitted;
         }
         if let Some(dtype) = retyped_from {
             fields.insert("retyped_from".into(), dtype.name().into());
         }
         let json = Value::Object(fields);
-        Written { kind: Kind::of(&case, &json), case, retyped_from, json }
+        Ok(Written { kind: Kind::of(&case, &json), case, retyped_from, json })
     }
 
     pub(super) fn json(&self) -> &Value {
@@ -201,9 +205,8 @@ impl Chosen {
     /// Chooses from the built-in suite. Nothing at all is an error.
     pub(super) fn new(choice: &Choice) -> Result<Chosen, Error> {
         let read = FILES.iter().map(|&(path, text)| Ok((path, text, load_str(text, path)?)));
-        let read: Vec<(&'static str, &'static str, CaseFile)> = read
-            .collect::<Result<_, broadcheck_spec::LoadErrors>>()
-            .map_err(|errors| errors.to_string())?;
+        let read: Vec<(&'static str, &'static str, CaseFile)> =
+            read.collect::<Result<_, broadcheck_spec::LoadErrors>>().map_err(|errors| errors.to_string())?;
         let mut suite = Suite::default();
         for (_, _, file) in &read {
             suite.cases.extend(file.cases.iter().cloned());
@@ -212,7 +215,7 @@ impl Chosen {
         let chooser = Chooser::new(choice, &suite)?;
         let mut chosen = Chosen {
             authored: Vec::new(),
-            example: suite.get(EXAMPLE).map(|case| Written::new(case.clone(), None, EXAMPLE)),
+            example: suite.get(EXAMPLE).map(|case| Written::new(case.clone(), None, EXAMPLE)).transpose()?,
             expanded: Vec::new(),
             by_name: BTreeMap::new(),
             left_out: BTreeMap::new(),
@@ -220,7 +223,7 @@ impl Chosen {
         };
         let capabilities = capabilities(choice);
         for (path, text, file) in read {
-            chosen.add_file(path, text, file, &chooser, capabilities.as_ref());
+            chosen.add_file(path, text, file, &chooser, capabilities.as_ref())?;
         }
         for sweep in suite.sweeps {
             chosen.add_sweep(sweep, &chooser, choice, capabilities.as_ref())?;
@@ -242,7 +245,7 @@ impl Chosen {
         file: CaseFile,
         chooser: &Chooser<'_>,
         capabilities: Option<&Capabilities>,
-    ) {
+    ) -> Result<(), String> {
         let mut is_whole = file.sweeps.iter().all(|sweep| chooser.has_sweep(sweep));
         let mut cases = Vec::new();
         for case in file.cases {
@@ -255,7 +258,7 @@ impl Chosen {
                 Ok((case, retyped_from)) => {
                     is_whole &= retyped_from.is_none();
                     let id = case.id.clone();
-                    cases.push(Written::new(case, retyped_from, &id));
+                    cases.push(Written::new(case, retyped_from, &id)?);
                 }
                 Err(option) => {
                     is_whole = false;
@@ -265,6 +268,7 @@ impl Chosen {
         }
         let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".yaml");
         self.authored.push(Authored { name, original: is_whole.then_some(text), cases });
+        Ok(())
     }
 
     fn add_sweep(
@@ -284,9 +288,8 @@ impl Chosen {
         let capabilities = capabilities.unwrap_or(&every);
         let expansion = expand_for(&sweep, capabilities).map_err(|error| format!("{}: {error}", sweep.id))?;
         let Expansion::Cases(cases) = expansion else { return Ok(()) };
-        let wanted = |case: &Case| {
-            capabilities.covers(&case.request).is_ok() && chooser.has_case_of(&sweep, case)
-        };
+        let wanted =
+            |case: &Case| capabilities.covers(&case.request).is_ok() && chooser.has_case_of(&sweep, case);
         let cases: Vec<Case> = cases.into_iter().filter(wanted).collect();
         if cases.is_empty() {
             return Ok(());
@@ -295,7 +298,8 @@ impl Chosen {
             self.sweeps_left_out.insert(sweep.id, cases.len());
             return Ok(());
         }
-        let cases: Vec<Written> = cases.into_iter().map(|case| Written::new(case, None, &sweep.id)).collect();
+        let cases = cases.into_iter().map(|case| Written::new(case, None, &sweep.id));
+        let cases = cases.collect::<Result<Vec<Written>, String>>()?;
         let files = choice.format.iter().flat_map(|&format| sweep_files(&sweep, &cases, format)).collect();
         self.expanded.push(Expanded { sweep, cases, files });
         Ok(())

@@ -70,10 +70,9 @@ impl Changes {
     /// The numbers by kind: `3 added, 1 changed`.
     pub(in super::super) fn summary(&self) -> String {
         let words = [("added", "added"), ("removed", "removed"), ("changed", "changed")];
-        let words = words.into_iter().chain([
-            ("admitted", "with other admitted values"),
-            ("text", "changed in words only"),
-        ]);
+        let words = words
+            .into_iter()
+            .chain([("admitted", "with other admitted values"), ("text", "changed in words only")]);
         let counts = self.by_kind().map(|(_, _, ids)| ids.len());
         let parts = words.zip(counts).filter(|(_, count)| *count > 0);
         let parts: Vec<String> = parts.map(|((_, words), count)| format!("{count} {words}")).collect();

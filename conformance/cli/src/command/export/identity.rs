@@ -55,9 +55,8 @@ impl Identity {
         let result = judged.get_mut("result").and_then(Value::as_object_mut);
         let admitted = result.and_then(|result| result.remove("admitted"));
         let fields = case.as_object().into_iter().flatten();
-        let words = fields.filter(|(name, _)| {
-            !JUDGED.contains(&name.as_str()) && !APART.contains(&name.as_str())
-        });
+        let words =
+            fields.filter(|(name, _)| !JUDGED.contains(&name.as_str()) && !APART.contains(&name.as_str()));
         let words: Map<String, Value> = words.map(|(name, value)| (name.clone(), value.clone())).collect();
         Identity {
             since: case.get("since").and_then(Value::as_str).map(str::to_owned),

@@ -177,7 +177,8 @@ fn journal(place: &Place) -> Result<Option<Journal>, String> {
 fn undo(place: &Place, journal: &Journal) -> Result<(), String> {
     for Entry { path, sha256, .. } in &journal.put {
         if place.read(path)?.is_some_and(|content| hash(&content) == *sha256) {
-            fs::remove_file(place.at(path)).map_err(|error| format!("{}: {error}", place.at(path).display()))?;
+            fs::remove_file(place.at(path))
+                .map_err(|error| format!("{}: {error}", place.at(path).display()))?;
         }
     }
     for path in &journal.aside {
@@ -188,7 +189,10 @@ fn undo(place: &Place, journal: &Journal) -> Result<(), String> {
         if place.look(path)?.is_some() {
             let (at, old) = (place.at(path), place.at(&old));
             let expected = format!("none, to move {} back to", old.display());
-            return Err(format!("{}: found a file that was not there before, expected {expected}", at.display()));
+            return Err(format!(
+                "{}: found a file that was not there before, expected {expected}",
+                at.display()
+            ));
         }
         rename(place, &old, path)?;
     }
@@ -213,7 +217,10 @@ fn clear(place: &Place) -> Result<(), String> {
     if let Some(other) = found.iter().find(|path| !ours.contains(*path) && !is_draft(path)) {
         let at = staging.at(other);
         let expected = "only files of an interrupted export in this directory";
-        return Err(format!("{}: found a file that this command did not write, expected {expected}", at.display()));
+        return Err(format!(
+            "{}: found a file that this command did not write, expected {expected}",
+            at.display()
+        ));
     }
     // The journal goes last: without it, the other files would be anybody's.
     let (journal, others): (Vec<&String>, Vec<&String>) = found.iter().partition(|path| *path == JOURNAL);
@@ -257,7 +264,12 @@ mod tests {
         let aside = vec!["json/a".to_owned(), "yaml/gone".to_owned()];
         let changes = Changes { put: vec![&replaced, &added], aside, manifest: &manifest };
         let old = ["json/a", Manifest::NAME, "mine", "yaml/gone"].map(|path| (path.into(), "old".to_owned()));
-        let new = [("deep/er/b", "added"), ("json/a", "new"), (Manifest::NAME, "the new manifest"), ("mine", "old")];
+        let new = [
+            ("deep/er/b", "added"),
+            ("json/a", "new"),
+            (Manifest::NAME, "the new manifest"),
+            ("mine", "old"),
+        ];
         let new = new.map(|(path, text)| (path.to_owned(), text.to_owned()));
         for killed in [false, true] {
             let mut stops = 0;

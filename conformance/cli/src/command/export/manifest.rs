@@ -141,7 +141,8 @@ impl Manifest {
     pub(super) fn text(&self) -> String {
         let whole = serde_json::to_value(self).expect("a manifest can be written as JSON");
         let fields = whole.as_object().into_iter().flatten();
-        let line = |(name, value): (&String, &Value)| format!("  {}: {}", quoted(name), indented(name, value));
+        let line =
+            |(name, value): (&String, &Value)| format!("  {}: {}", quoted(name), indented(name, value));
         format!("{{\n{}\n}}\n", fields.map(line).collect::<Vec<_>>().join(",\n"))
     }
 

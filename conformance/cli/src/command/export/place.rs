@@ -55,7 +55,9 @@ impl Place {
         let mut parts = Path::new(path).components().peekable();
         while let Some(part) = parts.next() {
             let Component::Normal(part) = part else {
-                return Err(format!("{path}: found a path that leaves the directory, expected one inside it"));
+                return Err(format!(
+                    "{path}: found a path that leaves the directory, expected one inside it"
+                ));
             };
             at.push(part);
             let found = match fs::symlink_metadata(&at) {

@@ -27,7 +27,10 @@ impl Kit {
             return Ok(None);
         };
         let mut manifest = Manifest::read(&content).ok_or_else(|| {
-            format!("{}: found a file that is not a manifest of `broadcheck export`, expected one", at.display())
+            format!(
+                "{}: found a file that is not a manifest of `broadcheck export`, expected one",
+                at.display()
+            )
         })?;
         let has_ids = !manifest.ids.is_empty();
         if !has_ids {
@@ -42,7 +45,10 @@ impl Kit {
         let place = Place::open(directory)?;
         let kit = Kit::read(&place)?.ok_or_else(|| {
             let name = Manifest::NAME;
-            format!("{}: found no {name}, expected a directory written by `broadcheck export`", directory.display())
+            format!(
+                "{}: found no {name}, expected a directory written by `broadcheck export`",
+                directory.display()
+            )
         })?;
         Ok((place, kit))
     }

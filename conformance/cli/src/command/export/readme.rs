@@ -86,7 +86,8 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
 fn row(rules: RuleSet, chosen: &Chosen) -> Row {
     let of = |kind: Kind| chosen.cases().filter(|case| case.rules() == rules && case.kind() == kind).count();
     let [required, optional, extreme] = Kind::ALL.map(of);
-    let swept = chosen.expanded.iter().filter(|sweep| sweep.rules() == Some(rules)).map(|sweep| sweep.count());
+    let swept =
+        chosen.expanded.iter().filter(|sweep| sweep.rules() == Some(rules)).map(|sweep| sweep.count());
     Row { name: rules.name(), counts: [required, optional, extreme, swept.sum()] }
 }
 

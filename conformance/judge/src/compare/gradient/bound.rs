@@ -155,6 +155,11 @@ impl Sum {
         (low <= value && value <= high) || self.infinity == Some(value)
     }
 
+    /// The parts of what [`admits`](Sum::admits) finds right.
+    pub(super) fn admitted(self, more: f64, limits: Limits) -> impl Iterator<Item = Interval> {
+        [self.rounded(more, limits)].into_iter().chain(self.infinity.map(Interval::point))
+    }
+
     /// The interval of correct answers: both ends rounded to the dtype (clause V-6, step 3). `more` widens
     /// the sum on both sides.
     pub(super) fn rounded(self, more: f64, limits: Limits) -> Interval {

@@ -10,7 +10,7 @@ mod term;
 use super::admissible::{Admissible, admissible_nodes, compared};
 use super::elements::Reading;
 use super::place_of;
-use super::ranges::{Floats, Piece};
+use super::ranges::{Floats, Piece, ValueRange};
 use bound::Sum;
 pub use bound::gradient_bounds;
 use broadcheck_spec::{Call, Expression, Function, Scalar};
@@ -98,6 +98,33 @@ impl<'a> Bounds<'a> {
         } else {
             None
         }
+    }
+
+    /// The right values of an element: those for which [`complaint`](Bounds::complaint) has none.
+    pub(in super::super) fn right(&self, place: usize, expected: Scalar) -> Admissible {
+        let Some(want) = expected.as_f64() else { return Admissible::Anything };
+        let elements = self.elements.get_or_init(|| self.elements());
+        let sum = match elements.get(place) {
+            Some(Bound::Within(sum)) => Some(*sum),
+            Some(Bound::Open) => return Admissible::Anything,
+            None => None,
+        };
+        let (width, unknown) = match self.width(place) {
+            Some(Width::Known(width)) => (width, false),
+            Some(Width::Unknown) => (0.0, true),
+            None => (0.0, false),
+        };
+        // A sum that does not hold the expected value leaves only that value.
+        let reaches = [0.0, width].into_iter();
+        let sums = sum.into_iter().flat_map(|sum| {
+            let holding = reaches.clone().filter(move |&more| sum.admits(want, more, self.limits));
+            holding.flat_map(move |more| sum.admitted(more, self.limits))
+        });
+        let dtype = self.limits.dtype;
+        let ranges = sums.chain([Interval::point(want)]).filter_map(|part| ValueRange::within(part, dtype));
+        let finite = (sum.is_some() && unknown && want.is_finite()).then(|| ValueRange::finite(dtype));
+        let ranges = ranges.chain(finite).collect();
+        Admissible::Floats(Floats { dtype, ranges, nan: want.is_nan() }.merged())
     }
 
     fn elements(&self) -> Vec<Bound> {
