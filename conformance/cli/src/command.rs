@@ -1,6 +1,7 @@
 //! The command line: arguments, exit statuses, and what the subcommands share.
 
 mod check;
+mod compare_exports;
 mod compare_reports;
 mod diverge;
 mod exhaust;
@@ -23,6 +24,7 @@ mod smoke;
 mod suite_run;
 mod time;
 mod validate;
+mod vendor_check;
 
 use crate::report::clean::{visible, visible_but_colours};
 use broadcheck_judge::text::padded;
@@ -69,6 +71,8 @@ enum Command {
     Reproduce(reproduce::Args),
     Validate(validate::Args),
     Export(export::Args),
+    CompareExports(compare_exports::Args),
+    VendorCheck(vendor_check::Args),
     Seeds(seeds::Args),
     Serve(serve::Args),
     Smoke(smoke::Args),
@@ -130,6 +134,8 @@ pub fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::CompareExports(args) => compare_exports::run(&args),
+        Command::VendorCheck(args) => vendor_check::run(&args),
         Command::Seeds(args) => seeds::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Smoke(args) => smoke::run(&args),

@@ -59,14 +59,6 @@ impl Changes {
         self.by_kind().iter().all(|(_, _, ids)| ids.is_empty())
     }
 
-    /// Whether an implementation that passes the old kit could fail the new one.
-    pub(in super::super) fn are_judged(&self) -> bool {
-        !(self.added.is_empty()
-            && self.removed.is_empty()
-            && self.changed.is_empty()
-            && self.admitted.is_empty())
-    }
-
     /// The numbers by kind: `3 added, 1 changed`.
     pub(in super::super) fn summary(&self) -> String {
         let words = [("added", "added"), ("removed", "removed"), ("changed", "changed")];

@@ -207,6 +207,11 @@ pub(in super::super) struct Recorded {
 }
 
 impl Recorded {
+    /// The same choice without `--max-bytes`, which may leave out other sweeps when other files change.
+    pub(in super::super) fn without_limit(&self) -> Recorded {
+        Recorded { max_bytes: None, ..self.clone() }
+    }
+
     /// The options that make this choice, for the command line; empty for the defaults.
     pub(in super::super) fn options(&self) -> String {
         let lists = [

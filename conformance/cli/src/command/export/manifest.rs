@@ -58,7 +58,7 @@ pub(in super::super) struct Manifest {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) kinds: BTreeMap<String, usize>,
     /// The number of further cases in expanded sweeps.
-    pub(super) cases_of_sweeps: usize,
+    pub(in super::super) cases_of_sweeps: usize,
     /// The options that made the selection, if not the defaults.
     #[serde(default)]
     pub(in super::super) selection: Recorded,
@@ -77,7 +77,7 @@ pub(in super::super) struct Manifest {
     /// The expanded sweeps that are not written because of `--no-sweeps` or `--max-bytes`: id and number of
     /// cases.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) sweeps_left_out: BTreeMap<String, usize>,
+    pub(in super::super) sweeps_left_out: BTreeMap<String, usize>,
     /// The sweeps that are not expanded, because they compare answers with each other or are too long: id and
     /// number of cases.
     #[serde(default)]
@@ -98,6 +98,11 @@ pub(in super::super) struct Entry {
 }
 
 impl Entry {
+    /// Whether the file still has this content.
+    pub(in super::super) fn is_unchanged(&self, content: &[u8]) -> bool {
+        hash(content) == self.sha256
+    }
+
     /// Whether the path stays below the directory that it is joined to: a manifest may come from anywhere.
     pub(in super::super) fn is_inside(&self) -> bool {
         let mut parts = Path::new(&self.path).components().peekable();

@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// A directory below this one, which need not exist.
-    pub(super) fn below(&self, path: &str) -> Place {
+    pub(in super::super) fn below(&self, path: &str) -> Place {
         Place { root: self.at(path) }
     }
 
@@ -73,6 +73,11 @@ impl Place {
             }
         }
         Ok(None)
+    }
+
+    /// Whether there is a directory of this name, and not a link to one.
+    pub(in super::super) fn has_directory(&self, path: &str) -> Result<bool, String> {
+        Ok(self.look_at_any(path)?.is_some_and(|found| found.is_dir()))
     }
 
     /// The content of a file; `None` if there is none.

@@ -12,7 +12,7 @@ pub(in super::super) struct Kit {
     pub(in super::super) manifest: Manifest,
     /// Whether the manifest itself has the ids. If not, they were computed from the case files, and what is
     /// admitted besides the listed values is not known.
-    pub(super) has_ids: bool,
+    pub(in super::super) has_ids: bool,
 }
 
 impl Kit {

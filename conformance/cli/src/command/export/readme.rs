@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(super) const EXAMPLE: &str = "numpy/examples/vector-onto-matrix";
 
 #[derive(Template)]
-#[template(path = "kit.md")]
+#[template(path = "kit-readme.txt")]
 struct Readme<'a> {
     repository: &'static str,
     version: &'a str,
