@@ -377,6 +377,7 @@ mod operand;
 mod outcome;
 mod raw;
 mod read;
+pub mod releases;
 mod request;
 mod rules;
 mod shape;

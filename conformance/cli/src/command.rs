@@ -3,6 +3,7 @@
 mod adapters;
 mod check;
 mod clause;
+mod compare_exports;
 mod compare_reports;
 mod completions;
 mod diverge;
@@ -10,7 +11,6 @@ mod exhaust;
 mod exhaust_cases;
 mod explain;
 mod export;
-mod export_bundle;
 mod faults;
 mod finding_report;
 mod fuzz;
@@ -28,6 +28,7 @@ mod smoke;
 mod suite_run;
 mod time;
 mod validate;
+mod vendor_check;
 
 use crate::report::clean::{visible, visible_but_colours};
 use broadcheck_judge::text::padded;
@@ -75,6 +76,8 @@ enum Command {
     Reproduce(reproduce::Args),
     Validate(validate::Args),
     Export(export::Args),
+    CompareExports(compare_exports::Args),
+    VendorCheck(vendor_check::Args),
     Seeds(seeds::Args),
     Serve(serve::Args),
     Smoke(smoke::Args),
@@ -140,6 +143,8 @@ pub fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::CompareExports(args) => compare_exports::run(&args),
+        Command::VendorCheck(args) => vendor_check::run(&args),
         Command::Seeds(args) => seeds::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Smoke(args) => smoke::run(&args),

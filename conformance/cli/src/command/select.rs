@@ -101,7 +101,7 @@ pub(super) fn rules_of(sweep: &Sweep) -> Option<RuleSet> {
 }
 
 /// A parsed `--filter`.
-enum Filter {
+pub(super) enum Filter {
     All,
     Id(String),
     Prefix(String),
@@ -109,7 +109,7 @@ enum Filter {
 }
 
 impl Filter {
-    fn new(text: Option<&str>, suite: &Suite) -> Result<Filter, Error> {
+    pub(super) fn new(text: Option<&str>, suite: &Suite) -> Result<Filter, Error> {
         let Some(text) = text else { return Ok(Filter::All) };
         if text.is_empty() {
             let expected = "expected an id, its beginning or a glob; without --filter every case is selected";
@@ -124,7 +124,7 @@ impl Filter {
         Glob::new(text).map(Filter::Glob).map_err(|error| Error::Input(format!("--filter: {error}")))
     }
 
-    fn matches(&self, id: &str) -> bool {
+    pub(super) fn matches(&self, id: &str) -> bool {
         match self {
             Filter::All => true,
             Filter::Id(text) => id == text,

@@ -153,7 +153,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// Text inside a line of markdown, such as a table cell.
-pub(super) fn inline(text: &str) -> String {
+pub(crate) fn inline(text: &str) -> String {
     let mut out = String::new();
     for char in escape(text).chars() {
         if matches!(char, '|' | '*' | '_' | '`' | '[' | ']' | '\\') {

@@ -1,0 +1,136 @@
+//! `broadcheck export`: writes a kit: the cases, schemas, clauses and licences for use in another project.
+
+mod admitted;
+mod cases;
+pub(super) mod changes;
+pub(super) mod choice;
+mod identity;
+pub(super) mod install;
+mod kit;
+pub(super) mod manifest;
+pub(super) mod place;
+pub(super) mod read;
+mod readme;
+
+use super::{Ended, Error, PASSED, print_visible};
+use changes::CHANGELOG;
+use choice::{Choice, Recorded};
+use identity::hash;
+use install::install;
+use kit::{Before, Made, make};
+use manifest::{File, Manifest};
+use place::Place;
+use read::Kit;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+/// Write a kit: the cases, schemas, clauses and licences for use in another project
+///
+/// Start with DIR/README.md: it explains the cases and how to judge an answer. DIR/json has one case per line,
+/// with the values that are admitted where more than one is right; DIR/yaml has the same cases for people to
+/// read. Cases about conventions are in the subdirectory `optional`, cases with sizes beyond 2^53 in `extreme`,
+/// and expanded sweeps of patterns in `sweeps`. Other sweeps are listed by name only: `broadcheck check` runs
+/// them. DIR/manifest.json lists every id and the SHA-256 of every file.
+///
+/// With --dtypes, only cases with operands of these dtypes are written. A case in another dtype is written in
+/// the first of f64 f32 i64 i32 f16 bf16 i16 i8 u64 u32 u16 u8 that is listed and in which it tests the same:
+/// its field `retyped_from` is the dtype that it has in the suite.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck export --out broadcasting-cases/
+  broadcheck export --rules numpy --dtypes f32,i32 --format json --out tests/data/broadcasting/
+  broadcheck export --rules numpy --functions add,multiply --conventions none --max-bytes 1MB --out cases/
+
+To update a kit, export into the same DIR again, with the same options: its README.md has the whole command. Files of \
+the earlier export are replaced, or deleted if they are no longer part of the kit, and CHANGELOG.md lists by id what \
+changed. If a file was changed since, was not written by this command, or is a link, nothing is written.
+
+Exit status: 0 everything was written, 2 nothing was written.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    choice: Choice,
+
+    /// Directory to write to, created if missing
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+pub(super) fn run(args: &Args) -> Ended {
+    let choice = args.choice.clone().in_order();
+    fs::create_dir_all(&args.out)
+        .map_err(|error| format!("{}: {error}, expected a directory", args.out.display()))?;
+    let place = Place::open(&args.out)?;
+    install::recover(&place)?;
+    let before = before(&place)?;
+    let made = make(&choice, &before)?;
+    put(&place, before.kit.as_ref(), &made)?;
+    let summary = made.kit.manifest.summary(made.bytes());
+    print_visible(&format!("{}: {summary}", args.out.display()))?;
+    Ok(PASSED)
+}
+
+/// The kit of this version with a selection that a manifest records.
+pub(super) fn current(recorded: &Recorded) -> Result<Kit, Error> {
+    let choice = Choice::of(recorded)?.in_order();
+    Ok(make(&choice, &Before::default())?.kit)
+}
+
+fn before(place: &Place) -> Result<Before, Error> {
+    let kit = Kit::read(place)?;
+    let has_changelog =
+        kit.as_ref().is_some_and(|kit| kit.manifest.files.iter().any(|file| file.path == CHANGELOG));
+    let changelog = if has_changelog { place.read(CHANGELOG)? } else { None };
+    let changelog = changelog.and_then(|content| String::from_utf8(content).ok()).unwrap_or_default();
+    Ok(Before { kit, changelog })
+}
+
+/// Writes what is new or different, and removes what is no longer part of the kit.
+fn put(place: &Place, before: Option<&Kit>, made: &Made) -> Result<(), Error> {
+    let earlier = before.map(|kit| kit.manifest.files.as_slice()).unwrap_or_default();
+    // A path that leaves the directory is not of an export.
+    let mut earlier: BTreeMap<&str, &str> = earlier
+        .iter()
+        .filter(|file| file.is_inside())
+        .map(|file| (file.path.as_str(), file.sha256.as_str()))
+        .collect();
+    let manifest = made.manifest_file();
+    let mut changes = install::Changes { put: Vec::new(), aside: Vec::new(), manifest: &manifest };
+    for file in &made.files {
+        let expected = earlier.remove(file.path.as_str());
+        let Some(content) = place.read(&file.path)? else {
+            changes.put.push(file);
+            continue;
+        };
+        if content == file.content {
+            continue;
+        }
+        if expected != Some(hash(&content).as_str()) {
+            return Err(is_not_ours(place, &file.path));
+        }
+        changes.put.push(file);
+        changes.aside.push(file.path.clone());
+    }
+    // If these stayed, their ids would appear twice.
+    for (path, sha256) in earlier {
+        let Some(content) = place.read(path)? else { continue };
+        if hash(&content) != sha256 {
+            return Err(is_not_ours(place, path));
+        }
+        changes.aside.push(path.to_owned());
+    }
+    let same = place.read(Manifest::NAME)?.is_some_and(|content| content == manifest.content);
+    if changes.put.is_empty() && changes.aside.is_empty() && same {
+        return Ok(());
+    }
+    Ok(install(place, &changes)?)
+}
+
+fn is_not_ours(place: &Place, path: &str) -> Error {
+    Error::Input(format!(
+        "{}: found a file that was changed since the earlier export, or that `export` did not write, expected it \
+         unchanged or deleted, or another --out",
+        place.at(path).display()
+    ))
+}

@@ -1,0 +1,33 @@
+//! An id of a released version stays: it exists, or it is withdrawn and never used again.
+
+use broadcheck_spec::{Suite, releases};
+use std::collections::HashSet;
+
+#[test]
+fn every_released_id_exists_or_is_withdrawn() {
+    let suite = Suite::builtin().unwrap();
+    let cases = suite.cases.iter().map(|case| case.id.as_str());
+    let known: HashSet<&str> = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())).collect();
+    let withdrawn: HashSet<&str> = releases::withdrawn().collect();
+    let released: HashSet<&str> = releases::versions().flat_map(releases::ids).collect();
+    assert_eq!(releases::ids("0.1.0").count(), 1909 + 95, "the cases and sweeps of commit 4d8b457");
+    for id in &released {
+        assert!(
+            known.contains(id) || withdrawn.contains(id),
+            "{id}: found in a release but not in the suite, expected it there or in spec/releases/withdrawn.txt"
+        );
+    }
+    for id in &withdrawn {
+        assert!(released.contains(id), "{id}: found among the withdrawn ids, expected it in a release");
+        assert!(!known.contains(id), "{id}: found in the suite, expected no reuse of a withdrawn id");
+    }
+}
+
+#[test]
+fn releases_are_in_order_and_each_is_one_of_ours() {
+    let number =
+        |version: &str| -> Vec<u32> { version.split('.').map(|part| part.parse().unwrap()).collect() };
+    let versions: Vec<Vec<u32>> = releases::versions().map(number).collect();
+    assert!(versions.is_sorted() && !versions.is_empty());
+    assert!(versions.iter().all(|version| *version <= number(releases::VERSION)));
+}
