@@ -16,16 +16,15 @@
 //! convention. Both have cases of their own. Everywhere else, an element that would be about them is
 //! replaced.
 //!
-//! The expected values are computed from the clauses by `formulas`.
+//! The expected values are computed from the clauses by `arithmetic.rs`.
 
-mod formulas;
-mod specials;
+pub(super) mod specials;
 
+use super::arithmetic::{float, integer, is_defined, value};
 use super::long::{case, elementwise};
 use broadcheck_spec::{
     Case, Convention, DType, Data, Expression, Function, Operand, RuleSet, Rules, Scalar, Sweep,
 };
-use formulas::{float, integer, is_defined, value};
 use specials::{specials, subnormals};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
