@@ -2,8 +2,8 @@
 //!
 //! The text of the clauses is in `spec/semantics`; the tests compare its headings with this list.
 
-use crate::Convention;
 use crate::Nature::{self, Arithmetic, Rule};
+use crate::{Convention, SEMANTICS};
 
 /// A clause of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,33 @@ impl Clause {
     pub fn conventions(&self) -> impl Iterator<Item = Convention> {
         let id = self.id;
         Convention::ALL.into_iter().filter(move |convention| convention.clause() == id)
+    }
+
+    /// The page with the clause, such as `semantics/general.md`: a name in [`SEMANTICS`].
+    pub fn page(&self) -> &'static str {
+        self.section().0
+    }
+
+    /// The text of the clause in Markdown, without its heading: the paragraphs from *Nature* to *Why*.
+    ///
+    /// ```
+    /// let clause = broadcheck_spec::clauses::get("G-2").unwrap();
+    /// assert!(clause.text().starts_with("**Nature.** Rule.\n\n**Rule.** "));
+    /// ```
+    pub fn text(&self) -> &'static str {
+        self.section().1
+    }
+
+    /// The page and the text.
+    fn section(&self) -> (&'static str, &'static str) {
+        let heading = format!("\n## {}: ", self.id);
+        let found = SEMANTICS.iter().find_map(|&(page, text)| {
+            let (_, section) = text.split_once(&heading)?;
+            let (_, section) = section.split_once("\n\n")?;
+            Some((page, section.split("\n## ").next()?.trim_end()))
+        });
+        // A test compares the list of clauses with the headings of the pages.
+        found.unwrap_or_default()
     }
 }
 

@@ -1,8 +1,11 @@
 //! The command line: arguments, exit statuses, and what the subcommands share.
 
+mod adapters;
 mod check;
+mod clause;
 mod compare_exports;
 mod compare_reports;
+mod completions;
 mod diverge;
 mod exhaust;
 mod exhaust_cases;
@@ -14,6 +17,7 @@ mod fuzz;
 mod implementations;
 mod interrupt;
 mod list;
+mod man;
 mod matrix;
 mod reproduce;
 mod seeds;
@@ -64,6 +68,7 @@ enum Command {
     List(list::Args),
     Show(show::Args),
     Explain(explain::Args),
+    Clause(clause::Args),
     Diverge(diverge::Args),
     Exhaust(exhaust::Args),
     Faults(faults::Args),
@@ -76,6 +81,9 @@ enum Command {
     Seeds(seeds::Args),
     Serve(serve::Args),
     Smoke(smoke::Args),
+    Adapters(adapters::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Why a command stopped early.
@@ -127,6 +135,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Clause(args) => clause::run(&args),
         Command::Diverge(args) => diverge::run(&args),
         Command::Exhaust(args) => exhaust::run(&args),
         Command::Faults(args) => faults::run(&args),
@@ -139,6 +148,9 @@ pub fn main() -> ExitCode {
         Command::Seeds(args) => seeds::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Smoke(args) => smoke::run(&args),
+        Command::Adapters(args) => adapters::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     ExitCode::from(match ended {
         Ok(status) => status,

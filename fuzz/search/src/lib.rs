@@ -7,7 +7,7 @@
 //! - [`shrink`] reduces a failing request to a minimal one and writes it as a case;
 //! - [`fuzzing`] compares two implementations over random requests;
 //! - [`diverge`] finds where rule sets disagree;
-//! - [`subjects`] contains the implementations that come with broadcheck, and finds the adapters.
+//! - [`subjects`] contains the implementations that come with broadcheck.
 
 pub mod diverge;
 pub mod exhaustive;

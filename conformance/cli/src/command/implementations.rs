@@ -1,9 +1,10 @@
 //! `--impl` and `--jobs`: which implementations run, on how many threads.
 
 use super::{Error, complain, interrupt};
+use crate::adapters;
 use broadcheck::known::Known;
 use broadcheck_harness::Options;
-use broadcheck_search::subjects::{NAMES, Subject, adapters, builtin, fast_levels};
+use broadcheck_search::subjects::{NAMES, Subject, builtin, fast_levels};
 use broadcheck_spec::Suite;
 use std::time::Duration;
 
@@ -90,9 +91,7 @@ pub(super) fn add_known(
             continue;
         }
         let Some(mut found) = adapters::known(name, version)? else {
-            complain(&format!(
-                "found no file in conformance/known for {name} {version}: every failure counts"
-            ));
+            complain(&format!("found no known failures of {name} {version}: every failure counts"));
             continue;
         };
         if replaced {

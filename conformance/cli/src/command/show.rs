@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// The number of ids suggested for one that does not exist.
-const SUGGESTIONS: usize = 5;
+pub(super) const SUGGESTIONS: usize = 5;
 
 /// Show cases in full: their sources, the case as YAML, and how the operands align
 #[derive(clap::Args)]
@@ -87,7 +87,7 @@ fn show_sweep(sweep: &Sweep) -> String {
 }
 
 /// The nature; of a convention also its name, and what following it means.
-fn nature(nature: Nature, convention: Option<Convention>) -> String {
+pub(super) fn nature(nature: Nature, convention: Option<Convention>) -> String {
     match convention {
         Some(convention) => format!("{nature} {convention}: {}", convention.summary()),
         None => nature.to_string(),
@@ -98,7 +98,7 @@ fn sources(sources: &[Source]) -> String {
     sources.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-fn head(id: &str, title: &str, fields: &[(&str, String)]) -> String {
+pub(super) fn head(id: &str, title: &str, fields: &[(&str, String)]) -> String {
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let mut text = format!("{bold}{id}{bold:#}\n{}\n\n", visible(title));
     for (name, value) in fields {

@@ -2,12 +2,12 @@
 
 use super::time::parse_time;
 use super::{Ended, Error, FAILED, PASSED, WRONG_INPUT, interrupt, print, print_and_end};
+use crate::adapters;
 use crate::report::clean::visible;
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
 use broadcheck_harness::Options;
 use broadcheck_harness::smoke::{Ending, Found, Step, Wrong, smoke};
-use broadcheck_search::subjects::adapters;
 use std::fmt::Write as _;
 use std::time::Duration;
 

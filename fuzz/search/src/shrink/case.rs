@@ -240,7 +240,7 @@ fn title(shrunk: &Shrunk, sides: &Sides) -> String {
     }
 }
 
-/// `reference` of `reference 0.1.0`.
+/// `reference` of `reference 0.2.0`.
 fn name(title: &str) -> &str {
     title.rsplit_once(' ').map_or(title, |(name, _)| name)
 }

@@ -1,6 +1,5 @@
 //! The implementations that come with broadcheck, by the names that `--impl` accepts.
 
-pub mod adapters;
 mod ndarray;
 
 pub use self::ndarray::Ndarray;

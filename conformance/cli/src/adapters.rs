@@ -1,20 +1,26 @@
-//! Adapters: programs in `conformance/adapters` that connect a real system to the protocol. `adapter:NAME` is
-//! the command that starts one, once `conformance/adapters/setup NAME` has installed its requirements or
-//! built it. An adapter is a Python script, or a program of the crate in `rust`.
+//! Adapters: programs that connect a real system to the protocol. `adapter:NAME` is the command that starts
+//! one, once its requirements are installed or it is built. An adapter is a Python script, or a program of
+//! the crate in `rust`.
 //!
-//! The directory is named by the environment variable [`DIRECTORY`], or else belongs to the checkout that
-//! contains the current directory or the running program. The known failures of a system are in the directory
-//! `known` beside it.
+//! Their directory is named by the environment variable [`DIRECTORY`]; or belongs to the checkout that
+//! contains the current directory or the running program, where `conformance/adapters/setup NAME` sets one
+//! up; or was written for this user by `broadcheck adapters install NAME`. The known failures of a system are
+//! in the directory `known` of the checkout. The command contains them too, for use elsewhere.
 
+mod install;
+
+pub(crate) use install::{default_directory, install, target};
+
+use crate::embedded;
 use broadcheck::known::Known;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The prefix of an adapter's name in `--impl`.
-pub const PREFIX: &str = "adapter:";
+pub(crate) const PREFIX: &str = "adapter:";
 
 /// The environment variable that names the directory of the adapters.
-pub const DIRECTORY: &str = "BROADCHECK_ADAPTERS";
+pub(crate) const DIRECTORY: &str = "BROADCHECK_ADAPTERS";
 
 /// A file that every directory of adapters contains.
 const PROTOCOL: &str = "protocol.py";
@@ -22,15 +28,15 @@ const PROTOCOL: &str = "protocol.py";
 /// The file that setup writes last: the requirements that it has installed.
 const INSTALLED: &str = "installed.txt";
 
-/// The directory of the adapters.
+/// The directory of the adapters; `None` if there is none, because nothing was installed.
 ///
 /// # Errors
-/// The adapters were not found.
-pub fn directory() -> Result<PathBuf, String> {
+/// The environment variable names a directory without adapters.
+pub(crate) fn directory() -> Result<Option<PathBuf>, String> {
     if let Some(named) = std::env::var_os(DIRECTORY) {
         let named = PathBuf::from(named);
         if named.join(PROTOCOL).is_file() {
-            return Ok(named);
+            return Ok(Some(named));
         }
         return Err(format!(
             "{DIRECTORY}: found `{}`, expected a directory of adapters that contains {PROTOCOL}",
@@ -39,15 +45,66 @@ pub fn directory() -> Result<PathBuf, String> {
     }
     let from = [std::env::current_dir().ok(), std::env::current_exe().ok()];
     let beside = from.iter().flatten().flat_map(|from| from.ancestors());
-    beside
-        .map(|ancestor| ancestor.join("conformance/adapters"))
-        .find(|directory| directory.join(PROTOCOL).is_file())
-        .ok_or_else(|| {
-            format!(
-                "found no adapters, expected to run inside a checkout of broadcheck, or the environment variable \
-                 {DIRECTORY} with the path of its conformance/adapters"
-            )
-        })
+    let checkouts = beside.map(|ancestor| ancestor.join("conformance/adapters"));
+    Ok(checkouts.chain(default_directory()).find(|directory| directory.join(PROTOCOL).is_file()))
+}
+
+/// The names of the adapters that the command contains, sorted.
+pub(crate) fn shipped() -> Vec<String> {
+    let paths = embedded::files("adapters").map(|(path, _)| path);
+    let stem = |path: &str| {
+        let program = path.strip_prefix("rust/src/bin/").and_then(|file| file.strip_suffix(".rs"));
+        program.or_else(|| path.strip_suffix("_adapter.py")).map(str::to_owned)
+    };
+    let mut names: Vec<String> = paths.filter_map(stem).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Whether an adapter can be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// `--impl adapter:NAME` works.
+    Ready,
+    /// It was never set up.
+    Missing,
+    /// Its requirements, or the version of broadcheck that installed it, have changed since.
+    Outdated,
+}
+
+/// An adapter of a directory.
+pub(crate) struct Entry {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it runs on: `Python 3.11, 3.12` or `Rust`.
+    pub(crate) runs_on: String,
+    /// Whether it can be started.
+    pub(crate) state: State,
+}
+
+/// The adapters of a directory, or those that can be installed, sorted by name.
+pub(crate) fn list(directory: Option<&Path>) -> Vec<Entry> {
+    let Some(directory) = directory else {
+        let entry = |name: String| {
+            let requirements = format!("requirements-{name}.txt");
+            let text = embedded::files("adapters").find(|(path, _)| *path == requirements);
+            let runs_on = runs_on(text.and_then(|(_, text)| std::str::from_utf8(text).ok()));
+            Entry { name, runs_on, state: State::Missing }
+        };
+        return shipped().into_iter().map(entry).collect();
+    };
+    let entry = |name: String| {
+        let requirements = fs::read_to_string(directory.join(format!("requirements-{name}.txt")));
+        let state = Adapter::new(directory, &name).state(directory);
+        Entry { runs_on: runs_on(requirements.ok().as_deref()), state, name }
+    };
+    names(directory).into_iter().map(entry).collect()
+}
+
+/// The first line of a script's requirements lists the versions of Python; a program has no such file.
+fn runs_on(requirements: Option<&str>) -> String {
+    let versions = requirements.and_then(|text| text.lines().next()?.strip_prefix("# python: "));
+    versions.map_or_else(|| "Rust".into(), |versions| format!("Python {versions}"))
 }
 
 /// The names of the adapters in a directory, sorted.
@@ -74,29 +131,39 @@ fn programs(directory: &Path) -> PathBuf {
 ///
 /// # Errors
 /// There is no such adapter, or it is not set up. The message then has the command that sets it up.
-pub fn command(name: &str) -> Result<String, String> {
-    command_in(&directory()?, name)
+pub(crate) fn command(name: &str) -> Result<String, String> {
+    match directory()? {
+        Some(directory) => command_in(&directory, name),
+        None if shipped().iter().any(|known| known == name) => {
+            Err(format!("the adapter is not set up: run `broadcheck adapters install {name}`"))
+        }
+        None => Err(unknown(name, &shipped())),
+    }
+}
+
+/// The message for an adapter that does not exist.
+pub(crate) fn unknown(name: &str, known: &[String]) -> String {
+    format!("found no adapter `{name}`, expected one of {}", known.join(", "))
 }
 
 fn command_in(directory: &Path, name: &str) -> Result<String, String> {
     let known = names(directory);
     if !known.iter().any(|known| known == name) {
-        return Err(format!("found no adapter `{name}`, expected one of {}", known.join(", ")));
+        return Err(unknown(name, &known));
     }
-    let adapter = if programs(directory).join(format!("{name}.rs")).is_file() {
-        Adapter::program(&directory.join("rust"), name)
+    let adapter = Adapter::new(directory, name);
+    let setup = if install::is_installed(directory) {
+        format!("run `broadcheck adapters install {name}`")
     } else {
-        Adapter::script(directory, name)
+        format!("run `{} {name}`", directory.join("setup").display())
     };
-    let installed = fs::read(adapter.installed).ok();
-    let required = fs::read(adapter.required).ok();
-    let setup = format!("run `{} {name}`", directory.join("setup").display());
-    match installed {
-        None => Err(format!("the adapter is not set up: {setup}")),
-        installed if installed != required => {
-            Err(format!("its requirements have changed since it was set up: {setup}"))
+    match adapter.state(directory) {
+        State::Missing => Err(format!("the adapter is not set up: {setup}")),
+        State::Outdated if !install::is_current(directory) => {
+            Err(format!("the adapter was installed by another version of broadcheck: {setup}"))
         }
-        Some(_) => Ok(shell_words::join(adapter.words.iter().map(|word| word.to_string_lossy()))),
+        State::Outdated => Err(format!("its requirements have changed since it was set up: {setup}")),
+        State::Ready => Ok(shell_words::join(adapter.words.iter().map(|word| word.to_string_lossy()))),
     }
 }
 
@@ -111,6 +178,24 @@ struct Adapter {
 }
 
 impl Adapter {
+    fn new(directory: &Path, name: &str) -> Adapter {
+        if programs(directory).join(format!("{name}.rs")).is_file() {
+            Adapter::program(&directory.join("rust"), name)
+        } else {
+            Adapter::script(directory, name)
+        }
+    }
+
+    fn state(&self, directory: &Path) -> State {
+        let installed = fs::read(&self.installed).ok();
+        let required = fs::read(&self.required).ok();
+        match installed {
+            None => State::Missing,
+            installed if installed == required && install::is_current(directory) => State::Ready,
+            Some(_) => State::Outdated,
+        }
+    }
+
     fn script(directory: &Path, name: &str) -> Adapter {
         let environment = directory.join("venvs").join(name);
         let python = environment.join("bin").join("python");
@@ -137,8 +222,21 @@ impl Adapter {
 ///
 /// # Errors
 /// A file cannot be read, or two files cover this version.
-pub fn known(implementation: &str, version: &str) -> Result<Option<Known>, String> {
-    known_in(&directory()?.join("../known"), implementation, version)
+pub(crate) fn known(implementation: &str, version: &str) -> Result<Option<Known>, String> {
+    let beside = directory()?.filter(|directory| !install::is_installed(directory));
+    match beside.map(|directory| directory.join("../known")).filter(|known| known.is_dir()) {
+        Some(directory) => known_in(&directory, implementation, version),
+        None => known_in_the_command(implementation, version),
+    }
+}
+
+/// [`known`] among the files that the command contains.
+fn known_in_the_command(implementation: &str, version: &str) -> Result<Option<Known>, String> {
+    let files = embedded::files("known").filter(|(path, _)| is_about(Path::new(path), implementation));
+    let texts = files.map(|(path, text)| (path, String::from_utf8_lossy(text)));
+    let mut known = texts.map(|(path, text)| Known::parse(&text, path));
+    let covers = |known: &Known| known.implementation == implementation && known.covers(version);
+    known.find(|known| known.as_ref().map_or(true, covers)).transpose()
 }
 
 fn known_in(directory: &Path, implementation: &str, version: &str) -> Result<Option<Known>, String> {
@@ -246,5 +344,22 @@ mod tests {
         write("mine.yaml", "implementation: mine\nknown: []\n");
         let error = known("1.9").err().unwrap();
         assert!(error.contains("found a second file for mine 1.9, besides"), "{error}");
+    }
+    #[test]
+    fn the_command_contains_known_failures() {
+        let known = |version: &str| known_in_the_command("numpy", version).unwrap();
+        assert!(known("2.4.6").is_some_and(|known| known.covers("2.4.6")));
+        assert!(known("0.1").is_none());
+        assert!(known_in_the_command("theirs", "1").unwrap().is_none());
+    }
+
+    #[test]
+    fn the_command_contains_adapters_of_both_kinds() {
+        let entries = list(None);
+        let runs_on =
+            |name: &str| entries.iter().find(|entry| entry.name == name).map(|entry| &*entry.runs_on);
+        assert!(runs_on("numpy").is_some_and(|versions| versions.starts_with("Python 3.")));
+        assert_eq!(runs_on("candle"), Some("Rust"));
+        assert!(entries.is_sorted_by_key(|entry| &entry.name));
     }
 }
