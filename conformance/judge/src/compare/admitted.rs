@@ -103,3 +103,176 @@ fn nan_of(dtype: DType) -> Scalar {
         | DType::Bool) => unreachable!("{other} is not a float"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broadcheck_reference::Reference;
+    use broadcheck_spec::{Data, Expression, Function, Implementation, Operand, Operation, Outcome, Rules};
+
+    fn op(place: usize) -> Expression {
+        Expression::operand(place)
+    }
+
+    fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {
+        Expression::call(function, arguments).expect("the right arity")
+    }
+
+    fn request(operation: Operation, values: &[Data]) -> Request {
+        let operand = |(place, data): (usize, &Data)| Operand::dense(format!("o{place}"), [], data.clone());
+        let operands: Result<_, _> = values.iter().enumerate().map(operand).collect();
+        Request::new(Rules::Numpy, operation, operands.expect("operands")).expect("a request")
+    }
+
+    /// What the reference answers.
+    fn expected(request: &Request) -> ExpectedResult {
+        match Reference::new().run(request) {
+            Outcome::Success(success) => ExpectedResult::from(success.tensor),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The entries of a scalar, where the reference's value is expected.
+    fn entries_of(request: &Request, latitude: Latitude) -> Vec<Admitted> {
+        admitted(request, &expected(request), latitude).unwrap().remove(&0).unwrap_or_default()
+    }
+
+    fn elementwise(expression: Expression, values: &[Data]) -> Vec<Admitted> {
+        entries_of(&request(Operation::Elementwise { expression }, values), Latitude::ANY)
+    }
+
+    /// Of the gradient by o0.
+    fn gradient(expression: Expression, values: &[Data]) -> Vec<Admitted> {
+        entries_of(&request(Operation::Gradient { expression, wrt: 0 }, values), Latitude::ANY)
+    }
+
+    fn values(values: &[f64]) -> Vec<Admitted> {
+        values.iter().map(|&value| Admitted::Value(Scalar::F64(value))).collect()
+    }
+
+    fn f64s(values: &[f64]) -> Vec<Data> {
+        values.iter().map(|&value| vec![value].into()).collect()
+    }
+
+    fn between(lower: f64, upper: f64) -> Admitted {
+        Admitted::Between { lower: Scalar::F64(lower), upper: Scalar::F64(upper) }
+    }
+
+    /// `log(o0) - o1`.
+    fn near_zero() -> Expression {
+        call(Function::Subtract, [call(Function::Log, [op(0)]), op(1)])
+    }
+
+    #[test]
+    fn an_inexact_function_admits_4_ulps_on_both_sides_of_the_correctly_rounded_value() {
+        // e is 0x402df854 in f32.
+        let exp = || call(Function::Exp, [op(0)]);
+        let [lower, upper] = [0x402d_f850, 0x402d_f858].map(|bits| Scalar::F32(f32::from_bits(bits)));
+        assert_eq!(elementwise(exp(), &[vec![1f32].into()]), [Admitted::Between { lower, upper }]);
+        // exp(0) is exactly 1 (V-4).
+        assert_eq!(elementwise(exp(), &[vec![0f32].into()]), []);
+        // exp(-104) is 0.486 of the smallest subnormal, so it rounds to 0: 4 subnormals on both sides.
+        let [lower, upper] = [0x8000_0004, 4].map(|bits| Scalar::F32(f32::from_bits(bits)));
+        assert_eq!(elementwise(exp(), &[vec![-104f32].into()]), [Admitted::Between { lower, upper }]);
+    }
+
+    #[test]
+    fn an_extreme_of_two_zeros_is_either_and_all_that_follows() {
+        let maximum = || call(Function::Maximum, [op(0), op(1)]);
+        let zeros = f64s(&[0.0, -0.0, 1.0]);
+        assert_eq!(elementwise(maximum(), &zeros[..2]), values(&[-0.0, 0.0]));
+        let quotient = call(Function::Divide, [op(2), maximum()]);
+        assert_eq!(elementwise(quotient, &zeros), values(&[f64::NEG_INFINITY, f64::INFINITY]));
+        let request = request(Operation::Elementwise { expression: maximum() }, &zeros[..2]);
+        let ordered = Latitude { any_zero_of_extremes: false, ..Latitude::ANY };
+        assert_eq!(entries_of(&request, ordered), []);
+    }
+
+    #[test]
+    fn a_zero_of_a_case_with_any_sign_has_both() {
+        let exp = call(Function::Multiply, [call(Function::Exp, [op(0)]), op(1)]);
+        let request = request(Operation::Elementwise { expression: exp }, &f64s(&[1.0, 0.0]));
+        let expected = ExpectedResult { any_zero_sign: true, ..expected(&request) };
+        let list = admitted(&request, &expected, Latitude::ANY).unwrap();
+        assert_eq!(list[&0], values(&[-0.0, 0.0]));
+    }
+
+    #[test]
+    fn everything_is_an_interval_of_the_dtype_and_nan_or_both_booleans() {
+        // The derivative of |log(o0) - o1| at the borderline is of either sign, or undefined.
+        let edge = f64s(&[2.0, 2f64.ln()]);
+        let abs = call(Function::Abs, [near_zero()]);
+        let [numbers, Admitted::Value(nan)] = gradient(abs, &edge)[..] else { panic!("an interval and NaN") };
+        assert_eq!(numbers, between(f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!(nan.to_bits(), f64::NAN.to_bits());
+        let less = call(Function::Less, [call(Function::Log, [op(0)]), op(1)]);
+        assert_eq!(elementwise(less, &edge), [false, true].map(|value| Admitted::Value(Scalar::Bool(value))));
+        let limits = |dtype| match everything(dtype)[..] {
+            [Admitted::Between { lower, upper }] => (lower, upper),
+            ref other => panic!("{other:?}"),
+        };
+        assert_eq!(limits(DType::I8), (Scalar::I8(-128), Scalar::I8(127)));
+        assert_eq!(limits(DType::U64), (Scalar::U64(0), Scalar::U64(u64::MAX)));
+        let half = [f16::NEG_INFINITY, f16::INFINITY].map(Scalar::F16);
+        let [lower, upper] = half;
+        let both = [Admitted::Between { lower, upper }, Admitted::Value(Scalar::F16(f16::NAN))];
+        assert_eq!(everything(DType::F16), both);
+    }
+
+    #[test]
+    fn integers_are_listed_in_ascending_order() {
+        // o2 if log(o0) < o1, else o3.
+        let less = call(Function::Less, [call(Function::Log, [op(0)]), op(1)]);
+        let select = call(Function::Select, [less, op(2), op(3)]);
+        let operands = |two: i32, three: i32| {
+            let mut operands = f64s(&[2.0, 2f64.ln()]);
+            operands.extend([two, three].map(|value| Data::from(vec![value])));
+            operands
+        };
+        let both = [-7, 5].map(|value| Admitted::Value(Scalar::I32(value)));
+        assert_eq!(elementwise(select.clone(), &operands(-7, 5)), both);
+        assert_eq!(elementwise(select.clone(), &operands(5, -7)), both);
+        assert_eq!(elementwise(select, &operands(5, 5)), []);
+    }
+
+    #[test]
+    fn a_gradient_admits_its_interval_and_both_zeros() {
+        let product = || call(Function::Multiply, [op(0), op(1)]);
+        assert_eq!(gradient(product(), &f64s(&[3.0, 5.0])), []);
+        assert_eq!(gradient(product(), &f64s(&[3.0, 0.0])), values(&[-0.0, 0.0]));
+        assert_eq!(gradient(product(), &f64s(&[3.0, f64::NAN])), []);
+        // A pole within the ULPs of the logarithm: every finite number, and no other.
+        let quotient = call(Function::Divide, [op(2), near_zero()]);
+        let beside_the_pole = f64s(&[2.0, 2f64.ln().next_up(), 1.0]);
+        assert_eq!(gradient(quotient, &beside_the_pole), [between(-f64::MAX, f64::MAX)]);
+        // The derivative of 1/o0 at 3 is -1/9; one function gives 8 eps·|t| on both sides (V-6).
+        let inverse = call(Function::Divide, [op(1), op(0)]);
+        let [Admitted::Between { lower, upper }] = gradient(inverse, &f64s(&[3.0, 1.0]))[..] else {
+            panic!("an interval")
+        };
+        let room = 8.0 * f64::EPSILON / 9.0;
+        let [below, above] = [lower, upper].map(|end| (end.as_f64().unwrap() + 1.0 / 9.0).abs());
+        assert!((0.99 * room..1.3 * room).contains(&below) && (0.99 * room..1.3 * room).contains(&above));
+    }
+
+    #[test]
+    fn a_wrong_expected_value_is_an_error_or_the_only_right_one() {
+        let of = |expression: Expression, operands: &[f64], value: f64| {
+            let request = request(Operation::Elementwise { expression }, &f64s(operands));
+            let mut expected = expected(&request);
+            expected.tensor = broadcheck_spec::Tensor::new([], vec![value]).unwrap();
+            admitted(&request, &expected, Latitude::ANY)
+        };
+        let error = of(call(Function::Exp, [op(0)]), &[1.0], 2.71).unwrap_err();
+        assert!(error.detail.contains("expected 2.71, which is itself not within 2 ULP"), "{error}");
+        let maximum = call(Function::Maximum, [op(0), op(1)]);
+        assert!(of(maximum, &[0.0, -0.0], 1.0).unwrap().is_empty());
+        // For a gradient as well.
+        let operation = Operation::Gradient { expression: call(Function::Exp, [op(0)]), wrt: 0 };
+        let request = request(operation, &f64s(&[1.0]));
+        let wrong = ExpectedResult::from(broadcheck_spec::Tensor::new([], vec![2.71]).unwrap());
+        assert!(admitted(&request, &wrong, Latitude::ANY).unwrap().is_empty());
+        let of_another_dtype = ExpectedResult::from(broadcheck_spec::Tensor::new([], vec![2.71f32]).unwrap());
+        assert!(admitted(&request, &of_another_dtype, Latitude::ANY).unwrap().is_empty());
+    }
+}
