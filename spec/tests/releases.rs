@@ -27,6 +27,12 @@ fn every_released_id_exists_or_is_withdrawn() {
 fn releases_are_in_order_and_each_is_one_of_ours() {
     let number =
         |version: &str| -> Vec<u32> { version.split('.').map(|part| part.parse().unwrap()).collect() };
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/releases");
+    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut files: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
+    files.retain(|name| name != "withdrawn.txt");
+    assert_eq!(files.len(), releases::versions().count(), "{files:?} and spec/src/releases.rs");
+    assert!(releases::versions().all(|version| files.contains(&format!("{version}.txt"))), "{files:?}");
     let versions: Vec<Vec<u32>> = releases::versions().map(number).collect();
     assert!(versions.is_sorted() && !versions.is_empty());
     assert!(versions.iter().all(|version| *version <= number(releases::VERSION)));

@@ -122,7 +122,20 @@ fn maximum() -> Option<String> {
 #[test]
 fn help_and_version_succeed() {
     let help = ends(0, &["--help"]);
-    for name in ["check", "list", "show", "explain", "diverge", "exhaust", "validate", "export"] {
+    for name in [
+        "check",
+        "list",
+        "show",
+        "explain",
+        "diverge",
+        "exhaust",
+        "validate",
+        "export",
+        "compare-exports",
+        "vendor-check",
+        "compare-exports",
+        "vendor-check",
+    ] {
         assert!(help.out.contains(&format!("  {name} ")), "{name}");
         let help = ends(0, &[name, "--help"]);
         assert!(help.out.contains("Example"), "{name}: {}", help.out);

@@ -1,6 +1,7 @@
 //! `broadcheck vendor-check`: whether a copy of a kit is complete and unmodified, and how far it is behind.
 
 use super::export::changes::Changes;
+use super::export::choice::shell;
 use super::export::manifest::Manifest;
 use super::export::place::Place;
 use super::export::read::Kit;
@@ -58,7 +59,11 @@ pub(super) fn run(args: &Args) -> Ended {
     if !problems.is_empty() || !age.is_latest {
         let options = manifest.selection.options();
         let space = if options.is_empty() { "" } else { " " };
-        let _ = writeln!(text, "to repair or update it: broadcheck export{space}{options} --out {name}");
+        let _ = writeln!(
+            text,
+            "to repair or update it: broadcheck export{space}{options} --out {}",
+            shell(&name.to_string())
+        );
     }
     print_visible_and_end(&text, if failed { FAILED } else { PASSED })
 }

@@ -132,6 +132,14 @@ impl Written {
         self.case.request.operands().iter().map(Operand::rank).max().unwrap_or(0)
     }
 
+    /// The number of values of the result.
+    pub(super) fn elements(&self) -> usize {
+        match &self.case.expectation {
+            Expectation::Result(expected) => expected.tensor.values().len(),
+            Expectation::Refusal(_) => 0,
+        }
+    }
+
     pub(super) fn operands(&self) -> usize {
         self.case.request.operands().len()
     }

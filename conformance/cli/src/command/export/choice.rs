@@ -212,7 +212,7 @@ impl Recorded {
         Recorded { max_bytes: None, ..self.clone() }
     }
 
-    /// The options that make this choice, for the command line; empty for the defaults.
+    /// The options that make this choice, for a shell; empty for the defaults.
     pub(in super::super) fn options(&self) -> String {
         let lists = [
             ("--rules", self.rules.join(",")),
@@ -220,18 +220,28 @@ impl Recorded {
             ("--operation", self.operation.join(",")),
             ("--functions", self.functions.join(",")),
             ("--conventions", self.conventions.clone().unwrap_or_default()),
-            ("--filter", self.filter.as_ref().map(|text| format!("'{text}'")).unwrap_or_default()),
+            ("--filter", self.filter.clone().unwrap_or_default()),
             ("--max-bytes", self.max_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()),
             ("--consumers", self.consumers.clone().unwrap_or_default()),
             ("--format", self.format.join(",")),
         ];
         let given = lists.into_iter().filter(|(_, value)| !value.is_empty());
-        let mut options: Vec<String> = given.map(|(name, value)| format!("{name} {value}")).collect();
+        let mut options: Vec<String> =
+            given.map(|(name, value)| format!("{name} {}", shell(&value))).collect();
         if self.no_sweeps {
             options.push("--no-sweeps".into());
         }
         options.join(" ")
     }
+}
+
+/// A word for a shell, in quotes if necessary: a manifest may come from anywhere.
+pub(in super::super) fn shell(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.,/:".contains(char);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 impl Choice {

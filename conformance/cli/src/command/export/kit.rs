@@ -48,10 +48,11 @@ pub(super) fn make(choice: &Choice, before: &Before) -> Result<Made, Error> {
         let largest = (0..chosen.expanded.len()).max_by_key(|&place| chosen.expanded[place].bytes());
         let Some(largest) = largest else {
             return Err(Error::Input(format!(
-                "--max-bytes {}: found {} bytes without any sweep, expected at most that many: select fewer cases, \
-                 one --format, or --consumers none",
+                "--max-bytes {}: found {} bytes without any sweep, expected at most {}: select fewer cases, one \
+                 --format, or --consumers none",
                 most.0,
-                made.bytes()
+                made.bytes(),
+                most.0
             )));
         };
         let left = chosen.expanded.remove(largest);

@@ -18,7 +18,7 @@ use choice::{Choice, Recorded};
 use identity::hash;
 use install::install;
 use kit::{Before, Made, make};
-use manifest::{File, Manifest};
+use manifest::Manifest;
 use place::Place;
 use read::Kit;
 use std::collections::BTreeMap;
@@ -59,12 +59,17 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Ended {
     let choice = args.choice.clone().in_order();
+    let before = if fs::symlink_metadata(&args.out).is_ok() {
+        let place = Place::open(&args.out)?;
+        install::recover(&place)?;
+        before(&place)?
+    } else {
+        Before::default()
+    };
+    let made = make(&choice, &before)?;
     fs::create_dir_all(&args.out)
         .map_err(|error| format!("{}: {error}, expected a directory", args.out.display()))?;
     let place = Place::open(&args.out)?;
-    install::recover(&place)?;
-    let before = before(&place)?;
-    let made = make(&choice, &before)?;
     put(&place, before.kit.as_ref(), &made)?;
     let summary = made.kit.manifest.summary(made.bytes());
     print_visible(&format!("{}: {summary}", args.out.display()))?;
