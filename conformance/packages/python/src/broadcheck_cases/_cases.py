@@ -117,6 +117,8 @@ class Intermediate:
 
     shape: Tuple[int, ...]
     values: Tuple[Value, ...]
+    #: That of the operand; not needed in an answer.
+    dtype: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -354,15 +356,17 @@ def _retyped(dtype: str) -> Dict[str, Case]:
 
 def _case(fields: Dict[str, Any]) -> Case:
     result, refusal = fields.get("result"), fields.get("refusal")
+    operands = tuple(_operand(operand) for operand in fields["operands"])
+    lower = min(operands, key=lambda operand: len(operand.shape))
     return Case(
         id=fields["id"], title=fields["title"], clause=fields["clause"], rules=fields["rules"],
         operation=fields.get("operation", "elementwise"),
-        operands=tuple(_operand(operand) for operand in fields["operands"]),
+        operands=operands,
         expression=_expression(fields["expression"]) if "expression" in fields else None,
         wrt=fields.get("wrt"), target_shape=_integers(fields.get("target_shape")),
         axis=None if fields.get("axis") is None else int(fields["axis"]),
         broadcast_dimensions=_integers(fields.get("broadcast_dimensions")),
-        result=None if result is None else _result(result),
+        result=None if result is None else _result(result, lower.dtype),
         refusal=None if refusal is None else Refusal(refusal["kind"], refusal.get("axis"), refusal.get("operand")),
         convention=fields.get("convention"), since=fields.get("since"), note=fields.get("note"),
         retyped_from=fields.get("retyped_from"),
@@ -379,14 +383,14 @@ def _operand(fields: Dict[str, Any]) -> Operand:
     )
 
 
-def _result(fields: Dict[str, Any]) -> Result:
+def _result(fields: Dict[str, Any], lower: str) -> Result:
     dtype, intermediate = fields["dtype"], fields.get("intermediate")
     admitted = {
         int(place): tuple(_admitted(dtype, entry) for entry in entries)
         for place, entries in fields.get("admitted", {}).items()
     }
     if intermediate is not None:
-        intermediate = Intermediate(_integers(intermediate["shape"]), _values(dtype, intermediate["values"]))
+        intermediate = Intermediate(_integers(intermediate["shape"]), _values(lower, intermediate["values"]), lower)
     return Result(
         dtype, _integers(fields["shape"]), _values(dtype, fields["values"]), admitted, intermediate,
         fields.get("broadcastable"),

@@ -92,7 +92,7 @@ def _wrong_extras(required: Result, answer: Result) -> List[str]:
     if tuple(found.shape) != expected.shape:
         wrong.append(f"shape of the intermediate: found {_tuple(found.shape)}, expected {_tuple(expected.shape)}")
     else:
-        dense = Result(required.dtype, expected.shape, expected.values)
+        dense = Result(expected.dtype or required.dtype, expected.shape, expected.values)
         wrong += [f"intermediate: {reason}" for reason in _wrong_values(dense, found.values)]
     return wrong
 
