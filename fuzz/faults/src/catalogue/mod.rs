@@ -39,7 +39,7 @@ use std::sync::LazyLock;
 
 /// Every fault, class by class.
 pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
-    let classes: [&'static [Fault]; 20] = [
+    let classes: [&'static [Fault]; 23] = [
         lengths::FAULTS,
         alignment::FAULTS,
         axis::FAULTS,
@@ -54,8 +54,11 @@ pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
         dtypes::FAULTS,
         values::FAULTS,
         sizes::FAULTS,
-        rewrites::FAULTS,
-        kernels::FAULTS,
+        rewrites::arithmetic::FAULTS,
+        rewrites::choices::FAULTS,
+        rewrites::terms::FAULTS,
+        kernels::instructions::FAULTS,
+        kernels::loops::FAULTS,
         views::FAULTS,
         state::FAULTS,
         many::FAULTS,
