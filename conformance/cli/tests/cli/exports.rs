@@ -5,7 +5,7 @@ use broadcheck_spec::{DType, Operand};
 
 #[test]
 fn an_export_contains_the_suite_in_both_formats_and_a_manifest() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let bundle = directory.path().join("deep/bundle");
     let out = bundle.to_str().unwrap();
     assert!(ends(0, &["export", "--out", out]).out.starts_with(out));
@@ -57,7 +57,7 @@ fn assert_manifest(bundle: &Path, suite: &broadcheck_spec::Suite) {
 
 #[test]
 fn an_export_of_one_dtype_contains_retyped_cases() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let out = directory.path().to_str().unwrap();
     let printed = ends(0, &["export", "--dtypes", "f32", "--format", "json", "--out", out]).out;
     let manifest: Value =
@@ -82,7 +82,7 @@ fn an_export_of_one_dtype_contains_retyped_cases() {
 
 #[test]
 fn an_export_replaces_its_own_files_and_no_others() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let bundle = directory.path();
     let out = bundle.to_str().unwrap();
     ends(0, &["export", "--format", "json", "--out", out]);
@@ -99,7 +99,7 @@ fn an_export_replaces_its_own_files_and_no_others() {
     assert_eq!(fs::read_to_string(&sweeps).unwrap(), "mine");
     assert_eq!(fs::read(bundle.join("manifest.json")).unwrap(), before);
     // A manifest of another program.
-    let other = tempfile::tempdir().unwrap();
+    let other = scratch();
     let path = write(other.path(), "manifest.json", "{\"name\": \"an extension\"}");
     complains("manifest.json", &["export", "--out", other.path().to_str().unwrap()]);
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"name\": \"an extension\"}");
@@ -110,7 +110,7 @@ fn an_export_replaces_its_own_files_and_no_others() {
 
 #[test]
 fn a_manifest_cannot_reach_outside_the_directory() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let bundle = directory.path().join("kit");
     fs::create_dir(&bundle).unwrap();
     let outside = write(directory.path(), "mine", "");
