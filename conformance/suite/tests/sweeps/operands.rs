@@ -1,16 +1,10 @@
 //! The sweeps of three and four operands: an implementation that overlooks an operand fails them.
 
+use crate::{SHIPPED, shipped};
 use broadcheck::run::Status;
 use broadcheck::sweeps::run_sweep;
 use broadcheck_reference::Reference;
-use broadcheck_spec::{
-    Capabilities, Implementation, Operand, Operation, Outcome, Request, Rules, Suite, Sweep,
-};
-
-fn shipped() -> Vec<Sweep> {
-    let sweeps = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")).sweeps;
-    sweeps.into_iter().filter(|sweep| sweep.sweep.ends_with("-operands")).collect()
-}
+use broadcheck_spec::{Capabilities, Implementation, Operand, Operation, Outcome, Request, Rules};
 
 /// What an implementation does to an operand before it looks at the request.
 type Fault = fn(&Request, usize, &Operand) -> Operand;
@@ -86,9 +80,8 @@ const FAULTS: &[(&str, &str, Fault)] = &[
 
 #[test]
 fn overlooked_operands_are_seen() {
-    let shipped = shipped();
     for &(fault, rules, change) in FAULTS {
-        let sweep = shipped.iter().find(|sweep| sweep.id == format!("{rules}/combinations/four")).unwrap();
+        let sweep = shipped(&format!("{rules}/combinations/four"));
         let report = run_sweep(&Faulty(change), sweep, None);
         assert!(report.failed > 0, "{fault}: {}", report.judged.detail);
     }
@@ -96,8 +89,8 @@ fn overlooked_operands_are_seen() {
 
 #[test]
 fn the_reference_passes() {
-    for sweep in shipped() {
-        let report = run_sweep(&Reference, &sweep, None);
+    for sweep in SHIPPED.iter().filter(|sweep| sweep.sweep.ends_with("-operands")) {
+        let report = run_sweep(&Reference, sweep, None);
         assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
         assert_eq!(report.passed, sweep.expected_cases, "{}", sweep.id);
     }

@@ -1,8 +1,6 @@
 //! Tests the shrinker: planted disagreements become as small as a person would make them, and become cases
 //! that load.
 
-mod faulty;
-
 use broadcheck_judge::compare::Latitude;
 use broadcheck_reference::Reference;
 use broadcheck_search::generate::Profile;
@@ -243,8 +241,8 @@ fn limits_are_kept_and_unreproducible_disagreements_are_reported() {
 fn the_faults_of_the_other_tests_are_found_and_shrunk() {
     let mut found_some = 0;
     // Only some of them, because each needs many requests.
-    for fault in faulty::FAULTS.iter().filter(|fault| fault.differs).step_by(3) {
-        let subject = faulty::Faulty::new(fault);
+    for fault in crate::faulty::FAULTS.iter().filter(|fault| fault.differs).step_by(3) {
+        let subject = crate::faulty::Faulty::new(fault);
         let oracle = Differential::new(&Reference, &subject);
         let (request, found) = first(&oracle);
         let shrunk = shrink(&oracle, &request, found, &Limits::default());

@@ -1,22 +1,24 @@
 //! Tests the shipped sweeps: they are complete and valid, the reference passes them, planted faults fail
 //! them; and invalid sweeps are refused.
 
-mod faulty;
-
+use crate::faulty::altered::Altered;
+use crate::faulty::{FAULTS, Faulty};
 use broadcheck::relations::{Extent, RELATION_SWEEPS, RelationSweep};
 use broadcheck::run::Status;
 use broadcheck::sweeps::{Expansion, SweepReport, expand, names, run_sample, run_sweep, validate};
 use broadcheck_reference::Reference;
 use broadcheck_search::subjects::Ndarray;
 use broadcheck_spec::{Capabilities, DType, Data, Implementation, Outcome, Request, Suite, Sweep, Tensor};
-use faulty::altered::Altered;
-use faulty::{FAULTS, Faulty};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 
-fn shipped() -> Vec<Sweep> {
-    Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")).sweeps
+/// Loaded once for all tests.
+static SHIPPED: LazyLock<Vec<Sweep>> =
+    LazyLock::new(|| Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")).sweeps);
+
+fn shipped(id: &str) -> &'static Sweep {
+    SHIPPED.iter().find(|sweep| sweep.id == id).unwrap_or_else(|| panic!("no sweep {id}"))
 }
 
 fn sweep(id: &str, name: &str, with: &[(&str, u64)], cases: u64) -> Sweep {
@@ -36,19 +38,18 @@ fn sweep(id: &str, name: &str, with: &[(&str, u64)], cases: u64) -> Sweep {
 
 #[test]
 fn every_family_is_shipped_and_valid() {
-    let shipped = shipped();
-    for sweep in &shipped {
+    for sweep in SHIPPED.iter() {
         assert_eq!(validate(sweep), Ok(()), "{}", sweep.id);
     }
     // The lanes of none and pdpd are shipped for some dtypes only.
     let is_partial = |name: &str| name.starts_with("none-lanes-") || name.starts_with("pdpd-lanes-");
     for name in names().filter(|name| !is_partial(name)) {
-        assert!(shipped.iter().any(|sweep| sweep.sweep == name), "{name}");
+        assert!(SHIPPED.iter().any(|sweep| sweep.sweep == name), "{name}");
     }
     for rules in ["numpy", "theano"] {
         let name = format!("{rules}-patterns");
         let counts: Vec<u64> =
-            shipped.iter().filter(|sweep| sweep.sweep == name).map(|sweep| sweep.expected_cases).collect();
+            SHIPPED.iter().filter(|sweep| sweep.sweep == name).map(|sweep| sweep.expected_cases).collect();
         assert_eq!(counts, [1, 3, 7, 15, 31, 63, 127, 255, 511, 1023], "{rules}");
     }
     let families: Vec<&str> = names().filter(|name| name.contains("-long")).collect();
@@ -58,7 +59,7 @@ fn every_family_is_shipped_and_valid() {
             let holds = |sweep: &&Sweep| {
                 sweep.sweep == family && (sweep.with["from"]..=sweep.with["to"]).contains(&length)
             };
-            shipped.iter().filter(holds).count()
+            SHIPPED.iter().filter(holds).count()
         };
         // Every tail of a vector, both sides of the sizes of blocks and buffers, and a position beyond 16
         // bits, which 17 rows reach at 8191.
@@ -75,7 +76,7 @@ fn every_family_is_shipped_and_valid() {
     ] {
         for dtype in dtypes {
             let id = format!("numpy/lanes/{dtype}");
-            let sweep = shipped.iter().find(|sweep| sweep.id == id).unwrap();
+            let sweep = SHIPPED.iter().find(|sweep| sweep.id == id).unwrap();
             assert_eq!(sweep.with["tails"], 2 * 64 / bytes, "{id}");
         }
     }
@@ -123,7 +124,7 @@ impl Implementation for Changed {
 fn long_sweeps_fail_if_one_distant_element_is_wrong() {
     // Only the shorter ones: the longer ones are made in the same way and take seconds.
     let is_long = |sweep: &&Sweep| sweep.sweep.contains("-long") && sweep.with["to"] < 2000;
-    for sweep in shipped().iter().filter(is_long) {
+    for sweep in SHIPPED.iter().filter(is_long) {
         let place = usize::try_from(sweep.with["from"]).unwrap().max(2) - 1;
         let report = run_sweep(&Changed { spoilt: Some(place), ..Changed::new() }, sweep, None);
         assert_eq!(report.judged.status, Status::Failed, "{}", sweep.id);
@@ -134,18 +135,18 @@ fn long_sweeps_fail_if_one_distant_element_is_wrong() {
 
 #[test]
 fn an_implementation_with_one_dtype_runs_only_its_cases() {
-    let sweep = shipped().into_iter().find(|sweep| sweep.id == "numpy/long-dtypes/around-1024").unwrap();
+    let sweep = shipped("numpy/long-dtypes/around-1024");
     let mut implementation = Changed::new();
-    let all = run_sweep(&implementation, &sweep, None);
+    let all = run_sweep(&implementation, sweep, None);
     implementation.capabilities.dtypes = vec![DType::F32];
-    let one_dtype = run_sweep(&implementation, &sweep, None);
+    let one_dtype = run_sweep(&implementation, sweep, None);
     assert_eq!((all.passed, all.skipped, one_dtype.passed, one_dtype.skipped), (15, 0, 3, 12));
     assert_eq!(one_dtype.judged.status, Status::Passed);
 }
 
 #[test]
 fn patterns_expand_to_separate_cases() {
-    for sweep in shipped().iter().filter(|sweep| sweep.sweep.ends_with("-patterns")) {
+    for sweep in SHIPPED.iter().filter(|sweep| sweep.sweep.ends_with("-patterns")) {
         let Ok(Expansion::Cases(cases)) = expand(sweep) else { panic!("{}", sweep.id) };
         assert_eq!(cases.len() as u64, sweep.expected_cases);
         let mut ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
@@ -159,9 +160,9 @@ fn patterns_expand_to_separate_cases() {
 #[test]
 fn a_sample_covers_the_whole_sweep_and_is_reported_as_one() {
     let reference = Reference::new();
-    let short = shipped().into_iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000));
+    let short = SHIPPED.iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000));
     for sweep in short.step_by(5) {
-        let report = run_sample(&reference, &sweep, None, 400);
+        let report = run_sample(&reference, sweep, None, 400);
         assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
         let asked = report.passed + report.vacuous;
         assert_eq!(asked + report.left_out, sweep.expected_cases);
@@ -176,15 +177,14 @@ fn a_sample_covers_the_whole_sweep_and_is_reported_as_one() {
 
 #[test]
 fn a_sample_catches_most_planted_faults() {
-    let shipped = shipped();
-    let is_seen = |fault: &&&'static faulty::Fault| {
+    let is_seen = |fault: &&&'static crate::faulty::Fault| {
         let faulty = Faulty::new(fault);
         fault.violates.iter().any(|name| {
-            let sweep = shipped.iter().find(|sweep| sweep.sweep == *name).unwrap();
+            let sweep = SHIPPED.iter().find(|sweep| sweep.sweep == *name).unwrap();
             run_sample(&faulty, sweep, None, 400).failed > 0
         })
     };
-    let planted: Vec<&'static faulty::Fault> =
+    let planted: Vec<&'static crate::faulty::Fault> =
         FAULTS.iter().filter(|fault| !fault.violates.is_empty()).collect();
     let seen = planted.iter().filter(is_seen).count();
     assert!(10 * seen >= 9 * planted.len(), "{seen} of {}", planted.len());
@@ -194,8 +194,7 @@ fn a_sample_catches_most_planted_faults() {
 fn undeclared_requests_are_skipped_rather_than_passed() {
     let ndarray = Ndarray::new();
     let status = |id: &str| {
-        let sweep = shipped().into_iter().find(|sweep| sweep.id == id).unwrap();
-        let report = run_sweep(&ndarray, &sweep, None);
+        let report = run_sweep(&ndarray, shipped(id), None);
         (report.judged.status, report.passed, report.skipped, report.judged.detail)
     };
     assert_eq!(status("numpy/patterns/two-operands"), (Status::Passed, 3, 0, String::new()));
@@ -299,11 +298,10 @@ fn requests_outside_the_capabilities_are_skipped_one_by_one() {
 
 #[test]
 fn planted_faults_fail_the_sweeps_that_they_violate() {
-    let shipped = shipped();
     for fault in FAULTS {
         let faulty = Faulty::new(fault);
         for name in fault.violates {
-            let mut sweep = shipped.iter().find(|sweep| sweep.sweep == *name).unwrap().clone();
+            let mut sweep = SHIPPED.iter().find(|sweep| sweep.sweep == *name).unwrap().clone();
             // Rank 2 and length 2 are sufficient.
             sweep.with = [("max_rank".to_owned(), 2), ("max_length".to_owned(), 2)].into();
             let extent = Extent::new(2, 2);

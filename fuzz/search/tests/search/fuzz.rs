@@ -1,8 +1,6 @@
 //! Tests a run of the fuzzer: it counts, it finds each planted fault once, it survives implementations that
 //! fail, and it reports the same for the same seed.
 
-mod faulty;
-
 use broadcheck_reference::Reference;
 use broadcheck_search::fuzzing::{Campaign, Found, FuzzReport, common, drawn, fuzz};
 use broadcheck_search::generate::{Profile, encode};
@@ -54,8 +52,8 @@ fn agreeing_requests_are_counted_and_nothing_is_found() {
 
 #[test]
 fn a_fault_is_found_and_one_defect_is_few_findings() {
-    let fault = faulty::FAULTS.iter().find(|fault| fault.name == "pdpd ignores axis").unwrap();
-    let (reference, faulty) = (Reference::new(), faulty::Faulty::new(fault));
+    let fault = crate::faulty::FAULTS.iter().find(|fault| fault.name == "pdpd ignores axis").unwrap();
+    let (reference, faulty) = (Reference::new(), crate::faulty::Faulty::new(fault));
     let report = run(&campaign(&reference, &faulty, &GO_ON));
     assert!(report.counts.disagreeing > 10 && !report.findings.is_empty());
     assert!(report.findings.len() as u64 <= report.counts.disagreeing / 2, "{}", report.findings.len());

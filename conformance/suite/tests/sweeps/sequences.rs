@@ -1,18 +1,12 @@
 //! The sweeps of sequences: an implementation whose answer depends on an earlier request fails them.
 
+use crate::{SHIPPED, shipped};
 use broadcheck::run::Status;
 use broadcheck::sweeps::run_sweep;
 use broadcheck_reference::Reference;
-use broadcheck_spec::{
-    Capabilities, Data, Implementation, Operand, Operation, Outcome, Request, Suite, Sweep,
-};
+use broadcheck_spec::{Capabilities, Data, Implementation, Operand, Operation, Outcome, Request};
 use std::collections::HashMap;
 use std::sync::Mutex;
-
-fn shipped() -> Vec<Sweep> {
-    let sweeps = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")).sweeps;
-    sweeps.into_iter().filter(|sweep| sweep.sweep.ends_with("-sequences")).collect()
-}
 
 /// The key of a request in a cache. A fault leaves something out.
 type Key = fn(&Request) -> String;
@@ -175,11 +169,10 @@ const FAULTS: &[(&str, &str, Key)] = &[
 
 #[test]
 fn a_cache_with_a_short_key_is_seen() {
-    let shipped = shipped();
     for &(fault, rules, key) in FAULTS {
         // The last answer alone is enough, and all of them are.
         for all in [false, true] {
-            let sweep = shipped.iter().find(|sweep| sweep.id == format!("{rules}/sequences/short")).unwrap();
+            let sweep = shipped(&format!("{rules}/sequences/short"));
             let report = run_sweep(&Caching::new(key, all), sweep, None);
             assert!(report.failed > 0, "{fault}, {rules}: {}", report.judged.detail);
         }
@@ -263,7 +256,7 @@ impl Implementation for Stateful {
 
 #[test]
 fn state_that_is_left_behind_is_seen_under_every_rule_set() {
-    for sweep in shipped().iter().filter(|sweep| sweep.id.ends_with("/short")) {
+    for sweep in SHIPPED.iter().filter(|sweep| sweep.id.ends_with("/sequences/short")) {
         for state in [State::StaysRefused, State::ReusesBuffer, State::KeepsFirst, State::AfterGradient] {
             if sweep.id.starts_with("bidirectional") && state == State::AfterGradient {
                 continue;
@@ -276,9 +269,9 @@ fn state_that_is_left_behind_is_seen_under_every_rule_set() {
 
 #[test]
 fn a_failure_names_what_was_asked_before() {
-    let sweep = shipped().into_iter().find(|sweep| sweep.id == "numpy/sequences/short").unwrap();
+    let sweep = shipped("numpy/sequences/short");
     let stays = Stateful { state: State::StaysRefused, last: Mutex::default() };
-    let report = run_sweep(&stays, &sweep, None);
+    let report = run_sweep(&stays, sweep, None);
     let failure = report
         .failures
         .iter()
@@ -289,8 +282,8 @@ fn a_failure_names_what_was_asked_before() {
 
 #[test]
 fn the_reference_passes() {
-    for sweep in shipped() {
-        let report = run_sweep(&Reference, &sweep, None);
+    for sweep in SHIPPED.iter().filter(|sweep| sweep.sweep.ends_with("-sequences")) {
+        let report = run_sweep(&Reference, sweep, None);
         assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
         assert_eq!(report.passed, sweep.expected_cases, "{}", sweep.id);
     }

@@ -1,11 +1,11 @@
 //! Faults that show only in whole vectors, in one lane, in the tail, for a repeated operand, or in views
 //! larger than a block: the sweeps about these catch each of them.
 
+use crate::shipped;
 use broadcheck::sweeps::run_sweep;
 use broadcheck_reference::{Reference, apply};
 use broadcheck_spec::{
-    Capabilities, Data, Function, Implementation, Node, Operand, Operation, Outcome, Request, Scalar, Suite,
-    Tensor,
+    Capabilities, Data, Function, Implementation, Node, Operand, Operation, Outcome, Request, Scalar, Tensor,
 };
 
 /// The reference with a fault.
@@ -111,9 +111,7 @@ fn failed(
     miscomputed: fn(&Element<'_>) -> Option<Scalar>,
 ) -> u64 {
     let faulty = Faulty { inner: Reference::new(), misread, miscomputed };
-    let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
-    let sweep = suite.get_sweep(id).unwrap_or_else(|| panic!("no sweep {id}"));
-    run_sweep(&faulty, sweep, None).failed
+    run_sweep(&faulty, shipped(id), None).failed
 }
 
 #[track_caller]

@@ -1,16 +1,13 @@
 //! Every planted rewrite fails a case of the sweeps of rewrites.
 
+use crate::SHIPPED;
 use broadcheck::run::{Status, run_case};
 use broadcheck::sweeps::{Expansion, expand};
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    Capabilities, Case, Expression, Function, Implementation, Node, Operation, Outcome, Request, Suite, Sweep,
+    Capabilities, Case, Expression, Function, Implementation, Node, Operation, Outcome, Request,
 };
 use std::collections::BTreeMap;
-
-fn shipped() -> Vec<Sweep> {
-    Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")).sweeps
-}
 
 fn call(function: Function, arguments: impl IntoIterator<Item = Expression>) -> Expression {
     Expression::call(function, arguments).unwrap()
@@ -300,11 +297,11 @@ const RULES: &[(&str, &str, Rule)] = &[
 
 #[test]
 fn every_rewrite_is_seen() {
-    let expanded: BTreeMap<String, Vec<Case>> = shipped()
-        .into_iter()
+    let expanded: BTreeMap<String, Vec<Case>> = SHIPPED
+        .iter()
         .filter(|sweep| RULES.iter().any(|(_, topic, _)| sweep.id == id(topic)))
-        .map(|sweep| match expand(&sweep) {
-            Ok(Expansion::Cases(cases)) => (sweep.id, cases),
+        .map(|sweep| match expand(sweep) {
+            Ok(Expansion::Cases(cases)) => (sweep.id.clone(), cases),
             _ => panic!("{} has cases", sweep.id),
         })
         .collect();

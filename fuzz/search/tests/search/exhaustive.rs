@@ -2,15 +2,13 @@
 //! counts agree with combinatorics, and planted faults are caught, both by comparing answers and by relations
 //! alone.
 
-mod faulty;
-
+use crate::faulty::altered::Altered;
+use crate::faulty::{FAULTS, Faulty};
 use broadcheck::relations::{Extent, RELATION_SWEEPS};
 use broadcheck_reference::Reference;
 use broadcheck_search::exhaustive::{Bounds, ExhaustReport, FindingKind, Progress, exhaust};
 use broadcheck_search::subjects::Ndarray;
 use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request, RuleSet};
-use faulty::altered::Altered;
-use faulty::{FAULTS, Faulty};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn run(max_rank: usize, max_length: usize, implementations: &[&dyn Implementation]) -> ExhaustReport {

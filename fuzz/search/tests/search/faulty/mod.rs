@@ -1,7 +1,5 @@
 //! The reference with planted faults. Each fault is one that a real library has shipped, or could ship.
 
-#![allow(dead_code, reason = "each test uses what it needs")]
-
 pub(crate) mod altered;
 
 use broadcheck::spec::{
