@@ -154,6 +154,8 @@ pub(super) fn recover(place: &Place) -> Result<(), String> {
         let manifest = place.read(Manifest::NAME)?;
         if manifest.is_none_or(|content| hash(&content) != journal.manifest) {
             undo(place, &journal)?;
+        } else {
+            remove_empty_directories(place, &journal.aside);
         }
     }
     clear(place)
@@ -263,7 +265,8 @@ mod tests {
                 .map(|(path, text)| File::new(path, text));
         let aside = vec!["json/a".to_owned(), "yaml/gone".to_owned()];
         let changes = Changes { put: vec![&replaced, &added], aside, manifest: &manifest };
-        let old = ["json/a", Manifest::NAME, "mine", "yaml/gone"].map(|path| (path.into(), "old".to_owned()));
+        let old =
+            ["json/a", Manifest::NAME, "mine", "yaml/gone"].map(|path| (path.to_owned(), "old".to_owned()));
         let new = [
             ("deep/er/b", "added"),
             ("json/a", "new"),
