@@ -196,8 +196,8 @@ enum Admitted {
     Between { lower: Literal, upper: Literal, lower_bits: String, upper_bits: String },
 }
 
-/// Expects that every file outside `extreme` can be read into plain types, that the directories are right, and
-/// that every case without one right answer has `admitted`.
+/// Expects that every file outside `extreme` can be read into plain types, that the directories are right,
+/// and that every case without one right answer has `admitted`.
 fn assert_json(kit: &Path, suite: &Suite) {
     let known: HashMap<&str, &broadcheck_spec::Case> =
         suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
@@ -421,7 +421,8 @@ fn links_and_pipes_are_neither_followed_nor_opened() {
     fs::remove_file(directory.path().join("manifest.json")).unwrap();
     symlink("/tmp", directory.path().join("json")).unwrap();
     complains("json: found a symbolic link", &[&["export", "--out", out], &SMALL[..]].concat());
-    assert_eq!(files_below(directory.path()).iter().filter(|path| !path.starts_with("json")).count(), 0);
+    let names = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["json"]);
 }
 
 /// Makes the kit older than it is: one id is new, one changed, one changed in words only, one is gone.

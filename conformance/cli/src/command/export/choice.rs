@@ -1,5 +1,5 @@
-//! What a kit contains: the options of `export`, and the same as the manifest records it, so that an update can
-//! make the same choice.
+//! What a kit contains: the options of `export`, and the same as the manifest records it, so that an update
+//! can make the same choice.
 
 use super::super::select::Filter;
 use super::super::{Error, select::rules_of};
