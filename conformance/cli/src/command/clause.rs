@@ -191,6 +191,6 @@ mod tests {
     #[test]
     fn links_are_replaced_by_their_texts() {
         assert_eq!(without_links("a [b](c.md#d), [`e`](f): (2,3) [1]"), "a b, `e`: (2,3) [1]");
-        assert_eq!(without_links("[]( and [x] (y)"), "[]( and [x] (y)");
+        assert_eq!(without_links("x](y) and [z] (w)"), "x](y) and [z] (w)");
     }
 }
