@@ -95,7 +95,7 @@ impl fmt::Display for LoadErrors {
         for (place, error) in self.errors.iter().enumerate() {
             write!(f, "{}{error}", if place == 0 { "" } else { "\n" })?;
         }
-        if self.more > 0 { write!(f, "\nand {} more", self.more) } else { Ok(()) }
+        if self.more > 0 { write!(f, "\nand {} more: correct these to see them", self.more) } else { Ok(()) }
     }
 }
 

@@ -242,8 +242,8 @@
 //!   4096; the expression is the difference, for pdpd the sum.
 //! - `numpy-rewrites-TOPIC`, `numpy-constants-TOPIC` and `numpy-programs-TOPIC`, without `with`: expressions
 //!   that an optimiser may replace by others, functions of a vector and a constant, and programs with many
-//!   values alive. The list of expressions and of special values is in
-//!   `conformance/suite/src/sweeps/rewrites.rs`.
+//!   values alive. The lists of expressions and of special values are in
+//!   `conformance/suite/src/sweeps/rewrites`.
 //! - `RULES-lanes-DTYPE`, with `tails: n`: every function of a dtype, and a few expressions of two, on its
 //!   special values (limits, zeros, NaN and so on). Vectors and matrices of about a thousand elements have
 //!   every special value in every lane of a vector of 64 bytes, and next to every other; vectors of 1 to
@@ -253,6 +253,11 @@
 //!   (the length) and `RULES-equal-buffers` (the number of rows): views that are larger than the blocks of
 //!   kernels, in dtypes of 1, 2, 4 and 8 bytes, with a dense and with a stretched partner. Elements are
 //!   residues of their place in the buffer; the expression is the difference, for pdpd the sum.
+//!   `RULES-reversed` (the length): views with negative strides that begin before the end of their buffer.
+//!   `none-view-operands`, `numpy-view-operands` and `theano-view-operands` (the number of operands): each
+//!   of several operands is a view with its own offset.
+//! - `RULES-sums` (from and to: the number of contributions), not for `none` and `bidirectional`: gradients
+//!   that sum NaN, infinities, fractions, masked contributions, and derivatives whose steps overflow.
 //! - `none-operands`, `numpy-operands` and `theano-operands`, with `operands: k`, `length: m` and `unused:
 //!   u`: k vectors of every length from 0 to m, under `theano` with both flags, of which the expression
 //!   leaves out each set of up to u operands.

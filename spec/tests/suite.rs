@@ -4,10 +4,11 @@ use broadcheck_spec::examples::Coverage;
 use broadcheck_spec::{Case, CaseFile, DType, Expectation, Location, Origin, RuleSet, Suite, load_str};
 use broadcheck_spec::{clauses, examples, json, write};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
-fn suite() -> Suite {
-    Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"))
-}
+/// Loaded once for all tests.
+static SUITE: LazyLock<Suite> =
+    LazyLock::new(|| Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")));
 
 fn nowhere(case: &Case) -> Case {
     Case { location: Location::default(), ..case.clone() }
@@ -20,26 +21,24 @@ fn none(what: &str, missing: &[String]) {
 
 #[test]
 fn every_rule_set_has_its_cases() {
-    let suite = suite();
     for rules in RuleSet::ALL {
         let of = |case: &&Case| case.request.rules().set() == rules;
-        let cases: Vec<&Case> = suite.cases.iter().filter(of).collect();
+        let cases: Vec<&Case> = SUITE.cases.iter().filter(of).collect();
         let refusals =
             cases.iter().filter(|case| matches!(case.expectation, Expectation::Refusal(_))).count();
         assert!(cases.len() >= 20, "{rules} has {} cases", cases.len());
         assert!(refusals >= 3, "{rules} has {refusals} refusals");
     }
-    assert!(suite.cases.len() >= 500, "{} cases", suite.cases.len());
+    assert!(SUITE.cases.len() >= 500, "{} cases", SUITE.cases.len());
 }
 
 #[test]
 fn every_example_of_the_documents_is_encoded() {
-    let suite = suite();
     let cases: BTreeSet<&str> =
-        suite.cases.iter().flat_map(|case| &case.examples).map(String::as_str).collect();
+        SUITE.cases.iter().flat_map(|case| &case.examples).map(String::as_str).collect();
     let sweeps: BTreeSet<&str> =
-        suite.sweeps.iter().flat_map(|sweep| &sweep.examples).map(String::as_str).collect();
-    let noted: BTreeSet<&str> = suite
+        SUITE.sweeps.iter().flat_map(|sweep| &sweep.examples).map(String::as_str).collect();
+    let noted: BTreeSet<&str> = SUITE
         .cases
         .iter()
         .filter(|case| case.note.is_some())
@@ -77,17 +76,16 @@ fn every_example_is_within_its_document() {
 
 #[test]
 fn every_clause_has_accepting_and_refusing_cases() {
-    let suite = suite();
     let mut missing = Vec::new();
     for clause in clauses::ALL {
         let kinds = |refusal: bool| {
-            suite
+            SUITE
                 .cases
                 .iter()
                 .filter(|case| case.clause == clause.id)
                 .any(|case| matches!(case.expectation, Expectation::Refusal(_)) == refusal)
         };
-        let swept = suite.sweeps.iter().any(|sweep| sweep.clause == clause.id);
+        let swept = SUITE.sweeps.iter().any(|sweep| sweep.clause == clause.id);
         if clause.accepts && !kinds(false) && !swept {
             missing.push(format!("{}: no accepting case", clause.id));
         }
@@ -113,9 +111,8 @@ fn partly_undocumented(clause: &str) -> bool {
 
 #[test]
 fn every_case_names_its_rule_set_and_its_source() {
-    let suite = suite();
     let mut missing = Vec::new();
-    for case in &suite.cases {
+    for case in &SUITE.cases {
         let rules = case.request.rules().set().name();
         if case.id.split('/').next() != Some(rules) {
             missing.push(format!("{} {}: the id does not begin with {rules}/", case.location, case.id));
@@ -138,9 +135,8 @@ fn every_case_names_its_rule_set_and_its_source() {
 
 #[test]
 fn every_rule_set_has_a_case_of_every_dtype() {
-    let suite = suite();
     let mut met: BTreeMap<RuleSet, BTreeSet<DType>> = BTreeMap::new();
-    for case in &suite.cases {
+    for case in &SUITE.cases {
         let dtypes = case.request.operands().iter().map(broadcheck_spec::Operand::dtype);
         met.entry(case.request.rules().set()).or_default().extend(dtypes);
     }
@@ -160,10 +156,9 @@ fn every_rule_set_has_a_case_of_every_dtype() {
 
 #[test]
 fn no_two_cases_have_the_same_request() {
-    let suite = suite();
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut repeated = Vec::new();
-    for case in &suite.cases {
+    for case in &SUITE.cases {
         let key = json::request_to_value(&case.request).to_string();
         if let Some(first) = seen.insert(key, &case.id) {
             repeated.push(format!("{} has the request of {first}", case.id));
@@ -174,7 +169,7 @@ fn no_two_cases_have_the_same_request() {
 
 #[test]
 fn every_case_round_trips_through_yaml() {
-    for case in &suite().cases {
+    for case in &SUITE.cases {
         let text = write::case_to_yaml(case);
         let loaded = load_str(&text, "case.yaml").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
         assert_eq!(loaded.cases.iter().map(nowhere).collect::<Vec<_>>(), [nowhere(case)], "{text}");
@@ -183,10 +178,9 @@ fn every_case_round_trips_through_yaml() {
 
 #[test]
 fn every_case_round_trips_through_json() {
-    let suite = suite();
     // All cases together have more values than one file may contain.
-    for cases in suite.cases.chunks(400) {
-        let file = CaseFile { cases: cases.to_vec(), sweeps: suite.sweeps.clone() };
+    for cases in SUITE.cases.chunks(400) {
+        let file = CaseFile { cases: cases.to_vec(), sweeps: SUITE.sweeps.clone() };
         let text = json::file_to_json(&file).to_string();
         let loaded = load_str(&text, "suite.json").unwrap_or_else(|errors| panic!("{errors}"));
         assert_eq!(loaded.cases.len(), cases.len());
@@ -194,13 +188,13 @@ fn every_case_round_trips_through_json() {
             assert_eq!(nowhere(loaded), nowhere(case));
         }
         let pretty = serde_json::to_string_pretty(&json::file_to_json(&file)).unwrap();
-        assert_eq!(load_str(&pretty, "suite.json").map(|file| file.sweeps.len()), Ok(suite.sweeps.len()));
+        assert_eq!(load_str(&pretty, "suite.json").map(|file| file.sweeps.len()), Ok(SUITE.sweeps.len()));
     }
 }
 
 #[test]
 fn every_request_round_trips_through_the_protocol() {
-    for case in &suite().cases {
+    for case in &SUITE.cases {
         let text = json::request_to_value(&case.request).to_string();
         let back = json::request_from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", case.id));
         assert_eq!(back, case.request, "{}", case.id);

@@ -9,6 +9,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+/// Loaded once for all tests.
+static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::builtin().expect("the shipped suite"));
 
 /// The environment variable that names the directory of the adapters.
 const DIRECTORY: &str = "BROADCHECK_ADAPTERS";
@@ -174,15 +178,14 @@ fn crate_of(adapter: &str) -> &str {
 /// The known-failures file of a shipped adapter covers this version of it, and lists cases that exist.
 fn assert_known(name: &str, version: &str) {
     let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let suite = Suite::builtin().unwrap();
-    let cases = suite.cases.iter().map(|case| case.id.as_str());
-    let ids = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str()));
+    let cases = SUITE.cases.iter().map(|case| case.id.as_str());
+    let ids = cases.chain(SUITE.sweeps.iter().map(|sweep| sweep.id.as_str()));
     let known = Known::load(&here.join(format!("known/{name}.yaml"))).expect(name);
     assert_eq!(known.implementation, name);
     assert!(known.covers(version), "{name}: known/{name}.yaml is not about the version {version}");
     let leftovers: Vec<&str> = known.unmatched(ids).iter().map(|entry| entry.case.as_str()).collect();
     assert!(leftovers.is_empty(), "{name}: entries about no case: {leftovers:?}");
-    known.check_against(&suite).unwrap_or_else(|error| panic!("{error}"));
+    known.check_against(&SUITE).unwrap_or_else(|error| panic!("{error}"));
     let findings: Vec<u32> =
         stems("findings", ".md").iter().filter_map(|stem| stem.get(..4)?.parse().ok()).collect();
     for entry in known.entries() {

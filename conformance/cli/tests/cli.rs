@@ -90,6 +90,24 @@ cases:
     )
 }
 
+/// A temporary directory, in memory where there is such a file system: an export syncs each of its files to
+/// the disk.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// `--cases` for some files of the suite, which are read in a fraction of the time.
+fn cases_of(files: &[&str]) -> Vec<String> {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/cases");
+    let path = |file: &&str| cases.join(format!("{file}.yaml")).to_str().unwrap().to_owned();
+    files.iter().flat_map(|file| ["--cases".to_owned(), path(file)]).collect()
+}
+
+/// These arguments after those.
+fn with<'a>(first: &[&'a str], more: &'a [String]) -> Vec<&'a str> {
+    first.iter().copied().chain(more.iter().map(String::as_str)).collect()
+}
+
 /// The relative paths of all files below a directory.
 fn files_below(directory: &Path) -> Vec<String> {
     let mut open = vec![directory.to_path_buf()];

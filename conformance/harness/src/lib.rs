@@ -9,6 +9,7 @@
 //! caused it.
 
 mod answer;
+mod fatal;
 mod group;
 mod guard;
 mod lines;

@@ -2,6 +2,7 @@
 //! it breaks.
 
 use super::Options;
+use super::fatal::Fatal;
 use super::schedule::{Before, SizedRequest, Unanswered, Worker, ask};
 use super::session::{Fault, Session};
 use super::spares::Spares;
@@ -38,6 +39,7 @@ pub struct Process {
     /// The number of crashes since the last one that was not caused by the oldest unanswered request.
     confirmed: AtomicUsize,
     spares: Spares,
+    fatal: Fatal,
 }
 
 /// Starts a command, without a shell but split into words as in a shell, and reads its answer to `start`.
@@ -50,7 +52,8 @@ pub fn open(command: &str, options: Options) -> Result<Process, String> {
     let (session, declared) = Session::open(&words, &options)?;
     let idle = Mutex::new(vec![Worker { session, window: declared.window, first_alone: false }]);
     let (failed_starts, confirmed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    Ok(Process { words, options, declared, idle, failed_starts, confirmed, spares: Spares::default() })
+    let (spares, fatal) = (Spares::default(), Fatal::default());
+    Ok(Process { words, options, declared, idle, failed_starts, confirmed, spares, fatal })
 }
 
 impl Process {
@@ -129,10 +132,40 @@ impl Process {
             }
             fault @ (Fault::Crashed(_) | Fault::Broken(..)) => {
                 let oldest = unanswered.pop_front().expect("a request is unanswered");
-                outcomes[oldest] = Some(fault.outcome());
+                self.end(sized, oldest, fault.outcome(), 1, outcomes);
             }
         }
         unanswered.into_iter().rev().for_each(|place| queue.push_front(place));
+    }
+
+    /// Stores the outcome of a request that ended a process, this many times.
+    fn end(
+        &self,
+        sized: &[SizedRequest<'_>],
+        place: usize,
+        outcome: Outcome,
+        times: usize,
+        outcomes: &mut [Option<Outcome>],
+    ) {
+        self.fatal.record(sized[place].request, &outcome, times);
+        outcomes[place] = Some(outcome);
+    }
+
+    /// Takes the requests out of the queue that are not to be sent again.
+    fn drop_fatal(
+        &self,
+        sized: &[SizedRequest<'_>],
+        queue: &mut VecDeque<usize>,
+        outcomes: &mut [Option<Outcome>],
+    ) {
+        queue.retain(|&place| {
+            let known = self.fatal.outcome(sized[place].request);
+            let send = known.is_none();
+            if !send {
+                outcomes[place] = known;
+            }
+            send
+        });
     }
 
     /// Whether the last crashes were each caused by the oldest unanswered request, as in a harness that
@@ -182,7 +215,8 @@ impl Process {
                 // The next attempt to take a process stops the run.
                 Err((_, Fault::Interrupted)) => return,
                 Err((Before::Nothing, fault @ Fault::Crashed(_))) => {
-                    outcomes[place] = Some(fault.outcome());
+                    // The first time was the crash whose cause is sought.
+                    self.end(sized, place, fault.outcome(), 2, outcomes);
                     suspects.pop_front();
                     return;
                 }
@@ -284,7 +318,9 @@ impl Implementation for Process {
             }
         }
         let _user = self.spares.enter();
-        while let Some(&oldest) = queue.front() {
+        loop {
+            self.drop_fatal(&sized, &mut queue, &mut outcomes);
+            let Some(&oldest) = queue.front() else { break };
             let mut worker = match self.take() {
                 Ok(worker) => worker,
                 Err(fault) => {

@@ -13,9 +13,12 @@ use std::io::{self, BufRead, ErrorKind, Write};
 const MAX_ELEMENTS: usize = 1 << 20;
 
 /// The maximum length of a line, in bytes: four times that of a case file, and enough for an operand of
-/// [`MAX_ELEMENTS`] f64 values with all digits. Parsing a line of short numbers takes up to forty times as
-/// much memory.
+/// [`MAX_ELEMENTS`] f64 values with all digits.
 const MAX_LINE: usize = 32 << 20;
+
+/// The maximum number of commas in a line: enough for two operands of [`MAX_ELEMENTS`] values. Each value
+/// takes up to 150 bytes while the line is parsed, but only 2 bytes of the line.
+const MAX_COMMAS: usize = 2 * MAX_ELEMENTS + 1024;
 
 /// The maximum length shown of an invalid field, in characters.
 const LONGEST: usize = 160;
@@ -53,6 +56,9 @@ fn answer_all(
                 Reply::Answer(errored(None, &too_long()))
             }
             Line::Whole | Line::Half if line.iter().all(u8::is_ascii_whitespace) => continue,
+            Line::Whole | Line::Half if has_too_many_values(&line) => {
+                Reply::Answer(errored(None, &too_many_values()))
+            }
             Line::Whole | Line::Half => reply(implementation, &line),
         };
         let (message, last) = match reply {
@@ -75,6 +81,14 @@ fn too_long() -> String {
         "found a line of more than {MAX_LINE} bytes ({} MiB), expected one of at most that",
         MAX_LINE >> 20
     )
+}
+
+fn has_too_many_values(line: &[u8]) -> bool {
+    line.len() > MAX_COMMAS && line.iter().filter(|&&byte| byte == b',').count() > MAX_COMMAS
+}
+
+fn too_many_values() -> String {
+    format!("found a line of more than {MAX_COMMAS} values, expected one of at most that")
 }
 
 enum Reply {

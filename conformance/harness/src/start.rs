@@ -73,7 +73,7 @@ pub(super) fn read(line: &[u8]) -> Result<Declared, Vec<String>> {
     }
     let declared = reader.declared();
     if reader.more > 0 {
-        reader.errors.push(format!("and {} more", reader.more));
+        reader.errors.push(format!("and {} more: correct these to see them", reader.more));
     }
     if reader.errors.is_empty() { Ok(declared) } else { Err(reader.errors) }
 }
@@ -473,7 +473,7 @@ mod tests {
         answer["implementation"]["name"] = vec!["y"; 5000].into();
         let text = errors(&answer.to_string());
         assert_eq!(text.matches("implementation.functions: found \"xxx").count(), 5, "{text}");
-        assert!(text.ends_with("; and 96 more"), "{text}");
+        assert!(text.ends_with("; and 96 more: correct these to see them"), "{text}");
         assert!(text.len() < 5000, "{} bytes", text.len());
         answer["version"] = "z".repeat(5000).into();
         assert!(errors(&answer.to_string()).len() < 500);

@@ -227,6 +227,30 @@ fn crashes_in_a_row_take_one_start_each() {
 }
 
 #[test]
+fn a_request_that_ended_two_processes_is_not_sent_again() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("starts");
+    let command = format!("{} 5 9", command("dies_at.sh", &[&file]));
+    let process = open(&command, Options::default()).expect("it starts");
+    let starts = || std::fs::read_to_string(&file).expect("the starts").lines().count();
+    let first = outcomes_of(&process, COUNT);
+    assert_eq!(starts(), 1 + 2 * 2);
+    for _ in 0..3 {
+        assert_eq!(outcomes_of(&process, COUNT), first);
+    }
+    assert_eq!(starts(), 1 + 2 * 2);
+    assert!(matches!(&first[4], Outcome::Errored { kind: ErrorKind::Crashed, .. }));
+
+    // Four times in one batch: one start to confirm the first, one to continue.
+    std::fs::remove_file(&file).expect("the starts");
+    let process = open(&command, Options::default()).expect("it starts");
+    let repeated = requests(COUNT).into_iter().cycle().take(4 * requests(COUNT).len()).collect::<Vec<_>>();
+    let outcomes = process.run_many(&repeated.iter().collect::<Vec<_>>());
+    assert_eq!(outcomes, first.iter().cycle().take(outcomes.len()).cloned().collect::<Vec<_>>());
+    assert_eq!(starts(), 1 + 2 * 2);
+}
+
+#[test]
 fn a_crash_before_earlier_answers_arrive_is_traced_to_its_request() {
     if !python() {
         return;

@@ -3,9 +3,13 @@
 //! The suite, the protocol and the fuzzer all decide here whether an implementation may skip a request for
 //! its size.
 
+use crate::compare::index_of;
 use crate::text::plural;
-use broadcheck_reference::align;
-use broadcheck_spec::{Capabilities, Expectation, Operation, RefusalKind, Request, Scalar, Shape};
+use broadcheck_reference::{align, apply, read};
+use broadcheck_spec::half::f16;
+use broadcheck_spec::{
+    Capabilities, DType, Expectation, Function, Node, Operation, RefusalKind, Request, Scalar, Shape, Tensor,
+};
 
 /// The number of elements in the answer to a request, including those of an intermediate. 0 for a request
 /// that must be refused: its answer has none, and a skip never replaces a refusal.
@@ -47,7 +51,7 @@ pub fn elements_within(
 }
 
 /// Whether capabilities cover a case: its request, as far as that shows, and what only the outcome shows: its
-/// size, and subnormal numbers among the values.
+/// size, and numbers among the values that are subnormal, or were before they were rounded.
 ///
 /// # Errors
 /// The first thing that is not supported, without details of the case.
@@ -64,7 +68,47 @@ pub fn covers(
     {
         return Err(format!("no subnormal {dtype}"));
     }
+    if capabilities.flushed_subnormals.contains(&dtype) && rounds_up_to_normal(request, &expected.tensor) {
+        return Err(format!("no subnormal {dtype} before rounding"));
+    }
     Ok(())
+}
+
+/// Whether an element of the result is a product or a quotient that is subnormal before it is rounded to the
+/// smallest normal number. Processors that flush subnormals flush it, too.
+fn rounds_up_to_normal(request: &Request, result: &Tensor) -> bool {
+    let Operation::Elementwise { expression } = request.operation() else { return false };
+    let Some(Node::Call(root)) = expression.nodes().last() else { return false };
+    let (Some(least), Ok(alignment)) = (least_normal(result.dtype()), align(request)) else { return false };
+    let is_least = |(_, value): &(usize, Scalar)| value.as_f64().map(f64::abs) == Some(least);
+    result.values().iter().enumerate().filter(is_least).any(|(place, _)| {
+        let index = index_of(place, &alignment.shape);
+        let read = |operand: usize| {
+            let operand_index = alignment.operand_index(operand, request.operands()[operand].shape(), &index);
+            read(&request.operands()[operand], &operand_index)
+        };
+        let steps = expression.values(read, apply);
+        let arguments: Vec<f64> =
+            root.arguments().iter().filter_map(|&argument| steps[argument].as_f64()).collect();
+        // The remainder of a rounded number is exact: positive, if the number was rounded down.
+        let remainder = match (root.function(), &arguments[..]) {
+            (Function::Multiply, &[a, b]) => a.abs().mul_add(b.abs(), -least),
+            (Function::Divide, &[a, b]) => (-least).mul_add(b.abs(), a.abs()),
+            _ => 0.0,
+        };
+        remainder < 0.0
+    })
+}
+
+/// The smallest normal number of a float dtype.
+fn least_normal(dtype: DType) -> Option<f64> {
+    match dtype {
+        DType::F64 => Some(f64::MIN_POSITIVE),
+        DType::F32 | DType::Bf16 => Some(f32::MIN_POSITIVE.into()),
+        DType::F16 => Some(f16::MIN_POSITIVE.to_f64()),
+        DType::I64 | DType::I32 | DType::I16 | DType::I8 => None,
+        DType::U64 | DType::U32 | DType::U16 | DType::U8 | DType::Bool => None,
+    }
 }
 
 /// Whether capabilities cover a request and the size of its answer.
@@ -122,5 +166,35 @@ mod tests {
     fn a_rank_can_be_too_high() {
         let capabilities = Capabilities { max_rank: Some(0), ..Capabilities::all() };
         assert_eq!(answer_elements(&capabilities, &sum(4, false)), Err("no rank above 0".into()));
+    }
+
+    #[test]
+    fn a_product_may_be_subnormal_before_it_is_rounded() {
+        let least = f32::MIN_POSITIVE;
+        let below_one = 1.0 - f32::EPSILON / 2.0;
+        let request = |function, a: Vec<f32>, b: f32| {
+            let operand = |name: &str, shape: Vec<usize>, values: Vec<f32>| {
+                Operand::dense(name, Shape::from(shape.as_slice()), values).unwrap()
+            };
+            let operands = vec![operand("a", vec![a.len()], a), operand("b", vec![], vec![b])];
+            let expression = Expression::call(function, [0, 1].map(Expression::operand)).unwrap();
+            Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+        };
+        let flushing = Capabilities { flushed_subnormals: vec![DType::F32], ..Capabilities::all() };
+        let is_covered = |request: &Request, values: Vec<f32>| {
+            let result = Tensor::new([values.len()], values).unwrap();
+            let expectation = Expectation::Result(broadcheck_spec::ExpectedResult::from(result));
+            covers(&Capabilities::all(), request, &expectation).unwrap();
+            covers(&flushing, request, &expectation)
+        };
+        let product = request(Function::Multiply, vec![1.0, -least], below_one);
+        let reason = is_covered(&product, vec![below_one, -least]).unwrap_err();
+        assert_eq!(reason, "no subnormal f32 before rounding");
+        let quotient = request(Function::Divide, vec![below_one * 2f32.powi(-100)], 2f32.powi(26));
+        // (1 + 2^-23) least is the next number, which divided by itself gives the least one.
+        let exact = request(Function::Divide, vec![least * (1.0 + f32::EPSILON)], 1.0 + f32::EPSILON);
+        assert_eq!(is_covered(&exact, vec![least]), Ok(()));
+        assert_eq!(is_covered(&request(Function::Multiply, vec![least], -1.0), vec![-least]), Ok(()));
+        assert_eq!(is_covered(&quotient, vec![least]), Err("no subnormal f32 before rounding".into()));
     }
 }

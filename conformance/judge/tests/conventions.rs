@@ -7,10 +7,10 @@ use broadcheck_spec::{
     Case, Convention, Expectation, Expression, FILES, Function, Operation, Outcome, Refusal, RefusalKind,
     Scalar, Success, Suite, Tensor,
 };
+use std::sync::LazyLock;
 
-fn suite() -> Suite {
-    Suite::builtin().expect("the cases load")
-}
+/// Loaded once for all tests.
+static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::builtin().expect("the cases load"));
 
 /// The convention that a case tests, from what it requires. Which of the cases that depend on the sign of a
 /// zero test `zero-signs` is up to the case: the others count either zero as passed.
@@ -72,7 +72,7 @@ fn is_extreme(function: Function) -> bool {
 #[test]
 fn cases_say_where_v3_leaves_the_sign_of_a_zero_open() {
     let mut open = 0;
-    for case in &suite().cases {
+    for case in &SUITE.cases {
         let Expectation::Result(result) = &case.expectation else { continue };
         let exact = case.request.operation().expression().is_none_or(Expression::is_exact);
         let depends = depends_on_the_sign_of_a_zero(case);
@@ -88,7 +88,7 @@ fn cases_say_where_v3_leaves_the_sign_of_a_zero_open() {
 
 #[test]
 fn each_case_names_the_convention_that_it_tests() {
-    let missing: Vec<String> = suite()
+    let missing: Vec<String> = SUITE
         .cases
         .iter()
         .filter(|case| {
@@ -112,8 +112,7 @@ fn each_case_names_the_convention_that_it_tests() {
 
 /// Whether a convention excuses this answer to the case.
 fn excused(id: &str, outcome: &Outcome) -> bool {
-    let suite = suite();
-    let case = suite.get(id).unwrap_or_else(|| panic!("{id}"));
+    let case = SUITE.get(id).unwrap_or_else(|| panic!("{id}"));
     let convention = case.convention.expect("a convention");
     excuses(convention, &case.request, &case.expectation, outcome, Latitude::ANY)
 }
@@ -165,8 +164,7 @@ fn an_unused_operand_may_be_ignored_but_the_rest_must_be_right() {
 #[test]
 fn only_elements_with_a_tie_are_open() {
     // The derivative of abs: the zeros are ties.
-    let suite = suite();
-    let case = suite.get("numpy/gradient/abs").expect("the case");
+    let case = SUITE.get("numpy/gradient/abs").expect("the case");
     let Expectation::Result(expected) = &case.expectation else { panic!("a result") };
     let values = case.request.operands()[0].values();
     let mut seen = [false; 2];

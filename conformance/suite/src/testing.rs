@@ -56,7 +56,7 @@ mod worker;
 use crate::known::{Known, draft};
 use crate::retype::{self, Asked, asked};
 use crate::run::{Judged, Status, run_case};
-use crate::sweeps::{self, Expansion, expand_for, run_sweep};
+use crate::sweeps::{self, Expansion, expand_for, run_sample};
 use arguments::{Arguments, HELP};
 use broadcheck_judge::describe::{describe_expectation, describe_request};
 use broadcheck_spec::{
@@ -97,6 +97,7 @@ pub struct Tests {
     memory_limit: Option<u64>,
     in_process: bool,
     min_asked: Option<u8>,
+    sample: u64,
 }
 
 impl Tests {
@@ -117,6 +118,7 @@ impl Tests {
             memory_limit: None,
             in_process: false,
             min_asked: None,
+            sample: u64::MAX,
         }
     }
 
@@ -198,6 +200,14 @@ impl Tests {
     #[must_use]
     pub fn min_asked(mut self, percent: u8) -> Tests {
         self.min_asked = Some(percent);
+        self
+    }
+
+    /// Runs about this many cases of each sweep that has more, spread over the whole sweep and always the same
+    /// ones. For a slow library: some sweeps make over 100,000 requests. Such a test is marked `[sample]`.
+    #[must_use]
+    pub fn sample_sweeps(mut self, cases: u64) -> Tests {
+        self.sample = cases;
         self
     }
 
@@ -293,7 +303,7 @@ impl Tests {
     fn trials(self, only: Option<&str>) -> Result<Vec<Trial>, String> {
         let (suite, whole) = self.suite(only).map_err(|errors| format!("cannot read the cases\n{errors}"))?;
         let progress = Arc::default();
-        let subjects = subjects(self.implementations, self.named, &self.known, &progress)?;
+        let subjects = subjects(self.implementations, self.named, &self.known, self.sample, &progress)?;
         let mut trials = self.more;
         if whole {
             for subject in &subjects {
@@ -340,7 +350,10 @@ fn exact_name(arguments: &Arguments) -> Option<&str> {
     let [name] = arguments.filters.as_slice() else { return None };
     // The list of tests shows a kind such as `[known]` before the name.
     arguments.exact.then(|| {
-        ["[known] ", "[convention] "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name)
+        ["[known] ", "[convention] ", "[sample] "]
+            .iter()
+            .find_map(|kind| name.strip_prefix(kind))
+            .unwrap_or(name)
     })
 }
 
@@ -416,6 +429,8 @@ struct Subject {
     implementation: Box<dyn Implementation + Send>,
     known: Option<Known>,
     named: bool,
+    /// How many cases of a sweep are run.
+    sample: u64,
     progress: Arc<Progress>,
 }
 
@@ -424,6 +439,7 @@ fn subjects(
     implementations: Vec<Box<dyn Implementation + Send>>,
     named: bool,
     files: &[PathBuf],
+    sample: u64,
     progress: &Arc<Progress>,
 ) -> Result<Vec<Arc<Subject>>, String> {
     if implementations.is_empty() {
@@ -431,7 +447,10 @@ fn subjects(
     }
     let mut subjects: Vec<Subject> = implementations
         .into_iter()
-        .map(|implementation| Subject { implementation, known: None, named, progress: Arc::clone(progress) })
+        .map(|implementation| {
+            let progress = Arc::clone(progress);
+            Subject { implementation, known: None, named, sample, progress }
+        })
         .collect();
     for file in files {
         let known = Known::load(file)?;
@@ -529,22 +548,29 @@ impl Subject {
         let (subject, test) = (Arc::clone(self), Arc::clone(sweep));
         let rules = sweep.id.split('/').next().and_then(|name| name.parse().ok());
         let about = About { subject: place, rules, nature: sweep.nature(), convention: None, retyped: None };
-        self.trial(about, (&sweep.id, &sweep.id, &sweep.location.file), Weight::Many, move |run| {
-            let sweep = &*test;
-            let judged = match run {
-                Run::Here => run_sweep(&subject.watched(), sweep, subject.known.as_ref()).judged,
-                Run::Died(how) => subject.died(&sweep.id, how),
-            };
-            ending(&judged, (&sweep.id, &sweep.title), || {
-                vec![
-                    ("title", vec![sweep.title.clone()]),
-                    ("outcome", vec![judged.detail.clone()]),
-                    ("source", sweep.sources.iter().map(ToString::to_string).collect()),
-                    ("location", vec![sweep.location.to_string()]),
-                    ("rerun", vec![subject.rerun(&sweep.id)]),
-                ]
-            })
-        })
+        let mut trial =
+            self.trial(about, (&sweep.id, &sweep.id, &sweep.location.file), Weight::Many, move |run| {
+                let sweep = &*test;
+                let judged = match run {
+                    Run::Here => {
+                        run_sample(&subject.watched(), sweep, subject.known.as_ref(), subject.sample).judged
+                    }
+                    Run::Died(how) => subject.died(&sweep.id, how),
+                };
+                ending(&judged, (&sweep.id, &sweep.title), || {
+                    vec![
+                        ("title", vec![sweep.title.clone()]),
+                        ("outcome", vec![judged.detail.clone()]),
+                        ("source", sweep.sources.iter().map(ToString::to_string).collect()),
+                        ("location", vec![sweep.location.to_string()]),
+                        ("rerun", vec![subject.rerun(&sweep.id)]),
+                    ]
+                })
+            });
+        if trial.label.kind.is_empty() && sweep.expected_cases > self.sample {
+            trial.label.kind = "sample";
+        }
+        trial
     }
 
     /// A test with its id, its name, and the file that contains it.

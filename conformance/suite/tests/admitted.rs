@@ -184,7 +184,7 @@ impl Count {
             *self.elements.entry(kind_of(entries)).or_default() += 1;
         }
         for place in places(&list, values.len(), extent, random) {
-            self.alter(case, &values, (place, list.get(&place)), extent, random, &passes);
+            self.alter(case, &values, (place, list.get(&place)), extent, random, passes);
         }
     }
 

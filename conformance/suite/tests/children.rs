@@ -326,12 +326,12 @@ fn each_death_has_its_reason() -> Result<(), String> {
 }
 
 fn a_hang_is_ended() -> Result<(), String> {
-    let ran = Fixture::new(&["a", "endless", "c"]).run(&["numpy/", "--time-limit=3"]);
+    let ran = Fixture::new(&["a", "endless", "c"]).run(&["numpy/", "--time-limit=2"]);
     ran.ends_with_status(101)?;
     ran.prints("test numpy/death/a       ... ok")?;
     ran.prints("test numpy/death/c       ... ok")?;
     let text = ran.failure("numpy/death/endless")?;
-    contains(text, "outcome      made no progress for 3 s (--time-limit), so its process was killed")
+    contains(text, "outcome      made no progress for 2 s (--time-limit), so its process was killed")
 }
 
 fn output_of_the_library_is_kept() -> Result<(), String> {

@@ -7,10 +7,11 @@ use broadcheck_faults::{CATALOGUE, Class, Escape, Fault, Faulty, INEXPRESSIBLE, 
 use broadcheck_spec::{Case, Suite};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
-fn suite() -> Suite {
-    Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"))
-}
+/// Loaded once for all tests.
+static SUITE: LazyLock<Suite> =
+    LazyLock::new(|| Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")));
 
 /// The faults that are hunted here: those that are not listed as survivors of this, and of the six newest and
 /// largest classes every fifth. `broadcheck faults` hunts all of them.
@@ -23,8 +24,7 @@ fn hunted(escapes: Escape) -> Vec<&'static Fault> {
 
 #[test]
 fn without_a_fault_the_engine_passes_every_case() {
-    let suite = suite();
-    let cases: Vec<&Case> = suite.cases.iter().collect();
+    let cases: Vec<&Case> = SUITE.cases.iter().collect();
     let judged = run_cases(&Faulty::sound(), &cases, None);
     let failed: Vec<String> = cases
         .iter()
@@ -42,8 +42,7 @@ fn without_a_fault_no_request_distinguishes_the_engine_from_the_reference() {
 
 #[test]
 fn every_fault_that_is_not_listed_is_caught_by_the_cases_alone() {
-    let suite = suite();
-    let cases = Cases::new(&suite.cases);
+    let cases = Cases::new(&SUITE.cases);
     let faults = hunted(Escape::Cases);
     let survivors: Vec<&str> =
         faults.par_iter().filter(|fault| first_case(fault, &cases).is_none()).map(|fault| fault.id).collect();

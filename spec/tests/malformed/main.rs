@@ -376,5 +376,5 @@ fn no_more_than_a_hundred_errors_are_kept() {
     let many = format!("format: 1\nrules: numpy\ncases:\n{}", "  - {id: 3}\n".repeat(150));
     let errors = errors(&many);
     assert_eq!((errors.errors().len(), errors.more()), (LoadErrors::MAX_PER_FILE, 50));
-    assert!(errors.to_string().ends_with("and 50 more"));
+    assert!(errors.to_string().ends_with("and 50 more: correct these to see them"));
 }

@@ -6,6 +6,8 @@ use broadcheck_spec::hides;
 
 /// The maximum length of a message, in characters.
 const MAX_MESSAGE: usize = 4000;
+/// The maximum length of a message, in lines.
+const MAX_LINES: usize = 60;
 /// The maximum length of a name or version, in characters.
 const MAX_NAME: usize = 80;
 
@@ -21,11 +23,11 @@ impl Report {
                 entry.detail = message(&entry.detail);
                 let lines = entry.request.iter_mut().chain(&mut entry.expectation).chain(&mut entry.sources);
                 for text in lines.chain([&mut entry.title, &mut entry.location, &mut entry.rerun]) {
-                    *text = visible(text);
+                    *text = one_line(text);
                 }
             }
             for leftover in &mut run.leftovers {
-                leftover.case = visible(&leftover.case);
+                leftover.case = one_line(&leftover.case);
                 leftover.reason = visible(&leftover.reason);
             }
         }
@@ -35,12 +37,23 @@ impl Report {
 
 /// A name, in one line.
 pub(super) fn name(text: &str) -> String {
-    shortened(&visible(text).replace('\n', " "), MAX_NAME)
+    shortened(&one_line(text), MAX_NAME)
+}
+
+fn one_line(text: &str) -> String {
+    visible(text).replace('\n', " ")
 }
 
 /// A message, which may have several lines.
 fn message(text: &str) -> String {
-    shortened(&visible(text), MAX_MESSAGE)
+    let text = visible(text);
+    match text.match_indices('\n').nth(MAX_LINES - 1) {
+        None => shortened(&text, MAX_MESSAGE),
+        Some((end, _)) => {
+            let more = text[end + 1..].lines().count();
+            format!("{}\n... ({more} more lines)", shortened(&text[..end], MAX_MESSAGE))
+        }
+    }
 }
 
 /// The text with every invisible character escaped, as in `\u{1b}`.
@@ -129,6 +142,14 @@ mod tests {
             "{document}"
         );
         assert_eq!(serde_json::from_str::<Vec<String>>(&document).unwrap(), [text]);
+    }
+
+    #[test]
+    fn messages_of_many_lines_are_cut_between_lines() {
+        let lines = |count: usize| (0..count).map(|line| line.to_string()).collect::<Vec<_>>().join("\n");
+        assert_eq!(message(&lines(MAX_LINES)), lines(MAX_LINES));
+        assert_eq!(message(&lines(MAX_LINES + 2)), lines(MAX_LINES) + "\n... (2 more lines)");
+        assert_eq!(message(&"\n".repeat(4000)).lines().count(), MAX_LINES + 1);
     }
 
     #[test]

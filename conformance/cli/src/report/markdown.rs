@@ -34,8 +34,8 @@ pub fn render(report: &Report) -> String {
         for leftover in &run.leftovers {
             let _ = writeln!(
                 text,
-                "\n- The known failure `{}` of {} matches no case of the suite: {}",
-                leftover.case,
+                "\n- The known failure {} of {} matches no case of the suite: {}",
+                inline(&leftover.case),
                 inline(&run.name),
                 inline(&leftover.reason)
             );
@@ -145,9 +145,11 @@ pub(super) fn fence_for(text: &str) -> String {
     "`".repeat(longest.max(2) + 1)
 }
 
-/// Text inside an HTML element.
+/// Text inside a line of an HTML element. A line feed would end the element where markdown contains it, and
+/// an `@` would notify somebody: GitHub reads no mention across a comment.
 pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let entities = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    entities.replace(['\n', '\r'], " ").replace('@', "@<!-- -->")
 }
 
 /// Text inside a line of markdown, such as a table cell.
@@ -157,7 +159,7 @@ pub(crate) fn inline(text: &str) -> String {
         if matches!(char, '|' | '*' | '_' | '`' | '[' | ']' | '\\') {
             out.push('\\');
         }
-        out.push(if char == '\n' { ' ' } else { char });
+        out.push(char);
     }
     out
 }

@@ -105,6 +105,21 @@ fn markdown_escapes_what_it_contains() {
 }
 
 #[test]
+fn markdown_mentions_nobody_and_stays_in_its_elements() {
+    let mut failed = entry("a", Status::Failed, Some(DifferenceKind::Values));
+    failed.title = "one\n\n</summary>\n@team two".into();
+    let mut report = report(vec![failed], true);
+    report.runs[0].name = "@team".into();
+    let (case, reason) = ("<img src=x>`@team`\n# a".into(), "why".into());
+    report.runs[0].leftovers.push(Leftover { case, reason });
+    for report in [report.clone(), report.cleaned()] {
+        let text = markdown::render(&report);
+        assert!(text.contains(": one  &lt;/summary&gt; @<!-- -->team two</summary>"), "{text}");
+        assert!(!text.contains("@team") && !text.contains("<img") && !text.contains("\n# a"), "{text}");
+    }
+}
+
+#[test]
 fn reports_are_distinguished_from_other_files() {
     let report = report(vec![entry("a", Status::Passed, None)], true);
     assert!(json::is_report(&json::render(&report)));

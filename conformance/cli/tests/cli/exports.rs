@@ -21,7 +21,7 @@ const SMALL: [&str; 4] = ["--rules", "none", "--consumers", "none"];
 
 #[test]
 fn a_kit_contains_the_suite_in_both_formats() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let kit = directory.path().join("deep/kit");
     assert!(export(&kit, &[]).starts_with(kit.to_str().unwrap()));
     let suite = Suite::builtin().unwrap();
@@ -238,7 +238,7 @@ fn assert_json(kit: &Path, suite: &Suite) {
 
 #[test]
 fn an_export_of_one_dtype_contains_retyped_cases() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let printed = export(directory.path(), &["--dtypes", "f32", "--format", "json"]);
     let manifest = manifest(directory.path());
     let suite = Suite::builtin().unwrap();
@@ -261,7 +261,7 @@ fn an_export_of_one_dtype_contains_retyped_cases() {
 
 #[test]
 fn a_selection_is_recorded_with_what_it_leaves_out() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let options = ["--rules", "numpy", "--operation", "elementwise,broadcast", "--functions", "add,multiply"];
     let more = ["--conventions", "unused-operands", "--filter", "numpy/*", "--no-sweeps", "--format", "json"];
     let printed = export(directory.path(), &[&options[..], &more].concat());
@@ -309,7 +309,7 @@ fn a_selection_is_recorded_with_what_it_leaves_out() {
 
 #[test]
 fn a_kit_is_no_larger_than_max_bytes() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let kit = directory.path();
     let few = ["--filter", "theano/patterns/{six,seven,eight}*", "--format", "json", "--consumers", "none"];
     let size = |kit: &Path| -> u64 {
@@ -327,7 +327,7 @@ fn a_kit_is_no_larger_than_max_bytes() {
 
 #[test]
 fn an_export_is_the_same_twice_and_replaces_its_own_files_and_no_others() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let [kit, other] = ["kit", "other"].map(|name| directory.path().join(name));
     export(&kit, &SMALL);
     export(&other, &SMALL);
@@ -350,7 +350,7 @@ fn an_export_is_the_same_twice_and_replaces_its_own_files_and_no_others() {
     assert_eq!(fs::read_to_string(&changed).unwrap(), "mine");
     assert_eq!(fs::read(kit.join("manifest.json")).unwrap(), before);
     // A manifest of another program.
-    let other = tempfile::tempdir().unwrap();
+    let other = scratch();
     let path = write(other.path(), "manifest.json", "{\"name\": \"an extension\"}");
     complains("manifest.json", &["export", "--out", other.path().to_str().unwrap()]);
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"name\": \"an extension\"}");
@@ -369,7 +369,7 @@ fn listing(path: &str) -> String {
 
 #[test]
 fn a_manifest_cannot_reach_outside_the_directory() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let kit = directory.path().join("kit");
     fs::create_dir(&kit).unwrap();
     let outside = write(directory.path(), "mine", "");
@@ -385,7 +385,7 @@ fn a_manifest_cannot_reach_outside_the_directory() {
 fn links_and_pipes_are_neither_followed_nor_opened() {
     use std::os::unix::fs::symlink;
     let refused = |name: &str, listed: &str, prepare: &dyn Fn(&Path)| {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = scratch();
         let kit = directory.path().join("kit");
         fs::create_dir(&kit).unwrap();
         fs::create_dir(directory.path().join("elsewhere")).unwrap();
@@ -413,7 +413,7 @@ fn links_and_pipes_are_neither_followed_nor_opened() {
         assert!(made.success());
     });
     // The manifest itself, and a directory that the kit needs.
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let out = directory.path().to_str().unwrap();
     symlink("/dev/zero", directory.path().join("manifest.json")).unwrap();
     complains("manifest.json: found a symbolic link", &["export", "--out", out]);
@@ -443,7 +443,7 @@ fn age(kit: &Path) {
 
 #[test]
 fn an_update_is_described_by_id() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let [kit, new] = ["kit", "new"].map(|name| directory.path().join(name));
     export(&kit, &SMALL);
     export(&new, &SMALL);
@@ -500,7 +500,7 @@ fn an_update_is_described_by_id() {
 /// Kits of version 0.1.0 have a manifest without ids, and cases without `since` and `admitted`.
 #[test]
 fn a_kit_of_the_first_format_can_be_compared_and_updated() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let [kit, new] = ["kit", "new"].map(|name| directory.path().join(name));
     let options =
         ["--rules", "theano", "--filter", "theano/{patterns/two*,gradient*,flags*}", "--format", "json"];

@@ -108,7 +108,9 @@ fn nan_of(dtype: DType) -> Scalar {
 mod tests {
     use super::*;
     use broadcheck_reference::Reference;
-    use broadcheck_spec::{Data, Expression, Function, Implementation, Operand, Operation, Outcome, Rules};
+    use broadcheck_spec::{
+        Data, Expression, Function, Implementation, Operand, Operation, Outcome, Rules, Tensor,
+    };
 
     fn op(place: usize) -> Expression {
         Expression::operand(place)
@@ -126,10 +128,8 @@ mod tests {
 
     /// What the reference answers.
     fn expected(request: &Request) -> ExpectedResult {
-        match Reference::new().run(request) {
-            Outcome::Success(success) => ExpectedResult::from(success.tensor),
-            other => panic!("{other:?}"),
-        }
+        let Outcome::Success(success) = Reference::new().run(request) else { panic!("{request:?}") };
+        ExpectedResult::from(success.tensor)
     }
 
     /// The entries of a scalar, where the reference's value is expected.
@@ -193,8 +193,11 @@ mod tests {
         let exp = call(Function::Multiply, [call(Function::Exp, [op(0)]), op(1)]);
         let request = request(Operation::Elementwise { expression: exp }, &f64s(&[1.0, 0.0]));
         let expected = ExpectedResult { any_zero_sign: true, ..expected(&request) };
-        let list = admitted(&request, &expected, Latitude::ANY).unwrap();
-        assert_eq!(list[&0], values(&[-0.0, 0.0]));
+        let list = |expected| admitted(&request, &expected, Latitude::ANY).unwrap();
+        assert_eq!(list(expected.clone())[&0], values(&[-0.0, 0.0]));
+        // Also where nothing but the expected value is known, because its shape is another one.
+        let tensor = Tensor::new([2], vec![0.0, 1.0]).unwrap();
+        assert_eq!(list(ExpectedResult { tensor, ..expected }), [(0, values(&[-0.0, 0.0]))].into());
     }
 
     #[test]
@@ -205,6 +208,9 @@ mod tests {
         let [numbers, Admitted::Value(nan)] = gradient(abs, &edge)[..] else { panic!("an interval and NaN") };
         assert_eq!(numbers, between(f64::NEG_INFINITY, f64::INFINITY));
         assert_eq!(nan.to_bits(), f64::NAN.to_bits());
+        // 1/maximum(0, -0) is an infinity of either sign.
+        let quotient = call(Function::Divide, [op(0), call(Function::Maximum, [op(1), op(2)])]);
+        assert_eq!(gradient(quotient, &f64s(&[1.0, 0.0, -0.0])), everything(DType::F64));
         let less = call(Function::Less, [call(Function::Log, [op(0)]), op(1)]);
         assert_eq!(elementwise(less, &edge), [false, true].map(|value| Admitted::Value(Scalar::Bool(value))));
         let limits = |dtype| match everything(dtype)[..] {
@@ -260,7 +266,7 @@ mod tests {
         let of = |expression: Expression, operands: &[f64], value: f64| {
             let request = request(Operation::Elementwise { expression }, &f64s(operands));
             let mut expected = expected(&request);
-            expected.tensor = broadcheck_spec::Tensor::new([], vec![value]).unwrap();
+            expected.tensor = Tensor::new([], vec![value]).unwrap();
             admitted(&request, &expected, Latitude::ANY)
         };
         let error = of(call(Function::Exp, [op(0)]), &[1.0], 2.71).unwrap_err();
@@ -270,9 +276,9 @@ mod tests {
         // For a gradient as well.
         let operation = Operation::Gradient { expression: call(Function::Exp, [op(0)]), wrt: 0 };
         let request = request(operation, &f64s(&[1.0]));
-        let wrong = ExpectedResult::from(broadcheck_spec::Tensor::new([], vec![2.71]).unwrap());
+        let wrong = ExpectedResult::from(Tensor::new([], vec![2.71]).unwrap());
         assert!(admitted(&request, &wrong, Latitude::ANY).unwrap().is_empty());
-        let of_another_dtype = ExpectedResult::from(broadcheck_spec::Tensor::new([], vec![2.71f32]).unwrap());
+        let of_another_dtype = ExpectedResult::from(Tensor::new([], vec![2.71f32]).unwrap());
         assert!(admitted(&request, &of_another_dtype, Latitude::ANY).unwrap().is_empty());
     }
 }

@@ -14,6 +14,9 @@
 //! | `RULES-transposed`, `RULES-equal-buffers` | `from` and `to`: numbers of rows of 2 to 512 |
 //! | `RULES-permuted` | `from` and `to`: ranks of 3 to 12 |
 //! | `RULES-offsets` | `from` and `to`: lengths of 1 to 128 |
+//! | `RULES-reversed` | `from` and `to`: lengths of 2 to 512 |
+//! | `none-view-operands`, `numpy-view-operands`, `theano-view-operands` | `from` and `to`: 3 to 32 operands |
+//! | `RULES-sums` | `from` and `to`: numbers of contributions from 2 to 4096 |
 //! | `numpy-rewrites-…`, `numpy-constants-…`, `numpy-programs-…` | nothing |
 //! | `none-operands`, `numpy-operands`, `theano-operands` | `operands` 3 to 4, `length` 2 to 9, `unused` 0 to 2 |
 //! | `RULES-sequences` | `length` 2 to 100 |
@@ -26,9 +29,11 @@ mod long;
 mod many;
 mod operands;
 mod patterns;
+mod reversed;
 mod rewrites;
 mod run;
 mod sequences;
+mod sums;
 mod views;
 
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};

@@ -10,6 +10,8 @@
 //! elements at `offset` + Σ i_k · stride_k of the buffers.
 
 use super::long::{RequestAndResult, case, elementwise, fold, tensor};
+use super::reversed::{operands, reversed};
+use super::sums::sums;
 use crate::retype::data;
 use broadcheck_spec::{
     Case, DType, Expression, Function, Operand, Operation, Request, RuleSet, Rules, Shape, Sweep,
@@ -28,6 +30,12 @@ pub(super) enum Kind {
     Offsets,
     /// Operands that read equal buffers in different ways. The size is the number of rows.
     EqualBuffers,
+    /// Negative strides. The size is the length.
+    Reversed,
+    /// Offsets of several operands. The size is their number.
+    Operands,
+    /// Sums of a gradient. The size is the number of contributions.
+    Sums,
 }
 
 /// The size of the widest vectors, in bytes.
@@ -40,9 +48,13 @@ static NAMES: LazyLock<Vec<(String, RuleSet, Kind)>> = LazyLock::new(|| {
         ("permuted", Kind::Permuted),
         ("offsets", Kind::Offsets),
         ("equal-buffers", Kind::EqualBuffers),
+        ("reversed", Kind::Reversed),
+        ("view-operands", Kind::Operands),
+        ("sums", Kind::Sums),
     ];
-    let rules = RuleSet::ALL.into_iter().filter(|&rules| rules != RuleSet::Bidirectional);
-    rules.flat_map(|rules| kinds.map(|(name, kind)| (format!("{rules}-{name}"), rules, kind))).collect()
+    let all = RuleSet::ALL.into_iter().flat_map(|rules| kinds.map(|(name, kind)| (name, rules, kind)));
+    let all = all.filter(|&(_, rules, kind)| kind.is_for(rules));
+    all.map(|(name, rules, kind)| (format!("{rules}-{name}"), rules, kind)).collect()
 });
 
 /// The names of the sweeps.
@@ -63,21 +75,35 @@ pub(super) struct Views {
 }
 
 /// A request with its result, not made yet.
-struct Arrangement {
-    name: String,
-    make: Box<dyn FnOnce() -> RequestAndResult>,
+pub(super) struct Arrangement {
+    pub(super) name: String,
+    pub(super) make: Box<dyn FnOnce() -> RequestAndResult>,
 }
 
 impl Arrangement {
-    fn new(name: String, make: impl FnOnce() -> RequestAndResult + 'static) -> Arrangement {
+    pub(super) fn new(name: String, make: impl FnOnce() -> RequestAndResult + 'static) -> Arrangement {
         Arrangement { name, make: Box::new(make) }
     }
 }
 
 impl Kind {
+    /// Whether the views are possible under a rule set.
+    fn is_for(self, rules: RuleSet) -> bool {
+        match (rules, self) {
+            (RuleSet::Bidirectional, _) => false,
+            // Two operands at most; no stretched axis to sum over.
+            (RuleSet::Pdpd | RuleSet::Xla, kind) => kind != Kind::Operands,
+            (RuleSet::None, kind) => kind != Kind::Sums,
+            (RuleSet::Numpy | RuleSet::Theano, _) => true,
+        }
+    }
+
     /// The supported sizes.
     fn limits(self) -> RangeInclusive<usize> {
         match self {
+            Kind::Reversed => 2..=512,
+            Kind::Operands => 3..=32,
+            Kind::Sums => 2..=4096,
             Kind::Transposed | Kind::EqualBuffers => 2..=512,
             Kind::Permuted => 3..=12,
             Kind::Offsets => 1..=128,
@@ -115,6 +141,9 @@ impl Views {
             Kind::Permuted => permuted,
             Kind::Offsets => offsets,
             Kind::EqualBuffers => equal_buffers,
+            Kind::Reversed => reversed,
+            Kind::Operands => operands,
+            Kind::Sums => sums,
         };
         let rules = self.rules;
         self.sizes.clone().flat_map(move |size| {
@@ -285,13 +314,13 @@ fn equal_buffers(rules: RuleSet, rows: usize) -> Vec<Arrangement> {
 }
 
 /// The dtypes of 1, 2, 4 and 8 bytes.
-fn dtypes(rules: RuleSet) -> [DType; 4] {
+pub(super) fn dtypes(rules: RuleSet) -> [DType; 4] {
     // A sum of two u8 that differ enough would wrap.
     let byte = if rules == RuleSet::Pdpd { DType::I8 } else { DType::U8 };
     [DType::F64, DType::F32, DType::I16, byte]
 }
 
-fn bytes(dtype: DType) -> usize {
+pub(super) fn bytes(dtype: DType) -> usize {
     match dtype {
         DType::F64 | DType::I64 | DType::U64 => 8,
         DType::F32 | DType::I32 | DType::U32 => 4,
@@ -302,24 +331,24 @@ fn bytes(dtype: DType) -> usize {
 
 /// How an operand reads its buffer.
 #[derive(Clone)]
-struct Side {
-    shape: Vec<usize>,
+pub(super) struct Side {
+    pub(super) shape: Vec<usize>,
     /// The strides of a view; `None` for a dense operand.
     strides: Option<Vec<i64>>,
     offset: usize,
     /// The stride for each axis of the result.
     read: Vec<i64>,
     /// theano: the flags, if any is true.
-    flags: Option<Vec<bool>>,
+    pub(super) flags: Option<Vec<bool>>,
     /// pdpd: the axis, if it is not the last possible one.
     axis: Option<i64>,
     /// The length of the buffer.
-    length: usize,
+    pub(super) length: usize,
 }
 
 impl Side {
     /// A view of the shape of the result.
-    fn view(shape: &[usize], strides: &[i64], offset: usize) -> Side {
+    pub(super) fn view(shape: &[usize], strides: &[i64], offset: usize) -> Side {
         Side {
             shape: shape.to_vec(),
             strides: Some(strides.to_vec()),
@@ -332,7 +361,7 @@ impl Side {
     }
 
     /// A dense operand that is stretched along some of the axes of the result.
-    fn dense(rules: RuleSet, result: &[usize], stretched: &[bool]) -> Side {
+    pub(super) fn dense(rules: RuleSet, result: &[usize], stretched: &[bool]) -> Side {
         let own = |axis: usize| if stretched[axis] { 1 } else { result[axis] };
         let mut shape: Vec<usize> = (0..result.len()).map(own).collect();
         let read = strides_in_order(&shape, &(0..shape.len()).collect::<Vec<_>>());
@@ -358,7 +387,7 @@ impl Side {
     }
 
     /// The operand, where element k of the buffer is `number(k)`.
-    fn operand(&self, name: &str, dtype: DType, number: impl Fn(usize) -> i64) -> Operand {
+    pub(super) fn operand(&self, name: &str, dtype: DType, number: impl Fn(usize) -> i64) -> Operand {
         let values = data(dtype, (0..self.length).map(number));
         let shape = Shape::from(self.shape.as_slice());
         let operand = match &self.strides {
@@ -373,7 +402,7 @@ impl Side {
     }
 
     /// The place in the buffer of each element of the result, row by row.
-    fn places(&self, result: &[usize]) -> Vec<usize> {
+    pub(super) fn places(&self, result: &[usize]) -> Vec<usize> {
         let mut places = vec![signed(self.offset)];
         for (&length, &stride) in result.iter().zip(&self.read) {
             let steps = move |place: i64| (0..length).map(move |step| place + signed(step) * stride);
@@ -392,7 +421,7 @@ fn reach(shape: &[usize], strides: &[i64], offset: usize) -> usize {
     offset + steps.sum::<usize>() + 1
 }
 
-fn signed(number: usize) -> i64 {
+pub(super) fn signed(number: usize) -> i64 {
     i64::try_from(number).expect("small")
 }
 
@@ -418,7 +447,7 @@ fn right(dtype: DType, rules: RuleSet, k: usize) -> i64 {
 }
 
 /// The function of two operands, and its value for two elements.
-fn function(rules: RuleSet) -> (Function, fn(i64, i64) -> i64) {
+pub(super) fn function(rules: RuleSet) -> (Function, fn(i64, i64) -> i64) {
     match rules {
         // Systems have their own rules for subtraction there.
         RuleSet::Pdpd => (Function::Add, |a, b| a + b),
@@ -428,14 +457,20 @@ fn function(rules: RuleSet) -> (Function, fn(i64, i64) -> i64) {
     }
 }
 
-fn rules_for(rules: RuleSet, partner: &Side) -> Rules {
+pub(super) fn rules_for(rules: RuleSet, partner: &Side) -> Rules {
     match partner.axis {
         Some(axis) => Rules::Pdpd { axis: Some(axis) },
         None => Rules::from(rules),
     }
 }
 
-fn computed(rules: RuleSet, dtype: DType, first: &Side, second: &Side, shape: &[usize]) -> RequestAndResult {
+pub(super) fn computed(
+    rules: RuleSet,
+    dtype: DType,
+    first: &Side,
+    second: &Side,
+    shape: &[usize],
+) -> RequestAndResult {
     let (function, value) = function(rules);
     let places = first.places(shape).into_iter().zip(second.places(shape));
     let result = places.map(|(a, b)| value(left(dtype, rules, a), right(dtype, rules, b)));
@@ -468,7 +503,7 @@ fn copied(rules: RuleSet, dtype: DType, view: &Side) -> RequestAndResult {
 
 /// The gradient of the sum of a · b by one of them: at each of its elements, the sum of what it is multiplied
 /// by.
-fn gradient(
+pub(super) fn gradient(
     rules: RuleSet,
     dtype: DType,
     view: &Side,

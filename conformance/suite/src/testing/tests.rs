@@ -4,6 +4,7 @@ use super::*;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{Capabilities, Outcome, Request, RuleSet};
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Refuses every request.
 struct Refuses(Capabilities);
@@ -85,9 +86,9 @@ fn a_known_failure_passes_while_it_fails() {
 fn a_library_that_declares_nothing_fails() {
     let nothing = Capabilities { rules: Vec::new(), ..Capabilities::all() };
     let reference: Box<dyn Implementation + Send> = Box::new(Reference::new());
-    let Err(error) = Tests::several([reference, Box::new(Refuses(nothing))]).trials(None) else {
-        panic!("nothing is judged")
-    };
+    let tests = Tests::several([reference, Box::new(Refuses(nothing))]);
+    let tests = tests.cases(file("none-shapes.yaml")).cases(file("none-sweeps.yaml"));
+    let Err(error) = tests.trials(None) else { panic!("nothing is judged") };
     assert_eq!(error, "`refuses`: found no case within its declared capabilities, expected at least one");
     assert!(Tests::several([]).trials(None).is_err_and(|error| error.starts_with("found no implementation")));
 }
@@ -122,8 +123,44 @@ fn a_run_of_one_test_loads_one_file() {
             assert!(trials.iter().any(|trial| trial.label.name == *id), "{name}");
         }
     }
-    let trials = Tests::new(Reference::new()).trials(exact_name(&exact("suite/is-whole"))).unwrap();
-    assert_eq!(trials.len(), suite.cases.len() + suite.sweeps.len());
+    let (all, is_whole) = Tests::new(Reference::new()).suite(exact_name(&exact("suite/is-whole"))).unwrap();
+    assert!(is_whole);
+    assert_eq!((all.cases.len(), all.sweeps.len()), (suite.cases.len(), suite.sweeps.len()));
     let part = Arguments { filters: vec![suite.cases[0].id.clone()], ..Arguments::default() };
     assert_eq!(exact_name(&part), None);
+}
+
+/// The reference, which counts its requests.
+struct Counts(Arc<AtomicUsize>);
+
+impl Implementation for Counts {
+    fn name(&self) -> &str {
+        "counts"
+    }
+    fn version(&self) -> &str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        Reference.capabilities()
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Reference.run(request)
+    }
+}
+
+#[test]
+fn a_sample_of_a_sweep_passes_as_the_whole_does() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let tests = || Tests::new(Counts(Arc::clone(&asked))).cases(file("none-sweeps.yaml")).sample_sweeps(50);
+    let kind = |id: &str| {
+        let trials = tests().trials(None).unwrap();
+        trials.iter().find(|trial| trial.label.name == id).unwrap().label.kind
+    };
+    assert_eq!(kind("none/relations/is-numpy-at-rank-four"), "sample");
+    assert_eq!(kind("none/long/beyond-sixteen-bits"), "");
+    assert_eq!(counts(tests(), "none/relations/is-numpy-at"), [1, 0, 0]);
+    // At most two requests for each case.
+    let asked = asked.load(Ordering::Relaxed);
+    assert!((20..300).contains(&asked), "{asked} requests");
 }

@@ -134,8 +134,8 @@ struct Entries {
 
 impl Bench {
     fn new(tests: Tests, progress: Arc<Progress>) -> Result<Bench, String> {
-        let Tests { implementations, named, known, cases, more, .. } = tests;
-        let subjects = subjects(implementations, named, &known, &progress)?;
+        let Tests { implementations, named, known, cases, more, sample, .. } = tests;
+        let subjects = subjects(implementations, named, &known, sample, &progress)?;
         let added = more.into_iter().map(Some).collect();
         Ok(Bench { subjects, added, cases, files: HashMap::new(), progress })
     }

@@ -103,24 +103,16 @@ impl Comparison {
     /// # Errors
     /// No implementation is in both reports, or a report contains a name twice.
     pub(crate) fn of(old: &Recorded, new: &Recorded) -> Result<Comparison, String> {
-        for (which, report) in [("OLD", old), ("NEW", new)] {
-            let mut seen = HashSet::new();
-            if let Some(twice) = report.implementations.iter().find(|run| !seen.insert(&run.name)) {
-                return Err(format!("{which}: found two implementations `{}`, expected one", twice.name));
-            }
-        }
-        let by_name = |report: &Recorded, name: &str| -> Option<usize> {
-            report.implementations.iter().position(|run| run.name == name)
-        };
+        let (before, after) = (by_name("OLD", old)?, by_name("NEW", new)?);
         let mut runs = Vec::new();
         let mut new_runs = Vec::new();
         for run in &new.implementations {
-            match by_name(old, &run.name) {
-                Some(place) => runs.push(RunComparison::of(&old.implementations[place], run)),
+            match before.get(run.name.as_str()) {
+                Some(old) => runs.push(RunComparison::of(old, run)),
                 None => new_runs.push(title(run)),
             }
         }
-        let gone = old.implementations.iter().filter(|run| by_name(new, &run.name).is_none());
+        let gone = old.implementations.iter().filter(|run| !after.contains_key(run.name.as_str()));
         let gone_runs: Vec<String> = gone.map(title).collect();
         if runs.is_empty() {
             return Err(format!(
@@ -196,6 +188,17 @@ impl Comparison {
         }
         remarks
     }
+}
+
+/// The implementations of a report by name. An error if two have the same.
+fn by_name<'a>(which: &str, report: &'a Recorded) -> Result<HashMap<&'a str, &'a RecordedRun>, String> {
+    let mut by_name = HashMap::new();
+    for run in &report.implementations {
+        if by_name.insert(run.name.as_str(), run).is_some() {
+            return Err(format!("{which}: found two implementations `{}`, expected one", run.name));
+        }
+    }
+    Ok(by_name)
 }
 
 fn title(run: &RecordedRun) -> String {

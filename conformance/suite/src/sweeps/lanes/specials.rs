@@ -1,11 +1,11 @@
 //! The special values of each dtype.
 
-use super::formulas::{Format, float, integer, power_of_two};
+use super::super::arithmetic::{Format, float, integer, power_of_two};
 use broadcheck_spec::{DType, NumberKind, Scalar};
 
 /// The values at which kernels go wrong, without subnormals: NaN, infinities, zeros, the ends of the range
 /// and their neighbours, powers of two and their neighbours, and numbers that are not exact reciprocals.
-pub(super) fn specials(dtype: DType) -> Vec<Scalar> {
+pub(in super::super) fn specials(dtype: DType) -> Vec<Scalar> {
     match dtype.kind() {
         NumberKind::Float => floats(dtype),
         NumberKind::Integer => integers(dtype),
@@ -14,7 +14,7 @@ pub(super) fn specials(dtype: DType) -> Vec<Scalar> {
 }
 
 /// Subnormal numbers, and what they meet at the ends of their range; empty for a dtype other than a float.
-pub(super) fn subnormals(dtype: DType) -> Vec<Scalar> {
+pub(in super::super) fn subnormals(dtype: DType) -> Vec<Scalar> {
     if !dtype.is_float() {
         return Vec::new();
     }

@@ -1,0 +1,3 @@
+module example.org/broadcasting
+
+go 1.18

@@ -1,0 +1,112 @@
+// Runs the cases against an adapter: as tests of node:test, or at once.
+import { Adapter, Skipped } from "./adapter.js";
+import { allCases, glob, inDtypes, manifest } from "./kit.js";
+import { judge } from "./judge.js";
+import { show } from "./numbers.js";
+
+/**
+ * Registers one test of `node:test` per case, named by its id.
+ *
+ * A case that the adapter does not declare is skipped, with the reason. A known failure is a TODO that must fail. A case
+ * of a convention that the adapter does not declare passes, or is skipped as different.
+ */
+export async function run(given, options = {}) {
+    const { test } = await import("node:test");
+    const { adapter, selected, known } = prepare(given, options);
+    for (const found of selected) {
+        const missing = adapter.missing(found);
+        test(found.name, { skip: missing }, async (t) => {
+            const outcome = await tried(adapter, found, known);
+            if (outcome.status === "known") t.todo(outcome.reason);
+            if (outcome.status === "differs") return t.skip(`differs from the convention ${found.convention}`);
+            if (outcome.status === "skipped") return t.skip(outcome.reason);
+            if (outcome.status !== "passed") throw outcome.error ?? new Error(outcome.text);
+        });
+    }
+    if (!selected.some((found) => !adapter.missing(found))) {
+        test("at least one case can be asked", () => {
+            throw new Error(`${adapter.name} declares no case of this selection, expected at least one`);
+        });
+    }
+}
+
+/** Runs the cases, and returns `{counts, failures, skipped, conventions}`. */
+export async function check(given, options = {}) {
+    const { adapter, selected, known } = prepare(given, options);
+    const report = { counts: { passed: 0, failed: 0, known: 0, differs: 0, skipped: 0 }, failures: [], skipped: new Map(), conventions: new Map() };
+    for (const found of selected) {
+        const missing = adapter.missing(found);
+        const outcome = missing ? { status: "skipped", reason: missing } : await tried(adapter, found, known);
+        report.counts[outcome.status] += 1;
+        if (outcome.status === "failed") report.failures.push({ id: found.name, text: outcome.text });
+        if (outcome.status === "skipped") report.skipped.set(outcome.reason, (report.skipped.get(outcome.reason) ?? 0) + 1);
+        if (found.convention && ["passed", "differs"].includes(outcome.status)) {
+            const counts = report.conventions.get(found.convention) ?? { agrees: 0, differs: 0 };
+            counts[outcome.status === "passed" ? "agrees" : "differs"] += 1;
+            report.conventions.set(found.convention, counts);
+        }
+    }
+    return report;
+}
+
+function prepare(given, { filter, known = given?.known ?? {}, extreme = given?.extreme ?? false, sweeps = false, kit } = {}) {
+    const adapter = given instanceof Adapter ? given : new Adapter(given);
+    const globs = filter === undefined ? [() => true] : [filter].flat().map((text) => glob(text, true));
+    const everything = allCases({ extreme: true, sweeps: true, kit });
+    const entries = Object.entries(known).map(([id, reason]) => ({ id, reason, matches: glob(id) }));
+    checkKnown(entries, everything, Object.keys(manifest(kit).sweeps_by_name ?? {}));
+    const selected = everything
+        .filter(({ file }) => (extreme || !file.startsWith("json/extreme/")) && (sweeps || !file.startsWith("json/sweeps/")))
+        .filter(({ id }) => globs.some((matches) => matches(id)))
+        .map((found) => inDtypes(found, adapter.dtypes, kit) ?? found);
+    return { adapter, selected, known: entries };
+}
+
+function checkKnown(entries, everything, sweeps) {
+    for (const { id, reason, matches } of entries) {
+        if (typeof reason !== "string" || !reason.trim()) throw new TypeError(`known["${id}"]: found no reason, expected why the library fails it`);
+        const matched = everything.filter((found) => matches(found.id));
+        if (!matched.length && !sweeps.some(matches)) throw new RangeError(`known["${id}"]: found no case with this id, expected one of this kit`);
+        if (matched.length && matched.every(({ convention }) => convention)) {
+            throw new RangeError(`known["${id}"]: found only cases that test a convention, expected a defect: leave the entry out`);
+        }
+    }
+}
+
+/** Asks one case. The status is passed, failed, known, differs or skipped. */
+async function tried(adapter, found, known) {
+    const entry = known.find(({ matches }) => matches(found.id));
+    let verdict, error;
+    try {
+        verdict = judge(found, await adapter.answer(found));
+    } catch (thrown) {
+        if (thrown instanceof Skipped) return { status: "skipped", reason: thrown.message };
+        error = thrown;
+        verdict = { passed: false, reason: `the adapter threw ${thrown?.stack ?? thrown}` };
+    }
+    const text = described(found, verdict.reason);
+    if (entry) {
+        if (!verdict.passed) return { status: "known", reason: entry.reason, text, error };
+        return { status: "failed", text: described(found, "found a right answer, expected the known failure: remove the entry") };
+    }
+    if (verdict.passed) return { status: "passed" };
+    const differs = !error && found.convention && !adapter.conventions.has(found.convention);
+    return { status: differs ? "differs" : "failed", text, error };
+}
+
+/** A case for people: what it says, what it asks, and what was wrong. */
+function described(found, reason) {
+    const written = (part) => (typeof part === "string" ? part : `${part[0]}(${part.slice(1).map(written).join(", ")})`);
+    const lines = [found.title, `clause ${found.clause}${found.since ? `, since ${found.since}` : ""}`, ""];
+    lines.push(`request: ${found.rules} ${found.operation}${found.expression === undefined ? "" : ` of ${written(found.expression)}`}`);
+    for (const field of ["wrt", "target_shape", "axis", "broadcast_dimensions"]) {
+        if (found[field] !== undefined) lines.push(`  ${field}: ${found[field]}`);
+    }
+    for (const { name, dtype, shape, strides, offset, broadcastable, values } of found.operands) {
+        const view = strides ? ` strides (${strides}) offset ${offset}` : "";
+        const flags = broadcastable ? ` broadcastable (${broadcastable})` : "";
+        const some = `${values.slice(0, 12).map(show).join(" ")}${values.length > 12 ? " ..." : ""}`;
+        lines.push(`  ${name}: ${dtype}(${shape})${view}${flags} [${some}]`);
+    }
+    return [...lines, reason].join("\n");
+}

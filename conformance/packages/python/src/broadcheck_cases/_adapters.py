@@ -1,0 +1,262 @@
+"""An adapter: an object that declares what a library supports, and passes cases to it.
+
+The names of the declared capabilities and their meaning are those of broadcheck's protocol.
+"""
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+from typing import Any, Dict, Iterable, List, Optional
+
+from . import _numbers
+from ._cases import CONVENTIONS, FUNCTIONS, OPERATIONS, PREDICATES, RULES, Case, Expression, Refusal, Result
+from ._judge import result_of
+from ._numbers import DTYPES
+
+_FLOATS = ("f64", "f32", "f16", "bf16")
+
+
+class Refused(Exception):
+    """Raised by an adapter: the library refuses the case. Give `kind`, `axis` and `operand` only if it reports them."""
+
+    def __init__(
+        self, message: str = "", kind: Optional[str] = None, axis: Optional[int] = None, operand: Optional[str] = None
+    ) -> None:
+        super().__init__(message)
+        self.refusal = Refusal(kind, axis, operand, message)
+
+
+class Skipped(Exception):
+    """Raised by an adapter: the library cannot express the case, and no capability describes why."""
+
+
+class AdapterError(Exception):
+    """An adapter cannot be loaded, or declares something that does not exist."""
+
+
+class Adapter:
+    """An adapter with its capabilities checked and completed by their defaults."""
+
+    def __init__(self, given: Any, place: str = "adapter") -> None:
+        self._place = place
+        if isinstance(given, type):
+            given = given()
+        self.given = given
+        if not callable(getattr(given, "run", None)):
+            raise AdapterError(f"{place}: found {type(given).__name__} without `run`, expected an adapter with `run(case)`")
+        self.name = str(getattr(given, "name", place))
+        self.version = str(getattr(given, "version", ""))
+        self.rules = self._words("rules", RULES)
+        self.operations = self._words("operations", (*OPERATIONS, "strided"))
+        self.functions = self._words("functions", FUNCTIONS, optional=True)
+        self.dtypes = self._words("dtypes", DTYPES)
+        conventions = getattr(given, "conventions", ())
+        self.conventions = list(CONVENTIONS) if conventions == "all" else self._words("conventions", CONVENTIONS, optional=True)
+        self.flushed_subnormals = self._words("flushed_subnormals", _FLOATS, optional=True)
+        self.function_dtypes = self._table("function_dtypes", FUNCTIONS, DTYPES)
+        self.rule_operations = self._table("rule_operations", RULES, OPERATIONS)
+        self.rule_functions = self._table("rule_functions", RULES, FUNCTIONS)
+        self.min_rank = self._count("min_rank", 0)
+        self.max_rank = self._count("max_rank", None)
+        self.max_operands = self._count("max_operands", None)
+        self.max_calls = self._count("max_calls", None)
+        self.max_elements = self._count("max_elements", 2**28)
+        self.ordered_operands = self._flag("ordered_operands", False)
+        self.equal_ranks = self._flag("equal_ranks", False)
+        self.scalars = self._flag("scalars", True)
+        self.unused_operands = self._flag("unused_operands", True)
+        self.large_sizes = self._flag("large_sizes", True)
+
+    @staticmethod
+    def load(spec: str) -> "Adapter":
+        """The adapter `MODULE:NAME`. Raises AdapterError, which names what was found and what was expected."""
+        module_name, colon, name = spec.partition(":")
+        if not (module_name and colon and name):
+            raise AdapterError(f"found {spec!r}, expected MODULE:NAME, such as my_module:adapter")
+        try:
+            value = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not (module_name + ".").startswith(error.name + "."):
+                raise AdapterError(f"{spec}: importing {module_name} failed: {error}") from error
+            raise AdapterError(f"{spec}: no module {error.name!r} in {sys.path[0] or '.'} or the environment, expected the module of an adapter") from error
+        except Exception as error:
+            raise AdapterError(f"{spec}: importing {module_name} failed: {type(error).__name__}: {error}") from error
+        for part in name.split("."):
+            if not hasattr(value, part):
+                names = ", ".join(n for n in vars(value) if not n.startswith("_")) if hasattr(value, "__dict__") else ""
+                raise AdapterError(f"{spec}: no {part!r} in {module_name}, expected an adapter; it has: {names or 'nothing'}")
+            value = getattr(value, part)
+        return Adapter(value, spec)
+
+    def _words(self, field: str, known: Iterable[str], optional: bool = False) -> List[str]:
+        words = getattr(self.given, field, [] if optional else None)
+        if words is None:
+            raise AdapterError(f"{self._place}: no `{field}`, expected a list of: {' '.join(known)}")
+        if isinstance(words, str):
+            raise AdapterError(f"{self._place}.{field}: found the string {words!r}, expected a list of: {' '.join(known)}")
+        words = list(words)
+        for word in words:
+            if word not in tuple(known):
+                raise AdapterError(f"{self._place}.{field}: found {word!r}, expected one of: {' '.join(known)}")
+        return words
+
+    def _table(self, field: str, keys: Iterable[str], values: Iterable[str]) -> Dict[str, List[str]]:
+        table = dict(getattr(self.given, field, {}))
+        for key, words in table.items():
+            for word, known in [(key, keys), *((word, values) for word in words)]:
+                if word not in tuple(known):
+                    raise AdapterError(f"{self._place}.{field}: found {word!r}, expected one of: {' '.join(known)}")
+        return table
+
+    def _count(self, field: str, default: Optional[int]) -> Any:
+        count = getattr(self.given, field, default)
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 0):
+            raise AdapterError(f"{self._place}.{field}: found {count!r}, expected a number from 0")
+        return count
+
+    def _flag(self, field: str, default: bool) -> bool:
+        flag = getattr(self.given, field, default)
+        if not isinstance(flag, bool):
+            raise AdapterError(f"{self._place}.{field}: found {flag!r}, expected True or False")
+        return flag
+
+    def answer(self, case: Case) -> Any:
+        """What the library does with a case: a `Result` or a `Refusal`. Raises what the adapter raises."""
+        try:
+            answer = self.given.run(case)
+        except Refused as refused:
+            return refused.refusal
+        return answer if isinstance(answer, (Result, Refusal)) else result_of(answer)
+
+    def missing(self, case: Case) -> Optional[str]:
+        """Why the library cannot be asked a case: `no f16`; None if it can."""
+        if case.rules not in self.rules:
+            return f"no rule set {case.rules}"
+        operation = case.operation
+        if operation not in self.operations:
+            return f"no {operation}"
+        if operation not in self.rule_operations.get(case.rules, OPERATIONS):
+            return f"no {operation} under {case.rules}"
+        return self._missing_operands(case) or self._missing_calls(case) or self._missing_result(case)
+
+    def _missing_operands(self, case: Case) -> Optional[str]:
+        operands = case.operands
+        for operand in operands:
+            if operand.dtype not in self.dtypes:
+                return f"no {operand.dtype}"
+            if operand.is_view and "strided" not in self.operations:
+                return "no strided views"
+            if self._flushed(operand.dtype, operand.values):
+                return f"no subnormal {operand.dtype}"
+        if self.max_operands is not None and len(operands) > self.max_operands:
+            return f"no more than {self.max_operands} operands"
+        if self.equal_ranks and len({len(operand.shape) for operand in operands}) > 1:
+            return "no operands of different ranks"
+        if not self.unused_operands and case.expression is not None:
+            if {operand.name for operand in operands} - _leaves(case.expression):
+                return "no unused operands"
+        shapes = [operand.shape for operand in operands]
+        if case.target_shape is not None:
+            shapes.append(case.target_shape)
+        for shape in shapes:
+            reason = self._missing_rank(len(shape)) or self._missing_size(shape)
+            if reason:
+                return reason
+        return None
+
+    def _missing_rank(self, rank: int) -> Optional[str]:
+        if rank == 0:
+            return None if self.scalars else "no scalars"
+        if rank < self.min_rank:
+            return f"no rank below {self.min_rank}"
+        return f"no rank above {self.max_rank}" if self.max_rank is not None and rank > self.max_rank else None
+
+    def _missing_size(self, shape: Iterable[int]) -> Optional[str]:
+        large = math.prod(length or 1 for length in shape) > self.max_elements
+        return "no sizes beyond memory" if large and not self.large_sizes else None
+
+    def _missing_calls(self, case: Case) -> Optional[str]:
+        if case.expression is None:
+            return None
+        calls = case.calls()
+        if self.max_calls is not None and len(calls) > self.max_calls:
+            return f"no more than {self.max_calls} calls"
+        for function in calls:
+            if function not in self.functions:
+                return f"no {function}"
+            if function not in self.rule_functions.get(case.rules, FUNCTIONS):
+                return f"no {function} under {case.rules}"
+        if self.ordered_operands and case.rules == "pdpd":
+            if len(case.operands) > 2:
+                return "no third operand under pdpd"
+            if _order(case.expression, [operand.name for operand in case.operands]) is None:
+                return "no order other than A, B under pdpd"
+        try:
+            self._dtype_of(case.expression, {operand.name: operand.dtype for operand in case.operands})
+        except _Lacks as lacks:
+            return str(lacks)
+        return None
+
+    def _dtype_of(self, expression: Expression, dtypes: Dict[str, str]) -> str:
+        if isinstance(expression, str):
+            return dtypes[expression]
+        function = expression[0]
+        arguments = [self._dtype_of(argument, dtypes) for argument in expression[1:]]
+        values = arguments[1:] if function == "select" else arguments
+        for dtype in values:
+            if dtype not in self.function_dtypes.get(function, DTYPES):
+                raise _Lacks(f"no {function} of {dtype}")
+        return "bool" if function in PREDICATES else values[0]
+
+    def _missing_result(self, case: Case) -> Optional[str]:
+        if case.result is None:
+            assert case.refusal is not None
+            large = case.refusal.kind == "too_large" and not self.large_sizes
+            return "no sizes beyond memory" if large else None
+        shapes = [case.result.shape]
+        if case.operation == "gradient":
+            # Of the expression, whose elements are summed.
+            shapes.append(tuple(_common(case)))
+        if case.result.intermediate is not None:
+            shapes.append(case.result.intermediate.shape)
+        for shape in shapes:
+            if self.max_rank is not None and len(shape) > self.max_rank:
+                return f"no rank above {self.max_rank}"
+            if math.prod(shape) > self.max_elements:
+                return f"no result of more than {self.max_elements} elements"
+            if self._missing_size(shape):
+                return self._missing_size(shape)
+        if self._flushed(case.result.dtype, case.result.values):
+            return f"no subnormal {case.result.dtype}"
+        return None
+
+    def _flushed(self, dtype: str, values: Iterable[Any]) -> bool:
+        return dtype in self.flushed_subnormals and any(_numbers.is_subnormal(dtype, value) for value in values)
+
+
+class _Lacks(Exception):
+    pass
+
+
+def _leaves(expression: Expression) -> set:
+    if isinstance(expression, str):
+        return {expression}
+    return set().union(*(_leaves(argument) for argument in expression[1:]))
+
+
+def _common(case: Case) -> List[int]:
+    """The longest length of each axis, aligned at the right."""
+    shapes = [operand.shape[::-1] for operand in case.operands]
+    rank = max(map(len, shapes))
+    return [max(shape[axis] for shape in shapes if axis < len(shape)) for axis in range(rank)]
+
+
+def _order(expression: Expression, names: List[str]) -> Optional[int]:
+    """The operand whose shape an expression has, if A is on the left of B in each of its calls."""
+    if isinstance(expression, str):
+        return names.index(expression)
+    arguments = [_order(argument, names) for argument in expression[1:]]
+    if arguments == [0, 1]:
+        return 0
+    return arguments[0] if len(set(arguments)) == 1 else None

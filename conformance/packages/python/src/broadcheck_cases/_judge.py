@@ -1,0 +1,134 @@
+"""Compares an answer with what a case requires. The case has everything: no tolerance is applied, and no ULP counted."""
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any, List, Sequence, Tuple
+
+from . import _numbers
+from ._cases import Case, Refusal, Result
+from ._numbers import DTYPES
+
+# So many wrong elements are listed.
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an answer is right, and if not, why not. It is true if the answer is right."""
+
+    passed: bool
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+
+def judge(case: Case, answer: Any) -> Verdict:
+    """Judges an answer: a `Result`, a `Refusal`, or an array that NumPy can read."""
+    if not isinstance(answer, (Result, Refusal)):
+        answer = result_of(answer)
+    if isinstance(answer, Refusal):
+        return _judge_refusal(case, answer)
+    if case.refusal is not None:
+        return Verdict(False, f"found {_shown(answer)}, expected a refusal ({case.refusal.kind})")
+    required = case.result
+    assert required is not None
+    if answer.dtype != required.dtype:
+        return Verdict(False, f"dtype: found {answer.dtype}, expected {required.dtype}")
+    if answer.shape != required.shape:
+        return Verdict(False, f"shape: found {_tuple(answer.shape)}, expected {_tuple(required.shape)}")
+    reasons = _wrong_values(required, answer.values) + _wrong_extras(required, answer)
+    return Verdict(not reasons, "\n".join(reasons))
+
+
+def _judge_refusal(case: Case, answer: Refusal) -> Verdict:
+    required = case.refusal
+    if required is None:
+        assert case.result is not None
+        said = f": {answer.message}" if answer.message else ""
+        return Verdict(False, f"found a refusal, expected {_shown(case.result)}{said}")
+    if required.kind == "any":
+        return Verdict(True)
+    for field in ("kind", "axis", "operand"):
+        found, expected = getattr(answer, field), getattr(required, field)
+        # A library need not report it, and a case need not require it.
+        if found is not None and expected is not None and found != expected:
+            return Verdict(False, f"{field} of the refusal: found {found}, expected {expected}")
+    return Verdict(True)
+
+
+def _wrong_values(required: Result, values: Sequence[Any]) -> List[str]:
+    count = math.prod(required.shape)
+    if len(values) != count:
+        return [f"values: found {len(values)}, expected {count} for the shape {_tuple(required.shape)}"]
+    wrong = []
+    for place, (value, expected) in enumerate(zip(values, required.values)):
+        try:
+            value = _numbers.normal(required.dtype, value)
+        except ValueError as error:
+            wrong.append(f"element {_index(place, required.shape)}: {error}")
+            continue
+        entries = required.admitted.get(place)
+        if not (any(entry.admits(value) for entry in entries) if entries else _numbers.same(value, expected)):
+            admitted = " or ".join(map(str, entries)) if entries else repr(expected)
+            wrong.append(f"element {_index(place, required.shape)}: found {value!r}, expected {admitted}")
+    if len(wrong) > _LISTED:
+        wrong[_LISTED:] = [f"and {len(wrong) - _LISTED} more of {count} elements"]
+    return wrong
+
+
+def _wrong_extras(required: Result, answer: Result) -> List[str]:
+    """What is compared only if the answer has it, but is wrong where the case has none."""
+    wrong = []
+    if answer.broadcastable is not None and answer.broadcastable != required.broadcastable:
+        wrong.append(f"flags of the result: found {answer.broadcastable}, expected {required.broadcastable}")
+    found, expected = answer.intermediate, required.intermediate
+    if found is None:
+        return wrong
+    if expected is None:
+        return [*wrong, "intermediate: found one, expected none for this request"]
+    if tuple(found.shape) != expected.shape:
+        wrong.append(f"shape of the intermediate: found {_tuple(found.shape)}, expected {_tuple(expected.shape)}")
+    else:
+        dense = Result(expected.dtype or required.dtype, expected.shape, expected.values)
+        wrong += [f"intermediate: {reason}" for reason in _wrong_values(dense, found.values)]
+    return wrong
+
+
+def result_of(array: Any) -> Result:
+    """The result that an array of NumPy, or of a library that NumPy can read, contains.
+
+    Raises TypeError if it is no such array.
+    """
+    if "numpy" not in sys.modules or isinstance(array, (list, tuple, dict, str, bytes, type(None))):
+        found = "None" if array is None else f"a value of type {type(array).__name__}"
+        raise TypeError(f"found {found}, expected broadcheck_cases.Result or an array")
+    import numpy as np
+
+    array = np.asarray(array)
+    if array.dtype.name == "bfloat16":
+        return Result("bf16", array.shape, array.astype(np.float64).ravel().tolist())
+    short = {"b": "bool", "f": "f", "i": "i", "u": "u"}.get(array.dtype.kind)
+    name = short if short == "bool" else f"{short}{array.dtype.itemsize * 8}"
+    if name not in DTYPES:
+        return Result(str(array.dtype), array.shape, ())
+    return Result(name, array.shape, array.ravel().tolist())
+
+
+def _index(place: int, shape: Tuple[int, ...]) -> str:
+    index: List[int] = []
+    for length in reversed(shape):
+        index.insert(0, place % length)
+        place //= length
+    return _tuple(index)
+
+
+def _tuple(numbers: Sequence[int]) -> str:
+    return "(" + ",".join(map(str, numbers)) + ")"
+
+
+def _shown(result: Result) -> str:
+    values = " ".join(map(repr, result.values[:12])) + (" ..." if len(result.values) > 12 else "")
+    return f"{result.dtype}{_tuple(result.shape)} [{values}]"

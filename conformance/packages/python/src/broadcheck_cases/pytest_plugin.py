@@ -1,0 +1,253 @@
+"""The pytest plugin: `pytest --broadcheck my_module:adapter` runs one test per case.
+
+A case that the adapter does not declare is skipped, with the reason. A known failure is an `xfail` that must fail. A case
+of a convention that the adapter does not declare passes or `differs`, which is no failure.
+"""
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Any, Dict, Iterator, List, Optional
+
+import pytest
+
+PREFIX = "broadcheck::"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("broadcheck", "broadcasting cases (broadcheck-cases)")
+    group.addoption(
+        "--broadcheck", metavar="MODULE:NAME",
+        help="run the broadcasting cases against this adapter: one test per case, `broadcheck::ID`",
+    )
+    group.addoption(
+        "--broadcheck-filter", metavar="GLOB", action="append", default=[],
+        help="run only cases with this id, beginning of an id, or glob; may be repeated",
+    )
+    group.addoption(
+        "--broadcheck-known", metavar="FILE", action="append", default=[],
+        help="known failures, in the format of `broadcheck check --known`: YAML (needs PyYAML) or JSON; may be repeated",
+    )
+    group.addoption("--broadcheck-sweeps", action="store_true", help="run the patterns too, about 4,000 cases")
+    group.addoption("--broadcheck-kit", metavar="DIR", help="cases to use instead of those of the package: a directory that `broadcheck export` wrote")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "broadcheck: a test of a broadcasting case (see --broadcheck)")
+    spec = config.getoption("--broadcheck")
+    if spec:
+        config.pluginmanager.register(Run(config, spec), "broadcheck-run")
+
+
+class Run:
+    """The hooks of a run with an adapter."""
+
+    def __init__(self, config: pytest.Config, spec: str) -> None:
+        from . import Adapter, AdapterError
+        from ._known import KnownError, from_file, from_mapping
+
+        # `pytest`, unlike `python -m pytest`, leaves the current directory out of the path.
+        here = str(config.invocation_params.dir)
+        if here not in sys.path:
+            sys.path.insert(0, here)
+        try:
+            self.adapter = Adapter.load(spec)
+            self.known = from_mapping(getattr(self.adapter.given, "known", {}), f"{spec}.known")
+            for path in config.getoption("--broadcheck-known"):
+                self.known += from_file(path, self.adapter.version)
+        except (AdapterError, KnownError) as error:
+            raise pytest.UsageError(f"--broadcheck: {error}") from error
+        self.config = config
+        self.spec = spec
+        self.collected = 0
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_collection(self, session: pytest.Session) -> Iterator[None]:
+        """Takes the ids of cases out of the arguments, which pytest would look for among the files."""
+        given = self.config.args
+        ids = [arg[len(PREFIX):] for arg in given if arg.startswith(PREFIX)]
+        self.names = set(ids)
+        self.config.args = [arg for arg in given if not arg.startswith(PREFIX)]
+        yield
+        self.config.args = given
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: List[pytest.Item]) -> None:
+        if "::" in "".join(self.config.args) and not self.names:
+            return  # The user asked for tests of a file.
+        added = list(session.genitems(Cases.from_parent(session, nodeid="broadcheck", name="broadcheck", run=self)))
+        self.collected = len(added)
+        items.extend(added)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
+        outcome = yield
+        if not isinstance(item, CaseItem):
+            return
+        report = outcome.get_result()  # type: ignore[attr-defined]
+        if call.excinfo is not None and call.excinfo.errisinstance(Differs):
+            report.outcome = "skipped"
+            report.wasxfail = f"differs from the convention {item.case.convention}"
+            report.broadcheck_differs = True
+        if item.conventional and report.when == "call":
+            report.broadcheck_convention = item.case.convention
+
+    def pytest_report_teststatus(self, report: Any) -> Any:
+        return ("differs", "d", ("DIFFERS", {"yellow": True})) if getattr(report, "broadcheck_differs", False) else None
+
+    def pytest_report_header(self) -> str:
+        from . import Kit
+
+        version = Kit(self.config.getoption("--broadcheck-kit")).manifest()["version"]
+        return f"broadcheck: {self.adapter.name} {self.adapter.version} ({self.spec}), cases of the suite {version}"
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        reports = [r for rs in terminalreporter.stats.values() for r in rs if hasattr(r, "nodeid") and r.nodeid.startswith(PREFIX)]
+        conventions: Dict[str, List[int]] = {}
+        for report in reports:
+            name = getattr(report, "broadcheck_convention", None)
+            if name is not None:
+                counts = conventions.setdefault(name, [0, 0])
+                counts[bool(getattr(report, "broadcheck_differs", False))] += 1
+        if not conventions and not nothing_asked(reports):
+            return
+        terminalreporter.section("broadcheck")
+        if nothing_asked(reports):
+            terminalreporter.line("every case was skipped: -rs shows why, and the run fails", red=True)
+        for name, (agrees, differs) in sorted(conventions.items()):
+            hint = "" if differs else ": declare it, so that a change is a failure"
+            terminalreporter.line(f"convention {name}: agrees in {agrees}, differs in {differs}{hint}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is None or session.exitstatus != 0:
+            return
+        reports = [r for rs in reporter.stats.values() for r in rs if hasattr(r, "nodeid") and r.nodeid.startswith(PREFIX)]
+        if nothing_asked(reports):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def nothing_asked(reports: List[Any]) -> bool:
+    """Whether cases were run, and all of them skipped."""
+    asked = [report for report in reports if not report.skipped or hasattr(report, "wasxfail")]
+    return bool(reports) and not [report for report in asked if report.when == "call" or report.failed]
+
+
+class Cases(pytest.Collector):
+    """Collects the cases."""
+
+    def __init__(self, *, run: Run, **options: Any) -> None:
+        super().__init__(**options)
+        self.run = run
+        module = sys.modules.get(run.spec.partition(":")[0])
+        file = getattr(module, "__file__", None)
+        # Reports name the adapter's file as the place of a test.
+        self.place = file or str(run.config.rootpath)
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from . import Kit
+        from ._cases import glob
+        from ._known import KnownError, check
+
+        config, adapter = self.run.config, self.run.adapter
+        kit = Kit(config.getoption("--broadcheck-kit"))
+        try:
+            everything = list(kit.cases(sweeps=True))
+            named = [(name, False) for name in kit.manifest().get("sweeps_by_name", {})]
+            check(self.run.known, [(case.id, case.convention is not None) for case in everything] + named)
+            globs = [glob(text, prefix=True) for text in config.getoption("--broadcheck-filter")]
+        except (KnownError, ValueError) as error:
+            raise self.CollectError(str(error)) from error
+        for case in everything:
+            if case.file.startswith("json/sweeps/") and not config.getoption("--broadcheck-sweeps"):
+                continue
+            if globs and not any(matches(case.id) for matches in globs):
+                continue
+            case = kit.in_dtypes(case, adapter.dtypes) or case
+            if self.run.names and not {case.id, case.name} & self.run.names:
+                continue
+            yield self.item(case)
+
+    def item(self, case: Any) -> pytest.Item:
+        item = CaseItem.from_parent(self, name=case.name, case=case, run=self.run)
+        item.add_marker("broadcheck")
+        missing = self.run.adapter.missing(case)
+        known = next((entry for entry in self.run.known if entry.matches(case.id)), None)
+        if missing:
+            item.add_marker(pytest.mark.skip(reason=f"{self.run.adapter.name}: {missing}"))
+        elif known:
+            item.add_marker(pytest.mark.xfail(reason=known.reason, strict=not known.sometimes))
+        return item
+
+
+class CaseItem(pytest.Item):
+    """The test of a case."""
+
+    def __init__(self, *, case: Any, run: Run, **options: Any) -> None:
+        super().__init__(**options)
+        self.case = case
+        self.run = run
+        #: Whether the case tests a convention that the adapter does not declare.
+        self.conventional = case.convention is not None and case.convention not in run.adapter.conventions
+
+    def runtest(self) -> None:
+        from . import Skipped, judge
+
+        try:
+            answer = self.run.adapter.answer(self.case)
+        except Skipped as skipped:
+            pytest.skip(f"{self.run.adapter.name}: {skipped}")
+        verdict = judge(self.case, answer)
+        if not verdict:
+            raise (Differs if self.conventional else Wrong)(verdict.reason)
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        if not isinstance(excinfo.value, Wrong):
+            return super().repr_failure(excinfo, style)
+        return "\n".join([*described(self.case), str(excinfo.value), "", self.again()])
+
+    def again(self) -> str:
+        options: List[str] = []
+        for file in self.config.getoption("--broadcheck-known"):
+            options += ["--broadcheck-known", file]
+        if self.config.getoption("--broadcheck-kit"):
+            options += ["--broadcheck-kit", self.config.getoption("--broadcheck-kit")]
+        options += ["--broadcheck-sweeps"] * bool(self.case.file.startswith("json/sweeps/"))
+        command = ["pytest", "--broadcheck", self.run.spec, *options, PREFIX + self.case.name]
+        return "rerun: " + " ".join(map(shlex.quote, command))
+
+    def reportinfo(self) -> Any:
+        # Skipped tests with one reason and this place are counted together.
+        return self.parent.place, 0, self.name  # type: ignore[union-attr]
+
+
+class Wrong(Exception):
+    """The answer to a case is wrong."""
+
+
+class Differs(Exception):
+    """The answer differs from a convention that the adapter does not declare."""
+
+
+def described(case: Any) -> List[str]:
+    """A case for people: what it says, and what it asks."""
+    lines = [case.title, f"clause {case.clause}" + (f", since {case.since}" if case.since else ""), ""]
+    lines.append(f"request: {case.rules} {case.operation}" + ("" if case.expression is None else f" of {written(case.expression)}"))
+    for field in ("wrt", "target_shape", "axis", "broadcast_dimensions"):
+        value: Optional[Any] = getattr(case, field)
+        if value is not None:
+            lines.append(f"  {field}: {value}")
+    for operand in case.operands:
+        values = " ".join(map(repr, operand.values[:12])) + (" ..." if len(operand.values) > 12 else "")
+        shape = ",".join(map(str, operand.shape))
+        view = f" strides ({','.join(map(str, operand.strides))}) offset {operand.offset}" if operand.is_view else ""
+        flags = "" if operand.broadcastable is None else f" broadcastable {operand.broadcastable}"
+        lines.append(f"  {operand.name}: {operand.dtype}({shape}){view}{flags} [{values}]")
+    return lines
+
+
+def written(expression: Any) -> str:
+    if isinstance(expression, str):
+        return expression
+    return f"{expression[0]}({', '.join(map(written, expression[1:]))})"

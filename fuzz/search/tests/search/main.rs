@@ -1,0 +1,10 @@
+//! Tests of the search. They are one program, because linking one for each file takes longer than running it.
+
+mod exhaustive;
+mod faulty;
+mod fuzz;
+mod generate;
+mod ndarray;
+mod proptest;
+mod shrink;
+mod sweeps;
