@@ -60,6 +60,7 @@ fn assert_manifest(kit: &Path, suite: &Suite) {
         assert!(named.contains(&wanted), "{wanted}");
     }
     assert!(named.contains(&"schema/case-file.schema.json"));
+    assert!(named.contains(&"consumers/python/test_broadcasting.py"));
     named.push("manifest.json");
     named.sort_unstable();
     assert_eq!(files_below(kit), named);
@@ -263,7 +264,17 @@ fn an_export_of_one_dtype_contains_retyped_cases() {
 fn a_selection_is_recorded_with_what_it_leaves_out() {
     let directory = scratch();
     let options = ["--rules", "numpy", "--operation", "elementwise,broadcast", "--functions", "add,multiply"];
-    let more = ["--conventions", "unused-operands", "--filter", "numpy/*", "--no-sweeps", "--format", "json"];
+    let more = [
+        "--conventions",
+        "unused-operands",
+        "--filter",
+        "numpy/*",
+        "--no-sweeps",
+        "--format",
+        "json",
+        "--consumers",
+        "python",
+    ];
     let printed = export(directory.path(), &[&options[..], &more].concat());
     let kit = manifest(directory.path());
     assert_eq!(kit["selection"]["functions"], serde_json::json!(["add", "multiply"]));
@@ -286,6 +297,9 @@ fn a_selection_is_recorded_with_what_it_leaves_out() {
         );
         assert!(case.convention.is_none_or(|convention| convention.name() == "unused-operands"));
     }
+    let consumers = fs::read_dir(directory.path().join("consumers")).unwrap();
+    let consumers: Vec<_> = consumers.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(consumers, ["python"]);
     // The same again from the manifest: its own readme has the options.
     let readme = fs::read_to_string(directory.path().join("README.md")).unwrap();
     assert!(
