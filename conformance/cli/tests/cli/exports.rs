@@ -2,7 +2,7 @@
 //! that are not touched.
 
 use super::*;
-use broadcheck_spec::{DType, Exactness, Expectation, Operand, Suite, releases};
+use broadcheck_spec::{DType, Exactness, Expectation, Expression, Operand, Suite, releases};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -222,7 +222,7 @@ fn assert_json(kit: &Path, suite: &Suite) {
                 |index: usize| admitted.is_some_and(|admitted| admitted.contains_key(&index.to_string()));
             assert!(!expected.any_zero_sign || admitted.is_some(), "{}", case.id);
             let expression = known.request.operation().expression();
-            let calls: Vec<_> = expression.into_iter().flat_map(|expression| expression.calls()).collect();
+            let calls: Vec<_> = expression.into_iter().flat_map(Expression::calls).collect();
             let root = calls.last().map(|call| call.function().exactness());
             if case.operation != "elementwise" || root != Some(Exactness::Ulp) || calls.len() > 1 {
                 continue;
@@ -288,8 +288,7 @@ fn a_selection_is_recorded_with_what_it_leaves_out() {
     let there = Suite::from_paths(&[directory.path().join("json")]).unwrap();
     assert!(there.cases.iter().any(|case| case.request.operation().expression().is_none()), "broadcast");
     for case in &there.cases {
-        let names =
-            case.request.operation().expression().into_iter().flat_map(|expression| expression.calls());
+        let names = case.request.operation().expression().into_iter().flat_map(Expression::calls);
         assert!(
             names.map(|call| call.function().name()).all(|name| ["add", "multiply"].contains(&name)),
             "{}",
