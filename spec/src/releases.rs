@@ -1,5 +1,5 @@
-//! The released versions of the suite: which ids each of them had. An id is never changed and never reused, so
-//! the first release that has an id is the version since which the case exists.
+//! The released versions of the suite: which ids each of them had. An id is never changed and never reused,
+//! so the first release that has an id is the version since which the case exists.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 /// Compare two exports: which cases were added, removed and changed
 ///
-/// OLD and NEW are directories written by `export`. Cases are matched by id. A case has changed if its request
-/// or its expected outcome differs, if only the values differ that are admitted besides the listed ones, or if
-/// only its words differ. An expanded sweep counts as one id. Kits of version 0.1.0 have no ids in their
-/// manifest: their case files are read, and admitted values are not compared.
+/// OLD and NEW are directories written by `export`. Cases are matched by id. A case has changed if its
+/// request or its expected outcome differs, if only the values differ that are admitted besides the listed
+/// ones, or if only its words differ. An expanded sweep counts as one id. Kits of version 0.1.0 have no ids
+/// in their manifest: their case files are read, and admitted values are not compared.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:

@@ -18,10 +18,10 @@ const LISTED: usize = 20;
 
 /// Check a copy of an export: is it complete, unmodified, and up to date?
 ///
-/// DIR is a directory written by `export`, for example one that is kept in another repository. Every file of its
-/// manifest must be there with the same SHA-256, and `json` and `yaml` must have no other files, because a program
-/// would read them, too. Then the ids are compared with what this command would export with the same selection.
-/// Nothing is written.
+/// DIR is a directory written by `export`, for example one that is kept in another repository. Every file of
+/// its manifest must be there with the same SHA-256, and `json` and `yaml` must have no other files, because
+/// a program would read them, too. Then the ids are compared with what this command would export with the
+/// same selection. Nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,5 +1,5 @@
-//! The field `admitted` of a result: the values that are right besides the listed one, so that a consumer needs
-//! no judge.
+//! The field `admitted` of a result: the values that are right besides the listed one, so that a consumer
+//! needs no judge.
 
 use broadcheck_judge::compare::{self, Latitude};
 use broadcheck_spec::{Case, Expectation, json};

@@ -1,11 +1,11 @@
-//! What a kit contains: the options of `export`, and the same as the manifest records it, so that an update can
-//! make the same choice.
+//! What a kit contains: the options of `export`, and the same as the manifest records it, so that an update
+//! can make the same choice.
 
 use super::super::select::Filter;
 use super::super::{Error, select::rules_of};
 use super::cases::Format;
 use crate::embedded;
-use broadcheck_spec::{Case, Convention, DType, Function, OperationKind, RuleSet, Suite, Sweep};
+use broadcheck_spec::{Case, Convention, DType, Expression, Function, OperationKind, RuleSet, Suite, Sweep};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -354,7 +354,7 @@ impl<'a> Chooser<'a> {
             return Some("operation");
         }
         let expression = case.request.operation().expression();
-        let mut calls = expression.into_iter().flat_map(|expression| expression.calls());
+        let mut calls = expression.into_iter().flat_map(Expression::calls);
         if !functions.is_empty() && calls.any(|call| !functions.contains(&call.function())) {
             return Some("functions");
         }

@@ -1,5 +1,5 @@
-//! What the manifest knows of an id: since which version it exists, and digests that show whether a case changed
-//! in what is judged, or only in its words.
+//! What the manifest knows of an id: since which version it exists, and digests that show whether a case
+//! changed in what is judged, or only in its words.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

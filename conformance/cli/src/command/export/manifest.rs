@@ -193,7 +193,8 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A field of the manifest: `ids` and `files` with one entry per line, everything else with one item per line.
+/// A field of the manifest: `ids` and `files` with one entry per line, everything else with one item per
+/// line.
 fn indented(name: &str, value: &Value) -> String {
     let (open, close, items): (char, char, Vec<String>) = match value {
         Value::Array(items) if name == "files" => ('[', ']', items.iter().map(Value::to_string).collect()),

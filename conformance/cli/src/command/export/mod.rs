@@ -27,11 +27,11 @@ use std::path::PathBuf;
 
 /// Write a kit: the cases, schemas, clauses and licences for use in another project
 ///
-/// Start with DIR/README.md: it explains the cases and how to judge an answer. DIR/json has one case per line,
-/// with the values that are admitted where more than one is right; DIR/yaml has the same cases for people to
-/// read. Cases about conventions are in the subdirectory `optional`, cases with sizes beyond 2^53 in `extreme`,
-/// and expanded sweeps of patterns in `sweeps`. Other sweeps are listed by name only: `broadcheck check` runs
-/// them. DIR/manifest.json lists every id and the SHA-256 of every file.
+/// Start with DIR/README.md: it explains the cases and how to judge an answer. DIR/json has one case per
+/// line, with the values that are admitted where more than one is right; DIR/yaml has the same cases for
+/// people to read. Cases about conventions are in the subdirectory `optional`, cases with sizes beyond 2^53
+/// in `extreme`, and expanded sweeps of patterns in `sweeps`. Other sweeps are listed by name only:
+/// `broadcheck check` runs them. DIR/manifest.json lists every id and the SHA-256 of every file.
 ///
 /// With --dtypes, only cases with operands of these dtypes are written. A case in another dtype is written in
 /// the first of f64 f32 i64 i32 f16 bf16 i16 i8 u64 u32 u16 u8 that is listed and in which it tests the same:

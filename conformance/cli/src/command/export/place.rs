@@ -1,9 +1,9 @@
-//! A directory that may contain anything: files are read and written below it without following a symbolic link
-//! and without opening a pipe or a device.
+//! A directory that may contain anything: files are read and written below it without following a symbolic
+//! link and without opening a pipe or a device.
 //!
-//! Every directory on the way is checked before each use. A program that replaces one of them by a link at the
-//! same moment can still redirect that one access: the standard library cannot open a file relative to an open
-//! directory. A file that is replaced between the check and the read is noticed.
+//! Every directory on the way is checked before each use. A program that replaces one of them by a link at
+//! the same moment can still redirect that one access: the standard library cannot open a file relative to an
+//! open directory. A file that is replaced between the check and the read is noticed.
 
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, ErrorKind, Read as _};

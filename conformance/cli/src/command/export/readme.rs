@@ -1,6 +1,6 @@
 //! README.md of a kit: everything that somebody needs who has only the directory.
 
-use super::cases::{Chosen, Format, Kind, Written};
+use super::cases::{Chosen, Expanded, Format, Kind, Written};
 use super::choice::Choice;
 use super::manifest::{File, Manifest};
 use askama::Template;
@@ -90,8 +90,7 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
 fn row(rules: RuleSet, chosen: &Chosen) -> Row {
     let of = |kind: Kind| chosen.cases().filter(|case| case.rules() == rules && case.kind() == kind).count();
     let [required, optional, extreme] = Kind::ALL.map(of);
-    let swept =
-        chosen.expanded.iter().filter(|sweep| sweep.rules() == Some(rules)).map(|sweep| sweep.count());
+    let swept = chosen.expanded.iter().filter(|sweep| sweep.rules() == Some(rules)).map(Expanded::count);
     Row { name: rules.name(), counts: [required, optional, extreme, swept.sum()] }
 }
 
