@@ -6,7 +6,7 @@
     pytest test_broadcasting.py -k "numpy/zero" -v        # some cases, one line each
 
 The cases are read from ../../json, or from the directory in the environment variable BROADCHECK_JSON. To judge your
-own library, change the first section; the other two know nothing about it.
+own library, change the first section; the others know nothing about it.
 """
 import importlib, json, math, os, pathlib, pytest
 

@@ -24,7 +24,7 @@ type Array struct {
 	buffer  []any
 }
 
-// Refused is the error of a request that is against the rules.
+// Refused is what functions panic with if a request is against the rules.
 type Refused struct{ Kind, Details string }
 
 func (r *Refused) Error() string { return r.Kind + r.Details }
@@ -35,11 +35,11 @@ func HasDType(dtype string) bool {
 }
 
 // New returns a view of the buffer. Without strides, it is dense.
-func New(dtype string, shape []int, buffer []any, strides []int, offset int) (*Array, error) {
+func New(dtype string, shape []int, buffer []any, strides []int, offset int) *Array {
 	count := 1
 	for _, length := range shape {
 		if length > 0 && count > math.MaxInt/length {
-			return nil, &Refused{Kind: "too_large"}
+			panic(&Refused{Kind: "too_large"})
 		} else if length > 0 {
 			count *= length
 		}
@@ -52,7 +52,7 @@ func New(dtype string, shape []int, buffer []any, strides []int, offset int) (*A
 			stride *= shape[k]
 		}
 	}
-	return &Array{dtype, shape, strides, offset, buffer}, nil
+	return &Array{dtype, shape, strides, offset, buffer}
 }
 
 // Values returns the elements in row-major order.
@@ -83,24 +83,24 @@ func (a *Array) Values() []any {
 }
 
 // BroadcastTo returns a view with the shape: axes are aligned at the right, and those of length 1 get the stride 0.
-func BroadcastTo(a *Array, shape []int) (*Array, error) {
+func BroadcastTo(a *Array, shape []int) *Array {
 	missing := len(shape) - len(a.Shape)
 	if missing < 0 {
-		return nil, &Refused{Kind: "rank_mismatch"}
+		panic(&Refused{Kind: "rank_mismatch"})
 	}
 	strides := make([]int, len(shape))
 	for k, length := range a.Shape {
 		if length == shape[missing+k] {
 			strides[missing+k] = a.strides[k]
 		} else if length != 1 {
-			return nil, &Refused{"dimension_mismatch", fmt.Sprintf(", axis %d", missing+k)}
+			panic(&Refused{"dimension_mismatch", fmt.Sprintf(", axis %d", missing+k)})
 		}
 	}
 	return New(a.DType, shape, a.buffer, strides, a.offset)
 }
 
 // commonShape returns on each axis the one length other than 1.
-func commonShape(arrays []*Array) ([]int, error) {
+func commonShape(arrays []*Array) []int {
 	var shape []int
 	for _, a := range arrays {
 		for len(shape) < len(a.Shape) {
@@ -112,41 +112,32 @@ func commonShape(arrays []*Array) ([]int, error) {
 			axis := len(shape) - len(a.Shape) + k
 			switch {
 			case length == 1 || length == shape[axis]:
-			case shape[axis] == 1:
+			case shape[axis] == 1 && (length > 1 || bug != "1"): // with the bug, 1 is not stretched to 0
 				shape[axis] = length
-			case bug == "1" && length*shape[axis] == 0: // nothing is taken to fit everything
-				shape[axis] = 0
 			default:
-				return nil, &Refused{"dimension_mismatch", fmt.Sprintf(", axis %d", axis)}
+				panic(&Refused{"dimension_mismatch", fmt.Sprintf(", axis %d", axis)})
 			}
 		}
 	}
-	return shape, nil
+	return shape
 }
 
 // Apply applies a function to arrays, broadcast to their common shape.
-func Apply(name string, arrays ...*Array) (*Array, error) {
+func Apply(name string, arrays ...*Array) *Array {
 	dtype := arrays[len(arrays)-1].DType
 	for i, a := range arrays {
 		if a.DType != dtype && !(name == "select" && i == 0 && a.DType == "bool") {
-			return nil, &Refused{Kind: "dtype_mismatch"}
+			panic(&Refused{Kind: "dtype_mismatch"})
 		}
 	}
 	function := functions(name, dtype)
 	if function == nil {
-		return nil, &Refused{Kind: "unsupported_function"}
+		panic(&Refused{Kind: "unsupported_function"})
 	}
-	shape, err := commonShape(arrays)
-	if err != nil {
-		return nil, err
-	}
+	shape := commonShape(arrays)
 	columns := make([][]any, len(arrays))
 	for i, a := range arrays {
-		stretched, err := BroadcastTo(a, shape)
-		if err != nil {
-			return nil, err
-		}
-		columns[i] = stretched.Values()
+		columns[i] = BroadcastTo(a, shape).Values()
 	}
 	result := make([]any, len(columns[0]))
 	for i := range result {
