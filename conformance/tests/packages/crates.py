@@ -176,7 +176,7 @@ def use(broadcheck, home, version, adapter):
     does("explain", "--rules", "numpy", "2x3", "3", says="accepted")
     does("clause", "G-2", says="Two lengths are compatible")
     does("clause", "G-99", status=2, says="expected an id such as")
-    does("show", "numpy/examples/right-aligned", says="clause")
+    does("show", "numpy/examples/vector-onto-matrix", says="clause")
     for shell in ("bash", "zsh", "fish", "powershell"):
         does("completions", shell, says="broadcheck")
     does("man", "--out", "man", says="page")
