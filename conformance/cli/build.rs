@@ -1,5 +1,5 @@
 //! Embeds the files of the repository that the command needs wherever it runs (adapters, known failures and
-//! consumers), and the commit of the source. `embedded/README.md` describes the directory that they come from.
+//! consumers), and the commit of the source. `embedded/README.md` describes where they come from.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

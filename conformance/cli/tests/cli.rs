@@ -2,6 +2,8 @@
 
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/documentation.rs"]
+mod documentation;
 #[path = "cli/exports.rs"]
 mod exports;
 #[path = "cli/known.rs"]

@@ -14,8 +14,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// The file that marks a directory as written by this command: the hashes of the files in it, in the format of
-/// `sha256sum`.
+/// The file that marks a directory as written by this command: the hashes of the files in it, in the format
+/// of `sha256sum`.
 const SUMS: &str = "SHA256SUMS";
 
 /// Written if it is missing, and then changed by cargo, which adds broadcheck's own crates to it.

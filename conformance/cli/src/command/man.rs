@@ -1,7 +1,7 @@
 //! `broadcheck man`: writes the manual pages of the command and its subcommands.
 
 use super::{Cli, Ended, Error, PASSED, print_visible};
-use crate::report::output::write;
+use crate::report::output::{may_write, write};
 use crate::report::plural;
 use clap::CommandFactory as _;
 use clap_mangen::Man;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args) -> Ended {
     fs::create_dir_all(&args.out).map_err(|error| format!("{place}: {error}, expected a directory"))?;
     let is_ours = |text: &str| text.starts_with(MARKER);
     for (name, _) in &pages {
-        crate::report::output::may_write(&args.out.join(name), is_ours)?;
+        may_write(&args.out.join(name), is_ours)?;
     }
     for (name, text) in &pages {
         write(&args.out.join(name), text, is_ours)?;
@@ -50,7 +50,7 @@ fn pages() -> Result<Vec<(String, String)>, Error> {
 }
 
 fn collect(command: &clap::Command, pages: &mut Vec<(String, String)>) -> Result<(), Error> {
-    let man = Man::new(command.clone());
+    let man = Man::new(command.clone()).source(concat!("broadcheck ", env!("CARGO_PKG_VERSION")));
     let mut page = MARKER.as_bytes().to_vec();
     man.render(&mut page)?;
     pages.push((man.get_filename(), String::from_utf8_lossy(&page).into_owned()));

@@ -18,7 +18,7 @@ pub(super) const SUGGESTIONS: usize = 5;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
-  broadcheck show numpy/examples/right-aligned
+  broadcheck show numpy/examples/vector-onto-matrix
 
 `broadcheck list` prints the ids.")]
 pub(super) struct Args {
