@@ -4,6 +4,7 @@ import pytest
 pytest_plugins = ["pytester"]
 
 ADAPTER = """
+import warnings
 from broadcheck_cases import *
 
 class Oracle:
@@ -11,6 +12,7 @@ class Oracle:
     rules, operations, functions, dtypes = ["numpy"], ["elementwise", "broadcast", "strided"], FUNCTIONS, ["f64", "bool"]
 
     def run(self, case):
+        warnings.warn("a warning of the library")
         if case.id in self.wrong:
             return Refusal() if case.result else case.operands[0].values
         if case.convention in self.differing:
@@ -64,7 +66,12 @@ def run(pytester):
         done = pytester.runpytest_subprocess("--broadcheck", f"my_adapters:{name}", "-p", "no:cacheprovider", *arguments)
         return done, done.parseoutcomes()
 
-    return run
+    return lambda *arguments: without_warnings(*run(*arguments))
+
+
+def without_warnings(done, counts):
+    """The adapter warns, and the number of these warnings depends on the version of pytest."""
+    return done, {outcome: count for outcome, count in counts.items() if outcome not in ("warning", "warnings")}
 
 
 def test_the_right_answers_pass_and_the_rest_is_skipped_with_reasons(run):

@@ -134,7 +134,7 @@ class Run:
         return f"broadcheck: {self.adapter.name} {self.adapter.version} ({self.spec}), cases of the suite {version}"
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        reports = [r for rs in terminalreporter.stats.values() for r in rs if hasattr(r, "nodeid") and r.nodeid.startswith(PREFIX)]
+        reports = reports_of(terminalreporter)
         conventions: Dict[str, List[int]] = {}
         for report in reports:
             name = getattr(report, "broadcheck_convention", None)
@@ -155,9 +155,15 @@ class Run:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is None or session.exitstatus != 0:
             return
-        reports = [r for rs in reporter.stats.values() for r in rs if hasattr(r, "nodeid") and r.nodeid.startswith(PREFIX)]
+        reports = reports_of(reporter)
         if nothing_asked(reports):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def reports_of(reporter: Any) -> List[Any]:
+    """The reports of the cases; the terminal reporter has warnings and other tests too."""
+    reports = [report for some in reporter.stats.values() for report in some]
+    return [report for report in reports if isinstance(report, pytest.TestReport) and report.nodeid.startswith(PREFIX)]
 
 
 def nothing_asked(reports: List[Any]) -> bool:
