@@ -74,7 +74,9 @@ def main():
     with tempfile.TemporaryDirectory() as made:
         directory = pathlib.Path(made)
         program = {name: text for name, text in files.items() if name.endswith(".py")}
-        try_crate({name: text for name, text in files.items() if name not in program}, directory)
+        # packages/action.py tries the files for GitHub and pre-commit, whose names begin with a dot.
+        crate = {name: text for name, text in files.items() if name not in program and not name.startswith(".")}
+        try_crate(crate, directory)
         if len(sys.argv) == 3:
             # A virtual environment is known by the path of its interpreter, which must not be resolved.
             try_program(program, directory, broadcheck, os.path.abspath(sys.argv[2]))

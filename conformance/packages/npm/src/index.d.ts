@@ -111,6 +111,8 @@ export declare function evaluate<T>(
 export interface Verdict {
     passed: boolean;
     reason: string;
+    /** Whether the answer has the required dtype and shape, and only values are wrong. */
+    onlyValues?: boolean;
 }
 /** Judges an answer by what the case admits. Throws TypeError if it is neither a result nor a `Refused`. */
 export declare function judge(required: Case, answer: Result | Refused): Verdict;

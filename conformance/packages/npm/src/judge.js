@@ -33,7 +33,16 @@ export function judge(required, answer) {
         const dense = { ...intermediate, admitted: new Map() };
         reasons.push(...wrongValues(dense, answer.intermediate.values).map((reason) => `intermediate: ${reason}`));
     }
-    return { passed: reasons.length === 0, reason: reasons.join("\n") };
+    return { passed: reasons.length === 0, reason: reasons.join("\n"), onlyValues: reasons.length !== 0 };
+}
+
+/** These decide single values of a result, whose dtype and shape can still be wrong. Others decide the whole answer. */
+export const VALUE_CONVENTIONS = ["gradient-ties", "zero-signs"];
+
+/** Whether a wrong answer to a case of a convention is one that a library without this convention may give. */
+export function excused({ convention }, answer, { onlyValues = false }) {
+    if (VALUE_CONVENTIONS.includes(convention)) return onlyValues;
+    return convention !== undefined && (convention !== "refusal-order" || answer instanceof Refused);
 }
 
 function judgeRefusal({ refusal, result }, answer) {

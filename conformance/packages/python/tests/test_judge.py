@@ -128,7 +128,7 @@ def test_the_selection_of_cases():
     chosen = cases(rules="numpy", conventions=())
     assert len(chosen) > 500 and all(case.rules == "numpy" and not case.convention for case in chosen)
     single = cases(dtypes=["f32"], functions=["add"])
-    assert len(single) > 50 and all(case.dtypes == ("f32",) and set(case.calls()) == {"add"} for case in single)
+    assert len(single) > 50 and all(case.dtypes == ("f32",) and set(case.calls()) <= {"add"} for case in single)
     assert any(case.retyped_from == "f64" and case.name.endswith("[f32]") for case in single)
     assert len(cases(sweeps=True)) > len(cases()) > len(cases(extreme=False))
     with pytest.raises(ValueError, match="rules: found 'nunpy', expected one of: none numpy"):

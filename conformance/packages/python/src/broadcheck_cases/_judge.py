@@ -10,6 +10,9 @@ from . import _numbers
 from ._cases import Case, Refusal, Result
 from ._numbers import DTYPES
 
+# These decide single values of a result, whose dtype and shape can still be wrong. Others decide the whole answer.
+VALUE_CONVENTIONS = ("gradient-ties", "zero-signs")
+
 # So many wrong elements are listed.
 _LISTED = 5
 
@@ -20,6 +23,8 @@ class Verdict:
 
     passed: bool
     reason: str = ""
+    #: Whether the answer has the required dtype and shape, and only values are wrong.
+    only_values: bool = False
 
     def __bool__(self) -> bool:
         return self.passed
@@ -40,7 +45,14 @@ def judge(case: Case, answer: Any) -> Verdict:
     if answer.shape != required.shape:
         return Verdict(False, f"shape: found {_tuple(answer.shape)}, expected {_tuple(required.shape)}")
     reasons = _wrong_values(required, answer.values) + _wrong_extras(required, answer)
-    return Verdict(not reasons, "\n".join(reasons))
+    return Verdict(not reasons, "\n".join(reasons), bool(reasons))
+
+
+def excused(case: Case, answer: Any, verdict: Verdict) -> bool:
+    """Whether a wrong answer to a case of a convention is one that a library without this convention may give."""
+    if case.convention in VALUE_CONVENTIONS:
+        return verdict.only_values
+    return case.convention is not None and (case.convention != "refusal-order" or isinstance(answer, Refusal))
 
 
 def _judge_refusal(case: Case, answer: Refusal) -> Verdict:

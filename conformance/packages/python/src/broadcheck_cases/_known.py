@@ -60,7 +60,7 @@ def from_file(path: str, version: str) -> List[Known]:
 
 
 def check(entries: Iterable[Known], ids: Iterable[Tuple[str, bool]]) -> None:
-    """Checks that each entry describes a defect of a case that exists. `ids` says for each whether it is a convention."""
+    """Checks that each entry describes a defect of a case that exists. `ids` says for each whether a convention decides it."""
     ids = list(ids)
     for entry in entries:
         matched = [conventional for id, conventional in ids if entry.matches(id)]

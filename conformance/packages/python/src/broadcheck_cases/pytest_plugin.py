@@ -75,9 +75,41 @@ class Run:
     def pytest_collection_modifyitems(self, session: pytest.Session, items: List[pytest.Item]) -> None:
         if "::" in "".join(self.config.args) and not self.names:
             return  # The user asked for tests of a file.
-        added = list(session.genitems(Cases.from_parent(session, nodeid="broadcheck", name="broadcheck", run=self)))
+        collector = Cases.from_parent(session, nodeid="broadcheck", name="broadcheck", run=self, cases=self.cases())
+        added = list(session.genitems(collector))
         self.collected = len(added)
         items.extend(added)
+
+    def cases(self) -> List[Any]:
+        """The selected cases, each in a dtype of the adapter if there is one."""
+        from . import Kit
+        from ._cases import glob
+        from ._judge import VALUE_CONVENTIONS
+        from ._known import KnownError, check
+
+        kit = Kit(self.config.getoption("--broadcheck-kit"))
+        sweeps = self.config.getoption("--broadcheck-sweeps")
+        try:
+            # A known failure may be one of a pattern.
+            everything = list(kit.cases(sweeps=sweeps or bool(self.known)))
+            decided = [(c.id, c.convention is not None and c.convention not in VALUE_CONVENTIONS) for c in everything]
+            check(self.known, decided + [(name, False) for name in kit.manifest().get("sweeps_by_name", {})])
+            globs = [glob(text, prefix=True) for text in self.config.getoption("--broadcheck-filter")]
+        except (KnownError, ValueError) as error:
+            raise pytest.UsageError(f"--broadcheck: {error}") from error
+        chosen = []
+        for case in everything:
+            if case.file.startswith("json/sweeps/") and not sweeps:
+                continue
+            if globs and not any(matches(case.id) for matches in globs):
+                continue
+            case = kit.in_dtypes(case, self.adapter.dtypes) or case
+            if not self.names or {case.id, case.name} & self.names:
+                chosen.append(case)
+        if self.names and not chosen:
+            names = " ".join(sorted(PREFIX + name for name in self.names))
+            raise pytest.UsageError(f"found no case {names}, expected the id of a case")
+        return chosen
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
@@ -102,7 +134,7 @@ class Run:
         return f"broadcheck: {self.adapter.name} {self.adapter.version} ({self.spec}), cases of the suite {version}"
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        reports = [r for rs in terminalreporter.stats.values() for r in rs if hasattr(r, "nodeid") and r.nodeid.startswith(PREFIX)]
+        reports = reports_of(terminalreporter)
         conventions: Dict[str, List[int]] = {}
         for report in reports:
             name = getattr(report, "broadcheck_convention", None)
@@ -123,9 +155,15 @@ class Run:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is None or session.exitstatus != 0:
             return
-        reports = [r for rs in reporter.stats.values() for r in rs if hasattr(r, "nodeid") and r.nodeid.startswith(PREFIX)]
+        reports = reports_of(reporter)
         if nothing_asked(reports):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def reports_of(reporter: Any) -> List[Any]:
+    """The reports of the cases; the terminal reporter has warnings and other tests too."""
+    reports = [report for some in reporter.stats.values() for report in some]
+    return [report for report in reports if isinstance(report, pytest.TestReport) and report.nodeid.startswith(PREFIX)]
 
 
 def nothing_asked(reports: List[Any]) -> bool:
@@ -137,37 +175,17 @@ def nothing_asked(reports: List[Any]) -> bool:
 class Cases(pytest.Collector):
     """Collects the cases."""
 
-    def __init__(self, *, run: Run, **options: Any) -> None:
+    def __init__(self, *, run: Run, cases: List[Any], **options: Any) -> None:
         super().__init__(**options)
         self.run = run
+        self.cases = cases
         module = sys.modules.get(run.spec.partition(":")[0])
         file = getattr(module, "__file__", None)
         # Reports name the adapter's file as the place of a test.
         self.place = file or str(run.config.rootpath)
 
-    def collect(self) -> Iterator[pytest.Item]:
-        from . import Kit
-        from ._cases import glob
-        from ._known import KnownError, check
-
-        config, adapter = self.run.config, self.run.adapter
-        kit = Kit(config.getoption("--broadcheck-kit"))
-        try:
-            everything = list(kit.cases(sweeps=True))
-            named = [(name, False) for name in kit.manifest().get("sweeps_by_name", {})]
-            check(self.run.known, [(case.id, case.convention is not None) for case in everything] + named)
-            globs = [glob(text, prefix=True) for text in config.getoption("--broadcheck-filter")]
-        except (KnownError, ValueError) as error:
-            raise self.CollectError(str(error)) from error
-        for case in everything:
-            if case.file.startswith("json/sweeps/") and not config.getoption("--broadcheck-sweeps"):
-                continue
-            if globs and not any(matches(case.id) for matches in globs):
-                continue
-            case = kit.in_dtypes(case, adapter.dtypes) or case
-            if self.run.names and not {case.id, case.name} & self.run.names:
-                continue
-            yield self.item(case)
+    def collect(self) -> List[pytest.Item]:
+        return [self.item(case) for case in self.cases]
 
     def item(self, case: Any) -> pytest.Item:
         item = CaseItem.from_parent(self, name=case.name, case=case, run=self.run)
@@ -193,6 +211,7 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         from . import Skipped, judge
+        from ._judge import excused
 
         try:
             answer = self.run.adapter.answer(self.case)
@@ -200,7 +219,8 @@ class CaseItem(pytest.Item):
             pytest.skip(f"{self.run.adapter.name}: {skipped}")
         verdict = judge(self.case, answer)
         if not verdict:
-            raise (Differs if self.conventional else Wrong)(verdict.reason)
+            differs = self.conventional and excused(self.case, answer, verdict)
+            raise (Differs if differs else Wrong)(verdict.reason)
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         if not isinstance(excinfo.value, Wrong):
@@ -210,9 +230,9 @@ class CaseItem(pytest.Item):
     def again(self) -> str:
         options: List[str] = []
         for file in self.config.getoption("--broadcheck-known"):
-            options += ["--broadcheck-known", file]
+            options.append(f"--broadcheck-known={file}")
         if self.config.getoption("--broadcheck-kit"):
-            options += ["--broadcheck-kit", self.config.getoption("--broadcheck-kit")]
+            options.append(f"--broadcheck-kit={self.config.getoption('--broadcheck-kit')}")
         options += ["--broadcheck-sweeps"] * bool(self.case.file.startswith("json/sweeps/"))
         command = ["pytest", "--broadcheck", self.run.spec, *options, PREFIX + self.case.name]
         return "rerun: " + " ".join(map(shlex.quote, command))

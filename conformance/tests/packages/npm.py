@@ -1,0 +1,93 @@
+"""Packs the npm package, installs the packed file into a clean directory, and uses it.
+
+    python3 npm.py BROADCHECK
+
+BROADCHECK is the command that exports the cases. The package's own tests run; the small library beside them must pass
+with the adapter in the package's README, as a command and under `node --test`, and with three planted bugs it must fail
+in the cases about them. It is left out without Node.js 20 or later and npm.
+Exit status: 0 everything passed or was left out, 1 something failed, 2 invalid command line.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+from common import PACKAGES, expect, files_of, left_out, run
+
+# Each bug: what is replaced in the small library, and the id of a case that must fail.
+BUGS = {
+    "a length of 0 is stretched": ("(length) => length !== 1", "(length) => length > 1", r"numpy/zero/\S+"),
+    "shapes are aligned at the left": ("shape[axis - rank + shape.length]", "shape[axis]", r"numpy/\S+"),
+    "NaN is dropped": ("elementwise(Math.max,", "elementwise((x, y) => (x > y ? x : y),", r"numpy/\S*(maximum|nan)\S*"),
+}
+
+
+def node_answers():
+    """Whether Node.js 20 or later and npm are there."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        return False
+    version = subprocess.run(["node", "--version"], text=True, capture_output=True).stdout
+    return int(version.lstrip("v").partition(".")[0] or 0) >= 20
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    if not node_answers():
+        left_out("no Node.js 20 or later with npm, so the npm package was not built")
+        return 0
+    with tempfile.TemporaryDirectory() as made:
+        directory = pathlib.Path(made)
+        build = [PACKAGES / "build", "npm", "--broadcheck", sys.argv[1], "--out", directory / "built"]
+        run("the package packs", 0, sys.executable, *build)
+        packed, = (directory / "built/npm").glob("*.tgz")
+        with tarfile.open(packed) as archive:
+            names = [name.partition("/")[2] for name in archive.getnames()]
+        kit = [name for name in names if name.startswith("kit/")]
+        print(f"ok    {packed.name}: {packed.stat().st_size} bytes, {len(names)} files, {len(kit)} of the kit")
+        lacking = {"package.json", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/index.d.ts", "kit/manifest.json"} - set(names)
+        if lacking or any(name.startswith("test/") or name.endswith(".yaml") for name in names):
+            sys.exit(f"FAILED  the package lacks {lacking}, or has tests or YAML: {names}")
+        said = run("the package's own tests pass", 0, "node", "--test", "test/", cwd=directory / "built/staging/npm")
+        print("ok   ", " ".join(re.findall(r"^# ((?:tests|pass|fail) \d+)$", said, re.MULTILINE)))
+
+        work = directory / "work"
+        work.mkdir()
+        (work / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+        run("the packed file installs", 0, "npm", "install", "--offline", "--no-audit", "--no-fund", packed, cwd=work)
+        for name, text in files_of(PACKAGES / "npm/README.md").items():
+            (work / name).write_text(text, encoding="utf-8")
+        library = (PACKAGES / "npm/test/small.mjs").read_text(encoding="utf-8")
+        command = ["npx", "--no-install", "broadcheck-cases", "./adapter.mjs"]
+        (work / "small.mjs").write_text(library, encoding="utf-8")
+
+        said = run("the small library passes", 0, *command, cwd=work)
+        print("ok   ", said.strip().splitlines()[-1])
+        passed = re.search(r"(\d+) passed", said)
+        if not passed or int(passed[1]) < 300:
+            sys.exit(f"FAILED  expected 300 passed cases or more\n{said}")
+        said = run("it passes under node --test", 0, "node", "--test", "broadcasting.test.mjs", cwd=work)
+        print("ok   ", " ".join(re.findall(r"^# ((?:tests|pass|fail|skipped|todo) \d+)$", said, re.MULTILINE)))
+        expect("node --test", said, rf"^# pass {passed[1]}$", r"^\s*# Subtest: numpy/zero/")
+        for what, (found, replaced, id) in BUGS.items():
+            if library.count(found) != 1:
+                sys.exit(f"FAILED  expected `{found}` once in small.mjs")
+            (work / "small.mjs").write_text(library.replace(found, replaced), encoding="utf-8")
+            said = run(f"it fails if {what}", 1, *command, cwd=work)
+            expect(what, said, rf"^FAILED  {id}")
+            print("ok   ", said.strip().splitlines()[-1])
+        said = run("the same bug fails under node --test", 1, "node", "--test", "broadcasting.test.mjs", cwd=work)
+        expect("node --test", said, rf"^\s*not ok \d+ - {id}")
+
+        (work / "wrong.mjs").write_text('export default {rules: ["nunpy"], run() {}};\n', encoding="utf-8")
+        said = run("a wrong adapter is an error", 2, *command[:-1], "./wrong.mjs", cwd=work)
+        expect("a wrong adapter", said, r'^broadcheck-cases: \./wrong\.mjs\.rules: found "nunpy", expected one of: none numpy ')
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
