@@ -34,6 +34,7 @@ class Language:
     environment, build, summary = {}, None, SUMMARY
     others = 0  # passed tests that are not cases
     libraries = []  # real ones that must pass, too
+    embeds = False  # the cases, if the directory json is beside the consumer
 
     def set_up(self, scratch):
         """Installs what is needed, in `scratch` if possible."""
@@ -71,6 +72,7 @@ class Go(Language):
     failed = r"--- FAIL: Test/(\S+) \("
     build = ["go", "test", "-c", "-o", "judge"]
     run = ["./judge", "-test.v"]
+    embeds = True
 
     def set_up(self, scratch):
         need("go", "golang-go")
@@ -255,7 +257,7 @@ def try_language(name, kit, exported, scratch):
     for library in language.libraries:
         status, said, _ = judge.judge(LIBRARY=library)
         expect(status == 0, f"{library} fails", said)
-        print(f"ok    {name}: {library} passes: {said.strip().splitlines()[-1]}")
+        print(f"ok    {name}: {library}: {said.strip().splitlines()[-1]}")
     lines = len((judge.directory / language.file).read_text().splitlines())
     print(f"ok    {name}: {lines} lines; the library passes: {counts['passed']} passed, {counts['skipped']} skipped; "
           f"conventions: {counts['agree']} agree, {counts['differ']} differ")
@@ -270,6 +272,14 @@ def try_language(name, kit, exported, scratch):
             first = exported + built + passing + caught
 
     try_verdicts(judge, scratch)
+    print(f"ok    {name}: {len(TAMPERED)} wrong cases fail, {len(ADMITTED)} admitted answers pass, no cases fail")
+    if language.embeds:
+        shutil.move(scratch / "kit" / "json", judge.directory / "json")
+        judge.call(language.build)
+        shutil.rmtree(judge.directory / "json")
+        status, said, _ = judge.judge()
+        expect(status == 0 and judge.counts(said) == counts, "the embedded cases are not judged", said)
+        print(f"ok    {name}: the same with the cases embedded")
     print(f"ok    {name}: {first:.1f} s from export to a caught bug: export {exported:.1f}, build {built:.1f}, "
           f"the library {passing:.1f}, bug {caught:.1f} (tools: {prepared:.1f} s)")
 
@@ -284,7 +294,6 @@ def try_verdicts(judge, scratch):
     for directory, cases in ("empty", []), ("inexpressible", GRADIENT):
         status, said, _ = judge.judge(BROADCHECK_JSON=str(write(scratch / directory, cases)))
         expect(status != 0, f"passes although no case was judged ({directory})", said)
-    print(f"ok    {len(TAMPERED)} wrong cases fail, {len(ADMITTED)} admitted answers pass, and a run without cases fails")
 
 
 def main():

@@ -110,7 +110,7 @@ for (const directory of [".", "optional", "sweeps"]) {
 }
 assert(counts.cases > 0, `no cases in ${kit}: set BROADCHECK_JSON to the kit's directory json`);
 after(() => {
-  const { cases, passed, failed, skipped, agree, differ } = counts;
+  const { passed, failed, skipped, agree, differ } = counts;
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped; conventions: ${agree} agree, ${differ} differ`);
-  assert(skipped < cases, "no case was judged");
+  assert(passed + failed + agree + differ > 0, "no case was judged");
 });
