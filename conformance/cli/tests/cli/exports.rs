@@ -1,5 +1,5 @@
-//! `broadcheck export`, `compare-exports` and `vendor-check`: the content of a kit, its updates, and the files
-//! that are not touched.
+//! `broadcheck export`, `compare-exports` and `vendor-check`: the content of a kit, its updates, and the
+//! files that are not touched.
 
 use super::*;
 use broadcheck_spec::{DType, Exactness, Expectation, Expression, Operand, Suite, releases};
