@@ -239,7 +239,7 @@ class _Lacks(Exception):
     pass
 
 
-def _leaves(expression: Expression) -> set:
+def _leaves(expression: Expression) -> "set[str]":
     if isinstance(expression, str):
         return {expression}
     return set().union(*(_leaves(argument) for argument in expression[1:]))

@@ -280,7 +280,7 @@ def cases(
     return chosen
 
 
-def _words(place: str, given: Union[str, Iterable[str], None], known: Tuple[str, ...]) -> Optional[frozenset]:
+def _words(place: str, given: Union[str, Iterable[str], None], known: Tuple[str, ...]) -> Optional["frozenset[str]"]:
     if given is None:
         return None
     words = [given] if isinstance(given, str) else list(given)
