@@ -159,7 +159,7 @@ mod tests {
             (found.unwrap_or_else(|| panic!("{name}")).make)()
         };
         let (request, result) = made("vector-3-i64");
-        let offsets: Vec<usize> = request.operands().iter().map(|operand| operand.offset()).collect();
+        let offsets: Vec<usize> = request.operands().iter().map(Operand::offset).collect();
         assert_eq!(offsets, [0, 0, 0, 3]);
         let Data::I64(values) = result.values() else { panic!("i64") };
         // 1, 14, 27, and of the fourth buffer element 3: 3 * 7 + 39 + 1.
