@@ -140,7 +140,7 @@ fn summed(rules: RuleSet, dtype: DType, sides: &[Side], shape: &[usize]) -> Requ
 #[cfg(test)]
 mod tests {
     use super::*;
-    use broadcheck_spec::Data;
+    use broadcheck_spec::{Data, Operand};
 
     #[test]
     fn a_reversed_view_by_hand() {
