@@ -200,8 +200,8 @@ impl Scalar {
         }
     }
 
-    /// The bits of the value as text: `0x3f800000`, with all digits of the dtype, in lower case. A boolean has
-    /// two digits, like a byte.
+    /// The bits of the value as text: `0x3f800000`, with all digits of the dtype, in lower case. A boolean
+    /// has two digits, like a byte.
     pub fn bits_in_hexadecimal(self) -> String {
         let digits = match self.dtype() {
             DType::F64 | DType::I64 | DType::U64 => 16,

@@ -177,10 +177,10 @@
 //!
 //! ### Admitted values
 //!
-//! `broadcheck export` computes what the clauses admit, so that a consumer needs neither a tolerance nor ULPs.
-//! `admitted` is an object from the position of an element in `values`, as a decimal string, to a list of
-//! entries ([`Admitted`]). An element that is not listed must equal its value in `values` to the bit, except
-//! that any NaN is NaN. An element that is listed is right if one of its entries admits it:
+//! `broadcheck export` computes what the clauses admit, so that a consumer needs neither a tolerance nor
+//! ULPs. `admitted` is an object from the position of an element in `values`, as a decimal string, to a list
+//! of entries ([`Admitted`]). An element that is not listed must equal its value in `values` to the bit,
+//! except that any NaN is NaN. An element that is listed is right if one of its entries admits it:
 //!
 //! | entry | admits |
 //! |---|---|

@@ -203,8 +203,9 @@ impl Tests {
         self
     }
 
-    /// Runs about this many cases of each sweep that has more, spread over the whole sweep and always the same
-    /// ones. For a slow library: some sweeps make over 100,000 requests. Such a test is marked `[sample]`.
+    /// Runs about this many cases of each sweep that has more, spread over the whole sweep and always the
+    /// same ones. For a slow library: some sweeps make over 100,000 requests. Such a test is marked
+    /// `[sample]`.
     #[must_use]
     pub fn sample_sweeps(mut self, cases: u64) -> Tests {
         self.sample = cases;

@@ -330,8 +330,8 @@ impl Formula {
     }
 }
 
-/// Whether a product or quotient is subnormal before it is rounded to the smallest normal number. Systems that
-/// flush subnormals flush it, too.
+/// Whether a product or quotient is subnormal before it is rounded to the smallest normal number. Systems
+/// that flush subnormals flush it, too.
 fn is_tiny_before_rounding(function: Function, arguments: &[Scalar], value: Scalar) -> bool {
     let Some(found) = value.as_f64() else { return false };
     let least = power_of_two(Format::of(value.dtype()).lowest());

@@ -130,8 +130,8 @@ const OF_INTEGERS: &[Function] = &[
 const OF_BOOLS: &[Function] =
     &[Function::LogicalAnd, Function::LogicalOr, Function::Equal, Function::NotEqual];
 
-/// Which arrangements of a row are asked in a dtype: if there are several classes of dtypes, every second one,
-/// and the others in the next class.
+/// Which arrangements of a row are asked in a dtype: if there are several classes of dtypes, every second
+/// one, and the others in the next class.
 #[derive(Clone, Copy)]
 struct Turn {
     row: usize,
@@ -274,7 +274,8 @@ mod tests {
         let row = Row::new("[subtract, a, a]");
         let asked = row.asked(DType::F64, ALL);
         let Data::F64(values) = asked[0].result.values() else { panic!("f64") };
-        // Of 0, -0, 1, -1, 2, -3, 0.5, 0.1, 2^-53, 2^1000, -2^1000, the largest and 49, 0; of the others, NaN.
+        // Of 0, -0, 1, -1, 2, -3, 0.5, 0.1, 2^-53, 2^1000, -2^1000, the largest and 49, 0; of the others,
+        // NaN.
         assert!(values[..12].iter().all(|value| value.to_bits() == 0));
         assert!(values[12..15].iter().all(|value| value.is_nan()));
         assert_eq!((asked[0].name.as_str(), values.len()), ("f64-subtract-a-a-dense", 35));

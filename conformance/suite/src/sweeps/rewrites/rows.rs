@@ -104,8 +104,8 @@ impl Row {
         found
     }
 
-    /// All values of one operand, with the values of a pair, in turn, for the others: those that make a result
-    /// certain. If that is no value of the operand, the others are 1.
+    /// All values of one operand, with the values of a pair, in turn, for the others: those that make a
+    /// result certain. If that is no value of the operand, the others are 1.
     fn vector_of(&self, operand: usize, dtype: DType, pair: [usize; 2]) -> Vec<Tuple> {
         let with = |pair: [usize; 2]| -> Vec<Tuple> {
             let tuple = |pick: usize| {

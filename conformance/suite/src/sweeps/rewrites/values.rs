@@ -1,4 +1,5 @@
-//! The special values that the operands of rewrites have, and which of them an optimiser may treat as constants.
+//! The special values that the operands of rewrites have, and which of them an optimiser may treat as
+//! constants.
 
 use super::super::arithmetic::{integer, number};
 use broadcheck_spec::half::bf16;
