@@ -39,6 +39,16 @@ export function judge(required, answer) {
 /** These decide single values of a result, whose dtype and shape can still be wrong. Others decide the whole answer. */
 export const VALUE_CONVENTIONS = ["gradient-ties", "zero-signs"];
 
+/**
+ * Judges an answer as `judge` does, but what `zero-signs` leaves open by the listed values alone: a case of this
+ * convention admits what every library may return.
+ */
+export function judgeConvention(required, answer) {
+    const verdict = judge(required, answer);
+    if (!verdict.passed || required.convention !== "zero-signs" || !required.result) return verdict;
+    return judge({ ...required, result: { ...required.result, admitted: new Map() } }, answer);
+}
+
 /** Whether a wrong answer to a case of a convention is one that a library without this convention may give. */
 export function excused({ convention }, answer, { onlyValues = false }) {
     if (VALUE_CONVENTIONS.includes(convention)) return onlyValues;

@@ -1,7 +1,7 @@
 // Runs the cases against an adapter: as tests of node:test, or at once.
 import { Adapter, Skipped } from "./adapter.js";
 import { allCases, glob, inDtypes, manifest } from "./kit.js";
-import { VALUE_CONVENTIONS, excused, judge } from "./judge.js";
+import { VALUE_CONVENTIONS, excused, judgeConvention } from "./judge.js";
 import { show } from "./numbers.js";
 
 /**
@@ -79,7 +79,7 @@ async function tried(adapter, found, known) {
     let answer, verdict, error;
     try {
         answer = await adapter.answer(found);
-        verdict = judge(found, answer);
+        verdict = judgeConvention(found, answer);
     } catch (thrown) {
         if (thrown instanceof Skipped) return { status: "skipped", reason: thrown.message };
         error = thrown;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FUNCTIONS, Operand, Refused, cases, judge } from "../src/index.js";
+import { excused, judgeConvention } from "../src/judge.js";
 import { check } from "../src/runner.js";
 import { glob } from "../src/kit.js";
 import { normal, read, roundTo } from "../src/numbers.js";
@@ -29,6 +30,14 @@ test("a single admitted value is compared to the bit, and replaces the listed on
     const one = required("f32", [-0], [[0, [{ value: -0 }, { value: 2 }]]]);
     assert(passes(one, [-0]) && passes(one, [2]) && !passes(one, [0]) && !passes(one, [1]));
     assert(!passes(required("f32", [7], [[0, [{ value: 2 }]]]), [7]));
+});
+
+test("zeros that a case admits still differ from the convention", () => {
+    const one = { ...required("f64", [0], [[0, [{ lower: -0, upper: 0 }]]]), convention: "zero-signs" };
+    const answer = { dtype: "f64", shape: [1], values: [-0] };
+    assert(judge(one, answer).passed && judgeConvention({ ...one, convention: undefined }, answer).passed);
+    const verdict = judgeConvention(one, answer);
+    assert(!verdict.passed && excused(one, answer, verdict) && judgeConvention(one, { ...answer, values: [0] }).passed);
 });
 
 test("64-bit integers keep every digit", () => {

@@ -1,6 +1,7 @@
 """The judge, on hand-written cases, and the loader. pytest in an environment where the package is installed."""
 import math
 import struct
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from broadcheck_cases import (
 )
 from broadcheck_cases import _numbers
 from broadcheck_cases._cases import glob
+from broadcheck_cases._judge import excused, judge_convention
 
 NAN, INF = math.nan, math.inf
 
@@ -65,6 +67,16 @@ def test_dtype_shape_count_and_the_kinds_of_values_must_be_right():
     for answer in ([1.0], None, 1.0):
         with pytest.raises(TypeError, match="expected broadcheck_cases.Result or an array"):
             judge(case, answer if answer != 1.0 else "text")
+
+
+def test_zeros_that_a_case_admits_still_differ_from_the_convention():
+    case = required("f64", [0.0, 1.0], {0: (Between(-0.0, 0.0),)})
+    conventional = replace(case, convention="zero-signs")
+    for values, agrees in (([0.0, 1.0], True), ([-0.0, 1.0], False)):
+        answer = Result("f64", (2,), values)
+        assert judge(conventional, answer) and judge_convention(case, answer)
+        verdict = judge_convention(conventional, answer)
+        assert bool(verdict) == agrees and (agrees or excused(conventional, answer, verdict))
 
 
 def test_a_wrong_element_is_named_by_its_index():

@@ -211,14 +211,14 @@ class CaseItem(pytest.Item):
         self.conventional = case.convention is not None and case.convention not in run.adapter.conventions
 
     def runtest(self) -> None:
-        from . import Skipped, judge
-        from ._judge import excused
+        from . import Skipped
+        from ._judge import excused, judge_convention
 
         try:
             answer = self.run.adapter.answer(self.case)
         except Skipped as skipped:
             pytest.skip(f"{self.run.adapter.name}: {skipped}")
-        verdict = judge(self.case, answer)
+        verdict = judge_convention(self.case, answer)
         if not verdict:
             differs = self.conventional and excused(self.case, answer, verdict)
             raise (Differs if differs else Wrong)(verdict.reason)
