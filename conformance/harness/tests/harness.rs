@@ -397,7 +397,13 @@ fn failed_starts_are_reported() {
         ],
     );
     let many = of("many_misspelt.sh", Options::default());
-    assert_parts(&many, &["functions: found \"nonesuch\", expected names among add ", "; and 4091 more: correct these to see them\n"]);
+    assert_parts(
+        &many,
+        &[
+            "functions: found \"nonesuch\", expected names among add ",
+            "; and 4091 more: correct these to see them\n",
+        ],
+    );
     assert!(many.len() < 3000, "{} bytes", many.len());
     let impatient = Options { start_limit: Duration::from_millis(300), ..Options::default() };
     assert_eq!(of("silent.sh", impatient), "`start` was not answered: no answer within 0.3 s");
