@@ -67,7 +67,7 @@ const fn refuses(nature: Nature, id: &'static str, heading: &'static str) -> Cla
     Clause { id, heading, nature, accepts: false, refuses: true }
 }
 
-/// Every clause, in the order of the pages in [`SEMANTICS`](crate::SEMANTICS).
+/// Every clause, in the order of the pages in [`SEMANTICS`].
 pub const ALL: &[Clause] = &[
     both(Rule, "G-1", "Lengths are not negative, and sizes are checked by arithmetic"),
     both(Rule, "G-2", "Two lengths are compatible when equal or when one of them is 1"),
