@@ -134,7 +134,7 @@ fn compare(got: &Array, wanted: &Json) -> Result<(), String> {
 
 // ---- The cases --------------------------------------------------------------------------------------------
 
-/// The files of the kit. The directory `extreme` is left out: lengths in it do not fit a usize.
+/// The files of the kit. The directory `extreme` is left out: lengths in it may be strings.
 fn files(kit: &str) -> Vec<std::path::PathBuf> {
     let directories = [".", "optional", "sweeps"].map(|name| std::fs::read_dir(format!("{kit}/{name}")));
     let paths = directories.into_iter().flatten().flatten().map(|entry| entry.unwrap().path());

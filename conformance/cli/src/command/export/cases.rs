@@ -10,8 +10,8 @@ use super::readme::EXAMPLE;
 use broadcheck::retype::{asked, dtype_of};
 use broadcheck::sweeps::{Expansion, expand_for, is_compact};
 use broadcheck_spec::{
-    Capabilities, Case, CaseFile, DType, Expectation, FILES, FORMAT, Operand, RuleSet, Suite, Sweep, json,
-    load_str, releases, write,
+    Capabilities, Case, CaseFile, DType, Expectation, FILES, FORMAT, Operand, RefusalKind, RuleSet, Suite,
+    Sweep, json, load_str, releases, write,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -158,6 +158,14 @@ impl Written {
 
     pub(super) fn refuses(&self) -> bool {
         matches!(self.case.expectation, Expectation::Refusal(_))
+    }
+
+    /// The kind of refusal that it requires, if it requires a certain one.
+    pub(super) fn refusal(&self) -> Option<RefusalKind> {
+        match &self.case.expectation {
+            Expectation::Refusal(refusal) => refusal.kind,
+            Expectation::Result(_) => None,
+        }
     }
 
     pub(super) fn has_admitted(&self) -> bool {

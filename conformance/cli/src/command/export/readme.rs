@@ -4,7 +4,7 @@ use super::cases::{Chosen, Expanded, Format, Kind, Written};
 use super::choice::Choice;
 use super::manifest::{File, Manifest};
 use askama::Template;
-use broadcheck_spec::RuleSet;
+use broadcheck_spec::{RefusalKind, RuleSet};
 use serde_json::Value;
 
 /// The case that README.md explains.
@@ -30,6 +30,8 @@ struct Readme<'a> {
     directories: Vec<Directory>,
     rules: Vec<Row>,
     refusals: usize,
+    /// The kinds of refusals, as a list in words.
+    kinds: String,
     admitted: usize,
     max_elements: usize,
     max_rank: usize,
@@ -76,6 +78,7 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
             directory(2, "json/extreme/", "cases with lengths or positions beyond 2^53"),
             directory(3, "json/sweeps/", "sweeps of patterns, written out: many similar cases"),
         ],
+        kinds: kinds(chosen),
         refusals: chosen.cases().filter(|case| case.refuses()).count(),
         admitted: chosen.cases().filter(|case| case.has_admitted()).count(),
         max_elements: chosen.cases().map(Written::elements).max().unwrap_or(0),
@@ -85,6 +88,14 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
         example: chosen.example.as_ref().map(example).unwrap_or_default(),
     };
     File::new("README.md", readme.render().expect("writing to a string does not fail") + "\n")
+}
+
+/// The kinds that cases of the kit require: `` `dimension_mismatch`, `rank_mismatch` ``.
+fn kinds(chosen: &Chosen) -> String {
+    let required = |kind: &&RefusalKind| chosen.cases().any(|case| case.refusal() == Some(**kind));
+    let names: Vec<String> =
+        RefusalKind::ALL.iter().filter(required).map(|kind| format!("`{}`", kind.name())).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 fn row(rules: RuleSet, chosen: &Chosen) -> Row {
