@@ -31,7 +31,7 @@ class Wrong(Oracle):
 class Known(Wrong):
     known = {"numpy/examples/scalar-with-*": "a reason"}
 
-class Mended(Oracle):
+class Repaired(Oracle):
     known = {"numpy/examples/scalar-with-scalar": "a reason"}
 
 class Differing(Oracle):
@@ -95,7 +95,7 @@ def test_a_wrong_answer_fails_the_test_of_its_case_which_can_be_run_again(run):
 def test_a_known_failure_is_an_xfail_that_must_fail(run):
     done, counts = run("Known", "--broadcheck-filter", "numpy/examples/scalar-with-scalar")
     assert done.ret == 0 and counts == {"xfailed": 1}
-    done, counts = run("Mended", "--broadcheck-filter", "numpy/examples/scalar-with-scalar")
+    done, counts = run("Repaired", "--broadcheck-filter", "numpy/examples/scalar-with-scalar")
     assert done.ret == 1 and counts == {"failed": 1}
     done, counts = run("Wrong", "--broadcheck-filter", "numpy/examples/scalar-with-scalar", "--broadcheck-known=known.json")
     assert done.ret == 0 and counts == {"xfailed": 1}
