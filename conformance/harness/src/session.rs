@@ -7,11 +7,11 @@ use super::start::{self, Declared, VERSION};
 use super::stderr::Tail;
 use broadcheck_spec::{ErrorKind, Outcome};
 use serde_json::{Value, json};
-use std::io::{BufReader, Write};
+use std::io::{self, BufReader, Write};
 use std::process::{ChildStdin, ChildStdout};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -80,6 +80,7 @@ pub(super) struct Session {
     limit: Arc<AtomicUsize>,
     /// The length of the incomplete line, in bytes.
     partial: Arc<AtomicUsize>,
+    trouble: Trouble,
     /// The number of the last request.
     pub(super) seq: u64,
 }
@@ -107,12 +108,22 @@ impl Session {
         let Streams { stdin, stdout, stderr } = streams;
         let limit = Arc::new(AtomicUsize::new(SHORTEST_LIMIT));
         let partial = Arc::new(AtomicUsize::new(0));
+        let trouble = Trouble::default();
         let (to, lines) = mpsc::channel();
         let (events, from) = mpsc::sync_channel(AHEAD);
-        thread::spawn(move || write_lines(stdin, &lines));
+        let writing = trouble.clone();
         let (line_limit, so_far) = (Arc::clone(&limit), Arc::clone(&partial));
-        thread::spawn(move || read_lines(stdout, &events, &line_limit, &so_far));
-        Ok(Session { group, to: Some(to), from, stderr: Tail::of(stderr), limit, partial, seq: 0 })
+        let reading = trouble.clone();
+        let started = in_thread(move || writing.note("writing to its stdin", write_lines(stdin, &lines)))
+            .and_then(|()| {
+                in_thread(move || {
+                    let read = read_lines(stdout, &events, &line_limit, &so_far);
+                    reading.note("reading its stdout", read);
+                })
+            })
+            .and_then(|()| Tail::of(stderr));
+        let stderr = started.map_err(|error| format!("a thread cannot be started: {error}"))?;
+        Ok(Session { group, to: Some(to), from, stderr, limit, partial, trouble, seq: 0 })
     }
 
     /// Sends `start` and reads the answer.
@@ -209,6 +220,10 @@ impl Session {
             Some(status) => format!("the process {}", describe(status)),
             None => "the process closed its stdout and did not end".into(),
         };
+        if let Some(trouble) = self.trouble.take() {
+            // The process may have ended because of it.
+            text = format!("{trouble}; {text}");
+        }
         if !half.is_empty() {
             text += &format!("\nit had written half a line: {}", excerpt(half));
         }
@@ -266,28 +281,58 @@ pub(super) fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 
-fn write_lines(mut stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
-    for line in lines {
-        if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
-            return;
+/// An error of a stream between the processes, which is no fault of the implementation.
+#[derive(Clone, Default)]
+struct Trouble(Arc<Mutex<Option<String>>>);
+
+impl Trouble {
+    fn note(&self, what: &str, result: io::Result<()>) {
+        // The process need not read all of its input.
+        if let Err(error) = result
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("{what} failed: {error}"));
         }
+    }
+
+    fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-fn read_lines(stdout: ChildStdout, events: &SyncSender<Event>, limit: &AtomicUsize, partial: &AtomicUsize) {
+/// Does the work in another thread. Unlike `thread::spawn`, this does not panic if the system refuses.
+pub(super) fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().spawn(work).map(drop)
+}
+
+fn write_lines(mut stdin: ChildStdin, lines: &Receiver<Vec<u8>>) -> io::Result<()> {
+    for line in lines {
+        stdin.write_all(&line)?;
+        stdin.flush()?;
+    }
+    Ok(())
+}
+
+fn read_lines(
+    stdout: ChildStdout,
+    events: &SyncSender<Event>,
+    limit: &AtomicUsize,
+    partial: &AtomicUsize,
+) -> io::Result<()> {
     let mut stdout = BufReader::with_capacity(64 << 10, stdout);
     loop {
         let mut line = Vec::new();
         let bytes = || limit.load(Ordering::Relaxed);
         let ended = read_line(&mut stdout, &mut line, bytes, |count| partial.store(count, Ordering::Relaxed));
-        let (event, last) = match ended {
-            Ok(Line::Whole) => (Event::Line(line), false),
-            Ok(Line::TooLong) => (Event::TooLong(bytes()), true),
-            Ok(Line::Half) => (Event::End(line), true),
-            Ok(Line::End) | Err(_) => (Event::End(Vec::new()), true),
+        // After an error the channel is closed, which ends the session.
+        let (event, last) = match ended? {
+            Line::Whole => (Event::Line(line), false),
+            Line::TooLong => (Event::TooLong(bytes()), true),
+            Line::Half => (Event::End(line), true),
+            Line::End => (Event::End(Vec::new()), true),
         };
         if events.send(event).is_err() || last {
-            return;
+            return Ok(());
         }
     }
 }

@@ -2,10 +2,10 @@
 //! kept for error messages.
 
 use super::lines::printable;
+use super::session::in_thread;
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 /// The number of bytes kept.
@@ -28,13 +28,19 @@ pub(super) struct Tail(Arc<(Mutex<Kept>, Condvar)>);
 
 impl Tail {
     /// Starts a thread that reads to the end.
-    pub(super) fn of(mut stream: impl Read + Send + 'static) -> Tail {
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub(super) fn of(mut stream: impl Read + Send + 'static) -> io::Result<Tail> {
         let shared: Arc<(Mutex<Kept>, Condvar)> = Arc::default();
         let kept = Arc::clone(&shared);
-        thread::spawn(move || {
+        in_thread(move || {
             let mut chunk = [0; 4096];
             loop {
-                let count = stream.read(&mut chunk).unwrap_or(0);
+                let count = match stream.read(&mut chunk) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read.unwrap_or(0),
+                };
                 let mut kept_now = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
                 if count == 0 {
                     kept_now.ended = true;
@@ -45,8 +51,8 @@ impl Tail {
                 let surplus = kept_now.bytes.len().saturating_sub(KEPT);
                 kept_now.bytes.drain(..surplus);
             }
-        });
-        Tail(shared)
+        })?;
+        Ok(Tail(shared))
     }
 
     /// The last lines, indented below a heading; empty if there are none. Waits briefly for the end of the
@@ -75,10 +81,10 @@ mod tests {
     #[test]
     fn the_last_lines_are_kept() {
         let lines: Vec<String> = (0..100_000).map(|number| format!("line {number}\n")).collect();
-        let tail = Tail::of(std::io::Cursor::new(lines.concat()));
+        let tail = Tail::of(std::io::Cursor::new(lines.concat())).unwrap();
         let text = tail.text();
         assert!(text.starts_with("\nits stderr ends:\n  line 99988\n"), "{text}");
         assert!(text.ends_with("\n  line 99999"), "{text}");
-        assert_eq!(Tail::of(&b" \n"[..]).text(), "");
+        assert_eq!(Tail::of(&b" \n"[..]).unwrap().text(), "");
     }
 }

@@ -194,7 +194,12 @@ pub fn fuzz(campaign: &Campaign<'_>, progress: &mut dyn FnMut(&Counts, Duration)
         statistics: Mutex::new(Statistics::default()),
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..campaign.jobs.max(1)).map(|_| scope.spawn(|| run.work())).collect();
+        // A thread that the system refuses is one fewer.
+        let worker = |_| thread::Builder::new().spawn_scoped(scope, || run.work()).ok();
+        let workers: Vec<_> = (0..campaign.jobs.max(1)).map_while(worker).collect();
+        if workers.is_empty() {
+            run.work();
+        }
         while workers.iter().any(|worker| !worker.is_finished()) {
             thread::sleep(Duration::from_millis(if run.began.elapsed().as_secs() > 0 { 100 } else { 5 }));
             progress(&run.counted(), run.asking());
