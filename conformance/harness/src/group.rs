@@ -1,6 +1,6 @@
 //! A process and its descendants: a process group that is killed as a whole.
 
-use super::guard;
+use super::{descendants, guard};
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
@@ -18,10 +18,35 @@ pub(super) fn apart(command: &mut Command) {
     let _ = command;
 }
 
-/// A running process. Dropping this kills its group.
+/// A running process. Dropping this kills its group, and on Linux what else it started, if the command line
+/// asked for that.
 pub(super) struct Group {
     child: Child,
+    /// What distinguishes its descendants.
+    mark: String,
+    /// The exit status, once the process was waited for.
+    status: Option<ExitStatus>,
     ended: bool,
+}
+
+/// Starts a command in its own group, watched by the guard.
+fn launch(command: &mut Command) -> io::Result<Group> {
+    let mark = descendants::new_mark();
+    command.env(descendants::VARIABLE, descendants::value(&mark));
+    apart(command);
+    let child = descendants::spawn(command)?;
+    guard::watch(child.id());
+    Ok(Group { child, mark, status: None, ended: false })
+}
+
+/// Runs a command to its end.
+pub(super) fn run(command: &mut Command) -> io::Result<ExitStatus> {
+    let mut group = launch(command.stdin(Stdio::null()))?;
+    loop {
+        if let Some(status) = group.wait(Duration::from_secs(3600)) {
+            return Ok(status);
+        }
+    }
 }
 
 /// The three streams of a process.
@@ -37,20 +62,26 @@ impl Group {
         let (program, arguments) = words.split_first().ok_or_else(|| io::Error::other("no program"))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        apart(&mut command);
-        let mut child = command.spawn()?;
-        guard::watch(child.id());
+        let mut group = launch(&mut command)?;
+        let child = &mut group.child;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let group = Group { child, ended: false };
         let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
             return Err(io::Error::other("the process has no standard streams"));
         };
         Ok((group, Streams { stdin, stdout, stderr }))
     }
 
-    /// The exit status, if the process has ended.
+    /// The exit status, if the process has ended. What is left of its group is then killed: its id and that of
+    /// the group may belong to others once it was waited for.
     pub(super) fn exited(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+        if self.status.is_none() && has_ended(&self.child) {
+            kill_group(&self.child);
+            self.status = self.child.try_wait().ok().flatten();
+            descendants::forget(self.child.id());
+            guard::forget(self.child.id());
+            descendants::end_marked(&self.mark);
+        }
+        self.status
     }
 
     /// Waits for the exit status up to a time limit.
@@ -70,18 +101,15 @@ impl Group {
         }
     }
 
-    /// Kills the process and its group.
+    /// Kills the process, its group, and on Linux its other descendants, if they are contained.
     pub(super) fn end(&mut self) {
-        if std::mem::replace(&mut self.ended, true) {
+        if std::mem::replace(&mut self.ended, true) || self.exited().is_some() {
             return;
         }
-        // Even if the process has ended by itself: its children may still run.
         kill_group(&self.child);
         // It may have left its group.
         let _ = self.child.kill();
-        if self.wait(DEATH).is_some() {
-            guard::forget(self.child.id());
-        }
+        self.wait(DEATH);
     }
 }
 
@@ -102,6 +130,21 @@ fn kill_group(child: &Child) {
 
 #[cfg(not(unix))]
 fn kill_group(_: &Child) {}
+
+/// Whether a process has ended, without waiting for it.
+#[cfg(unix)]
+fn has_ended(child: &Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    id.is_some_and(|id| matches!(waitid(WaitId::Pid(id), options), Ok(Some(_))))
+}
+
+/// There are no groups, so the process may just as well be waited for.
+#[cfg(not(unix))]
+fn has_ended(_: &Child) -> bool {
+    true
+}
 
 /// `ended with exit status 3`, `was killed by signal 11 (SIGSEGV)`.
 pub(super) fn describe(status: ExitStatus) -> String {

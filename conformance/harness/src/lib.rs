@@ -9,6 +9,7 @@
 //! caused it.
 
 mod answer;
+mod descendants;
 mod fatal;
 mod group;
 mod guard;
@@ -27,8 +28,31 @@ pub mod transcript;
 pub use process::{Process, open};
 pub use serve::serve;
 
+use std::io;
+use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// Makes this process responsible for everything that implementations start, also for daemons. For a program
+/// that starts no other processes: call it first, and [`end_descendants`] last.
+///
+/// On Linux, this process becomes a "child subreaper": it gets the orphans among its descendants. That is a
+/// property of the whole process, so a test suite or a library should not call this. Without it, the end of an
+/// implementation kills its process group. What left the group is killed when this process has ended, if it
+/// kept its environment. On other systems this does nothing.
+pub fn contain_descendants() {
+    descendants::contain();
+}
+
+/// Kills every process that implementations have started and that still runs, and waits for them, for up to two
+/// seconds. Implementations must have been dropped.
+///
+/// Processes of others are left alone: those that this process had before [`contain_descendants`], and their
+/// descendants.
+pub fn end_descendants() {
+    descendants::end_all();
+    guard::dismiss();
+}
 
 /// The message of a case that was not answered because the user interrupted the run.
 pub const INTERRUPTED: &str = "interrupted";
@@ -66,6 +90,15 @@ impl Options {
     fn interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
+}
+
+/// Runs a program to its end. If this process ends first, however it ends, the program is killed with everything
+/// that it started. The program cannot read from the terminal.
+///
+/// # Errors
+/// The program cannot be started.
+pub fn run_guarded(command: &mut Command) -> io::Result<ExitStatus> {
+    group::run(command)
 }
 
 /// Splits a command into words as a shell would.
