@@ -182,8 +182,11 @@ pub fn may_write(path: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), Stri
 
 fn parent_exists(path: &Path) -> Result<(), String> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if parent.is_dir() && path.file_name().is_some() {
-        return Ok(());
+    match fs::metadata(parent) {
+        Ok(found) if found.is_dir() && path.file_name().is_some() => Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", parent.display()))
+        }
+        _ => Err(format!("{}: the directory {} does not exist", path.display(), parent.display())),
     }
-    Err(format!("{}: the directory {} does not exist", path.display(), parent.display()))
 }
