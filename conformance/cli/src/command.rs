@@ -45,7 +45,7 @@ const PASSED: u8 = 0;
 const FAILED: u8 = 1;
 /// The input or the command line is invalid.
 const WRONG_INPUT: u8 = 2;
-/// Interrupted: 128 + SIGINT, as shells report it.
+/// Interrupted: 128 + SIGINT, as shells report it. Also for SIGTERM and SIGHUP.
 const INTERRUPTED: u8 = 130;
 
 const EXIT_STATUS: &str =
@@ -86,12 +86,22 @@ enum Command {
     Man(man::Args),
 }
 
+impl Command {
+    /// Whether the first interrupt lets the command finish with what it has. It ends every other command at
+    /// once.
+    fn finishes_when_interrupted(&self) -> bool {
+        matches!(self, Command::Check(_) | Command::Exhaust(_) | Command::Fuzz(_) | Command::Export(_))
+    }
+}
+
 /// Why a command stopped early.
 enum Error {
     /// The input or the command line is invalid: the place, what was found and what was expected.
     Input(String),
     /// Standard output cannot be written.
     Output(io::Error),
+    /// Interrupted before there were results.
+    Interrupted,
 }
 
 impl From<io::Error> for Error {
@@ -111,23 +121,33 @@ type Ended = Result<u8, Error>;
 
 /// Runs the command line of this process and returns its exit status.
 pub fn main() -> ExitCode {
+    if let Err(message) = interrupt::listen() {
+        complain(&message);
+        return ExitCode::from(WRONG_INPUT);
+    }
+    broadcheck_harness::contain_descendants();
+    let status = run();
+    broadcheck_harness::end_descendants();
+    ExitCode::from(status)
+}
+
+fn run() -> u8 {
     let cli = match parsed() {
         Ok(cli) => cli,
         Err(error) if wrong_number(&error).is_some() => {
             complain(&wrong_number(&error).unwrap_or_default());
-            return ExitCode::from(WRONG_INPUT);
+            return WRONG_INPUT;
         }
         Err(error) if negative_number(&error).is_some() => {
             let found = negative_number(&error).unwrap_or_default();
             complain(&format!("found `{found}`, expected lengths of 0 or more joined by `x`, as in `2x3`"));
-            return ExitCode::from(WRONG_INPUT);
+            return WRONG_INPUT;
         }
-        Err(error) => {
-            // Printing help into a closed pipe is not a failure.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { WRONG_INPUT } else { PASSED });
-        }
+        Err(error) => return print_help(&error),
     };
+    if !cli.command.finishes_when_interrupted() {
+        interrupt::end_at_once();
+    }
     let ended = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::CompareReports(args) => compare_reports::run(&args),
@@ -152,7 +172,7 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     };
-    ExitCode::from(match ended {
+    match ended {
         Ok(status) => status,
         Err(Error::Input(message)) => {
             complain(&message);
@@ -164,7 +184,23 @@ pub fn main() -> ExitCode {
             complain(&format!("standard output: {error}"));
             WRONG_INPUT
         }
-    })
+        Err(Error::Interrupted) => {
+            complain("interrupted before there were results");
+            INTERRUPTED
+        }
+    }
+}
+
+/// Prints the help or the version, or an error in the command line.
+fn print_help(error: &clap::Error) -> u8 {
+    match error.print() {
+        _ if error.use_stderr() => WRONG_INPUT,
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(&format!("standard output: {error}"));
+            WRONG_INPUT
+        }
+        _ => PASSED,
+    }
 }
 
 /// Parses the command line. An error quotes it, and a glob may have put any file name there: control

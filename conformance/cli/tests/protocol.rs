@@ -417,3 +417,42 @@ fn no_process_outlives_a_killed_command() {
     child.wait().expect("it ends");
     assert_ends(&id);
 }
+
+/// Not even a daemon, in its own session, without standard files and with another environment.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_daemon_outlives_the_run() {
+    if !python() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("ids");
+    let harness = bad("daemons.py", Some(&file));
+    let text = ends(1, &["check", "--cases", &cases(directory.path()), "--impl", &harness]);
+    assert_parts(&text, &["11 passed", "1 errored", "ended with exit status 3"]);
+    let ids = std::fs::read_to_string(&file).expect("the daemons' ids");
+    assert!(ids.lines().count() >= 4, "two for each process: {ids}");
+    for id in ids.lines() {
+        assert!(!Path::new("/proc").join(id).exists(), "the daemon {id} still runs");
+    }
+}
+
+#[test]
+fn an_interrupt_while_a_harness_starts_leaves_a_report() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (started, report) = (directory.path().join("started"), directory.path().join("report.json"));
+    let harness = format!("sh -c 'echo > {}; sleep 100'", started.display());
+    let arguments =
+        ["check", "--impl", &harness, "--format", "json", "--out", report.to_str().expect("UTF-8")];
+    let child = broadcheck(&arguments).spawn().expect("the program starts");
+    let began = Instant::now();
+    while !started.exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "the harness does not start");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal("TERM", &child);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output));
+    let report: Value = serde_json::from_slice(&std::fs::read(report).expect("a report")).expect("JSON");
+    assert_eq!((&report["interrupted"], &report["implementations"]), (&json!(true), &json!([])));
+}

@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The number of names that are tried for a draft.
 const MAX_NAMES: usize = 100;
@@ -37,7 +38,11 @@ pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// Those of the system. The old file is then as it was.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let permissions = fs::metadata(path).ok().map(|old| old.permissions());
+    let permissions = match fs::metadata(path) {
+        Ok(old) => Some(old.permissions()),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
     // Under this name there is a whole file either way, so the directory need not be synced.
     Draft::new(path, content, permissions)?.rename(path)
 }
@@ -58,6 +63,25 @@ fn sync_directory(path: &Path) {
     {
         let _ = directory.sync_all();
     }
+}
+
+/// The drafts that exist now.
+static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn drafts() -> MutexGuard<'static, Vec<PathBuf>> {
+    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the drafts of files that other threads are writing, for a program that is about to end. As long as
+/// the result lives, no thread begins to write a file.
+#[must_use]
+pub fn remove_drafts() -> impl Sized {
+    let mut drafts = drafts();
+    for draft in drafts.drain(..) {
+        // The program ends: nobody could be told.
+        let _ = fs::remove_file(draft);
+    }
+    drafts
 }
 
 /// A complete file under another name, which is removed when this is dropped.
@@ -86,8 +110,12 @@ impl Draft {
             // Not derived from the name of the file, which may already have the maximum length.
             let name = OsString::from(format!(".broadcheck.{}.{number}.tmp", std::process::id()));
             let path = path.with_file_name(name);
+            let mut drafts = drafts();
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Draft { path, renamed: false }, file)),
+                Ok(file) => {
+                    drafts.push(path.clone());
+                    return Ok((Draft { path, renamed: false }, file));
+                }
                 // Left by a process that was killed, or not ours.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
                 Err(error) => return Err(error),
@@ -105,6 +133,7 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
+        drafts().retain(|draft| *draft != self.path);
         if !self.renamed {
             // The first error is reported; a failure to remove the draft adds nothing.
             let _ = fs::remove_file(&self.path);

@@ -4,6 +4,7 @@
 use super::{DIRECTORY, PROTOCOL};
 use crate::embedded;
 use broadcheck::files::replace;
+use broadcheck_harness::run_guarded;
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -69,7 +70,8 @@ pub(crate) fn install(directory: &Path, names: &[String]) -> Result<ExitStatus, 
         write(directory)?;
     }
     let python = if cfg!(windows) { "python" } else { "python3" };
-    let setup = Command::new(python).arg(directory.join("setup")).args(names).status();
+    // It may run for minutes, and ends when this process is interrupted.
+    let setup = run_guarded(Command::new(python).arg(directory.join("setup")).args(names));
     setup.map_err(|error| format!("{python}: {error}, expected Python 3.8 or later on the PATH"))
 }
 

@@ -125,7 +125,21 @@ pub(super) fn run(args: &Args) -> Ended {
     let suite = args.selection.load()?;
     let selected = args.selection.of(&suite)?;
     let names = wanted(&args.implementations);
-    let implementations = find(&names, args.timeout)?;
+    let report = Report {
+        cases: selected.cases.len(),
+        sweeps: selected.sweeps.len(),
+        sample: args.sample_sweeps,
+        min_asked: args.min_asked,
+        runs: Vec::new(),
+        interrupted: true,
+    };
+    let implementations = match find(&names, args.timeout) {
+        Err(Error::Interrupted) => {
+            let destination = destination(args, &formats, &[])?;
+            return deliver(&report, &suite, destination.as_ref(), formats[0], INTERRUPTED);
+        }
+        found => found?,
+    };
     let mut known = load_known(&args.known, &implementations)?;
     add_known(&mut known, &names, &implementations, &suite, !args.selection.cases.is_empty())?;
     known.iter().try_for_each(|known| known.check_against(&suite).map_err(Error::Input))?;
@@ -134,11 +148,10 @@ pub(super) fn run(args: &Args) -> Ended {
         let several = format!("--format badge: found {} implementations without --out", running.len());
         return Err(Error::Input(format!("{several}, expected one, or --out DIR")));
     }
-    let destination = args.out.as_ref().map(|out| Destination::new(&formats, &running, out)).transpose()?;
+    let destination = destination(args, &formats, &running)?;
     if let Some(path) = &args.write_known {
         may_draft(path, &running, destination.as_ref())?;
     }
-    interrupt::listen()?;
 
     let suite_run = SuiteRun {
         suite: &suite,
@@ -152,15 +165,7 @@ pub(super) fn run(args: &Args) -> Ended {
         let named = names.iter().zip(&implementations);
         named.map(|(name, implementation)| suite_run.against(implementation.as_ref(), name)).collect()
     })?;
-    let report = Report {
-        cases: selected.cases.len(),
-        sweeps: selected.sweeps.len(),
-        sample: args.sample_sweeps,
-        min_asked: args.min_asked,
-        runs,
-        interrupted: interrupt::pressed(),
-    }
-    .cleaned();
+    let report = Report { runs, interrupted: interrupt::pressed(), ..report }.cleaned();
     let status = match (report.interrupted, report.held()) {
         (true, _) => INTERRUPTED,
         (false, true) => PASSED,
@@ -173,14 +178,30 @@ pub(super) fn run(args: &Args) -> Ended {
         Ok(text) => note(text),
         Err(message) => complain(message),
     }
+    deliver(&report, &suite, destination.as_ref(), formats[0], status)
+}
+
+/// The files for the report, if it goes to files.
+fn destination(args: &Args, formats: &[Format], running: &[&str]) -> Result<Option<Destination>, Error> {
+    Ok(args.out.as_ref().map(|out| Destination::new(formats, running, out)).transpose()?)
+}
+
+/// Writes the report to its files, or prints it in this format if there are none.
+fn deliver(
+    report: &Report,
+    suite: &Suite,
+    destination: Option<&Destination>,
+    format: Format,
+    status: u8,
+) -> Ended {
     let Some(destination) = destination else {
         // Only the report goes to standard output: a program may read it.
-        return print_and_end(&rendered(&report, &suite, formats[0]), status);
+        return print_and_end(&rendered(report, suite, format), status);
     };
-    if let Err(message) = destination.write(&report, &suite) {
-        // Print the report so that the results are not lost.
-        print(&text::render(&report, width()))?;
+    if let Err(message) = destination.write(report, suite) {
         complain(&message);
+        // Print the report so that the results are not lost.
+        print(&text::render(report, width()))?;
         return Ok(super::WRONG_INPUT);
     }
     let mut text = report.closing() + "\n";

@@ -68,7 +68,6 @@ pub(super) fn run(args: &Args) -> Ended {
     let implementations = find(&wanted(&args.implementations), args.timeout)?;
     let implementations: Vec<&dyn Implementation> =
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
-    interrupt::listen()?;
 
     // Drawn on standard error, and only if that is a terminal.
     let bar = ProgressBar::new(0);

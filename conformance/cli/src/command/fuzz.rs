@@ -156,7 +156,6 @@ pub(super) fn run(args: &Args) -> Ended {
     let mut known: Vec<Known> = args.known.iter().map(|path| Known::load(path)).collect::<Result<_, _>>()?;
     add_known(&mut known, &[&args.left, &args.right], &sides, &suite, false)?;
     let (left, right): (&dyn Implementation, &dyn Implementation) = (sides[0].as_ref(), sides[1].as_ref());
-    interrupt::listen()?;
 
     let time = args.time.or_else(|| args.requests.is_none().then_some(Duration::from_secs(60)));
     let campaign = Campaign {

@@ -43,7 +43,7 @@ fn levels() -> String {
 }
 
 /// Finds built-in implementations by name, and starts adapters and other commands. A command may take up to
-/// `time_limit` for an answer.
+/// `time_limit` for an answer. [`Error::Interrupted`] if the user does not wait for the start of a command.
 pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subject>>, Error> {
     let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(time_limit) };
     let find = |name: &&str| -> Result<Box<Subject>, Error> {
@@ -71,7 +71,10 @@ pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subje
         })?;
         Ok(Box::new(subject))
     };
-    names.iter().map(find).collect()
+    names
+        .iter()
+        .map(|name| find(name).map_err(|error| if interrupt::pressed() { Error::Interrupted } else { error }))
+        .collect()
 }
 
 /// Adds the shipped known failures of adapters, unless the command line gives a file for them. If other cases

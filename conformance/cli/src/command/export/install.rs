@@ -8,6 +8,7 @@
 use super::identity::hash;
 use super::manifest::{Entry, File, Manifest};
 use super::place::Place;
+use crate::command::interrupt;
 use broadcheck::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -65,15 +66,19 @@ impl From<String> for Stop {
 /// # Errors
 /// The first error. The directory is then as it was, or the message says that it is not.
 pub(super) fn install(place: &Place, changes: &Changes<'_>) -> Result<(), String> {
-    install_in_steps(place, changes, &mut || Ok(()))
+    install_in_steps(place, changes, &mut || match interrupt::pressed() {
+        true => Err(Stop::Error("interrupted".into())),
+        false => Ok(()),
+    })
 }
 
 fn install_in_steps(place: &Place, changes: &Changes<'_>, step: Step<'_>) -> Result<(), String> {
     match stage(place, changes, step).and_then(|()| move_all(place, changes, step)) {
         Ok(()) => {
-            clear(place)?;
             remove_empty_directories(place, &changes.aside);
-            Ok(())
+            clear(place).map_err(|error| {
+                format!("{error}; the kit is complete, and the next export removes {STAGING}")
+            })
         }
         Err(Stop::Error(error)) => match recover(place) {
             Ok(()) => Err(format!("{error}; the directory is as it was before")),

@@ -12,7 +12,7 @@ pub(super) mod place;
 pub(super) mod read;
 mod readme;
 
-use super::{Ended, Error, PASSED, print_visible};
+use super::{Ended, Error, INTERRUPTED, PASSED, complain, interrupt, print_visible};
 use changes::CHANGELOG;
 use choice::{Choice, Recorded};
 use identity::hash;
@@ -23,6 +23,7 @@ use place::Place;
 use read::Kit;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 /// Write a kit: the cases, schemas, clauses and licences for use in another project
@@ -47,7 +48,8 @@ To update a kit, export into the same DIR again, with the same options: its READ
 the earlier export are replaced, or deleted if they are no longer part of the kit, and CHANGELOG.md lists by id what \
 changed. If a file was changed since, was not written by this command, or is a link, nothing is written.
 
-Exit status: 0 everything was written, 2 nothing was written.")]
+Exit status: 0 everything was written, 2 nothing was written unless the message says otherwise, 130 interrupted, and \
+nothing was written.")]
 pub(super) struct Args {
     #[command(flatten)]
     choice: Choice,
@@ -59,18 +61,29 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Ended {
     let choice = args.choice.clone().in_order();
-    let before = if fs::symlink_metadata(&args.out).is_ok() {
-        let place = Place::open(&args.out)?;
-        install::recover(&place)?;
-        before(&place)?
-    } else {
-        Before::default()
+    let before = match fs::symlink_metadata(&args.out) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Before::default(),
+        Err(error) => return Err(Error::Input(format!("{}: {error}", args.out.display()))),
+        Ok(_) => {
+            let place = Place::open(&args.out)?;
+            install::recover(&place)?;
+            before(&place)?
+        }
     };
     let made = make(&choice, &before)?;
+    if interrupt::pressed() {
+        return Err(Error::Interrupted);
+    }
     fs::create_dir_all(&args.out)
         .map_err(|error| format!("{}: {error}, expected a directory", args.out.display()))?;
     let place = Place::open(&args.out)?;
-    put(&place, before.kit.as_ref(), &made)?;
+    match put(&place, before.kit.as_ref(), &made) {
+        Err(Error::Input(message)) if interrupt::pressed() => {
+            complain(&message);
+            return Ok(INTERRUPTED);
+        }
+        put => put?,
+    }
     let summary = made.kit.manifest.summary(made.bytes());
     print_visible(&format!("{}: {summary}", args.out.display()))?;
     Ok(PASSED)
