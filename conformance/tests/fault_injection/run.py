@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+"""Makes every call of the command `broadcheck` to the system fail, one at a time, and checks what is left.
+
+    conformance/tests/fault_injection/run.py BINARY [--full] [--only TEXT] [--seconds N]
+
+The library shim.c makes the n-th write, sync, rename, and so on, of the command fail, or kills the command before it. For
+each fault, the command runs in a new directory with files of a user. Afterwards:
+
+- The command has not panicked, and not hung. No process of it is left.
+- The files of the user have the same content as before.
+- Every other file is as it was before, or as the command writes it without a fault. A kit is one or the other as a whole.
+- The exit status is that of a run without a fault only if every file was written and everything was printed. Otherwise it
+  is 1 or 2, with a message that has the system's error.
+- The same command, without a fault, then does everything that it does in a new directory.
+
+Without --full, the faults are spread evenly over the calls, to take about as long as --seconds says.
+"""
+import argparse
+import collections
+import concurrent.futures
+import errno
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+# Longer than any run takes, also on a busy machine.
+LIMIT = 120
+
+# How the calls of a kind fail. "+" marks a fault that stays, as on a full disk.
+FAULTS = {
+    "open": ["EMFILE", "EACCES", "EMFILE+", "kill"],
+    "read": ["EIO", "EINTR", "short"],
+    "write": ["ENOSPC", "ENOSPC+", "EIO", "EINTR", "short", "kill"],
+    "sync": ["EIO", "kill"],
+    "close": ["EIO", "kill"],
+    "rename": ["EIO", "EACCES+", "kill"],
+    "link": ["EPERM", "EIO", "kill"],
+    "unlink": ["EIO", "kill"],
+    "mkdir": ["ENOSPC", "kill"],
+    "stat": ["EIO", "ENOMEM"],
+    "readdir": ["EIO"],
+    "pipe": ["EMFILE", "EMFILE+"],
+    "spawn": ["EAGAIN", "ENOMEM", "EAGAIN+"],
+    "thread": ["EAGAIN", "EAGAIN+"],
+    "wait": ["EINTR"],
+    "poll": ["EINTR", "ENOMEM"],
+    "allocate": ["ENOMEM"],
+}
+# The calls that are repeated or continued, so that nothing is different in the end.
+HARMLESS = {"EINTR", "short"}
+# Hidden files that a killed run leaves: they are in nobody's way.
+DRAFT = re.compile(r"(^|/)\.broadcheck\.[0-9]+\.[0-9]+\.tmp$")
+STAGING = ".broadcheck-export/"
+
+
+class Scenario:
+    """A command, and the files that it finds."""
+
+    def __init__(self, name, words, prepare=lambda directory: None, mine=(), whole=None, harness=False, status=0):
+        self.name, self.words, self.prepare = name, words, prepare
+        # The user's files, with their content.
+        self.mine = dict(mine)
+        # The directory that is either as before or new as a whole.
+        self.whole = whole
+        # Whether the exit status may also show a harness that could not be asked.
+        self.harness = harness
+        # The exit status without a fault.
+        self.status = status
+
+
+CASES = """\
+format: 1
+rules: numpy
+cases:
+  - id: mine/vector
+    title: A vector is added to every row.
+    clause: NUMPY-1
+    source: [{url: "https://example.org"}]
+    origin: hand
+    expression: [add, a, b]
+    operands:
+      - {name: a, dtype: f64, shape: [2, 2], values: [1, 2, 3, 4]}
+      - {name: b, dtype: f64, shape: [2], values: [10, 20]}
+    result: {dtype: f64, shape: [2, 2], values: [11, 22, 13, 24]}
+  - id: mine/refused
+    title: Lengths 2 and 3 cannot be combined.
+    clause: NUMPY-1
+    source: [{url: "https://example.org"}]
+    origin: hand
+    expression: [add, a, b]
+    operands:
+      - {name: a, dtype: f64, shape: [2], values: [1, 2]}
+      - {name: b, dtype: f64, shape: [3], values: [1, 2, 3]}
+    refusal: {kind: dimension_mismatch}
+"""
+
+
+def scenarios(binary):
+    every = "text,json,junit,markdown,html,badge"
+    cases = {"cases.yaml": CASES}
+    serve = f"'{binary}' serve --impl reference"
+    maximum = f"python3 '{ROOT}/conformance/harness/tests/bad_harnesses/maximum.py'"
+
+    def older_kit(directory):
+        words = ["export", "--rules", "numpy", "--functions", "add", "--dtypes", "f64", "--no-sweeps", "--format", "json"]
+        succeed(binary, words + ["--out", "kit"], directory)
+        (directory / "kit" / "mine.txt").write_text("mine")
+        (directory / "kit" / "json" / "mine.json").write_text("mine, too")
+
+    def older_reports(directory):
+        for name in ("old", "new"):
+            words = ["check", "--cases", "cases.yaml", "--impl", "fast", "--format", "json", "--out", f"{name}.json"]
+            succeed(binary, words, directory)
+
+    beside = {"reports/mine.txt": "mine", **cases}
+    kit = {"kit/mine.txt": "mine", "kit/json/mine.json": "mine, too"}
+    found = {"found/mine.yaml": "mine", "found/corpus": "mine"}
+    export = ["export", "--rules", "numpy", "--functions", "add", "--no-sweeps", "--format", "json", "--out", "kit"]
+    return [
+        Scenario("check, a harness, all reports",
+                 ["check", "--cases", "cases.yaml", "--impl", serve, "--impl", "fast", "--jobs", "1", "--format", every, "--out",
+                  "reports"], mine=beside, harness=True),
+        Scenario("check, over older reports",
+                 ["check", "--cases", "cases.yaml", "--impl", "fast", "--jobs", "1", "--format", every, "--out", "reports"],
+                 prepare=lambda directory: succeed(binary, ["check", "--cases", "cases.yaml", "--impl", "reference", "--format",
+                                                        every, "--out", "reports"], directory), mine=beside),
+        Scenario("check, printed", ["check", "--cases", "cases.yaml", "--impl", "reference", "--jobs", "1"], mine=cases),
+        Scenario("compare-reports", ["compare-reports", "old.json", "new.json"], prepare=older_reports, mine=cases),
+        Scenario("seeds", ["seeds", "--cases", "cases.yaml", "--out", "corpus"], mine={"corpus/case_file/mine": "mine", **cases}),
+        Scenario("fuzz, with findings",
+                 ["fuzz", "--requests", "20", "--jobs", "1", "--right", maximum, "--allow-skips", "--out", "found"],
+                 mine=found, harness=True, status=1),
+        Scenario("export, new", export + ["--dtypes", "f64"], whole="kit"),
+        Scenario("export, over an older kit", export + ["--dtypes", "f32"], prepare=older_kit, mine=kit, whole="kit"),
+    ]
+
+
+class Ran:
+    def __init__(self, status, out, err, hung=False):
+        self.status, self.out, self.err, self.hung = status, out, err, hung
+
+
+def succeed(binary, words, directory):
+    ran = run(binary, words, directory)
+    if ran.status != 0:
+        sys.exit(f"{words}: status {ran.status}\n{ran.out}{ran.err}")
+
+
+def run(binary, words, directory, **environment):
+    """Runs the command, and returns how it ended."""
+    environment = {**os.environ, "RUST_BACKTRACE": "0", **environment}
+    child = subprocess.Popen([binary, *words], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, err = child.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.communicate()
+        return Ran(None, "", "", hung=True)
+    return Ran(child.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+
+def tree(directory):
+    """Every file below a directory, with its content."""
+    files = {}
+    for path in sorted(directory.rglob("*")):
+        if path.is_symlink() or not path.is_dir():
+            files[str(path.relative_to(directory))] = path.read_bytes()
+    return files
+
+
+def is_whole(path, content):
+    """Whether this is a report or a case from beginning to end."""
+    text = content.decode()
+    endings = {".json": "}", ".xml": "</testsuites>", ".html": "</html>", ".svg": "</svg>", ".md": "", ".txt": "", ".yaml": ""}
+    ending = next((ending for suffix, ending in endings.items() if path.endswith(suffix)), None)
+    return ending is not None and text.rstrip().endswith(ending)
+
+
+def without_times(text):
+    return re.sub(r"[0-9][0-9.,]* (s|per second)\b", "# \\1", text)
+
+
+def left_behind(mark):
+    """The processes with this mark in their environment."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if f"FAULT_TRIAL={mark}\0".encode() in (process / "environ").read_bytes() + b"\0":
+                found.append(f"{process.name} {(process / 'cmdline').read_bytes()!r}")
+        except OSError:
+            pass
+    return found
+
+
+class Injector:
+    def __init__(self, binary, scenario, shim, scratch):
+        self.binary, self.scenario, self.shim, self.scratch = binary, scenario, shim, scratch
+        self.template = scratch / "template"
+        self.template.mkdir(parents=True)
+        for path, text in scenario.mine.items():
+            (self.template / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.template / path).write_text(text)
+        scenario.prepare(self.template)
+        self.before = tree(self.template)
+        self.numbers = itertools.count()
+        # Without a fault: twice, since what differs between two runs cannot be compared.
+        self.good, self.after, self.counts, self.seconds = self.reference()
+        if self.good.status != scenario.status:
+            sys.exit(f"{scenario.name}: status {self.good.status} without a fault\n{self.good.out}{self.good.err}")
+        other, after, _, _ = self.reference()
+        if (self.good.status, self.after) != (other.status, after):
+            changed = [path for path in self.after if self.after[path] != after.get(path)]
+            sys.exit(f"{scenario.name}: two runs without a fault differ: {other.status}, {changed}\n{other.err}")
+
+    def reference(self):
+        directory = self.fresh()
+        counts = self.scratch / "counts"
+        began = time.monotonic()
+        good = run(self.binary, self.scenario.words, directory, LD_PRELOAD=str(self.shim), FAULT_COUNTS=str(counts))
+        seconds = time.monotonic() - began
+        calls = {name: int(count) for name, count in (line.split() for line in counts.read_text().splitlines())}
+        counts.unlink()
+        after = tree(directory)
+        shutil.rmtree(directory)
+        return good, after, calls, seconds
+
+    def fresh(self):
+        directory = self.scratch / str(next(self.numbers))
+        shutil.copytree(self.template, directory / "work", symlinks=True)
+        return directory / "work"
+
+    def trial(self, kind, fault, number):
+        """One fault. Returns what happened, in a word, and what is wrong."""
+        directory = self.fresh()
+        log = directory.parent / "log"
+        how, sticky = fault.rstrip("+"), fault.endswith("+")
+        mark = f"{os.getpid()}-{directory.parent.parent.name}-{directory.parent.name}"
+        environment = {
+            "LD_PRELOAD": str(self.shim), "FAULT_KIND": kind, "FAULT_AT": str(number), "FAULT_LOG": str(log),
+            "FAULT_ERROR": str(getattr(errno, how, how)), "FAULT_TRIAL": mark,
+        }
+        if sticky:
+            environment["FAULT_STICKY"] = "1"
+        ran = run(self.binary, self.scenario.words, directory, **environment)
+        hit = log.read_text().split(" ", 3)[3].strip() if log.exists() else None
+        wrong = list(self.wrong(ran, kind, how, sticky, hit, directory))
+        wrong += list(self.processes(mark))
+        if not wrong:
+            wrong += list(self.repeated(directory, how))
+        shutil.rmtree(directory.parent)
+        if hit is None:
+            outcome = "not reached"
+        elif ran.status == self.good.status:
+            outcome = "survived"
+        elif ran.status is not None and ran.status < 0:
+            outcome = "killed" if ran.status == -signal.SIGKILL else "aborted"
+        else:
+            outcome = f"status {ran.status}"
+        return outcome, [f"{self.scenario.name}: {kind} {number} {fault} ({hit}): {text}" for text in wrong]
+
+    def wrong(self, ran, kind, how, sticky, hit, directory):
+        said = ran.out + ran.err
+        if ran.hung:
+            yield f"hung for {LIMIT} s"
+            return
+        if "panicked at" in said or ran.status == 101:
+            yield f"panicked: {said[-600:]}"
+        if ran.status < 0:
+            allowed = {"kill": signal.SIGKILL, "ENOMEM": signal.SIGABRT if kind == "allocate" else None}.get(how)
+            if -ran.status != allowed:
+                yield f"ended by signal {-ran.status}: {said[-600:]}"
+            elif how == "ENOMEM" and "memory allocation of" not in ran.err:
+                yield f"aborted without a message: {said[-600:]}"
+        found = {path: content for path, content in tree(directory).items() if not DRAFT.search(path)}
+        staged = any(STAGING in path for path in found)
+        found = {path: content for path, content in found.items() if STAGING not in path}
+        for path, text in self.scenario.mine.items():
+            if found.get(path) != text.encode():
+                yield f"the user's file {path} is lost or changed"
+        for path, content in found.items():
+            if self.scenario.harness and ran.status == 1 and is_whole(path, content):
+                continue
+            if content not in (self.before.get(path), self.after.get(path)):
+                yield f"{path} is neither the old nor the new file, {len(content)} bytes"
+        for path in self.before.keys() & self.after.keys():
+            if path not in found and not staged:
+                yield f"{path} is missing"
+        drafts = [path for path in tree(directory) if DRAFT.search(path) or STAGING in path]
+        if drafts and ran.status >= 0 and kind != "unlink":
+            if not (self.scenario.whole and ("failed, too" in said or "the kit is complete" in said)):
+                yield f"a draft is left: {drafts[:3]}"
+        if self.scenario.whole and ran.status >= 0 and not staged and found not in (self.before, self.after):
+            yield "the kit is neither the old nor the new one"
+        if ran.status < 0:
+            return
+        if ran.status == self.good.status == 1 and ("os error" in said or "pipe:" in (hit or "")):
+            return
+        if ran.status == self.good.status:
+            if found != self.after:
+                missing = sorted(self.after.keys() - found.keys())[:3]
+                yield f"status {ran.status}, but not everything was written: {missing} {said[-300:]}"
+            if without_times(ran.out) != without_times(self.good.out):
+                yield f"status {ran.status}, but it printed something else: {said[-600:]}"
+        elif ran.status not in (1, 2):
+            yield f"status {ran.status}: {said[-600:]}"
+        elif how in HARMLESS:
+            yield f"{how} is not harmless: status {ran.status}: {said[-600:]}"
+        elif "pipe:" in (hit or "") and self.scenario.harness:
+            pass
+        elif kind == "write" and hit is not None and not hit.startswith("/") and not said:
+            pass
+        elif "os error" not in said and "llocat" not in said and "memory" not in said:
+            yield f"status {ran.status} without the error of the system: {said[-600:]}"
+
+    def processes(self, mark):
+        if not self.scenario.harness:
+            return
+        deadline = time.monotonic() + 5
+        left = left_behind(mark)
+        while left and time.monotonic() < deadline:
+            time.sleep(0.02)
+            left = left_behind(mark)
+        if left:
+            yield f"processes are left: {left}"
+
+    def repeated(self, directory, how):
+        """The same command without a fault."""
+        ran = run(self.binary, self.scenario.words, directory)
+        found = {path: content for path, content in tree(directory).items() if not DRAFT.search(path)}
+        if ran.status != self.good.status:
+            yield f"the next run ends with {ran.status}: {(ran.out + ran.err)[-600:]}"
+        elif found != self.after:
+            changed = [path for path in self.after.keys() | found.keys() if self.after.get(path) != found.get(path)]
+            yield f"the next run leaves something else: {changed[:5]}"
+
+
+def spread(count, quota):
+    """At most `quota` of the numbers from 1 to `count`, with the first and the last."""
+    if count <= quota:
+        return list(range(1, count + 1))
+    if quota == 1:
+        return [1]
+    return sorted({1 + place * (count - 1) // (quota - 1) for place in range(quota)})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("binary")
+    parser.add_argument("--full", action="store_true", help="inject every fault; of the allocations, some thousand")
+    parser.add_argument("--only", default="", help="only scenarios whose name contains this text")
+    parser.add_argument("--kind", default="", help="only calls of this kind")
+    parser.add_argument("--seconds", type=int, default=150)
+    arguments = parser.parse_args()
+    compiler = shutil.which("cc")
+    if sys.platform != "linux" or compiler is None:
+        print("!! LEFT OUT: fault injection needs Linux and a C compiler (cc)")
+        return 0
+    binary = str(pathlib.Path(arguments.binary).resolve())
+    table = collections.defaultdict(collections.Counter)
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="broadcheck-faults-") as scratch:
+        scratch = pathlib.Path(scratch)
+        shim = scratch / "shim.so"
+        flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+        subprocess.run([compiler, *flags, "-o", shim, HERE / "shim.c"], check=True)
+        chosen = [scenario for scenario in scenarios(binary) if arguments.only in scenario.name]
+        jobs = os.cpu_count() or 1
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for place, scenario in enumerate(chosen):
+                injector = Injector(binary, scenario, shim, scratch / str(place))
+                if not any(injector.counts.values()):
+                    print("!! LEFT OUT: the binary does not call the shim; it must be linked to glibc dynamically")
+                    return 0
+                combinations = [
+                    (kind, fault) for kind, faults in FAULTS.items() for fault in faults
+                    if injector.counts[kind] and arguments.kind in ("", kind)
+                ]
+                # Two runs per fault: one with it, one after it.
+                affordable = arguments.seconds * jobs / len(chosen) / (2 * injector.seconds)
+                quota = 10 ** 9 if arguments.full else max(2, int(affordable / len(combinations)))
+                trials = []
+                for kind, fault in combinations:
+                    most = min(quota, 300) if kind == "allocate" else quota
+                    trials += [(kind, fault, number) for number in spread(injector.counts[kind], most)]
+                for (kind, fault, number), (outcome, errors) in zip(
+                        trials, pool.map(lambda trial: injector.trial(*trial), trials)):
+                    table[scenario.name, kind, fault][outcome] += 1
+                    for error in errors:
+                        print(f"WRONG  {error}", flush=True)
+                    wrong += errors
+                print(f"{scenario.name}: {len(trials)} faults, one run takes {injector.seconds:.2f} s", flush=True)
+    print()
+    for (scenario, kind, fault), outcomes in table.items():
+        text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+        print(f"{scenario:<32} {kind:<9} {fault:<8} {sum(outcomes.values()):>5}  {text}")
+    total = sum(sum(outcomes.values()) for outcomes in table.values())
+    print(f"\n{total} faults, {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
