@@ -53,8 +53,8 @@ func evaluate(expression any, operands map[string]*naive.Array) *naive.Array {
 }
 
 // literal reads an element of Values: a number, a bool or a string ("nan", "inf", "-inf", "-0.0", and integers beyond
-// 2^53). The judge compares it with an element of the answer. Both are a float64 (for every float dtype: it holds all their
-// values), an int64 or a bool.
+// 2^53). The judge compares it with an element of the answer. Both are a float64 (for every float dtype: it holds all
+// their values), an int64 or a bool.
 func literal(dtype string, text json.RawMessage) (value any) {
 	var err error
 	switch number := strings.Trim(string(text), `"`); {
