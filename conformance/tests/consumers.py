@@ -30,7 +30,9 @@ class Wrong(Exception):
 # ---- The languages -------------------------------------------------------------------------------------------------
 
 class Language:
-    """`file` is the consumer, `run` its command, `failed` finds the failed cases in what it prints."""
+    """`file` is the judge, `library` what calls the library (if it is not in the same file), `run` the command,
+    `failed` finds the failed cases in what it prints."""
+    library = None
     environment, build, summary = {}, None, SUMMARY
     others = 0  # passed tests that are not cases
     libraries = []  # real ones that must pass, too
@@ -68,7 +70,7 @@ class JavaScript(Language):
 
 
 class Go(Language):
-    file = "broadcasting_test.go"
+    file, library = "broadcasting_test.go", "library_test.go"
     failed = r"--- FAIL: Test/(\S+) \("
     build = ["go", "test", "-c", "-o", "judge"]
     run = ["./judge", "-test.v"]
@@ -79,7 +81,7 @@ class Go(Language):
 
 
 class Cpp(Language):
-    file = "broadcasting.cpp"
+    file, library = "broadcasting.cpp", "library.hpp"
     failed = r"^not ok \d+ - (\S+)$"
     build = ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "broadcasting.cpp", "-o", "broadcasting"]
     run = ["./broadcasting"]
@@ -91,7 +93,7 @@ class Cpp(Language):
 
 
 class Rust(Language):
-    file = "tests/broadcasting.rs"
+    file, library = "tests/broadcasting/main.rs", "tests/broadcasting/library.rs"
     failed = r"^test (\S+) \.\.\. FAILED"
     build = ["cargo", "test", "--quiet", "--no-run"]
     run = ["cargo", "test", "--quiet"]
@@ -258,8 +260,8 @@ def try_language(name, kit, exported, scratch):
         status, said, _ = judge.judge(LIBRARY=library)
         expect(status == 0, f"{library} fails", said)
         print(f"ok    {name}: {library}: {said.strip().splitlines()[-1]}")
-    lines = len((judge.directory / language.file).read_text().splitlines())
-    print(f"ok    {name}: {lines} lines; the library passes: {counts['passed']} passed, {counts['skipped']} skipped; "
+    lines = [len((judge.directory / file).read_text().splitlines()) for file in (language.file, language.library) if file]
+    print(f"ok    {name}: {' + '.join(map(str, lines))} lines; the library passes: {counts['passed']} passed, {counts['skipped']} skipped; "
           f"conventions: {counts['agree']} agree, {counts['differ']} differ")
 
     for bug, kind in BUGS.items():

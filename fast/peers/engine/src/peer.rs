@@ -1,4 +1,5 @@
 //! The crate ndarray as a peer: the expressions that its `Zip` supports, into an existing output.
+#![forbid(unsafe_code)]
 
 use ndarray::{ArrayViewD, ArrayViewMutD, Ix1, Ix2, IxDyn, Zip};
 use serde_json::{Value, json};
