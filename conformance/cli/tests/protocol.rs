@@ -259,6 +259,10 @@ fn smoke_reports_what_is_wrong() {
     assert_parts(&ends(2, &["smoke", "--impl", "sh '"]), &["missing closing quote"]);
     let text = ends(1, &["smoke", "--impl", &bad("chatters_after_stop.sh", None)]);
     assert_parts(&text, &["WRONG     it ends after `stop`", "found     the line `goodbye`"]);
+}
+
+#[test]
+fn smoke_reports_a_harness_that_ignores_stop() {
     let directory = tempfile::tempdir().expect("a directory");
     let text = ends(1, &["smoke", "--impl", &bad("ignores_stop.sh", Some(&directory.path().join("id")))]);
     assert_parts(&text, &["WRONG     it ends after `stop`", "the process still runs 2 s after `stop`"]);

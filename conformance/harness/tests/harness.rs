@@ -12,7 +12,7 @@ use broadcheck_spec::{
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread::sleep;
+use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
 /// The number of requests.
@@ -90,6 +90,15 @@ fn assert_parts(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "expected {part:?} in:\n{text}");
     }
+}
+
+/// Runs all of these at the same time, because each mostly waits for a process.
+fn at_once<T: Send, R: Send>(all: impl IntoIterator<Item = T>, run: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let run = &run;
+    scope(|threads| {
+        let running: Vec<_> = all.into_iter().map(|one| threads.spawn(move || run(one))).collect();
+        running.into_iter().map(|one| one.join().expect("no panic")).collect()
+    })
 }
 
 #[test]
@@ -255,13 +264,13 @@ fn a_crash_before_earlier_answers_arrive_is_traced_to_its_request() {
     if !python() {
         return;
     }
-    for mode in ["read", "answer"] {
+    at_once(["read", "answer"], |mode| {
         let (starts, messages) = starts("dies_ahead.py", mode, COUNT, ErrorKind::Crashed, &[5]);
         assert_eq!(messages, [ABORTED], "{mode}");
         // One that answers up to the request, one for the request alone, one for the rest. A harness that
         // reads less at once needs one fewer.
         assert!(starts <= 4, "{mode}: {starts}");
-    }
+    });
 }
 
 #[test]
@@ -551,7 +560,7 @@ fn smoke_teaches_the_field_for_each_thing_that_a_library_lacks() {
         ),
     ];
     // In two halves, so that one step lacks one thing; each run starts many processes.
-    for lessons in [&lessons[..2], &lessons[2..]] {
+    at_once([&lessons[..2], &lessons[2..]], |lessons| {
         let lacks = lessons.iter().map(|(lacks, ..)| *lacks).collect::<Vec<_>>().join(" ");
         let (ending, steps) = limited(&lacks, "");
         assert_eq!(ending, Ending::Failed, "{lacks}");
@@ -566,7 +575,7 @@ fn smoke_teaches_the_field_for_each_thing_that_a_library_lacks() {
         let fields = lessons.iter().map(|(.., field)| *field).collect::<Vec<_>>().join(",");
         let (ending, steps) = limited(&lacks, &fields);
         assert_eq!(ending, Ending::Passed, "{fields}: {steps:#?}");
-    }
+    });
 }
 
 #[test]
@@ -575,22 +584,26 @@ fn smoke_advises_on_conventions_that_are_not_declared() {
         return;
     }
     let follows = "conventions that are not declared";
-    let (ending, steps) = limited("", "");
-    assert_eq!(ending, Ending::Passed);
+    let declared = r#""conventions":["separate-dtypes","refusal-order"]"#;
+    let runs = [("", ""), ("sizes", ""), ("sizes", r#""large_sizes":false"#), ("", declared)];
+    let found = at_once(runs, |(lacks, declares)| limited(lacks, declares));
+    let [undeclared, sizes, without_sizes, conventions] = &found[..] else { panic!("{}", found.len()) };
+    let (ending, steps) = undeclared;
+    assert_eq!(*ending, Ending::Passed);
     let advised = steps.iter().find(|(word, name, _)| *word == "advice" && name == follows);
     let advised =
         advised.is_some_and(|(.., text)| text.contains(r#"add "conventions":["refusal-order"] to"#));
     assert!(advised, "{steps:#?}");
     // A library that runs out of memory need not fail.
-    let (ending, steps) = limited("sizes", "");
-    assert_eq!(ending, Ending::Passed);
+    let (ending, steps) = sizes;
+    assert_eq!(*ending, Ending::Passed);
     assert_eq!((steps[0].0, steps[0].1.as_str()), ("advice", "a length of 2^63, which is a string"));
     assert!(steps[0].2.contains(r#"add "large_sizes":false to the answer"#), "{steps:#?}");
-    let (_, steps) = limited("sizes", r#""large_sizes":false"#);
+    let (_, steps) = without_sizes;
     assert_eq!(steps.len(), 1, "{steps:#?}");
     // What is declared is required.
-    let (ending, steps) = limited("", r#""conventions":["separate-dtypes","refusal-order"]"#);
-    assert_eq!(ending, Ending::Failed);
+    let (ending, steps) = conventions;
+    assert_eq!(*ending, Ending::Failed);
     let wrong: Vec<_> = steps.iter().filter(|(word, ..)| *word == "WRONG").collect();
     let [(_, name, text)] = &wrong[..] else { panic!("{steps:#?}") };
     assert_eq!(name, "operands of different dtypes");

@@ -324,6 +324,8 @@ fn the_judge_and_the_entries_agree_on_every_element() {
     let mut count = Count::default();
     for sweep in &suite().sweeps {
         let Ok(Expansion::Cases(cases)) = expand(sweep) else { continue };
+        let rules = |case: &Case| case.request.rules().set().name().to_owned() + "/";
+        assert!(cases.iter().all(|case| sweep.id.starts_with(&rules(case))), "{}", sweep.id);
         let small =
             |case: &&Case| case.request.operands().iter().all(|operand| operand.values().len() <= 2048);
         for case in cases.iter().filter(small).step_by((cases.len() / 20).max(1)) {

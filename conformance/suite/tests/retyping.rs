@@ -29,17 +29,29 @@ fn is_gradient(case: &Case) -> bool {
     case.request.operation().kind() == OperationKind::Gradient
 }
 
-/// How many of these cases a library with this dtype alone is asked: as written, and in all.
-fn counts<'a>(cases: impl IntoIterator<Item = &'a Case>, dtype: DType) -> (usize, usize) {
+/// How a library is asked a case: as written, or in its dtype; `None` if it is not asked.
+type How = Option<Written>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    AsItIs,
+    InItsDtype,
+}
+
+/// How a library with this dtype alone is asked each of these cases.
+fn how(cases: &[Case], dtype: DType) -> Vec<(&Case, How)> {
     let capabilities = only(dtype);
-    let mut found = (0, 0);
-    for case in cases {
-        if let Ok(asked) = asked(case, &capabilities) {
-            found.0 += usize::from(asked.retyped.is_none());
-            found.1 += 1;
-        }
-    }
-    found
+    let how = |case| {
+        let retyped = asked(case, &capabilities).ok()?.retyped.is_some();
+        Some(if retyped { Written::InItsDtype } else { Written::AsItIs })
+    };
+    cases.iter().map(|case| (case, how(case))).collect()
+}
+
+/// How many of the cases for which something holds are asked: as written, and in all.
+fn counts(all: &[(&Case, How)], holds: impl Fn(&Case) -> bool) -> (usize, usize) {
+    let of = || all.iter().filter(|(case, _)| holds(case)).filter_map(|&(_, how)| how);
+    (of().filter(|&how| how == Written::AsItIs).count(), of().count())
 }
 
 /// A row of the printed table.
@@ -55,29 +67,27 @@ fn cell((before, after): (usize, usize)) -> String {
 fn one_dtype_is_enough_for_nine_in_ten_cases() {
     let suite = Suite::builtin().unwrap();
     let f64_alone = only(DType::F64);
-    let of_f64: Vec<&Case> =
-        suite.cases.iter().filter(|case| f64_alone.covers(&case.request).is_ok()).collect();
-    let shapes: Vec<&Case> = of_f64.iter().copied().filter(|case| is_about_shapes(case)).collect();
+    let is_of_f64 = |case: &Case| f64_alone.covers(&case.request).is_ok();
+    let is_shape = |case: &Case| is_of_f64(case) && is_about_shapes(case);
     // GRAD-3 is about the formulas: exponentials, infinities, NaN.
-    let is_sum =
-        |case: &&Case| is_gradient(case) && !case.clause.starts_with("V-") && case.clause != "GRAD-3";
-    let sums: Vec<&Case> = of_f64.iter().copied().filter(is_sum).collect();
+    let is_sum = |case: &Case| {
+        is_of_f64(case) && is_gradient(case) && !case.clause.starts_with("V-") && case.clause != "GRAD-3"
+    };
+    let shapes = suite.cases.iter().filter(|case| is_shape(case)).count();
+    let sums = suite.cases.iter().filter(|case| is_sum(case)).count();
     let names = RuleSet::ALL.map(|set| set.name().to_owned());
-    let last = [format!("shapes ({})", shapes.len()), format!("gradient sums ({})", sums.len())];
+    let last = [format!("shapes ({shapes})"), format!("gradient sums ({sums})")];
     row(["dtype".to_owned()].into_iter().chain(names).chain(["all".to_owned()]).chain(last));
     row(vec!["---".to_owned(); RuleSet::ALL.len() + 4]);
     for dtype in ORDER.into_iter().chain([DType::Bool]) {
-        let of = |set| suite.cases.iter().filter(move |case| case.request.rules().set() == set);
-        let sets = RuleSet::ALL.map(|set| cell(counts(of(set), dtype)));
-        let [all, shape_counts, sum_counts] = [
-            counts(&suite.cases, dtype),
-            counts(shapes.iter().copied(), dtype),
-            counts(sums.iter().copied(), dtype),
-        ];
+        let found = how(&suite.cases, dtype);
+        let sets = RuleSet::ALL.map(|set| cell(counts(&found, |case| case.request.rules().set() == set)));
+        let [all, shape_counts, sum_counts] =
+            [counts(&found, |_| true), counts(&found, is_shape), counts(&found, is_sum)];
         row([dtype.to_string()].into_iter().chain(sets).chain([all, shape_counts, sum_counts].map(cell)));
-        let share = |(_, asked): (usize, usize), cases: &[&Case]| 100 * asked / cases.len();
+        let share = |(_, asked): (usize, usize), cases: usize| 100 * asked / cases;
         if dtype != DType::Bool {
-            let found = share(shape_counts, &shapes);
+            let found = share(shape_counts, shapes);
             assert!(found >= 90, "{dtype} is asked {found} % of the cases about shapes");
         }
         // Sums of more than 256 are not exact in bf16.
@@ -86,7 +96,7 @@ fn one_dtype_is_enough_for_nine_in_ten_cases() {
             DType::Bf16 => 60,
             _ => 0,
         };
-        let found = share(sum_counts, &sums);
+        let found = share(sum_counts, sums);
         assert!(found >= expected, "{dtype} is asked {found} % of the sums of gradients");
     }
 }

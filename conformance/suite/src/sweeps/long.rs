@@ -11,6 +11,7 @@
 //! difference fits into 24 bits: f32 represents it, so even a system that computes in f32 must be exact. Each
 //! arrangement states which elements these are.
 
+use super::part::Part;
 use broadcheck_spec::half::bf16;
 use broadcheck_spec::{
     Case, Data, Element, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin,
@@ -64,12 +65,11 @@ impl LongRuns {
         (self.lengths.clone().count() * self.arrangements.all.len()) as u128
     }
 
-    pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
-        let at = |n: usize| {
-            let case = move |&(name, arrange): &Arrangement| case(sweep, &format!("{n}-{name}"), arrange(n));
-            self.arrangements.all.iter().map(case)
-        };
-        self.lengths.clone().flat_map(at).collect()
+    pub(super) fn cases(&self, sweep: &Sweep, part: Part) -> Vec<Case> {
+        let at = |n: usize| self.arrangements.all.iter().map(move |arrangement| (n, arrangement));
+        let case =
+            |(n, (name, arrange)): (usize, &Arrangement)| case(sweep, &format!("{n}-{name}"), arrange(n));
+        part.of(self.lengths.clone().flat_map(at)).map(case).collect()
     }
 }
 

@@ -6,6 +6,7 @@
 //! the operand's weight: i + 1, or what a dtype has room for. The expression is the sum, so that an element
 //! is the sum of all weights, and j times those of the long operands.
 
+use super::part::Part;
 use crate::retype::{data, integers};
 use broadcheck_spec::{
     Attribute, Case, DType, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin,
@@ -73,7 +74,7 @@ impl ManyOperands {
 
     /// A request in which every vector is long.
     pub(super) fn request(&self) -> Request {
-        self.of(&(0..self.operands).collect::<Vec<_>>())
+        self.of(self.sum(), &(0..self.operands).collect::<Vec<_>>())
     }
 
     /// The number of cases: n, or n (n - 1) / 2.
@@ -83,15 +84,17 @@ impl ManyOperands {
     }
 
     /// One case for each choice of the long operands.
-    pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
+    pub(super) fn cases(&self, sweep: &Sweep, part: Part) -> Vec<Case> {
         let first = |first: usize| match self.long {
             1 => vec![vec![first]],
             _ => (first + 1..self.operands).map(|second| vec![first, second]).collect(),
         };
-        (0..self.operands).flat_map(first).map(|long| self.case(sweep, &long)).collect()
+        let sum = self.sum();
+        let all = (0..self.operands).flat_map(first);
+        part.of(all).map(|long| self.case(sweep, &sum, &long)).collect()
     }
 
-    fn case(&self, sweep: &Sweep, long: &[usize]) -> Case {
+    fn case(&self, sweep: &Sweep, sum: &Expression, long: &[usize]) -> Case {
         let names: Vec<String> = long.iter().map(|&place| name(place)).collect();
         Case {
             id: format!("{}/{}", sweep.id, names.join("-")),
@@ -101,18 +104,22 @@ impl ManyOperands {
             examples: sweep.examples.clone(),
             sources: sweep.sources.clone(),
             origin: Origin::Hand,
-            request: self.of(long),
+            request: self.of(sum.clone(), long),
             expectation: Expectation::Result(self.result(long)),
             note: None,
             location: sweep.location.clone(),
         }
     }
 
-    fn of(&self, long: &[usize]) -> Request {
-        let operands = (0..self.operands).map(|place| self.operand(place, long.contains(&place))).collect();
-        let sum = (1..self.operands).fold(Expression::operand(0), |sum, place| {
+    /// The sum of all operands.
+    fn sum(&self) -> Expression {
+        (1..self.operands).fold(Expression::operand(0), |sum, place| {
             Expression::call(Function::Add, [sum, Expression::operand(place)]).expect("two arguments")
-        });
+        })
+    }
+
+    fn of(&self, sum: Expression, long: &[usize]) -> Request {
+        let operands = (0..self.operands).map(|place| self.operand(place, long.contains(&place))).collect();
         let operation = Operation::Elementwise { expression: sum };
         Request::new(Rules::from(self.rules), operation, operands).expect("a well-formed request")
     }

@@ -28,6 +28,7 @@ mod lanes;
 mod long;
 mod many;
 mod operands;
+mod part;
 mod patterns;
 mod reversed;
 mod rewrites;
@@ -36,6 +37,8 @@ mod sequences;
 mod sums;
 mod views;
 
+pub(crate) use part::Part;
+pub(crate) use run::run_expanded;
 pub use run::{SweepFailure, SweepReport, run_sample, run_sweep};
 pub use sequences::Sequence;
 
@@ -111,17 +114,24 @@ pub fn validate(sweep: &Sweep) -> Result<(), String> {
 /// # Errors
 /// As for [`validate`].
 pub fn expand(sweep: &Sweep) -> Result<Expansion, String> {
-    Ok(match checked(sweep)? {
-        Checked::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep)),
-        Checked::Many(many) => Expansion::Cases(many.cases(sweep)),
-        Checked::Long(long) => Expansion::Cases(long.cases(sweep)),
-        Checked::Lanes(lanes) => Expansion::Cases(lanes.cases(sweep)),
-        Checked::Views(views) => Expansion::Cases(views.cases(sweep)),
-        Checked::Operands(operands) => Expansion::Cases(operands.cases(sweep)),
-        Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep)),
-        Checked::Sequences(sequences) => Expansion::Sequences(sequences.expand(sweep)),
-        Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
-    })
+    Ok(checked(sweep)?.expand(sweep, Part::WHOLE))
+}
+
+impl Checked {
+    /// A part of the cases; of sequences and relations always the whole.
+    fn expand(self, sweep: &Sweep, part: Part) -> Expansion {
+        match self {
+            Checked::Patterns(patterns) => Expansion::Cases(patterns.cases(sweep, part)),
+            Checked::Many(many) => Expansion::Cases(many.cases(sweep, part)),
+            Checked::Long(long) => Expansion::Cases(long.cases(sweep, part)),
+            Checked::Lanes(lanes) => Expansion::Cases(lanes.cases(sweep, part)),
+            Checked::Views(views) => Expansion::Cases(views.cases(sweep, part)),
+            Checked::Operands(operands) => Expansion::Cases(operands.cases(sweep, part)),
+            Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep, part)),
+            Checked::Sequences(sequences) => Expansion::Sequences(sequences.expand(sweep)),
+            Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
+        }
+    }
 }
 
 /// Whether the cases of a sweep are few and short enough to be written to files. Only those of patterns are:
@@ -131,7 +141,7 @@ pub fn is_compact(sweep: &Sweep) -> bool {
 }
 
 /// Whether [`expand_for`] expands a sweep in a dtype of the implementation.
-fn is_in_its_dtype(sweep: &Sweep) -> bool {
+pub(crate) fn is_in_its_dtype(sweep: &Sweep) -> bool {
     is_compact(sweep) || many::rules_of(&sweep.sweep).is_some()
 }
 
@@ -142,32 +152,40 @@ fn is_in_its_dtype(sweep: &Sweep) -> bool {
 /// # Errors
 /// As for [`validate`].
 pub fn expand_for(sweep: &Sweep, capabilities: &Capabilities) -> Result<Expansion, String> {
+    expand_part(sweep, capabilities, Part::WHOLE)
+}
+
+/// [`expand_for`], for a part of the cases.
+///
+/// # Errors
+/// As for [`validate`].
+pub(crate) fn expand_part(
+    sweep: &Sweep,
+    capabilities: &Capabilities,
+    part: Part,
+) -> Result<Expansion, String> {
     let mut candidates = ORDER.into_iter().filter(|dtype| capabilities.dtypes.contains(dtype));
     let covered = |request: Request| capabilities.covers(&request).is_ok();
-    Ok(match checked(sweep)? {
+    let checked = match checked(sweep)? {
         Checked::Patterns(patterns) => {
             let mut others = candidates.map(|dtype| patterns.in_dtype(dtype));
             let other = others.find(|patterns| covered(patterns.request()));
-            Expansion::Cases(other.unwrap_or(patterns).cases(sweep))
+            Checked::Patterns(other.unwrap_or(patterns))
         }
         Checked::Many(many) => {
             let of = |dtype| many.in_dtype(dtype).filter(|many| covered(many.request()));
             let other = candidates.find_map(of);
-            Expansion::Cases(other.unwrap_or(many).cases(sweep))
+            Checked::Many(other.unwrap_or(many))
         }
-        Checked::Long(_)
+        same @ (Checked::Long(_)
         | Checked::Lanes(_)
         | Checked::Views(_)
         | Checked::Rewrites(_)
         | Checked::Operands(_)
         | Checked::Sequences(_)
-        | Checked::Relation { .. } => return expand(sweep),
-    })
-}
-
-/// [`expand`], if the expansion is the same for every implementation.
-pub(crate) fn expand_for_all(sweep: &Sweep) -> Option<Expansion> {
-    if is_in_its_dtype(sweep) { None } else { expand(sweep).ok() }
+        | Checked::Relation { .. }) => same,
+    };
+    Ok(checked.expand(sweep, part))
 }
 
 fn checked(sweep: &Sweep) -> Result<Checked, String> {

@@ -6,6 +6,7 @@
 //! used. Element j of operand i is (j + 1) · 10^i, and the expression is the sum of the operands that are
 //! used: digit i of an element is the element of operand i that was read.
 
+use super::part::Part;
 use broadcheck_spec::{
     Attribute, Case, Convention, Expectation, ExpectedRefusal, ExpectedResult, Expression, Function, Operand,
     Operation, Origin, RefusalKind, Request, RuleSet, Rules, Sweep, Tensor,
@@ -64,22 +65,21 @@ impl Operands {
         vectors.saturating_pow(operands).saturating_mul(sets as u128)
     }
 
-    pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
+    pub(super) fn cases(&self, sweep: &Sweep, part: Part) -> Vec<Case> {
         let vectors = self.vectors();
-        let mut found = Vec::new();
         let combinations = (0..self.operands).fold(1, |count, _| count * vectors.len());
-        for combination in 0..combinations {
+        let sets: Vec<usize> = (0..1usize << self.operands).filter(|&set| self.is_asked(set)).collect();
+        let all = (0..combinations).flat_map(|combination| sets.iter().map(move |&set| (combination, set)));
+        let case = |(combination, unused): (usize, usize)| {
             let mut rest = combination;
             let pick = (0..self.operands).map(|_| {
                 let vector = vectors[rest % vectors.len()];
                 rest /= vectors.len();
                 vector
             });
-            let pick: Vec<Vector> = pick.collect();
-            let sets = (0..1usize << self.operands).filter(|&set| self.is_asked(set));
-            found.extend(sets.map(|unused| self.case(sweep, &pick, unused)));
-        }
-        found
+            self.case(sweep, &pick.collect::<Vec<Vector>>(), unused)
+        };
+        part.of(all).map(case).collect()
     }
 
     /// Whether a set of operands, one bit each, is left out of some expression.

@@ -10,6 +10,7 @@
 //! Dtypes with less room have a smaller base than 10, or weights from 1 to 7 in turn: then an element read
 //! from the wrong place still changes the sum, but not always one digit of it.
 
+use super::part::Part;
 use crate::retype::{data, integers};
 use broadcheck_spec::{
     Attribute, Case, DType, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin,
@@ -82,8 +83,8 @@ impl Patterns {
     }
 
     /// One case per pattern, in the order of their ids: `1` means the full length, `0` length 1.
-    pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
-        (1..1usize << self.operands).map(|bits| self.case(sweep, bits)).collect()
+    pub(super) fn cases(&self, sweep: &Sweep, part: Part) -> Vec<Case> {
+        part.of(1..1usize << self.operands).map(|bits| self.case(sweep, bits)).collect()
     }
 
     fn case(&self, sweep: &Sweep, bits: usize) -> Case {

@@ -1,8 +1,9 @@
 //! Runs a sweep against an implementation: one line of the report for all its cases.
 
 use super::batched::check_batch;
+use super::part::Part;
 use super::sequences::rules_of;
-use super::{Expansion, Sequence, expand_for, is_in_its_dtype};
+use super::{Expansion, Sequence, expand_part, is_in_its_dtype};
 use crate::known::Known;
 use crate::parallel::over_ranges;
 use crate::relations::{Extent, Original, RelationSweep, Satisfied, Violation};
@@ -67,10 +68,22 @@ pub fn run_sample(
     known: Option<&Known>,
     most: u64,
 ) -> SweepReport {
-    let sample = Sample { one_in: sweep.expected_cases.div_ceil(most.max(1)).max(1) };
-    let mut report = match expand_for(sweep, implementation.capabilities()) {
+    let part = Part::sample(sweep.expected_cases, most);
+    let expansion = expand_part(sweep, implementation.capabilities(), part);
+    run_expanded(implementation, sweep, known, part, expansion.as_ref())
+}
+
+/// [`run_sample`] of a sweep that is already expanded for the implementation, as far as the sample reaches.
+pub(crate) fn run_expanded(
+    implementation: &dyn Implementation,
+    sweep: &Sweep,
+    known: Option<&Known>,
+    part: Part,
+    expansion: Result<&Expansion, &String>,
+) -> SweepReport {
+    let mut report = match expansion {
         Ok(Expansion::Cases(cases)) => {
-            let mut report = run_all(implementation, &cases, sample);
+            let mut report = run_all(implementation, cases, sweep.expected_cases, part);
             // Patterns and many operands are expanded in a dtype of the implementation: in f64 if it has
             // that.
             let dtype = cases.first().map(|case| case.request.operands()[0].dtype());
@@ -85,14 +98,12 @@ pub fn run_sample(
                 let all = sequences.len() as u64;
                 Tally { skipped: [(reason, all)].into(), ..Tally::default() }.report(all)
             }
-            None => run_sequences(implementation, &sequences, sample),
+            None => run_sequences(implementation, sequences, part),
         },
-        Ok(Expansion::Relation { relation, extent }) => {
-            run_relation(implementation, relation, extent, sample)
-        }
+        Ok(Expansion::Relation { relation, extent }) => run_relation(implementation, relation, *extent, part),
         Err(reason) => {
             let mut report = Tally::default().report(0);
-            report.judged = Judged::new(Status::Failed, reason);
+            report.judged = Judged::new(Status::Failed, reason.clone());
             return report;
         }
     };
@@ -104,23 +115,6 @@ pub fn run_sample(
         report.judged = entry.applied_to(report.judged);
     }
     report
-}
-
-/// Which cases of a sweep are run.
-#[derive(Clone, Copy)]
-struct Sample {
-    /// One case in this many is run; 1 for all of them.
-    one_in: u64,
-}
-
-impl Sample {
-    /// Whether the case at a place is run. Places are hashed first: neighbours differ in one attribute, so
-    /// every nth case would always have the same attribute.
-    fn takes(self, place: usize, within: u64) -> bool {
-        let place = (place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ within;
-        let scattered = (place ^ (place >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        (scattered >> 32).is_multiple_of(self.one_in)
-    }
 }
 
 #[derive(Default)]
@@ -236,11 +230,12 @@ fn all_reasons(reasons: &BTreeMap<String, u64>) -> String {
     reasons.iter().map(|(reason, cases)| format!("{cases} {reason}")).collect::<Vec<_>>().join(", ")
 }
 
-fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) -> SweepReport {
-    let asked = cases.iter().enumerate().filter(|&(place, _)| sample.takes(place, 0));
-    let asked: Vec<&Case> = asked.map(|(_, case)| case).collect();
+/// Runs the cases of a part of a sweep that has this number of cases.
+fn run_all(implementation: &dyn Implementation, asked: &[Case], cases: u64, part: Part) -> SweepReport {
+    let asked: Vec<&Case> = asked.iter().collect();
     let judged = run_cases(implementation, &asked, None);
-    let mut tally = Tally { left_out: (cases.len() - asked.len()) as u64, ..Tally::default() };
+    let left_out = if part.is_whole() { 0 } else { cases.saturating_sub(asked.len() as u64) };
+    let mut tally = Tally { left_out, ..Tally::default() };
     let retyped = judged.iter().find_map(|judged| judged.retyped);
     for (case, judged) in asked.into_iter().zip(judged) {
         match judged.status {
@@ -249,7 +244,7 @@ fn run_all(implementation: &dyn Implementation, cases: &[Case], sample: Sample) 
             _ => tally.fail(&case.id, judged.detail),
         }
     }
-    let mut report = tally.report(cases.len() as u64);
+    let mut report = tally.report(cases);
     report.judged.retyped = retyped;
     report
 }
@@ -263,9 +258,8 @@ fn lacks_rules(implementation: &dyn Implementation, sweep: &Sweep) -> Option<Str
 
 /// Asks the sequences in their order, on this thread. A process gets whole sequences, in one batch, so that
 /// all requests of a sequence reach the same process unless it breaks.
-fn run_sequences(implementation: &dyn Implementation, sequences: &[Sequence], sample: Sample) -> SweepReport {
-    let asked = sequences.iter().enumerate().filter(|&(place, _)| sample.takes(place, 0));
-    let asked: Vec<&Sequence> = asked.map(|(_, sequence)| sequence).collect();
+fn run_sequences(implementation: &dyn Implementation, sequences: &[Sequence], part: Part) -> SweepReport {
+    let asked: Vec<&Sequence> = part.of(sequences).collect();
     let mut tally = Tally { left_out: (sequences.len() - asked.len()) as u64, ..Tally::default() };
     for sequence in asked {
         let cases: Vec<&Case> = sequence.cases.iter().collect();
@@ -279,7 +273,7 @@ fn run_relation(
     implementation: &dyn Implementation,
     relation: &'static RelationSweep,
     extent: Extent,
-    sample: Sample,
+    part: Part,
 ) -> SweepReport {
     let cases = u64::try_from(relation.count(&extent)).unwrap_or(u64::MAX);
     let dtype = match relation.covered_by(implementation.capabilities(), &extent) {
@@ -305,7 +299,7 @@ fn run_relation(
             let mut within = 0;
             relation.each_in(dtype, &shapes, first, second, &mut |request, variation| {
                 within += 1;
-                if !sample.takes(place, within) {
+                if !part.takes(place, within) {
                     tally.left_out += 1;
                     return;
                 }

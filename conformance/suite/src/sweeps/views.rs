@@ -10,6 +10,7 @@
 //! elements at `offset` + Σ i_k · stride_k of the buffers.
 
 use super::long::{RequestAndResult, case, elementwise, fold, tensor};
+use super::part::Part;
 use super::reversed::{operands, reversed};
 use super::sums::sums;
 use crate::retype::data;
@@ -130,9 +131,9 @@ impl Views {
         self.arrangements().count() as u128
     }
 
-    pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
+    pub(super) fn cases(&self, sweep: &Sweep, part: Part) -> Vec<Case> {
         let case = |Arrangement { name, make }: Arrangement| case(sweep, &name, make());
-        self.arrangements().map(case).collect()
+        part.of(self.arrangements()).map(case).collect()
     }
 
     fn arrangements(&self) -> impl Iterator<Item = Arrangement> {

@@ -25,6 +25,7 @@ mod programs;
 mod rows;
 mod values;
 
+use super::part::Part;
 use broadcheck_spec::{
     Case, DType, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin, Request,
     RuleSet, Rules, Sweep, Tensor,
@@ -174,14 +175,14 @@ impl Family {
         count as u128
     }
 
-    pub(super) fn cases(&self, sweep: &Sweep) -> Vec<Case> {
-        let asked: Vec<Asked> = match self.kind {
+    pub(super) fn cases(&self, sweep: &Sweep, part: Part) -> Vec<Case> {
+        let rows = self.rows();
+        let all: Box<dyn Iterator<Item = Asked>> = match self.kind {
             Kind::Identities(_) => {
-                let rows = self.rows();
                 let asked = |(row, asked): (usize, &Row)| -> Vec<Asked> {
                     self.of_classes(row).flat_map(|(dtype, turn)| asked.asked(dtype, turn)).collect()
                 };
-                rows.iter().enumerate().flat_map(asked).collect()
+                Box::new(rows.iter().enumerate().flat_map(asked))
             }
             Kind::Constants(functions) => {
                 let of = |(row, &function): (usize, &Function)| -> Vec<Asked> {
@@ -189,11 +190,11 @@ impl Family {
                         .flat_map(|(dtype, turn)| of_constants(function, dtype, turn))
                         .collect()
                 };
-                functions.iter().enumerate().flat_map(of).collect()
+                Box::new(functions.iter().enumerate().flat_map(of))
             }
-            Kind::Programs => self.of_classes(0).flat_map(|(dtype, turn)| programs(dtype, turn)).collect(),
+            Kind::Programs => Box::new(self.of_classes(0).flat_map(|(dtype, turn)| programs(dtype, turn))),
         };
-        asked.into_iter().map(|asked| asked.case(sweep)).collect()
+        part.of(all).map(|asked| asked.case(sweep)).collect()
     }
 
     /// One dtype of each class for a row. Rows with much in common are neighbours, so that each pair of rows
