@@ -2,8 +2,8 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::arch::{
-    CallKernel, ChainOp, GRID_LINE, GridOperand, InPlace, LANES, Link, Pairing, Repeat, Scalars, Select,
-    Table, fence,
+    CallKernel, ChainOp, GRID_LINE, GridOperand, InPlace, LANES, Link, NonTemporal, Pairing, Repeat, Scalars,
+    Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -42,6 +42,8 @@ struct Tile<'a, 'o> {
     cursor: Cursor<'a>,
     scratch: &'a mut Scratch,
     output: Output<'o>,
+    /// Permission for non-temporal stores to `output`.
+    stores: Option<&'a NonTemporal>,
     /// The range of this tile in `output`.
     place: Range<usize>,
     /// The number of tiles that this one represents, because one chain computes all of them at once.
@@ -54,28 +56,31 @@ impl Run<'_> {
     pub(crate) fn tiles(&self, tiles: Range<usize>, scratch: &mut Scratch, output: Output<'_>) {
         scratch.reserve(&self.program.needs);
         let cursor = Cursor::new(self.tiling, &tiles);
-        let mut tile = Tile { run: self, cursor, scratch, output, place: 0..0, rows: 1 };
-        let mut left = tiles.len();
-        while left > 0 {
-            let start = tile.cursor.start(tile.place.end);
-            tile.rows = if self.program.in_rows { tile.cursor.alike().min(left) } else { 1 };
-            tile.place = start..start + tile.rows * tile.cursor.length();
-            for step in &self.program.steps {
-                if tile.cursor.is_new(step.varies) {
-                    tile.step(step);
-                }
-            }
-            left -= tile.rows;
-            tile.cursor.skip(tile.rows - 1);
-            tile.cursor.advance();
-        }
-        if self.non_temporal {
-            fence();
-        }
+        fenced(self.non_temporal, |stores| {
+            let tile = Tile { run: self, cursor, scratch, output, stores, place: 0..0, rows: 1 };
+            tile.run(tiles.len());
+        });
     }
 }
 
 impl Tile<'_, '_> {
+    /// Runs the program on this tile and those that follow it, `left` of them altogether.
+    fn run(mut self, mut left: usize) {
+        while left > 0 {
+            let start = self.cursor.start(self.place.end);
+            self.rows = if self.run.program.in_rows { self.cursor.alike().min(left) } else { 1 };
+            self.place = start..start + self.rows * self.cursor.length();
+            for step in &self.run.program.steps {
+                if self.cursor.is_new(step.varies) {
+                    self.step(step);
+                }
+            }
+            left -= self.rows;
+            self.cursor.skip(self.rows - 1);
+            self.cursor.advance();
+        }
+    }
+
     fn step(&mut self, step: &Step) {
         let count = match step.target {
             Target::Scalar(_) => 1,
@@ -304,9 +309,13 @@ impl Tile<'_, '_> {
         self.write::<T>(target, count, |tile, out| {
             let mut given = tile.links::<T>(&links, count);
             let kernels = T::float_kernels(run.table);
-            let non_temporal = run.non_temporal && target == Target::Output;
-            let chain = if non_temporal { kernels.chain_non_temporal } else { kernels.chain };
-            chain.run(tile.link(ChainOp::Add, Some(first), count), &mut given, rows, out);
+            let first = tile.link(ChainOp::Add, Some(first), count);
+            match tile.stores {
+                Some(stores) if target == Target::Output => {
+                    kernels.chain_non_temporal(stores, first, &mut given, rows, out);
+                }
+                _ => kernels.chain.run(first, &mut given, rows, out),
+            }
         });
     }
 
@@ -330,7 +339,7 @@ impl Tile<'_, '_> {
             let a = tile.read::<T>(Source::Operand { access: whole, scalar: false }, count);
             let (source, start, _) = tile.pattern::<T>(part as usize);
             let b = &source[start..start + repeat.values(count)];
-            T::float_kernels(run.table).paired.run(pairing, a, b, repeat, run.non_temporal, out);
+            T::float_kernels(run.table).paired.run(pairing, a, b, repeat, tile.stores, out);
         });
     }
 
@@ -353,16 +362,17 @@ impl Tile<'_, '_> {
             });
             let lines = out.as_ptr().align_offset(GRID_LINE) == 0
                 && (width * size_of::<T>()).is_multiple_of(GRID_LINE);
-            if lines || !run.non_temporal {
-                return grid.run(pairing, (a, b), (rows, width), run.non_temporal, out);
-            }
+            let stores = match tile.stores {
+                Some(stores) if !lines => stores,
+                stores => return grid.run(pairing, a, b, (rows, width), stores, out),
+            };
             let most = MAX_BLOCK / width;
             for (at, out) in out.chunks_mut(rows * width).enumerate() {
                 for (row, out) in (0..).step_by(most).zip(out.chunks_mut(most * width)) {
                     let (a, b) = (a.from(at, row), b.from(at, row));
                     let made = &mut block.0[..out.len()];
-                    grid.run(pairing, (a, b), (out.len() / width, width), false, made);
-                    T::kernels(run.table).copy.run(made, out);
+                    grid.run(pairing, a, b, (out.len() / width, width), None, made);
+                    T::kernels(run.table).copy.run(stores, made, out);
                 }
             }
         });
@@ -448,8 +458,8 @@ impl Tile<'_, '_> {
                 let values = self.read::<T>(source, count);
                 if source.is_scalar() {
                     out.fill(values[0]);
-                } else if self.run.non_temporal {
-                    T::kernels(self.run.table).copy.run(values, out);
+                } else if let Some(stores) = self.stores {
+                    T::kernels(self.run.table).copy.run(stores, values, out);
                 } else {
                     out.copy_from_slice(values);
                 }

@@ -23,9 +23,7 @@
 //! [`Fast`] answers requests. A [`Plan`] is made once and run many times, optionally into the caller's
 //! memory.
 
-// Public only for `tests/kernels.rs`: unit tests would compile every kernel a second time.
-#[doc(hidden)]
-pub mod arch;
+mod arch;
 mod buffers;
 mod cursor;
 mod dispatch;

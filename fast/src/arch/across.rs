@@ -2,17 +2,18 @@
 //! blocks are transposed in registers, so that each cache line is read once for all rows.
 
 #[cfg(target_arch = "x86_64")]
-use super::stream::NoPadding;
+use super::element::Element;
+use super::extent::Extent;
 
 /// The largest number of rows that are taken at once.
-pub const ROWS: usize = 16;
+pub(crate) const ROWS: usize = 16;
 
 /// The number of columns in `rows`. Checks that `from` has an element of each column for every row; columns
 /// begin `step` elements apart.
 fn columns<T>(from: &[T], step: usize, rows: &[&mut [T]]) -> usize {
     let count = rows.first().map_or(0, |row| row.len());
-    let reach = count.saturating_sub(1).saturating_mul(step).saturating_add(rows.len());
-    assert!(count == 0 || reach <= from.len(), "the source has fewer columns than the rows need");
+    let reach = Extent::of(rows.len()).repeated(count, step);
+    assert!(reach.is_within(from), "the source has fewer columns than the rows need");
     assert!(rows.iter().all(|row| row.len() == count), "rows of different lengths");
     count
 }
@@ -31,7 +32,7 @@ pub(super) fn plain<T: Copy>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn squares<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
+pub(super) fn squares<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
     let count = columns(from, step, rows);
     let side = match size_of::<T>() {
         4 => 8,
@@ -45,9 +46,12 @@ pub(super) fn squares<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T
             for (place, row) in places.iter_mut().zip(rows) {
                 *place = row[left..].as_mut_ptr().cast();
             }
-            // SAFETY: this function has the instructions. `columns` found that `side` columns from `left` on
-            // have `side` elements each from `top` on, and that each of `side` rows has as many places from
-            // `left` on. T has 4 or 8 bytes without padding, which are moved unchanged.
+            // SAFETY: this function has the instructions. `columns` asserted that `from` has a column of
+            // `rows.len()` elements for each of `count` places, and that each row has `count` places. So there
+            // are `side` columns from `left` on with `side` elements each from `top` on, and `side` rows with
+            // as many places from `left` on. Since there is more than one column, `step` is at most the length
+            // of `from`, and its bytes do not overflow. T has 4 or 8 bytes without padding, which are moved
+            // unchanged.
             unsafe {
                 let from = from.as_ptr().add(left * step + top).cast::<u8>();
                 if side == 8 {

@@ -34,11 +34,12 @@
 //!       row r + 3  [ v ][ v ]...
 //! ```
 
+use super::extent::Extent;
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
 /// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
-pub const LANES: usize = 64;
+pub(crate) const LANES: usize = 64;
 
 /// How many bytes ahead operands are prefetched by a chain that computes functions, and by one with
 /// non-temporal stores, whose operands come from memory.
@@ -47,7 +48,7 @@ const FAR_AHEAD: usize = 1024;
 
 /// What a link does with the value so far, `a`, and its argument, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChainOp {
+pub(crate) enum ChainOp {
     /// `a + b`
     Add,
     /// `a - b`
@@ -72,7 +73,7 @@ pub enum ChainOp {
 
 impl ChainOp {
     /// Whether there is no `b`.
-    pub fn is_unary(self) -> bool {
+    pub(crate) fn is_unary(self) -> bool {
         matches!(self, ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt | ChainOp::Exp)
     }
 }
@@ -80,22 +81,21 @@ impl ChainOp {
 /// A link of a chain with its argument: for each row of the output as many values as the row has elements, or
 /// one value; none if the operation is unary.
 #[derive(Clone, Copy)]
-pub struct Link<'a, T> {
-    pub op: ChainOp,
+pub(crate) struct Link<'a, T> {
+    pub(crate) op: ChainOp,
     /// From the first value of the first row to the last value of the last row.
-    pub values: &'a [T],
+    pub(crate) values: &'a [T],
     /// The distance between the starts of successive rows, in elements.
-    pub step: usize,
+    pub(crate) step: usize,
     /// Whether a row has one value.
-    pub scalar: bool,
+    pub(crate) scalar: bool,
 }
 
 impl<T> Link<'_, T> {
-    /// Whether there are values for `rows` rows, at least one, of `width` elements. No slice has `usize::MAX`
-    /// elements, so the answer is no if the number of values saturates.
+    /// Whether there are values for `rows` rows of `width` elements.
     fn is_long_enough(&self, rows: usize, width: usize) -> bool {
         let last = if self.scalar { 1 } else { width };
-        self.values.len() >= (rows - 1).saturating_mul(self.step).saturating_add(last)
+        Extent::of(last).repeated(rows, self.step).is_within(self.values)
     }
 
     /// Moves on by `rows` rows, after which there is another row. So `rows * step` does not overflow in a
@@ -151,6 +151,11 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     rows: usize,
     out: &mut [V::Element],
 ) {
+    const {
+        assert!(
+            <V::Element as Vector>::WIDTH == 1 && (KIND == FUNCTIONS || GROUP.is_multiple_of(SHORT_ROWS))
+        );
+    }
     if out.is_empty() {
         return;
     }
@@ -339,7 +344,7 @@ unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, co
 /// so each lane adds its elements in the same order on every level.
 ///
 /// # Safety
-/// The machine has the instructions of `V`, and the elements of `U` vectors divide [`LANES`].
+/// The machine has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn sum<V: Vector, const U: usize>(
     first: Link<'_, V::Element>,
@@ -347,8 +352,11 @@ pub(super) unsafe fn sum<V: Vector, const U: usize>(
     count: usize,
     lanes: &mut [V::Element; LANES],
 ) {
-    let enough =
-        |link: &Link<'_, V::Element>| link.values.len() >= if link.scalar { 1 } else { count.max(1) };
+    const {
+        assert!(<V::Element as Vector>::WIDTH == 1);
+        assert!(V::WIDTH.is_power_of_two() && LANES.is_multiple_of(U * V::WIDTH));
+    }
+    let enough = |link: &Link<'_, V::Element>| link.is_long_enough(1, count.max(1));
     assert!(
         enough(&first) && links.iter().all(|link| link.op.is_unary() || enough(link)),
         "an argument of a chain is shorter than the range that is added up"

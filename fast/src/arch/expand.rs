@@ -4,12 +4,15 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 #[cfg(target_arch = "x86_64")]
-use super::stream::NoPadding;
+use super::element::Element;
+use super::extent::Extent;
+#[cfg(target_arch = "x86_64")]
+use super::stream::NonTemporal;
 use broadcheck_spec::Function;
 
 /// A function of a value `a` and a repeated value `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairing {
+pub(crate) enum Pairing {
     /// `a + b`
     Add,
     /// `a - b`
@@ -23,7 +26,7 @@ pub enum Pairing {
 impl Pairing {
     /// The pairing that computes a binary function whose argument number `repeated`, 0 or 1, is the repeated
     /// one; `None` if no pairing does.
-    pub fn of(function: Function, repeated: u32) -> Option<Pairing> {
+    pub(crate) fn of(function: Function, repeated: u32) -> Option<Pairing> {
         use Function as F;
         match function {
             F::Add => Some(Pairing::Add),
@@ -55,7 +58,7 @@ impl Pairing {
 
 /// How the repeated argument is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeat {
+pub(crate) enum Repeat {
     /// Each value this many times in a row; 1 for an argument that is not repeated.
     Each(usize),
     /// This many values, over and over.
@@ -64,12 +67,23 @@ pub enum Repeat {
 
 impl Repeat {
     /// The number of values that `count` elements need, the first of which takes the first value.
-    pub fn values(self, count: usize) -> usize {
+    pub(crate) fn values(self, count: usize) -> usize {
         match self {
             Repeat::Each(times) => count.div_ceil(times.max(1)),
             Repeat::All(period) => period,
         }
     }
+}
+
+/// Checks that both arguments have the elements that the output needs.
+#[inline(always)]
+pub(super) fn check_pair<T>(a: &[T], b: &[T], repeat: Repeat, out: &[T]) {
+    let (Repeat::Each(times) | Repeat::All(times)) = repeat;
+    let needed = [Extent::of(out.len()), Extent::of(repeat.values(out.len()))];
+    assert!(
+        times > 0 && needed[0].is_within(a) && needed[1].is_within(b),
+        "an argument is shorter than the output needs"
+    );
 }
 
 /// `out = f(a, b)` by plain loops. `b` is repeated.
@@ -119,13 +133,13 @@ pub(super) fn plain<T: Copy>(from: &[T], times: usize, out: &mut [T]) {
 const MAX_PERMUTED: usize = 16;
 
 /// The longest inner axis for which [`Pairing`]s are used.
-pub const MAX_REPEAT: usize = 4;
+pub(crate) const MAX_REPEAT: usize = 4;
 
 /// Repeats each element `times` times.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) fn avx512<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
+pub(super) fn avx512<T: Element>(from: &[T], times: usize, out: &mut [T]) {
     let count = from.len().min(out.len() / times.max(1));
     // mutant: replace / with *: costs time only; more elements than there are, so all go one by one
     let width = 64 / size_of::<T>();
@@ -133,10 +147,12 @@ pub(super) fn avx512<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
     if !(2..=MAX_PERMUTED).contains(&times) || !matches!(size_of::<T>(), 4 | 8) {
         return plain(from, times, out);
     }
-    let (source, target) = (from.as_ptr().cast::<u8>(), out.as_mut_ptr().cast::<u8>());
-    // SAFETY: `whole` elements of `from` are read, 64 bytes at a time, and `whole * times` elements of `out`
-    // are written. Both are inside, by the choice of `count`. T has 4 or 8 bytes without padding, which are
-    // moved unchanged.
+    let (source, from) = from.split_at(whole);
+    let (target, out) = out.split_at_mut(whole * times);
+    let (source, target) = (source.as_ptr().cast::<u8>(), target.as_mut_ptr().cast::<u8>());
+    // SAFETY: this function has the instructions. `source` has `whole` elements, which are whole vectors of 64
+    // bytes, and `target` has `times` as many. `times` is at most `MAX_PERMUTED`. T has 4 or 8 bytes without
+    // padding, which are moved unchanged.
     unsafe {
         if size_of::<T>() == 8 {
             permute_eight(source, whole / 8, times, target);
@@ -144,7 +160,7 @@ pub(super) fn avx512<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
             permute_four(source, whole / 16, times, target);
         }
     }
-    plain(&from[whole..], times, &mut out[whole * times..]);
+    plain(from, times, out);
 }
 
 /// Defines a function that repeats the elements of whole vectors, with its table of permutations.
@@ -224,15 +240,13 @@ macro_rules! paired {
             a: &[$type],
             b: &[$type],
             repeat: Repeat,
-            non_temporal: bool,
+            stores: Option<&NonTemporal>,
             out: &mut [$type],
         ) {
+            check_pair(a, b, repeat, out);
+            let non_temporal = stores.is_some();
             let (Repeat::Each(times) | Repeat::All(times)) = repeat;
             let count = out.len();
-            assert!(
-                times > 0 && a.len() >= count && b.len() >= repeat.values(count),
-                "an argument is shorter than the output needs"
-            );
             // The elements before the first aligned vector, if stores are non-temporal, and those at the end
             // are computed one at a time.
             let head = if non_temporal { out.as_ptr().align_offset(64).min(count) } else { 0 };
@@ -262,7 +276,7 @@ macro_rules! paired {
             use std::arch::x86_64::{$add, $mul, $sub};
             let place = head..head + vectors;
             // SAFETY: this function has the instructions. `place` is whole groups inside `out` and `a`, and
-            // `b` has the values for all of `out`, by the assertion. If stores are non-temporal, `place`
+            // `b` has the values for all of `out`, by `check_pair`. If stores are non-temporal, `place`
             // starts aligned to a vector.
             unsafe {
                 macro_rules! by {

@@ -2,37 +2,37 @@
 //! value. Nothing is gathered first, which for short rows would take longer than the function itself.
 
 use super::expand::Pairing;
+use super::extent::Extent;
+use super::stream::NonTemporal;
 use super::vector::Vector;
 
 /// Rows have at least this many bytes: a cache line, which is at least as large as a vector of any level.
 /// Rows written with non-temporal stores are whole, aligned lines.
-pub const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// An operand of a grid: blocks of rows, one after another.
 #[derive(Clone, Copy)]
-pub struct GridOperand<'a, T> {
+pub(crate) struct GridOperand<'a, T> {
     /// From the first value of the first block on.
-    pub values: &'a [T],
+    pub(crate) values: &'a [T],
     /// The distance between the starts of successive blocks, and of successive rows, in elements.
-    pub steps: [usize; 2],
+    pub(crate) steps: [usize; 2],
     /// Whether a row has one value.
-    pub scalar: bool,
+    pub(crate) scalar: bool,
 }
 
 impl<'a, T> GridOperand<'a, T> {
     /// The rows of one block, starting at `row`.
-    pub fn from(self, block: usize, row: usize) -> Self {
+    pub(crate) fn from(self, block: usize, row: usize) -> Self {
         let values = &self.values[block * self.steps[0] + row * self.steps[1]..];
         GridOperand { values, ..self }
     }
 
-    /// Whether there are values for all blocks, rows and columns, each of which is at least 1. If so, the
-    /// start of each row can be computed without overflow.
+    /// Whether there are values for all blocks, rows and columns.
     fn is_long_enough(&self, blocks: usize, rows: usize, width: usize) -> bool {
         let last = if self.scalar { 1 } else { width };
-        let [block, row] = [(blocks - 1).checked_mul(self.steps[0]), (rows - 1).checked_mul(self.steps[1])];
-        let end = block.zip(row).and_then(|(block, row)| block.checked_add(row)?.checked_add(last));
-        end.is_some_and(|end| end <= self.values.len())
+        let block = Extent::of(last).repeated(rows, self.steps[1]);
+        block.repeated(blocks, self.steps[0]).is_within(self.values)
     }
 }
 
@@ -47,12 +47,14 @@ pub(super) unsafe fn run<V: Vector>(
     a: GridOperand<'_, V::Element>,
     b: GridOperand<'_, V::Element>,
     (rows, width): (usize, usize),
-    non_temporal: bool,
+    stores: Option<&NonTemporal>,
     out: &mut [V::Element],
 ) {
     const { assert!(size_of::<V>() <= LINE && V::WIDTH * size_of::<V::Element>() == size_of::<V>()) };
+    let non_temporal = stores.is_some();
     let line = LINE / size_of::<V::Element>();
-    let block = rows.checked_mul(width).expect("the number of elements in a block of rows overflows");
+    let block = Extent::of(width).repeated(rows, width).elements();
+    let block = block.expect("the number of elements in a block of rows overflows");
     assert!(
         block > 0 && width >= line && out.len().is_multiple_of(block),
         "the output is not made of whole blocks of rows"
@@ -60,7 +62,7 @@ pub(super) unsafe fn run<V: Vector>(
     let blocks = out.len() / block;
     assert!(!a.scalar, "the rows of the first argument are not contiguous");
     assert!(
-        blocks == 0 || a.is_long_enough(blocks, rows, width) && b.is_long_enough(blocks, rows, width),
+        a.is_long_enough(blocks, rows, width) && b.is_long_enough(blocks, rows, width),
         "an argument is shorter than the output needs"
     );
     let whole_lines = out.as_ptr().align_offset(LINE) == 0 && width.is_multiple_of(line);
@@ -96,24 +98,23 @@ unsafe fn each_row<V: Vector, const NON_TEMPORAL: bool>(
     a: GridOperand<'_, V::Element>,
     b: GridOperand<'_, V::Element>,
     (rows, width): (usize, usize),
-    out: &mut [V::Element],
+    mut out: &mut [V::Element],
     f: impl Fn(V, V) -> V + Copy,
 ) {
-    let blocks = out.len() / (rows * width);
-    let mut to = out.as_mut_ptr();
-    // SAFETY: the caller guarantees that every row of the arguments and of `out` is inside them.
-    unsafe {
-        for block in 0..blocks {
+    for block in 0..out.len() / (rows * width) {
+        let Some(to) = out.split_off_mut(..rows * width) else { return };
+        let to = to.as_mut_ptr();
+        // SAFETY: `to` is the block's rows, and the caller guarantees that the arguments have values for them.
+        unsafe {
             let (x, y) =
                 (a.values.as_ptr().add(block * a.steps[0]), b.values.as_ptr().add(block * b.steps[0]));
             for row in 0..rows {
-                let (x, y) = (x.add(row * a.steps[1]), y.add(row * b.steps[1]));
+                let (x, y, to) = (x.add(row * a.steps[1]), y.add(row * b.steps[1]), to.add(row * width));
                 if b.scalar {
                     line::<V, true, NON_TEMPORAL>(x, y, width, to, f);
                 } else {
                     line::<V, false, NON_TEMPORAL>(x, y, width, to, f);
                 }
-                to = to.add(width);
             }
         }
     }

@@ -106,7 +106,7 @@ op1!(RoundToBf16 f32, |a| round_to_bf16(a));
 
 /// Rounds an f32 to the nearest f16, ties to even. The result is that value as an f32.
 #[inline(always)]
-pub fn round_to_f16(value: f32) -> f32 {
+pub(super) fn round_to_f16(value: f32) -> f32 {
     let bits = value.to_bits();
     let sign = bits & 0x8000_0000;
     let size = bits & 0x7fff_ffff;
@@ -122,7 +122,7 @@ pub fn round_to_f16(value: f32) -> f32 {
 
 /// Rounds an f32 to the nearest bf16, ties to even. The result is that value as an f32.
 #[inline(always)]
-pub fn round_to_bf16(value: f32) -> f32 {
+pub(super) fn round_to_bf16(value: f32) -> f32 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff).wrapping_add((bits >> 16) & 1) & 0xffff_0000;
     f32::from_bits(if value.is_nan() { 0x7fc0_0000 } else { rounded })

@@ -5,10 +5,11 @@
 //! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
 
 use super::chain::{self, ARITHMETIC, ChainKind, FUNCTIONS, LANES, Link, SUMS};
+use super::element::Element;
 use super::expand::{self, Pairing, Repeat};
 use super::grid::{self, GridOperand};
 use super::ops::{Op1, Op2};
-use super::stream::{self, NoPadding};
+use super::stream::{self, NonTemporal};
 use super::vector::Vector;
 use super::{across, generic};
 use crate::Level;
@@ -53,9 +54,10 @@ pub(super) unsafe trait LevelVector: Vector {
         a: &[Self::Element],
         b: &[Self::Element],
         repeat: Repeat,
-        _non_temporal: bool,
+        _stores: Option<&NonTemporal>,
         out: &mut [Self::Element],
     ) {
+        expand::check_pair(a, b, repeat, out);
         match pairing {
             Pairing::Add => expand::pair(a, b, repeat, out, Self::Element::add),
             Pairing::Subtract => expand::pair(a, b, repeat, out, Self::Element::subtract),
@@ -116,8 +118,7 @@ macro_rules! level_vector {
                 count: usize,
                 lanes: &mut [Self::Element; LANES],
             ) {
-                const { assert!(LANES.is_multiple_of($function_group * Self::WIDTH)) };
-                // SAFETY: as in `chain`, for the instructions. Groups divide the lanes, as asserted above.
+                // SAFETY: as in `chain`, for the instructions.
                 unsafe { chain::sum::<Self, $function_group>(first, links, count, lanes) }
             }
             $(
@@ -127,11 +128,11 @@ macro_rules! level_vector {
                     a: &[Self::Element],
                     b: &[Self::Element],
                     repeat: Repeat,
-                    non_temporal: bool,
+                    stores: Option<&NonTemporal>,
                     out: &mut [Self::Element],
                 ) {
                     // SAFETY: the caller guarantees the level's instructions. The kernel needs no others.
-                    unsafe { $paired(pairing, a, b, repeat, non_temporal, out) }
+                    unsafe { $paired(pairing, a, b, repeat, stores, out) }
                 }
             )?
         }
@@ -254,7 +255,7 @@ pub(super) trait Simd: Sized {
         a: GridOperand<'_, V::Element>,
         b: GridOperand<'_, V::Element>,
         rows: (usize, usize),
-        non_temporal: bool,
+        stores: Option<&NonTemporal>,
         out: &mut [V::Element],
     );
     unsafe fn paired<V: LevelVector<Level = Self>>(
@@ -262,16 +263,16 @@ pub(super) trait Simd: Sized {
         a: &[V::Element],
         b: &[V::Element],
         repeat: Repeat,
-        non_temporal: bool,
+        stores: Option<&NonTemporal>,
         out: &mut [V::Element],
     );
 
     /// Copies with non-temporal stores where the level has them.
-    unsafe fn copy<T: NoPadding>(from: &[T], to: &mut [T]);
+    unsafe fn copy<T: Element>(stores: &NonTemporal, from: &[T], to: &mut [T]);
     /// Repeats each element `times` times.
-    unsafe fn expand<T: NoPadding>(from: &[T], times: usize, out: &mut [T]);
+    unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]);
     /// Transposes columns that are `step` apart into rows.
-    unsafe fn across<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]);
+    unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]);
 }
 
 /// The entry points whose source is the same for every level, compiled with the given target features.
@@ -369,11 +370,11 @@ macro_rules! entry_points {
             a: GridOperand<'_, V::Element>,
             b: GridOperand<'_, V::Element>,
             rows: (usize, usize),
-            non_temporal: bool,
+            stores: Option<&NonTemporal>,
             out: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
-            unsafe { grid::run::<V>(pairing, a, b, rows, non_temporal, out) }
+            unsafe { grid::run::<V>(pairing, a, b, rows, stores, out) }
         }
 
         $(#[target_feature(enable = $features)])?
@@ -382,11 +383,11 @@ macro_rules! entry_points {
             a: &[V::Element],
             b: &[V::Element],
             repeat: Repeat,
-            non_temporal: bool,
+            stores: Option<&NonTemporal>,
             out: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
-            unsafe { V::paired(pairing, a, b, repeat, non_temporal, out) }
+            unsafe { V::paired(pairing, a, b, repeat, stores, out) }
         }
     };
 }
@@ -401,15 +402,15 @@ impl Simd for Portable {
     #[cfg(not(target_arch = "x86_64"))]
     entry_points! { target_features: [], vectors: [f64, f32] }
 
-    unsafe fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
+    unsafe fn copy<T: Element>(_: &NonTemporal, from: &[T], to: &mut [T]) {
         stream::plain(from, to);
     }
 
-    unsafe fn expand<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
+    unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
         expand::plain(from, times, out);
     }
 
-    unsafe fn across<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
+    unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
         across::plain(from, step, rows);
     }
 }
@@ -427,16 +428,16 @@ impl Simd for Avx2 {
     }
 
     #[target_feature(enable = "avx2,f16c")]
-    unsafe fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
-        stream::copy(from, to);
+    unsafe fn copy<T: Element>(stores: &NonTemporal, from: &[T], to: &mut [T]) {
+        stream::copy(stores, from, to);
     }
 
-    unsafe fn expand<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
+    unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
         expand::plain(from, times, out);
     }
 
     #[target_feature(enable = "avx2,f16c")]
-    unsafe fn across<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
+    unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
         across::squares(from, step, rows);
     }
 }
@@ -454,17 +455,17 @@ impl Simd for Avx512 {
     }
 
     #[target_feature(enable = "avx2,f16c")]
-    unsafe fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
-        stream::copy(from, to);
+    unsafe fn copy<T: Element>(stores: &NonTemporal, from: &[T], to: &mut [T]) {
+        stream::copy(stores, from, to);
     }
 
     #[target_feature(enable = "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn expand<T: NoPadding>(from: &[T], times: usize, out: &mut [T]) {
+    unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
         expand::avx512(from, times, out);
     }
 
     #[target_feature(enable = "avx2,f16c")]
-    unsafe fn across<T: NoPadding>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
+    unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
         across::squares(from, step, rows);
     }
 }

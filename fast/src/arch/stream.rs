@@ -1,7 +1,9 @@
 //! Non-temporal stores, for results that are larger than the caches and will not be read soon. The cache line
 //! is not read before it is written, which saves a third of the memory traffic of a copy.
 
-use std::mem::size_of_val;
+#[cfg(target_arch = "x86_64")]
+use super::element::Element;
+use std::marker::PhantomData;
 
 /// The bytes of a cache line.
 pub(super) const LINE: usize = 64;
@@ -18,27 +20,15 @@ pub(super) fn prefetch(from: *const u8) {
     let _ = from;
 }
 
-/// A type whose values may be copied as bytes.
-///
-/// # Safety
-/// The type has no padding.
-pub(super) unsafe trait NoPadding: Copy {}
-
-macro_rules! no_padding {
-    ($($type:ty)*) => { $(
-        // SAFETY: a primitive type has no padding.
-        unsafe impl NoPadding for $type {}
-    )* };
-}
-no_padding! { f64 f32 i64 i32 i16 i8 u64 u32 u16 u8 bool }
-
 /// Copies `from`, which is in the first-level cache, to `to`, with non-temporal stores for whole cache lines.
+/// Both have the same length.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx")]
-pub(super) fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
+pub(super) fn copy<T: Element>(_: &NonTemporal, from: &[T], to: &mut [T]) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
-    let bytes = size_of_val(from).min(size_of_val(to));
+    assert_eq!(from.len(), to.len(), "a copy has another length than its source");
+    let bytes = size_of_val(from);
     let head = to.as_ptr().align_offset(LINE).saturating_mul(size_of::<T>()).min(bytes);
     let lines = (bytes - head) / LINE;
     let (source, target) = (from.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
@@ -59,16 +49,49 @@ pub(super) fn copy<T: NoPadding>(from: &[T], to: &mut [T]) {
     }
 }
 
-/// Orders non-temporal stores before everything that follows.
-pub fn fence() {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 machine has SSE, and the instruction has no other precondition.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
+/// Permission to use non-temporal stores, which every kernel with such stores asks for. It exists only while
+/// [`fenced`] runs, on the thread of its caller, which fences at the end.
+///
+/// A fence at the end of each kernel would be simpler. But a kernel is called for each tile, which takes less
+/// than a microsecond, and waiting for its stores takes up to a third of that.
+pub(crate) struct NonTemporal(PhantomData<*const ()>);
+
+/// Runs `body`, with permission to use non-temporal stores if they are `wanted`. In that case all of its stores
+/// come before everything that follows, on any thread, even if it unwinds. Until then only the current thread
+/// may read what a kernel has stored.
+#[inline(always)]
+pub(crate) fn fenced<R>(wanted: bool, body: impl FnOnce(Option<&NonTemporal>) -> R) -> R {
+    let _fence = Fence { needed: wanted };
+    body(wanted.then_some(&NonTemporal(PhantomData)))
+}
+
+/// When it is dropped, orders all stores so far before everything that follows, if that is `needed`.
+struct Fence {
+    needed: bool,
+}
+
+impl Drop for Fence {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.needed {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: every x86-64 machine has SSE, and the instruction has no other precondition.
+            unsafe {
+                std::arch::x86_64::_mm_sfence();
+            }
+            #[cfg(test)]
+            FENCES.with(|fences| fences.set(fences.get() + 1));
+        }
     }
 }
 
-/// Copies with ordinary stores, for levels without non-temporal ones.
+#[cfg(test)]
+thread_local! {
+    /// The number of fences of this thread, for tests: no test can see that one is missing.
+    pub(super) static FENCES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Copies with ordinary stores, for levels without non-temporal ones. Both have the same length.
 pub(super) fn plain<T: Copy>(from: &[T], to: &mut [T]) {
     to.copy_from_slice(from);
 }

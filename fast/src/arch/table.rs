@@ -1,11 +1,14 @@
 //! The table of a level's kernels, and the choice of a level.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use super::chain::Link;
+use super::element::Element;
 use super::ops::*;
 use super::simd::{self, LevelVector, Simd};
-use super::stream::NoPadding;
+use super::stream::NonTemporal;
 use super::{
-    Across, AddTo, Binary, Chain, ChainSum, Expand, Grid, InPlace, Kernel, Paired, Select, Sum, Unary,
+    Across, AddTo, Binary, Chain, ChainSum, CopyOut, Expand, Grid, InPlace, Kernel, Paired, Select, Sum,
+    Unary,
 };
 use crate::Level;
 use broadcheck_spec::Function;
@@ -13,7 +16,7 @@ use broadcheck_spec::Function;
 /// Which argument of a binary function is one value for the whole tile. If both are, they are vectors of
 /// length 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scalars {
+pub(crate) enum Scalars {
     Neither,
     Second,
     First,
@@ -22,7 +25,7 @@ pub enum Scalars {
 impl Scalars {
     /// By whether each argument is a scalar.
     #[inline]
-    pub fn of(first: bool, second: bool) -> Scalars {
+    pub(crate) fn of(first: bool, second: bool) -> Scalars {
         match (first, second) {
             (false, true) => Scalars::Second,
             (true, false) => Scalars::First,
@@ -60,7 +63,7 @@ struct Selects<T: 'static> {
 
 /// The kernel of one call of a function.
 #[derive(Debug)]
-pub enum CallKernel<T: 'static> {
+pub(crate) enum CallKernel<T: 'static> {
     Unary(Unary<T>),
     Binary(Binary<T, T>),
     Comparison(Binary<T, bool>),
@@ -77,7 +80,7 @@ impl<T> Clone for CallKernel<T> {
 impl<T> Copy for CallKernel<T> {}
 
 /// The kernels of one element type. A function that is not defined for the type (clause V-2) has `None`.
-pub struct Kernels<T: 'static> {
+pub(crate) struct Kernels<T: 'static> {
     add: Option<Binaries<T, T>>,
     subtract: Option<Binaries<T, T>>,
     multiply: Option<Binaries<T, T>>,
@@ -98,35 +101,35 @@ pub struct Kernels<T: 'static> {
     greater_equal: Option<Binaries<T, bool>>,
     select: Selects<T>,
     /// Repeats each element.
-    pub expand: Expand<T>,
+    pub(crate) expand: Expand<T>,
     /// Transposes columns into rows.
-    pub across: Across<T>,
+    pub(crate) across: Across<T>,
     /// Copies with non-temporal stores where the level has them.
-    pub copy: Unary<T>,
+    pub(crate) copy: CopyOut<T>,
 }
 
 /// The kernels that only f64 and f32 have, for chains, repeated operands and gradients.
-pub struct FloatKernels<T: 'static> {
-    pub sum: Sum<T>,
-    pub add_to: AddTo<T>,
+pub(crate) struct FloatKernels<T: 'static> {
+    pub(crate) sum: Sum<T>,
+    pub(crate) add_to: AddTo<T>,
     /// Adds rows to one row.
-    pub add_rows: AddTo<T>,
+    pub(crate) add_rows: AddTo<T>,
     /// A binary function of which one operand repeats along a short inner axis.
-    pub paired: Paired<T>,
-    pub chain: Chain<T>,
+    pub(crate) paired: Paired<T>,
+    pub(crate) chain: Chain<T>,
     /// The same with non-temporal stores where the level has them.
-    pub chain_non_temporal: Chain<T>,
+    chain_non_temporal: Chain<T>,
     /// The sum of a chain's values.
-    pub chain_sum: ChainSum<T>,
+    pub(crate) chain_sum: ChainSum<T>,
     /// A binary function over short rows.
-    pub grid: Grid<T>,
+    pub(crate) grid: Grid<T>,
 }
 
 impl<T> Kernels<T> {
     /// The kernel of a function whose arguments are of this type (for `select`, the branches). `is_scalar`
     /// says of each argument whether it is one value for the whole tile. `None` if the function is not
     /// defined for the type, or is computed by [`math`](crate::math).
-    pub fn call(&self, function: Function, is_scalar: [bool; 3]) -> Option<CallKernel<T>> {
+    pub(crate) fn call(&self, function: Function, is_scalar: [bool; 3]) -> Option<CallKernel<T>> {
         use Function as F;
         let scalars = Scalars::of(is_scalar[0], is_scalar[1]);
         let unary = |kernel: Option<Unary<T>>| kernel.map(CallKernel::Unary);
@@ -166,24 +169,39 @@ impl<T> Kernels<T> {
     }
 }
 
+impl<T> FloatKernels<T> {
+    /// Runs a chain with non-temporal stores where the level has them.
+    #[inline]
+    pub(crate) fn chain_non_temporal(
+        &self,
+        _: &NonTemporal,
+        first: Link<'_, T>,
+        links: &mut [Link<'_, T>],
+        rows: usize,
+        out: &mut [T],
+    ) {
+        self.chain_non_temporal.run(first, links, rows, out);
+    }
+}
+
 /// All kernels of a level.
-pub struct Table {
-    pub level: Level,
-    pub f64: Kernels<f64>,
-    pub f32: Kernels<f32>,
-    pub i64: Kernels<i64>,
-    pub i32: Kernels<i32>,
-    pub i16: Kernels<i16>,
-    pub i8: Kernels<i8>,
-    pub u64: Kernels<u64>,
-    pub u32: Kernels<u32>,
-    pub u16: Kernels<u16>,
-    pub u8: Kernels<u8>,
-    pub bool: Kernels<bool>,
-    pub float_f64: FloatKernels<f64>,
-    pub float_f32: FloatKernels<f32>,
-    pub round_to_f16: InPlace<f32>,
-    pub round_to_bf16: InPlace<f32>,
+pub(crate) struct Table {
+    pub(crate) level: Level,
+    pub(crate) f64: Kernels<f64>,
+    pub(crate) f32: Kernels<f32>,
+    pub(crate) i64: Kernels<i64>,
+    pub(crate) i32: Kernels<i32>,
+    pub(crate) i16: Kernels<i16>,
+    pub(crate) i8: Kernels<i8>,
+    pub(crate) u64: Kernels<u64>,
+    pub(crate) u32: Kernels<u32>,
+    pub(crate) u16: Kernels<u16>,
+    pub(crate) u8: Kernels<u8>,
+    pub(crate) bool: Kernels<bool>,
+    pub(crate) float_f64: FloatKernels<f64>,
+    pub(crate) float_f32: FloatKernels<f32>,
+    pub(crate) round_to_f16: InPlace<f32>,
+    pub(crate) round_to_bf16: InPlace<f32>,
 }
 
 const fn binary<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
@@ -195,7 +213,7 @@ const fn binary<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
 }
 
 /// The kernels that every type has.
-const fn common<S: Simd, T: NoPadding>() -> Kernels<T>
+const fn common<S: Simd, T: Element>() -> Kernels<T>
 where
     Equal: Op2<T, bool>,
     NotEqual: Op2<T, bool>,
@@ -231,7 +249,7 @@ where
     }
 }
 
-const fn numbers<S: Simd, T: NoPadding>() -> Kernels<T>
+const fn numbers<S: Simd, T: Element>() -> Kernels<T>
 where
     Add: Op2<T, T>,
     Subtract: Op2<T, T>,
@@ -324,7 +342,7 @@ static AVX2: Table = all::<simd::Avx2>();
 static AVX512: Table = all::<simd::Avx512>();
 
 /// The kernels of a level, or the portable ones if the machine lacks it.
-pub fn table(level: Level) -> &'static Table {
+pub(crate) fn table(level: Level) -> &'static Table {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if level.is_available() => &AVX512,

@@ -1,0 +1,139 @@
+//! Chains, and the sums of their values.
+
+use super::{floats, same, tables};
+use crate::arch::{ChainOp, LANES, Link, Table, fenced};
+use crate::math;
+
+/// The result of one link.
+fn linked(op: ChainOp, a: f64, b: f64) -> f64 {
+    match op {
+        ChainOp::Add => a + b,
+        ChainOp::Subtract => a - b,
+        ChainOp::SubtractFrom => b - a,
+        ChainOp::Multiply => a * b,
+        ChainOp::Divide => a / b,
+        ChainOp::DivideInto => b / a,
+        ChainOp::Negate => -a,
+        ChainOp::Abs => a.abs(),
+        ChainOp::Sqrt => a.sqrt(),
+        ChainOp::Exp => math::exp_f64_scalar(a),
+    }
+}
+
+const BINARY: [ChainOp; 6] = [
+    ChainOp::Add,
+    ChainOp::Subtract,
+    ChainOp::SubtractFrom,
+    ChainOp::Multiply,
+    ChainOp::Divide,
+    ChainOp::DivideInto,
+];
+const UNARY: [ChainOp; 4] = [ChainOp::Exp, ChainOp::Negate, ChainOp::Sqrt, ChainOp::Abs];
+
+/// Compares a chain of five links over some rows with plain arithmetic. Each bit of `pattern` makes one
+/// argument a scalar.
+fn check_chain(
+    table: &Table,
+    all: &[f64],
+    pattern: usize,
+    op: impl Fn(usize) -> ChainOp,
+    rows: usize,
+    width: usize,
+) {
+    let kernels = &table.float_f64;
+    let argument = |k: usize| {
+        let scalar = pattern >> k & 1 == 1;
+        let step = if pattern % 5 == k { 0 } else { 3 + k };
+        let last = if scalar { 1 } else { width };
+        let values = &all[k * 40..k * 40 + (rows - 1) * step + last];
+        if op(k).is_unary() && k > 0 {
+            Link { op: op(k), values: &[], step: 0, scalar: true }
+        } else {
+            Link { op: op(k), values, step, scalar }
+        }
+    };
+    let links: Vec<Link<'_, f64>> = (1..6).map(argument).collect();
+    let read = |link: &Link<'_, f64>, row: usize, at: usize| {
+        let place = row * link.step + if link.scalar { 0 } else { at };
+        link.values.get(place).copied().unwrap_or(0.0)
+    };
+    let want = |row: usize, at: usize| {
+        let first = read(&argument(0), row, at);
+        links.iter().fold(first, |a, link| linked(link.op, a, read(link, row, at)))
+    };
+    for non_temporal in [false, true] {
+        // One element more, so that the output has every alignment.
+        let count = rows * width;
+        let mut out = vec![7.0; count + 1];
+        let start = pattern % 2;
+        let (links, place) = (&mut links.clone(), &mut out[start..start + count]);
+        fenced(non_temporal, |stores| match stores {
+            Some(stores) => kernels.chain_non_temporal(stores, argument(0), links, rows, place),
+            None => kernels.chain.run(argument(0), links, rows, place),
+        });
+        for at in 0..count {
+            let (row, place) = (at / width, at % width);
+            let (found, want) = (out[start + at], want(row, place));
+            assert!(same(found, want), "{} {pattern} at {place} of {width} in row {row}", table.level);
+        }
+        assert_eq!(out[if start == 0 { count } else { 0 }], 7.0, "wrote outside the output");
+    }
+}
+
+#[test]
+fn chains_fold_from_the_left() {
+    let all = floats();
+    for table in tables() {
+        for width in [1, 2, 8, 31, 32, 33, 64, 100, 200, 300] {
+            for pattern in 0..64usize {
+                let op = |k: usize| if pattern % 3 == 0 { ChainOp::Add } else { BINARY[(k + pattern) % 6] };
+                // Chains compute four short rows at once.
+                for rows in [1, 3, 4, 9] {
+                    check_chain(table, &all, pattern, op, rows, width);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn chains_apply_unary_functions() {
+    // Half of the numbers are near 0, because exp of the others is infinite or 0.
+    let mut all = floats();
+    all.iter_mut().step_by(2).enumerate().for_each(|(at, value)| *value = 0.01 * at as f64 - 2.0);
+    for table in tables() {
+        for width in [1, 2, 7, 8, 31, 64, 100, 300] {
+            for pattern in 0..64usize {
+                let op = |k: usize| {
+                    if (k + pattern).is_multiple_of(2) {
+                        UNARY[(k / 2 + pattern / 2) % 4]
+                    } else {
+                        BINARY[(k + pattern / 4) % 6]
+                    }
+                };
+                check_chain(table, &all, pattern, op, 1, width);
+                check_chain(table, &all, pattern, op, 4, width);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
+    let values: Vec<f64> = (0..700).map(|at| f64::from(at % 89) / 41.0 - 1.0).collect();
+    let link = |op, scalar| Link { op, values: &values[3..], step: 0, scalar };
+    for table in tables() {
+        let kernels = &table.float_f64;
+        for (scalar, last) in [(true, ChainOp::Multiply), (false, ChainOp::Exp), (false, ChainOp::Subtract)] {
+            let first = link(ChainOp::Add, scalar);
+            let mut links = [link(ChainOp::Multiply, false), link(ChainOp::Exp, true), link(last, !scalar)];
+            for count in [0, 1, 7, 8, 63, 64, 65, 100, 127, 128, 300, 697] {
+                let (mut lanes, mut stored) = ([0.0; LANES], vec![0.0; count]);
+                kernels.chain_sum.run(first, &links, count, &mut lanes);
+                kernels.chain.run(first, &mut links, 1, &mut stored);
+                let (found, want) = (kernels.sum.run(&lanes), kernels.sum.run(&stored));
+                assert_eq!(found.to_bits(), want.to_bits(), "{} of {count}", table.level);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Compares the kernels of every level that the machine has with plain arithmetic, bit by bit, and checks that
+//! they refuse arguments that are too short. Levels that the machine lacks are printed, not skipped silently.
+
+mod chains;
+mod functions;
+mod grids;
+mod lengths;
+mod moves;
+
+use super::*;
+use crate::Level;
+
+fn tables() -> Vec<&'static Table> {
+    for level in Level::ALL.into_iter().filter(|level| !level.is_available()) {
+        println!("skipped: this machine has no {level}");
+    }
+    Level::available().map(table).collect()
+}
+
+/// Special and random numbers.
+fn floats() -> Vec<f64> {
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        5e-324,
+        -5e-324,
+        f64::MAX,
+        f64::MIN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+    let mut state = 1u64;
+    let drawn = (0..600).map(|at| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if at % 3 == 0 { special[at % special.len()] } else { f64::from_bits(state) }
+    });
+    drawn.collect()
+}
+
+fn same(one: f64, other: f64) -> bool {
+    one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan())
+}
+
+#[test]
+fn a_table_has_the_requested_level() {
+    let levels: Vec<Level> = tables().iter().map(|table| table.level).collect();
+    assert_eq!(levels, Level::available().collect::<Vec<_>>());
+}
+
+/// Copies with non-temporal stores where the level has them.
+fn copy_out<T>(copy: CopyOut<T>, from: &[T], to: &mut [T]) {
+    fenced(true, |stores| copy.run(stores.expect("they are wanted"), from, to));
+}
