@@ -49,22 +49,26 @@ pub(super) struct Args {
     shapes: Vec<Shape>,
 }
 
-fn parse_shape(text: &str) -> Result<Shape, String> {
+pub(super) fn parse_shape(text: &str) -> Result<Shape, String> {
     text.parse().map_err(|_| {
         "expected lengths of 0 or more joined by `x`, as in `2x3` or `4`, or `()` for a scalar".to_owned()
     })
 }
 
 pub(super) fn run(args: &Args) -> Ended {
-    let text = match args.rules {
+    print(&text(args)?)?;
+    Ok(PASSED)
+}
+
+/// The drawing, or the table and all drawings.
+pub(super) fn text(args: &Args) -> Result<String, Error> {
+    match args.rules {
         Some(set) => {
             let question = question(args, set)?;
-            painted(&Explanation::new(question).draw(width()))
+            Ok(painted(&Explanation::new(question).draw(width())))
         }
-        None => side_by_side(args)?,
-    };
-    print(&text)?;
-    Ok(PASSED)
+        None => side_by_side(args),
+    }
 }
 
 /// What to explain under one rule set, with the attributes from the command line.

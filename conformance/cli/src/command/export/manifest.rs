@@ -103,10 +103,13 @@ impl Entry {
         hash(content) == self.sha256
     }
 
-    /// Whether the path stays below the directory that it is joined to: a manifest may come from anywhere.
+    /// Whether the path stays below the directory that it is joined to, and is its only spelling: a manifest
+    /// may come from anywhere, and `a/./b` would name the file `a/b` again.
     pub(in super::super) fn is_inside(&self) -> bool {
-        let mut parts = Path::new(&self.path).components().peekable();
-        parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+        let mut parts = Path::new(&self.path).components();
+        !self.path.is_empty()
+            && parts.all(|part| matches!(part, Component::Normal(_)))
+            && self.path.split('/').all(|part| !part.is_empty() && part != ".")
     }
 }
 
