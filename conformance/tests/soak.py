@@ -30,7 +30,7 @@ MB = 1 << 20
 SHARE = 20
 # By how much the fitted line may rise over the second half: memory in MB, open files. libFuzzer keeps its corpus in memory, and
 # the address sanitizer up to 256 MB of freed memory per process; targets with different needs take turns.
-BOUNDS = {"fuzz": (16, 8), "overnight": (512, 64), "hostile-harness": (16, 16)}
+BOUNDS = {"fuzz": (16, 8), "overnight": (512, 64), "hostile-harness": (16, 24)}
 
 
 class Watch:

@@ -66,9 +66,9 @@ fn words(bytes: &[u8]) -> Vec<OsString> {
 }
 
 /// Parses words, and checks the message if they are not a command line.
-fn command(words: Vec<OsString>) -> Result<Option<Cli>, String> {
+fn command(words: &[OsString]) -> Result<Option<Cli>, String> {
     let size = words.iter().map(|word| word.len() + 1).sum();
-    match parsed(&words) {
+    match parsed(words) {
         Ok(cli) => Ok(Some(cli)),
         Err(error) => {
             let message = own_message(&error).unwrap_or_else(|| error.render().to_string());
@@ -91,14 +91,14 @@ fn bounded(what: &str, text: &str, input: usize) -> Result<(), String> {
 
 /// Words after `broadcheck`, separated by NUL: they are a command line, or a message says what is expected.
 fn command_line(bytes: &[u8]) -> Result<(), String> {
-    command(words(bytes)).map(drop)
+    command(&words(bytes)).map(drop)
 }
 
 /// Words after `broadcheck explain`: they are drawn, or a message says what is expected.
 fn explain(bytes: &[u8]) -> Result<(), String> {
     let mut words = words(bytes);
     words.insert(1, "explain".into());
-    let Some(Cli { command: Command::Explain(args) }) = command(words)? else { return Ok(()) };
+    let Some(Cli { command: Command::Explain(args) }) = command(&words)? else { return Ok(()) };
     match explain::text(&args) {
         // The columns of every operand are as wide as the widest length, so a drawing grows with the square.
         Ok(text) => bounded("drawing", &text, bytes.len() * bytes.len().max(1)),
