@@ -59,7 +59,7 @@ prepare() {
             >"$logs/$target.build" 2>&1 || fail "$target does not build: see $logs/$target.build"
         mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
     done
-    # Every case is a seed; existing inputs of the corpus are kept.
+    # Existing inputs of the corpus are kept.
     "$command" seeds --out fuzz/corpus >"$logs/seeds" 2>&1 || fail "the seeds could not be written: see $logs/seeds"
     for target in "${targets[@]}"; do
         [ -f "$state/$target.before" ] || inputs "$target" >"$state/$target.before"

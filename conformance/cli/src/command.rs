@@ -27,6 +27,7 @@ mod show;
 mod smoke;
 mod suite_run;
 mod time;
+pub mod untrusted;
 mod validate;
 mod vendor_check;
 
@@ -35,6 +36,7 @@ use broadcheck_judge::text::padded;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::error::Error as _;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::num::ParseIntError;
 use std::process::ExitCode;
@@ -132,18 +134,15 @@ pub fn main() -> ExitCode {
 }
 
 fn run() -> u8 {
-    let cli = match parsed() {
+    let cli = match parsed(&std::env::args_os().collect::<Vec<_>>()) {
         Ok(cli) => cli,
-        Err(error) if wrong_number(&error).is_some() => {
-            complain(&wrong_number(&error).unwrap_or_default());
-            return WRONG_INPUT;
+        Err(error) => {
+            if let Some(message) = own_message(&error) {
+                complain(&message);
+                return WRONG_INPUT;
+            }
+            return print_help(&error);
         }
-        Err(error) if negative_number(&error).is_some() => {
-            let found = negative_number(&error).unwrap_or_default();
-            complain(&format!("found `{found}`, expected lengths of 0 or more joined by `x`, as in `2x3`"));
-            return WRONG_INPUT;
-        }
-        Err(error) => return print_help(&error),
     };
     if !cli.command.finishes_when_interrupted() {
         interrupt::end_at_once();
@@ -203,13 +202,20 @@ fn print_help(error: &clap::Error) -> u8 {
     }
 }
 
-/// Parses the command line. An error quotes it, and a glob may have put any file name there: control
-/// characters are escaped.
-fn parsed() -> Result<Cli, clap::Error> {
-    Cli::try_parse().map_err(|error| {
-        let shown = std::env::args_os().map(|word| visible(&word.to_string_lossy()));
+/// Parses a command line, which begins with the program's name. An error quotes it, and a glob may have put
+/// any file name there: control characters are escaped.
+fn parsed(words: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(words).map_err(|error| {
+        let shown = words.iter().map(|word| visible(&word.to_string_lossy()));
         Cli::try_parse_from(shown).err().unwrap_or(error)
     })
+}
+
+/// The message for an invalid command line, where clap's own would not say what is expected.
+fn own_message(error: &clap::Error) -> Option<String> {
+    let negative =
+        |found| format!("found `{found}`, expected lengths of 0 or more joined by `x`, as in `2x3`");
+    wrong_number(error).or_else(|| negative_number(error).map(negative))
 }
 
 /// A message for a number that does not parse: what was found and what is expected. Rust's names only the

@@ -146,6 +146,9 @@ fn serve_answers_every_line() {
     let values = format!("{{\"cmd\":\"run\",\"seq\":1,\"request\":[{}1]}}", "1,".repeat(3 << 20));
     let error = &served(&values).1[0]["errored"]["message"];
     assert_eq!(error, "found a line of more than 2098176 values, expected one of at most that");
+    let lists = format!("{{\"cmd\":\"run\",\"seq\":1,\"request\":[{}1]}}", "{\"\":[0]},".repeat(1 << 16));
+    let error = &served(&lists).1[0]["errored"]["message"];
+    assert_eq!(error, "found a line of more than 65536 lists and objects, expected one of at most that");
 
     let mut bytes: &[u8] = b"\xff\xfe\n\0\n";
     let reference = builtin("reference").expect("built in");

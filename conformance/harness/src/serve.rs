@@ -16,9 +16,13 @@ const MAX_ELEMENTS: usize = 1 << 20;
 /// [`MAX_ELEMENTS`] f64 values with all digits.
 const MAX_LINE: usize = 32 << 20;
 
-/// The maximum number of commas in a line: enough for two operands of [`MAX_ELEMENTS`] values. Each value
-/// takes up to 150 bytes while the line is parsed, but only 2 bytes of the line.
+/// The maximum number of commas in a line: enough for two operands of [`MAX_ELEMENTS`] values. A number or an
+/// empty string takes 2 bytes of the line, and up to 80 while the line is parsed.
 const MAX_COMMAS: usize = 2 * MAX_ELEMENTS + 1024;
+
+/// The maximum number of lists and objects in a line: more than 10,000 operands. Each takes up to 700 bytes
+/// while the line is parsed, but as little as 8 bytes of the line (`{"":[0]},`). SECURITY.md has the total.
+const MAX_LISTS: usize = 1 << 16;
 
 /// The maximum length shown of an invalid field, in characters.
 const LONGEST: usize = 160;
@@ -56,10 +60,10 @@ fn answer_all(
                 Reply::Answer(errored(None, &too_long()))
             }
             Line::Whole | Line::Half if line.iter().all(u8::is_ascii_whitespace) => continue,
-            Line::Whole | Line::Half if has_too_many_values(&line) => {
-                Reply::Answer(errored(None, &too_many_values()))
-            }
-            Line::Whole | Line::Half => reply(implementation, &line),
+            Line::Whole | Line::Half => match too_many(&line) {
+                Some(why) => Reply::Answer(errored(None, &why)),
+                None => reply(implementation, &line),
+            },
         };
         let (message, last) = match reply {
             Reply::Stop => return Ok(Ok(())),
@@ -83,12 +87,17 @@ fn too_long() -> String {
     )
 }
 
-fn has_too_many_values(line: &[u8]) -> bool {
-    line.len() > MAX_COMMAS && line.iter().filter(|&&byte| byte == b',').count() > MAX_COMMAS
-}
-
-fn too_many_values() -> String {
-    format!("found a line of more than {MAX_COMMAS} values, expected one of at most that")
+/// Why a line would take too much memory while it is parsed.
+fn too_many(line: &[u8]) -> Option<String> {
+    let count = |of: fn(u8) -> bool| line.iter().filter(|&&byte| of(byte)).count();
+    let error = |most, what| format!("found a line of more than {most} {what}, expected one of at most that");
+    if line.len() > MAX_COMMAS && count(|byte| byte == b',') > MAX_COMMAS {
+        return Some(error(MAX_COMMAS, "values"));
+    }
+    if line.len() > MAX_LISTS && count(|byte| matches!(byte, b'[' | b'{')) > MAX_LISTS {
+        return Some(error(MAX_LISTS, "lists and objects"));
+    }
+    None
 }
 
 enum Reply {

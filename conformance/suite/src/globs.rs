@@ -106,6 +106,11 @@ impl Glob {
         }
     }
 
+    /// Whether this is an id, without special characters.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.literal.is_some()
+    }
+
     /// Whether the whole id matches.
     pub fn matches(&self, id: &str) -> bool {
         if let Some(literal) = &self.literal {
@@ -113,12 +118,15 @@ impl Glob {
         }
         let mut ways = Ways::new(&self.program);
         ways.add(0);
+        let mut steps = Vec::new();
         for char in id.chars() {
             if ways.steps.is_empty() {
                 return false;
             }
-            let steps = std::mem::replace(&mut ways, Ways::new(&self.program)).steps;
-            for step in steps {
+            steps.clear();
+            std::mem::swap(&mut steps, &mut ways.steps);
+            ways.round += 1;
+            for &step in &steps {
                 if let Some(Step::Take(set)) = self.program.get(step)
                     && set.holds(char)
                 {
@@ -134,21 +142,27 @@ impl Glob {
 struct Ways<'a> {
     program: &'a [Step],
     steps: Vec<usize>,
-    seen: Vec<bool>,
+    /// The number of the part of the text.
+    round: usize,
+    /// For each step the last round in which it was reached.
+    seen: Vec<usize>,
+    /// The steps that are to be added; empty between calls.
+    open: Vec<usize>,
 }
 
 impl<'a> Ways<'a> {
     fn new(program: &'a [Step]) -> Ways<'a> {
-        Ways { program, steps: Vec::new(), seen: vec![false; program.len() + 1] }
+        let seen = vec![0; program.len() + 1];
+        Ways { program, steps: Vec::new(), round: 1, seen, open: Vec::new() }
     }
 
     /// Adds a step and everything it forks to.
     fn add(&mut self, step: usize) {
-        let mut open = vec![step];
-        while let Some(step) = open.pop() {
-            if !std::mem::replace(&mut self.seen[step], true) {
+        self.open.push(step);
+        while let Some(step) = self.open.pop() {
+            if std::mem::replace(&mut self.seen[step], self.round) != self.round {
                 match self.program.get(step) {
-                    Some(Step::Fork(steps)) => open.extend(steps),
+                    Some(Step::Fork(steps)) => self.open.extend(steps),
                     Some(Step::Take(_)) | None => self.steps.push(step),
                 }
             }

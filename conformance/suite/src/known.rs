@@ -12,11 +12,15 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::HashSet;
 use std::fmt;
+use std::io::Read as _;
 use std::path::Path;
 use versions::Versions;
 
 /// The file's largest size in bytes.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// The largest length of all globs of a file together, in bytes: every glob is matched with every id.
+const MAX_GLOBS: usize = 8 << 10;
 
 /// A known-failures file.
 pub struct Known {
@@ -96,6 +100,8 @@ struct RawEntry {
 struct Reader {
     document: Document,
     seen: HashSet<String>,
+    /// The length of the globs so far, in bytes.
+    globs: usize,
     errors: Vec<LoadError>,
 }
 
@@ -150,6 +156,14 @@ impl Reader {
         let glob = Glob::new(case)
             .map_err(|error| self.error(path, Some(case), &error.finding, &error.expectation))
             .ok();
+        if glob.as_ref().is_some_and(|glob| !glob.is_literal()) {
+            let before = self.globs;
+            self.globs += case.len();
+            if before <= MAX_GLOBS && self.globs > MAX_GLOBS {
+                let found = format!("globs of more than {MAX_GLOBS} bytes together");
+                self.error(path, None, &found, "fewer or shorter globs, or ids in their place");
+            }
+        }
         let reason = raw.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
         if reason.is_none() {
             self.error(&format!("{path}.reason"), Some(case), "no reason", "why it fails");
@@ -191,14 +205,22 @@ impl Known {
         let name = path.display();
         let size = std::fs::metadata(path).map_err(|error| format!("{name}: {error}"))?;
         if !size.is_file() || size.len() > MAX_BYTES {
-            return Err(format!("{name}: not a regular file of at most {MAX_BYTES} bytes"));
+            let expected = format!("expected a regular file of at most {MAX_BYTES} bytes");
+            return Err(format!("{name}: found something else, or a larger file, {expected}"));
         }
         // Some special files report a length of 0 although they have content, and reading them may block
         // forever.
         if size.len() == 0 {
             return Err(format!("{name}: found an empty file, expected {FILE}"));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;
+        // The file may grow while it is read.
+        file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| format!("{name}: {error}"))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let place = error.utf8_error().valid_up_to();
+            format!("{name}: found bytes that are not UTF-8, from byte {place} on, expected {FILE}")
+        })?;
         Known::parse(&text, &name.to_string())
     }
 
@@ -212,7 +234,7 @@ impl Known {
             return Err(format!("{name}: found an empty file, expected {FILE}"));
         }
         let document = Document::parse(text, name).map_err(|errors| errors.to_string())?;
-        let mut reader = Reader { document, seen: HashSet::new(), errors: Vec::new() };
+        let mut reader = Reader { document, seen: HashSet::new(), globs: 0, errors: Vec::new() };
         let known = reader.known();
         LoadErrors::none(reader.errors).map_err(|errors| errors.to_string())?;
         known.ok_or_else(|| format!("{name}: found nothing to read, expected {FILE}"))
@@ -485,6 +507,25 @@ mod tests {
         let found = Known::parse(&with("{case: a, reason: b, finding: 35}"), "known.yaml").unwrap();
         let entry = found.entry("a").unwrap();
         assert_eq!((entry.finding, entry.url.as_deref()), (Some(35), None));
+    }
+
+    #[test]
+    fn globs_are_limited_together_because_every_id_is_matched_with_each() {
+        let file = |count: usize| {
+            let entry = |place| {
+                let stars = "*a".repeat(45);
+                format!("  - {{case: '{stars}{place:06}', reason: b, finding: 1}}\n")
+            };
+            format!("implementation: mine\nknown:\n{}", (0..count).map(entry).collect::<String>())
+        };
+        assert!(Known::parse(&file(85), "known.yaml").is_ok());
+        let errors = Known::parse(&file(90), "known.yaml").err().unwrap();
+        let expected =
+            "found globs of more than 8192 bytes together, expected fewer or shorter globs, or ids";
+        assert!(errors.contains(expected) && errors.starts_with("known.yaml:88:"), "{errors}");
+        let ids: String =
+            (0..2000).map(|id| format!("  - {{case: a{id}, reason: b, finding: 1}}\n")).collect();
+        assert!(Known::parse(&format!("implementation: mine\nknown:\n{ids}"), "known.yaml").is_ok());
     }
 
     #[test]

@@ -7,6 +7,9 @@ use broadcheck_judge::explain::{Drawing, Explanation, Mark, ShapeQuery};
 use broadcheck_spec::{Attribute, Malformed, RuleSet, Rules, Shape};
 use std::fmt::Write as _;
 
+/// The largest drawing: the number of shapes times the number of axes.
+const MAX_LENGTHS: usize = 10_000;
+
 /// Draw how shapes broadcast, axis by axis, or why they do not
 ///
 /// Without --rules, prints a table of all rule sets, then a drawing for each. An attribute applies to the
@@ -49,22 +52,41 @@ pub(super) struct Args {
     shapes: Vec<Shape>,
 }
 
-fn parse_shape(text: &str) -> Result<Shape, String> {
+pub(super) fn parse_shape(text: &str) -> Result<Shape, String> {
     text.parse().map_err(|_| {
         "expected lengths of 0 or more joined by `x`, as in `2x3` or `4`, or `()` for a scalar".to_owned()
     })
 }
 
 pub(super) fn run(args: &Args) -> Ended {
-    let text = match args.rules {
+    print(&text(args)?)?;
+    Ok(PASSED)
+}
+
+/// The drawing, or the table and all drawings.
+pub(super) fn text(args: &Args) -> Result<String, Error> {
+    check_size(args)?;
+    match args.rules {
         Some(set) => {
             let question = question(args, set)?;
-            painted(&Explanation::new(question).draw(width()))
+            Ok(painted(&Explanation::new(question).draw(width())))
         }
-        None => side_by_side(args)?,
-    };
-    print(&text)?;
-    Ok(PASSED)
+        None => side_by_side(args),
+    }
+}
+
+/// A drawing has a row for each shape and a column for each axis.
+fn check_size(args: &Args) -> Result<(), Error> {
+    let shapes = args.shapes.iter().chain(&args.target);
+    let (rows, axes) = (shapes.clone().count(), shapes.map(Shape::rank).max().unwrap_or(0));
+    if rows.saturating_mul(axes.max(1)) <= MAX_LENGTHS {
+        return Ok(());
+    }
+    Err(Error::Input(format!(
+        "explain: found {} of up to {}, expected at most {MAX_LENGTHS} lengths to draw",
+        plural(rows, "shape"),
+        if axes == 1 { "1 axis".into() } else { format!("{axes} axes") }
+    )))
 }
 
 /// What to explain under one rule set, with the attributes from the command line.

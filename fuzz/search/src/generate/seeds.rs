@@ -16,7 +16,7 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// The fuzz targets.
+/// The fuzz targets whose seeds are cases, or answers to cases. The command has others.
 pub const TARGETS: [&str; 6] =
     ["differential", "numpy_ndarray", "relations", "gradient", "case_file", "protocol"];
 
@@ -38,20 +38,28 @@ pub fn seeds(target: &str, suite: &Suite) -> Vec<Seed> {
 pub fn write_all(suite: &Suite, directory: &Path) -> io::Result<Vec<(&'static str, usize)>> {
     let mut counts = Vec::with_capacity(TARGETS.len());
     for target in TARGETS {
-        let below = directory.join(target);
-        fs::create_dir_all(&below)?;
         let seeds = seeds(target, suite);
-        for seed in &seeds {
-            // The name depends on the content, so a changed case becomes another seed.
-            let path = below.join(format!("{}-{:08x}", seed.name, checksum(&seed.bytes)));
-            match files::create(&path, &seed.bytes) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                Ok(()) | Err(_) => {}
-            }
-        }
+        write_seeds(&seeds, &directory.join(target))?;
         counts.push((target, seeds.len()));
     }
     Ok(counts)
+}
+
+/// Writes seeds into a target's directory, which is created if missing. Existing seeds are left alone.
+///
+/// # Errors
+/// The directory or a file cannot be written.
+pub fn write_seeds(seeds: &[Seed], directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    for seed in seeds {
+        // The name depends on the content, so a changed case becomes another seed.
+        let path = directory.join(format!("{}-{:08x}", seed.name, checksum(&seed.bytes)));
+        match files::create(&path, &seed.bytes) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// FNV-1a.

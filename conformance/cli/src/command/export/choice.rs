@@ -195,7 +195,7 @@ pub(in super::super) struct Recorded {
     #[serde(skip_serializing_if = "Option::is_none")]
     conventions: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    filter: Option<String>,
+    pub(super) filter: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     no_sweeps: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

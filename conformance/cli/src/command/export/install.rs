@@ -22,7 +22,7 @@ const JOURNAL: &str = "journal.json";
 
 /// What is done, in this order.
 #[derive(Serialize, Deserialize)]
-struct Journal {
+pub(super) struct Journal {
     /// Identifies a journal of broadcheck.
     journal: String,
     /// Files that exist now and are replaced or removed.
@@ -34,6 +34,16 @@ struct Journal {
 }
 
 const KIND: &str = "broadcheck-export";
+
+impl Journal {
+    /// Parses a journal of broadcheck all of whose paths are inside the directory; `None` for anything else.
+    pub(super) fn read(content: &[u8]) -> Option<Journal> {
+        let journal: Journal = serde_json::from_slice(content).ok()?;
+        let aside = journal.aside.iter().map(|path| Entry { path: path.clone(), ..Entry::default() });
+        let inside = aside.chain(journal.put.iter().cloned()).all(|entry| entry.is_inside());
+        (inside && journal.journal == KIND).then_some(journal)
+    }
+}
 
 /// The changes that make one kit of another.
 pub(super) struct Changes<'a> {
@@ -171,12 +181,7 @@ pub(super) fn recover(place: &Place) -> Result<(), String> {
 fn journal(place: &Place) -> Result<Option<Journal>, String> {
     let path = format!("{STAGING}/{JOURNAL}");
     let Some(content) = place.read(&path)? else { return Ok(None) };
-    let read = serde_json::from_slice(&content).ok().filter(|journal: &Journal| journal.journal == KIND);
-    let inside = |journal: &Journal| {
-        let aside = journal.aside.iter().map(|path| Entry { path: path.clone(), ..Entry::default() });
-        aside.chain(journal.put.iter().cloned()).all(|entry| entry.is_inside())
-    };
-    read.filter(inside).map(Some).ok_or_else(|| {
+    Journal::read(&content).map(Some).ok_or_else(|| {
         let found = "found something other than the journal of an interrupted export";
         format!("{}: {found}, expected no file of this name", place.at(&path).display())
     })

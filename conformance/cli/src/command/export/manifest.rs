@@ -5,8 +5,11 @@ use super::identity::{Identities, hash};
 use crate::report::plural;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
+
+/// The largest manifest that is read, in bytes. That of the whole suite has less than 1 MB.
+const MAX_BYTES: usize = 1 << 24;
 
 /// Identifies a manifest of broadcheck.
 const KIT: &str = "broadcheck-cases";
@@ -103,10 +106,13 @@ impl Entry {
         hash(content) == self.sha256
     }
 
-    /// Whether the path stays below the directory that it is joined to: a manifest may come from anywhere.
+    /// Whether the path stays below the directory that it is joined to, and is its only spelling: a manifest
+    /// may come from anywhere, and `a/./b` would name the file `a/b` again.
     pub(in super::super) fn is_inside(&self) -> bool {
-        let mut parts = Path::new(&self.path).components().peekable();
-        parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+        let mut parts = Path::new(&self.path).components();
+        !self.path.is_empty()
+            && parts.all(|part| matches!(part, Component::Normal(_)))
+            && self.path.split('/').all(|part| !part.is_empty() && part != ".")
     }
 }
 
@@ -136,9 +142,16 @@ impl Manifest {
         }
     }
 
-    /// Parses a manifest of broadcheck; `None` for any other content.
+    /// Parses a manifest of broadcheck; `None` for any other content, for one that is too large, and for one
+    /// that lists a file twice, which would be read as often.
     pub(in super::super) fn read(content: &[u8]) -> Option<Manifest> {
-        serde_json::from_slice(content).ok().filter(|manifest: &Manifest| manifest.kit == KIT)
+        if content.len() > MAX_BYTES {
+            return None;
+        }
+        let manifest: Manifest = serde_json::from_slice(content).ok()?;
+        let paths: BTreeSet<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
+        let unique = paths.len() == manifest.files.len();
+        (manifest.kit == KIT && unique).then_some(manifest)
     }
 
     /// The content of the file. Ids and files take one line each, so that line-based tools can compare
@@ -205,4 +218,35 @@ fn indented(name: &str, value: &Value) -> String {
     };
     let lines: Vec<String> = items.into_iter().map(|item| format!("    {item}")).collect();
     format!("{open}\n{}\n  {close}", lines.join(",\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A manifest that lists these paths.
+    fn listing(paths: &[&str]) -> Option<Manifest> {
+        let entry = |path: &&str| Entry { path: (*path).to_owned(), ..Entry::default() };
+        let manifest = Manifest { files: paths.iter().map(entry).collect(), ..Manifest::new("1", "unknown") };
+        Manifest::read(manifest.text().as_bytes())
+    }
+
+    #[test]
+    fn a_file_is_listed_once_and_in_one_spelling() {
+        assert!(listing(&["json/a", "json/b"]).is_some());
+        assert!(listing(&["json/a", "json/b", "json/a"]).is_none());
+        for path in ["json/./a", "./a", "json//a", "a/", "/a", "../a", "json/../a", ".", ""] {
+            let manifest = listing(&[path]).unwrap();
+            assert!(!manifest.files[0].is_inside(), "{path}");
+        }
+        assert!(listing(&[".a"]).unwrap().files[0].is_inside());
+    }
+
+    #[test]
+    fn a_manifest_is_not_larger_than_its_limit() {
+        let mut text = listing(&["a"]).unwrap().text();
+        text += &" ".repeat(MAX_BYTES - text.len());
+        assert!(Manifest::read(text.as_bytes()).is_some());
+        assert!(Manifest::read((text + " ").as_bytes()).is_none());
+    }
 }

@@ -95,6 +95,77 @@ pub(super) fn current(recorded: &Recorded) -> Result<Kit, Error> {
     Ok(make(&choice, &Before::default())?.kit)
 }
 
+/// Checks the values that `--conventions`, `--consumers`, `--max-bytes` and `--filter` take: none panics, and
+/// what a manifest records of a choice is the same choice.
+///
+/// # Errors
+/// The property that does not hold.
+pub(super) fn check_values(text: &str) -> Result<(), String> {
+    let choice = Choice {
+        conventions: text.parse().unwrap_or_default(),
+        consumers: text.parse().unwrap_or_default(),
+        max_bytes: text.parse().ok(),
+        filter: Some(text.to_owned()),
+        ..Choice::default()
+    };
+    check_choice(&choice.in_order().recorded())
+}
+
+/// A recorded choice is the same when it is read and recorded again, and the options that make it are words
+/// of a shell.
+fn check_choice(recorded: &Recorded) -> Result<(), String> {
+    let Ok(choice) = Choice::of(recorded) else { return Ok(()) };
+    let once = choice.in_order().recorded();
+    let again = Choice::of(&once).map(|choice| choice.in_order().recorded());
+    if again.as_ref() != Ok(&once) {
+        return Err(format!("{once:?} is read as {again:?}"));
+    }
+    let words =
+        shell_words::split(&once.options()).map_err(|error| format!("{error}: {}", once.options()))?;
+    match &once.filter {
+        Some(filter) if !filter.is_empty() && !words.contains(filter) => {
+            Err(format!("--filter {filter:?} is lost in {words:?}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks a manifest, or the journal of an interrupted export: the manifest survives being written and read
+/// again.
+///
+/// # Errors
+/// The property that does not hold.
+pub(super) fn check_manifest(bytes: &[u8]) -> Result<(), String> {
+    install::Journal::read(bytes);
+    let Some(manifest) = Manifest::read(bytes) else { return Ok(()) };
+    let text = manifest.text();
+    let again = Manifest::read(text.as_bytes()).ok_or_else(|| format!("found no manifest in {text}"))?;
+    if again.text() != text {
+        return Err(format!("the manifest changed: {}\nfrom\n{text}", again.text()));
+    }
+    manifest.summary(0);
+    manifest.version_and_commit();
+    let kit = |manifest: Manifest| Kit { manifest, has_ids: true };
+    let changes = changes::Changes::between(&kit(manifest.clone()), &kit(again));
+    if !changes.is_empty() {
+        return Err(format!("the manifest differs from itself: {changes:?}"));
+    }
+    check_choice(&manifest.selection)
+}
+
+/// A small manifest.
+pub(super) fn sample_manifest() -> Result<String, Error> {
+    let choice = Choice {
+        rules: vec![broadcheck_spec::RuleSet::None],
+        filter: Some("none/examples".into()),
+        no_sweeps: true,
+        consumers: "none".parse()?,
+        format: vec![cases::Format::Json],
+        ..Choice::default()
+    };
+    Ok(make(&choice.in_order(), &Before::default())?.kit.manifest.text())
+}
+
 fn before(place: &Place) -> Result<Before, Error> {
     let kit = Kit::read(place)?;
     let has_changelog =

@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 /// No file of a kit is larger. The rest of a larger one is not read.
-const MAX_BYTES: u64 = 1 << 28;
+const MAX_BYTES: u64 = 1 << 26;
 
 /// A directory.
 pub(in super::super) struct Place {
@@ -87,6 +87,11 @@ impl Place {
     pub(in super::super) fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
         let Some(before) = self.look(path)? else { return Ok(None) };
         let at = self.at(path);
+        let too_large =
+            || format!("{}: found a larger file, expected at most {MAX_BYTES} bytes", at.display());
+        if before.len() > MAX_BYTES {
+            return Err(too_large());
+        }
         let read = || -> io::Result<Vec<u8>> {
             let file = File::open(&at)?;
             if !is_same(&before, &file.metadata()?) {
@@ -98,8 +103,7 @@ impl Place {
         };
         let content = read().map_err(|error| format!("{}: {error}", at.display()))?;
         if content.len() as u64 > MAX_BYTES {
-            let expected = format!("at most {MAX_BYTES} bytes");
-            return Err(format!("{}: found a larger file, expected {expected}", at.display()));
+            return Err(too_large());
         }
         Ok(Some(content))
     }

@@ -17,6 +17,9 @@ use broadcheck::run::Status;
 use broadcheck_judge::text::plural;
 use std::collections::{HashMap, HashSet};
 
+/// The number of implementations that a message lists.
+const LISTED: usize = 20;
+
 /// The change of a case between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Change {
@@ -117,8 +120,8 @@ impl Comparison {
         if runs.is_empty() {
             return Err(format!(
                 "found {} in OLD and {} in NEW, expected an implementation that is in both",
-                gone_runs.join(", "),
-                new_runs.join(", ")
+                some(&gone_runs),
+                some(&new_runs)
             ));
         }
         let suites = [old, new].map(|report| report.suite.version.clone());
@@ -158,7 +161,7 @@ impl Comparison {
         counts.push(format!("{same} as before"));
         for (runs, what) in [(&self.gone_runs, "gone"), (&self.new_runs, "new")] {
             if !runs.is_empty() {
-                counts.push(format!("implementations {what}: {}", runs.join(", ")));
+                counts.push(format!("implementations {what}: {}", some(runs)));
             }
         }
         let verdict = if self.held() { "ok" } else { "BROKEN" };
@@ -187,6 +190,15 @@ impl Comparison {
             remarks.push(format!("the suites differ: broadcheck {old} and {new}"));
         }
         remarks
+    }
+}
+
+/// The first names of a list, and how many others there are.
+fn some(names: &[String]) -> String {
+    let first = names[..names.len().min(LISTED)].join(", ");
+    match names.len().saturating_sub(LISTED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 
