@@ -2,7 +2,7 @@
 #
 #   findings/TARGET/SIGNATURE/{artifacts,output} and the case file, if the input is a request
 
-# At most this many inputs are processed per run, because each is a process.
+# At most this many inputs of a target are processed at a time, because each is a process.
 most_inputs=1000
 
 findings_of() {
@@ -39,6 +39,8 @@ collect_findings() {
     for target in "${targets[@]}"; do
         seen=0
         while read -r artifact; do
+            # Collected after an earlier turn.
+            ! cat "$out/findings/$target"/*/artifacts 2>/dev/null | grep -qxF -- "$artifact" || continue
             seen=$((seen + 1))
             if [ $seen -gt $most_inputs ]; then
                 say "$target: more than $most_inputs inputs; ignoring the rest"
@@ -48,7 +50,8 @@ collect_findings() {
                 "$(binary "$target")" -timeout=20 -rss_limit_mb=2048 "-artifact_prefix=$out/" "$artifact" >"$output" 2>&1
             name=$(signature "$target" "$output")
             directory=$out/findings/$target/$(slug "$name")
-            if [ ! -d "$directory" ]; then
+            # The list of inputs is written last, so that a finding that a kill cut off is completed.
+            if [ ! -e "$directory/artifacts" ]; then
                 say "$target: a finding: $name"
                 mkdir -p "$directory"
                 printf '%s\n' "$name" >"$directory/signature"

@@ -14,6 +14,11 @@ state_of() {
     echo "$value"
 }
 
+# keep TARGET KEY VALUE. A kill leaves the old value or the new one.
+keep() {
+    printf '%s\n' "$3" >"$state/$1.$2.draft" && mv -f "$state/$1.$2.draft" "$state/$1.$2"
+}
+
 inputs() {
     find "fuzz/corpus/$1" -type f 2>/dev/null | wc -l
 }
@@ -50,7 +55,8 @@ prepare() {
         mkdir -p "$state" && : >"$state/began"
     fi
     mkdir -p "$state" "$logs" "$out/findings" || exit 2
-    echo "$plan" >"$out/unfinished"
+    # A kill leaves the file as it was, or whole.
+    echo "$plan" >"$out/unfinished.draft" && mv -f "$out/unfinished.draft" "$out/unfinished"
 
     cargo build --release --quiet -p broadcheck-cli || fail "the command does not build"
     for target in "${targets[@]}"; do
@@ -62,7 +68,7 @@ prepare() {
     # Existing inputs of the corpus are kept.
     "$command" seeds --out fuzz/corpus >"$logs/seeds" 2>&1 || fail "the seeds could not be written: see $logs/seeds"
     for target in "${targets[@]}"; do
-        [ -f "$state/$target.before" ] || inputs "$target" >"$state/$target.before"
+        [ -f "$state/$target.before" ] || keep "$target" before "$(inputs "$target")"
     done
 }
 
@@ -112,9 +118,9 @@ run_turn() {
         fail "$target ran nothing: see $log"
     fi
     [ $spent -gt 0 ] || spent=1
-    echo $(($(state_of "$target" seconds) + spent)) >"$state/$target.seconds"
-    echo $(($(state_of "$target" executions) + executions)) >"$state/$target.executions"
-    echo "$coverage" >"$state/$target.coverage"
+    keep "$target" seconds $(($(state_of "$target" seconds) + spent))
+    keep "$target" executions $(($(state_of "$target" executions) + executions))
+    keep "$target" coverage "$coverage"
 }
 
 # Removes inputs that add nothing to the coverage. An interrupted merge leaves the corpus unchanged.
@@ -124,7 +130,7 @@ merge_corpora() {
         [ $interrupted = no ] || return 0
         merged=$out/merged-$target
         rm -rf "$merged" && mkdir -p "$merged"
-        inputs "$target" >"$state/$target.grown"
+        keep "$target" grown "$(inputs "$target")"
         say "merging the corpus of $target"
         engine "$logs/$target.merge" "$(binary "$target")" -merge=1 "$merged" "fuzz/corpus/$target" \
             "-artifact_prefix=fuzz/artifacts/$target/" -timeout=20 -rss_limit_mb=2048

@@ -19,6 +19,7 @@ mod interrupt;
 mod list;
 mod man;
 mod matrix;
+mod named;
 mod reproduce;
 mod seeds;
 mod select;

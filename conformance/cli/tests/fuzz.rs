@@ -3,6 +3,8 @@
 use broadcheck_search::fuzzing::drawn;
 use broadcheck_search::generate::{Profile, encode};
 use broadcheck_spec::load_str;
+#[cfg(unix)]
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -69,6 +71,186 @@ fn an_artifact_without_a_disagreement_succeeds() {
     let output = broadcheck(&["reproduce", "differential", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("ok: "), "{}", text(&output));
+}
+
+/// The command of a harness, with a token on its command line; `None` without Python.
+#[cfg(unix)]
+fn ones() -> Option<String> {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        println!("LEFT OUT: there is no python3");
+        assert!(std::env::var_os("CI").is_none(), "python3 is needed in CI");
+        return None;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../harness/tests/bad_harnesses/ones.py");
+    Some(format!("python3 '{}' --token={TOKEN}", script.display()))
+}
+
+#[cfg(unix)]
+const TOKEN: &str = "s3cret-t0ken";
+
+/// The names and contents of the files of a directory.
+#[cfg(unix)]
+fn files(directory: &Path) -> BTreeMap<String, String> {
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let named = |path: std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, std::fs::read_to_string(&path).unwrap())
+    };
+    paths.map(named).collect()
+}
+
+/// A run that is killed leaves whole files, and `--resume` finds what an uninterrupted run finds.
+#[test]
+#[cfg(unix)]
+fn a_killed_run_is_continued() {
+    let Some(harness) = ones() else { return };
+    let root = tempfile::tempdir().unwrap();
+    let out = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
+    let (whole, killed) = (out("whole"), out("killed"));
+    let args = |out: &str| -> Vec<String> {
+        let limits = ["--requests", "100", "--jobs", "1", "--shrinking", "500ms", "--timeout", "2s"];
+        let args = [&["fuzz", "--right", &harness, "--out", out][..], &limits[..]].concat();
+        args.into_iter().map(String::from).collect()
+    };
+    let broadcheck_owned = |args: &[String]| broadcheck(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_broadcheck"))
+        .args(args(&killed))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Killed as soon as a disagreement is on disk.
+    let found = || {
+        let entries = std::fs::read_dir(&killed).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.path().extension().is_some_and(|end| end == "yaml"))
+    };
+    while !found() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(files(Path::new(&killed)).contains_key("fuzz.state"));
+
+    // The command is shown, and has to be given again.
+    let output = broadcheck(&["fuzz", "--resume", &killed]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    let said = text(&output);
+    assert!(
+        said.contains("fuzz.state: found a run with the command python3 ") && said.contains(TOKEN),
+        "{said}"
+    );
+    let output = broadcheck_owned(&args(&killed));
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("found a run that has not finished"), "{}", text(&output));
+    let output = broadcheck(&["fuzz", "--resume", &killed, "--right", "ndarray"]);
+    assert!(text(&output).contains("expected ndarray, as on the command line"), "{}", text(&output));
+
+    let output = broadcheck(&["fuzz", "--resume", &killed, "--right", &harness]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let said = text(&output);
+    assert!(said.contains(": 100 requests in ") && said.contains("\n  written: "), "{said}");
+    assert_eq!(broadcheck_owned(&args(&whole)).status.code(), Some(1));
+    let names = |out: &str| files(Path::new(out)).into_keys().collect::<Vec<_>>();
+    assert_eq!(names(&killed), names(&whole));
+    // Without a limit of requests or time that is left, nothing more is asked.
+    let again = broadcheck(&["fuzz", "--resume", &killed, "--right", &harness]);
+    assert!(text(&again).contains(": 100 requests in "), "{}", text(&again));
+}
+
+/// With a name, no output contains the command: neither its path nor its token.
+#[test]
+#[cfg(unix)]
+fn a_name_replaces_a_command_everywhere() {
+    let Some(harness) = ones() else { return };
+    let root = tempfile::tempdir().unwrap();
+    let out = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
+    let [reports, exhaust, fuzz] = ["reports", "exhaust", "fuzz"].map(out);
+    for directory in [&reports, &exhaust, &fuzz] {
+        std::fs::create_dir(directory).unwrap();
+    }
+    let named = ["--impl", &harness, "--impl-name", "mine"];
+    let known = out("known.yaml");
+    let mut all = String::new();
+    for (status, args) in [
+        (
+            1,
+            [
+                &["check", "--filter", "numpy/zero", "--format", "text,json,junit,markdown,html,badge"][..],
+                &["--out", &reports, "--write-known", &known],
+                &named,
+            ]
+            .concat(),
+        ),
+        (1, [&["check", "--filter", "numpy/zero"][..], &named].concat()),
+        (
+            1,
+            [
+                &["exhaust", "--max-rank", "1", "--max-dim", "1", "--rules", "numpy", "--out", &exhaust][..],
+                &["--impl", "reference"],
+                &named,
+            ]
+            .concat(),
+        ),
+        (1, [&["smoke"][..], &named].concat()),
+        (2, vec!["smoke", "--impl", "/no/such/s3cret-t0ken", "--impl-name", "mine"]),
+        (2, vec!["check", "--impl", "/no/such/s3cret-t0ken", "--impl-name", "mine"]),
+        (
+            1,
+            [
+                &["fuzz", "--right", &harness, "--right-name", "mine", "--requests", "12", "--jobs", "1"][..],
+                &["--shrinking", "200ms", "--out", &fuzz],
+            ]
+            .concat(),
+        ),
+        (2, vec!["fuzz", "--resume", &fuzz]),
+        (1, vec!["fuzz", "--resume", &fuzz, "--right", &harness]),
+    ] {
+        let output = broadcheck(&args);
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {}", text(&output));
+        assert!(args[0] == "smoke" || text(&output).contains("mine"), "{args:?}: {}", text(&output));
+        all += &text(&output);
+    }
+    for directory in [&reports, &exhaust, &fuzz] {
+        let files = files(Path::new(directory));
+        assert!(!files.is_empty(), "{directory}");
+        all.extend(files.into_iter().map(|(name, text)| format!("{name}\n{text}")));
+    }
+    all += &std::fs::read_to_string(known).unwrap();
+    for secret in [TOKEN, "ones.py", "bad_harnesses"] {
+        assert!(!all.contains(secret), "{secret}: {all}");
+    }
+    assert!(all.contains("--impl 'the command of mine' --impl-name mine --filter"), "{all}");
+}
+
+#[test]
+fn names_belong_to_implementations() {
+    for (args, said) in [
+        (&["check", "--impl-name", "a"][..], "--impl-name a: found no --impl before it"),
+        (
+            &["check", "--impl", "fast", "--impl-name", "a", "--impl-name", "b"],
+            "a second name for one --impl",
+        ),
+        (
+            &["exhaust", "--impl", "fast", "--impl-name", "a", "--impl", "ndarray", "--impl-name", "a"],
+            "--impl-name a: found the name twice",
+        ),
+        (
+            &["check", "--impl", "fast", "--impl-name", "ndarray", "--impl", "ndarray"],
+            "--impl-name ndarray: found another implementation of this name",
+        ),
+        (&["check", "--impl", "fast", "--impl-name", ""], "expected 1 to 80 visible characters"),
+        (&["check", "--impl", "fast", "--impl-name", "a\u{7}"], "expected 1 to 80 visible characters"),
+        (&["fuzz", "--left-name", "a", "--right-name", "a"], "found the name of --left, expected another"),
+        (&["fuzz", "--resume", "x", "--seed", "1"], "cannot be used with"),
+        (&["fuzz", "--resume", "no/such"], "fuzz.state: found no such file"),
+    ] {
+        let output = broadcheck(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output));
+        assert!(text(&output).contains(said), "{args:?}: {}", text(&output));
+    }
+    let output = broadcheck(&["check", "--filter", "numpy/zero", "--impl", "fast", "--impl-name", "mine"]);
+    assert!(text(&output).contains("mine") && output.status.success(), "{}", text(&output));
 }
 
 /// A harness that answers every request with the same result is found, shrunk and written as cases.

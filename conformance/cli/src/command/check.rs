@@ -1,6 +1,6 @@
 //! `broadcheck check`: runs the suite against implementations.
 
-use super::implementations::{add_known, find, parse_jobs, wanted, with_jobs};
+use super::implementations::{Implementations, add_known, find, parse_jobs, with_jobs};
 use super::select::Selection;
 use super::suite_run::{Rerun, SuiteRun};
 use super::time::parse_time;
@@ -51,19 +51,8 @@ the shape cases of a rule set that a named implementation declares could be aske
 
 Exit status: 0 everything passed, 1 something failed, 2 invalid input or command line, 130 interrupted.")]
 pub(super) struct Args {
-    /// Implementation: reference, fast, ndarray, adapter:NAME or a command. May be repeated
-    ///
-    /// Without this option, all built-in implementations run: `reference` applies the rules index by index,
-    /// `fast` is the SIMD engine (`fast@LEVEL` selects a SIMD level), and `ndarray` is the Rust crate.
-    ///
-    /// `adapter:NAME` is a real system, such as adapter:numpy, with its known failures.
-    /// `conformance/adapters/setup NAME` installs it.
-    ///
-    /// Anything else is a command that speaks the protocol, such as 'python3 my_harness.py', quoted for the
-    /// shell. It is split into words as in a shell, but runs without one. conformance/PROTOCOL.md describes
-    /// the protocol, and `broadcheck smoke` checks a command step by step.
-    #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
-    implementations: Vec<String>,
+    #[command(flatten)]
+    implementations: Implementations,
 
     #[command(flatten)]
     selection: Selection,
@@ -124,7 +113,7 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let suite = args.selection.load()?;
     let selected = args.selection.of(&suite)?;
-    let names = wanted(&args.implementations);
+    let wanted = args.implementations.wanted();
     let report = Report {
         cases: selected.cases.len(),
         sweeps: selected.sweeps.len(),
@@ -133,7 +122,7 @@ pub(super) fn run(args: &Args) -> Ended {
         runs: Vec::new(),
         interrupted: true,
     };
-    let implementations = match find(&names, args.timeout) {
+    let implementations = match find(&wanted, args.timeout) {
         Err(Error::Interrupted) => {
             let destination = destination(args, &formats, &[])?;
             return deliver(&report, &suite, destination.as_ref(), formats[0], INTERRUPTED);
@@ -141,7 +130,7 @@ pub(super) fn run(args: &Args) -> Ended {
         found => found?,
     };
     let mut known = load_known(&args.known, &implementations)?;
-    add_known(&mut known, &names, &implementations, &suite, !args.selection.cases.is_empty())?;
+    add_known(&mut known, &wanted, &implementations, &suite, !args.selection.cases.is_empty())?;
     known.iter().try_for_each(|known| known.check_against(&suite).map_err(Error::Input))?;
     let running: Vec<&str> = implementations.iter().map(|implementation| implementation.name()).collect();
     if need_directory(&formats, running.len()) && args.out.is_none() {
@@ -157,13 +146,13 @@ pub(super) fn run(args: &Args) -> Ended {
         suite: &suite,
         selected: &selected,
         known: &known,
-        named: !args.implementations.is_empty(),
+        named: args.implementations.are_named(),
         sample: args.sample_sweeps,
         rerun: Rerun::new(&args.selection.cases, args.sample_sweeps),
     };
     let runs = with_jobs(args.jobs, || {
-        let named = names.iter().zip(&implementations);
-        named.map(|(name, implementation)| suite_run.against(implementation.as_ref(), name)).collect()
+        let named = wanted.iter().zip(&implementations);
+        named.map(|(wanted, implementation)| suite_run.against(implementation.as_ref(), wanted)).collect()
     })?;
     let report = Report { runs, interrupted: interrupt::pressed(), ..report }.cleaned();
     let status = match (report.interrupted, report.held()) {

@@ -2,7 +2,7 @@
 
 use super::exhaust_cases::write_cases;
 use super::finding_report::make_directory;
-use super::implementations::{find, parse_jobs, wanted, with_jobs};
+use super::implementations::{Implementations, find, parse_jobs, with_jobs};
 use super::time::parse_time;
 use super::{Ended, Error, FAILED, INTERRUPTED, PASSED, columns, interrupt, print_visible_and_end};
 use crate::report::plural;
@@ -37,10 +37,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     max_dim: Option<usize>,
 
-    /// Implementation: reference, fast, ndarray, adapter:NAME or a command. May be repeated [default: all
-    /// built-in implementations]
-    #[arg(long = "impl", value_name = "NAME_OR_COMMAND")]
-    implementations: Vec<String>,
+    #[command(flatten)]
+    implementations: Implementations,
 
     /// Only these rule sets, and the relations among them
     #[arg(long, value_name = "R", value_delimiter = ',')]
@@ -65,7 +63,7 @@ pub(super) fn run(args: &Args) -> Ended {
         Bounds::new(args.max_rank.unwrap_or(usual.max_rank), args.max_dim.unwrap_or(usual.max_length))?;
     let bounds = if args.rules.is_empty() { bounds } else { bounds.with_rules(&args.rules) };
     make_directory(args.out.as_deref())?;
-    let implementations = find(&wanted(&args.implementations), args.timeout)?;
+    let implementations = find(&args.implementations.wanted(), args.timeout)?;
     let implementations: Vec<&dyn Implementation> =
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
 
@@ -84,7 +82,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let report = report.map_err(Error::Input)?;
     let silent = silent(&report, &implementations);
     // As with `check`, an implementation that was named must have got some request.
-    let held = report.held() && (silent.is_empty() || args.implementations.is_empty());
+    let held = report.held() && (silent.is_empty() || !args.implementations.are_named());
     let status = match (report.complete, held) {
         (false, _) => INTERRUPTED,
         (true, true) => PASSED,

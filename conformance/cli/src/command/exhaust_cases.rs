@@ -1,6 +1,7 @@
 //! The findings of `exhaust` as cases: one per signature, as small as possible.
 
 use super::finding_report::{Found, proposal, report_found};
+use super::interrupt;
 use broadcheck::relations::{Relation, RelationSweep};
 use broadcheck_reference::Reference;
 use broadcheck_search::exhaustive::{ExhaustReport, Finding, FindingKind};
@@ -30,9 +31,19 @@ pub(super) fn write_cases(
         }
         let sides = Sides::of(left, right, format!("broadcheck exhaust, {}", report.extent));
         let proposed = proposal(&shrunk, &sides, Some(out));
-        text += &report_found(&Found { shrunk: &shrunk, hits: None, known: None, proposed: &proposed });
+        text += &report_found(&Found {
+            shrunk: &shrunk,
+            hits: None,
+            known: None,
+            waits: false,
+            proposed: &proposed,
+        });
     }
-    if without > 0 {
+    if without > 0 && interrupt::pressed() {
+        text += &format!(
+            "\n{without} findings have no case: the run was interrupted before they were repeated\n"
+        );
+    } else if without > 0 {
         text += &format!("\n{without} findings could not be reproduced, and have no case\n");
     }
     text

@@ -2,7 +2,7 @@
 
 use super::Error;
 use crate::report::describe_request;
-use broadcheck_search::shrink::{Shrunk, Sides, Written, propose, write_case};
+use broadcheck_search::shrink::{Again, Shrunk, Sides, Written, propose, write_case};
 use std::path::Path;
 
 /// Creates the directory for cases. Called before the search, so that a wrong path is reported at once rather
@@ -45,15 +45,15 @@ pub(super) struct Found<'a> {
     pub(super) hits: Option<u64>,
     /// The case of the suite that is known to fail in the same way.
     pub(super) known: Option<&'a str>,
+    /// Whether it is yet to be shrunk.
+    pub(super) waits: bool,
     pub(super) proposed: &'a Proposed,
 }
 
 /// The lines about a finding, after an empty line.
 pub(super) fn report_found(found: &Found<'_>) -> String {
-    let Found { shrunk, hits, known, proposed } = found;
-    let head = if known.is_some() { "KNOWN" } else { "DISAGREEMENT" };
-    let hits = hits.map_or_else(String::new, |hits| format!(" ({hits} hits)"));
-    let mut text = format!("\n{head}  {}{hits}\n", shrunk.disagreement.signature);
+    let Found { shrunk, known, waits, proposed, .. } = found;
+    let mut text = format!("\n{}", headline(found));
     if let Some(case) = known {
         text += &format!("  like the case {case}, which is known to fail\n");
     }
@@ -63,19 +63,41 @@ pub(super) fn report_found(found: &Found<'_>) -> String {
     for line in shrunk.disagreement.detail.lines() {
         text += &format!("  {line}\n");
     }
-    text += &match (shrunk.reproduced, shrunk.minimal) {
-        (false, _) => "  seen once, but not again when the request was repeated\n".to_owned(),
-        (true, true) => format!("  no smaller request shows this, of {} that were tried\n", shrunk.steps),
-        (true, false) => {
+    text += &match shrunk.again {
+        Again::NotAsked => "  seen once; the request has not been repeated or shrunk yet\n".to_owned(),
+        Again::NotReproduced => "  seen once, but not again when the request was repeated\n".to_owned(),
+        Again::Reproduced if shrunk.minimal => {
+            format!("  no smaller request shows this, of {} that were tried\n", shrunk.steps)
+        }
+        Again::Reproduced if *waits => {
+            format!("  seen again; shrinking was stopped after {} requests\n", shrunk.steps)
+        }
+        Again::Reproduced => {
             format!("  the search for a smaller request was stopped after {} requests\n", shrunk.steps)
         }
     };
     text + &match proposed {
-        Proposed::Written(Written::New(path)) => format!("  written: {}\n", path.display()),
-        Proposed::Written(Written::Existing(path)) => {
-            format!("  exists already, not changed: {}\n", path.display())
-        }
+        Proposed::Written(written) => file(written),
         Proposed::Failed(message) => format!("  {message}\n"),
         Proposed::Text(yaml) => format!("\n{yaml}"),
+    }
+}
+
+/// The lines about a further finding of a group whose first is reported in full.
+pub(super) fn report_more(found: &Found<'_>) -> String {
+    let place = if let Proposed::Written(written) = found.proposed { file(written) } else { String::new() };
+    format!("\n{}{place}", headline(found))
+}
+
+fn headline(found: &Found<'_>) -> String {
+    let head = if found.known.is_some() { "KNOWN" } else { "DISAGREEMENT" };
+    let hits = found.hits.map_or_else(String::new, |hits| format!(" ({hits} hits)"));
+    format!("{head}  {}{hits}\n", found.shrunk.disagreement.signature)
+}
+
+fn file(written: &Written) -> String {
+    match written {
+        Written::New(path) => format!("  written: {}\n", path.display()),
+        Written::Existing(path) => format!("  exists already, not changed: {}\n", path.display()),
     }
 }

@@ -1,19 +1,25 @@
 //! `broadcheck fuzz`: sends random requests to two implementations and compares the answers.
 
-use super::finding_report::{Found, make_directory, proposal, report_found};
-use super::implementations::{add_known, find, parse_jobs};
+use super::finding_report::{Found, Proposed, make_directory, proposal, report_found, report_more};
+use super::implementations::{Wanted, add_known, find, parse_jobs};
+use super::named::parse_name;
 use super::time::parse_time;
-use super::{Ended, Error, FAILED, INTERRUPTED, PASSED, interrupt, print_visible_and_end};
+use super::{Ended, Error, FAILED, INTERRUPTED, PASSED, complain, interrupt, print_visible_and_end};
+use crate::report::clean::visible;
 use crate::report::plural;
 use broadcheck::known::Known;
-use broadcheck_search::fuzzing::{Campaign, FuzzReport, common, fuzz};
+use broadcheck_search::fuzzing::{Campaign, Earlier, FuzzReport, Group, Store, common, fuzz};
 use broadcheck_search::generate::{MAX_ELEMENTS, Profile};
 use broadcheck_search::oracle::{Oracle as _, Signature};
 use broadcheck_search::shrink::{Limits, Sides, shrink};
+use broadcheck_search::subjects::Subject;
 use broadcheck_spec::Implementation;
 use broadcheck_spec::{Case, DType, Function, OperationKind, RefusalKind, RuleSet, Suite};
+use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::path::PathBuf;
+use std::fmt;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The largest result requested from a process, in elements: the protocol writes each element as text.
@@ -22,35 +28,59 @@ const MAX_ELEMENTS_OF_A_PROCESS: usize = 1 << 12;
 /// The number of requests that may be spent on shrinking a known failure, so that it is recognised.
 const KNOWN_STEPS: usize = 400;
 
+/// The default limit for shrinking if there is a limit for requests: half of that, but not more than this.
+const MAX_SHRINK_TIME: Duration = Duration::from_secs(30 * 60);
+
 /// Compare two implementations on random requests, and shrink every disagreement to a case
 ///
 /// The requests cover every rule set, operation and dtype that both sides declare. Most are valid; the rest
 /// must be refused, for each possible reason. Each kind of disagreement is shrunk to the smallest request
 /// that shows it and written as a case. Crashes, hangs and panics are disagreements, and so are answers that
 /// change when a request is repeated or asked right after one that differs from it in one point.
+///
+/// With --out, a disagreement is written to the directory when it is seen, and replaced by its shrunk form
+/// later. A run that was interrupted or killed is continued with --resume. Without --out, new kinds of
+/// disagreements are announced on standard error, the cases are printed at the end, and nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   broadcheck fuzz
   broadcheck fuzz --time 8h --out findings/
+  broadcheck fuzz --resume findings/
   broadcheck fuzz --right 'python3 my_harness.py' --rules numpy --time 10min
   broadcheck fuzz --seed 7 --jobs 1 --requests 100000 --statistics
   broadcheck fuzz --right adapter:numpy --allow-skips --without too_large,corners
 
-With --jobs 1 and --requests, the same seed gives the same report. The note of a proposed case states what is certain \
-about it and what is not. An existing file is never changed.
+With --jobs 1 and --requests, the same seed gives the same report, even if the run was killed and continued. The note of \
+a proposed case states what is certain about it and what is not. An existing file is never changed, except those that \
+the run itself wrote and nobody has edited since.
 
-Exit status: 0 the sides agree, 1 they disagree or nothing was compared, 2 invalid command line, 130 interrupted.")]
+The report puts findings that probably have the same cause into one group, with the smallest request first.
+
+Exit status: 0 the sides agree, 1 they disagree or nothing was compared, 2 invalid command line or state file, \
+130 interrupted.")]
 pub(super) struct Args {
-    /// Implementation to compare with: reference, fast, ndarray, adapter:NAME or a command
-    #[arg(long, value_name = "NAME_OR_COMMAND", default_value = "reference")]
-    left: String,
+    /// Implementation to compare with: reference, fast, ndarray, adapter:NAME or a command [default:
+    /// reference]
+    #[arg(long, value_name = "NAME_OR_COMMAND")]
+    left: Option<String>,
 
-    /// Implementation under test
-    #[arg(long, value_name = "NAME_OR_COMMAND", default_value = "fast")]
-    right: String,
+    /// Implementation under test [default: fast]
+    ///
+    /// Reports and files contain a command, with its paths and arguments: use --right-name if they should not
+    /// be published.
+    #[arg(long, value_name = "NAME_OR_COMMAND")]
+    right: Option<String>,
 
-    /// Time limit, not counting shrinking [default: 1min, unless --requests is given]
+    /// Name to show in place of --left, in every report and file
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    left_name: Option<String>,
+
+    /// Name to show in place of --right, in every report and file
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    right_name: Option<String>,
+
+    /// Time limit for sending requests, not counting shrinking [default: 1min, unless --requests is given]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 
@@ -98,11 +128,40 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     shrinking: Option<Duration>,
 
-    /// Directory for the cases [default: print them]
+    /// Time limit for all shrinking, in addition to --time [default: half of --time, at most 30min; no limit
+    /// with --requests alone]
+    ///
+    /// What is not shrunk in this time is reported as it was seen. With --out, `--resume` shrinks it later.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    shrink_time: Option<Duration>,
+
+    /// Directory for the cases and the state of the run [default: print the cases at the end]
+    ///
+    /// Each disagreement is written when it is seen, as NAME-request-N.yaml, and replaced by a file NAME.yaml
+    /// when it is shrunk. Of similar disagreements, the first four are kept. A file that has been edited is
+    /// left as it is. The state of the run is in the file fuzz.state, which is updated every second. A
+    /// directory with a run that has not finished is not used for another run.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Print statistics of the requests
+    /// Continue the run in this directory, which was given to --out
+    ///
+    /// The options of the run apply, and its remaining time. --time gives it that much more time instead, and
+    /// --requests another total; --jobs, --timeout, --shrinking, --shrink-time and --known may be changed too.
+    /// Disagreements that were not shrunk are shrunk first. The report covers the whole run.
+    ///
+    /// A command must be given again with --left or --right, and must be the same: a file does not decide
+    /// which programs are started. The error message shows the command of the run.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = [
+            "out", "seed", "rules", "operation", "functions", "dtypes", "without", "allow_skips",
+        ]
+    )]
+    resume: Option<PathBuf>,
+
+    /// Print statistics of the requests, with --resume of those since then
     #[arg(long)]
     statistics: bool,
 
@@ -110,9 +169,17 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     known: Vec<PathBuf>,
 
-    /// Time limit for one answer of a command
-    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
-    timeout: Duration,
+    /// Time limit for one answer of a command [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    timeout: Option<Duration>,
+}
+
+/// The arguments of a run as its state file stores them.
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Stored {
+    #[command(flatten)]
+    args: Args,
 }
 
 fn parse_operation(text: &str) -> Result<OperationKind, String> {
@@ -130,6 +197,18 @@ enum LeftOut {
     Views,
 }
 
+/// As on the command line.
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LeftOut::Refusal(kind) => kind.name(),
+            LeftOut::Unused => "unused",
+            LeftOut::Corners => "corners",
+            LeftOut::Views => "views",
+        })
+    }
+}
+
 fn parse_left_out(text: &str) -> Result<LeftOut, String> {
     match text {
         "unused" => Ok(LeftOut::Unused),
@@ -143,18 +222,160 @@ fn parse_left_out(text: &str) -> Result<LeftOut, String> {
 }
 
 pub(super) fn run(args: &Args) -> Ended {
-    make_directory(args.out.as_deref())?;
-    let side = |name: &String, option: &str| {
-        find(&[name.as_str()], args.timeout).map_err(|error| match error {
+    let Some(directory) = &args.resume else {
+        make_directory(args.out.as_deref())?;
+        let store = args.out.as_ref().map(|out| Store::create(out, args.words())).transpose()?;
+        return start(args, args.out.as_deref(), store.as_ref(), None);
+    };
+    let earlier = Earlier::load(directory)?;
+    let args = args.continuing(&earlier)?;
+    let store = earlier.store(args.words());
+    start(&args, Some(directory), Some(&store), Some(&earlier))
+}
+
+impl Args {
+    /// The two sides.
+    fn wanted(&self) -> [Wanted; 2] {
+        [(&self.left, "reference", &self.left_name), (&self.right, "fast", &self.right_name)].map(
+            |(command, default, name)| Wanted {
+                command: command.clone().unwrap_or_else(|| default.to_owned()),
+                name: name.clone(),
+            },
+        )
+    }
+
+    fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(Duration::from_secs(10))
+    }
+
+    /// The words of a command line that gives the same run again, without its limits, which change, and
+    /// without a command that has a name.
+    fn words(&self) -> Vec<String> {
+        fn list<T: ToString>(items: &[T]) -> Option<String> {
+            let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+            (!items.is_empty()).then(|| items.join(","))
+        }
+        let time = |time: Option<Duration>| time.map(|time| format!("{}ms", time.as_millis()));
+        let unnamed = |side: &Option<String>, name: &Option<String>| side.clone().filter(|_| name.is_none());
+        let operations: Vec<&str> = self.operation.iter().map(|operation| operation.name()).collect();
+        let options = [
+            ("--left", unnamed(&self.left, &self.left_name)),
+            ("--right", unnamed(&self.right, &self.right_name)),
+            ("--left-name", self.left_name.clone()),
+            ("--right-name", self.right_name.clone()),
+            ("--seed", Some(self.seed.to_string())),
+            ("--jobs", self.jobs.map(|jobs| jobs.to_string())),
+            ("--rules", list(&self.rules)),
+            ("--operation", list(&operations)),
+            ("--functions", list(&self.functions)),
+            ("--dtypes", list(&self.dtypes)),
+            ("--without", list(&self.without)),
+            ("--shrinking", time(self.shrinking)),
+            ("--shrink-time", time(self.shrink_time)),
+            ("--timeout", time(self.timeout)),
+        ];
+        let mut words: Vec<String> =
+            options.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?))).collect();
+        words.extend(self.known.iter().map(|path| format!("--known={}", path.display())));
+        let flags = [("--allow-skips", self.allow_skips), ("--statistics", self.statistics)];
+        words.extend(flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| name.to_owned()));
+        words
+    }
+
+    /// The arguments of a run that is continued, with those that were given anew.
+    fn continuing(&self, earlier: &Earlier) -> Result<Args, Error> {
+        let file = earlier.path();
+        let wrong = |message: &str| Error::Input(format!("{}: {message}", file.display()));
+        let stored = Stored::try_parse_from(earlier.arguments()).map_err(|error| {
+            let error = error.to_string();
+            let found = error.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            wrong(&format!("arguments: {found}, expected those of `broadcheck fuzz`"))
+        })?;
+        let mut args = stored.args;
+        if args.out.is_some() || args.resume.is_some() || args.time.is_some() || args.requests.is_some() {
+            return Err(wrong("arguments: found an option that a run does not store, expected others"));
+        }
+        args.left = side("--left", [&self.left, &self.left_name], [&args.left, &args.left_name], "reference")
+            .map_err(|message| wrong(&message))?;
+        args.right =
+            side("--right", [&self.right, &self.right_name], [&args.right, &args.right_name], "fast")
+                .map_err(|message| wrong(&message))?;
+        args.requests = self.requests.or(earlier.requests());
+        args.time = match self.time {
+            Some(more) => earlier.elapsed().checked_add(more),
+            None => earlier.time(),
+        };
+        args.jobs = self.jobs.or(args.jobs);
+        args.shrinking = self.shrinking.or(args.shrinking);
+        args.shrink_time = self.shrink_time.or(args.shrink_time);
+        args.timeout = self.timeout.or(args.timeout);
+        args.statistics |= self.statistics;
+        if !self.known.is_empty() {
+            args.known.clone_from(&self.known);
+        }
+        Ok(args)
+    }
+}
+
+/// A side of a run that is continued: the command and its name, given now and stored. What is built in or an
+/// adapter is taken from the state file, but a command only from the command line.
+fn side(
+    option: &str,
+    given: [&Option<String>; 2],
+    stored: [&Option<String>; 2],
+    default: &str,
+) -> Result<Option<String>, String> {
+    let ([command, name], [stored, stored_name]) = (given, stored);
+    if name.is_some() && name != stored_name {
+        let found = stored_name.as_deref().unwrap_or("without a name");
+        return Err(format!("found a run {found}, expected the name of {option}-name"));
+    }
+    if let Some(name) = stored_name {
+        return match command {
+            Some(command) => Ok(Some(command.clone())),
+            None => Err(format!(
+                "found a run with {name} as {option}, whose command is not stored, expected the command: add \
+                 {option} 'COMMAND'"
+            )),
+        };
+    }
+    let was = stored.as_deref().unwrap_or(default);
+    match command {
+        None if Wanted::unnamed(was).is_command() => Err(format!(
+            "found a run with the command {was} as {option}, expected the command again, because a file does \
+             not decide which programs are started: add {option} {}",
+            shell_words::quote(was)
+        )),
+        Some(command) if command != was => {
+            Err(format!("found a run with {was} as {option}, expected {command}, as on the command line"))
+        }
+        None | Some(_) => Ok(Some(was.to_owned())),
+    }
+}
+
+/// Opens the two sides.
+fn open_sides(args: &Args) -> Result<Vec<Box<Subject>>, Error> {
+    let [left, right] = args.wanted();
+    if args.left_name.is_some() && args.left_name == args.right_name {
+        let name = args.left_name.as_deref().unwrap_or_default();
+        return Err(Error::Input(format!("--right-name {name}: found the name of --left, expected another")));
+    }
+    let side = |wanted: Wanted, option: &str| {
+        find(&[wanted], args.timeout()).map_err(|error| match error {
             Error::Input(message) => Error::Input(message.replacen("--impl", option, 1)),
             other => other,
         })
     };
-    let mut sides = side(&args.left, "--left")?;
-    sides.extend(side(&args.right, "--right")?);
+    let mut sides = side(left, "--left")?;
+    sides.extend(side(right, "--right")?);
+    Ok(sides)
+}
+
+fn start(args: &Args, out: Option<&Path>, store: Option<&Store>, earlier: Option<&Earlier>) -> Ended {
+    let sides = open_sides(args)?;
     let suite = Suite::builtin().map_err(|errors| errors.to_string())?;
     let mut known: Vec<Known> = args.known.iter().map(|path| Known::load(path)).collect::<Result<_, _>>()?;
-    add_known(&mut known, &[&args.left, &args.right], &sides, &suite, false)?;
+    add_known(&mut known, &args.wanted(), &sides, &suite, false)?;
     let (left, right): (&dyn Implementation, &dyn Implementation) = (sides[0].as_ref(), sides[1].as_ref());
 
     let time = args.time.or_else(|| args.requests.is_none().then_some(Duration::from_secs(60)));
@@ -168,19 +389,32 @@ pub(super) fn run(args: &Args) -> Ended {
         jobs: args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         skips: args.allow_skips,
         statistics: args.statistics,
-        shrinking: (5_000, args.shrinking.unwrap_or((args.timeout * 6).max(Duration::from_secs(20)))),
+        shrinking: (5_000, args.shrinking.unwrap_or((args.timeout() * 6).max(Duration::from_secs(20)))),
+        shrink_time: args.shrink_time.or(time.map(|time| (time / 2).min(MAX_SHRINK_TIME))),
+        store,
+        earlier,
         stop: interrupt::flag(),
     };
     // Drawn on standard error, only if that is a terminal.
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{elapsed}  {msg}").expect("the template is a valid one"));
-    let report = fuzz(&campaign, &mut |counts, elapsed| {
-        bar.set_message(counts.progress(elapsed));
+    let report = fuzz(&campaign, &mut |progress| {
+        for news in &progress.news {
+            bar.suspend(|| note(&format!("seen: {news}")));
+        }
+        bar.set_message(progress.counts.progress(progress.elapsed));
         bar.tick();
     });
     bar.finish_and_clear();
+    let report = report?;
     let recognised = Recognised::of(&known, &suite, &campaign, &report);
-    finish(args, &report, &campaign, &recognised)
+    finish(out, &report, &campaign, &recognised)
+}
+
+/// Prints a line on standard error, beside the report.
+fn note(line: &str) {
+    // If standard error is closed, the line is lost.
+    let _ = writeln!(anstream::stderr(), "{}", visible(line));
 }
 
 /// What the requests contain: what both sides declare, restricted by the options.
@@ -258,7 +492,12 @@ impl Recognised {
     }
 }
 
-fn finish(args: &Args, report: &FuzzReport, campaign: &Campaign<'_>, recognised: &Recognised) -> Ended {
+fn finish(
+    out: Option<&Path>,
+    report: &FuzzReport,
+    campaign: &Campaign<'_>,
+    recognised: &Recognised,
+) -> Ended {
     let Campaign { left, right, seed, .. } = campaign;
     let title = |side: &dyn Implementation| format!("{} {}", side.name(), side.version());
     let mut text = format!("{} against {}, seed {seed}\n", title(*right), title(*left));
@@ -268,16 +507,14 @@ fn finish(args: &Args, report: &FuzzReport, campaign: &Campaign<'_>, recognised:
     for (reason, count) in &report.reasons {
         text += &format!("\nnot compared ({count}): {reason}");
     }
-    let mut news = 0;
-    for finding in &report.findings {
-        let signature = &finding.shrunk.disagreement.signature;
-        let known = recognised.case(signature);
-        news += usize::from(known.is_none());
-        let found_by = format!("broadcheck fuzz, seed {seed}, request {}", finding.number);
-        let proposed = proposal(&finding.shrunk, &Sides::of(*left, *right, found_by), args.out.as_deref());
-        let hits = Some(finding.hits);
-        text += &report_found(&Found { shrunk: &finding.shrunk, hits, known, proposed: &proposed });
+    let is_new = |found: &&broadcheck_search::fuzzing::Found| {
+        recognised.case(&found.shrunk.disagreement.signature).is_none()
+    };
+    let news = report.findings.iter().filter(is_new).count();
+    for group in report.groups() {
+        text += &group_text(&group, campaign, recognised, out);
     }
+    text += &remarks(report, out);
     let verdict = match (report.complete, news) {
         (false, _) => "interrupted".into(),
         (true, 0) if report.counts.compared() == 0 => "FAILED, nothing was compared".into(),
@@ -285,10 +522,64 @@ fn finish(args: &Args, report: &FuzzReport, campaign: &Campaign<'_>, recognised:
         (true, news) => format!("FAILED, {}", plural(news, "disagreement")),
     };
     text += &format!("\n{verdict}: {}\n", report.summary());
+    if let Some(error) = &report.unsaved {
+        complain(&format!("the state of the run could not be written: {error}"));
+    }
     let status = match (report.complete, news) {
         (false, _) => INTERRUPTED,
         (true, 0) if report.counts.compared() > 0 => PASSED,
         (true, _) => FAILED,
     };
     print_visible_and_end(&text, status)
+}
+
+/// A group of findings: the first in full, and the others in short if they are in files.
+fn group_text(
+    group: &Group<'_>,
+    campaign: &Campaign<'_>,
+    recognised: &Recognised,
+    out: Option<&Path>,
+) -> String {
+    let count = group.findings.len();
+    let mut text = String::new();
+    if count > 1 {
+        text += &format!(
+            "\nGROUP of {count} findings that may have one cause ({}): {}\n",
+            plural(usize::try_from(group.hits()).unwrap_or(usize::MAX), "hit"),
+            group.cause
+        );
+    }
+    for (place, finding) in group.findings.iter().enumerate() {
+        let known = recognised.case(&finding.shrunk.disagreement.signature);
+        let found_by = format!("broadcheck fuzz, seed {}, request {}", campaign.seed, finding.number);
+        let proposed = match &finding.file {
+            Some(written) => Proposed::Written(written.clone()),
+            None => proposal(&finding.shrunk, &Sides::of(campaign.left, campaign.right, found_by), out),
+        };
+        let (shrunk, hits) = (&finding.shrunk, Some(finding.hits));
+        let found = Found { shrunk, hits, known, waits: finding.waits, proposed: &proposed };
+        let short = place > 0 && matches!(proposed, Proposed::Written(_));
+        text += &if short { report_more(&found) } else { report_found(&found) };
+    }
+    text
+}
+
+/// What the report does not contain, and how to get it.
+fn remarks(report: &FuzzReport, out: Option<&Path>) -> String {
+    let mut text = String::new();
+    if report.waiting > 0 {
+        let count = plural(report.waiting, "disagreement");
+        let advice = match out {
+            Some(out) => format!("`broadcheck fuzz --resume {}` shrinks the rest", out.display()),
+            None => "use --out to be able to continue the run, or give it more --shrink-time".into(),
+        };
+        text += &format!("\nnot shrunk: {count}: {advice}\n");
+    } else if let (false, Some(out)) = (report.complete, out) {
+        text += &format!("\nto continue: broadcheck fuzz --resume {}\n", out.display());
+    }
+    if report.only_counted > 0 {
+        let count = report.only_counted;
+        text += &format!("\nnot recorded: {count} further disagreements, because of so many others\n");
+    }
+    text
 }

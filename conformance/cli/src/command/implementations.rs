@@ -1,26 +1,156 @@
-//! `--impl` and `--jobs`: which implementations run, on how many threads.
+//! `--impl`, `--impl-name` and `--jobs`: which implementations run, on how many threads.
 
+use super::named::{Hiding, Named, parse_name};
 use super::{Error, complain, interrupt};
 use crate::adapters;
 use broadcheck::known::Known;
 use broadcheck_harness::Options;
 use broadcheck_search::subjects::{NAMES, Subject, builtin, fast_levels};
 use broadcheck_spec::Suite;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches};
 use std::time::Duration;
 
-/// The names given with `--impl`, without duplicates; all built-in implementations if there are none.
-pub(super) fn wanted(names: &[String]) -> Vec<&str> {
-    let mut wanted: Vec<&str> = Vec::new();
-    for name in names {
-        if !wanted.contains(&name.as_str()) {
-            wanted.push(name);
-        }
-    }
-    if wanted.is_empty() {
-        wanted.extend(NAMES);
-    }
-    wanted
+/// An implementation that the command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// A built-in name, `adapter:NAME` or a command.
+    pub(super) command: String,
+    /// The name to show in its place.
+    pub(super) name: Option<String>,
 }
+
+impl Wanted {
+    pub(super) fn unnamed(command: &str) -> Wanted {
+        Wanted { command: command.to_owned(), name: None }
+    }
+
+    /// Whether this is neither built in nor an adapter.
+    pub(super) fn is_command(&self) -> bool {
+        builtin(&self.command).is_none() && self.adapter().is_none() && !self.command.starts_with("fast@")
+    }
+
+    fn adapter(&self) -> Option<&str> {
+        self.command.strip_prefix(adapters::PREFIX)
+    }
+
+    /// The command as messages show it.
+    pub(super) fn shown(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
+
+    fn hiding(&self) -> Option<Hiding> {
+        self.name.as_ref().map(|name| Hiding::new(&self.command, name))
+    }
+
+    fn hidden(&self, message: &str) -> String {
+        self.hiding().map_or_else(|| message.to_owned(), |hiding| hiding.hide(message))
+    }
+}
+
+/// `--impl` and `--impl-name`, each name after the implementation it belongs to.
+pub(super) struct Implementations(Vec<Wanted>);
+
+impl Implementations {
+    /// Whether `--impl` was given.
+    pub(super) fn are_named(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Those given, without duplicates; all built-in implementations if there are none.
+    pub(super) fn wanted(&self) -> Vec<Wanted> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        for one in &self.0 {
+            if !wanted.contains(one) {
+                wanted.push(one.clone());
+            }
+        }
+        if wanted.is_empty() {
+            wanted.extend(NAMES.map(Wanted::unnamed));
+        }
+        wanted
+    }
+}
+
+impl clap::FromArgMatches for Implementations {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Implementations, clap::Error> {
+        let given = |id: &str| -> Vec<(usize, String)> {
+            let places = matches.indices_of(id).into_iter().flatten();
+            places.zip(matches.get_many(id).into_iter().flatten().cloned()).collect()
+        };
+        let mut all: Vec<(usize, Wanted)> =
+            given("impl").iter().map(|(place, command)| (*place, Wanted::unnamed(command))).collect();
+        for (place, name) in given("impl-name") {
+            let wrong = |found: &str, expected: &str| {
+                let message = format!("--impl-name {name}: found {found}, expected {expected}\n");
+                clap::Error::raw(ErrorKind::ValueValidation, message)
+            };
+            if all.iter().any(|(_, one)| one.name.as_ref() == Some(&name)) {
+                return Err(wrong("the name twice", "a different name for each --impl"));
+            }
+            let before = all.iter_mut().rev().find(|(its_place, _)| *its_place < place);
+            let Some((_, one)) = before else {
+                return Err(wrong("no --impl before it", "the --impl that it names"));
+            };
+            if one.name.replace(name.clone()).is_some() {
+                return Err(wrong("a second name for one --impl", "one"));
+            }
+        }
+        Ok(Implementations(all.into_iter().map(|(_, one)| one).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Implementations::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for Implementations {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let implementation = Arg::new("impl")
+            .long("impl")
+            .value_name("NAME_OR_COMMAND")
+            .action(ArgAction::Append)
+            .help(
+                "Implementation: reference, fast, ndarray, adapter:NAME or a command. May be repeated [default: all \
+                 built-in implementations]",
+            )
+            .long_help(IMPLEMENTATIONS);
+        let name = Arg::new("impl-name")
+            .long("impl-name")
+            .value_name("NAME")
+            .action(ArgAction::Append)
+            .value_parser(parse_name)
+            .help("Name to show in place of the --impl before it, in every report and file")
+            .long_help(IMPL_NAME);
+        command.arg(implementation).arg(name)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Implementations::augment_args(command)
+    }
+}
+
+const IMPLEMENTATIONS: &str = "\
+Implementation: reference, fast, ndarray, adapter:NAME or a command. May be repeated
+
+Without this option, all built-in implementations run: `reference` applies the rules index by index, `fast` is the SIMD \
+engine (`fast@LEVEL` selects a SIMD level), and `ndarray` is the Rust crate.
+
+`adapter:NAME` is a real system, such as adapter:numpy, with its known failures. `conformance/adapters/setup NAME` \
+installs it.
+
+Anything else is a command that speaks the protocol, such as 'python3 my_harness.py', quoted for the shell. It is \
+split into words as in a shell, but runs without one. conformance/PROTOCOL.md describes the protocol, and \
+`broadcheck smoke` checks a command step by step.
+
+Reports contain the command, with its paths and arguments: use --impl-name if they should not be published.";
+
+const IMPL_NAME: &str = "\
+Name to show in place of the --impl before it, in every report and file
+
+It replaces both the command and the name that the implementation declares. Where a message of the implementation quotes \
+the command or one of its arguments, the name is shown as well. Known-failures files refer to this name.";
 
 /// `fast` takes its SIMD level from the environment variable BROADCHECK_SIMD. A level that this machine lacks
 /// is an error, rather than a silent fallback to another level.
@@ -44,59 +174,80 @@ fn levels() -> String {
 
 /// Finds built-in implementations by name, and starts adapters and other commands. A command may take up to
 /// `time_limit` for an answer. [`Error::Interrupted`] if the user does not wait for the start of a command.
-pub(super) fn find(names: &[&str], time_limit: Duration) -> Result<Vec<Box<Subject>>, Error> {
+pub(super) fn find(wanted: &[Wanted], time_limit: Duration) -> Result<Vec<Box<Subject>>, Error> {
     let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(time_limit) };
-    let find = |name: &&str| -> Result<Box<Subject>, Error> {
-        if let Some(subject) = builtin(name) {
-            check_level(name)?;
-            return Ok(subject);
-        }
-        if name.starts_with("fast@") {
-            return Err(Error::Input(format!(
-                "--impl {name}: found no such SIMD level, expected one of this machine: {}",
-                levels()
-            )));
-        }
-        if let Some(adapter) = name.strip_prefix(adapters::PREFIX) {
-            let opened =
-                adapters::command(adapter).and_then(|command| broadcheck_harness::open(&command, options));
-            let subject = opened.map_err(|message| Error::Input(format!("--impl {name}: {message}")))?;
-            return Ok(Box::new(subject));
-        }
-        let subject = broadcheck_harness::open(name, options).map_err(|message| {
-            let names = NAMES.join(", ");
-            let expected =
-                format!("expected one of {names}, adapter:NAME, or a command that speaks the protocol");
-            Error::Input(format!("--impl {name}: {expected}: {message}"))
+    let find = |one: &Wanted| -> Result<Box<Subject>, Error> {
+        let subject = open(one, options).map_err(|error| match error {
+            Error::Input(message) => Error::Input(one.hidden(&message)),
+            other => other,
         })?;
-        Ok(Box::new(subject))
+        Ok(match one.hiding() {
+            Some(hiding) => Box::new(Named::new(subject, hiding)),
+            None => subject,
+        })
     };
-    names
+    let subjects: Vec<Box<Subject>> = wanted
         .iter()
-        .map(|name| find(name).map_err(|error| if interrupt::pressed() { Error::Interrupted } else { error }))
-        .collect()
+        .map(|one| find(one).map_err(|error| if interrupt::pressed() { Error::Interrupted } else { error }))
+        .collect::<Result<_, _>>()?;
+    for name in wanted.iter().filter_map(|one| one.name.as_ref()) {
+        if subjects.iter().filter(|subject| subject.name() == name).count() > 1 {
+            let found = "found another implementation of this name";
+            return Err(Error::Input(format!("--impl-name {name}: {found}, expected a different name")));
+        }
+    }
+    Ok(subjects)
+}
+
+fn open(wanted: &Wanted, options: Options) -> Result<Box<Subject>, Error> {
+    let (name, shown) = (wanted.command.as_str(), wanted.shown());
+    if let Some(subject) = builtin(name) {
+        check_level(name)?;
+        return Ok(subject);
+    }
+    if name.starts_with("fast@") {
+        return Err(Error::Input(format!(
+            "--impl {shown}: found no such SIMD level, expected one of this machine: {}",
+            levels()
+        )));
+    }
+    if let Some(adapter) = wanted.adapter() {
+        let opened =
+            adapters::command(adapter).and_then(|command| broadcheck_harness::open(&command, options));
+        let subject = opened.map_err(|message| Error::Input(format!("--impl {shown}: {message}")))?;
+        return Ok(Box::new(subject));
+    }
+    let subject = broadcheck_harness::open(name, options).map_err(|message| {
+        let names = NAMES.join(", ");
+        let expected =
+            format!("expected one of {names}, adapter:NAME, or a command that speaks the protocol");
+        Error::Input(format!("--impl {shown}: {expected}: {message}"))
+    })?;
+    Ok(Box::new(subject))
 }
 
 /// Adds the shipped known failures of adapters, unless the command line gives a file for them. If other cases
 /// replace the suite, entries that match none of them are dropped.
 pub(super) fn add_known(
     known: &mut Vec<Known>,
-    names: &[&str],
+    wanted: &[Wanted],
     implementations: &[Box<Subject>],
     suite: &Suite,
     replaced: bool,
 ) -> Result<(), Error> {
-    for (_, subject) in
-        names.iter().zip(implementations).filter(|(name, _)| name.starts_with(adapters::PREFIX))
-    {
+    for (one, subject) in wanted.iter().zip(implementations) {
+        let Some(adapter) = one.adapter() else { continue };
         let (name, version) = (subject.name(), subject.version());
         if known.iter().any(|known| known.implementation == name) {
             continue;
         }
-        let Some(mut found) = adapters::known(name, version)? else {
+        // The files refer to a system by the name that it declares.
+        let declared = if one.name.is_some() { adapter } else { name };
+        let Some(mut found) = adapters::known(declared, version)? else {
             complain(&format!("found no known failures of {name} {version}: every failure counts"));
             continue;
         };
+        name.clone_into(&mut found.implementation);
         if replaced {
             let cases = suite.cases.iter().map(|case| case.id.as_str());
             found.keep_only(cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())));

@@ -68,7 +68,8 @@ pub(super) fn run(args: &Args) -> Ended {
     let shrunk = shrink(oracle.as_ref(), &request, found, &limits);
     let sides = Sides::builtin(&shrunk.disagreement, format!("the fuzz target {name}"));
     let proposed = proposal(&shrunk, &sides, args.out.as_deref());
-    let text = report_found(&Found { shrunk: &shrunk, hits: None, known: None, proposed: &proposed });
+    let text =
+        report_found(&Found { shrunk: &shrunk, hits: None, known: None, waits: false, proposed: &proposed });
     print_visible_and_end(&format!("{text}\nFAILED: {name} disagrees\n"), FAILED)
 }
 

@@ -1,5 +1,6 @@
 //! `broadcheck smoke`: checks a harness step by step, for the person who writes it.
 
+use super::named::{Hiding, parse_name};
 use super::time::parse_time;
 use super::{Ended, Error, FAILED, PASSED, WRONG_INPUT, interrupt, print, print_and_end};
 use crate::adapters;
@@ -30,6 +31,10 @@ pub(super) struct Args {
     #[arg(long = "impl", value_name = "COMMAND")]
     implementation: String,
 
+    /// Name to show in place of the command and of its arguments
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    impl_name: Option<String>,
+
     /// Time limit for one answer
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
     timeout: Duration,
@@ -38,10 +43,11 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Ended {
     let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(args.timeout) };
     let command = &args.implementation;
+    let hiding = args.impl_name.as_ref().map(|name| Hiding::new(command, name));
+    let hidden = |text: &str| hiding.as_ref().map_or_else(|| text.to_owned(), |hiding| hiding.hide(text));
+    let unusable = |message: String| Error::Input(hidden(&format!("--impl {command}: {message}")));
     let started = match command.strip_prefix(adapters::PREFIX) {
-        Some(name) => {
-            adapters::command(name).map_err(|message| Error::Input(format!("--impl {command}: {message}")))?
-        }
+        Some(name) => adapters::command(name).map_err(unusable)?,
         None => command.clone(),
     };
     let (mut passed, mut wrong, mut left_out, mut advised) = (0, 0, 0, 0);
@@ -53,14 +59,14 @@ pub(super) fn run(args: &Args) -> Ended {
             Found::LeftOut(_) => left_out += 1,
             Found::Advised(_) => advised += 1,
         }
-        if let Err(error) = print(&shown(step)) {
+        if let Err(error) = print(&hidden(&shown(step))) {
             unwritten.get_or_insert(error);
         }
     });
     if let Some(error) = unwritten {
         return Err(error);
     }
-    let ending = ending.map_err(|message| Error::Input(format!("--impl {command}: {message}")))?;
+    let ending = ending.map_err(unusable)?;
     let (word, status) = match ending {
         Ending::Passed => ("ok", PASSED),
         Ending::Failed => ("FAILED", FAILED),

@@ -1,5 +1,6 @@
 //! Runs the selected cases and sweeps against one implementation, and turns the results into report entries.
 
+use super::implementations::Wanted;
 use super::interrupt;
 use super::select::{Selected, rules_of};
 use crate::report::{Entry, Leftover, Run, describe_expectation, describe_request, plural};
@@ -25,9 +26,9 @@ pub(super) struct SuiteRun<'a> {
 }
 
 impl SuiteRun<'_> {
-    /// Runs the selection against an implementation until the user interrupts it. `name` is what `--impl`
+    /// Runs the selection against an implementation until the user interrupts it. `wanted` is what `--impl`
     /// calls the implementation.
-    pub(super) fn against(&self, implementation: &dyn Implementation, name: &str) -> Run {
+    pub(super) fn against(&self, implementation: &dyn Implementation, wanted: &Wanted) -> Run {
         let known = self.known.iter().find(|known| known.implementation == implementation.name());
         let batch = |cases: &[&Case]| -> Vec<Entry> {
             if interrupt::pressed() {
@@ -35,7 +36,7 @@ impl SuiteRun<'_> {
             }
             let judged = run_cases(implementation, cases, known);
             let asked = cases.iter().zip(judged).filter(|(_, judged)| !is_interrupted(judged));
-            asked.map(|(case, judged)| self.case_entry(name, case, judged)).collect()
+            asked.map(|(case, judged)| self.case_entry(wanted, case, judged)).collect()
         };
         let (cases, size) = (&self.selected.cases, implementation.batch().max(1));
         let batches =
@@ -46,7 +47,7 @@ impl SuiteRun<'_> {
                 let report = run_sample(implementation, sweep, known, self.sample.unwrap_or(u64::MAX));
                 // A sweep that was interrupted halfway has no result.
                 if !interrupt::pressed() {
-                    results.push(self.sweep_entry(name, sweep, report));
+                    results.push(self.sweep_entry(wanted, sweep, report));
                 }
             }
         }
@@ -68,7 +69,7 @@ impl SuiteRun<'_> {
         }
     }
 
-    fn case_entry(&self, name: &str, case: &Case, judged: Judged) -> Entry {
+    fn case_entry(&self, wanted: &Wanted, case: &Case, judged: Judged) -> Entry {
         let failed = judged.status.is_failure();
         let lines = |lines: &dyn Fn() -> Vec<String>| if failed { lines() } else { Vec::new() };
         // What was asked, not what the file has.
@@ -93,11 +94,11 @@ impl SuiteRun<'_> {
             expectation: lines(&|| describe_expectation(request, expectation)),
             sources: case.sources.iter().map(ToString::to_string).collect(),
             location: case.location.to_string(),
-            rerun: self.rerun.case(name, &case.id),
+            rerun: self.rerun.case(wanted, &case.id),
         }
     }
 
-    fn sweep_entry(&self, name: &str, sweep: &Sweep, report: SweepReport) -> Entry {
+    fn sweep_entry(&self, wanted: &Wanted, sweep: &Sweep, report: SweepReport) -> Entry {
         let judged = report.judged;
         let failed = judged.status.is_failure();
         let bounds: Vec<String> = sweep.with.iter().map(|(name, bound)| format!("{name} {bound}")).collect();
@@ -120,7 +121,7 @@ impl SuiteRun<'_> {
             expectation: if failed { vec![expectation] } else { Vec::new() },
             sources: sweep.sources.iter().map(ToString::to_string).collect(),
             location: sweep.location.to_string(),
-            rerun: self.rerun.sweep(name, &sweep.id),
+            rerun: self.rerun.sweep(wanted, &sweep.id),
         }
     }
 }
@@ -150,18 +151,18 @@ impl Rerun {
         Rerun { program, options, sampled }
     }
 
-    fn sweep(&self, implementation: &str, id: &str) -> String {
+    fn sweep(&self, implementation: &Wanted, id: &str) -> String {
         self.case(implementation, id) + &self.sampled
     }
 
-    fn case(&self, implementation: &str, id: &str) -> String {
-        format!(
-            "{} check{} --impl {} --filter {}",
-            self.program,
-            self.options,
-            quoted(implementation),
-            quoted(id)
-        )
+    fn case(&self, implementation: &Wanted, id: &str) -> String {
+        let implementation = match &implementation.name {
+            None => quoted(&implementation.command),
+            Some(name) => {
+                format!("{} --impl-name {}", quoted(&format!("the command of {name}")), quoted(name))
+            }
+        };
+        format!("{} check{} --impl {implementation} --filter {}", self.program, self.options, quoted(id))
     }
 }
 

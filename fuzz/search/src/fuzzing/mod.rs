@@ -5,20 +5,33 @@
 //! identify a finding. Disagreements are classified by their signatures. The first few of each class are
 //! shrunk, and those that shrink to the same request are one finding with a count.
 
-mod findings;
+mod asked;
+mod common;
+mod groups;
+mod ledger;
+mod position;
 mod report;
+mod state;
+mod store;
+#[cfg(test)]
+mod tests;
 
-pub use findings::Found;
+pub use common::common;
+pub use groups::Group;
 pub use report::FuzzReport;
+pub use store::{Earlier, Store};
 
-use crate::generate::{Profile, Seeded, Statistics, neighbours, request};
-use crate::oracle::{After, Answer, Differential, Judgement, Oracle, Repeated};
+use crate::generate::{Profile, Seeded, Statistics, request};
+use crate::oracle::{Answer, Differential, Judgement, Oracle};
+use crate::shrink::{Limits, Shrunk, Written, shrink};
+use asked::{Asked, Oracles, around};
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, DType, Function, Implementation, Request, RuleSet};
-use findings::Findings;
-use std::collections::BTreeMap;
+use broadcheck_spec::{Implementation, Request};
+use ledger::{Ledger, Tally};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,9 +46,6 @@ const NEIGHBOURS: usize = 3;
 
 /// How many requests a thread takes at a time if the implementations do not ask for batches.
 const CHUNK: u64 = 64;
-
-/// How many reasons for not comparing a request are kept.
-const MOST_REASONS: usize = 64;
 
 /// The settings of a run.
 pub struct Campaign<'a> {
@@ -59,6 +69,12 @@ pub struct Campaign<'a> {
     pub statistics: bool,
     /// The number of requests and the time allowed for shrinking one finding.
     pub shrinking: (usize, Duration),
+    /// The time that each thread may spend on shrinking; unlimited if `None`.
+    pub shrink_time: Option<Duration>,
+    /// Where cases and the state of the run are written as it goes on; nowhere if `None`.
+    pub store: Option<&'a Store>,
+    /// The run that this one continues. The limits include what it has done.
+    pub earlier: Option<&'a Earlier>,
     /// Set to end the run early. The report then covers what was done so far.
     pub stop: &'a AtomicBool,
 }
@@ -70,8 +86,34 @@ impl Campaign<'_> {
     }
 }
 
-/// The progress of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A distinct disagreement.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The request, and how it disagrees. Of a run that was continued, the answers are no longer known.
+    pub shrunk: Shrunk,
+    /// The number of the request that first found it.
+    pub number: u64,
+    /// How many disagreements turned out to be this one.
+    pub hits: u64,
+    /// Whether it is yet to be shrunk: the run was interrupted, or its time for shrinking had been used.
+    pub waits: bool,
+    /// The file with its case, if there is one.
+    pub file: Option<Written>,
+}
+
+/// What a run reports as it goes on.
+pub struct Progress {
+    /// The counts so far.
+    pub counts: Counts,
+    /// The time spent on sending requests.
+    pub elapsed: Duration,
+    /// Disagreements of a new class since the last report: the number and the signature of each.
+    pub news: Vec<String>,
+}
+
+/// What a run has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Counts {
     /// Requests drawn.
     pub requests: u64,
@@ -93,86 +135,6 @@ pub struct Counts {
     pub distinct: u64,
 }
 
-/// What two implementations both declare.
-///
-/// # Errors
-/// They have no rule set, operation or dtype in common.
-pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities, String> {
-    fn both<T: Copy + PartialEq>(left: &[T], right: &[T]) -> Vec<T> {
-        left.iter().copied().filter(|item| right.contains(item)).collect()
-    }
-    let common = Capabilities {
-        rules: both(&left.rules, &right.rules),
-        operations: both(&left.operations, &right.operations),
-        strided: left.strided && right.strided,
-        functions: both(&left.functions, &right.functions),
-        dtypes: both(&left.dtypes, &right.dtypes),
-        function_dtypes: common_function_dtypes(left, right),
-        rule_operations: common_by_rule_set(&left.rule_operations, &right.rule_operations),
-        rule_functions: common_by_rule_set(&left.rule_functions, &right.rule_functions),
-        ordered_operands: left.ordered_operands || right.ordered_operands,
-        min_rank: left.min_rank.max(right.min_rank),
-        max_rank: left.max_rank.into_iter().chain(right.max_rank).min(),
-        equal_ranks: left.equal_ranks || right.equal_ranks,
-        scalars: left.scalars && right.scalars,
-        max_operands: left.max_operands.into_iter().chain(right.max_operands).min(),
-        max_calls: left.max_calls.into_iter().chain(right.max_calls).min(),
-        unused_operands: left.unused_operands && right.unused_operands,
-        max_elements: left.max_elements.min(right.max_elements),
-        large_sizes: left.large_sizes && right.large_sizes,
-        flushed_subnormals: DType::ALL
-            .into_iter()
-            .filter(|dtype| [left, right].iter().any(|side| side.flushed_subnormals.contains(dtype)))
-            .collect(),
-        conventions: both(&left.conventions, &right.conventions),
-    };
-    for (what, none) in [
-        ("rule set", common.rules.is_empty()),
-        ("operation", common.operations.is_empty()),
-        ("dtype", common.dtypes.is_empty()),
-    ] {
-        if none {
-            return Err(format!("the two sides have no {what} in common"));
-        }
-    }
-    Ok(common)
-}
-
-/// The dtypes that both sides support, for each function that either limits.
-fn common_function_dtypes(left: &Capabilities, right: &Capabilities) -> BTreeMap<Function, Vec<DType>> {
-    let limited = left.function_dtypes.keys().chain(right.function_dtypes.keys()).copied();
-    let has = |function: Function, &dtype: &DType| left.has(function, dtype) && right.has(function, dtype);
-    limited
-        .map(|function| (function, DType::ALL.into_iter().filter(|dtype| has(function, dtype)).collect()))
-        .collect()
-}
-
-/// What both sides support of a rule set, for each rule set that either limits.
-fn common_by_rule_set<T: Copy + PartialEq>(
-    left: &BTreeMap<RuleSet, Vec<T>>,
-    right: &BTreeMap<RuleSet, Vec<T>>,
-) -> BTreeMap<RuleSet, Vec<T>> {
-    let mut common = left.clone();
-    for (rules, list) in right {
-        let both = common.entry(*rules).or_insert_with(|| list.clone());
-        both.retain(|item| list.contains(item));
-    }
-    common
-}
-
-/// A reason with its numbers replaced, so that it is the same for many requests, and cut to a limited length.
-fn without_numbers(reason: &str) -> String {
-    let mut text = String::new();
-    for char in reason.lines().next().unwrap_or_default().chars().take(160) {
-        match char {
-            '0'..='9' if text.ends_with('#') => {}
-            '0'..='9' => text.push('#'),
-            other => text.push(other),
-        }
-    }
-    text
-}
-
 /// The request of this seed and number.
 pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
     // Two odd factors keep the streams of neighbouring seeds and numbers apart.
@@ -181,18 +143,23 @@ pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
 }
 
 /// Runs a campaign. `progress` is called periodically, from the calling thread.
-pub fn fuzz(campaign: &Campaign<'_>, progress: &mut dyn FnMut(&Counts, Duration)) -> FuzzReport {
+///
+/// # Errors
+/// The run that is to be continued does not belong to this campaign.
+pub fn fuzz(campaign: &Campaign<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<FuzzReport, String> {
+    let earlier = campaign.earlier.map(|earlier| earlier.entries(campaign)).transpose()?;
+    let spent = campaign.earlier.map_or(Duration::ZERO, Earlier::elapsed);
+    let entries = earlier.unwrap_or_default();
     let run = Run {
         campaign,
-        oracle: campaign.oracle(),
-        again: [Repeated::new(campaign.right), Repeated::new(campaign.left)],
+        oracles: Oracles::of(campaign),
         began: Instant::now(),
-        next: AtomicU64::new(0),
-        counts: Mutex::new(Counts::default()),
-        findings: Findings::new(campaign),
-        reasons: Mutex::default(),
+        spent,
+        shrunk_before: entries.shrinking,
+        ledger: Ledger::new(campaign, entries),
         statistics: Mutex::new(Statistics::default()),
     };
+    let mut saving = Saving { run: &run, last: None, error: None };
     thread::scope(|scope| {
         // A thread that the system refuses is one fewer.
         let worker = |_| thread::Builder::new().spawn_scoped(scope, || run.work()).ok();
@@ -201,190 +168,241 @@ pub fn fuzz(campaign: &Campaign<'_>, progress: &mut dyn FnMut(&Counts, Duration)
             run.work();
         }
         while workers.iter().any(|worker| !worker.is_finished()) {
+            saving.save_if_due();
             thread::sleep(Duration::from_millis(if run.began.elapsed().as_secs() > 0 { 100 } else { 5 }));
-            progress(&run.counted(), run.asking());
+            progress(&run.progress());
         }
     });
-    let counts = run.counted();
-    let (elapsed, shrinking) = (run.asking(), run.findings.shrinking());
-    let reasons = run.reasons.into_inner().unwrap_or_default();
+    progress(&run.progress());
+    let complete = !campaign.stop.load(Ordering::Relaxed);
+    saving.save(complete);
+    let unsaved = saving.error;
+    let elapsed = run.asking();
     let statistics = run.statistics.into_inner().ok().filter(|_| campaign.statistics);
-    FuzzReport {
-        counts,
-        findings: run.findings.into_found(),
+    let entries = run.ledger.into_entries();
+    Ok(FuzzReport {
+        counts: Counts { distinct: entries.distinct(), ..entries.counts },
+        findings: entries.findings(),
+        waiting: entries.waiting(),
+        only_counted: entries.only_counted,
         statistics,
-        reasons,
         elapsed,
-        shrinking,
-        complete: !campaign.stop.load(Ordering::Relaxed),
+        shrinking: entries.shrinking,
+        reasons: entries.reasons,
+        complete,
+        unsaved,
+    })
+}
+
+/// Writes the state of a run at a steady pace.
+struct Saving<'a> {
+    run: &'a Run<'a>,
+    last: Option<Instant>,
+    /// Why the state could not be written the last time.
+    error: Option<String>,
+}
+
+impl Saving<'_> {
+    fn save_if_due(&mut self) {
+        let Some(store) = self.run.campaign.store else { return };
+        if self.last.is_none_or(|last| last.elapsed() >= store.pace()) {
+            self.save(false);
+        }
+    }
+
+    fn save(&mut self, finished: bool) {
+        let Some(store) = self.run.campaign.store else { return };
+        self.last = Some(Instant::now());
+        let elapsed = self.run.asking();
+        let text = store.text(self.run.campaign, &self.run.ledger.entries(), elapsed, finished);
+        self.error = text.and_then(|text| store.save(&text)).err();
     }
 }
 
 /// What the threads of a run share.
 struct Run<'a> {
     campaign: &'a Campaign<'a>,
-    oracle: Differential<'a>,
-    again: [Repeated<'a>; 2],
+    oracles: Oracles<'a>,
     began: Instant,
-    next: AtomicU64,
-    counts: Mutex<Counts>,
-    findings: Findings<'a>,
-    reasons: Mutex<BTreeMap<String, u64>>,
+    /// The time that an earlier part of the run spent on sending requests.
+    spent: Duration,
+    /// The time that all threads of an earlier part spent on shrinking.
+    shrunk_before: Duration,
+    ledger: Ledger<'a>,
     statistics: Mutex<Statistics>,
 }
 
 impl Run<'_> {
-    fn counted(&self) -> Counts {
-        let counts = *self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Counts { distinct: self.findings.distinct(), ..counts }
+    fn progress(&self) -> Progress {
+        let news = self.ledger.news();
+        let entries = self.ledger.entries();
+        let counts = Counts { distinct: entries.distinct(), ..entries.counts };
+        drop(entries);
+        Progress { counts, elapsed: self.asking(), news }
     }
 
-    fn ended(&self) -> bool {
+    fn stopped(&self) -> bool {
         self.campaign.stop.load(Ordering::Relaxed)
-            || self.campaign.time.is_some_and(|time| self.asking() >= time)
     }
 
     /// How long the run has been sending requests. The time that each thread spent on shrinking does not
     /// count.
     fn asking(&self) -> Duration {
         let threads = u32::try_from(self.campaign.jobs.max(1)).unwrap_or(u32::MAX);
-        self.began.elapsed().saturating_sub(self.findings.shrinking() / threads)
-    }
-
-    /// Counts a reason why a request was not compared.
-    fn add_reason(&self, reason: &str) {
-        let mut reasons = self.reasons.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let reason = without_numbers(reason);
-        if reasons.len() < MOST_REASONS || reasons.contains_key(&reason) {
-            *reasons.entry(reason).or_default() += 1;
-        }
+        let shrinking = self.ledger.entries().shrinking.saturating_sub(self.shrunk_before);
+        self.spent + self.began.elapsed().saturating_sub(shrinking / threads)
     }
 
     fn work(&self) {
-        let batch = (self.oracle.batch() as u64).max(CHUNK);
-        while !self.ended() {
-            let start = self.next.fetch_add(batch, Ordering::Relaxed);
-            let end =
-                self.campaign.requests.map_or(start.saturating_add(batch), |all| all.min(start + batch));
-            if start >= end {
-                return;
+        let batch = (self.oracles.differential.batch() as u64).max(CHUNK);
+        let end = self.campaign.requests.unwrap_or(u64::MAX);
+        // How long this thread has been shrinking.
+        let mut shrinking = Duration::ZERO;
+        self.shrink_waiting(&mut shrinking);
+        while !self.stopped() && !self.time_is_over(shrinking) {
+            let taken = self.ledger.entries().positions.take(batch, end);
+            let Some(taken) = taken else { break };
+            let one_by_one = self.oracles.differential.batch() <= 1;
+            let judge = if one_by_one { Run::judge_one_by_one } else { Run::judge_batch };
+            if let Some((tally, judged)) = judge(self, taken) {
+                self.ledger.add_batch(tally, judged);
             }
-            let counts = if self.oracle.batch() > 1 {
-                self.judge_batch(start, end)
-            } else {
-                self.judge_one_by_one(start, end)
-            };
-            self.add(&counts);
+            self.shrink_waiting(&mut shrinking);
         }
     }
 
-    fn add(&self, more: &Counts) {
-        let mut counts = self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        counts.requests += more.requests;
-        counts.accepted += more.accepted;
-        counts.refused += more.refused;
-        counts.vacuous += more.vacuous;
-        counts.conventions += more.conventions;
-        counts.disagreeing += more.disagreeing;
-        counts.repeated += more.repeated;
-        counts.neighbours += more.neighbours;
+    fn time_is_over(&self, shrinking: Duration) -> bool {
+        let asking = self.spent + self.began.elapsed().saturating_sub(shrinking);
+        self.campaign.time.is_some_and(|time| asking >= time)
     }
 
-    fn judge_one_by_one(&self, start: u64, end: u64) -> Counts {
-        let mut counts = Counts::default();
-        for number in start..end {
-            let request = drawn(self.campaign.seed, number, &self.campaign.profile);
-            self.count(number, &request, self.oracle.judge(&request), &self.oracle, &mut counts);
-            self.judge_neighbours(number, &request, &mut counts);
+    /// Shrinks the disagreements that wait for it, as long as this thread has time for shrinking.
+    fn shrink_waiting(&self, shrinking: &mut Duration) {
+        let (steps, longest) = self.campaign.shrinking;
+        loop {
+            let left = self.campaign.shrink_time.map_or(Duration::MAX, |all| all.saturating_sub(*shrinking));
+            if left.is_zero() || self.stopped() {
+                return;
+            }
+            let Some((place, asked, found)) = self.ledger.take_waiting() else { return };
+            let limits = Limits { steps, time: longest.min(left), stop: Some(self.campaign.stop) };
+            let began = Instant::now();
+            let shrunk = self.oracles.with(asked, |request, oracle| {
+                let mut shrunk = shrink(oracle, request, found, &limits);
+                if shrunk.reproduced()
+                    && let Some(condition) = oracle.condition(&shrunk.request)
+                {
+                    shrunk.disagreement.detail += &format!("\n{condition}");
+                }
+                shrunk
+            });
+            let took = began.elapsed();
+            *shrinking += took;
+            let Some(shrunk) = shrunk else { return };
+            let out_of_time = left < longest && took >= left;
+            let cut_short = !shrunk.minimal && (self.stopped() || out_of_time);
+            self.ledger.shrunk(place, shrunk, cut_short, took);
+        }
+    }
+
+    /// Judges requests, and returns what to count and which requests were judged.
+    #[allow(clippy::unnecessary_wraps, reason = "the signature of judge_batch")]
+    fn judge_one_by_one(&self, range: Range<u64>) -> Option<(Tally, Range<u64>)> {
+        let mut tally = Tally::default();
+        for number in range.clone() {
+            let request = self.drawn(number);
+            let oracles = &self.oracles;
+            self.count(Asked::itself(number), &request, oracles.differential.judge(&request), &mut tally);
+            self.judge_neighbours(number, &request, &mut tally);
             if number % REPEAT_EVERY == 0 {
-                for oracle in &self.again {
-                    self.count_again(number, &request, oracle.judge(&request), oracle, &mut counts);
+                for (side, oracle) in oracles.again.iter().enumerate() {
+                    self.count_again(
+                        Asked::again(number, side),
+                        &request,
+                        oracle.judge(&request),
+                        &mut tally,
+                    );
                 }
             }
             self.note(&request);
-            if self.campaign.stop.load(Ordering::Relaxed) {
-                break;
+            if self.stopped() {
+                return Some((tally, range.start..number + 1));
             }
         }
-        counts
+        Some((tally, range))
     }
 
-    fn judge_batch(&self, start: u64, end: u64) -> Counts {
-        let mut counts = Counts::default();
-        let requests: Vec<Request> =
-            (start..end).map(|number| drawn(self.campaign.seed, number, &self.campaign.profile)).collect();
-        let all: Vec<&Request> = requests.iter().collect();
-        for ((number, request), judgement) in (start..end).zip(&all).zip(self.oracle.judge_many(&all)) {
-            self.count(number, request, judgement, &self.oracle, &mut counts);
-            self.note(request);
+    /// Judges requests together. If the run is interrupted meanwhile, some were not answered: none of them
+    /// counts.
+    fn judge_batch(&self, range: Range<u64>) -> Option<(Tally, Range<u64>)> {
+        let mut tally = Tally::default();
+        let requests: Vec<(u64, Request)> =
+            range.clone().map(|number| (number, self.drawn(number))).collect();
+        let all: Vec<&Request> = requests.iter().map(|(_, request)| request).collect();
+        for ((number, request), judgement) in requests.iter().zip(self.oracles.differential.judge_many(&all))
+        {
+            self.count(Asked::itself(*number), request, judgement, &mut tally);
         }
-        for (number, request) in (start..end).zip(&all) {
-            self.judge_neighbours(number, request, &mut counts);
+        for (number, request) in &requests {
+            self.judge_neighbours(*number, request, &mut tally);
         }
-        let numbered: Vec<(u64, &Request)> =
-            (start..end).zip(all).filter(|(number, _)| number % REPEAT_EVERY == 0).collect();
-        let some: Vec<&Request> = numbered.iter().map(|(_, request)| *request).collect();
-        for oracle in &self.again {
-            for (&(number, request), judgement) in numbered.iter().zip(oracle.judge_many(&some)) {
-                self.count_again(number, request, judgement, oracle, &mut counts);
+        let some: Vec<&(u64, Request)> =
+            requests.iter().filter(|(number, _)| number % REPEAT_EVERY == 0).collect();
+        let asked: Vec<&Request> = some.iter().map(|(_, request)| request).collect();
+        for (side, oracle) in self.oracles.again.iter().enumerate() {
+            for ((number, request), judgement) in some.iter().zip(oracle.judge_many(&asked)) {
+                self.count_again(Asked::again(*number, side), request, judgement, &mut tally);
             }
         }
-        counts
+        if self.stopped() {
+            return None;
+        }
+        all.iter().for_each(|request| self.note(request));
+        Some((tally, range))
     }
 
-    fn count(
-        &self,
-        number: u64,
-        request: &Request,
-        judged: Judgement,
-        oracle: &dyn Oracle,
-        counts: &mut Counts,
-    ) {
+    fn drawn(&self, number: u64) -> Request {
+        drawn(self.campaign.seed, number, &self.campaign.profile)
+    }
+
+    fn count(&self, asked: Asked, request: &Request, judged: Judgement, tally: &mut Tally) {
+        let counts = &mut tally.counts;
         counts.requests += 1;
         match judged {
             Judgement::Agreed(Answer::Accepted) => counts.accepted += 1,
             Judgement::Agreed(Answer::Refused) => counts.refused += 1,
             Judgement::Vacuous(reason) => {
                 counts.vacuous += 1;
-                self.add_reason(&reason);
+                tally.add_reason(&reason);
             }
             Judgement::Convention(_) => counts.conventions += 1,
             Judgement::Disagreement(found) => {
                 counts.disagreeing += 1;
-                self.findings.add(number, request, *found, oracle);
+                self.ledger.add(asked, request, *found, tally);
             }
         }
     }
 
     /// Asks a request and its neighbours in turn, if it is the request's turn.
-    fn judge_neighbours(&self, number: u64, request: &Request, counts: &mut Counts) {
+    fn judge_neighbours(&self, number: u64, request: &Request, tally: &mut Tally) {
         if !number.is_multiple_of(NEIGHBOURS_EVERY) {
             return;
         }
-        let neighbours = neighbours(request, NEIGHBOURS);
-        // The neighbours first, each before the request: a result that is kept for too short a key is then
-        // the wrong one for the request, or the request's is the wrong one for the next neighbour.
-        let asked: Vec<&Request> = neighbours.iter().flat_map(|neighbour| [neighbour, request]).collect();
-        let judged = self.oracle.judge_many(&asked);
-        counts.neighbours += neighbours.len() as u64;
+        let around = around(request);
+        let asked: Vec<&Request> = around.iter().collect();
+        let judged = self.oracles.differential.judge_many(&asked);
+        tally.counts.neighbours += around.len() as u64 / 2;
         for (place, judgement) in judged.into_iter().enumerate() {
-            let Judgement::Disagreement(found) = judgement else { continue };
-            let first = asked[place.saturating_sub(1)];
-            self.findings.add(number, asked[place], *found, &After::new(first, &self.oracle));
+            if let Some(found) = judgement.disagreement() {
+                self.ledger.add(Asked::around(number, place), asked[place], found, tally);
+            }
         }
     }
 
-    fn count_again(
-        &self,
-        number: u64,
-        request: &Request,
-        judged: Judgement,
-        oracle: &dyn Oracle,
-        counts: &mut Counts,
-    ) {
-        counts.repeated += 1;
-        if let Judgement::Disagreement(found) = judged {
-            self.findings.add(number, request, *found, oracle);
+    fn count_again(&self, asked: Asked, request: &Request, judged: Judgement, tally: &mut Tally) {
+        tally.counts.repeated += 1;
+        if let Some(found) = judged.disagreement() {
+            self.ledger.add(asked, request, found, tally);
         }
     }
 

@@ -20,8 +20,14 @@ pub struct FuzzReport {
     pub elapsed: Duration,
     /// The additional time that all threads together spent on shrinking.
     pub shrinking: Duration,
+    /// How many disagreements are yet to be shrunk.
+    pub waiting: usize,
+    /// Disagreements that were only counted, because so many others had been found.
+    pub only_counted: u64,
     /// Whether the run was completed.
     pub complete: bool,
+    /// Why the state of the run could not be written at its end.
+    pub unsaved: Option<String>,
 }
 
 impl FuzzReport {
@@ -63,6 +69,33 @@ impl FuzzReport {
 }
 
 impl Counts {
+    pub(super) fn add(&mut self, more: &Counts) {
+        let Counts {
+            requests,
+            accepted,
+            refused,
+            vacuous,
+            conventions,
+            disagreeing,
+            repeated,
+            neighbours,
+            distinct: _,
+        } = *more;
+        for (sum, more) in [
+            (&mut self.requests, requests),
+            (&mut self.accepted, accepted),
+            (&mut self.refused, refused),
+            (&mut self.vacuous, vacuous),
+            (&mut self.conventions, conventions),
+            (&mut self.disagreeing, disagreeing),
+            (&mut self.repeated, repeated),
+            (&mut self.neighbours, neighbours),
+        ] {
+            // A state file may contain any number.
+            *sum = sum.saturating_add(more);
+        }
+    }
+
     /// A line of progress.
     pub fn progress(&self, elapsed: Duration) -> String {
         format!(
@@ -77,7 +110,9 @@ impl Counts {
 
     /// The number of requests that were compared.
     pub fn compared(&self) -> u64 {
-        self.accepted + self.refused + self.conventions + self.disagreeing
+        [self.accepted, self.refused, self.conventions, self.disagreeing]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 }
 

@@ -75,6 +75,39 @@ pub enum Kind {
     Relation(&'static str),
 }
 
+impl Kind {
+    /// The kind that is displayed as this text, unless it is that of a relation.
+    pub(crate) fn named(text: &str) -> Option<Kind> {
+        Kind::all().find(|kind| kind.to_string() == text)
+    }
+
+    /// Every kind, except those of relations.
+    fn all() -> impl Iterator<Item = Kind> {
+        let refusals = || RefusalKind::ALL.iter().copied().map(Some).chain([None]);
+        let sides = [Side::Left, Side::Right];
+        let plain = [Kind::Values, Kind::Shape, Kind::DType, Kind::Extra, Kind::Nondeterministic];
+        let acceptances = sides
+            .into_iter()
+            .flat_map(move |accepts| refusals().map(move |refusal| Kind::Acceptance { accepts, refusal }));
+        let pairs = refusals().flat_map(move |left| refusals().map(move |right| Kind::Refusal(left, right)));
+        let broken = sides
+            .into_iter()
+            .flat_map(|side| Breakage::ALL.into_iter().map(move |breakage| Kind::Broke(side, breakage)));
+        plain.into_iter().chain(acceptances).chain(pairs).chain(broken)
+    }
+}
+
+impl Breakage {
+    const ALL: [Breakage; 6] = [
+        Breakage::Panicked,
+        Breakage::Crashed,
+        Breakage::TimedOut,
+        Breakage::Errored,
+        Breakage::Interrupted,
+        Breakage::Skipped,
+    ];
+}
+
 impl Signature {
     /// The signature of a disagreement over this request.
     pub fn new(oracle: impl Into<String>, request: &Request, kind: Kind) -> Signature {
@@ -180,6 +213,14 @@ impl From<ErrorKind> for Breakage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kind_is_found_by_its_text() {
+        for kind in Kind::all() {
+            assert_eq!(Kind::named(&kind.to_string()), Some(kind));
+        }
+        assert!(Kind::named("no such kind").is_none());
+    }
 
     #[test]
     fn a_slug_has_only_the_characters_of_ids() {

@@ -6,7 +6,7 @@
 //! reference itself is in question, or agrees with neither side, the file contains one case for each answer,
 //! and a person keeps one of them.
 
-use super::Shrunk;
+use super::{Again, Shrunk};
 use crate::oracle::{Disagreement, Kind, Side};
 use crate::subjects::builtin;
 use broadcheck::run::run_caught;
@@ -73,6 +73,14 @@ pub struct Proposal {
     pub yaml: String,
     /// Whether one answer is proposed; otherwise there is a case for each.
     pub decided: bool,
+}
+
+impl Proposal {
+    /// The proposal under another id.
+    pub(crate) fn named(&self, id: &str) -> Proposal {
+        let yaml = self.yaml.replace(&format!("- id: {}", self.id), &format!("- id: {id}"));
+        Proposal { id: id.to_owned(), yaml, decided: self.decided }
+    }
 }
 
 /// Proposes a case file.
@@ -257,8 +265,11 @@ fn note(shrunk: &Shrunk, sides: &Sides, candidates: &[Candidate]) -> String {
             "There is a case for each answer. Decide from the clause which one is right, and delete the other."
         }
     };
-    if !shrunk.reproduced {
-        text += " It was seen once, and could not be reproduced.";
+    if shrunk.again != Again::Reproduced {
+        text += match shrunk.again {
+            Again::NotAsked => " It was written when it was seen: the request has not been shrunk.",
+            Again::Reproduced | Again::NotReproduced => " It was seen once, and could not be reproduced.",
+        };
     } else if !shrunk.minimal {
         text += " The search for a smaller request was cut short.";
     }

@@ -16,6 +16,7 @@ mod passes;
 mod write;
 
 pub use case::{Proposal, Sides, propose};
+pub(crate) use write::{Filed, digest, file_case};
 pub use write::{Written, write_case};
 
 use crate::oracle::{Disagreement, Judgement, Oracle};
@@ -54,8 +55,31 @@ pub struct Shrunk {
     pub steps: usize,
     /// Whether no single step leads further. False if a limit was reached.
     pub minimal: bool,
-    /// Whether the disagreement could be reproduced. If not, nothing was shrunk.
-    pub reproduced: bool,
+    /// Whether the disagreement was seen again. If not, nothing was shrunk.
+    pub again: Again,
+}
+
+/// Whether a disagreement was seen again when its request was repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// It was.
+    Reproduced,
+    /// It was not, although the request was repeated.
+    NotReproduced,
+    /// The request was not repeated: the run was interrupted, or its time for shrinking had been used.
+    NotAsked,
+}
+
+impl Shrunk {
+    /// A disagreement as it was seen, before it is shrunk.
+    pub(crate) fn unshrunk(request: Request, disagreement: Disagreement) -> Shrunk {
+        Shrunk { request, disagreement, steps: 0, minimal: false, again: Again::NotAsked }
+    }
+
+    /// Whether the disagreement was seen again.
+    pub fn reproduced(&self) -> bool {
+        self.again == Again::Reproduced
+    }
 }
 
 /// How often reproducing a disagreement is tried.
@@ -64,14 +88,14 @@ const ATTEMPTS: usize = 3;
 /// Shrinks a request on which an oracle disagrees to one on which it disagrees in the same way.
 pub fn shrink(oracle: &dyn Oracle, request: &Request, found: Disagreement, limits: &Limits<'_>) -> Shrunk {
     let mut search = Search { oracle, limits, began: Instant::now(), steps: 0, tried: HashSet::new() };
-    let again = (0..ATTEMPTS).find_map(|_| search.ask(request, &found));
+    let again = (0..ATTEMPTS).find_map(|_| search.repeat(request, &found));
     let Some(disagreement) = again else {
-        let (request, steps) = (request.clone(), search.steps);
-        return Shrunk { request, disagreement: found, steps, minimal: false, reproduced: false };
+        // An answer that was interrupted says nothing.
+        let again = if search.stopped() { Again::NotAsked } else { Again::NotReproduced };
+        return Shrunk { steps: search.steps, again, ..Shrunk::unshrunk(request.clone(), found) };
     };
     let mut best = Draft::of(request);
-    let mut shrunk =
-        Shrunk { request: request.clone(), disagreement, steps: 0, minimal: false, reproduced: true };
+    let mut shrunk = Shrunk { again: Again::Reproduced, ..Shrunk::unshrunk(request.clone(), disagreement) };
     loop {
         let mut smaller = false;
         for pass in passes::PASSES {
@@ -116,9 +140,16 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn exhausted(&self) -> bool {
-        self.steps >= self.limits.steps
-            || self.began.elapsed() >= self.limits.time
-            || self.limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.steps >= self.limits.steps || self.began.elapsed() >= self.limits.time || self.stopped()
+    }
+
+    fn stopped(&self) -> bool {
+        self.limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// [`Search::ask`], unless the run was interrupted.
+    fn repeat(&mut self, request: &Request, as_before: &Disagreement) -> Option<Disagreement> {
+        if self.stopped() { None } else { self.ask(request, as_before) }
     }
 
     /// The disagreement of a request, if it is the same as before.
@@ -150,4 +181,9 @@ impl Search<'_> {
         }
         None
     }
+}
+
+/// The cost of a request, to put the simplest of several first.
+pub(crate) fn cost_of(request: &Request) -> impl Ord + use<> {
+    cost(&Draft::of(request))
 }

@@ -31,26 +31,67 @@ impl Written {
     }
 }
 
+/// A file with a proposed case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Filed {
+    pub(crate) written: Written,
+    /// The digest of its content, if the content is the proposal to the byte.
+    pub(crate) digest: Option<u64>,
+}
+
+impl Filed {
+    /// Removes the file if it still has the content that was written. A file that a person has edited stays.
+    pub(crate) fn remove(&self) {
+        let path = self.written.path();
+        let unchanged = content(path).is_some_and(|text| Some(digest(text.as_bytes())) == self.digest);
+        if unchanged {
+            // A file that cannot be removed is only one too many.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// A digest by which a file is recognised as unchanged: FNV-1a.
+pub(crate) fn digest(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
 /// Writes a proposed case into a directory, which is created if it does not exist. If the file of its name
 /// has another request, the file and the case get a number.
 ///
 /// # Errors
 /// The path, what was found and what was expected.
 pub fn write_case(directory: &Path, proposal: &Proposal) -> Result<Written, String> {
+    file_case(directory, proposal).map(|filed| filed.written)
+}
+
+/// [`write_case`], with what is needed to recognise the file later.
+pub(crate) fn file_case(directory: &Path, proposal: &Proposal) -> Result<Filed, String> {
     let said = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     fs::create_dir_all(directory)
         .map_err(|error| said(directory, error) + ": expected a directory for cases")?;
     for number in 1..=MAX_NUMBER {
         let id = if number == 1 { proposal.id.clone() } else { format!("{}-{number}", proposal.id) };
         let path = directory.join(format!("{}.yaml", id.replace('/', "-")));
-        let yaml = proposal.yaml.replace(&format!("- id: {}", proposal.id), &format!("- id: {id}"));
+        let yaml = proposal.named(&id).yaml;
         match files::create(&path, yaml.as_bytes()) {
-            Ok(()) => return Ok(Written::New(path)),
+            Ok(()) => {
+                let digest = Some(digest(yaml.as_bytes()));
+                return Ok(Filed { written: Written::New(path), digest });
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(said(&path, error)),
         }
-        if has_request_of(&path, &yaml) {
-            return Ok(Written::Existing(path));
+        let text = content(&path).unwrap_or_default();
+        if text == yaml {
+            // Written by an earlier part of the run.
+            let digest = Some(digest(yaml.as_bytes()));
+            return Ok(Filed { written: Written::Existing(path), digest });
+        }
+        if has_request_of(&text, &yaml) {
+            return Ok(Filed { written: Written::Existing(path), digest: None });
         }
     }
     Err(format!("{}: found {MAX_NUMBER} files of {}, expected fewer", directory.display(), proposal.id))
@@ -58,14 +99,19 @@ pub fn write_case(directory: &Path, proposal: &Proposal) -> Result<Written, Stri
 
 /// Whether a file has a case with the request of this one. Then the finding is not lost, even if a person has
 /// edited what is expected.
-fn has_request_of(path: &Path, yaml: &str) -> bool {
+fn has_request_of(text: &str, yaml: &str) -> bool {
     let requests = |text: &str| -> Vec<Request> {
         let file = load_str(text, "case.yaml").unwrap_or_default();
         file.cases.into_iter().map(|case| case.request).collect()
     };
-    let mut text = String::new();
-    let read = fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
-        && fs::File::open(path).is_ok_and(|file| file.take(MAX_BYTES).read_to_string(&mut text).is_ok());
     let written = requests(yaml);
-    read && requests(&text).iter().any(|request| written.contains(request))
+    requests(text).iter().any(|request| written.contains(request))
+}
+
+/// The text of a regular file, up to a limit.
+fn content(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let regular = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    let read = |file: fs::File| file.take(MAX_BYTES).read_to_string(&mut text);
+    (regular && fs::File::open(path).and_then(read).is_ok()).then_some(text)
 }

@@ -28,12 +28,15 @@ fn campaign<'a>(
         skips: false,
         statistics: false,
         shrinking: (2_000, Duration::from_secs(30)),
+        shrink_time: None,
+        store: None,
+        earlier: None,
         stop,
     }
 }
 
 fn run(campaign: &Campaign<'_>) -> FuzzReport {
-    fuzz(campaign, &mut |_, _| ())
+    fuzz(campaign, &mut |_| ()).unwrap()
 }
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -59,7 +62,7 @@ fn a_fault_is_found_and_one_defect_is_few_findings() {
     assert!(report.findings.len() as u64 <= report.counts.disagreeing / 2, "{}", report.findings.len());
     for found in &report.findings {
         assert_eq!(found.shrunk.request.rules().set(), RuleSet::Pdpd);
-        assert!(found.shrunk.reproduced);
+        assert!(found.shrunk.reproduced());
     }
     // The results are the same for the same seed.
     let again = run(&campaign(&reference, &faulty, &GO_ON));

@@ -1,0 +1,307 @@
+//! Tests of runs that are cut off and continued, of their state files, and of the time for shrinking.
+
+use super::*;
+use crate::shrink::Again;
+use broadcheck_spec::{Capabilities, ErrorKind, Function, Outcome, Refusal, RuleSet, Tensor};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+/// The reference with three defects. While it answers, it copies a directory, sets a flag or sleeps.
+#[derive(Default)]
+struct Faulty<'a> {
+    asked: AtomicU64,
+    /// Copies made right before a request: its number, from where and to where.
+    copies: Vec<(u64, PathBuf, PathBuf)>,
+    /// A flag to set right before a request.
+    stops: Option<(u64, &'a AtomicBool)>,
+    sleeps: Duration,
+}
+
+impl Implementation for Faulty<'_> {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+    fn version(&self) -> &'static str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        Reference.capabilities()
+    }
+    fn run(&self, request: &Request) -> Outcome {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        for (_, from, to) in self.copies.iter().filter(|(at, ..)| *at == number) {
+            copy(from, to);
+        }
+        if let Some((_, flag)) = self.stops.filter(|(at, _)| *at == number) {
+            flag.store(true, Ordering::Relaxed);
+        }
+        thread::sleep(self.sleeps);
+        let calls = |function| {
+            let expression = request.operation().expression();
+            expression.is_some_and(|expression| expression.calls().any(|call| call.function() == function))
+        };
+        match Reference.run(request) {
+            Outcome::Success(_) if request.rules().set() == RuleSet::Pdpd => {
+                Outcome::Errored { kind: ErrorKind::Panicked, message: "index 7 out of bounds".into() }
+            }
+            Outcome::Success(_) if calls(Function::Multiply) => {
+                Outcome::Success(Tensor::new([2, 0], Vec::<f64>::new()).unwrap().into())
+            }
+            Outcome::Success(_) if calls(Function::Maximum) => Outcome::Refusal(Refusal::default()),
+            other => other,
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        // A draft may be renamed meanwhile.
+        let _ = fs::copy(&path, to.join(path.file_name().unwrap()));
+    }
+}
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+fn campaign<'a>(right: &'a dyn Implementation, store: Option<&'a Store>) -> Campaign<'a> {
+    let profile = Profile::within(Reference.capabilities()).with_large(0).with_max_elements(64);
+    Campaign {
+        left: &Reference,
+        right,
+        profile,
+        seed: 3,
+        requests: Some(300),
+        time: None,
+        jobs: 1,
+        skips: false,
+        statistics: false,
+        shrinking: (60, Duration::from_secs(60)),
+        shrink_time: None,
+        store,
+        earlier: None,
+        stop: &GO_ON,
+    }
+}
+
+fn run(campaign: &Campaign<'_>) -> FuzzReport {
+    fuzz(campaign, &mut |_| ()).unwrap()
+}
+
+/// The case files of a directory, which all load.
+fn cases(directory: &Path) -> BTreeMap<String, String> {
+    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let cases = paths.filter(|path| path.extension().is_some_and(|end| end == "yaml"));
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        broadcheck_spec::load_str(&text, "case.yaml").unwrap();
+        (path.file_name().unwrap().to_str().unwrap().to_owned(), text)
+    };
+    cases.map(read).collect()
+}
+
+/// What must be the same for a run that was cut off and one that was not.
+fn findings(report: &FuzzReport) -> Vec<(String, u64, u64, Request, bool, usize)> {
+    let one = |found: &Found| {
+        let Shrunk { request, disagreement, minimal, steps, .. } = found.shrunk.clone();
+        (disagreement.signature.to_string(), found.number, found.hits, request, minimal, steps)
+    };
+    report.findings.iter().map(one).collect()
+}
+
+fn fast_store(directory: &Path) -> Store {
+    Store::create(directory, vec!["--seed=3".into()]).unwrap().at_pace(Duration::ZERO)
+}
+
+/// A copy of the directory at any moment is what a kill would have left.
+#[test]
+fn a_run_that_was_cut_off_finds_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let directory = |name: &str| {
+        let path = root.path().join(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    };
+    let whole = directory("whole");
+    let copies: Vec<(u64, PathBuf, PathBuf)> =
+        [1, 90, 700, 1500, 2500].map(|at| (at, whole.clone(), root.path().join(at.to_string()))).into();
+    let store = fast_store(&whole);
+    let faulty = Faulty { copies: copies.clone(), ..Faulty::default() };
+    let expected = run(&campaign(&faulty, Some(&store)));
+    assert!(faulty.asked.load(Ordering::Relaxed) > 2500, "every copy is made");
+    assert!(expected.findings.len() > 5 && expected.waiting == 0, "{}", expected.findings.len());
+    let files = cases(&whole);
+    assert_eq!(files.len(), expected.findings.len());
+    assert!(files.keys().all(|name| !name.contains("-request-")), "drafts are replaced: {:?}", files.keys());
+    let mut positions = Vec::new();
+    for (_, _, copy) in &copies {
+        let Ok(earlier) = Earlier::load(copy) else {
+            // Killed before the first state was written, so the run begins anew.
+            continue;
+        };
+        positions.push(fs::read_to_string(copy.join("fuzz.state")).unwrap());
+        let store = earlier.store(earlier.arguments().to_vec());
+        let faulty = Faulty::default();
+        let report = run(&Campaign { earlier: Some(&earlier), ..campaign(&faulty, Some(&store)) });
+        assert_eq!(findings(&report), findings(&expected));
+        assert_eq!(report.counts, expected.counts);
+        assert_eq!(cases(copy), files);
+    }
+    positions.dedup();
+    assert!(positions.len() > 2, "found {} different states", positions.len());
+}
+
+#[test]
+fn an_interrupted_run_says_that_nothing_was_repeated() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = fast_store(directory.path());
+    let stop = AtomicBool::new(false);
+    let faulty = Faulty { stops: Some((40, &stop)), ..Faulty::default() };
+    // The first batch is cut short before anything is shrunk.
+    let report = run(&Campaign { stop: &stop, ..campaign(&faulty, Some(&store)) });
+    assert!(!report.complete && report.waiting > 0);
+    assert!(report.findings.iter().all(|found| found.waits && found.shrunk.again == Again::NotAsked));
+    assert_eq!(cases(directory.path()).len(), report.waiting, "they are in files");
+    // The same command does not discard the run.
+    let error = Store::create(directory.path(), Vec::new()).err().unwrap();
+    assert!(error.contains("found a run that has not finished"), "{error}");
+    let earlier = Earlier::load(directory.path()).unwrap();
+    let store = earlier.store(Vec::new());
+    let faulty = Faulty::default();
+    let report = run(&Campaign { earlier: Some(&earlier), ..campaign(&faulty, Some(&store)) });
+    assert_eq!(findings(&report), findings(&run(&campaign(&Faulty::default(), None))));
+    assert!(Store::create(directory.path(), Vec::new()).is_ok(), "a finished run is replaced");
+}
+
+#[test]
+fn an_edited_file_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = fast_store(directory.path());
+    let faulty = Faulty::default();
+    let unshrunk = Campaign { shrink_time: Some(Duration::ZERO), ..campaign(&faulty, Some(&store)) };
+    let report = run(&unshrunk);
+    assert!(report.complete && report.waiting == report.findings.len());
+    let drafts = cases(directory.path());
+    assert_eq!(drafts.len(), report.waiting);
+    let (name, text) = drafts.first_key_value().unwrap();
+    let edited = text.clone() + "# mine\n";
+    fs::write(directory.path().join(name), &edited).unwrap();
+    let earlier = Earlier::load(directory.path()).unwrap();
+    let store = earlier.store(Vec::new());
+    let report =
+        run(&Campaign { earlier: Some(&earlier), shrink_time: None, ..campaign(&faulty, Some(&store)) });
+    let files = cases(directory.path());
+    assert_eq!((report.waiting, files.len()), (0, report.findings.len() + 1));
+    assert_eq!(files.get(name), Some(&edited));
+}
+
+#[test]
+fn shrinking_has_a_limit() {
+    let faulty = Faulty { sleeps: Duration::from_millis(1), ..Faulty::default() };
+    let [time, shrink_time] = [Some(Duration::from_millis(120)); 2];
+    let began = Instant::now();
+    let report = run(&Campaign { requests: None, time, shrink_time, ..campaign(&faulty, None) });
+    assert!(report.complete && report.waiting > 0 && report.counts.requests > 20, "{:?}", report.counts);
+    // A batch of requests is not cut short.
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[test]
+fn findings_of_one_cause_are_a_group() {
+    let report = run(&campaign(&Faulty::default(), None));
+    let groups = report.groups();
+    assert_eq!(groups.iter().map(|group| group.findings.len()).sum::<usize>(), report.findings.len());
+    let panicking: Vec<&Group<'_>> = groups.iter().filter(|group| group.cause.contains("panicked")).collect();
+    let [panicking] = panicking[..] else { panic!("one defect is one group") };
+    assert!(panicking.cause.ends_with("index # out of bounds"), "{}", panicking.cause);
+    let elements = |found: &&Found| -> usize {
+        found.shrunk.request.operands().iter().map(|operand| operand.values().len()).sum()
+    };
+    let operands = |found: &&Found| found.shrunk.request.operands().len();
+    for group in &groups {
+        let first = operands(&group.findings[0]);
+        assert!(group.findings.iter().all(|found| first <= operands(found)));
+    }
+    assert!(elements(&groups[0].findings[0]) <= 2, "the smallest is on top");
+}
+
+/// A state file of a short run, as text.
+fn state(directory: &Path) -> String {
+    let store = fast_store(directory);
+    run(&Campaign { requests: Some(64), ..campaign(&Faulty::default(), Some(&store)) });
+    fs::read_to_string(directory.join("fuzz.state")).unwrap()
+}
+
+fn resumed(directory: &Path, text: &str) -> Result<FuzzReport, String> {
+    fs::write(directory.join("fuzz.state"), text).unwrap();
+    let earlier = Earlier::load(directory)?;
+    let store = earlier.store(Vec::new());
+    let faulty = Faulty::default();
+    let shrink_time = Some(Duration::ZERO);
+    let same = Campaign { requests: Some(64), shrink_time, ..campaign(&faulty, Some(&store)) };
+    fuzz(&Campaign { earlier: Some(&earlier), ..same }, &mut |_| ())
+}
+
+#[test]
+fn a_wrong_state_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let text = state(path);
+    assert!(resumed(path, &text).is_ok());
+    let version = concat!("\"version\":\"", env!("CARGO_PKG_VERSION"));
+    for (old, new, said) in [
+        ("{\"broadcheck\"", "[", "expected a file that `broadcheck fuzz --out` wrote"),
+        ("state of a run of fuzz", "report", "found `report` in format 1, expected `state of a run of fuzz`"),
+        ("\"format\":1", "\"format\":2", "in format 2, expected"),
+        (version, "\"version\":\"0.0.1", "found a run of broadcheck 0.0.1, expected one of"),
+        ("\"name\":\"faulty\"", "\"name\":\"other\"", "right: found a run with other 1, expected faulty 1"),
+        ("\"profile\":\"", "\"profile\":\"0", "profile: found a run that drew other requests"),
+        ("\"done\":[[0,64]]", "\"done\":[[64,0]]", "done: found the range 64 to 0"),
+        ("\"kind\":\"", "\"kind\":\"x", "disagreements[0]: kind: found `x"),
+        ("\"place\":0", "\"place\":99", "place: found 99, expected the place of a request"),
+        ("\"request\":\"{", "\"request\":\"", "request: "),
+        (
+            "\"status\":\"shrunk\"",
+            "\"status\":{\"same_as\":4000}",
+            "status: found the place 4000, expected one below",
+        ),
+        (
+            "\"file\":{\"name\":\"",
+            "\"file\":{\"name\":\"../",
+            "expected the name of a case file in the directory",
+        ),
+        ("\"digest\":\"", "\"digest\":\"z", "file.digest: found `z"),
+        ("\"finished\":true", "\"finished\":true,\"x\":1", "unknown field `x`"),
+    ] {
+        let wrong = text.replacen(old, new, 1);
+        assert_ne!(wrong, text, "{old}");
+        let error = resumed(path, &wrong).err().unwrap_or_else(|| panic!("{old} -> {new} is accepted"));
+        assert!(error.contains(said) && error.contains("fuzz.state: "), "{old} -> {new}: {error}");
+    }
+    fs::remove_file(path.join("fuzz.state")).unwrap();
+    assert!(Earlier::load(path).err().unwrap().contains("found no such file, expected the state of a run"));
+    fs::create_dir(path.join("fuzz.state")).unwrap();
+    assert!(Earlier::load(path).err().unwrap().contains("expected a regular file of at most"));
+}
+
+/// A damaged state is an error or a state; it never panics.
+#[test]
+fn a_damaged_state_does_not_panic() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = state(directory.path()).into_bytes();
+    for number in 0..300_usize {
+        let mut damaged = text.clone();
+        let place = number.wrapping_mul(2_654_435_761) % damaged.len();
+        match number % 3 {
+            0 => damaged.truncate(place),
+            1 => damaged[place] = b"0919[]{}\",x"[number / 3 % 11],
+            _ => drop(damaged.drain(place..(place + 1 + number % 40).min(text.len()))),
+        }
+        if let Ok(parsed) = state::State::parse(&String::from_utf8_lossy(&damaged)) {
+            let faulty = Faulty::default();
+            let _ = parsed.entries(&campaign(&faulty, None), directory.path());
+        }
+    }
+}
