@@ -118,7 +118,7 @@ fn check_grid(
     let operand = |steps, scalar| GridOperand { values: &values[..], steps, scalar };
     let block = wide(rows) * wide(width);
     let blocks = usize::try_from(wide(count).checked_div(block).unwrap_or(0)).unwrap_or(0);
-    let whole = (1..=wide(usize::MAX)).contains(&block) && wide(count) % block == 0 && width >= 8;
+    let whole = (1..wide(usize::MAX)).contains(&block) && wide(count) % block == 0 && width >= 8;
     let fit = |steps: [usize; 2], last| {
         blocks == 0
             || (wide(rows) - 1) * wide(steps[1]) + (wide(blocks) - 1) * wide(steps[0]) + wide(last)
