@@ -55,9 +55,9 @@ impl Run<'_> {
     /// gradient it is the whole gradient, to which the tiles are added.
     pub(crate) fn tiles(&self, tiles: Range<usize>, scratch: &mut Scratch, output: Output<'_>) {
         scratch.reserve(&self.program.needs);
-        let cursor = Cursor::new(self.tiling, &tiles);
         fenced(self.non_temporal, |stores| {
-            let tile = Tile { run: self, cursor, scratch, output, stores, place: 0..0, rows: 1 };
+            let cursor = Cursor::new(self.tiling, &tiles);
+            let mut tile = Tile { run: self, cursor, scratch, output, stores, place: 0..0, rows: 1 };
             tile.run(tiles.len());
         });
     }
@@ -65,7 +65,8 @@ impl Run<'_> {
 
 impl Tile<'_, '_> {
     /// Runs the program on this tile and those that follow it, `left` of them altogether.
-    fn run(mut self, mut left: usize) {
+    #[inline(always)]
+    fn run(&mut self, mut left: usize) {
         while left > 0 {
             let start = self.cursor.start(self.place.end);
             self.rows = if self.run.program.in_rows { self.cursor.alike().min(left) } else { 1 };

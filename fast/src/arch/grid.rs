@@ -98,23 +98,24 @@ unsafe fn each_row<V: Vector, const NON_TEMPORAL: bool>(
     a: GridOperand<'_, V::Element>,
     b: GridOperand<'_, V::Element>,
     (rows, width): (usize, usize),
-    mut out: &mut [V::Element],
+    out: &mut [V::Element],
     f: impl Fn(V, V) -> V + Copy,
 ) {
-    for block in 0..out.len() / (rows * width) {
-        let Some(to) = out.split_off_mut(..rows * width) else { return };
-        let to = to.as_mut_ptr();
-        // SAFETY: `to` is the block's rows, and the caller guarantees that the arguments have values for them.
-        unsafe {
+    let blocks = out.len() / (rows * width);
+    let mut to = out.as_mut_ptr();
+    // SAFETY: the caller guarantees that every row of the arguments and of `out` is inside them.
+    unsafe {
+        for block in 0..blocks {
             let (x, y) =
                 (a.values.as_ptr().add(block * a.steps[0]), b.values.as_ptr().add(block * b.steps[0]));
             for row in 0..rows {
-                let (x, y, to) = (x.add(row * a.steps[1]), y.add(row * b.steps[1]), to.add(row * width));
+                let (x, y) = (x.add(row * a.steps[1]), y.add(row * b.steps[1]));
                 if b.scalar {
                     line::<V, true, NON_TEMPORAL>(x, y, width, to, f);
                 } else {
                     line::<V, false, NON_TEMPORAL>(x, y, width, to, f);
                 }
+                to = to.add(width);
             }
         }
     }

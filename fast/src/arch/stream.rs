@@ -52,8 +52,8 @@ pub(super) fn copy<T: Element>(_: &NonTemporal, from: &[T], to: &mut [T]) {
 /// Permission to use non-temporal stores, which every kernel with such stores asks for. It exists only while
 /// [`fenced`] runs, on the thread of its caller, which fences at the end.
 ///
-/// A fence at the end of each kernel would be simpler. But a kernel is called for each tile, which takes less
-/// than a microsecond, and waiting for its stores takes up to a third of that.
+/// A fence at the end of each kernel would be simpler. But a kernel is called for each tile, and waiting for the
+/// stores of a tile took 6 % of the time of large grids and copies.
 pub(crate) struct NonTemporal(PhantomData<*const ()>);
 
 /// Runs `body`, with permission to use non-temporal stores if they are `wanted`. In that case all of its stores

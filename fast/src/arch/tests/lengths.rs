@@ -118,7 +118,7 @@ fn check_grid(
     let operand = |steps, scalar| GridOperand { values: &values[..], steps, scalar };
     let block = wide(rows) * wide(width);
     let blocks = usize::try_from(wide(count).checked_div(block).unwrap_or(0)).unwrap_or(0);
-    let whole = (1..=wide(usize::MAX)).contains(&block) && wide(count) % block == 0 && width >= 8;
+    let whole = (1..wide(usize::MAX)).contains(&block) && wide(count).is_multiple_of(block) && width >= 8;
     let fit = |steps: [usize; 2], last| {
         blocks == 0
             || (wide(rows) - 1) * wide(steps[1]) + (wide(blocks) - 1) * wide(steps[0]) + wide(last)
@@ -127,7 +127,7 @@ fn check_grid(
     for (first, second, scalar) in [(steps, [0, 0], false), ([0, 0], steps, false), ([0, 0], steps, true)] {
         let fit = whole && fit(first, width) && fit(second, if scalar { 1 } else { width });
         for non_temporal in [false, true] {
-            let fit = fit && (!non_temporal || width % 8 == 0);
+            let fit = fit && (!non_temporal || width.is_multiple_of(8));
             let (a, b) = (operand(first, false), operand(second, scalar));
             check(level, fit, count, (rows, width, first, second), |out| {
                 fenced(non_temporal, |stores| grid.run(Pairing::Add, a, b, (rows, width), stores, out));
@@ -176,7 +176,7 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
     let link = |step, scalar| Link { op: ChainOp::Add, values: &values[..], step, scalar };
     let last = if op == ChainOp::Exp { &[] } else { &values[..] };
     let last = Link { op, values: last, step: 0, scalar: true };
-    let (whole, width) = (rows > 0 && count % rows == 0, count.checked_div(rows).unwrap_or(0));
+    let (whole, width) = (rows > 0 && count.is_multiple_of(rows), count.checked_div(rows).unwrap_or(0));
     for step in lengths(&[0, 7, 20, (1 << 62) + 1]) {
         for scalar in [false, true] {
             let needed = reach(if scalar { 1 } else { width }, rows, step).max(wide(width));
