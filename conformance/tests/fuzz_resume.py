@@ -66,7 +66,7 @@ def killed_and_continued(binary, numbers, arguments, sides, directory, seconds):
 
 def main(binary, seed):
     numbers = random.Random(seed)
-    for name, limits in [("maximum.py", ["--requests", "3000"]), ("ones.py", ["--requests", "600", "--shrinking", "1min"])]:
+    for name, limits in [("maximum.py", ["--requests", "3000"]), ("ones.py", ["--requests", "60", "--shrinking", "1min"])]:
         sides = ["--right", f"python3 '{HARNESSES / name}'"]
         arguments = [*limits, "--jobs", "1", "--seed", str(seed), "--timeout", "5s"]
         with tempfile.TemporaryDirectory() as root:

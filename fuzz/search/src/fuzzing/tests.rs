@@ -3,7 +3,7 @@
 use super::*;
 use crate::shrink::Again;
 use broadcheck_spec::{Capabilities, ErrorKind, Function, Outcome, Refusal, RuleSet, Tensor};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -102,6 +102,12 @@ fn cases(directory: &Path) -> BTreeMap<String, String> {
     cases.map(read).collect()
 }
 
+/// The names of the files of the findings. A few requests cannot be written as cases.
+fn filed(report: &FuzzReport) -> BTreeSet<String> {
+    let files = report.findings.iter().filter_map(|found| found.file.as_ref());
+    files.map(|file| file.path().file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
 /// What must be the same for a run that was cut off and one that was not.
 fn findings(report: &FuzzReport) -> Vec<(String, u64, u64, Request, bool, usize)> {
     let one = |found: &Found| {
@@ -126,14 +132,16 @@ fn a_run_that_was_cut_off_finds_the_same() {
     };
     let whole = directory("whole");
     let copies: Vec<(u64, PathBuf, PathBuf)> =
-        [1, 90, 700, 1500, 2500].map(|at| (at, whole.clone(), root.path().join(at.to_string()))).into();
+        [1, 60, 300, 600, 1000].map(|at| (at, whole.clone(), root.path().join(at.to_string()))).into();
     let store = fast_store(&whole);
     let faulty = Faulty { copies: copies.clone(), ..Faulty::default() };
     let expected = run(&campaign(&faulty, Some(&store)));
-    assert!(faulty.asked.load(Ordering::Relaxed) > 2500, "every copy is made");
+    let asked = faulty.asked.load(Ordering::Relaxed);
+    assert!(asked > 1000, "every copy is made: {asked}");
     assert!(expected.findings.len() > 5 && expected.waiting == 0, "{}", expected.findings.len());
     let files = cases(&whole);
-    assert_eq!(files.len(), expected.findings.len());
+    assert_eq!(files.keys().cloned().collect::<BTreeSet<_>>(), filed(&expected));
+    assert!(files.len() + 3 > expected.findings.len(), "{} of {}", files.len(), expected.findings.len());
     assert!(files.keys().all(|name| !name.contains("-request-")), "drafts are replaced: {:?}", files.keys());
     let mut positions = Vec::new();
     for (_, _, copy) in &copies {
@@ -184,7 +192,8 @@ fn an_edited_file_stays() {
     let report = run(&unshrunk);
     assert!(report.complete && report.waiting == report.findings.len());
     let drafts = cases(directory.path());
-    assert_eq!(drafts.len(), report.waiting);
+    // A few requests cannot be written as cases before they are shrunk: the state has their numbers.
+    assert!(drafts.len() <= report.waiting && drafts.len() + 5 > report.waiting, "{}", drafts.len());
     let (name, text) = drafts.first_key_value().unwrap();
     let edited = text.clone() + "# mine\n";
     fs::write(directory.path().join(name), &edited).unwrap();
@@ -193,8 +202,11 @@ fn an_edited_file_stays() {
     let report =
         run(&Campaign { earlier: Some(&earlier), shrink_time: None, ..campaign(&faulty, Some(&store)) });
     let files = cases(directory.path());
-    assert_eq!((report.waiting, files.len()), (0, report.findings.len() + 1));
+    let mut expected = filed(&report);
+    expected.insert(name.clone());
+    assert_eq!((report.waiting, files.keys().cloned().collect()), (0, expected));
     assert_eq!(files.get(name), Some(&edited));
+    assert!(files.len() < drafts.len(), "the other drafts are replaced");
 }
 
 #[test]
