@@ -73,11 +73,21 @@ fn the_number_of_requests_agrees_with_combinatorics() {
     }
 }
 
-/// The number of requests that each rule set accepts, counted axis by axis: the rules restated as arithmetic.
 #[test]
 fn the_number_of_accepted_requests_agrees_with_combinatorics() {
+    assert_accepted(&[(2, 3), (3, 1)]);
+}
+
+#[test]
+#[ignore = "takes a second: .ci/run runs it"]
+fn the_number_of_accepted_requests_of_rank_three_agrees_with_combinatorics() {
+    assert_accepted(&[(3, 2)]);
+}
+
+/// The number of requests that each rule set accepts, counted axis by axis: the rules restated as arithmetic.
+fn assert_accepted(bounds: &[(u32, u64)]) {
     let reference = Reference::new();
-    for (rank, length) in [(2u32, 3u64), (3, 1), (3, 2)] {
+    for &(rank, length) in bounds {
         let bounds = Bounds::new(rank as usize, usize::try_from(length).unwrap()).unwrap();
         let bounds = bounds.with_rules(&RuleSet::ALL);
         let report = exhaust(&bounds, &[&reference], &Progress::silent()).unwrap();
@@ -133,21 +143,24 @@ fn planted_faults_are_caught_by_comparing_answers() {
             group.implementations[1].findings
         });
         assert_eq!(answers.sum::<u64>() > 0, fault.differs, "{}: {}", fault.name, findings(&report));
+        let violations = report.relations.iter().filter(|count| count.violated > 0);
+        let all: Vec<_> = violations
+            .inspect(|count| assert_eq!(count.implementation, faulty.name(), "the reference is correct"))
+            .map(|count| count.relation)
+            .collect();
+        let missed: Vec<_> = fault.violates.iter().filter(|name| !all.contains(name)).collect();
+        assert!(missed.is_empty(), "{}: not {missed:?}, but {all:?}", fault.name);
+        assert_eq!(all.is_empty(), fault.violates.is_empty(), "{}: {all:?}", fault.name);
     }
 }
 
+/// Without another implementation, only relations are checked.
 #[test]
 fn planted_faults_are_caught_by_relations_alone() {
-    for fault in FAULTS {
+    for fault in FAULTS.iter().step_by(5) {
         let faulty = Faulty::new(fault);
         let report = run(2, 2, &[&faulty]);
-        let violated =
-            |name: &str| report.relations.iter().any(|count| count.relation == name && count.violated > 0);
-        let missed: Vec<_> = fault.violates.iter().filter(|name| !violated(name)).collect();
-        let all: Vec<_> =
-            report.relations.iter().filter(|count| count.violated > 0).map(|count| count.relation).collect();
-        assert!(missed.is_empty(), "{}: not {missed:?}, but {all:?}", fault.name);
-        assert_eq!(report.held(), fault.violates.is_empty(), "{}: {all:?}", fault.name);
+        assert_eq!(report.held(), fault.violates.is_empty(), "{}: {}", fault.name, findings(&report));
     }
 }
 
