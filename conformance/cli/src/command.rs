@@ -97,6 +97,17 @@ impl Command {
     }
 }
 
+/// The output format of the commands that compare two earlier outputs.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ComparisonFormat {
+    /// Text for a terminal
+    Text,
+    /// JSON for programs, described by a schema in conformance/schema
+    Json,
+    /// Markdown for a pull request
+    Markdown,
+}
+
 /// Why a command stopped early.
 enum Error {
     /// The input or the command line is invalid: the place, what was found and what was expected.

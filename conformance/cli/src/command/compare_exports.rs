@@ -1,8 +1,9 @@
-//! `broadcheck compare-exports`: what changed between two kits, by id.
+//! `broadcheck compare-exports`: what changed between two kits, by id. `schema/exports.schema.json` describes
+//! its JSON.
 
 use super::export::changes::{Changes, files};
 use super::export::read::Kit;
-use super::{Ended, PASSED, columns, print_and_end, print_visible_and_end};
+use super::{ComparisonFormat, Ended, PASSED, columns, print_and_end, print_visible_and_end};
 use crate::report::clean::visible_in_json;
 use crate::report::markdown::inline;
 use crate::report::{PRODUCT, plural};
@@ -34,17 +35,7 @@ pub(super) struct Args {
 
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// Text for a terminal
-    Text,
-    /// JSON for programs
-    Json,
-    /// Markdown for a pull request
-    Markdown,
+    format: ComparisonFormat,
 }
 
 /// Two kits and what differs.
@@ -62,9 +53,9 @@ pub(super) fn run(args: &Args) -> Ended {
     let (changes, files) = (Changes::between(old, new), files(&old.manifest, &new.manifest));
     let comparison = Comparison { kits, changes, files };
     match args.format {
-        Format::Text => print_visible_and_end(&comparison.text(), PASSED),
-        Format::Json => print_and_end(&visible_in_json(&comparison.json()), PASSED),
-        Format::Markdown => print_visible_and_end(&comparison.markdown(), PASSED),
+        ComparisonFormat::Text => print_visible_and_end(&comparison.text(), PASSED),
+        ComparisonFormat::Json => print_and_end(&visible_in_json(&comparison.json()), PASSED),
+        ComparisonFormat::Markdown => print_visible_and_end(&comparison.markdown(), PASSED),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `broadcheck compare-reports`: what an upgrade broke and fixed.
 
-use super::{Ended, Error, FAILED, PASSED, print_and_end};
+use super::{ComparisonFormat, Ended, Error, FAILED, PASSED, print_and_end};
 use crate::report::compare::{self, Comparison};
 use crate::report::read::Recorded;
 use std::path::PathBuf;
@@ -32,17 +32,7 @@ pub(super) struct Args {
 
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// Text for a terminal
-    Text,
-    /// JSON for programs, described by conformance/schema/comparison.schema.json
-    Json,
-    /// Markdown for a pull request
-    Markdown,
+    format: ComparisonFormat,
 }
 
 pub(super) fn run(args: &Args) -> Ended {
@@ -51,9 +41,9 @@ pub(super) fn run(args: &Args) -> Ended {
         Error::Input(format!("{} and {}: {message}", args.old.display(), args.new.display()))
     })?;
     let text = match args.format {
-        Format::Text => compare::text(&comparison),
-        Format::Json => compare::json(&comparison),
-        Format::Markdown => compare::markdown(&comparison),
+        ComparisonFormat::Text => compare::text(&comparison),
+        ComparisonFormat::Json => compare::json(&comparison),
+        ComparisonFormat::Markdown => compare::markdown(&comparison),
     };
     print_and_end(&text, if comparison.held() { PASSED } else { FAILED })
 }

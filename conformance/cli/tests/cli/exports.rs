@@ -12,8 +12,26 @@ fn export(directory: &Path, options: &[&str]) -> String {
     ends(0, &[&["export", "--out", out], options].concat()).out
 }
 
+/// The manifest of a kit, which fits its schema.
 fn manifest(directory: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(directory.join("manifest.json")).unwrap()).unwrap()
+    let text = fs::read_to_string(directory.join("manifest.json")).unwrap();
+    fitting(include_str!("../../../schema/manifest.schema.json"), &text)
+}
+
+/// Parses JSON that must fit a schema.
+fn fitting(schema: &str, text: &str) -> Value {
+    let [schema, value]: [Value; 2] = [schema, text].map(|text| serde_json::from_str(text).unwrap());
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> =
+        schema.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    value
+}
+
+/// What `vendor-check --format json` prints, with its exit status.
+fn checked(status: i32, options: &[&str]) -> Value {
+    let printed = ends(status, &[&["vendor-check", "--format", "json"], options].concat()).out;
+    fitting(include_str!("../../../schema/vendor-check.schema.json"), &printed)
 }
 
 /// A kit that is quick to write.
@@ -44,11 +62,8 @@ fn a_kit_contains_the_suite_in_both_formats() {
     assert_manifest(&kit, &suite);
     assert_readme(&kit, &suite);
     assert_json(&kit, &suite);
-    let whole = ends(0, &["vendor-check", "--latest", kit.to_str().unwrap()]).out;
-    assert!(
-        whole.contains("complete and unmodified") && whole.contains("up to date with this command"),
-        "{whole}"
-    );
+    let whole = checked(0, &["--latest", kit.to_str().unwrap()]);
+    assert!(whole["intact"] == true && whole["up_to_date"] == true && whole["update"].is_null(), "{whole}");
 }
 
 /// Expects that the manifest names every file and id, and their hashes and counts.
@@ -471,8 +486,8 @@ fn an_update_is_described_by_id() {
     let total: Vec<&str> =
         text.lines().find(|line| line.starts_with("total")).unwrap().split_whitespace().collect();
     assert_eq!(total, ["total", "1", "1", "1", "1"]);
-    let json: Value =
-        serde_json::from_str(&ends(0, &["compare-exports", "--format", "json", old, new]).out).unwrap();
+    let json = ends(0, &["compare-exports", "--format", "json", old, new]).out;
+    let json = fitting(include_str!("../../../schema/exports.schema.json"), &json);
     assert_eq!(json["ids"]["removed"], serde_json::json!(["none/withdrawn"]));
     assert_eq!(json["old"]["version"], "0.0.9");
     let markdown = ends(0, &["compare-exports", "--format", "markdown", old, new]).out;
@@ -485,7 +500,9 @@ fn an_update_is_described_by_id() {
     let behind = ends(0, &["vendor-check", old]).out;
     assert!(behind.contains(summary) && behind.contains("complete and unmodified"), "{behind}");
     assert!(behind.contains("broadcheck export --rules none --consumers none --out "), "{behind}");
-    ends(1, &["vendor-check", "--latest", old]);
+    let behind = checked(1, &["--latest", old]);
+    assert!(behind["intact"] == true && behind["up_to_date"] == false, "{behind}");
+    assert_eq!(behind["changes"]["removed"], serde_json::json!(["none/withdrawn"]));
     // The update, and a second one that changes nothing.
     export(&kit, &SMALL);
     let changelog = fs::read_to_string(kit.join("CHANGELOG.md")).unwrap();
@@ -507,6 +524,10 @@ fn an_update_is_described_by_id() {
     {
         assert!(broken.contains(words), "{words}: {broken}");
     }
+    let broken = checked(1, &[old]);
+    let problems: Vec<_> = broken["problems"].as_array().unwrap().iter().map(|one| &one["problem"]).collect();
+    assert_eq!(problems, ["missing", "modified", "foreign"], "{broken}");
+    assert!(broken["update"].as_str().unwrap().starts_with("broadcheck export --rules none "), "{broken}");
     complains("expected a directory", &["vendor-check", directory.path().join("none").to_str().unwrap()]);
 }
 

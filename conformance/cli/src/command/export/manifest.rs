@@ -1,4 +1,5 @@
 //! `manifest.json`: what the kit contains, where it came from, and the hash of every file.
+//! `schema/manifest.schema.json` describes it.
 
 use super::choice::Recorded;
 use super::identity::{Identities, hash};
