@@ -27,7 +27,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MB = 1 << 20
+# One in this many requests is answered badly by the hostile harness.
 SHARE = 20
+# A command that takes more memory is ended, in bytes.
+LARGEST = 4096 * MB
 # By how much the fitted line may rise over the second half: memory in MB, open files. libFuzzer keeps its corpus in memory, and
 # the address sanitizer up to 256 MB of freed memory per process; targets with different needs take turns.
 BOUNDS = {"fuzz": (16, 8), "overnight": (512, 64), "hostile-harness": (16, 24)}
@@ -36,7 +39,8 @@ BOUNDS = {"fuzz": (16, 8), "overnight": (512, 64), "hostile-harness": (16, 24)}
 class Watch:
     """Samples a process and everything below it."""
 
-    def __init__(self, minutes):
+    def __init__(self, minutes, problems):
+        self.problems = problems
         self.began = time.monotonic()
         self.seconds = minutes * 60
         self.interval = max(0.5, min(5, self.seconds / 60))
@@ -55,6 +59,13 @@ class Watch:
             if processes:
                 self.samples.append((self.elapsed(), memory / MB, files, processes))
             if deadline is not None and self.elapsed() >= deadline:
+                return
+            late = self.elapsed() > 1.5 * self.seconds + 120
+            if late or memory > LARGEST:
+                why = "is not at its end after half its time again" if late else f"takes more than {LARGEST // MB} MB"
+                self.problems.append(f"the command {why}, expected neither")
+                process.kill()
+                process.wait()
                 return
             time.sleep(self.interval)
 
@@ -267,8 +278,15 @@ def main():
     options = parser.parse_args()
     adopt_orphans()
     problems = []
-    watch = Watch(options.minutes)
-    done = SOAKS[options.soak](os.path.abspath(options.binary), watch, problems)
+    watch = Watch(options.minutes, problems)
+    # Ended from outside: nothing is left running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        done = SOAKS[options.soak](os.path.abspath(options.binary), watch, problems)
+    except BaseException:
+        for process in left_behind():
+            os.kill(process, signal.SIGKILL)
+        raise
     time.sleep(1)
     print(f"{options.soak}, {watch.elapsed() / 60:.1f} minutes\n{done}")
     table(watch, problems, BOUNDS[options.soak])
