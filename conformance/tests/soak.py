@@ -131,14 +131,16 @@ def fuzz(binary, watch, problems):
 
 
 def overnight(_, watch, problems):
-    """Building and merging take time of their own, so the samples begin with the first turn."""
+    """Building takes time of its own, so the samples begin with the first turn. SOAK_BUILD names a directory for the build,
+    to use it again."""
     minutes = max(1, int(watch.seconds / 60))
     with tempfile.TemporaryDirectory() as directory, open(f"{directory}/log", "w+", encoding="utf-8") as log:
         environment = dict(os.environ, OVERNIGHT_OUT=f"{directory}/overnight")
         build = os.environ.get("SOAK_BUILD")
         if build:
             os.makedirs(f"{directory}/overnight")
-            os.symlink(build, f"{directory}/overnight/build")
+            os.makedirs(build, exist_ok=True)
+            os.symlink(os.path.abspath(build), f"{directory}/overnight/build")
         command = [str(ROOT / "fuzz/overnight"), "--time", f"{minutes}m", "--slice", f"{max(5, minutes * 60 // 26)}s", "--jobs", "1"]
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT)
         while process.poll() is None and " for " not in read(log.name):
