@@ -64,7 +64,7 @@ class Runner:
             self.process.stdin.write(json.dumps([arguments, str(stdin), output.name]) + "\n")
             self.process.stdin.flush()
             status, seconds, memory = json.loads(self.process.stdout.readline())
-            text = output.read(1 << 16).decode(errors="replace")
+            text = output.read(1 << 20).decode(errors="replace")
         return Cost(status, seconds, memory, text)
 
 
@@ -119,8 +119,8 @@ class Hostile:
         if problem:
             self.problems.append(f"{kind}, {name}: {problem}: {cost.output[:300]!r}")
 
-    def specials(self, kind, suffix, arguments, content, statuses=(2,)):
-        """What may be in place of any file."""
+    def specials(self, kind, suffix, arguments, content, statuses=(2,), marked=None):
+        """What may be in place of any file. `marked` are the statuses for a byte order mark, if others than for CRLF."""
         fifo = self.path(suffix)
         os.mkfifo(fifo)
         link = self.path(suffix)
@@ -143,8 +143,9 @@ class Hostile:
             ("half a file", self.file(content[: len(content) // 2], suffix)),
         ):
             self.try_one(kind, name, arguments(path), says=("expected",) if name != "a directory" else ())
-        for name, text in (("a byte order mark", "\ufeff" + content), ("CRLF", content.replace("\n", "\r\n"))):
-            self.try_one(kind, name, arguments(self.file(text, suffix)), statuses=statuses)
+        mark, feeds = self.file("\ufeff" + content, suffix), self.file(content.replace("\n", "\r\n"), suffix)
+        self.try_one(kind, "a byte order mark", arguments(mark), statuses=marked or statuses)
+        self.try_one(kind, "CRLF", arguments(feeds), statuses=statuses)
 
 
 def case_files(hostile):
@@ -165,8 +166,12 @@ def case_files(hostile):
     hostile.try_one("case file", "links in a cycle", validate(cyclic))
     head = "format: 1\nrules: numpy\ncases:\n"
     values = (1 << 18) - 200
-    operands = CASE.replace("shape: [2], values: [1, 2]", f"shape: [{values // 2}], values: [{'1,' * (values // 2)}]")
-    yaml("as many values as allowed", operands.replace("shape: [2], values: [4, 5]", "shape: [2], values: [1]"))
+    half = values // 2
+    operands = CASE.replace("shape: [2], values: [1, 2]", f"shape: [{half}], values: [{','.join(['1'] * half)}]")
+    full = operands.replace("shape: [2], values: [4, 5]", f"shape: [{half}], values: [{','.join(['4'] * half)}]")
+    yaml("as many values as allowed", full, statuses=(0,))
+    cases = "".join(CASE.partition("cases:\n")[2].replace("hostile/case", f"hostile/case-{n}") for n in range(2_700))
+    yaml("as many cases as allowed", head + cases, statuses=(0,))
     yaml("two million values in a line", "a: [" + "1," * 2_000_000 + "]")
     yaml("a value per line", "a:\n" + "- 1\n" * (MB * 2 - 10))
     yaml("a quarter of a million lists", "a:\n" + "- []\n" * (1 << 17))
@@ -241,6 +246,11 @@ def known_files(hostile):
     known("20,000 globs, for many cases", head + short, whole, statuses=(1, 2))
     braces = "{" + ",".join(["*"] * 470) + "}"
     known("a thousand globs of stars in braces", head + "".join(f"  - {{case: '{braces}{n:04}', reason: a, url: 'http://a'}}\n" for n in range(270)), whole, statuses=(1, 2))
+    stars = "{" + ",".join(["*"] * 490) + "}"
+    allowed = "".join(f"  - {{case: '{stars}{n:04}', reason: a, url: 'http://a'}}\n" for n in range(4))
+    known("as many globs as allowed, for many cases", head + allowed, whole, statuses=(1,))
+    ids = "".join(f"  - {{case: numpy/examples/scalar-with-{n}, reason: a, url: 'http://a'}}\n" for n in range(13_000))
+    known("as many ids as allowed, for many cases", head + ids, whole, statuses=(1,))
     known("an alias", head + "  - &a {case: b}\n  - *a\n")
     known("1 MB of text", "implementation: " + "x" * (MB - 30))
 
@@ -323,7 +333,7 @@ def manifests(hostile):
         for command, allowed in zip((["vendor-check", directory], ["compare-exports", directory, directory], ["export", "--filter", "none/examples", "--no-sweeps", "--consumers", "none", "--out", directory]), statuses):
             hostile.try_one("manifest", f"{name}, {command[0]}", command, statuses=allowed, says=("expected",))
 
-    hostile.specials("manifest", ".json", in_kit, json.dumps(known).replace(", ", ",\n"), statuses=(0,))
+    hostile.specials("manifest", ".json", in_kit, json.dumps(known).replace(", ", ",\n"), statuses=(0,), marked=(2,))
     room = hostile.limits["manifest"]
     many = ",".join('"%d":{"digest":"","text":""}' % n for n in range(room // 36))
     all_three("as many ids as allowed", kit(json.dumps(known).replace('{"numpy/a": {"digest": "a", "text": "b"}}', "{" + many + "}")))
@@ -392,8 +402,9 @@ def answers(hostile):
         "brackets", "message", "endless", "stderr", "nul", "other",
     ):
         command = f"{sys.executable} {harness} '{kind}'"
-        statuses = (2,) if kind.startswith("start") else (1,)
-        hostile.try_one("answer", kind, ["check", "--cases", case, "--impl", command, "--timeout", "60s"], statuses=statuses)
+        start = kind.startswith("start")
+        says = ("expected",) if kind == "start endless" else ("found", "expected")
+        hostile.try_one("answer", kind, ["check", "--cases", case, "--impl", command, "--timeout", "60s"], (2,) if start else (1,), says)
 
 
 def requests(hostile):
@@ -428,14 +439,13 @@ def shapes(hostile):
     # One word of a command line may have 128 KiB on Linux, all together 2 MiB.
     word = 60_000
     for name, arguments in (
-        ("10,000 axes", ["1x" * 9_999 + "1"]),
-        ("5,000 axes twice", ["1x" * 4_999 + "1", "2x" * 4_999 + "2"]),
-        ("100 axes 100 times", ["1x" * 99 + "18446744073709551615"] * 100),
-        ("10,000 shapes", ["2"] * 10_000),
         ("60,000 axes", ["1x" * word + "1"]),
+        ("50,000 axes twice", ["1x" * 49_999 + "1", "2x" * 49_999 + "2"]),
+        ("300 axes 300 times", ["1x" * 299 + "18446744073709551615"] * 300),
         ("60,000 axes and 500 scalars", ["1x" * word + "1"] + ["()"] * 500),
         ("100,000 shapes", ["2"] * 100_000),
         ("100,000 scalars", ["()"] * 100_000),
+        ("100,001 scalars", ["()"] * 100_001),
         ("a length of 100,000 digits", ["1" * 100_000, "2"]),
         ("100,000 flags", ["--rules", "theano", "--broadcastable", "t" * 100_000 + ",f", "1", "2"]),
         ("60,000 dimensions", ["--rules", "xla", "--dims", "0," * word + "0", "1", "2x3"]),

@@ -8,7 +8,7 @@ use broadcheck_spec::{Attribute, Malformed, RuleSet, Rules, Shape};
 use std::fmt::Write as _;
 
 /// The largest drawing: the number of shapes times the number of axes.
-const MAX_LENGTHS: usize = 10_000;
+const MAX_LENGTHS: usize = 100_000;
 
 /// Draw how shapes broadcast, axis by axis, or why they do not
 ///

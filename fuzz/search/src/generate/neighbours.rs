@@ -2,15 +2,24 @@
 //! result under too short a key answers one of them with that of another.
 
 use super::near::{attributes, changed, operations, targets};
-use broadcheck_spec::{Data, Operand, Operation, Request, Rules};
+use super::profile::MAX_ELEMENTS;
+use broadcheck_judge::limits::elements_within;
+use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, Data, Operand, Operation, Request, Rules};
 
 /// Requests that differ from this one in the values, the view, the dtype, the shape or the flags of one
 /// operand, in the order of the operands, or in an attribute, a function, the operand of the gradient or the
-/// target. At most `most` of them, evenly spread.
+/// target. At most `most` of them, evenly spread, and none that is expensive.
 pub(crate) fn neighbours(request: &Request, most: usize) -> Vec<Request> {
-    let all = all(request);
+    let all: Vec<Request> = all(request).into_iter().filter(is_cheap).collect();
     let step = all.len().div_ceil(most.max(1)).max(1);
     all.into_iter().step_by(step).collect()
+}
+
+/// Whether the result has as few elements as those of drawn requests, or so many that nothing computes it. A
+/// column whose neighbour is a row turns a vector into a matrix, which may take gigabytes and minutes.
+fn is_cheap(request: &Request) -> bool {
+    let within = |most| elements_within(request, None, most).is_ok();
+    within(MAX_ELEMENTS) || !within(DEFAULT_MAX_ELEMENTS)
 }
 
 fn all(request: &Request) -> Vec<Request> {
@@ -109,6 +118,21 @@ mod tests {
             counts.push(found.len());
         }
         assert!(counts.iter().filter(|&&count| count >= 3).count() > 200, "{counts:?}");
+    }
+
+    #[test]
+    fn no_neighbour_is_expensive() {
+        let column = |name| Operand::dense(name, [1 << 11, 1], vec![1.0; 1 << 11]).unwrap();
+        let expression = broadcheck_spec::Expression::call(
+            broadcheck_spec::Function::Add,
+            [0, 1].map(broadcheck_spec::Expression::operand),
+        )
+        .unwrap();
+        let operation = Operation::Elementwise { expression };
+        let request = Request::new(Rules::Numpy, operation, vec![column("a"), column("b")]).unwrap();
+        assert!(all(&request).iter().any(|neighbour| !is_cheap(neighbour)), "a row and a column");
+        let found = neighbours(&request, usize::MAX);
+        assert!(found.len() > 10 && found.iter().all(is_cheap));
     }
 
     #[test]
