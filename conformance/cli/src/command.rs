@@ -93,7 +93,8 @@ impl Command {
     /// Whether the first interrupt lets the command finish with what it has. It ends every other command at
     /// once.
     fn finishes_when_interrupted(&self) -> bool {
-        matches!(self, Command::Check(_) | Command::Exhaust(_) | Command::Fuzz(_) | Command::Export(_))
+        use Command::{Check, Exhaust, Export, Fuzz, Reproduce};
+        matches!(self, Check(_) | Exhaust(_) | Export(_) | Fuzz(_) | Reproduce(_))
     }
 }
 

@@ -47,7 +47,6 @@ pub(super) fn run(args: &Args) -> Ended {
         ))
     })?;
     let request = decode(&read(&args.artifact)?);
-    interrupt::listen()?;
     let limits =
         Limits { time: Duration::from_secs(120), stop: Some(interrupt::flag()), ..Limits::default() };
     let found = match oracle.judge(&request) {
