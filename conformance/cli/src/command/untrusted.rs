@@ -104,6 +104,7 @@ fn explain(bytes: &[u8]) -> Result<(), String> {
         Ok(text) => bounded("drawing", &text, bytes.len() * bytes.len().max(1)),
         Err(Error::Input(message)) => bounded("message", &message, bytes.len()),
         Err(Error::Output(error)) => Err(error.to_string()),
+        Err(Error::Interrupted) => Err("interrupted".into()),
     }
 }
 
