@@ -43,6 +43,7 @@ pub fn seeds(target: &str) -> Result<Vec<Seed>, String> {
             let sample = export::sample_manifest().map_err(|error| match error {
                 Error::Input(message) => message,
                 Error::Output(error) => error.to_string(),
+                Error::Interrupted => "interrupted".into(),
             })?;
             numbered([sample, FIRST_MANIFEST.into(), JOURNAL.into()])
         }
