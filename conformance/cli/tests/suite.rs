@@ -16,8 +16,8 @@ use std::process::ExitCode;
 /// The shipped suite has at least this many cases.
 const FEWEST_CASES: usize = 1300;
 
-/// About as many cases of a sweep are run. Only relations between the answers to small shapes, the operands of
-/// Theano and one family of rewrites have more; the sweeps for the vector code, in which the SIMD levels
+/// About as many cases of a sweep are run. Only relations between the answers to small shapes, the operands
+/// of Theano and one family of rewrites have more; the sweeps for the vector code, in which the SIMD levels
 /// differ, are run whole. `.ci/run` checks whole sweeps on every level.
 const CASES_OF_A_SWEEP: u64 = 3500;
 

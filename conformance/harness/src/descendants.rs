@@ -1,9 +1,10 @@
-//! Finds what a process of an implementation leaves behind: children that left its process group, and daemons.
+//! Finds what a process of an implementation leaves behind: children that left its process group, and
+//! daemons.
 //!
-//! Linux gives orphans to the nearest ancestor that asked for them. After [`contain`], that is this process, so
-//! that everything that an implementation started is a child of this process once its own parent has ended.
-//! Only children of this process are killed: the system does not use the id of a child again before its parent
-//! has waited for it, so the id cannot belong to another process.
+//! Linux gives orphans to the nearest ancestor that asked for them. After [`contain`], that is this process,
+//! so that everything that an implementation started is a child of this process once its own parent has
+//! ended. Only children of this process are killed: the system does not use the id of a child again before
+//! its parent has waited for it, so the id cannot belong to another process.
 //!
 //! Every process gets an environment variable that its descendants inherit. It shows which process started an
 //! orphan, and lets the guard find daemons after this process was killed.
@@ -63,7 +64,8 @@ mod linux {
     /// Whether [`contain`] was called.
     static WANTED: AtomicBool = AtomicBool::new(false);
 
-    /// How to recognise what may be killed. Set before the first process is started, if [`contain`] was called.
+    /// How to recognise what may be killed. Set before the first process is started, if [`contain`] was
+    /// called.
     static CONTAINED: OnceLock<Contained> = OnceLock::new();
 
     #[derive(Clone, Copy, PartialEq, Eq)]
@@ -118,8 +120,8 @@ mod linux {
         }
     }
 
-    /// Kills the children that `is_meant` accepts, then those that become children because of that, until none
-    /// is left. Waits for every other child that has ended.
+    /// Kills the children that `is_meant` accepts, then those that become children because of that, until
+    /// none is left. Waits for every other child that has ended.
     fn end(is_meant: impl Fn(&Orphan) -> bool) {
         let deadline = Instant::now() + LIMIT;
         let mut pause = Duration::from_millis(1);

@@ -71,8 +71,8 @@ impl Group {
         Ok((group, Streams { stdin, stdout, stderr }))
     }
 
-    /// The exit status, if the process has ended. What is left of its group is then killed: its id and that of
-    /// the group may belong to others once it was waited for.
+    /// The exit status, if the process has ended. What is left of its group is then killed: its id and that
+    /// of the group may belong to others once it was waited for.
     pub(super) fn exited(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() && has_ended(&self.child) {
             kill_group(&self.child);

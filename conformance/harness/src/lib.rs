@@ -37,15 +37,15 @@ use std::time::Duration;
 /// that starts no other processes: call it first, and [`end_descendants`] last.
 ///
 /// On Linux, this process becomes a "child subreaper": it gets the orphans among its descendants. That is a
-/// property of the whole process, so a test suite or a library should not call this. Without it, the end of an
-/// implementation kills its process group. What left the group is killed when this process has ended, if it
-/// kept its environment. On other systems this does nothing.
+/// property of the whole process, so a test suite or a library should not call this. Without it, the end of
+/// an implementation kills its process group. What left the group is killed when this process has ended, if
+/// it kept its environment. On other systems this does nothing.
 pub fn contain_descendants() {
     descendants::contain();
 }
 
-/// Kills every process that implementations have started and that still runs, and waits for them, for up to two
-/// seconds. Implementations must have been dropped.
+/// Kills every process that implementations have started and that still runs, and waits for them, for up to
+/// two seconds. Implementations must have been dropped.
 ///
 /// Processes of others are left alone: those that this process had before [`contain_descendants`], and their
 /// descendants.
@@ -92,8 +92,8 @@ impl Options {
     }
 }
 
-/// Runs a program to its end. If this process ends first, however it ends, the program is killed with everything
-/// that it started. The program cannot read from the terminal.
+/// Runs a program to its end. If this process ends first, however it ends, the program is killed with
+/// everything that it started. The program cannot read from the terminal.
 ///
 /// # Errors
 /// The program cannot be started.

@@ -47,11 +47,11 @@ pub(super) fn squares<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]
                 *place = row[left..].as_mut_ptr().cast();
             }
             // SAFETY: this function has the instructions. `columns` asserted that `from` has a column of
-            // `rows.len()` elements for each of `count` places, and that each row has `count` places. So there
-            // are `side` columns from `left` on with `side` elements each from `top` on, and `side` rows with
-            // as many places from `left` on. Since there is more than one column, `step` is at most the length
-            // of `from`, and its bytes do not overflow. T has 4 or 8 bytes without padding, which are moved
-            // unchanged.
+            // `rows.len()` elements for each of `count` places, and that each row has `count` places. So
+            // there are `side` columns from `left` on with `side` elements each from `top` on, and `side`
+            // rows with as many places from `left` on. Since there is more than one column, `step` is at most
+            // the length of `from`, and its bytes do not overflow. T has 4 or 8 bytes without padding, which
+            // are moved unchanged.
             unsafe {
                 let from = from.as_ptr().add(left * step + top).cast::<u8>();
                 if side == 8 {

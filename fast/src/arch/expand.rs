@@ -150,9 +150,9 @@ pub(super) fn avx512<T: Element>(from: &[T], times: usize, out: &mut [T]) {
     let (source, from) = from.split_at(whole);
     let (target, out) = out.split_at_mut(whole * times);
     let (source, target) = (source.as_ptr().cast::<u8>(), target.as_mut_ptr().cast::<u8>());
-    // SAFETY: this function has the instructions. `source` has `whole` elements, which are whole vectors of 64
-    // bytes, and `target` has `times` as many. `times` is at most `MAX_PERMUTED`. T has 4 or 8 bytes without
-    // padding, which are moved unchanged.
+    // SAFETY: this function has the instructions. `source` has `whole` elements, which are whole vectors of
+    // 64 bytes, and `target` has `times` as many. `times` is at most `MAX_PERMUTED`. T has 4 or 8 bytes
+    // without padding, which are moved unchanged.
     unsafe {
         if size_of::<T>() == 8 {
             permute_eight(source, whole / 8, times, target);

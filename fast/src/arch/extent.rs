@@ -1,11 +1,11 @@
-//! How far a kernel reaches into a slice. A kernel that uses pointers compares its extents with the lengths of
-//! its slices before it touches memory, in release builds too.
+//! How far a kernel reaches into a slice. A kernel that uses pointers compares its extents with the lengths
+//! of its slices before it touches memory, in release builds too.
 
 /// One more than the largest index that a kernel reads or writes in a slice, or 0 if it touches nothing.
 ///
 /// It is computed here alone, by arithmetic that cannot wrap: an extent beyond `usize::MAX` saturates, and no
-/// slice has that many elements. If an extent is within a slice, then no index and no offset in bytes on the way
-/// to one of its elements overflows, because no slice has more than `isize::MAX` bytes.
+/// slice has that many elements. If an extent is within a slice, then no index and no offset in bytes on the
+/// way to one of its elements overflows, because no slice has more than `isize::MAX` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent(usize);
 

@@ -17,11 +17,11 @@
 //! safe. A kernel can only be obtained from a table, and [`table()`] returns a level's table only if the
 //! machine has the level.
 //!
-//! No arguments make a kernel touch memory outside its slices. The kernels that use pointers make an `Extent` of
-//! every slice from the lengths and steps that they are given, and panic if a slice is shorter. The others are
-//! safe code: where lengths differ, they compute the elements that all slices have. Kernels with non-temporal
-//! stores can only be called inside `fenced`, which orders these stores before everything that follows. Nothing
-//! outside the crate can call a kernel.
+//! No arguments make a kernel touch memory outside its slices. The kernels that use pointers make an `Extent`
+//! of every slice from the lengths and steps that they are given, and panic if a slice is shorter. The others
+//! are safe code: where lengths differ, they compute the elements that all slices have. Kernels with
+//! non-temporal stores can only be called inside `fenced`, which orders these stores before everything that
+//! follows. Nothing outside the crate can call a kernel.
 #![allow(unsafe_code, reason = "the only place where a level's entry points are called")]
 
 mod across;
@@ -72,9 +72,9 @@ macro_rules! kernels {
         impl<$($type),*> $name<$($type),*> {
             #[inline]
             pub(crate) fn run(self, $($argument: $of),*) $(-> $result)? {
-                // SAFETY: kernels exist only in tables, and `table` returns a level's table only if the machine
-                // has the level's instructions. Entry points have no other precondition: they check the
-                // lengths and the alignment of their arguments.
+                // SAFETY: kernels exist only in tables, and `table` returns a level's table only if the
+                // machine has the level's instructions. Entry points have no other precondition: they check
+                // the lengths and the alignment of their arguments.
                 unsafe { (self.0)($($argument),*) }
             }
         }

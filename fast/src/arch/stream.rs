@@ -52,13 +52,13 @@ pub(super) fn copy<T: Element>(_: &NonTemporal, from: &[T], to: &mut [T]) {
 /// Permission to use non-temporal stores, which every kernel with such stores asks for. It exists only while
 /// [`fenced`] runs, on the thread of its caller, which fences at the end.
 ///
-/// A fence at the end of each kernel would be simpler. But a kernel is called for each tile, and waiting for the
-/// stores of a tile took 6 % of the time of large grids and copies.
+/// A fence at the end of each kernel would be simpler. But a kernel is called for each tile, and waiting for
+/// the stores of a tile took 6 % of the time of large grids and copies.
 pub(crate) struct NonTemporal(PhantomData<*const ()>);
 
-/// Runs `body`, with permission to use non-temporal stores if they are `wanted`. In that case all of its stores
-/// come before everything that follows, on any thread, even if it unwinds. Until then only the current thread
-/// may read what a kernel has stored.
+/// Runs `body`, with permission to use non-temporal stores if they are `wanted`. In that case all of its
+/// stores come before everything that follows, on any thread, even if it unwinds. Until then only the current
+/// thread may read what a kernel has stored.
 #[inline(always)]
 pub(crate) fn fenced<R>(wanted: bool, body: impl FnOnce(Option<&NonTemporal>) -> R) -> R {
     let _fence = Fence { needed: wanted };

@@ -147,8 +147,8 @@ pub(super) struct Args {
     /// Continue the run in this directory, which was given to --out
     ///
     /// The options of the run apply, and its remaining time. --time gives it that much more time instead, and
-    /// --requests another total; --jobs, --timeout, --shrinking, --shrink-time and --known may be changed too.
-    /// Disagreements that were not shrunk are shrunk first. The report covers the whole run.
+    /// --requests another total; --jobs, --timeout, --shrinking, --shrink-time and --known may be changed
+    /// too. Disagreements that were not shrunk are shrunk first. The report covers the whole run.
     ///
     /// A command must be given again with --left or --right, and must be the same: a file does not decide
     /// which programs are started. The error message shows the command of the run.

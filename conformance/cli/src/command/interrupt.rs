@@ -1,5 +1,6 @@
-//! Interrupts: Ctrl-C (SIGINT), SIGTERM, and SIGHUP, which a closed terminal sends. The first one makes a command
-//! finish with the results so far, the second one ends it at once. The exit status is 130 for all of them.
+//! Interrupts: Ctrl-C (SIGINT), SIGTERM, and SIGHUP, which a closed terminal sends. The first one makes a
+//! command finish with the results so far, the second one ends it at once. The exit status is 130 for all of
+//! them.
 
 use super::INTERRUPTED;
 use broadcheck::files;

@@ -1,5 +1,5 @@
-//! The last sweep that was expanded. The tests of a sweep for the engines of one library follow each other, and
-//! making its cases takes longer than some of these tests.
+//! The last sweep that was expanded. The tests of a sweep for the engines of one library follow each other,
+//! and making its cases takes longer than some of these tests.
 
 use crate::sweeps::{Expansion, Part, expand_part, is_in_its_dtype};
 use broadcheck_spec::{Capabilities, Sweep};
@@ -20,8 +20,8 @@ struct Last {
 }
 
 impl LastExpansion {
-    /// A part of a sweep, expanded for an implementation with these capabilities. The part is the same in each
-    /// call for the same sweep.
+    /// A part of a sweep, expanded for an implementation with these capabilities. The part is the same in
+    /// each call for the same sweep.
     pub(super) fn expand(&self, sweep: &Sweep, capabilities: &Capabilities, part: Part) -> Arc<Expanded> {
         let by = is_in_its_dtype(sweep).then(|| capabilities.clone());
         // An expansion may take much memory, so another one is dropped before this one is made.

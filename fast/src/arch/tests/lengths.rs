@@ -1,7 +1,7 @@
-//! Kernels accept exactly the lengths that fit, computed here without overflow in 128 bits, among them lengths
-//! near 2^64. What they refuse touches no memory, and what they accept stores nothing outside the output. Reads
-//! outside are for the address sanitizer and valgrind to find: arguments are allocated with the length that
-//! they have, and `.ci/run` runs these tests under both.
+//! Kernels accept exactly the lengths that fit, computed here without overflow in 128 bits, among them
+//! lengths near 2^64. What they refuse touches no memory, and what they accept stores nothing outside the
+//! output. Reads outside are for the address sanitizer and valgrind to find: arguments are allocated with the
+//! length that they have, and `.ci/run` runs these tests under both.
 
 use super::{copy_out, tables};
 use crate::Level;
@@ -10,9 +10,9 @@ use crate::arch::stream::FENCES;
 use crate::arch::{ChainOp, GridOperand, LANES, Link, Pairing, Repeat, fenced};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Lengths whose products with small numbers, or with one another, are at or beyond a limit of the address space:
-/// 2^64 - 1, 2^64 - 15, half of 2^64 and its neighbours, and an eighth and a sixteenth of it with a bit more.
-/// Modulo 2^64, `(2^60 + 1) * 16` is 16, `2^63 * 2` is 0, and `(2^64 - 1) * 2` is negative.
+/// Lengths whose products with small numbers, or with one another, are at or beyond a limit of the address
+/// space: 2^64 - 1, 2^64 - 15, half of 2^64 and its neighbours, and an eighth and a sixteenth of it with a
+/// bit more. Modulo 2^64, `(2^60 + 1) * 16` is 16, `2^63 * 2` is 0, and `(2^64 - 1) * 2` is negative.
 const HUGE: [usize; 8] = [
     usize::MAX,
     usize::MAX - 14,
@@ -38,8 +38,8 @@ fn reach(one: usize, count: usize, step: usize) -> u128 {
     if count == 0 { 0 } else { (wide(count) - 1) * wide(step) + wide(one) }
 }
 
-/// Runs a kernel on an output of `count` elements inside a larger buffer, which it must leave alone. The kernel must
-/// panic, before it stores anything, unless the lengths fit.
+/// Runs a kernel on an output of `count` elements inside a larger buffer, which it must leave alone. The
+/// kernel must panic, before it stores anything, unless the lengths fit.
 #[track_caller]
 fn check(
     level: Level,
@@ -104,8 +104,9 @@ fn grids_accept_the_lengths_that_fit() {
     }
 }
 
-/// Checks the kernel of a level on an output of `count` elements and an argument of `available` elements with the
-/// given steps, first as the first argument, then as the second, then as the second with one value per row.
+/// Checks the kernel of a level on an output of `count` elements and an argument of `available` elements with
+/// the given steps, first as the first argument, then as the second, then as the second with one value per
+/// row.
 fn check_grid(
     level: Level,
     (rows, width): (usize, usize),
@@ -168,8 +169,8 @@ fn chains_accept_the_lengths_that_fit() {
 }
 
 /// Checks a chain of a level, whose last link has the given operation, over some rows of an output of `count`
-/// elements. One argument has the given number of elements and any step, first as the first argument, then as the
-/// last.
+/// elements. One argument has the given number of elements and any step, first as the first argument, then as
+/// the last.
 fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), available: usize) {
     let kernels = &super::table(level).float_f64;
     let values = vec![1.0; available];

@@ -1,5 +1,6 @@
-//! Compares the kernels of every level that the machine has with plain arithmetic, bit by bit, and checks that
-//! they refuse arguments that are too short. Levels that the machine lacks are printed, not skipped silently.
+//! Compares the kernels of every level that the machine has with plain arithmetic, bit by bit, and checks
+//! that they refuse arguments that are too short. Levels that the machine lacks are printed, not skipped
+//! silently.
 
 mod chains;
 mod functions;

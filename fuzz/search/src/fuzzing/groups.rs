@@ -1,9 +1,9 @@
 //! Groups the findings of a run that probably have one cause, and puts the one to read first on top.
 //!
 //! The cause itself is unknown. What can be observed is how the sides differ, and where: wrong values are
-//! grouped by function, because a defect of a function shows under every rule set and in several dtypes; shapes
-//! and refusals by rule set, because they do not depend on the function; a side that does not answer by its
-//! message.
+//! grouped by function, because a defect of a function shows under every rule set and in several dtypes;
+//! shapes and refusals by rule set, because they do not depend on the function; a side that does not answer
+//! by its message.
 
 use super::{Found, FuzzReport};
 use crate::oracle::{Breakage, Kind, Side};

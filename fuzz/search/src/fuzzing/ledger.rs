@@ -1,8 +1,9 @@
 //! What a run has done: which requests, with which outcomes, and the disagreements among them.
 //!
 //! A disagreement is recorded and written to a file before anything else is done about it, and shrunk later.
-//! Counts are added batch by batch, together with the numbers of its requests, so that a run that is continued
-//! counts nothing twice. A batch that was cut off is asked again, and its disagreements are recognised.
+//! Counts are added batch by batch, together with the numbers of its requests, so that a run that is
+//! continued counts nothing twice. A batch that was cut off is asked again, and its disagreements are
+//! recognised.
 
 use super::asked::Asked;
 use super::groups::without_numbers;

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The name of the state file. It has no ending of a case file, so that the directory can be checked as cases.
+/// The name of the state file. It has no ending of a case file, so that the directory can be checked as
+/// cases.
 const NAME: &str = "fuzz.state";
 
 /// How often the state is written.
