@@ -20,6 +20,7 @@ import collections
 import concurrent.futures
 import errno
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -61,13 +62,16 @@ HARMLESS = {"EINTR", "short"}
 # Hidden files that a killed run leaves: they are in nobody's way.
 DRAFT = re.compile(r"(^|/)\.broadcheck\.[0-9]+\.[0-9]+\.tmp$")
 STAGING = ".broadcheck-export/"
+# What `fuzz` writes before a disagreement is shrunk, and how far it is. The latter has times in it.
+UNSHRUNK = re.compile(r"-request-[0-9]+\.yaml$")
+STATE = "fuzz.state"
 
 
 class Scenario:
     """A command, and the files that it finds."""
 
     def __init__(self, name, words, prepare=lambda directory: None, mine=(), whole=None, harness=False, status=0,
-                 again=None):
+                 again=None, resume=None):
         self.name, self.words, self.prepare = name, words, prepare
         # The user's files, with their content.
         self.mine = dict(mine)
@@ -79,6 +83,8 @@ class Scenario:
         self.status = status
         # The exit status of the same command in the same directory, without a fault.
         self.again = status if again is None else again
+        # The command that continues a run that did not end.
+        self.resume = resume
 
 
 CASES = """\
@@ -149,7 +155,7 @@ def scenarios(binary):
         Scenario("seeds", ["seeds", "--cases", "cases.yaml", "--out", "corpus"], mine={"corpus/case_file/mine": "mine", **cases}),
         Scenario("fuzz, with findings",
                  ["fuzz", "--requests", "20", "--jobs", "1", "--right", maximum, "--allow-skips", "--out", "found"],
-                 mine=found, harness=True, status=1),
+                 mine=found, harness=True, status=1, resume=["fuzz", "--resume", "found", "--right", maximum]),
         Scenario("export, new", export + ["--dtypes", "f64"], whole="kit"),
         Scenario("export, over an older kit", export + ["--dtypes", "f32"], prepare=older_kit, mine=kit, whole="kit"),
     ]
@@ -181,10 +187,10 @@ def run(binary, words, directory, **environment):
 
 
 def tree(directory):
-    """Every file below a directory, with its content."""
+    """Every file below a directory, with its content, except the state of a run."""
     files = {}
     for path in sorted(directory.rglob("*")):
-        if path.is_symlink() or not path.is_dir():
+        if path.name != STATE and (path.is_symlink() or not path.is_dir()):
             files[str(path.relative_to(directory))] = path.read_bytes()
     return files
 
@@ -292,7 +298,7 @@ class Injector:
             allowed = {"kill": signal.SIGKILL, "ENOMEM": signal.SIGABRT if kind == "allocate" else None}.get(how)
             if -ran.status != allowed:
                 yield f"ended by signal {-ran.status}: {said[-600:]}"
-            elif how == "ENOMEM" and "memory allocation of" not in ran.err:
+            elif how == "ENOMEM" and not re.search("memory allocation of|Fatal glibc error", ran.err):
                 yield f"aborted without a message: {said[-600:]}"
         found = {path: content for path, content in tree(directory).items() if not DRAFT.search(path)}
         staged = any(STAGING in path for path in found)
@@ -300,8 +306,13 @@ class Injector:
         for path, text in self.scenario.mine.items():
             if found.get(path) != text.encode():
                 yield f"the user's file {path} is lost or changed"
+        for state in directory.rglob(STATE):
+            try:
+                json.loads(state.read_bytes())
+            except ValueError as error:
+                yield f"{state.name} is not whole: {error}"
         for path, content in found.items():
-            if self.scenario.harness and ran.status == 1 and is_whole(path, content):
+            if self.scenario.harness and (ran.status == 1 or UNSHRUNK.search(path)) and is_whole(path, content):
                 continue
             if content not in (self.before.get(path), self.after.get(path)):
                 yield f"{path} is neither the old nor the new file, {len(content)} bytes"
@@ -352,8 +363,12 @@ class Injector:
         expected = self.good.status
         if self.scenario.again != expected and all((directory / path).exists() for path in written):
             expected = self.scenario.again
-        ran = run(self.binary, self.scenario.words, directory)
-        found = {path: content for path, content in tree(directory).items() if not DRAFT.search(path)}
+        words = self.scenario.words
+        if any(not json.loads(state.read_bytes())["finished"] for state in directory.rglob(STATE)):
+            words = self.scenario.resume
+        ran = run(self.binary, words, directory)
+        left = lambda path: DRAFT.search(path) or UNSHRUNK.search(path)
+        found = {path: content for path, content in tree(directory).items() if not left(path)}
         if ran.status != expected:
             yield f"the next run ends with {ran.status}: {(ran.out + ran.err)[-600:]}"
         elif found != self.after:

@@ -522,6 +522,11 @@ fn finish(
         (true, news) => format!("FAILED, {}", plural(news, "disagreement")),
     };
     text += &format!("\n{verdict}: {}\n", report.summary());
+    for error in &report.unwritten {
+        complain(&format!(
+            "a finding could not be written, or its file from before it was shrunk removed: {error}"
+        ));
+    }
     if let Some(error) = &report.unsaved {
         complain(&format!("the state of the run could not be written: {error}"));
     }

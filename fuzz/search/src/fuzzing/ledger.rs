@@ -31,6 +31,9 @@ const MAX_REASON: usize = 160;
 /// How many reasons for not comparing a request are kept.
 const MOST_REASONS: usize = 64;
 
+/// How many errors of files are kept.
+const MOST_ERRORS: usize = 10;
+
 /// What the threads of a run share.
 pub(super) struct Ledger<'a> {
     campaign: &'a Campaign<'a>,
@@ -51,6 +54,8 @@ pub(super) struct Entries {
     classes: BTreeMap<Signature, Vec<usize>>,
     seen: HashSet<Asked>,
     news: Vec<String>,
+    /// Why findings could not be written, or drafts removed.
+    pub(super) unwritten: Vec<String>,
 }
 
 /// A disagreement that is kept.
@@ -122,6 +127,13 @@ impl Entries {
         self.classes.entry(class_of(seen_as)).or_default().push(place);
         self.sightings.push(sighting);
         place
+    }
+
+    /// Records why a file could not be written or removed.
+    fn failed(&mut self, error: String) {
+        if self.unwritten.len() < MOST_ERRORS && !self.unwritten.contains(&error) {
+            self.unwritten.push(error);
+        }
     }
 
     fn has_room(&self, class: &Signature) -> bool {
@@ -257,20 +269,23 @@ impl<'a> Ledger<'a> {
         if let Some(other) = entries.sightings.iter().position(same) {
             let sighting = &mut entries.sightings[place];
             sighting.status = Status::Same(other);
-            if let Some(draft) = sighting.file.take().filter(|_| entries.sightings[other].file.is_some()) {
-                draft.remove();
+            let draft = sighting.file.take().filter(|_| entries.sightings[other].file.is_some());
+            if let Some(Err(error)) = draft.map(|draft| draft.remove()) {
+                entries.failed(error);
             }
             return;
         }
         let sighting = &mut entries.sightings[place];
-        sighting.status = Status::Done;
-        if let (Some(store), Some(Ok(proposal))) = (store, proposal)
-            && let Ok(file) = file_case(store.directory(), &proposal)
-            && let Some(draft) = sighting.file.replace(file)
-        {
-            draft.remove();
+        (sighting.status, sighting.shrunk) = (Status::Done, shrunk);
+        let (Some(store), Some(Ok(proposal))) = (store, proposal) else { return };
+        let replaced = match file_case(store.directory(), &proposal) {
+            Ok(file) => sighting.file.replace(file).map_or(Ok(()), |draft| draft.remove()),
+            // The file of the disagreement as it was seen stays.
+            Err(error) => Err(error),
+        };
+        if let Err(error) = replaced {
+            entries.failed(error);
         }
-        sighting.shrunk = shrunk;
     }
 
     /// Adds what a batch counted, for these of its requests.

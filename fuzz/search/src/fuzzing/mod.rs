@@ -191,6 +191,7 @@ pub fn fuzz(campaign: &Campaign<'_>, progress: &mut dyn FnMut(&Progress)) -> Res
         reasons: entries.reasons,
         complete,
         unsaved,
+        unwritten: entries.unwritten,
     })
 }
 

@@ -28,6 +28,8 @@ pub struct FuzzReport {
     pub complete: bool,
     /// Why the state of the run could not be written at its end.
     pub unsaved: Option<String>,
+    /// Why findings could not be written, or a file from before shrinking could not be removed.
+    pub unwritten: Vec<String>,
 }
 
 impl FuzzReport {

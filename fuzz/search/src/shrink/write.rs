@@ -41,13 +41,13 @@ pub(crate) struct Filed {
 
 impl Filed {
     /// Removes the file if it still has the content that was written. A file that a person has edited stays.
-    pub(crate) fn remove(&self) {
+    pub(crate) fn remove(&self) -> Result<(), String> {
         let path = self.written.path();
         let unchanged = content(path).is_some_and(|text| Some(digest(text.as_bytes())) == self.digest);
-        if unchanged {
-            // A file that cannot be removed is only one too many.
-            let _ = fs::remove_file(path);
+        if !unchanged {
+            return Ok(());
         }
+        fs::remove_file(path).map_err(|error| format!("{}: {error}", path.display()))
     }
 }
 
