@@ -457,6 +457,45 @@ def shapes(hostile):
         hostile.try_one("shape", name, ["explain", *arguments], statuses=(0, 2), says=("expected",))
 
 
+def states(hostile):
+    made = hostile.path()
+    subprocess.run([hostile.binary, "fuzz", "--requests", "20", "--seed", "1", "--out", made], check=True, capture_output=True)
+    base = json.loads((made / "fuzz.state").read_text())
+    seen = {
+        "number": 1, "place": 0, "kind": "values", "detail": "", "more": 0, "status": "waiting", "request": None, "steps": 0,
+        "minimal": False, "file": None,
+    }
+
+    def resume(path):
+        directory = hostile.path()
+        directory.mkdir()
+        os.rename(path, directory / "fuzz.state") if os.path.lexists(path) else None
+        return ["fuzz", "--resume", directory]
+
+    def state(name, content, statuses=(0, 1, 2)):
+        text = content if isinstance(content, str) else json.dumps({**base, **content}, separators=(",", ":"))
+        hostile.try_one("fuzz state", name, resume(hostile.file(text, ".json")), statuses=statuses, says=("expected",))
+
+    hostile.specials("fuzz state", ".json", resume, json.dumps(base), statuses=(0,), marked=(2,))
+    room = 8 * MB - 2_000
+    state("as many arguments as allowed", {"arguments": ["--known=a"] * (room // 12)})
+    state("as many ranges as allowed", {"done": [[2 * n, 2 * n + 1] for n in range(10_000)]})
+    state("half a million ranges", {"done": [[2 * n, 2 * n + 1] for n in range(room // 18)]})
+    state("as many reasons as allowed", {"reasons": {str(n): 1 for n in range(room // 12)}})
+    state("a reason as long as allowed", {"reasons": {"x" * room: 1}})
+    lean = room // len(json.dumps(seen, separators=(",", ":"))) - 100
+    state("as many disagreements as allowed", {"disagreements": [dict(seen, number=n) for n in range(lean)]})
+    state("1,000 disagreements", {"disagreements": [dict(seen, number=n) for n in range(1_000)]})
+    state("1,000 late disagreements", {"disagreements": [dict(seen, number=2**64 - 1 - n) for n in range(1_000)]})
+    state("deep requests", {"disagreements": [dict(seen, request="[" * 3_000) for _ in range(1_000)]})
+    state("the same as each other", {"disagreements": [dict(seen, number=n, status={"same_as": n + 1}) for n in range(1_000)]})
+    state("files outside", {"disagreements": [dict(seen, file={"name": "../../etc/passwd", "digest": "0"})]}, statuses=(2,))
+    state("counts at their limit", {"counts": {name: 2**64 - 1 for name in base["counts"]}, "elapsed_ms": 2**64 - 1})
+    state("brackets, 8 MB deep", "[" * room, statuses=(2,))
+    state("a field twice", json.dumps(base)[:-1] + ',"format":1}', statuses=(2,))
+    state("more than 8 MiB", " " * (8 * MB + 1), statuses=(2,))
+
+
 KINDS = {
     "case file": case_files,
     "known file": known_files,
@@ -465,6 +504,7 @@ KINDS = {
     "answer": answers,
     "request": requests,
     "shape": shapes,
+    "fuzz state": states,
 }
 
 

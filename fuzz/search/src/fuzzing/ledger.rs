@@ -29,7 +29,7 @@ pub(super) const MOST_KEPT: usize = 1000;
 const MAX_REASON: usize = 160;
 
 /// How many reasons for not comparing a request are kept.
-const MOST_REASONS: usize = 64;
+pub(super) const MOST_REASONS: usize = 64;
 
 /// How many errors of files are kept.
 const MOST_ERRORS: usize = 10;

@@ -4,7 +4,7 @@
 //! untrusted input: it starts no program and names no file outside its directory.
 
 use super::asked::{Asked, Oracles};
-use super::ledger::{Entries, MOST_KEPT, Sighting, Status};
+use super::ledger::{Entries, MOST_KEPT, MOST_REASONS, Sighting, Status};
 use super::position::Positions;
 use super::{Campaign, Counts};
 use crate::oracle::{Disagreement, Kind, Signature};
@@ -32,6 +32,9 @@ const MAX_DETAIL: usize = 1000;
 
 /// The largest number of ranges of requests. Each thread leaves at most one.
 const MAX_RANGES: usize = 10_000;
+
+/// The largest number of words of a command line that is read. Each of them is parsed again.
+const MAX_ARGUMENTS: usize = 1_000;
 
 /// The state of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -170,15 +173,18 @@ impl State {
             let found = state.version.chars().take(40).collect::<String>();
             return Err(format!("found a run of broadcheck {found}, expected one of {version}"));
         }
-        if state.done.len() > MAX_RANGES {
-            return Err(format!("done: found {} ranges, expected at most {MAX_RANGES}", state.done.len()));
+        for (what, found, most) in [
+            ("arguments", state.arguments.len(), MAX_ARGUMENTS),
+            ("done", state.done.len(), MAX_RANGES),
+            ("reasons", state.reasons.len(), MOST_REASONS),
+            ("disagreements", state.disagreements.len(), MOST_KEPT),
+        ] {
+            if found > most {
+                return Err(format!("{what}: found {found} entries, expected at most {most}"));
+            }
         }
         if let Some((start, end)) = state.done.iter().find(|(start, end)| start >= end) {
             return Err(format!("done: found the range {start} to {end}, expected its end after its start"));
-        }
-        if state.disagreements.len() > MOST_KEPT {
-            let found = state.disagreements.len();
-            return Err(format!("disagreements: found {found}, expected at most {MOST_KEPT}"));
         }
         Ok(state)
     }

@@ -177,6 +177,11 @@ fn read(path: &Path) -> Result<String, String> {
     }
     let mut text = String::new();
     let file = fs::File::open(path).map_err(|error| said(&error))?;
-    file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| said(&error))?;
-    Ok(text)
+    match file.take(MAX_BYTES).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            Err(said(&"found bytes that are not UTF-8, expected the state of a run of `broadcheck fuzz --out`"))
+        }
+        Err(error) => Err(said(&error)),
+    }
 }
