@@ -179,9 +179,9 @@ fn read(path: &Path) -> Result<String, String> {
     let file = fs::File::open(path).map_err(|error| said(&error))?;
     match file.take(MAX_BYTES).read_to_string(&mut text) {
         Ok(_) => Ok(text),
-        Err(error) if error.kind() == ErrorKind::InvalidData => {
-            Err(said(&"found bytes that are not UTF-8, expected the state of a run of `broadcheck fuzz --out`"))
-        }
+        Err(error) if error.kind() == ErrorKind::InvalidData => Err(said(
+            &"found bytes that are not UTF-8, expected the state of a run of `broadcheck fuzz --out`",
+        )),
         Err(error) => Err(said(&error)),
     }
 }
