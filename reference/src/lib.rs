@@ -13,6 +13,7 @@
 //! | the value of a function | [`apply`] |
 //! | the element of an operand at an index | [`read`] |
 //! | a gradient | [`gradient`] |
+//! | what is known of a result before the run | [`infer`] |
 //! | the whole answer | [`Reference`] |
 //!
 //! ```
@@ -35,6 +36,7 @@ mod evaluate;
 mod functions;
 mod gradient;
 mod indices;
+mod infer;
 mod rules;
 mod types;
 mod view;
@@ -45,6 +47,7 @@ pub use derivative::{Derivative, derivatives};
 pub use engine::Reference;
 pub use functions::{apply, round_to};
 pub use gradient::{Link, contributions, gradient};
+pub use infer::infer;
 pub use rules::{align_shapes, broadcast_shape};
 pub use types::result_dtype;
 pub use view::read;

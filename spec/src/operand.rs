@@ -132,7 +132,7 @@ impl Operand {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Malformed> {
+pub(crate) fn check_name(name: &str) -> Result<(), Malformed> {
     let letter = |byte: u8| byte.is_ascii_lowercase();
     let mut bytes = name.bytes();
     let well_formed = bytes.next().is_some_and(letter)

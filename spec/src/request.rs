@@ -125,7 +125,7 @@ impl Request {
     /// `bidirectional` and `numpy`, `bidirectional` with another operation, flags under a rule set other than
     /// `theano`, or `axis` or `broadcast_dimensions` with a single operand (clause G-5).
     pub fn new(rules: Rules, operation: Operation, operands: Vec<Operand>) -> Result<Request, Malformed> {
-        check_operands(&operands)?;
+        check_names(operands.iter().map(Operand::name))?;
         check_operation(&rules, &operation, operands.len())?;
         check_attributes(&rules, &operands)?;
         Ok(Request { rules, operation, operands })
@@ -176,43 +176,52 @@ impl Request {
     }
 }
 
-fn check_operands(operands: &[Operand]) -> Result<(), Malformed> {
-    if operands.is_empty() {
-        return Err(Malformed::new("operands", "no operand", "one or more"));
-    }
+/// Checks that there are operands, each with its own name.
+pub(crate) fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Malformed> {
     let mut seen = std::collections::HashSet::new();
-    for operand in operands {
-        if !seen.insert(operand.name()) {
-            let found = format!("the name `{}` twice", operand.name());
+    for name in names {
+        if !seen.insert(name) {
+            let found = format!("the name `{name}` twice");
             return Err(Malformed::new("operands.name", found, "unique names"));
         }
     }
-    Ok(())
+    if seen.is_empty() { Err(Malformed::new("operands", "no operand", "one or more")) } else { Ok(()) }
 }
 
 fn check_operation(rules: &Rules, operation: &Operation, operands: usize) -> Result<(), Malformed> {
-    let (set, kind) = (rules.set(), operation.kind());
+    let highest = operation.expression().map(Expression::highest_operand);
+    check_operands(rules.set(), operation.kind(), highest, operands)?;
+    match operation {
+        Operation::Gradient { wrt, .. } => check_place("wrt", *wrt, operands),
+        Operation::Elementwise { .. } | Operation::Broadcast { .. } => Ok(()),
+    }
+}
+
+/// Checks that the rule set has the operation, and that the operation has its operands. `highest` is the
+/// highest operand that its expression reads.
+pub(crate) fn check_operands(
+    set: RuleSet,
+    kind: OperationKind,
+    highest: Option<usize>,
+    operands: usize,
+) -> Result<(), Malformed> {
     if !set.has(kind) {
         let found = format!("`{kind}` under the rule set `{set}`");
         let own = listed(set.operations().iter().map(|kind| kind.name()));
         return Err(Malformed::new("operation", found, format!("an operation of `{set}`: {own}")));
     }
-    let (highest, wrt) = match operation {
-        Operation::Broadcast { .. } if operands != 1 => {
-            let found = format!("{operands} operands of `broadcast`");
-            return Err(Malformed::new("operands", found, "exactly one"));
-        }
-        Operation::Broadcast { .. } => return Ok(()),
-        Operation::Elementwise { expression } => (expression.highest_operand(), 0),
-        Operation::Gradient { expression, wrt } => (expression.highest_operand(), *wrt),
-    };
-    for (place, operand) in [("expression", highest), ("wrt", wrt)] {
-        if operand >= operands {
-            let found = format!("operand {operand} of {operands}");
-            return Err(Malformed::new(place, found, "an operand of the request"));
-        }
+    if kind == OperationKind::Broadcast && operands != 1 {
+        return Err(Malformed::new("operands", format!("{operands} operands of `broadcast`"), "exactly one"));
     }
-    Ok(())
+    highest.map_or(Ok(()), |highest| check_place("expression", highest, operands))
+}
+
+fn check_place(place: &str, operand: usize, operands: usize) -> Result<(), Malformed> {
+    if operand < operands {
+        return Ok(());
+    }
+    let found = format!("operand {operand} of {operands}");
+    Err(Malformed::new(place, found, "an operand of the request"))
 }
 
 fn check_attributes(rules: &Rules, operands: &[Operand]) -> Result<(), Malformed> {

@@ -9,6 +9,9 @@ mod pdpd;
 mod theano;
 mod xla;
 
+pub(crate) use pdpd::start as pdpd_start;
+pub(crate) use xla::axes as xla_axes;
+
 use crate::Alignment;
 use broadcheck_spec::{OperationKind, Refusal, RefusalKind, RuleSet, Rules, Shape};
 
@@ -121,7 +124,7 @@ fn right_aligned_axes(shape: &Shape, rank: usize) -> Vec<usize> {
 }
 
 /// `1, 2 and 3`.
-fn listed<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn listed<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     let mut texts: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     match texts.pop() {
         Some(last) if !texts.is_empty() => format!("{} and {last}", texts.join(", ")),

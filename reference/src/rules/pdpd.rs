@@ -5,23 +5,7 @@ use crate::Alignment;
 use broadcheck_spec::{Refusal, RefusalKind, Shape};
 
 pub(super) fn align(a: &Shape, b: &Shape, axis: Option<i64>) -> Result<Alignment, Refusal> {
-    // PDPD-1. Step 1: "second input B has rank smaller or equal to the first input", on the ranks as given.
-    if b.rank() > a.rank() {
-        let message = format!("ranks {} and {}: B's rank is higher than A's", a.rank(), b.rank());
-        return Err(Refusal::new(RefusalKind::RankMismatch, message));
-    }
-
-    // PDPD-2. Step 4: "If axis is set to default (-1) calculate new value: axis = rank(A) - rank(B)", with
-    // the rank of B as given, before trailing ones are dropped. "no other negative values are allowed".
-    let start = match axis {
-        None | Some(-1) => a.rank() - b.rank(),
-        // An axis that does not fit in usize is also beyond A's rank, so PDPD-4 refuses it.
-        Some(axis @ 0..) => usize::try_from(axis).unwrap_or(usize::MAX),
-        Some(axis) => {
-            let message = format!("axis {axis}: the only negative axis is -1");
-            return Err(Refusal::new(RefusalKind::AxisOutOfRange, message));
-        }
-    };
+    let start = start(a.rank(), b.rank(), axis)?;
 
     // PDPD-3. Step 5: "The trailing dimensions of size 1 for input B will be ignored […], such as
     // shape(B) = (3, 1) => (3)".
@@ -57,4 +41,25 @@ pub(super) fn align(a: &Shape, b: &Shape, axis: Option<i64>) -> Result<Alignment
         intermediate: None,
         broadcastable: None,
     })
+}
+
+/// PDPD-1 and PDPD-2: the axis of A at which B starts, by the ranks as given.
+pub(crate) fn start(a: usize, b: usize, axis: Option<i64>) -> Result<usize, Refusal> {
+    // PDPD-1. Step 1: "second input B has rank smaller or equal to the first input", on the ranks as given.
+    if b > a {
+        let message = format!("ranks {a} and {b}: B's rank is higher than A's");
+        return Err(Refusal::new(RefusalKind::RankMismatch, message));
+    }
+
+    // PDPD-2. Step 4: "If axis is set to default (-1) calculate new value: axis = rank(A) - rank(B)", with
+    // the rank of B as given, before trailing ones are dropped. "no other negative values are allowed".
+    match axis {
+        None | Some(-1) => Ok(a - b),
+        // An axis that does not fit in usize is also beyond A's rank, so PDPD-4 refuses it.
+        Some(axis @ 0..) => Ok(usize::try_from(axis).unwrap_or(usize::MAX)),
+        Some(axis) => {
+            let message = format!("axis {axis}: the only negative axis is -1");
+            Err(Refusal::new(RefusalKind::AxisOutOfRange, message))
+        }
+    }
 }

@@ -8,15 +8,15 @@ use broadcheck_spec::{Refusal, RefusalKind, Shape};
 pub(super) fn align(lhs: &Shape, rhs: &Shape, dimensions: Option<&[i64]>) -> Result<Alignment, Refusal> {
     // XLA-2. Absent dimensions and empty dimensions mean the same.
     let dimensions = dimensions.unwrap_or(&[]);
-    if lhs.rank() == rhs.rank() {
-        return align_equal_ranks(lhs, rhs, dimensions);
-    }
     // "broadcasting a lower-rank array onto a higher-rank array" (xla-en 46, 58 to 61): the lower operand may
     // be either of the two.
-    // mutant: replace < with <=: equal ranks have returned above
-    let lower_is_lhs = lhs.rank() < rhs.rank();
+    let lower_is_lhs = lhs.rank() <= rhs.rank();
     let (lower, higher) = if lower_is_lhs { (lhs, rhs) } else { (rhs, lhs) };
-    let named = named_axes(lower, higher, dimensions)?;
+    let named = axes(lower.rank(), higher.rank(), dimensions)?;
+    if lower.rank() == higher.rank() {
+        return Ok(Alignment::new(degenerate(lhs, rhs)?, vec![named.clone(), named]));
+    }
+    check_named_lengths(lower, higher, &named)?;
 
     // XLA-8. The in-dim step (xla-en 176 to 181, 198 to 203): the lengths of the lower operand on the named
     // axes, those of the higher operand elsewhere.
@@ -33,9 +33,13 @@ pub(super) fn align(lhs: &Shape, rhs: &Shape, dimensions: Option<&[i64]>) -> Res
     Ok(Alignment { intermediate: Some(intermediate), ..Alignment::new(shape, axes) })
 }
 
+/// The axes of the higher operand with which those of the lower are aligned, by the ranks alone.
+pub(crate) fn axes(lower: usize, higher: usize, dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
+    if lower == higher { identity(lower, dimensions) } else { named_axes(lower, higher, dimensions) }
+}
+
 /// XLA-1: "Broadcasting similar-rank arrays with degenerate dimensions" (xla-en 141 to 165).
-fn align_equal_ranks(lhs: &Shape, rhs: &Shape, dimensions: &[i64]) -> Result<Alignment, Refusal> {
-    let rank = lhs.rank();
+fn identity(rank: usize, dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
     let identity = dimensions.len() == rank && dimensions.iter().copied().eq(0..rank as i64);
     if !dimensions.is_empty() && !identity {
         let message = format!(
@@ -44,31 +48,29 @@ fn align_equal_ranks(lhs: &Shape, rhs: &Shape, dimensions: &[i64]) -> Result<Ali
         );
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIdentity, message));
     }
-    let shape = degenerate(lhs, rhs)?;
-    Ok(Alignment::new(shape, vec![(0..rank).collect(), (0..rank).collect()]))
+    Ok((0..rank).collect())
 }
 
-/// The axes of the higher operand that those of the lower are aligned with.
-fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
+/// XLA-2 to XLA-6: the axes of a higher operand.
+fn named_axes(lower: usize, higher: usize, dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
     if dimensions.is_empty() {
         // XLA-2. "Scalars can always be broadcast over arrays without an explicit specification" (xla-en 48).
-        if lower.rank() == 0 {
+        if lower == 0 {
             return Ok(Vec::new());
         }
         // XLA-3. "explicit broadcasting specifications on operations between arrays of different ranks is
         // required" (xla-en 42 to 43, 64 to 65).
-        let message = format!("ranks {} and {} without broadcast_dimensions", lower.rank(), higher.rank());
+        let message = format!("ranks {lower} and {higher} without broadcast_dimensions");
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
     }
 
     // XLA-4. "The first element in the tuple says which dimension in the higher-rank array has to match
     // dimension 0 in the lower-rank array. The second element for dimension 1, and so on." (xla-en 133 to
     // 137)
-    if dimensions.len() != lower.rank() {
+    if dimensions.len() != lower {
         let message = format!(
-            "{} broadcast_dimensions for a lower operand of rank {}: expected one per axis",
-            dimensions.len(),
-            lower.rank()
+            "{} broadcast_dimensions for a lower operand of rank {lower}: expected one per axis",
+            dimensions.len()
         );
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsCount, message));
     }
@@ -77,11 +79,10 @@ fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<u
     let mut named = Vec::with_capacity(dimensions.len());
     for &dimension in dimensions {
         match usize::try_from(dimension) {
-            Ok(axis) if axis < higher.rank() => named.push(axis),
+            Ok(axis) if axis < higher => named.push(axis),
             _ => {
                 let message = format!(
-                    "broadcast dimension {dimension} is out of range for a higher operand of rank {}",
-                    higher.rank()
+                    "broadcast dimension {dimension} is out of range for a higher operand of rank {higher}"
                 );
                 return Err(Refusal::new(RefusalKind::BroadcastDimensionOutOfRange, message));
             }
@@ -94,10 +95,13 @@ fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<u
             format!("broadcast dimension {} before {}: they must increase strictly", pair[0], pair[1]);
         return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIncreasing, message));
     }
+    Ok(named)
+}
 
-    // XLA-7. "T has to be equal to the matching dimension" (xla-en 120), or either is 1: the examples of
-    // "Broadcast composition" (xla-en 167 to 204) stretch a 1 on either side.
-    for (&length, &axis) in lower.iter().zip(&named) {
+/// XLA-7. "T has to be equal to the matching dimension" (xla-en 120), or either is 1: the examples of
+/// "Broadcast composition" (xla-en 167 to 204) stretch a 1 on either side.
+fn check_named_lengths(lower: &Shape, higher: &Shape, named: &[usize]) -> Result<(), Refusal> {
+    for (&length, &axis) in lower.iter().zip(named) {
         if common_length(length, higher[axis]).is_none() {
             let message = format!(
                 "length {length} of the lower operand onto {} of the higher: neither equal nor 1",
@@ -106,7 +110,7 @@ fn named_axes(lower: &Shape, higher: &Shape, dimensions: &[i64]) -> Result<Vec<u
             return Err(Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis));
         }
     }
-    Ok(named)
+    Ok(())
 }
 
 /// Two shapes of one rank: "They are equal, or one of them is 1" (xla-en 148 to 149), with the common length
