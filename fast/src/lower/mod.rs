@@ -11,10 +11,11 @@ mod types;
 mod xla;
 
 pub(crate) use theano::flags;
-pub(crate) use xla::intermediate;
+pub(crate) use types::expression_dtype;
+pub(crate) use xla::{in_dim, intermediate};
 
 use crate::inline_capacity::{OPERAND_AXES, filled};
-use broadcheck_spec::{DType, Operand, Operation, Refusal, RefusalKind, Request, Rules, Shape};
+use broadcheck_spec::{DType, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape};
 use smallvec::SmallVec;
 
 /// Lengths of axes, outermost first.
@@ -111,11 +112,7 @@ impl<'a> Shapes<'a> {
 /// (underlying) result.
 pub(crate) fn lower(request: &Request, into: &mut Lowered) -> Result<DType, Refusal> {
     let shapes = Shapes(request);
-    let rules = request.rules().set();
-    if !rules.operands().allows(shapes.len()) {
-        let message = format!("{} operands under {rules}, expected {}", shapes.len(), rules.operands());
-        return Err(Refusal::new(RefusalKind::OperandCount, message));
-    }
+    check_operand_count(request.rules().set(), shapes.len())?;
     let dtype = types::check(request)?;
     match request.operation() {
         Operation::Broadcast { target_shape } => match request.rules() {
@@ -138,6 +135,15 @@ pub(crate) fn lower(request: &Request, into: &mut Lowered) -> Result<DType, Refu
     }
     check_sizes(request, &into.shape)?;
     Ok(dtype)
+}
+
+/// Clause G-5.
+pub(crate) fn check_operand_count(rules: RuleSet, count: usize) -> Result<(), Refusal> {
+    if rules.operands().allows(count) {
+        return Ok(());
+    }
+    let message = format!("{count} operands under {rules}, expected {}", rules.operands());
+    Err(Refusal::new(RefusalKind::OperandCount, message))
 }
 
 /// Clause G-1: for every operand, the target and the result, the product of the nonzero lengths is at most

@@ -1,7 +1,7 @@
 //! Which function accepts which dtype, and what can be differentiated: clauses G-3, V-2 and GRAD-3.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use broadcheck_spec::{DType, Function, Node, Operation, Refusal, RefusalKind, Request};
+use broadcheck_spec::{DType, Expression, Function, Node, Operation, Refusal, RefusalKind, Request};
 use smallvec::SmallVec;
 
 /// The dtype of the (underlying) result, or the first refusal in post-order. A gradient is then checked for
@@ -9,10 +9,22 @@ use smallvec::SmallVec;
 pub(super) fn check(request: &Request) -> Result<DType, Refusal> {
     let operands = request.operands();
     let Some(expression) = request.operation().expression() else { return Ok(operands[0].dtype()) };
+    let root = expression_dtype(expression, |place| operands[place].dtype())?;
+    if let Operation::Gradient { wrt, .. } = request.operation() {
+        differentiable(root, operands[*wrt].dtype())?;
+    }
+    Ok(root)
+}
+
+/// The dtype of an expression, from the dtypes of its operands, or the first refusal in post-order.
+pub(crate) fn expression_dtype(
+    expression: &Expression,
+    operand: impl Fn(usize) -> DType,
+) -> Result<DType, Refusal> {
     let mut dtypes: SmallVec<[DType; 32]> = SmallVec::new();
     for node in expression.nodes() {
         let dtype = match node {
-            Node::Operand(place) => operands[*place].dtype(),
+            Node::Operand(place) => operand(*place),
             Node::Call(call) => {
                 let mut arguments = [DType::Bool; 3];
                 let places = call.arguments();
@@ -24,11 +36,7 @@ pub(super) fn check(request: &Request) -> Result<DType, Refusal> {
         };
         dtypes.push(dtype);
     }
-    let root = dtypes[dtypes.len() - 1];
-    if let Operation::Gradient { wrt, .. } = request.operation() {
-        differentiable(root, operands[*wrt].dtype())?;
-    }
-    Ok(root)
+    Ok(dtypes[dtypes.len() - 1])
 }
 
 /// The dtype of a call, from the dtypes of its arguments.

@@ -65,16 +65,7 @@ fn equal_ranks(
     into: &mut Lowered,
 ) -> Result<(), Refusal> {
     let rank = left.len();
-    let is_identity = || {
-        dimensions.len() == rank
-            && dimensions.iter().enumerate().all(|(axis, &named)| usize::try_from(named) == Ok(axis))
-    };
-    if !dimensions.is_empty() && !is_identity() {
-        let message = format!(
-            "dimensions {dimensions:?} for two operands of rank {rank}, expected none or the identity"
-        );
-        return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIdentity, message));
-    }
+    identity(rank, dimensions)?;
     for axis in 0..rank {
         let length = common(left[axis], right[axis]);
         into.shape.push(length.ok_or_else(|| mismatch(axis, left[axis], right[axis]))?);
@@ -85,8 +76,23 @@ fn equal_ranks(
     Ok(())
 }
 
-/// Clauses XLA-2 to XLA-6: the axis of the higher-rank operand for each axis of the lower-rank one.
-fn in_dim(low: usize, high: usize, dimensions: &[i64]) -> Result<Lengths, Refusal> {
+/// Clause XLA-1: equal ranks name no axes, or all of them in order.
+fn identity(rank: usize, dimensions: &[i64]) -> Result<(), Refusal> {
+    let in_order = |(axis, &named): (usize, &i64)| usize::try_from(named) == Ok(axis);
+    if dimensions.is_empty() || dimensions.len() == rank && dimensions.iter().enumerate().all(in_order) {
+        return Ok(());
+    }
+    let message =
+        format!("dimensions {dimensions:?} for two operands of rank {rank}, expected none or the identity");
+    Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIdentity, message))
+}
+
+/// Clauses XLA-1 to XLA-6: the axis of the higher-rank operand for each axis of the lower-rank one.
+pub(crate) fn in_dim(low: usize, high: usize, dimensions: &[i64]) -> Result<Lengths, Refusal> {
+    if low == high {
+        identity(low, dimensions)?;
+        return Ok((0..low).collect());
+    }
     if dimensions.is_empty() {
         if low == 0 {
             return Ok(Lengths::new());

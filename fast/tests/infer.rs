@@ -1,0 +1,105 @@
+//! Compares the inference of the engine with that of the interpreter, over all small signatures.
+
+use broadcheck_spec::{
+    Asked, DType, Expression, Function, Length, OperandType, PartialShape, RuleSet, Rules, Signature,
+};
+
+const LENGTHS: [&str; 12] = ["0", "1", "2", "3", "?", "..1", "..2", "1..2", "1..3", "2..3", "1..", "2.."];
+
+fn product<T: Clone>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
+    lists.iter().fold(vec![Vec::new()], |made, items| {
+        made.iter()
+            .flat_map(|list| items.iter().map(move |item| list.iter().chain([item]).cloned().collect()))
+            .collect()
+    })
+}
+
+fn shapes(lengths: &[&str], highest_rank: usize) -> Vec<PartialShape> {
+    let lengths: Vec<Length> = lengths.iter().map(|length| length.parse().unwrap()).collect();
+    let of_rank = |rank| product(&vec![lengths.clone(); rank]).into_iter().map(PartialShape::Ranked);
+    (0..=highest_rank).flat_map(of_rank).chain([PartialShape::Unranked]).collect()
+}
+
+fn ranked(shapes: &[PartialShape]) -> Vec<PartialShape> {
+    shapes.iter().filter(|shape| shape.rank().is_some()).cloned().collect()
+}
+
+fn operand(place: usize, shape: &PartialShape) -> OperandType {
+    OperandType::new(["a", "b", "c"][place], DType::F32, shape.clone()).unwrap()
+}
+
+fn elementwise(rules: &Rules, operands: Vec<OperandType>) -> Signature {
+    let add = |sum, place| Expression::call(Function::Add, [sum, Expression::operand(place)]).unwrap();
+    let sum = (1..operands.len()).fold(Expression::operand(0), add);
+    Signature::new(rules.clone(), Asked::Expression(sum), operands).unwrap()
+}
+
+/// The answers must be equal; a refusal must have the same kind, axis and operand.
+fn compare(signature: &Signature, counts: &mut [usize; 2]) {
+    let expected = broadcheck_reference::infer(signature);
+    let found = broadcheck_fast::infer(signature);
+    let bare = |refusal: broadcheck_spec::Refusal| (refusal.kind, refusal.axis, refusal.operand);
+    counts[usize::from(expected.is_err())] += 1;
+    assert_eq!(found.map_err(bare), expected.map_err(bare), "{signature:?}");
+}
+
+fn compare_all(rules: &[Rules], shapes: &[PartialShape], operands: usize, counts: &mut [usize; 2]) {
+    for list in product(&vec![shapes.to_vec(); operands]) {
+        let operands: Vec<OperandType> =
+            list.iter().enumerate().map(|(k, shape)| operand(k, shape)).collect();
+        for rules in rules {
+            compare(&elementwise(rules, operands.clone()), counts);
+        }
+    }
+}
+
+#[test]
+fn every_small_signature_is_inferred_alike() {
+    let mut counts = [0; 2];
+    let matrices = shapes(&["0", "1", "3", "?", "..2", "2.."], 2);
+    let vectors = shapes(&LENGTHS, 1);
+
+    let mut rules = vec![Rules::None, Rules::Numpy];
+    rules.extend(
+        [None, Some(-2), Some(-1), Some(0), Some(1), Some(2), Some(3)].map(|axis| Rules::Pdpd { axis }),
+    );
+    compare_all(&rules, &matrices, 2, &mut counts);
+    compare_all(&rules, &vectors, 2, &mut counts);
+
+    compare_all(&[Rules::None, Rules::Numpy], &vectors, 3, &mut counts);
+
+    let lists: [Option<&[i64]>; 8] =
+        [None, Some(&[]), Some(&[0]), Some(&[1]), Some(&[-1]), Some(&[2]), Some(&[0, 1]), Some(&[1, 0])];
+    let rules = lists.map(|list| Rules::Xla { broadcast_dimensions: list.map(<[i64]>::to_vec) });
+    compare_all(&rules, &ranked(&matrices), 2, &mut counts);
+
+    for set in [RuleSet::Numpy, RuleSet::Bidirectional] {
+        for (a, target) in matrices.iter().flat_map(|a| matrices.iter().map(move |target| (a, target))) {
+            let asked = Asked::TargetShape(target.clone());
+            compare(&Signature::new(Rules::from(set), asked, vec![operand(0, a)]).unwrap(), &mut counts);
+        }
+    }
+    assert_eq!(counts, [0, 0], "inferred and refused signatures");
+}
+
+#[test]
+fn flags_are_inferred_alike() {
+    let mut counts = [0; 2];
+    let vectors = ranked(&shapes(&LENGTHS, 1));
+    let flagged: Vec<(PartialShape, Vec<bool>)> = vectors
+        .iter()
+        .flat_map(|shape| {
+            product(&vec![vec![false, true]; shape.rank().unwrap()])
+                .into_iter()
+                .map(move |flags| (shape.clone(), flags))
+        })
+        .collect();
+    for list in product(&vec![flagged; 2]) {
+        let flagged = |(k, (shape, flags)): (usize, &(PartialShape, Vec<bool>))| {
+            operand(k, shape).with_broadcastable(flags.clone()).unwrap()
+        };
+        let operands = list.iter().enumerate().map(flagged).collect();
+        compare(&elementwise(&Rules::Theano, operands), &mut counts);
+    }
+    assert_eq!(counts, [0, 0], "inferred and refused signatures");
+}
