@@ -2,12 +2,13 @@
 //! case files and for the protocol.
 
 use crate::lint::shortened;
-use crate::literal::{Literal, Reading};
-use crate::raw::{Natural, RawExpression, RawOperand};
+use crate::literal::{Literal, Reading, whole};
+use crate::raw::{Natural, RawExpression, RawLength, RawOperand, RawOperandType, RawShape};
 use crate::request::Malformed;
+use crate::signature::INFER;
 use crate::{
-    Attribute, DType, Data, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules,
-    Shape, Tensor,
+    Accepts, Asked, Attribute, DType, Data, Expression, Function, Inference, Length, Operand, OperandType,
+    Operation, OperationKind, PartialShape, Request, RuleSet, Rules, Shape, Signature, Tensor,
 };
 use std::collections::HashMap;
 
@@ -15,12 +16,12 @@ use std::collections::HashMap;
 pub const MAX_EXPRESSION_DEPTH: usize = 100;
 
 /// The parts of a request, not yet validated.
-pub(crate) struct Parts {
+pub(crate) struct Parts<S = Vec<Natural>> {
     pub(crate) rules: RuleSet,
     pub(crate) operation: Option<String>,
     pub(crate) expression: Option<RawExpression>,
     pub(crate) wrt: Option<String>,
-    pub(crate) target_shape: Option<Vec<Natural>>,
+    pub(crate) target_shape: Option<S>,
     pub(crate) axis: Option<i64>,
     pub(crate) broadcast_dimensions: Option<Vec<i64>>,
 }
@@ -40,7 +41,7 @@ pub(crate) fn request(parts: Parts, operands: Vec<Operand>) -> Result<Request, V
     }
 }
 
-fn rules(parts: &Parts, errors: &mut Vec<Malformed>) -> Rules {
+fn rules<S>(parts: &Parts<S>, errors: &mut Vec<Malformed>) -> Rules {
     let set = parts.rules;
     let given = [
         (Attribute::Axis, parts.axis.is_some()),
@@ -65,7 +66,8 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
             Some(kind) => kind,
             None => {
                 let all = OperationKind::ALL.map(OperationKind::name).join(" ");
-                errors.push(Malformed::new("operation", format!("`{name}`"), format!("one of {all}")));
+                let expected = format!("one of {all} {INFER}");
+                errors.push(Malformed::new("operation", format!("`{name}`"), expected));
                 return None;
             }
         },
@@ -106,6 +108,197 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
         }
     };
     Some(Operation::Gradient { expression: expression?, wrt: wrt? })
+}
+
+/// Builds a signature, or reports everything that is wrong with it.
+pub(crate) fn signature(
+    parts: Parts<RawShape>,
+    operands: Vec<OperandType>,
+    spelling: Spelling,
+) -> Result<Signature, Vec<Malformed>> {
+    let mut errors = Vec::new();
+    let names = Names::new(operands.iter().map(OperandType::name));
+    names.repeated(&mut errors);
+    let rules = rules(&parts, &mut errors);
+    if parts.wrt.is_some() {
+        let found = format!("`wrt` with the operation `{INFER}`");
+        errors.push(Malformed::new("wrt", found, "no such field: a gradient has no inference (INFER-1)"));
+    }
+    let asked = match (&parts.expression, &parts.target_shape) {
+        (Some(raw), None) => {
+            expression(raw, &names, &mut "expression".to_owned(), 0, &mut errors).map(Asked::Expression)
+        }
+        (None, Some(raw)) => {
+            partial_shape(raw, "target_shape", spelling, &mut errors).map(Asked::TargetShape)
+        }
+        (Some(_), Some(_)) => {
+            errors.push(Malformed::new(
+                "target_shape",
+                "both `expression` and `target_shape`",
+                "one of them",
+            ));
+            None
+        }
+        (None, None) => {
+            let found = "neither `expression` nor `target_shape`";
+            errors.push(Malformed::new("expression", found, format!("one of them for `{INFER}`")));
+            None
+        }
+    };
+    match asked {
+        Some(asked) if errors.is_empty() => {
+            Signature::new(rules, asked, operands).map_err(|error| vec![placed(error, &names)])
+        }
+        _ => Err(errors),
+    }
+}
+
+/// Which spellings of a length are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// One for each length: in case files.
+    Canonical,
+    /// All, with integers as strings too: in the protocol.
+    Any,
+}
+
+/// What is known of a shape.
+pub(crate) fn partial_shape(
+    raw: &RawShape,
+    field: &str,
+    spelling: Spelling,
+    errors: &mut Vec<Malformed>,
+) -> Option<PartialShape> {
+    let lengths = match raw {
+        RawShape::Lengths(lengths) => lengths,
+        RawShape::Text(text) if text == "..." => return Some(PartialShape::Unranked),
+        RawShape::Text(text) => {
+            let found = format!("`{}`", shortened(text));
+            errors.push(Malformed::new(field, found, "a list of lengths, or \"...\" for an unknown rank"));
+            return None;
+        }
+    };
+    let read = |(place, raw): (usize, &RawLength)| {
+        let length = length(raw, spelling);
+        length
+            .map_err(|(found, expected)| {
+                if errors.len() < MAX_VALUE_ERRORS {
+                    errors.push(Malformed::new(format!("{field}[{place}]"), found, expected));
+                }
+            })
+            .ok()
+    };
+    // Each wrong length is reported, so all are read.
+    let read: Vec<Option<Length>> = lengths.iter().enumerate().map(read).collect();
+    read.into_iter().collect::<Option<Vec<Length>>>().map(PartialShape::Ranked)
+}
+
+fn length(raw: &RawLength, spelling: Spelling) -> Result<Length, (String, &'static str)> {
+    const EXPECTED: &str = "an integer, 0 or more, \"?\", or bounds such as {min: 1, max: 3}";
+    let bounds = match raw {
+        RawLength::Literal(Literal::Text(text)) if text == "?" => return Ok(Length::UNKNOWN),
+        RawLength::Literal(literal) => {
+            return natural(literal, spelling).map(Length::exactly).ok_or((literal.to_string(), EXPECTED));
+        }
+        RawLength::Bounds(bounds) => bounds,
+    };
+    let bound = |name: &str| match bounds.get(name) {
+        Some(literal) => match natural(literal, spelling) {
+            Some(number) => Ok(Some(number)),
+            None => Err((format!("{name}: {literal}"), "an integer, 0 or more")),
+        },
+        None => Ok(None),
+    };
+    let (min, max) = (bound("min")?, bound("max")?);
+    if spelling == Spelling::Canonical {
+        check_canonical(bounds.keys(), min, max)?;
+    }
+    Length::bounded(min.unwrap_or(0), max).ok_or_else(|| {
+        let found = format!("bounds from {} to {}", min.unwrap_or(0), max.unwrap_or(0));
+        (found, "a `max` that is not below `min`")
+    })
+}
+
+/// In a case file, a length is written in one way only.
+fn check_canonical<'a>(
+    mut names: impl Iterator<Item = &'a String>,
+    min: Option<usize>,
+    max: Option<usize>,
+) -> Result<(), (String, &'static str)> {
+    if let Some(name) = names.find(|name| !["min", "max"].contains(&name.as_str())) {
+        return Err((format!("the field `{}`", shortened(name)), "`min` or `max`"));
+    }
+    match (min, max) {
+        (None, None) => Err(("bounds without `min` and `max`".into(), "\"?\" for an unknown length")),
+        (Some(0), _) => Err(("`min: 0`".into(), "no `min`: a length is 0 or more")),
+        (Some(min), Some(max)) if min == max => {
+            Err((format!("bounds from {min} to {max}"), "the number instead of equal bounds"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn natural(literal: &Literal, spelling: Spelling) -> Option<usize> {
+    match (literal, spelling) {
+        (Literal::Int(value), _) => usize::try_from(*value).ok(),
+        (Literal::Text(text), Spelling::Any) => whole(text).and_then(|value| usize::try_from(value).ok()),
+        (Literal::Bool(_) | Literal::Float(_) | Literal::Text(_), _) => None,
+    }
+}
+
+/// The operand of a signature at `field`.
+pub(crate) fn operand_type(
+    raw: RawOperandType,
+    field: &str,
+    spelling: Spelling,
+    errors: &mut Vec<Malformed>,
+) -> Option<OperandType> {
+    let before = errors.len();
+    let dtype = dtype(&raw.dtype, &format!("{field}.dtype"), errors);
+    let shape = partial_shape(&raw.shape, &format!("{field}.shape"), spelling, errors);
+    let made = OperandType::new(raw.name, dtype?, shape?);
+    let flagged = made.and_then(|operand| match raw.broadcastable {
+        Some(flags) => operand.with_broadcastable(flags),
+        None => Ok(operand),
+    });
+    match flagged {
+        Ok(operand) => (errors.len() == before).then_some(operand),
+        Err(error) => {
+            let error = short(error);
+            errors.push(Malformed { place: below(&error.place, field), ..error });
+            None
+        }
+    }
+}
+
+/// What is known of a result, with its fields at `field`.
+pub(crate) fn inference(
+    parts: (&str, &RawShape, Option<&str>, Option<Vec<bool>>),
+    field: &str,
+    spelling: Spelling,
+    errors: &mut Vec<Malformed>,
+) -> Option<Inference> {
+    let (name, raw, accepted, broadcastable) = parts;
+    let before = errors.len();
+    let dtype = dtype(name, &format!("{field}.dtype"), errors);
+    let shape = partial_shape(raw, &format!("{field}.shape"), spelling, errors);
+    let accepts = accepted.and_then(|name| {
+        let found = Accepts::ALL.into_iter().find(|accepts| accepts.name() == name);
+        if found.is_none() {
+            let all = Accepts::ALL.map(Accepts::name).join(" or ");
+            errors.push(Malformed::new(format!("{field}.accepts"), format!("`{}`", shortened(name)), all));
+        }
+        found
+    });
+    let (dtype, shape) = (dtype?, shape?);
+    if let Some(flags) = &broadcastable
+        && shape.rank() != Some(flags.len())
+    {
+        let found = format!("{} for shape {shape}", counted(flags.len(), "flag"));
+        let expected = shape.rank().map_or_else(|| "no flags".to_owned(), |rank| rank.to_string());
+        errors.push(Malformed::new(format!("{field}.broadcastable"), found, expected));
+    }
+    (errors.len() == before).then_some(Inference { dtype, shape, accepts, broadcastable })
 }
 
 /// The names of operands with their positions.

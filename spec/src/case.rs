@@ -1,12 +1,13 @@
 //! A case: a request with its required outcome, the clause that it tests, and the origin of its values.
 
-use crate::{Convention, Nature, RefusalKind, Request, Tensor, clauses};
+use crate::{Convention, Inference, Nature, RefusalKind, Request, Signature, Tensor, clauses};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// One case of the suite.
+/// One case of the suite: of a request and its result, or of a signature and what is inferred from it
+/// ([`InferenceCase`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
+pub struct Case<R = Request, T = ExpectedResult> {
     /// Unique in the suite and never changed: `[a-z0-9/-]`.
     pub id: String,
     /// One sentence: what would go wrong, or what must hold.
@@ -22,16 +23,19 @@ pub struct Case {
     /// Where its expected values come from.
     pub origin: Origin,
     /// The request.
-    pub request: Request,
+    pub request: R,
     /// The required outcome.
-    pub expectation: Expectation,
+    pub expectation: Expectation<T>,
     /// An erratum, a decision, the arithmetic.
     pub note: Option<String>,
     /// Where it is in its file.
     pub location: Location,
 }
 
-impl Case {
+/// A case of the operation `infer`.
+pub type InferenceCase = Case<Signature, Inference>;
+
+impl<R, T> Case<R, T> {
     /// Why it holds: the nature of its clause, unless it tests a convention.
     pub fn nature(&self) -> Nature {
         nature(&self.clause, self.convention)
@@ -117,9 +121,9 @@ impl fmt::Display for Origin {
 
 /// The required outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expectation {
+pub enum Expectation<T = ExpectedResult> {
     /// The request is accepted, with this result.
-    Result(ExpectedResult),
+    Result(T),
     /// The request is refused.
     Refusal(ExpectedRefusal),
 }

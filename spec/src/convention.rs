@@ -1,7 +1,7 @@
 //! Conventions: points on which real systems differ, and which the suite decided so that a case has one
 //! answer. Also the nature of a clause or case: a rule, arithmetic, or a convention.
 
-use crate::{Expectation, OperationKind, RefusalKind, Request};
+use crate::{Asked, Expectation, Inference, OperationKind, RefusalKind, Request, Signature};
 use std::fmt;
 use std::str::FromStr;
 
@@ -59,7 +59,8 @@ impl Convention {
     /// [`Convention::GradientTies`] and [`Convention::ZeroSigns`] depend on values: a case file states them.
     pub fn of(clause: &str, request: &Request, expectation: &Expectation) -> Option<Convention> {
         if let Expectation::Refusal(refusal) = expectation
-            && let Some(convention) = refusal.kind.and_then(|kind| Convention::of_kind(kind, request))
+            && let Some(kind) = refusal.kind
+            && let Some(convention) = Convention::of_kind(kind, request.operation().kind())
         {
             return Some(convention);
         }
@@ -69,11 +70,32 @@ impl Convention {
         request.has_unused_operand().then_some(Convention::UnusedOperands)
     }
 
+    /// The convention that a case of the operation `infer` tests, as far as it shows.
+    pub fn of_inference(
+        clause: &str,
+        signature: &Signature,
+        expectation: &Expectation<Inference>,
+    ) -> Option<Convention> {
+        let operation = match signature.asked() {
+            Asked::Expression(_) => OperationKind::Elementwise,
+            Asked::TargetShape(_) => OperationKind::Broadcast,
+        };
+        if let Expectation::Refusal(refusal) = expectation
+            && let Some(convention) = refusal.kind.and_then(|kind| Convention::of_kind(kind, operation))
+        {
+            return Some(convention);
+        }
+        if clause == "INFER-11" {
+            return Some(Convention::RefusalOrder);
+        }
+        signature.has_unused_operand().then_some(Convention::UnusedOperands)
+    }
+
     /// The convention that a refusal of this kind follows; `None` if the rule set itself demands it.
-    fn of_kind(kind: RefusalKind, request: &Request) -> Option<Convention> {
+    fn of_kind(kind: RefusalKind, operation: OperationKind) -> Option<Convention> {
         match kind {
             RefusalKind::DTypeMismatch => Some(Convention::SeparateDtypes),
-            RefusalKind::UnsupportedFunction => Some(match request.operation().kind() {
+            RefusalKind::UnsupportedFunction => Some(match operation {
                 OperationKind::Gradient => Convention::GradientRefusals,
                 OperationKind::Elementwise | OperationKind::Broadcast => Convention::UndefinedFunctions,
             }),

@@ -1,13 +1,16 @@
 //! Converts a node of a case file to a case or a sweep, and collects all errors in it.
 
-use crate::assemble::{self, Parts};
+use crate::assemble::{self, Parts, Spelling};
 use crate::error::LoadError;
 use crate::lint::message;
-use crate::raw::{RawCase, RawSource, RawSweep, StrictOperand};
+use crate::raw::{RawCase, RawSource, RawSweep, StrictOperand, StrictOperandType};
 use crate::read::read;
 use crate::request::Malformed;
 use crate::tree::{Kind, Node};
-use crate::{Case, Convention, DType, Location, Operand, Origin, RuleSet, Source, Sweep, clauses, examples};
+use crate::{
+    Case, Convention, DType, Expectation, InferenceCase, Location, Origin, RuleSet, Source, Sweep, clauses,
+    examples,
+};
 use serde::Deserialize;
 
 /// The keys of the five documents.
@@ -235,7 +238,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn check_operands(&mut self) -> Option<Vec<Operand>> {
+    /// Reads each operand by `read`, which gets its node and its field.
+    fn check_operands<T>(
+        &mut self,
+        read: impl Fn(&mut Self, &'a Node, &str, &mut Vec<Malformed>) -> Option<T>,
+    ) -> Option<Vec<T>> {
         self.required("operands", self.node.get("operands"))?;
         let nodes = self.items("operands");
         if nodes.is_empty() {
@@ -245,10 +252,8 @@ impl<'a> Reader<'a> {
         let mut operands = Vec::new();
         let mut complete = true;
         for (place, node) in nodes.iter().enumerate() {
-            let field = format!("operands[{place}]");
             let mut errors = Vec::new();
-            let raw = self.read::<StrictOperand>(node, &field);
-            let operand = raw.and_then(|raw| assemble::operand(raw.into(), &field, &mut errors));
+            let operand = read(self, node, &format!("operands[{place}]"), &mut errors);
             self.malformed(errors);
             complete &= operand.is_some();
             operands.extend(operand);
@@ -258,7 +263,47 @@ impl<'a> Reader<'a> {
 
     /// The case at this node, or its errors.
     pub(crate) fn case(&mut self, default_rules: Option<RuleSet>) -> Option<Case> {
-        let raw: RawCase = self.read(self.node, "")?;
+        self.case_of(
+            default_rules,
+            |reader, parts| {
+                let operands = reader.check_operands(|reader, node, field, errors| {
+                    let raw = reader.read::<StrictOperand>(node, field)?;
+                    assemble::operand(raw.into(), field, errors)
+                });
+                let parts = parts?;
+                assemble::request(parts, operands?).map_err(|errors| reader.malformed(errors)).ok()
+            },
+            Self::expectation,
+            Convention::of,
+        )
+    }
+
+    /// The case of the operation `infer` at this node, or its errors.
+    pub(crate) fn inference(&mut self, default_rules: Option<RuleSet>) -> Option<InferenceCase> {
+        self.case_of(
+            default_rules,
+            |reader, parts| {
+                let operands = reader.check_operands(|reader, node, field, errors| {
+                    let raw = reader.read::<StrictOperandType>(node, field)?;
+                    assemble::operand_type(raw.into(), field, Spelling::Canonical, errors)
+                });
+                let signature = assemble::signature(parts?, operands?, Spelling::Canonical);
+                signature.map_err(|errors| reader.malformed(errors)).ok()
+            },
+            Self::inferred,
+            Convention::of_inference,
+        )
+    }
+
+    /// A case whose request, expectation and convention are made by the functions given.
+    fn case_of<S: Deserialize<'a>, R, T>(
+        &mut self,
+        default_rules: Option<RuleSet>,
+        request: impl FnOnce(&mut Self, Option<Parts<S>>) -> Option<R>,
+        expectation: impl FnOnce(&mut Self, Option<&R>) -> Option<Expectation<T>>,
+        convention_of: impl FnOnce(&str, &R, &Expectation<T>) -> Option<Convention>,
+    ) -> Option<Case<R, T>> {
+        let raw: RawCase<S> = self.read(self.node, "")?;
         let id = self.check_id(raw.id);
         let title = self.check_title(raw.title);
         let clause = self.check_clause(raw.clause);
@@ -268,20 +313,17 @@ impl<'a> Reader<'a> {
         let origin = self.check_origin(raw.origin);
         let rules = self.check_rules(raw.rules, default_rules);
         self.check_retyped_from(raw.retyped_from.as_deref());
-        let operands = self.check_operands();
-        let request = rules.zip(operands).and_then(|(rules, operands)| {
-            let parts = Parts {
-                rules,
-                operation: raw.operation,
-                expression: raw.expression,
-                wrt: raw.wrt,
-                target_shape: raw.target_shape,
-                axis: raw.axis,
-                broadcast_dimensions: raw.broadcast_dimensions,
-            };
-            assemble::request(parts, operands).map_err(|errors| self.malformed(errors)).ok()
+        let parts = rules.map(|rules| Parts {
+            rules,
+            operation: raw.operation,
+            expression: raw.expression,
+            wrt: raw.wrt,
+            target_shape: raw.target_shape,
+            axis: raw.axis,
+            broadcast_dimensions: raw.broadcast_dimensions,
         });
-        let expectation = self.expectation(request.as_ref());
+        let request = request(self, parts);
+        let expectation = expectation(self, request.as_ref());
         if !self.errors.is_empty() {
             return None;
         }
@@ -289,7 +331,7 @@ impl<'a> Reader<'a> {
         Some(Case {
             id: id?,
             title: title?,
-            convention: convention.or_else(|| Convention::of(&clause, &request, &expectation)),
+            convention: convention.or_else(|| convention_of(&clause, &request, &expectation)),
             clause,
             examples,
             sources,

@@ -1,12 +1,12 @@
 //! Converts the `result` or `refusal` of a case to the required outcome, and collects all errors in it.
 
-use crate::assemble::{self, Names, counted};
+use crate::assemble::{self, Names, Spelling, counted};
 use crate::convert::Reader;
 use crate::literal::Reading;
-use crate::raw::{NameOrPlace, Natural, RawRefusal, RawResult};
+use crate::raw::{NameOrPlace, Natural, RawInferred, RawRefusal, RawResult};
 use crate::{
-    Attribute, DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Function, Operand, Operation,
-    RefusalKind, Request, Tensor,
+    Asked, Attribute, DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Function, Inference,
+    Operand, OperandType, Operation, PartialShape, RefusalKind, Request, Signature, Tensor,
 };
 
 /// The largest N in `tolerance: {ulp: N}`.
@@ -15,6 +15,10 @@ pub const MAX_TOLERANCE_ULP: u32 = 1000;
 impl Reader<'_> {
     /// The required outcome: exactly one of `result` and `refusal`.
     pub(crate) fn expectation(&mut self, request: Option<&Request>) -> Option<Expectation> {
+        if self.node.get("inferred").is_some() {
+            self.error("inferred", "`inferred` without the operation `infer`", "`result` or `refusal`");
+            return None;
+        }
         match (self.node.get("result"), self.node.get("refusal")) {
             (Some(result), None) => {
                 let raw = self.read::<RawResult>(result, "result")?;
@@ -22,7 +26,7 @@ impl Reader<'_> {
             }
             (None, Some(refusal)) => {
                 let raw = self.read::<RawRefusal>(refusal, "refusal")?;
-                self.refusal(&raw, request).map(Expectation::Refusal)
+                self.refusal(&raw, request.map(Ranks::of_request)).map(Expectation::Refusal)
             }
             (Some(_), Some(_)) => {
                 self.error("refusal", "both `result` and `refusal`", "exactly one of them");
@@ -30,6 +34,42 @@ impl Reader<'_> {
             }
             (None, None) => {
                 self.error("", "neither `result` nor `refusal`", "exactly one of them");
+                None
+            }
+        }
+    }
+
+    /// The required answer of the operation `infer`: exactly one of `inferred` and `refusal`.
+    pub(crate) fn inferred(&mut self, signature: Option<&Signature>) -> Option<Expectation<Inference>> {
+        if self.node.get("result").is_some() {
+            self.error("result", "`result` with the operation `infer`", "`inferred` or `refusal`");
+            return None;
+        }
+        match (self.node.get("inferred"), self.node.get("refusal")) {
+            (Some(inferred), None) => {
+                let raw = self.read::<RawInferred>(inferred, "inferred")?;
+                let flags = raw.broadcastable.is_some();
+                let parts = (raw.dtype.as_str(), &raw.shape, Some(raw.accepts.as_str()), raw.broadcastable);
+                let mut errors = Vec::new();
+                let inference = assemble::inference(parts, "inferred", Spelling::Canonical, &mut errors);
+                self.malformed(errors);
+                let set = signature?.rules().set();
+                if flags && !set.has_attribute(Attribute::Broadcastable) {
+                    let field = "inferred.broadcastable";
+                    self.malformed(vec![Attribute::Broadcastable.misplaced(set, field)]);
+                }
+                inference.map(Expectation::Result)
+            }
+            (None, Some(refusal)) => {
+                let raw = self.read::<RawRefusal>(refusal, "refusal")?;
+                self.refusal(&raw, signature.map(Ranks::of_signature)).map(Expectation::Refusal)
+            }
+            (Some(_), Some(_)) => {
+                self.error("refusal", "both `inferred` and `refusal`", "exactly one of them");
+                None
+            }
+            (None, None) => {
+                self.error("", "neither `inferred` nor `refusal`", "exactly one of them");
                 None
             }
         }
@@ -128,7 +168,7 @@ impl Reader<'_> {
         false
     }
 
-    fn refusal(&mut self, raw: &RawRefusal, request: Option<&Request>) -> Option<ExpectedRefusal> {
+    fn refusal(&mut self, raw: &RawRefusal, ranks: Option<Ranks<'_>>) -> Option<ExpectedRefusal> {
         let kind = match raw.kind.as_str() {
             "any" => None,
             name => match name.parse::<RefusalKind>() {
@@ -152,17 +192,17 @@ impl Reader<'_> {
         };
         foreign("axis", raw.axis.is_some(), kind.is_some_and(RefusalKind::has_axis));
         foreign("operand", raw.operand.is_some(), kind.is_some_and(RefusalKind::has_operand));
-        let request = request?;
-        let operand = raw.operand.as_ref().and_then(|operand| self.refused_operand(operand, request));
-        let axis = raw.axis.and_then(|axis| self.refused_axis(axis, operand, request));
+        let ranks = ranks?;
+        let operand = raw.operand.as_ref().and_then(|operand| self.refused_operand(operand, &ranks));
+        let axis = raw.axis.and_then(|axis| self.refused_axis(axis, operand, &ranks));
         Some(ExpectedRefusal { kind, axis, operand })
     }
 
-    fn refused_operand(&mut self, operand: &NameOrPlace, request: &Request) -> Option<usize> {
-        let count = request.operands().len();
+    fn refused_operand(&mut self, operand: &NameOrPlace, ranks: &Ranks<'_>) -> Option<usize> {
+        let count = ranks.operands.len();
         match operand {
             NameOrPlace::Name(name) => {
-                let names = Names::new(request.names());
+                let names = Names::new(ranks.operands.iter().map(|(name, _)| *name));
                 let mut errors = Vec::new();
                 let place = names.place(name, "refusal.operand", &mut errors);
                 self.malformed(errors);
@@ -182,20 +222,44 @@ impl Reader<'_> {
         }
     }
 
-    fn refused_axis(&mut self, axis: Natural, operand: Option<usize>, request: &Request) -> Option<usize> {
-        let target = match request.operation() {
-            Operation::Broadcast { target_shape } => target_shape.rank(),
-            Operation::Elementwise { .. } | Operation::Gradient { .. } => 0,
-        };
+    fn refused_axis(&mut self, axis: Natural, operand: Option<usize>, ranks: &Ranks<'_>) -> Option<usize> {
         let rank = match operand {
-            Some(place) => request.operands()[place].rank(),
-            None => request.operands().iter().map(Operand::rank).fold(target, usize::max),
+            Some(place) => ranks.operands[place].1,
+            None => ranks.operands.iter().map(|(_, rank)| *rank).fold(ranks.target, usize::max),
         };
         let found = usize::try_from(axis.0).ok().filter(|&axis| axis < rank);
         if found.is_none() {
             self.error("refusal.axis", axis.0.to_string(), format!("an axis below the rank {rank}"));
         }
         found
+    }
+}
+
+/// What a refusal may refer to: the operands with their ranks, and the rank of the target. An unknown rank
+/// counts as 0: with it, a refusal has no axis.
+struct Ranks<'a> {
+    operands: Vec<(&'a str, usize)>,
+    target: usize,
+}
+
+impl<'a> Ranks<'a> {
+    fn of_request(request: &'a Request) -> Ranks<'a> {
+        let target = match request.operation() {
+            Operation::Broadcast { target_shape } => target_shape.rank(),
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => 0,
+        };
+        let operand = |operand: &'a Operand| (operand.name(), operand.rank());
+        Ranks { operands: request.operands().iter().map(operand).collect(), target }
+    }
+
+    fn of_signature(signature: &'a Signature) -> Ranks<'a> {
+        let rank = |shape: &PartialShape| shape.rank().unwrap_or(0);
+        let target = match signature.asked() {
+            Asked::TargetShape(target) => rank(target),
+            Asked::Expression(_) => 0,
+        };
+        let operand = |operand: &'a OperandType| (operand.name(), rank(operand.shape()));
+        Ranks { operands: signature.operands().iter().map(operand).collect(), target }
     }
 }
 

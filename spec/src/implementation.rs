@@ -1,9 +1,11 @@
 //! What an implementation supports, and the trait of everything that answers requests.
 
 use crate::{
-    Convention, DType, Function, Operand, Operation, OperationKind, Outcome, Request, RuleSet, Scalar, Shape,
+    Asked, Convention, DType, Expression, Function, Inference, Length, Operand, OperandType, Operation,
+    OperationKind, Outcome, PartialShape, Request, RuleSet, Scalar, Shape, Signature,
 };
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The default size limit of an implementation, in elements of the result: 2^28 (clause G-1).
 pub const DEFAULT_MAX_ELEMENTS: usize = 1 << 28;
@@ -33,6 +35,10 @@ pub struct Capabilities {
     pub operations: Vec<OperationKind>,
     /// Whether strided views are supported as operands.
     pub strided: bool,
+    /// Whether it answers the operation `infer` ([`Implementation::infer`]).
+    pub infer: bool,
+    /// What may be unknown of a shape before the run.
+    pub unknown: Vec<Unknown>,
     /// The functions.
     pub functions: Vec<Function>,
     /// The dtypes of operands.
@@ -73,12 +79,15 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Everything that the format can express, with the default size limit and no convention.
+    /// Everything that can be asked of a run, with the default size limit and no convention; nothing that can
+    /// be asked before a run.
     pub fn all() -> Capabilities {
         Capabilities {
             rules: RuleSet::ALL.to_vec(),
             operations: OperationKind::ALL.to_vec(),
             strided: true,
+            infer: false,
+            unknown: Vec::new(),
             functions: Function::ALL.to_vec(),
             dtypes: DType::ALL.to_vec(),
             function_dtypes: BTreeMap::new(),
@@ -146,8 +155,62 @@ impl Capabilities {
             self.covers_rank(target_shape.rank())?;
             self.covers_size(target_shape)?;
         }
-        self.covers_order(request)?;
-        self.covers_calls(request)
+        let Some(expression) = request.operation().expression() else { return Ok(()) };
+        let operands = request.operands();
+        self.covers_order(rules, expression, operands.len())?;
+        self.covers_calls(rules, expression, |operand| operands[operand].dtype())
+    }
+
+    /// Whether a signature is supported, as far as it shows.
+    ///
+    /// # Errors
+    /// The first thing that is not supported, as for [`Capabilities::covers`].
+    pub fn covers_signature(&self, signature: &Signature) -> Result<(), String> {
+        if !self.infer {
+            return Err("no infer".into());
+        }
+        let rules = signature.rules().set();
+        if !self.rules.contains(&rules) {
+            return Err(format!("no rule set {rules}"));
+        }
+        let operation = match signature.asked() {
+            Asked::Expression(_) => OperationKind::Elementwise,
+            Asked::TargetShape(_) => OperationKind::Broadcast,
+        };
+        if !self.has_operation(rules, operation) {
+            return Err(format!("no {operation} under {rules}"));
+        }
+        let operands = signature.operands();
+        if let Some(operand) = operands.iter().find(|operand| !self.dtypes.contains(&operand.dtype())) {
+            return Err(format!("no {}", operand.dtype()));
+        }
+        let unknown =
+            signature.shapes().flat_map(Unknown::of).find(|unknown| !self.unknown.contains(unknown));
+        if let Some(unknown) = unknown {
+            return Err(format!("no {}", unknown.described()));
+        }
+        for shape in signature.shapes() {
+            shape.rank().map_or(Ok(()), |rank| self.covers_rank(rank))?;
+            shape.known().map_or(Ok(()), |shape| self.covers_size(&shape))?;
+        }
+        self.covers_number(operands.len())?;
+        let rank = |operand: &OperandType| operand.shape().rank();
+        if self.equal_ranks && operands.iter().any(|operand| rank(operand) != rank(&operands[0])) {
+            return Err("no operands of different ranks".into());
+        }
+        if !self.unused_operands && signature.has_unused_operand() {
+            return Err("no unused operands".into());
+        }
+        let Asked::Expression(expression) = signature.asked() else { return Ok(()) };
+        self.covers_order(rules, expression, operands.len())?;
+        self.covers_calls(rules, expression, |operand| operands[operand].dtype())
+    }
+
+    fn covers_number(&self, operands: usize) -> Result<(), String> {
+        match self.max_operands {
+            Some(most) if operands > most => Err(format!("no more than {}", counted(most, "operand"))),
+            _ => Ok(()),
+        }
     }
 
     fn covers_operand(&self, operand: &Operand) -> Result<(), String> {
@@ -167,9 +230,7 @@ impl Capabilities {
 
     fn covers_operands_together(&self, request: &Request) -> Result<(), String> {
         let operands = request.operands();
-        if let Some(most) = self.max_operands.filter(|&most| operands.len() > most) {
-            return Err(format!("no more than {}", counted(most, "operand")));
-        }
+        self.covers_number(operands.len())?;
         if self.equal_ranks && operands.iter().any(|operand| operand.rank() != operands[0].rank()) {
             return Err("no operands of different ranks".into());
         }
@@ -179,14 +240,13 @@ impl Capabilities {
         Ok(())
     }
 
-    fn covers_order(&self, request: &Request) -> Result<(), String> {
-        if !self.ordered_operands || request.rules().set() != RuleSet::Pdpd {
+    fn covers_order(&self, rules: RuleSet, expression: &Expression, operands: usize) -> Result<(), String> {
+        if !self.ordered_operands || rules != RuleSet::Pdpd {
             return Ok(());
         }
-        if request.operands().len() > 2 {
+        if operands > 2 {
             return Err("no third operand under pdpd".into());
         }
-        let Some(expression) = request.operation().expression() else { return Ok(()) };
         // The operand whose shape a part of the expression has.
         let call = |_: Function, arguments: &[usize]| match arguments {
             [0, 1] => Ok(0),
@@ -196,14 +256,16 @@ impl Capabilities {
         expression.try_values(|operand| operand, call).map(|_| ())
     }
 
-    fn covers_calls(&self, request: &Request) -> Result<(), String> {
-        let Some(expression) = request.operation().expression() else { return Ok(()) };
+    fn covers_calls(
+        &self,
+        rules: RuleSet,
+        expression: &Expression,
+        dtype_of: impl Fn(usize) -> DType,
+    ) -> Result<(), String> {
         if let Some(most) = self.max_calls.filter(|&most| expression.calls().count() > most) {
             return Err(format!("no more than {}", counted(most, "call")));
         }
-        let rules = request.rules().set();
         let rule_functions = self.rule_functions.get(&rules);
-        let dtype_of = |operand: usize| request.operands()[operand].dtype();
         let call = |function: Function, arguments: &[DType]| {
             if !self.functions.contains(&function) {
                 return Err(format!("no {function}"));
@@ -242,6 +304,61 @@ impl Capabilities {
     }
 }
 
+/// What may be unknown of a shape before the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unknown {
+    /// A length of which nothing is known: `?`.
+    Length,
+    /// A length with an upper bound alone: `..3`.
+    Bound,
+    /// A length with a lower bound: `1..3` or `2..`.
+    Interval,
+    /// The rank: `...`.
+    Rank,
+}
+
+impl Unknown {
+    /// Everything that may be unknown.
+    pub const ALL: [Unknown; 4] = [Unknown::Length, Unknown::Bound, Unknown::Interval, Unknown::Rank];
+
+    /// The name in the protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unknown::Length => "length",
+            Unknown::Bound => "bound",
+            Unknown::Interval => "interval",
+            Unknown::Rank => "rank",
+        }
+    }
+
+    /// What is unknown of a shape, axis by axis.
+    pub fn of(shape: &PartialShape) -> impl Iterator<Item = Unknown> {
+        let of_length = |length: &Length| match (length.number(), length.min(), length.max()) {
+            (Some(_), _, _) => None,
+            (None, 0, None) => Some(Unknown::Length),
+            (None, 0, Some(_)) => Some(Unknown::Bound),
+            (None, _, _) => Some(Unknown::Interval),
+        };
+        let rank = shape.rank().is_none().then_some(Unknown::Rank);
+        rank.into_iter().chain(shape.lengths().unwrap_or(&[]).iter().filter_map(of_length))
+    }
+
+    fn described(self) -> &'static str {
+        match self {
+            Unknown::Length => "unknown lengths",
+            Unknown::Bound => "lengths with an upper bound",
+            Unknown::Interval => "lengths with a lower bound",
+            Unknown::Rank => "unknown ranks",
+        }
+    }
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// `1 operand`, `2 operands`.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -277,6 +394,14 @@ pub trait Implementation: Sync {
 
     /// Answers one request. The runner catches a panic and counts the case as failed.
     fn run(&self, request: &Request) -> Outcome;
+
+    /// Answers the operation `infer`: what is known of the result before the run (clauses INFER-1 to
+    /// INFER-12). Asked only if [`Capabilities::infer`] is set.
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        Outcome::Skipped {
+            reason: format!("{} does not infer under {}", self.name(), signature.rules().set()),
+        }
+    }
 
     /// The preferred number of requests per call of `run_many`. More than one if batches are faster, as for a
     /// process that receives several requests before it answers the first.

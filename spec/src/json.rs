@@ -8,14 +8,16 @@
 //! it, serde_json sorts them by name. Only the command enables it: it adds four packages to a build, and the
 //! order matters to human readers alone.
 
-use crate::assemble::{self, Names, Parts};
+use crate::assemble::{self, Names, Parts, Spelling};
 use crate::expect::lower_dtype;
 use crate::lint::{message, shortened};
 use crate::literal::{Literal, Reading};
-use crate::raw::{NameOrPlace, Natural, RawRequest, wide};
+use crate::raw::{NameOrPlace, Natural, RawRequest, RawShape, RawSignature, wide};
+use crate::signature::INFER;
 use crate::{
-    Admitted, Case, CaseFile, ErrorKind, Expectation, Expression, Malformed, Node, Operand, Operation,
-    Outcome, Refusal, RefusalKind, Request, RuleSet, Rules, Scalar, Shape, Source, Success, Sweep, Tensor,
+    Admitted, Asked, Case, CaseFile, ErrorKind, Expectation, Expression, Inference, InferenceCase, Length,
+    Malformed, Node, Operand, OperandType, Operation, Outcome, PartialShape, Refusal, RefusalKind, Request,
+    RuleSet, Rules, Scalar, Shape, Signature, Source, Success, Sweep, Tensor,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -51,7 +53,7 @@ fn insert_request(map: &mut Map<String, Value>, request: &Request) {
     let operation = request.operation();
     map.insert("operation".into(), operation.kind().name().into());
     if let Some(expression) = operation.expression() {
-        map.insert("expression".into(), expression_to_value(expression, request));
+        map.insert("expression".into(), expression_to_value(expression, &request.names()));
     }
     map.insert("operands".into(), request.operands().iter().map(operand_to_value).collect());
     match operation {
@@ -63,7 +65,11 @@ fn insert_request(map: &mut Map<String, Value>, request: &Request) {
             map.insert("wrt".into(), request.operands()[*wrt].name().into());
         }
     }
-    match request.rules() {
+    insert_attributes(map, request.rules());
+}
+
+fn insert_attributes(map: &mut Map<String, Value>, rules: &Rules) {
+    match rules {
         Rules::Pdpd { axis: Some(axis) } => {
             map.insert("axis".into(), integer_to_value((*axis).into()));
         }
@@ -75,9 +81,93 @@ fn insert_request(map: &mut Map<String, Value>, request: &Request) {
     }
 }
 
-fn expression_to_value(expression: &Expression, request: &Request) -> Value {
+/// A request of the operation `infer` as the protocol writes it.
+///
+/// ```
+/// use broadcheck_spec::{Asked, DType, OperandType, PartialShape, Rules, Signature, json};
+/// let shape = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let operand = OperandType::new("a", DType::F32, shape("?x1..3"))?;
+/// let signature = Signature::new(Rules::Numpy, Asked::TargetShape(shape("...")), vec![operand])?;
+/// let text = json::signature_to_value(&signature).to_string();
+/// let operand = r#"{"name":"a","dtype":"f32","shape":["?",{"min":1,"max":3}]}"#;
+/// assert_eq!(
+///     text,
+///     format!(r#"{{"rules":"numpy","operation":"infer","operands":[{operand}],"target_shape":"..."}}"#)
+/// );
+/// assert_eq!(json::signature_from_str(&text)?, signature);
+/// # Ok::<(), broadcheck_spec::Malformed>(())
+/// ```
+pub fn signature_to_value(signature: &Signature) -> Value {
+    let mut map = Map::new();
+    map.insert("rules".into(), signature.rules().set().name().into());
+    insert_signature(&mut map, signature);
+    Value::Object(map)
+}
+
+/// The fields of a request of the operation `infer`, without its rule set.
+fn insert_signature(map: &mut Map<String, Value>, signature: &Signature) {
+    map.insert("operation".into(), INFER.into());
+    if let Asked::Expression(expression) = signature.asked() {
+        map.insert("expression".into(), expression_to_value(expression, &signature.names()));
+    }
+    map.insert("operands".into(), signature.operands().iter().map(operand_type_to_value).collect());
+    if let Asked::TargetShape(target) = signature.asked() {
+        map.insert("target_shape".into(), partial_shape_to_value(target));
+    }
+    insert_attributes(map, signature.rules());
+}
+
+fn operand_type_to_value(operand: &OperandType) -> Value {
+    let mut map = Map::new();
+    map.insert("name".into(), operand.name().into());
+    map.insert("dtype".into(), operand.dtype().name().into());
+    map.insert("shape".into(), partial_shape_to_value(operand.shape()));
+    if let Some(flags) = operand.broadcastable() {
+        map.insert("broadcastable".into(), flags.into());
+    }
+    Value::Object(map)
+}
+
+fn partial_shape_to_value(shape: &PartialShape) -> Value {
+    match shape.lengths() {
+        Some(lengths) => lengths.iter().map(|&length| partial_length_to_value(length)).collect(),
+        None => "...".into(),
+    }
+}
+
+fn partial_length_to_value(length: Length) -> Value {
+    if let Some(number) = length.number() {
+        return length_to_value(number);
+    }
+    if length == Length::UNKNOWN {
+        return "?".into();
+    }
+    let mut bounds = Map::new();
+    if length.min() != 0 {
+        bounds.insert("min".into(), length_to_value(length.min()));
+    }
+    if let Some(max) = length.max() {
+        bounds.insert("max".into(), length_to_value(max));
+    }
+    bounds.into()
+}
+
+fn inference_to_value(inference: &Inference) -> Value {
+    let mut map = Map::new();
+    map.insert("dtype".into(), inference.dtype.name().into());
+    map.insert("shape".into(), partial_shape_to_value(&inference.shape));
+    if let Some(accepts) = inference.accepts {
+        map.insert("accepts".into(), accepts.name().into());
+    }
+    if let Some(flags) = &inference.broadcastable {
+        map.insert("broadcastable".into(), flags.clone().into());
+    }
+    map.into()
+}
+
+fn expression_to_value(expression: &Expression, names: &[&str]) -> Value {
     expression.fold(|_, node, mut list: Vec<Value>| match node {
-        Node::Operand(place) => request.operands()[place].name().into(),
+        Node::Operand(place) => names[place].into(),
         Node::Call(call) => {
             list.insert(0, call.function().name().into());
             Value::Array(list)
@@ -172,10 +262,7 @@ pub fn request_from_str(text: &str) -> Result<Request, Malformed> {
 /// The first thing that is wrong with it.
 pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
     let raw: RawRequest = serde_path_to_error::deserialize(value).map_err(|error| typed(&error))?;
-    let rules: RuleSet = raw.rules.parse().map_err(|_| {
-        let expected = format!("one of {}", RuleSet::ALL.map(RuleSet::name).join(" "));
-        Malformed::new("rules", format!("`{}`", shortened(&raw.rules)), expected)
-    })?;
+    let rules = rule_set(&raw.rules)?;
     let mut errors = Vec::new();
     let mut operands = Vec::new();
     for (place, operand) in raw.operands.into_iter().enumerate() {
@@ -194,6 +281,70 @@ pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
         broadcast_dimensions: raw.broadcast_dimensions,
     };
     assemble::request(parts, operands).map_err(first)
+}
+
+fn rule_set(name: &str) -> Result<RuleSet, Malformed> {
+    name.parse().map_err(|_| {
+        let expected = format!("one of {}", RuleSet::ALL.map(RuleSet::name).join(" "));
+        Malformed::new("rules", format!("`{}`", shortened(name)), expected)
+    })
+}
+
+/// Reads a request of the operation `infer`. Unknown fields are ignored.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn signature_from_str(text: &str) -> Result<Signature, Malformed> {
+    signature_from_value(serde_json::from_str(text).map_err(|error| syntax(&error))?)
+}
+
+/// Reads a request of the operation `infer` from a parsed object. Unknown fields are ignored.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn signature_from_value(value: Value) -> Result<Signature, Malformed> {
+    let raw: RawSignature = serde_path_to_error::deserialize(value).map_err(|error| typed(&error))?;
+    let rules = rule_set(&raw.rules)?;
+    let mut errors = Vec::new();
+    let mut operands = Vec::new();
+    for (place, operand) in raw.operands.into_iter().enumerate() {
+        let field = format!("operands[{place}]");
+        operands.extend(assemble::operand_type(operand, &field, Spelling::Any, &mut errors));
+    }
+    if !errors.is_empty() {
+        return Err(first(errors));
+    }
+    let parts = Parts {
+        rules,
+        operation: None,
+        expression: raw.expression,
+        wrt: raw.wrt,
+        target_shape: raw.target_shape,
+        axis: raw.axis,
+        broadcast_dimensions: raw.broadcast_dimensions,
+    };
+    assemble::signature(parts, operands, Spelling::Any).map_err(first)
+}
+
+/// A request of the protocol: of a run, or of the operation `infer`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// A request with values.
+    Run(Request),
+    /// A request of the operation `infer`.
+    Infer(Signature),
+}
+
+/// Reads a request of the protocol of any operation. Unknown fields are ignored.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn question_from_value(value: Value) -> Result<Question, Malformed> {
+    if value.get("operation").and_then(Value::as_str) == Some(INFER) {
+        signature_from_value(value).map(Question::Infer)
+    } else {
+        request_from_value(value).map(Question::Run)
+    }
 }
 
 fn first(errors: Vec<Malformed>) -> Malformed {
@@ -217,16 +368,32 @@ fn typed(error: &serde_path_to_error::Error<serde_json::Error>) -> Malformed {
 
 /// An answer as the protocol writes it, without its `seq`.
 pub fn outcome_to_value(request: &Request, outcome: &Outcome) -> Value {
+    answer_to_value(&request.names(), outcome, |success| {
+        let mut result = tensor_to_value(&success.tensor, true);
+        insert_extras(&mut result, success.intermediate.as_ref(), success.broadcastable.as_deref());
+        ("result", result)
+    })
+}
+
+/// An answer to the operation `infer` as the protocol writes it, without its `seq`.
+pub fn inferred_to_value(signature: &Signature, outcome: &Outcome<Inference>) -> Value {
+    answer_to_value(&signature.names(), outcome, |inference| ("inferred", inference_to_value(inference)))
+}
+
+fn answer_to_value<T>(
+    names: &[&str],
+    outcome: &Outcome<T>,
+    success: impl FnOnce(&T) -> (&'static str, Value),
+) -> Value {
     match outcome {
-        Outcome::Success(success) => {
-            let mut result = tensor_to_value(&success.tensor, true);
-            insert_extras(&mut result, success.intermediate.as_ref(), success.broadcastable.as_deref());
-            json!({ "result": result })
+        Outcome::Success(answer) => {
+            let (field, value) = success(answer);
+            json!({ field: value })
         }
         Outcome::Refusal(refusal) => {
             let mut map = Map::new();
             map.insert("message".into(), refusal.message.clone().into());
-            insert_refusal(&mut map, refusal.kind, refusal.axis, refusal.operand, request);
+            insert_refusal(&mut map, refusal.kind, refusal.axis, refusal.operand, names);
             json!({ "refusal": map })
         }
         Outcome::Skipped { reason } => json!({ "skipped": { "reason": reason } }),
@@ -239,7 +406,7 @@ fn insert_refusal(
     kind: Option<RefusalKind>,
     axis: Option<usize>,
     operand: Option<usize>,
-    request: &Request,
+    names: &[&str],
 ) {
     if let Some(kind) = kind {
         map.insert("kind".into(), kind.name().into());
@@ -247,8 +414,8 @@ fn insert_refusal(
     if let Some(axis) = axis {
         map.insert("axis".into(), length_to_value(axis));
     }
-    if let Some(operand) = operand.and_then(|place| request.operands().get(place)) {
-        map.insert("operand".into(), operand.name().into());
+    if let Some(&name) = operand.and_then(|place| names.get(place)) {
+        map.insert("operand".into(), name.into());
     }
 }
 
@@ -269,6 +436,25 @@ struct AnswerResult {
     shape: Vec<Natural>,
     values: Vec<Literal>,
     intermediate: Option<AnswerIntermediate>,
+    broadcastable: Option<Vec<bool>>,
+}
+
+/// An answer to the operation `infer`.
+#[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
+struct InferAnswer {
+    inferred: Option<AnswerInferred>,
+    refusal: Option<AnswerRefusal>,
+    skipped: Option<Skipped>,
+    errored: Option<Errored>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct AnswerInferred {
+    dtype: String,
+    shape: RawShape,
+    accepts: Option<String>,
     broadcastable: Option<Vec<bool>>,
 }
 
@@ -321,29 +507,84 @@ struct Errored {
 /// assert_eq!(error.unwrap_err().to_string(), "result.values: found 1 value for shape (2), expected 2");
 /// ```
 pub fn outcome_from_str(request: &Request, text: &str) -> Result<Outcome, Malformed> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let answer: Answer = serde_path_to_error::deserialize(&mut reader).map_err(|error| typed(&error))?;
-    reader.end().map_err(|error| syntax(&error))?;
-    match answer {
-        Answer { result: Some(result), refusal: None, skipped: None, errored: None } => {
-            success(request, &result).map(Outcome::Success)
-        }
-        Answer { result: None, refusal: Some(refusal), skipped: None, errored: None } => {
-            refused(request, refusal).map(Outcome::Refusal)
-        }
-        Answer { result: None, refusal: None, skipped: Some(skipped), errored: None } => {
-            Ok(Outcome::Skipped { reason: skipped.reason.unwrap_or_default() })
-        }
-        Answer { result: None, refusal: None, skipped: None, errored: Some(errored) } => {
-            Ok(Outcome::errored(ErrorKind::Reported, errored.message.unwrap_or_default()))
-        }
-        Answer { result: None, refusal: None, skipped: None, errored: None } => Err(one_of("no outcome")),
-        Answer { .. } => Err(one_of("several outcomes")),
-    }
+    let Answer { result, refusal, skipped, errored } = answer(text)?;
+    let found = Outcomes { success: result, refusal, skipped, errored };
+    found.only("result", &request.names(), |result| success(request, &result))
 }
 
-fn one_of(found: &str) -> Malformed {
-    Malformed::new("answer", found, "exactly one of `result`, `refusal`, `skipped`, `errored`")
+/// Reads an answer to the operation `infer`. Unknown fields, including `seq`, are ignored; a length may have
+/// any spelling, such as `{"min":2,"max":2}` for 2.
+///
+/// # Errors
+/// The first thing that makes the answer invalid.
+///
+/// ```
+/// use broadcheck_spec::{Asked, DType, OperandType, Outcome, PartialShape, Rules, Signature, json};
+/// let shape = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let operand = OperandType::new("a", DType::F32, shape("?"))?;
+/// let signature = Signature::new(Rules::Numpy, Asked::TargetShape(shape("3")), vec![operand])?;
+/// let line = r#"{"seq":1,"inferred":{"dtype":"f32","shape":[{"min":3,"max":3}]}}"#;
+/// let Outcome::Success(inference) = json::inferred_from_str(&signature, line)? else { panic!() };
+/// assert_eq!(inference.shape, shape("3"));
+/// # Ok::<(), broadcheck_spec::Malformed>(())
+/// ```
+pub fn inferred_from_str(signature: &Signature, text: &str) -> Result<Outcome<Inference>, Malformed> {
+    let InferAnswer { inferred, refusal, skipped, errored } = answer(text)?;
+    let found = Outcomes { success: inferred, refusal, skipped, errored };
+    found.only("inferred", &signature.names(), |raw| {
+        let mut errors = Vec::new();
+        let parts = (raw.dtype.as_str(), &raw.shape, raw.accepts.as_deref(), raw.broadcastable);
+        let inference = assemble::inference(parts, "inferred", Spelling::Any, &mut errors);
+        inference.ok_or_else(|| first(errors))
+    })
+}
+
+fn answer<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Malformed> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let answer = serde_path_to_error::deserialize(&mut reader).map_err(|error| typed(&error))?;
+    reader.end().map_err(|error| syntax(&error))?;
+    Ok(answer)
+}
+
+/// The outcomes that an answer has, of which there must be one.
+struct Outcomes<T> {
+    success: Option<T>,
+    refusal: Option<AnswerRefusal>,
+    skipped: Option<Skipped>,
+    errored: Option<Errored>,
+}
+
+impl<T> Outcomes<T> {
+    /// The only outcome. `field` is where a success is.
+    fn only<S>(
+        self,
+        field: &str,
+        names: &[&str],
+        success: impl FnOnce(T) -> Result<S, Malformed>,
+    ) -> Result<Outcome<S>, Malformed> {
+        let one_of = |found: &str| {
+            let expected = format!("exactly one of `{field}`, `refusal`, `skipped`, `errored`");
+            Malformed::new("answer", found, expected)
+        };
+        match self {
+            Outcomes { success: Some(answer), refusal: None, skipped: None, errored: None } => {
+                success(answer).map(Outcome::Success)
+            }
+            Outcomes { success: None, refusal: Some(refusal), skipped: None, errored: None } => {
+                refused(names, refusal).map(Outcome::Refusal)
+            }
+            Outcomes { success: None, refusal: None, skipped: Some(skipped), errored: None } => {
+                Ok(Outcome::Skipped { reason: skipped.reason.unwrap_or_default() })
+            }
+            Outcomes { success: None, refusal: None, skipped: None, errored: Some(errored) } => {
+                Ok(Outcome::errored(ErrorKind::Reported, errored.message.unwrap_or_default()))
+            }
+            Outcomes { success: None, refusal: None, skipped: None, errored: None } => {
+                Err(one_of("no outcome"))
+            }
+            Outcomes { .. } => Err(one_of("several outcomes")),
+        }
+    }
 }
 
 fn success(request: &Request, raw: &AnswerResult) -> Result<Success, Malformed> {
@@ -366,7 +607,7 @@ fn success(request: &Request, raw: &AnswerResult) -> Result<Success, Malformed> 
     }
 }
 
-fn refused(request: &Request, raw: AnswerRefusal) -> Result<Refusal, Malformed> {
+fn refused(names: &[&str], raw: AnswerRefusal) -> Result<Refusal, Malformed> {
     let kind = match raw.kind {
         None => None,
         Some(name) => Some(name.parse::<RefusalKind>().map_err(|_| {
@@ -383,7 +624,7 @@ fn refused(request: &Request, raw: AnswerRefusal) -> Result<Refusal, Malformed> 
         None => None,
         Some(NameOrPlace::Place(place)) => Some(whole(Natural(place))),
         Some(NameOrPlace::Name(name)) => {
-            let names = Names::new(request.names());
+            let names = Names::new(names.iter().copied());
             let mut errors = Vec::new();
             let place = names.place(&name, "refusal.operand", &mut errors);
             if place.is_none() {
@@ -397,31 +638,54 @@ fn refused(request: &Request, raw: AnswerRefusal) -> Result<Refusal, Malformed> 
 
 /// The JSON twin of a case: the fields of the case file, including the rule set.
 pub fn case_to_json(case: &Case) -> Value {
+    let insert = |map: &mut Map<String, Value>| insert_request(map, &case.request);
+    whole_case(case, case.request.rules().set(), &case.request.names(), insert, |expected| {
+        let mut result = tensor_to_value(&expected.tensor, true);
+        insert_extras(&mut result, expected.intermediate.as_ref(), expected.broadcastable.as_deref());
+        if let Some(ulp) = expected.tolerance_ulp {
+            result["tolerance"] = json!({ "ulp": ulp });
+        }
+        if expected.any_zero_sign {
+            result["zero_sign"] = "any".into();
+        }
+        ("result", result)
+    })
+}
+
+/// The JSON twin of a case of the operation `infer`.
+pub fn inference_case_to_json(case: &InferenceCase) -> Value {
+    let signature = &case.request;
+    let insert = |map: &mut Map<String, Value>| insert_signature(map, signature);
+    whole_case(case, signature.rules().set(), &signature.names(), insert, |inference| {
+        ("inferred", inference_to_value(inference))
+    })
+}
+
+fn whole_case<R, T>(
+    case: &Case<R, T>,
+    rules: RuleSet,
+    names: &[&str],
+    insert_request: impl FnOnce(&mut Map<String, Value>),
+    success: impl FnOnce(&T) -> (&'static str, Value),
+) -> Value {
     let mut map = head(&case.id, &case.title, &case.clause, &case.examples, &case.sources);
     if let Some(convention) = case.convention {
         map.insert("convention".into(), convention.name().into());
     }
     map.insert("origin".into(), case.origin.to_string().into());
-    map.insert("rules".into(), case.request.rules().set().name().into());
-    insert_request(&mut map, &case.request);
+    map.insert("rules".into(), rules.name().into());
+    insert_request(&mut map);
     match &case.expectation {
         Expectation::Result(expected) => {
-            let mut result = tensor_to_value(&expected.tensor, true);
-            insert_extras(&mut result, expected.intermediate.as_ref(), expected.broadcastable.as_deref());
-            if let Some(ulp) = expected.tolerance_ulp {
-                result["tolerance"] = json!({ "ulp": ulp });
-            }
-            if expected.any_zero_sign {
-                result["zero_sign"] = "any".into();
-            }
-            map.insert("result".into(), result);
+            let (field, value) = success(expected);
+            map.insert(field.into(), value);
         }
         Expectation::Refusal(expected) => {
             let mut refusal = Map::new();
             if expected.kind.is_none() {
                 refusal.insert("kind".into(), "any".into());
             }
-            insert_refusal(&mut refusal, expected.kind, expected.axis, expected.operand, &case.request);
+            insert_refusal(&mut refusal, expected.kind, expected.axis, expected.operand, names);
             map.insert("refusal".into(), refusal.into());
         }
     }
@@ -482,8 +746,14 @@ pub fn sweep_to_json(sweep: &Sweep) -> Value {
 pub fn file_to_json(file: &CaseFile) -> Value {
     let mut map = Map::new();
     map.insert("format".into(), crate::FORMAT.into());
-    if !file.cases.is_empty() {
-        map.insert("cases".into(), file.cases.iter().map(case_to_json).collect());
+    let cases: Vec<Value> = file
+        .cases
+        .iter()
+        .map(case_to_json)
+        .chain(file.inferences.iter().map(inference_case_to_json))
+        .collect();
+    if !cases.is_empty() {
+        map.insert("cases".into(), cases.into());
     }
     if !file.sweeps.is_empty() {
         map.insert("sweeps".into(), file.sweeps.iter().map(sweep_to_json).collect());

@@ -396,7 +396,9 @@ pub mod write;
 pub use admitted::Admitted;
 pub use assemble::MAX_EXPRESSION_DEPTH;
 pub use bundled::{LICENCES, SCHEMAS, SEMANTICS};
-pub use case::{Case, Expectation, ExpectedRefusal, ExpectedResult, Location, Origin, Source, Sweep};
+pub use case::{
+    Case, Expectation, ExpectedRefusal, ExpectedResult, InferenceCase, Location, Origin, Source, Sweep,
+};
 pub use convention::{Convention, Nature, UnknownConvention};
 pub use convert::{DOCUMENTS, MAX_ID, MAX_TITLE};
 pub use document::Document;
@@ -406,7 +408,7 @@ pub use expect::MAX_TOLERANCE_ULP;
 pub use expression::{Call, Expression, Node, WrongArity};
 pub use function::{Exactness, Function, UnknownFunction};
 pub use half;
-pub use implementation::{Capabilities, DEFAULT_MAX_ELEMENTS, Implementation};
+pub use implementation::{Capabilities, DEFAULT_MAX_ELEMENTS, Implementation, Unknown};
 pub use length::{Length, LengthError, PartialShape, PartialShapeError};
 pub use lint::hides;
 pub use load::{CaseFile, FORMAT, MAX_FILE_BYTES, load_path, load_str};

@@ -4,8 +4,9 @@ use crate::convert::Reader;
 use crate::error::{LoadError, LoadErrors};
 use crate::lint::{Syntax, message};
 use crate::masked::Masked;
+use crate::signature::INFER;
 use crate::tree::{self, Kind, Node, Parsed, Place};
-use crate::{Case, RuleSet, Sweep};
+use crate::{Case, InferenceCase, RuleSet, Sweep};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
@@ -22,6 +23,8 @@ pub const MAX_FILE_BYTES: u64 = 8 << 20;
 pub struct CaseFile {
     /// The cases, in the order of the file.
     pub cases: Vec<Case>,
+    /// The cases of the operation `infer`, in the order of the file.
+    pub inferences: Vec<InferenceCase>,
     /// The sweeps, in the order of the file.
     pub sweeps: Vec<Sweep>,
 }
@@ -96,8 +99,9 @@ pub(crate) fn gather(
         match file {
             Ok(file) => {
                 let cases = file.cases.iter().map(|case| (&case.id, &case.location));
+                let inferences = file.inferences.iter().map(|case| (&case.id, &case.location));
                 let sweeps = file.sweeps.iter().map(|sweep| (&sweep.id, &sweep.location));
-                for (id, location) in cases.chain(sweeps) {
+                for (id, location) in cases.chain(inferences).chain(sweeps) {
                     if let Some(first) = seen.insert(id.clone(), location.to_string()) {
                         complain(LoadErrors::one(LoadError {
                             file: location.file.clone(),
@@ -111,6 +115,7 @@ pub(crate) fn gather(
                     }
                 }
                 all.cases.extend(file.cases);
+                all.inferences.extend(file.inferences);
                 all.sweeps.extend(file.sweeps);
             }
             Err(new) => complain(new),
@@ -359,10 +364,12 @@ impl<'a> Loader<'a> {
 
     fn item(&mut self, list: &str, item: &Node, rules: Option<RuleSet>) {
         let mut reader = Reader::new(self.file, item);
-        if list == "cases" {
-            self.loaded.cases.extend(reader.case(rules));
-        } else {
+        if list == "sweeps" {
             self.loaded.sweeps.extend(reader.sweep());
+        } else if item.get("operation").and_then(Node::text) == Some(INFER) {
+            self.loaded.inferences.extend(reader.inference(rules));
+        } else {
+            self.loaded.cases.extend(reader.case(rules));
         }
         let room = (2 * LoadErrors::MAX_PER_FILE).saturating_sub(self.errors.len());
         self.more += reader.errors.len().saturating_sub(room);

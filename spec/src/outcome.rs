@@ -145,11 +145,12 @@ impl From<Tensor> for Success {
     }
 }
 
-/// An implementation's answer to a request.
+/// An implementation's answer to a request. To a [`Signature`](crate::Signature), it is an
+/// `Outcome<Inference>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Outcome<T = Success> {
     /// Accepted, with the result.
-    Success(Success),
+    Success(T),
     /// Not allowed by the rule set.
     Refusal(Refusal),
     /// Not answered because the implementation does not support such requests. Counted as skipped, never as
@@ -188,9 +189,9 @@ pub enum ErrorKind {
     Interrupted,
 }
 
-impl Outcome {
+impl<T> Outcome<T> {
     /// A request that was not answered because something broke.
-    pub fn errored(kind: ErrorKind, message: impl Into<String>) -> Outcome {
+    pub fn errored(kind: ErrorKind, message: impl Into<String>) -> Outcome<T> {
         Outcome::Errored { kind, message: message.into() }
     }
 }

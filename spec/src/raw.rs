@@ -2,7 +2,7 @@
 
 use crate::literal::{Literal, whole};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -10,7 +10,7 @@ use std::fmt;
 /// ignored here are mappings or lists of mappings: they are read one by one, for the same reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping: a case")]
-pub(crate) struct RawCase {
+pub(crate) struct RawCase<S = Vec<Natural>> {
     pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) clause: Option<String>,
@@ -25,11 +25,13 @@ pub(crate) struct RawCase {
     #[serde(rename = "operands")]
     _operands: Option<Vec<IgnoredAny>>,
     pub(crate) wrt: Option<String>,
-    pub(crate) target_shape: Option<Vec<Natural>>,
+    pub(crate) target_shape: Option<S>,
     pub(crate) axis: Option<i64>,
     pub(crate) broadcast_dimensions: Option<Vec<i64>>,
     #[serde(rename = "result")]
     _result: Option<IgnoredAny>,
+    #[serde(rename = "inferred")]
+    _inferred: Option<IgnoredAny>,
     #[serde(rename = "refusal")]
     _refusal: Option<IgnoredAny>,
     pub(crate) retyped_from: Option<String>,
@@ -137,6 +139,117 @@ impl From<StrictOperand> for RawOperand {
         let StrictOperand { name, dtype, shape, values, strides, offset, broadcastable } = strict;
         RawOperand { name, dtype, shape, values, strides, offset, broadcastable }
     }
+}
+
+/// An operand of the operation `infer` in a case.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping: an operand without values")]
+pub(crate) struct StrictOperandType {
+    pub(crate) name: String,
+    pub(crate) dtype: String,
+    pub(crate) shape: RawShape,
+    pub(crate) broadcastable: Option<Vec<bool>>,
+}
+
+/// An operand of the operation `infer` in the protocol, where unknown fields are ignored.
+#[derive(Deserialize)]
+pub(crate) struct RawOperandType {
+    pub(crate) name: String,
+    pub(crate) dtype: String,
+    pub(crate) shape: RawShape,
+    pub(crate) broadcastable: Option<Vec<bool>>,
+}
+
+impl From<StrictOperandType> for RawOperandType {
+    fn from(strict: StrictOperandType) -> RawOperandType {
+        let StrictOperandType { name, dtype, shape, broadcastable } = strict;
+        RawOperandType { name, dtype, shape, broadcastable }
+    }
+}
+
+/// The required answer of a case of the operation `infer`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping of `dtype`, `shape` and `accepts`")]
+pub(crate) struct RawInferred {
+    pub(crate) dtype: String,
+    pub(crate) shape: RawShape,
+    pub(crate) accepts: String,
+    pub(crate) broadcastable: Option<Vec<bool>>,
+}
+
+/// A list of lengths, known or not, or the text `...`.
+pub(crate) enum RawShape {
+    Lengths(Vec<RawLength>),
+    Text(String),
+}
+
+impl<'de> Deserialize<'de> for RawShape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = RawShape;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of lengths, or \"...\" for an unknown rank")
+            }
+            fn visit_str<E: Error>(self, value: &str) -> Result<RawShape, E> {
+                Ok(RawShape::Text(value.into()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<RawShape, A::Error> {
+                let mut lengths = Vec::new();
+                while let Some(length) = items.next_element()? {
+                    lengths.push(length);
+                }
+                Ok(RawShape::Lengths(lengths))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// A length: a number, a text such as `?`, or bounds by their names.
+pub(crate) enum RawLength {
+    Literal(Literal),
+    Bounds(BTreeMap<String, Literal>),
+}
+
+impl<'de> Deserialize<'de> for RawLength {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = RawLength;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a length: an integer, \"?\", or bounds such as {min: 1, max: 3}")
+            }
+            fn visit_u64<E: Error>(self, value: u64) -> Result<RawLength, E> {
+                Ok(RawLength::Literal(Literal::Int(value.into())))
+            }
+            fn visit_str<E: Error>(self, value: &str) -> Result<RawLength, E> {
+                Ok(RawLength::Literal(Literal::Text(value.into())))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<RawLength, A::Error> {
+                let mut bounds = BTreeMap::new();
+                while let Some((name, bound)) = entries.next_entry()? {
+                    bounds.insert(name, bound);
+                }
+                Ok(RawLength::Bounds(bounds))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// A request of the operation `infer` in the protocol.
+#[derive(Deserialize)]
+pub(crate) struct RawSignature {
+    pub(crate) rules: String,
+    pub(crate) expression: Option<RawExpression>,
+    pub(crate) operands: Vec<RawOperandType>,
+    pub(crate) wrt: Option<String>,
+    pub(crate) target_shape: Option<RawShape>,
+    #[serde(default, deserialize_with = "wide::some")]
+    pub(crate) axis: Option<i64>,
+    #[serde(default, deserialize_with = "wide::some_list")]
+    pub(crate) broadcast_dimensions: Option<Vec<i64>>,
 }
 
 /// A request of the protocol.

@@ -11,6 +11,9 @@ use crate::{
 };
 use std::fmt;
 
+/// The name of the operation in case files and in the protocol.
+pub(crate) const INFER: &str = "infer";
+
 /// An operand before the run: everything but its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperandType {
@@ -159,6 +162,21 @@ impl Signature {
         &self.operands
     }
 
+    /// The names of the operands, in order.
+    pub fn names(&self) -> Vec<&str> {
+        self.operands.iter().map(OperandType::name).collect()
+    }
+
+    /// Whether its expression does not use some operand (clause G-5).
+    pub fn has_unused_operand(&self) -> bool {
+        match &self.asked {
+            Asked::Expression(expression) => {
+                (0..self.operands.len()).any(|operand| !expression.reads(operand))
+            }
+            Asked::TargetShape(_) => false,
+        }
+    }
+
     /// Everything that has a shape: the operands', then the target.
     pub fn shapes(&self) -> impl Iterator<Item = &PartialShape> {
         let target = match &self.asked {
@@ -221,6 +239,9 @@ pub enum Accepts {
 }
 
 impl Accepts {
+    /// Both.
+    pub const ALL: [Accepts; 2] = [Accepts::Always, Accepts::Depends];
+
     /// The name in case files and in the protocol.
     pub fn name(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::error::LoadErrors;
 use crate::load::{CaseFile, gather, load_path, load_str};
-use crate::{Case, Sweep};
+use crate::{Case, InferenceCase, Sweep};
 use std::path::PathBuf;
 
 /// The name and the text of every case file under `spec/cases`.
@@ -13,6 +13,8 @@ pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"
 pub struct Suite {
     /// The cases, in the order of the files.
     pub cases: Vec<Case>,
+    /// The cases of the operation `infer`, in the order of the files.
+    pub inferences: Vec<InferenceCase>,
     /// The sweeps, in the order of the files.
     pub sweeps: Vec<Sweep>,
 }
@@ -39,6 +41,11 @@ impl Suite {
         self.cases.iter().find(|case| case.id == id)
     }
 
+    /// The case of the operation `infer` with this id.
+    pub fn get_inference(&self, id: &str) -> Option<&InferenceCase> {
+        self.inferences.iter().find(|case| case.id == id)
+    }
+
     /// The sweep with this id.
     pub fn get_sweep(&self, id: &str) -> Option<&Sweep> {
         self.sweeps.iter().find(|sweep| sweep.id == id)
@@ -46,7 +53,7 @@ impl Suite {
 }
 
 impl From<CaseFile> for Suite {
-    fn from(CaseFile { cases, sweeps }: CaseFile) -> Suite {
-        Suite { cases, sweeps }
+    fn from(CaseFile { cases, inferences, sweeps }: CaseFile) -> Suite {
+        Suite { cases, inferences, sweeps }
     }
 }

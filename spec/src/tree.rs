@@ -25,7 +25,8 @@ pub const MAX_NODES: usize = 1 << 18;
 const MAX_ERRORS: usize = crate::LoadErrors::MAX_PER_FILE;
 
 /// The fields that hold integers, or lists of them: in a JSON file they may be strings.
-const INTEGERS: [&str; 6] = ["shape", "target_shape", "strides", "offset", "axis", "broadcast_dimensions"];
+const INTEGERS: [&str; 8] =
+    ["shape", "target_shape", "strides", "offset", "axis", "broadcast_dimensions", "min", "max"];
 
 /// A line and a column, both from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! Writes cases and requests as YAML in the style of the case files. The text loads back as the same case.
 
+use crate::signature::INFER;
 use crate::{
-    Case, Data, Expectation, ExpectedRefusal, ExpectedResult, Operand, Operation, Request, Rules, Scalar,
-    Shape, Source, Tensor, lint,
+    Asked, Case, Data, Expectation, ExpectedRefusal, ExpectedResult, Inference, InferenceCase, Operand,
+    OperandType, Operation, PartialShape, Request, RuleSet, Rules, Scalar, Shape, Signature, Source, Tensor,
+    lint,
 };
 use std::fmt::Display;
 use std::fmt::Write as _;
@@ -17,7 +19,24 @@ use std::fmt::Write as _;
 /// assert_eq!(load_str(&text, "case.yaml").unwrap().cases[0].request, suite.cases[0].request);
 /// ```
 pub fn case_to_yaml(case: &Case) -> String {
-    let rules = case.request.rules().set();
+    let last = match &case.expectation {
+        Expectation::Result(result) => format!("result: {}", result_line(result)),
+        Expectation::Refusal(refusal) => refusal_line(refusal, &case.request.names()),
+    };
+    file_of(case, case.request.rules().set(), request_lines(&case.request), last)
+}
+
+/// A case file with only this case of the operation `infer`.
+pub fn inference_case_to_yaml(case: &InferenceCase) -> String {
+    let signature = &case.request;
+    let last = match &case.expectation {
+        Expectation::Result(inference) => format!("inferred: {}", inference_line(inference)),
+        Expectation::Refusal(refusal) => refusal_line(refusal, &signature.names()),
+    };
+    file_of(case, signature.rules().set(), signature_lines(signature), last)
+}
+
+fn file_of<R, T>(case: &Case<R, T>, rules: RuleSet, request: Vec<String>, last: String) -> String {
     let mut lines = vec![
         format!("id: {}", scalar(&case.id)),
         format!("title: {}", scalar(&case.title)),
@@ -34,11 +53,8 @@ pub fn case_to_yaml(case: &Case) -> String {
         lines.extend(case.sources.iter().map(|source| format!("  - {}", source_line(source))));
     }
     lines.push(format!("origin: {}", scalar(&case.origin.to_string())));
-    lines.extend(request_lines(&case.request));
-    lines.push(match &case.expectation {
-        Expectation::Result(result) => format!("result: {}", result_line(result)),
-        Expectation::Refusal(refusal) => format!("refusal: {}", refusal_line(refusal, &case.request)),
-    });
+    lines.extend(request);
+    lines.push(last);
     if let Some(note) = &case.note {
         lines.push(format!("note: {}", scalar(note)));
     }
@@ -48,6 +64,66 @@ pub fn case_to_yaml(case: &Case) -> String {
         writeln!(text, "{start}{line}").expect("writing to a string does not fail");
     }
     text
+}
+
+/// The fields of a signature, one per line, `rules` first.
+pub fn signature_to_yaml(signature: &Signature) -> String {
+    let mut text = format!("rules: {}\n", signature.rules().set());
+    for line in signature_lines(signature) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn signature_lines(signature: &Signature) -> Vec<String> {
+    let names: Vec<String> = signature.names().into_iter().map(scalar).collect();
+    let mut lines = vec![format!("operation: {INFER}")];
+    if let Asked::Expression(expression) = signature.asked() {
+        lines.push(format!("expression: {}", expression.display(&names)));
+    }
+    lines.push("operands:".into());
+    lines.extend(signature.operands().iter().map(|operand| format!("  - {}", operand_type_line(operand))));
+    if let Asked::TargetShape(target) = signature.asked() {
+        lines.push(format!("target_shape: {}", partial_shape(target)));
+    }
+    lines.extend(attribute_line(signature.rules()));
+    lines
+}
+
+fn operand_type_line(operand: &OperandType) -> String {
+    let mut fields = vec![
+        format!("name: {}", scalar(operand.name())),
+        format!("dtype: {}", operand.dtype()),
+        format!("shape: {}", partial_shape(operand.shape())),
+    ];
+    if let Some(flags) = operand.broadcastable() {
+        fields.push(format!("broadcastable: {}", list(flags)));
+    }
+    braces(&fields)
+}
+
+fn inference_line(inference: &Inference) -> String {
+    let mut fields =
+        vec![format!("dtype: {}", inference.dtype), format!("shape: {}", partial_shape(&inference.shape))];
+    if let Some(accepts) = inference.accepts {
+        fields.push(format!("accepts: {accepts}"));
+    }
+    if let Some(flags) = &inference.broadcastable {
+        fields.push(format!("broadcastable: {}", list(flags)));
+    }
+    braces(&fields)
+}
+
+fn partial_shape(shape: &PartialShape) -> String {
+    let Some(lengths) = shape.lengths() else { return quoted("...") };
+    list(lengths.iter().map(|&length| match (length.number(), length.min(), length.max()) {
+        (Some(number), _, _) => number.to_string(),
+        (None, 0, None) => quoted("?"),
+        (None, 0, Some(max)) => format!("{{max: {max}}}"),
+        (None, min, None) => format!("{{min: {min}}}"),
+        (None, min, Some(max)) => format!("{{min: {min}, max: {max}}}"),
+    }))
 }
 
 /// The fields of a request, one per line, `rules` first.
@@ -77,15 +153,18 @@ fn request_lines(request: &Request) -> Vec<String> {
         Operation::Broadcast { target_shape } => lines.push(format!("target_shape: {}", shape(target_shape))),
         Operation::Gradient { wrt, .. } => lines.push(format!("wrt: {}", names[*wrt])),
     }
-    match request.rules() {
-        Rules::Pdpd { axis: Some(axis) } => lines.push(format!("axis: {axis}")),
-        Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
-            lines.push(format!("broadcast_dimensions: {}", list(dimensions)));
-        }
-        Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => {}
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => {}
-    }
+    lines.extend(attribute_line(request.rules()));
     lines
+}
+
+fn attribute_line(rules: &Rules) -> Option<String> {
+    match rules {
+        Rules::Pdpd { axis } => axis.map(|axis| format!("axis: {axis}")),
+        Rules::Xla { broadcast_dimensions } => broadcast_dimensions
+            .as_ref()
+            .map(|dimensions| format!("broadcast_dimensions: {}", list(dimensions))),
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => None,
+    }
 }
 
 fn operand_line(operand: &Operand) -> String {
@@ -132,15 +211,15 @@ fn result_line(result: &ExpectedResult) -> String {
     braces(&fields)
 }
 
-fn refusal_line(refusal: &ExpectedRefusal, request: &Request) -> String {
+fn refusal_line(refusal: &ExpectedRefusal, names: &[&str]) -> String {
     let mut fields = vec![format!("kind: {}", refusal.kind.map_or("any", crate::RefusalKind::name))];
-    if let Some(operand) = refusal.operand.and_then(|place| request.operands().get(place)) {
-        fields.push(format!("operand: {}", scalar(operand.name())));
+    if let Some(name) = refusal.operand.and_then(|place| names.get(place)) {
+        fields.push(format!("operand: {}", scalar(name)));
     }
     if let Some(axis) = refusal.axis {
         fields.push(format!("axis: {axis}"));
     }
-    braces(&fields)
+    format!("refusal: {}", braces(&fields))
 }
 
 fn tensor_fields(tensor: &Tensor) -> Vec<String> {
