@@ -2,14 +2,19 @@
 
 use crate::lower::{flags, intermediate};
 use crate::plan::{Plan, inputs};
-use crate::{Level, NoPlan};
+use crate::{Level, NoPlan, infer};
 use broadcheck_spec::{
-    Capabilities, ErrorKind, Implementation, Operation, Outcome, Request, Rules, Success, Tensor,
+    Capabilities, ErrorKind, Implementation, Inference, Operation, Outcome, Request, Rules, Signature,
+    Success, Tensor, Unknown,
 };
 use std::fmt;
 use std::sync::LazyLock;
 
-static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::with_all_conventions);
+static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
+    infer: true,
+    unknown: Unknown::ALL.to_vec(),
+    ..Capabilities::with_all_conventions()
+});
 
 /// The fast engine. It supports everything that the format can express.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +107,17 @@ impl Implementation for Fast {
             Err(skipped @ NoPlan::TooManyElements { .. }) => Outcome::Skipped { reason: skipped.to_string() },
             Err(defect @ NoPlan::NoKernel(_)) => Outcome::errored(ErrorKind::Reported, defect.to_string()),
         }
+    }
+
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        match infer(signature) {
+            Ok(inference) => Outcome::Success(inference),
+            Err(refusal) => Outcome::Refusal(refusal),
+        }
+    }
+
+    fn is_exact(&self) -> bool {
+        true
     }
 
     /// The bound of the kernels (clause V-4).

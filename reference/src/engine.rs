@@ -1,11 +1,17 @@
 //! The interpreter behind the trait that all implementations share.
 
 use crate::evaluate::evaluate;
-use crate::{align, exceeds_limit, gradient};
-use broadcheck_spec::{Capabilities, Implementation, Operation, Outcome, Request, Success};
+use crate::{align, exceeds_limit, gradient, infer};
+use broadcheck_spec::{
+    Capabilities, Implementation, Inference, Operation, Outcome, Request, Signature, Success, Unknown,
+};
 use std::sync::LazyLock;
 
-static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(Capabilities::with_all_conventions);
+static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
+    infer: true,
+    unknown: Unknown::ALL.to_vec(),
+    ..Capabilities::with_all_conventions()
+});
 
 /// The reference interpreter. It supports everything that the format can express.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +54,17 @@ impl Implementation for Reference {
                 Err(refusal) => Outcome::Refusal(refusal),
             },
         }
+    }
+
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        match infer(signature) {
+            Ok(inference) => Outcome::Success(inference),
+            Err(refusal) => Outcome::Refusal(refusal),
+        }
+    }
+
+    fn is_exact(&self) -> bool {
+        true
     }
 
     /// Half of this 1 ULP is rounding. The accuracy tests state the measured errors (clause V-4).

@@ -52,6 +52,8 @@ conventions! {
         "A function is refused for a dtype for which V-2 does not define it.";
     ZeroSigns "zero-signs" "V-3"
         "`maximum` and `minimum` order -0 below +0.";
+    InferredRefusals "inferred-refusals" "INFER-11"
+        "Of several faults of a signature, the first by the order of precedence that no run escapes is reported.";
 }
 
 impl Convention {
@@ -85,8 +87,8 @@ impl Convention {
         {
             return Some(convention);
         }
-        if clause == "INFER-11" {
-            return Some(Convention::RefusalOrder);
+        if clause == Convention::InferredRefusals.clause() {
+            return Some(Convention::InferredRefusals);
         }
         signature.has_unused_operand().then_some(Convention::UnusedOperands)
     }

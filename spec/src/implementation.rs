@@ -403,6 +403,11 @@ pub trait Implementation: Sync {
         }
     }
 
+    /// Whether an inference that is wider than exact is a failure (clause INFER-3).
+    fn is_exact(&self) -> bool {
+        false
+    }
+
     /// The preferred number of requests per call of `run_many`. More than one if batches are faster, as for a
     /// process that receives several requests before it answers the first.
     fn batch(&self) -> usize {
@@ -412,6 +417,11 @@ pub trait Implementation: Sync {
     /// Answers several requests, with one outcome each, in order.
     fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
         requests.iter().map(|request| self.run(request)).collect()
+    }
+
+    /// Answers several signatures, with one outcome each, in order.
+    fn infer_many(&self, signatures: &[&Signature]) -> Vec<Outcome<Inference>> {
+        signatures.iter().map(|signature| self.infer(signature)).collect()
     }
 
     /// The allowed error of `exp`, `log`, `tanh` and `power`, in ULP from the correctly rounded value (clause

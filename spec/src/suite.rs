@@ -36,6 +36,18 @@ impl Suite {
         gather(paths.iter().map(|path| load_path(path))).map(Suite::from)
     }
 
+    /// The ids of all cases and sweeps.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        let cases = self.cases.iter().map(|case| case.id.as_str());
+        let inferences = self.inferences.iter().map(|case| case.id.as_str());
+        cases.chain(inferences).chain(self.sweeps.iter().map(|sweep| sweep.id.as_str()))
+    }
+
+    /// The number of cases, of runs and of the operation `infer`.
+    pub fn number_of_cases(&self) -> usize {
+        self.cases.len() + self.inferences.len()
+    }
+
     /// The case with this id.
     pub fn get(&self, id: &str) -> Option<&Case> {
         self.cases.iter().find(|case| case.id == id)

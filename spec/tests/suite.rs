@@ -180,7 +180,11 @@ fn every_case_round_trips_through_yaml() {
 fn every_case_round_trips_through_json() {
     // All cases together have more values than one file may contain.
     for cases in SUITE.cases.chunks(400) {
-        let file = CaseFile { cases: cases.to_vec(), sweeps: SUITE.sweeps.clone() };
+        let file = CaseFile {
+            cases: cases.to_vec(),
+            inferences: SUITE.inferences.clone(),
+            sweeps: SUITE.sweeps.clone(),
+        };
         let text = json::file_to_json(&file).to_string();
         let loaded = load_str(&text, "suite.json").unwrap_or_else(|errors| panic!("{errors}"));
         assert_eq!(loaded.cases.len(), cases.len());

@@ -18,6 +18,7 @@ fn entry(id: &str, status: Status) -> Entry {
     Entry {
         id: id.into(),
         sweep: false,
+        inference: false,
         rules: Some(RuleSet::Numpy),
         clause: "NUMPY-2".into(),
         nature: Nature::Rule,
@@ -28,6 +29,7 @@ fn entry(id: &str, status: Status) -> Entry {
         status,
         kind: None,
         detail: if status == Status::Passed { String::new() } else { MESSAGE.into() },
+        wider: None,
         request: vec!["a request".into()],
         expectation: vec!["a result".into()],
         sources: vec!["https://example.org/?a=1&b=<2>".into()],

@@ -1,8 +1,9 @@
 //! Reads a line from a process as the answer to a request.
 
 use super::lines::excerpt;
+use super::question::Question;
 use super::strict::complaint;
-use broadcheck_spec::{Outcome, Request, json};
+use broadcheck_spec::Outcome;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use std::fmt;
 
@@ -41,7 +42,7 @@ impl Visitor<'_> for SeqVisitor {
 /// # Errors
 /// The line is not a valid answer to the request with this number. The message contains the beginning of the
 /// line.
-pub(super) fn read(request: &Request, seq: u64, line: &[u8]) -> Result<Outcome, String> {
+pub(super) fn read<Q: Question>(request: &Q, seq: u64, line: &[u8]) -> Result<Outcome<Q::Answer>, String> {
     let invalid = |why: String| format!("no valid answer: {why}\nthe line: {}", excerpt(line));
     let text = std::str::from_utf8(line).map_err(|error| invalid(format!("{error}, expected UTF-8")))?;
     if text.trim_start().starts_with('[') {
@@ -54,13 +55,13 @@ pub(super) fn read(request: &Request, seq: u64, line: &[u8]) -> Result<Outcome, 
         Some(Seq(found)) => return Err(invalid(format!("found seq {found}, expected seq {seq}"))),
         None => return Err(invalid(format!("found no seq, expected seq {seq}"))),
     }
-    json::outcome_from_str(request, text).map_err(|error| invalid(error.to_string()))
+    request.read(text).map_err(|error| invalid(error.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use broadcheck_spec::{Expression, Operand, Operation, Rules};
+    use broadcheck_spec::{Expression, Operand, Operation, Request, Rules};
 
     fn refused(line: &str) -> String {
         let operation = Operation::Elementwise { expression: Expression::operand(0) };

@@ -3,7 +3,8 @@
 //! Sweeps send many requests more than once: a library that crashes on one of them would otherwise be started
 //! again for each. The third time, the outcome of the second is repeated.
 
-use broadcheck_spec::{ErrorKind, Outcome, Request};
+use super::question::Question;
+use broadcheck_spec::{ErrorKind, Outcome};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How often a request must have ended a process before it is not sent again. Once may be chance.
@@ -13,25 +14,30 @@ const ENOUGH: usize = 2;
 const MOST: usize = 256;
 
 /// The requests that ended a process, with their outcomes.
-#[derive(Default)]
-pub(super) struct Fatal {
-    seen: Mutex<Vec<Seen>>,
+pub(super) struct Fatal<Q: Question> {
+    seen: Mutex<Vec<Seen<Q>>>,
 }
 
-struct Seen {
-    request: Request,
-    outcome: Outcome,
+struct Seen<Q: Question> {
+    request: Q,
+    outcome: Outcome<Q::Answer>,
     times: usize,
 }
 
-impl Fatal {
-    fn seen(&self) -> MutexGuard<'_, Vec<Seen>> {
+impl<Q: Question> Default for Fatal<Q> {
+    fn default() -> Fatal<Q> {
+        Fatal { seen: Mutex::default() }
+    }
+}
+
+impl<Q: Question> Fatal<Q> {
+    fn seen(&self) -> MutexGuard<'_, Vec<Seen<Q>>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records that a request ended a process, this many times, with this outcome. Ignored unless the process
     /// crashed or did not answer in time.
-    pub(super) fn record(&self, request: &Request, outcome: &Outcome, times: usize) {
+    pub(super) fn record(&self, request: &Q, outcome: &Outcome<Q::Answer>, times: usize) {
         if !is_fatal(outcome) {
             return;
         }
@@ -45,13 +51,13 @@ impl Fatal {
     }
 
     /// The outcome of a request that is not to be sent again.
-    pub(super) fn outcome(&self, request: &Request) -> Option<Outcome> {
+    pub(super) fn outcome(&self, request: &Q) -> Option<Outcome<Q::Answer>> {
         let seen = self.seen();
         let known = seen.iter().find(|known| known.times >= ENOUGH && known.request == *request)?;
         Some(known.outcome.clone())
     }
 }
 
-fn is_fatal(outcome: &Outcome) -> bool {
+fn is_fatal<T>(outcome: &Outcome<T>) -> bool {
     matches!(outcome, Outcome::Errored { kind: ErrorKind::Crashed | ErrorKind::TimedOut, .. })
 }

@@ -15,6 +15,7 @@ mod group;
 mod guard;
 mod lines;
 mod process;
+mod question;
 mod schedule;
 mod serve;
 mod session;

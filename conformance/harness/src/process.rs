@@ -3,12 +3,12 @@
 
 use super::Options;
 use super::fatal::Fatal;
+use super::question::Question;
 use super::schedule::{Before, SizedRequest, Unanswered, Worker, ask};
 use super::session::{Fault, Session};
 use super::spares::Spares;
 use super::start::Declared;
-use broadcheck_judge::limits::answer_elements;
-use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Outcome, Request};
+use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Inference, Outcome, Request, Signature};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,13 +33,14 @@ const CONFIRMATIONS: usize = 3;
 pub struct Process {
     words: Vec<String>,
     options: Options,
-    declared: Declared,
+    pub(super) declared: Declared,
     idle: Mutex<Vec<Worker>>,
     failed_starts: AtomicUsize,
     /// The number of crashes since the last one that was not caused by the oldest unanswered request.
     confirmed: AtomicUsize,
     spares: Spares,
-    fatal: Fatal,
+    pub(super) fatal_runs: Fatal<Request>,
+    pub(super) fatal_signatures: Fatal<Signature>,
 }
 
 /// Starts a command, without a shell but split into words as in a shell, and reads its answer to `start`.
@@ -51,9 +52,17 @@ pub fn open(command: &str, options: Options) -> Result<Process, String> {
     let words = super::words(command)?;
     let (session, declared) = Session::open(&words, &options)?;
     let idle = Mutex::new(vec![Worker { session, window: declared.window, first_alone: false }]);
-    let (failed_starts, confirmed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let (spares, fatal) = (Spares::default(), Fatal::default());
-    Ok(Process { words, options, declared, idle, failed_starts, confirmed, spares, fatal })
+    Ok(Process {
+        words,
+        options,
+        declared,
+        idle,
+        failed_starts: AtomicUsize::new(0),
+        confirmed: AtomicUsize::new(0),
+        spares: Spares::default(),
+        fatal_runs: Fatal::default(),
+        fatal_signatures: Fatal::default(),
+    })
 }
 
 impl Process {
@@ -102,12 +111,12 @@ impl Process {
 
     /// Handles a process that broke: decides which request caused it. Unanswered requests that are not the
     /// cause return to the front of the queue, unless the search for the cause answered them.
-    fn settle(
+    fn settle<Q: Question>(
         &self,
-        sized: &[SizedRequest<'_>],
+        sized: &[SizedRequest<'_, Q>],
         broken: Unanswered,
         queue: &mut VecDeque<usize>,
-        outcomes: &mut [Option<Outcome>],
+        outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) {
         let Unanswered { places, before, fault } = broken;
         let mut unanswered = VecDeque::from(places);
@@ -139,27 +148,27 @@ impl Process {
     }
 
     /// Stores the outcome of a request that ended a process, this many times.
-    fn end(
+    fn end<Q: Question>(
         &self,
-        sized: &[SizedRequest<'_>],
+        sized: &[SizedRequest<'_, Q>],
         place: usize,
-        outcome: Outcome,
+        outcome: Outcome<Q::Answer>,
         times: usize,
-        outcomes: &mut [Option<Outcome>],
+        outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) {
-        self.fatal.record(sized[place].request, &outcome, times);
+        Q::fatal(self).record(sized[place].request, &outcome, times);
         outcomes[place] = Some(outcome);
     }
 
     /// Takes the requests out of the queue that are not to be sent again.
-    fn drop_fatal(
+    fn drop_fatal<Q: Question>(
         &self,
-        sized: &[SizedRequest<'_>],
+        sized: &[SizedRequest<'_, Q>],
         queue: &mut VecDeque<usize>,
-        outcomes: &mut [Option<Outcome>],
+        outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) {
         queue.retain(|&place| {
-            let known = self.fatal.outcome(sized[place].request);
+            let known = Q::fatal(self).outcome(sized[place].request);
             let send = known.is_none();
             if !send {
                 outcomes[place] = known;
@@ -194,12 +203,12 @@ impl Process {
     /// If a suspect crashes as the first request of a process, it is the cause. Otherwise the crash is
     /// reported as not reproduced, for the suspect that ended the second process or, if none did, for the
     /// oldest one.
-    fn find_cause(
+    fn find_cause<Q: Question>(
         &self,
-        sized: &[SizedRequest<'_>],
+        sized: &[SizedRequest<'_, Q>],
         suspects: &mut VecDeque<usize>,
         mut ending: String,
-        outcomes: &mut [Option<Outcome>],
+        outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) {
         let oldest = suspects[0];
         let mut accused = oldest;
@@ -242,12 +251,12 @@ impl Process {
 
     /// Sends one request to a process, or to a new one if there is none. A process that breaks is dropped;
     /// the error contains what it had answered before.
-    fn ask_one(
+    fn ask_one<Q: Question>(
         &self,
         worker: &mut Option<Worker>,
-        sized: &[SizedRequest<'_>],
+        sized: &[SizedRequest<'_, Q>],
         place: usize,
-        outcomes: &mut [Option<Outcome>],
+        outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) -> Result<(), (Before, Fault)> {
         let mut asked = match worker.take() {
             Some(worker) => worker,
@@ -260,11 +269,45 @@ impl Process {
         Ok(())
     }
 
-    /// The maximum number of elements in the answer to a request, or why the request is not sent.
-    fn elements(&self, request: &Request) -> Result<usize, String> {
-        let capabilities = &self.declared.capabilities;
-        capabilities.covers(request)?;
-        answer_elements(capabilities, request)
+    /// Sends the questions that the process can answer. The outcomes are in their order.
+    fn ask_all<Q: Question>(&self, questions: &[&Q]) -> Vec<Outcome<Q::Answer>> {
+        let mut sized = Vec::with_capacity(questions.len());
+        let mut outcomes: Vec<Option<Outcome<Q::Answer>>> = vec![None; questions.len()];
+        let mut queue = VecDeque::new();
+        for (place, &request) in questions.iter().enumerate() {
+            match request.elements(self) {
+                Ok(elements) => {
+                    sized.push(SizedRequest { request, elements });
+                    queue.push_back(place);
+                }
+                Err(reason) => {
+                    sized.push(SizedRequest { request, elements: 0 });
+                    outcomes[place] = Some(Outcome::Skipped { reason });
+                }
+            }
+        }
+        let _user = self.spares.enter();
+        loop {
+            self.drop_fatal(&sized, &mut queue, &mut outcomes);
+            let Some(&oldest) = queue.front() else { break };
+            let mut worker = match self.take() {
+                Ok(worker) => worker,
+                Err(fault) => {
+                    outcomes[oldest] = Some(fault.outcome());
+                    queue.pop_front();
+                    continue;
+                }
+            };
+            match ask(&mut worker, &sized, &mut queue, &self.options, &mut outcomes) {
+                Ok(()) => self.idle().push(worker),
+                Err(broken) => {
+                    drop(worker);
+                    self.settle(&sized, broken, &mut queue, &mut outcomes);
+                }
+            }
+        }
+        let missed = || Outcome::errored(ErrorKind::NotStarted, "the request was never sent");
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missed)).collect()
     }
 }
 
@@ -302,43 +345,15 @@ impl Implementation for Process {
     }
 
     fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
-        let mut sized = Vec::with_capacity(requests.len());
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; requests.len()];
-        let mut queue = VecDeque::new();
-        for (place, &request) in requests.iter().enumerate() {
-            match self.elements(request) {
-                Ok(elements) => {
-                    sized.push(SizedRequest { request, elements });
-                    queue.push_back(place);
-                }
-                Err(reason) => {
-                    sized.push(SizedRequest { request, elements: 0 });
-                    outcomes[place] = Some(Outcome::Skipped { reason });
-                }
-            }
-        }
-        let _user = self.spares.enter();
-        loop {
-            self.drop_fatal(&sized, &mut queue, &mut outcomes);
-            let Some(&oldest) = queue.front() else { break };
-            let mut worker = match self.take() {
-                Ok(worker) => worker,
-                Err(fault) => {
-                    outcomes[oldest] = Some(fault.outcome());
-                    queue.pop_front();
-                    continue;
-                }
-            };
-            match ask(&mut worker, &sized, &mut queue, &self.options, &mut outcomes) {
-                Ok(()) => self.idle().push(worker),
-                Err(broken) => {
-                    drop(worker);
-                    self.settle(&sized, broken, &mut queue, &mut outcomes);
-                }
-            }
-        }
-        let missed = || Outcome::errored(ErrorKind::NotStarted, "the request was never sent");
-        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missed)).collect()
+        self.ask_all(requests)
+    }
+
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        self.infer_many(&[signature]).swap_remove(0)
+    }
+
+    fn infer_many(&self, signatures: &[&Signature]) -> Vec<Outcome<Inference>> {
+        self.ask_all(signatures)
     }
 }
 

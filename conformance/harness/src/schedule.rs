@@ -1,8 +1,9 @@
 //! Sends requests to a process, several at a time, and records what was unanswered when it breaks.
 
+use super::question::Question;
 use super::session::{Fault, Session};
 use super::{Options, answer};
-use broadcheck_spec::{ErrorKind, Outcome, Request, json};
+use broadcheck_spec::{ErrorKind, Outcome};
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -41,19 +42,19 @@ pub(super) enum Before {
 }
 
 /// A request with the maximum number of elements in its answer.
-pub(super) struct SizedRequest<'a> {
-    pub(super) request: &'a Request,
+pub(super) struct SizedRequest<'a, Q> {
+    pub(super) request: &'a Q,
     pub(super) elements: usize,
 }
 
 /// Sends the requests of the queue, with at most a window of them unanswered at any time, and stores the
 /// outcomes at their places. The time limit of a request starts when it becomes the oldest unanswered one.
-pub(super) fn ask(
+pub(super) fn ask<Q: Question>(
     worker: &mut Worker,
-    sized: &[SizedRequest<'_>],
+    sized: &[SizedRequest<'_, Q>],
     queue: &mut VecDeque<usize>,
     options: &Options,
-    outcomes: &mut [Option<Outcome>],
+    outcomes: &mut [Option<Outcome<Q::Answer>>],
 ) -> Result<(), Unanswered> {
     let Worker { session, window, first_alone } = worker;
     let mut sent: VecDeque<Sent> = VecDeque::with_capacity(*window);
@@ -68,7 +69,7 @@ pub(super) fn ask(
                 since = Instant::now();
             }
             let SizedRequest { request, elements } = sized[place];
-            let seq = session.ask(json::request_to_value(request), elements);
+            let seq = session.ask(request.to_value(), elements);
             sent.push_back(Sent { place, seq });
         }
         let Some(&Sent { place, seq }) = sent.front() else { return Ok(()) };

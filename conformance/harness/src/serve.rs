@@ -3,9 +3,10 @@
 use super::lines::{Line, read_line, shortened, skip_line};
 use super::start::{self, VERSION};
 use super::strict::complaint;
-use broadcheck::run::run_caught;
+use broadcheck::run::{infer_caught, run_caught};
 use broadcheck_judge::limits::elements_within;
-use broadcheck_spec::{Implementation, Outcome, Request, json};
+use broadcheck_spec::json::{self, Question};
+use broadcheck_spec::{Implementation, Inference, Outcome, Request, Signature};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, ErrorKind, Write};
 
@@ -149,18 +150,24 @@ fn run(implementation: &dyn Implementation, seq: Option<Value>, request: Option<
     let Some(request) = request else {
         return errored(Some(seq), "request: found nothing, expected an object");
     };
-    match json::request_from_value(request) {
-        Err(malformed) => errored(Some(seq), &format!("request: {malformed}")),
-        Ok(request) => {
-            let outcome = outcome(implementation, &request);
-            let mut answer = json!({ "seq": seq });
-            if let (Value::Object(answer), Value::Object(fields)) =
-                (&mut answer, json::outcome_to_value(&request, &outcome))
-            {
-                answer.extend(fields);
-            }
-            answer
+    let fields = match json::question_from_value(request) {
+        Err(malformed) => return errored(Some(seq), &format!("request: {malformed}")),
+        Ok(Question::Run(request)) => json::outcome_to_value(&request, &outcome(implementation, &request)),
+        Ok(Question::Infer(signature)) => {
+            json::inferred_to_value(&signature, &inferred(implementation, &signature))
         }
+    };
+    let mut answer = json!({ "seq": seq });
+    if let (Value::Object(answer), Value::Object(fields)) = (&mut answer, fields) {
+        answer.extend(fields);
+    }
+    answer
+}
+
+fn inferred(implementation: &dyn Implementation, signature: &Signature) -> Outcome<Inference> {
+    match implementation.capabilities().covers_signature(signature) {
+        Ok(()) => infer_caught(implementation, signature),
+        Err(reason) => Outcome::Skipped { reason },
     }
 }
 

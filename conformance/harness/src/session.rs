@@ -54,7 +54,7 @@ impl Fault {
     }
 
     /// The outcome of a request that was not answered because of it.
-    pub(super) fn outcome(self) -> Outcome {
+    pub(super) fn outcome<T>(self) -> Outcome<T> {
         let kind = match self {
             Fault::Crashed(_) => ErrorKind::Crashed,
             Fault::Broken(kind, _) => kind,

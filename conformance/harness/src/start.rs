@@ -4,6 +4,7 @@ use super::lines::shortened;
 use super::strict::{Unique, complaint};
 use broadcheck_spec::{
     Capabilities, Convention, DEFAULT_MAX_ELEMENTS, DType, Function, Implementation, OperationKind, RuleSet,
+    Unknown,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -16,6 +17,9 @@ pub(super) const WINDOW: usize = 16;
 
 /// The name among the operations that allows operands to be strided views.
 const STRIDED: &str = "strided";
+
+/// The name among the operations for signatures.
+const INFER: &str = "infer";
 
 /// The maximum number of errors shown.
 const SHOWN: usize = 5;
@@ -91,6 +95,24 @@ struct Keys<'a, K> {
     known: &'a dyn Fn(&str) -> Option<K>,
 }
 
+/// A name in `operations`.
+#[derive(PartialEq)]
+enum Word {
+    Operation(OperationKind),
+    Strided,
+    Infer,
+}
+
+impl Word {
+    fn named(name: &str) -> Option<Word> {
+        match name {
+            STRIDED => Some(Word::Strided),
+            INFER => Some(Word::Infer),
+            name => OperationKind::ALL.into_iter().find(|kind| kind.name() == name).map(Word::Operation),
+        }
+    }
+}
+
 struct Reader {
     fields: Map<String, Value>,
     errors: Vec<String>,
@@ -100,17 +122,19 @@ struct Reader {
 
 impl Reader {
     fn declared(&mut self) -> Declared {
-        let operations = self.names("operations", &|name| {
-            if name == STRIDED {
-                return Some(None);
-            }
-            OperationKind::ALL.into_iter().find(|kind| kind.name() == name).map(Some)
-        });
+        let words = self.names("operations", &Word::named);
+        let operation = |word: &Word| match word {
+            Word::Operation(kind) => Some(*kind),
+            Word::Strided | Word::Infer => None,
+        };
+        let infer = words.contains(&Word::Infer);
         // What an answer does not state has the meaning that it had before the field existed.
         let capabilities = Capabilities {
             rules: self.names("rules", &|name| name.parse::<RuleSet>().ok()),
-            strided: operations.contains(&None),
-            operations: operations.into_iter().flatten().collect(),
+            strided: words.contains(&Word::Strided),
+            operations: words.iter().filter_map(operation).collect(),
+            infer,
+            unknown: self.unknown(infer),
             functions: self.names("functions", &|name| name.parse::<Function>().ok()),
             dtypes: self.names("dtypes", &|name| name.parse::<DType>().ok()),
             function_dtypes: self.function_dtypes(),
@@ -189,6 +213,14 @@ impl Reader {
             Some(Value::String(word)) if word == "all" => Convention::ALL.to_vec(),
             _ => self.some_names("conventions", &|name| name.parse::<Convention>().ok()),
         }
+    }
+
+    /// What may be unknown: by default, lengths.
+    fn unknown(&mut self, infer: bool) -> Vec<Unknown> {
+        if infer && !self.fields.contains_key("unknown") {
+            return vec![Unknown::Length];
+        }
+        self.some_names("unknown", &|name| Unknown::ALL.into_iter().find(|unknown| unknown.name() == name))
     }
 
     /// The dtypes of some functions.
@@ -281,7 +313,8 @@ impl Reader {
 fn all_names(field: &str) -> String {
     let names: Vec<&str> = match field {
         "rules" => RuleSet::ALL.iter().map(|rules| rules.name()).collect(),
-        "operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED]).collect(),
+        "operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED, INFER]).collect(),
+        "unknown" => Unknown::ALL.iter().map(|unknown| unknown.name()).collect(),
         "rule_operations" => OperationKind::ALL.iter().map(|kind| kind.name()).collect(),
         "functions" | "rule_functions" => Function::ALL.iter().map(|function| function.name()).collect(),
         "conventions" => Convention::ALL.iter().map(|convention| convention.name()).collect(),
@@ -296,6 +329,9 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
     let mut operations: Vec<&str> = able.operations.iter().map(|kind| kind.name()).collect();
     if able.strided {
         operations.push(STRIDED);
+    }
+    if able.infer {
+        operations.push(INFER);
     }
     let mut fields = json!({
         "name": implementation.name(),
@@ -325,6 +361,9 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
         if flag != absent {
             fields[name] = flag.into();
         }
+    }
+    if able.infer {
+        fields["unknown"] = able.unknown.iter().map(|unknown| unknown.name()).collect::<Vec<_>>().into();
     }
     if able.min_rank > 0 {
         fields["min_rank"] = able.min_rank.into();

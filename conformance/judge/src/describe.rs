@@ -5,7 +5,9 @@
 
 use crate::compare::describe_refusal;
 use crate::text::padded;
-use broadcheck_spec::{Data, Expectation, Operand, Operation, Request, Rules, Tensor};
+use broadcheck_spec::{
+    Asked, Data, Expectation, Inference, Operand, Operation, Request, Rules, Signature, Tensor,
+};
 
 /// How many values of a tensor are written out.
 const MAX_VALUES: usize = 24;
@@ -78,13 +80,49 @@ fn describe_operand(operand: &Operand, width: usize) -> String {
 /// The expectation on one or more lines.
 pub fn describe_expectation(request: &Request, expectation: &Expectation) -> Vec<String> {
     match expectation {
-        Expectation::Refusal(refusal) => vec![format!("refusal: {}", describe_refusal(request, refusal))],
+        Expectation::Refusal(refusal) => {
+            vec![format!("refusal: {}", describe_refusal(&request.names(), refusal))]
+        }
         Expectation::Result(result) => {
             let mut lines = vec![describe_tensor(&result.tensor)];
             lines
                 .extend(result.intermediate.as_ref().map(|t| format!("intermediate {}", describe_tensor(t))));
             lines.extend(result.broadcastable.as_ref().map(|flags| format!("broadcastable {flags:?}")));
             lines
+        }
+    }
+}
+
+/// The signature on several lines: the rule set and the operation, then one line per operand.
+pub fn describe_signature(signature: &Signature) -> Vec<String> {
+    let names = signature.names();
+    let asked = match signature.asked() {
+        Asked::Expression(expression) => format!("infer {}", expression.display(&names)),
+        Asked::TargetShape(target) => format!("infer broadcast to {target}"),
+    };
+    let attribute = attribute(signature.rules()).map_or_else(String::new, |text| format!(" {text},"));
+    let mut lines = vec![format!("{},{attribute} {asked}", signature.rules().set())];
+    let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
+    lines.extend(signature.operands().iter().map(|operand| {
+        let flags =
+            operand.broadcastable().map_or_else(String::new, |flags| format!(" broadcastable {flags:?}"));
+        format!("{}  {} {}{flags}", padded(operand.name(), width), operand.dtype(), operand.shape())
+    }));
+    lines
+}
+
+/// The expectation of an inference on one or more lines.
+pub fn describe_expected_inference(
+    signature: &Signature,
+    expectation: &Expectation<Inference>,
+) -> Vec<String> {
+    match expectation {
+        Expectation::Refusal(refusal) => {
+            vec![format!("refusal: {}", describe_refusal(&signature.names(), refusal))]
+        }
+        Expectation::Result(inference) => {
+            let flags = inference.broadcastable.as_ref().map(|flags| format!("broadcastable {flags:?}"));
+            [inference.to_string()].into_iter().chain(flags).collect()
         }
     }
 }

@@ -5,6 +5,7 @@
 //! - [`conventions`] judges an answer that does not follow a convention of the suite;
 //! - [`explain`] draws why shapes are compatible or not;
 //! - [`describe`] describes requests and expectations for failure messages;
+//! - [`inferred`] judges what is inferred before the run, by clauses INFER-2, INFER-3 and INFER-11;
 //! - [`limits`] predicts the size of an answer;
 //! - [`text`] contains the wording and layout that these share.
 
@@ -12,5 +13,6 @@ pub mod compare;
 pub mod conventions;
 pub mod describe;
 pub mod explain;
+pub mod inferred;
 pub mod limits;
 pub mod text;

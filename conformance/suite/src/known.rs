@@ -308,7 +308,8 @@ fn decides_everything(convention: Convention) -> bool {
         | Convention::UnusedOperands
         | Convention::RefusalOrder
         | Convention::GradientRefusals
-        | Convention::UndefinedFunctions => true,
+        | Convention::UndefinedFunctions
+        | Convention::InferredRefusals => true,
         Convention::GradientTies | Convention::ZeroSigns => false,
     }
 }
@@ -320,7 +321,7 @@ impl Entry {
 
     /// The result of a listed case. A case that fails sometimes is a known failure either way: a pass by
     /// chance does not count as a pass.
-    pub(crate) fn applied_to(&self, judged: Judged) -> Judged {
+    pub(crate) fn applied_to<T>(&self, judged: Judged<T>) -> Judged<T> {
         match judged.status {
             Status::Failed | Status::Errored => {
                 let known = if self.sometimes { "known to fail sometimes" } else { "known" };
@@ -386,14 +387,14 @@ mod tests {
     fn a_listed_case_that_passes_is_a_failure() {
         let known = Known::parse(FILE, "known.yaml").unwrap();
         let entry = known.entry("numpy/zero/a").unwrap();
-        assert_eq!(entry.applied_to(Judged::new(Status::Passed, "")).status, Status::UnexpectedPass);
-        assert_eq!(entry.applied_to(Judged::new(Status::Failed, "")).status, Status::KnownFailure);
-        assert_eq!(entry.applied_to(Judged::new(Status::Errored, "")).status, Status::KnownFailure);
-        assert_eq!(entry.applied_to(Judged::new(Status::Skipped, "")).status, Status::Skipped);
-        let agrees = entry.applied_to(Judged::new(Status::Agrees, ""));
+        assert_eq!(entry.applied_to(Judged::<()>::new(Status::Passed, "")).status, Status::UnexpectedPass);
+        assert_eq!(entry.applied_to(Judged::<()>::new(Status::Failed, "")).status, Status::KnownFailure);
+        assert_eq!(entry.applied_to(Judged::<()>::new(Status::Errored, "")).status, Status::KnownFailure);
+        assert_eq!(entry.applied_to(Judged::<()>::new(Status::Skipped, "")).status, Status::Skipped);
+        let agrees = entry.applied_to(Judged::<()>::new(Status::Agrees, ""));
         assert_eq!(agrees.status, Status::UnexpectedPass);
         let differs =
-            entry.applied_to(Judged::new(Status::Differs, "differs from the convention zero-signs"));
+            entry.applied_to(Judged::<()>::new(Status::Differs, "differs from the convention zero-signs"));
         assert_eq!(differs.status, Status::UnexpectedPass);
         assert!(
             differs.detail.starts_with("differs from the convention zero-signs, which is no failure, but `")
@@ -405,15 +406,15 @@ mod tests {
         let file = FILE.replace("url:", "sometimes: true, url:");
         let known = Known::parse(&file, "known.yaml").unwrap();
         let entry = known.entry("numpy/zero/a").unwrap();
-        let passed = entry.applied_to(Judged::new(Status::Passed, ""));
+        let passed = entry.applied_to(Judged::<()>::new(Status::Passed, ""));
         assert_eq!(passed.status, Status::KnownFailure);
         assert_eq!(passed.detail, "known to fail sometimes: takes the maximum (this time it passes)");
-        let failed = entry.applied_to(Judged::new(Status::Errored, "it died"));
+        let failed = entry.applied_to(Judged::<()>::new(Status::Errored, "it died"));
         assert_eq!(failed.status, Status::KnownFailure);
         assert_eq!(failed.detail, "known to fail sometimes: takes the maximum (it died)");
-        assert_eq!(entry.applied_to(Judged::new(Status::Skipped, "")).status, Status::Skipped);
+        assert_eq!(entry.applied_to(Judged::<()>::new(Status::Skipped, "")).status, Status::Skipped);
         let never = Known::parse(&FILE.replace("url:", "sometimes: false, url:"), "known.yaml").unwrap();
-        let passed = never.entry("numpy/zero/a").unwrap().applied_to(Judged::new(Status::Passed, ""));
+        let passed = never.entry("numpy/zero/a").unwrap().applied_to(Judged::<()>::new(Status::Passed, ""));
         assert_eq!(passed.status, Status::UnexpectedPass);
     }
 

@@ -6,8 +6,12 @@ use crate::parallel::over_ranges;
 use crate::retype::{Asked, asked};
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, judge};
 use broadcheck_judge::conventions;
+use broadcheck_judge::inferred::{Inferred, excuses_inferred, judge_inferred};
 use broadcheck_judge::limits::answer_elements;
-use broadcheck_spec::{Case, Convention, DType, ErrorKind, Expectation, Implementation, Outcome, Request};
+use broadcheck_spec::{
+    Case, Convention, DType, ErrorKind, Expectation, Implementation, Inference, InferenceCase, Outcome,
+    Request, Signature, Success,
+};
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -70,7 +74,7 @@ impl Status {
 
 /// The result of a case for an implementation.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct Judged<T = Success> {
     /// The status.
     pub status: Status,
     /// The kind of difference, if the outcome is wrong.
@@ -78,17 +82,27 @@ pub struct Judged {
     /// The reason; empty for a pass.
     pub detail: String,
     /// The answer; `None` if the case was not run.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<Outcome<T>>,
+    /// How a passed inference is wider than exact, in words (clause INFER-3).
+    pub wider: Option<String>,
     /// The dtype in which the case was asked, if not in its own.
     pub retyped: Option<DType>,
     /// The number of the finding that describes a known failure.
     pub finding: Option<u32>,
 }
 
-impl Judged {
+impl<T> Judged<T> {
     /// A result with this status, without an outcome.
-    pub fn new(status: Status, detail: impl Into<String>) -> Judged {
-        Judged { status, kind: None, detail: detail.into(), outcome: None, retyped: None, finding: None }
+    pub fn new(status: Status, detail: impl Into<String>) -> Judged<T> {
+        Judged {
+            status,
+            kind: None,
+            detail: detail.into(),
+            outcome: None,
+            wider: None,
+            retyped: None,
+            finding: None,
+        }
     }
 }
 
@@ -98,11 +112,11 @@ pub fn run_case(implementation: &dyn Implementation, case: &Case, known: Option<
         Err(reason) => Judged::new(Status::Skipped, reason),
         Ok(asked) => judged(implementation, &asked, run_caught(implementation, &asked.case.request)),
     };
-    with_known(judged, case, known)
+    with_known(judged, &case.id, known)
 }
 
-fn with_known(judged: Judged, case: &Case, known: Option<&Known>) -> Judged {
-    match known.and_then(|known| known.entry(&case.id)) {
+fn with_known<T>(judged: Judged<T>, id: &str, known: Option<&Known>) -> Judged<T> {
+    match known.and_then(|known| known.entry(id)) {
         Some(entry) => entry.applied_to(judged),
         None => judged,
     }
@@ -142,7 +156,7 @@ pub(crate) fn run_batch(
             Err(reason) => Judged::new(Status::Skipped, reason),
             Ok(asked) => judged(implementation, &asked, outcomes.next().expect("one outcome each")),
         };
-        with_known(judged, case, known)
+        with_known(judged, &case.id, known)
     };
     cases.iter().zip(all).map(judge).collect()
 }
@@ -181,7 +195,76 @@ fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outco
         }
         (Verdict::Errored(message), None) => (Status::Errored, None, message),
     };
-    Judged { status, kind, detail, outcome: Some(outcome), retyped: asked.retyped, finding: None }
+    Judged { kind, outcome: Some(outcome), retyped: asked.retyped, ..Judged::new(status, detail) }
+}
+
+/// Asks for the inference of each case. With `exact`, an answer that is wider than exact fails; it always
+/// fails an implementation that [is exact](Implementation::is_exact). The results have the order of the cases.
+pub fn run_inferences(
+    implementation: &dyn Implementation,
+    cases: &[&InferenceCase],
+    known: Option<&Known>,
+    exact: bool,
+) -> Vec<Judged<Inference>> {
+    let covers = |case: &InferenceCase| implementation.capabilities().covers_signature(&case.request);
+    let asked: Vec<Result<(), String>> = cases.iter().map(|case| covers(case)).collect();
+    let signatures: Vec<&Signature> =
+        cases.iter().zip(&asked).filter(|(_, asked)| asked.is_ok()).map(|(case, _)| &case.request).collect();
+    let mut outcomes = infer_together(implementation, &signatures).into_iter();
+    let judge = |(&case, asked): (&&InferenceCase, Result<(), String>)| {
+        let judged = match asked {
+            Err(reason) => Judged::new(Status::Skipped, reason),
+            Ok(()) => {
+                let outcome = outcomes.next().expect("one outcome each");
+                judged_inference(implementation, case, outcome, exact || implementation.is_exact())
+            }
+        };
+        with_known(judged, &case.id, known)
+    };
+    cases.iter().zip(asked).map(judge).collect()
+}
+
+/// Asks for several inferences, as one batch if the implementation supports it. After a panic, asks one by
+/// one.
+fn infer_together(implementation: &dyn Implementation, signatures: &[&Signature]) -> Vec<Outcome<Inference>> {
+    let answers = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.infer_many(signatures))));
+    match answers {
+        Ok(outcomes) if outcomes.len() == signatures.len() => outcomes,
+        _ => signatures.iter().map(|signature| infer_caught(implementation, signature)).collect(),
+    }
+}
+
+fn judged_inference(
+    implementation: &dyn Implementation,
+    case: &InferenceCase,
+    outcome: Outcome<Inference>,
+    exact: bool,
+) -> Judged<Inference> {
+    let free = case.convention.filter(|&convention| !implementation.capabilities().follows(convention));
+    let verdict = judge_inferred(&case.request, &case.expectation, &outcome);
+    let excused = free.filter(|&convention| excuses_inferred(convention, &outcome));
+    let passed = if case.convention.is_some() { Status::Agrees } else { Status::Passed };
+    let differs = |convention, detail| {
+        Judged::new(Status::Differs, format!("differs from the convention {convention}: {detail}"))
+    };
+    let judged = match (verdict, excused) {
+        (Inferred::Exact, _) => Judged::new(passed, ""),
+        (Inferred::Wider(detail), _) if exact => {
+            Judged::new(Status::Failed, format!("wider than exact: {detail}"))
+        }
+        (Inferred::Wider(detail), _) => Judged { wider: Some(detail), ..Judged::new(passed, "") },
+        (Inferred::Failed(difference), Some(convention)) => differs(convention, difference.detail),
+        (Inferred::Errored(message), Some(convention)) => differs(convention, message),
+        (Inferred::Failed(Difference { kind, detail }), None) => {
+            Judged { kind: Some(kind), ..Judged::new(Status::Failed, format!("{kind}: {detail}")) }
+        }
+        (Inferred::Skipped(reason), _) if free.is_some() => Judged::new(Status::Skipped, reason),
+        (Inferred::Skipped(reason), _) => {
+            Judged::new(Status::Failed, format!("skipped although declared: {reason}"))
+        }
+        (Inferred::Errored(message), None) => Judged::new(Status::Errored, message),
+    };
+    Judged { outcome: Some(outcome), ..judged }
 }
 
 /// Whether the answer to a valid request is larger than the implementation declares (clause G-1). A skip
@@ -194,9 +277,18 @@ fn beyond_its_limit(implementation: &dyn Implementation, case: &Case) -> bool {
 /// Runs a request. A panic of the implementation becomes [`Outcome::Errored`], without a message on stderr.
 pub fn run_caught(implementation: &dyn Implementation, request: &Request) -> Outcome {
     let answer = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run(request))));
-    answer.unwrap_or_else(|panic| {
-        Outcome::errored(ErrorKind::Panicked, format!("panicked: {}", panic_text(&*panic)))
-    })
+    answer.unwrap_or_else(|panic| panicked(&*panic))
+}
+
+fn panicked<T>(panic: &(dyn std::any::Any + Send)) -> Outcome<T> {
+    Outcome::errored(ErrorKind::Panicked, format!("panicked: {}", panic_text(panic)))
+}
+
+/// Asks what is known of the result of a signature. A panic of the implementation becomes
+/// [`Outcome::Errored`], without a message on stderr.
+pub fn infer_caught(implementation: &dyn Implementation, signature: &Signature) -> Outcome<Inference> {
+    quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.infer(signature))))
+        .unwrap_or_else(|panic| panicked(&*panic))
 }
 
 /// Runs several requests, as one batch if the implementation supports it. After a panic, runs them one by

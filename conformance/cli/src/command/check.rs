@@ -64,6 +64,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample_sweeps: Option<u64>,
 
+    /// Fail if an inference is wider than exact
+    ///
+    /// The answer to `infer` must not exclude a run that is accepted. It may admit more than the accepted
+    /// runs give: such answers pass and are counted as wider. `reference` and `fast` must always be exact.
+    #[arg(long)]
+    exact: bool,
+
     /// Fail if less than this percentage of the shape cases of a declared rule set was asked
     ///
     /// A case is not asked if the implementation does not support something in it. Shape cases are those of
@@ -115,7 +122,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let selected = args.selection.of(&suite)?;
     let wanted = args.implementations.wanted();
     let report = Report {
-        cases: selected.cases.len(),
+        cases: selected.number_of_cases(),
         sweeps: selected.sweeps.len(),
         sample: args.sample_sweeps,
         min_asked: args.min_asked,
@@ -148,6 +155,7 @@ pub(super) fn run(args: &Args) -> Ended {
         known: &known,
         named: args.implementations.are_named(),
         sample: args.sample_sweeps,
+        exact: args.exact,
         rerun: Rerun::new(&args.selection.cases, args.sample_sweeps),
     };
     let runs = with_jobs(args.jobs, || {

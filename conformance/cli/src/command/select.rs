@@ -4,7 +4,7 @@ use super::Error;
 use crate::report::plural;
 use broadcheck::globs::Glob;
 use broadcheck::sweeps;
-use broadcheck_spec::{Case, RuleSet, Suite, Sweep};
+use broadcheck_spec::{Case, InferenceCase, RuleSet, Suite, Sweep};
 use std::path::PathBuf;
 
 /// The options that select cases.
@@ -31,7 +31,19 @@ pub(super) struct Selection {
 #[derive(Default)]
 pub(super) struct Selected<'a> {
     pub(super) cases: Vec<&'a Case>,
+    pub(super) inferences: Vec<&'a InferenceCase>,
     pub(super) sweeps: Vec<&'a Sweep>,
+}
+
+impl Selected<'_> {
+    /// The number of cases, of runs and of inferences.
+    pub(super) fn number_of_cases(&self) -> usize {
+        self.cases.len() + self.inferences.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.number_of_cases() + self.sweeps.len() == 0
+    }
 }
 
 impl Selection {
@@ -49,17 +61,25 @@ impl Selection {
         };
         let cases =
             suite.cases.iter().filter(|case| wanted(Some(case.request.rules().set()), &case.id)).collect();
+        let inferences = suite
+            .inferences
+            .iter()
+            .filter(|case| wanted(Some(case.request.rules().set()), &case.id))
+            .collect();
         let sweeps = suite.sweeps.iter().filter(|sweep| wanted(rules_of(sweep), &sweep.id)).collect();
-        let selected = Selected { cases, sweeps };
-        if selected.cases.is_empty() && selected.sweeps.is_empty() {
+        let selected = Selected { cases, inferences, sweeps };
+        if selected.is_empty() {
             return Err(Error::Input(self.nothing(suite)));
         }
         Ok(selected)
     }
 
     fn nothing(&self, suite: &Suite) -> String {
-        let all =
-            format!("{} and {}", plural(suite.cases.len(), "case"), plural(suite.sweeps.len(), "sweep"));
+        let all = format!(
+            "{} and {}",
+            plural(suite.number_of_cases(), "case"),
+            plural(suite.sweeps.len(), "sweep")
+        );
         let mut options = Vec::new();
         if let Some(filter) = &self.filter {
             options.push(format!("--filter {filter}"));
@@ -115,7 +135,7 @@ impl Filter {
             let expected = "expected an id, its beginning or a glob; without --filter every case is selected";
             return Err(Error::Input(format!("--filter: found an empty text, {expected}")));
         }
-        if suite.get(text).is_some() || suite.get_sweep(text).is_some() {
+        if suite.ids().any(|id| id == text) {
             return Ok(Filter::Id(text.into()));
         }
         if !text.contains(['*', '?', '[', '{']) {

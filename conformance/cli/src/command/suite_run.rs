@@ -3,13 +3,18 @@
 use super::implementations::Wanted;
 use super::interrupt;
 use super::select::{Selected, rules_of};
-use crate::report::{Entry, Leftover, Run, describe_expectation, describe_request, plural};
+use crate::report::{
+    Entry, Leftover, Run, describe_expectation, describe_expected_inference, describe_request,
+    describe_signature, plural,
+};
 use broadcheck::known::Known;
 use broadcheck::parallel::over_ranges;
 use broadcheck::retype::retyped;
-use broadcheck::run::{Judged, run_cases};
+use broadcheck::run::{Judged, run_cases, run_inferences};
 use broadcheck::sweeps::{SweepReport, run_sample};
-use broadcheck_spec::{Case, ErrorKind, Implementation, Outcome, Suite, Sweep};
+use broadcheck_spec::{
+    Case, ErrorKind, Implementation, Inference, InferenceCase, Outcome, RuleSet, Suite, Sweep,
+};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -22,6 +27,8 @@ pub(super) struct SuiteRun<'a> {
     pub(super) named: bool,
     /// The maximum number of cases to run of each sweep; `None` for all.
     pub(super) sample: Option<u64>,
+    /// Whether an inference that is wider than exact fails.
+    pub(super) exact: bool,
     pub(super) rerun: Rerun,
 }
 
@@ -42,6 +49,12 @@ impl SuiteRun<'_> {
         let batches =
             |places: Range<usize>| -> Vec<Entry> { cases[places].chunks(size).flat_map(batch).collect() };
         let mut results: Vec<Entry> = over_ranges(cases.len(), size, batches).into_iter().flatten().collect();
+        let inferences: &[&InferenceCase] = &self.selected.inferences;
+        if !interrupt::pressed() {
+            let judged = run_inferences(implementation, inferences, known, self.exact);
+            let asked = inferences.iter().zip(judged).filter(|(_, judged)| !is_interrupted(judged));
+            results.extend(asked.map(|(case, judged)| self.inference_entry(wanted, case, judged)));
+        }
         for sweep in &self.selected.sweeps {
             if !interrupt::pressed() {
                 let report = run_sample(implementation, sweep, known, self.sample.unwrap_or(u64::MAX));
@@ -51,11 +64,7 @@ impl SuiteRun<'_> {
                 }
             }
         }
-        let ids = || {
-            let cases = self.suite.cases.iter().map(|case| case.id.as_str());
-            cases.chain(self.suite.sweeps.iter().map(|sweep| sweep.id.as_str()))
-        };
-        let leftovers = known.map(|known| known.unmatched(ids())).unwrap_or_default();
+        let leftovers = known.map(|known| known.unmatched(self.suite.ids())).unwrap_or_default();
         let leftovers =
             leftovers.iter().map(|entry| Leftover { case: entry.case.clone(), reason: entry.reason.clone() });
         Run {
@@ -77,10 +86,36 @@ impl SuiteRun<'_> {
         let (request, expectation) = asked
             .as_ref()
             .map_or((&case.request, &case.expectation), |case| (&case.request, &case.expectation));
+        let (request, expectation) =
+            (lines(&|| describe_request(request)), lines(&|| describe_expectation(request, expectation)));
+        Entry { request, expectation, ..self.entry_of(wanted, case, case.request.rules().set(), judged) }
+    }
+
+    fn inference_entry(&self, wanted: &Wanted, case: &InferenceCase, judged: Judged<Inference>) -> Entry {
+        let failed = judged.status.is_failure();
+        let lines = |lines: &dyn Fn() -> Vec<String>| if failed { lines() } else { Vec::new() };
+        let (request, expectation) = (
+            lines(&|| describe_signature(&case.request)),
+            lines(&|| describe_expected_inference(&case.request, &case.expectation)),
+        );
+        let wider = judged.wider.clone();
+        let entry = self.entry_of(wanted, case, case.request.rules().set(), judged);
+        Entry { inference: true, wider, request, expectation, ..entry }
+    }
+
+    /// The entry of a case, without what only a failure has.
+    fn entry_of<R, T, S>(
+        &self,
+        wanted: &Wanted,
+        case: &Case<R, T>,
+        rules: RuleSet,
+        judged: Judged<S>,
+    ) -> Entry {
         Entry {
             id: case.id.clone(),
             sweep: false,
-            rules: Some(case.request.rules().set()),
+            inference: false,
+            rules: Some(rules),
             clause: case.clause.clone(),
             nature: case.nature(),
             convention: case.convention,
@@ -90,11 +125,12 @@ impl SuiteRun<'_> {
             status: judged.status,
             kind: judged.kind,
             detail: judged.detail,
-            request: lines(&|| describe_request(request)),
-            expectation: lines(&|| describe_expectation(request, expectation)),
+            wider: None,
+            request: Vec::new(),
+            expectation: Vec::new(),
             sources: case.sources.iter().map(ToString::to_string).collect(),
             location: case.location.to_string(),
-            rerun: self.rerun.case(wanted, &case.id),
+            rerun: self.rerun.case(wanted, &case.id) + if self.exact { " --exact" } else { "" },
         }
     }
 
@@ -107,6 +143,7 @@ impl SuiteRun<'_> {
         Entry {
             id: sweep.id.clone(),
             sweep: true,
+            inference: false,
             rules: rules_of(sweep),
             clause: sweep.clause.clone(),
             nature: sweep.nature(),
@@ -117,6 +154,7 @@ impl SuiteRun<'_> {
             status: judged.status,
             kind: judged.kind,
             detail: judged.detail,
+            wider: None,
             request: if failed { vec![request] } else { Vec::new() },
             expectation: if failed { vec![expectation] } else { Vec::new() },
             sources: sweep.sources.iter().map(ToString::to_string).collect(),
@@ -127,7 +165,7 @@ impl SuiteRun<'_> {
 }
 
 /// Whether the answer is missing because the user interrupted the run.
-fn is_interrupted(judged: &Judged) -> bool {
+fn is_interrupted<T>(judged: &Judged<T>) -> bool {
     matches!(judged.outcome, Some(Outcome::Errored { kind: ErrorKind::Interrupted, .. }))
 }
 

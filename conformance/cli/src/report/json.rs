@@ -50,6 +50,14 @@ struct Counts {
     known: usize,
     agrees: usize,
     differs: usize,
+    /// Inferences that passed and are wider than exact.
+    #[serde(skip_serializing_if = "is_zero")]
+    wider: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]
@@ -89,6 +97,9 @@ struct Case<'a> {
     id: &'a str,
     status: &'a str,
     detail: &'a str,
+    /// How a passed inference is wider than exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wider: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     sweep: bool,
     rules: Option<&'a str>,
@@ -143,8 +154,8 @@ fn implementation(run: &Run) -> Implementation<'_> {
 }
 
 fn counts(summary: Summary) -> Counts {
-    let Summary { passed, failed, skipped, errored, known, agrees, differs } = summary;
-    Counts { passed, failed, skipped, errored, known, agrees, differs }
+    let Summary { passed, failed, skipped, errored, known, agrees, differs, wider } = summary;
+    Counts { passed, failed, skipped, errored, known, agrees, differs, wider }
 }
 
 fn asked(asked: asked::Asked) -> Asked {
@@ -173,6 +184,7 @@ fn case(entry: &Entry) -> Case<'_> {
         id: &entry.id,
         status: entry.status.name(),
         detail: &entry.detail,
+        wider: entry.wider.as_deref(),
         sweep: entry.sweep,
         rules: entry.rules.map(RuleSet::name),
         clause: &entry.clause,

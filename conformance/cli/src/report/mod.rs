@@ -20,7 +20,9 @@ mod tests;
 pub mod text;
 mod verdict;
 
-pub(crate) use broadcheck_judge::describe::{describe_expectation, describe_request};
+pub(crate) use broadcheck_judge::describe::{
+    describe_expectation, describe_expected_inference, describe_request, describe_signature,
+};
 pub(crate) use broadcheck_judge::text::plural;
 pub(crate) use verdict::{Shared, shared};
 
@@ -83,6 +85,8 @@ pub struct Entry {
     pub id: String,
     /// Whether it is a sweep.
     pub sweep: bool,
+    /// Whether it is a case of the operation `infer`.
+    pub inference: bool,
     /// The rule set; `None` for a sweep over several.
     pub rules: Option<RuleSet>,
     /// The clause of SEMANTICS.md.
@@ -103,6 +107,8 @@ pub struct Entry {
     pub kind: Option<DifferenceKind>,
     /// The reason; empty for a pass.
     pub detail: String,
+    /// How a passed inference is wider than exact, in words.
+    pub wider: Option<String>,
     /// The lines of the request; empty unless it failed.
     pub request: Vec<String>,
     /// The lines of the expectation; empty unless it failed.
@@ -132,6 +138,8 @@ pub struct Summary {
     pub agrees: usize,
     /// The case tests a convention that the implementation does not declare, and the outcome was another one.
     pub differs: usize,
+    /// Of those that passed or agreed: inferences that are wider than exact (clause INFER-3).
+    pub wider: usize,
 }
 
 impl Summary {
@@ -148,6 +156,7 @@ impl Summary {
                 Status::Agrees => &mut summary.agrees,
                 Status::Differs => &mut summary.differs,
             } += 1;
+            summary.wider += usize::from(entry.wider.is_some());
         }
         summary
     }
@@ -257,6 +266,9 @@ impl Report {
     pub fn closing(&self) -> String {
         let all = Summary::of(self.runs.iter().flat_map(|run| &run.results));
         let mut counts = vec![format!("{} passed", all.passed)];
+        if all.wider > 0 {
+            counts.push(format!("{} of them wider than exact", all.wider));
+        }
         for (count, what) in [
             (all.failed, "failed"),
             (all.errored, "errored"),

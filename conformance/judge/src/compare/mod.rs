@@ -123,26 +123,27 @@ fn difference(kind: DifferenceKind, detail: impl Into<String>) -> Result<(), Dif
 
 /// Judges an outcome.
 pub fn judge(request: &Request, expectation: &Expectation, outcome: &Outcome, latitude: Latitude) -> Verdict {
+    let names = request.names();
     let judged = match (expectation, outcome) {
         (_, Outcome::Skipped { reason }) => return Verdict::Skipped(reason.clone()),
         (_, Outcome::Errored { message, .. }) => return Verdict::Errored(message.clone()),
         (Expectation::Result(expected), Outcome::Success(success)) => {
             results(request, expected, success, latitude)
         }
-        (Expectation::Refusal(expected), Outcome::Refusal(refusal)) => refusals(request, expected, refusal),
+        (Expectation::Refusal(expected), Outcome::Refusal(refusal)) => refusals(&names, expected, refusal),
         (Expectation::Result(expected), Outcome::Refusal(refusal)) => difference(
             DifferenceKind::WronglyRefused,
             format!(
                 "expected a result of shape {}, got {}",
                 expected.tensor.shape(),
-                describe_answer(request, refusal)
+                describe_answer(&names, refusal)
             ),
         ),
         (Expectation::Refusal(expected), Outcome::Success(success)) => difference(
             DifferenceKind::WronglyAccepted,
             format!(
                 "expected {}, got a result of shape {}",
-                describe_refusal(request, expected),
+                describe_refusal(&names, expected),
                 success.tensor.shape()
             ),
         ),
@@ -172,7 +173,11 @@ pub fn expectation_of(outcome: &Outcome) -> Option<Expectation> {
 
 /// A refusal without a kind matches any expected refusal. If it has a kind, the kind must be the expected
 /// one, and so must the axis and operand if it gives them.
-fn refusals(request: &Request, expected: &ExpectedRefusal, refusal: &Refusal) -> Result<(), Difference> {
+pub(crate) fn refusals(
+    names: &[&str],
+    expected: &ExpectedRefusal,
+    refusal: &Refusal,
+) -> Result<(), Difference> {
     let (Some(expected_kind), Some(kind)) = (expected.kind, refusal.kind) else { return Ok(()) };
     let other = |expected: Option<usize>, found: Option<usize>| {
         expected.zip(found).is_some_and(|(expected, found)| expected != found)
@@ -185,20 +190,16 @@ fn refusals(request: &Request, expected: &ExpectedRefusal, refusal: &Refusal) ->
     }
     difference(
         DifferenceKind::Refusal,
-        format!(
-            "expected {}, got {}",
-            describe_refusal(request, expected),
-            describe_answer(request, refusal)
-        ),
+        format!("expected {}, got {}", describe_refusal(names, expected), describe_answer(names, refusal)),
     )
 }
 
 /// A refusal in words, with the operand's name and the refusal's message.
-fn describe_answer(request: &Request, refusal: &Refusal) -> String {
+pub(crate) fn describe_answer(names: &[&str], refusal: &Refusal) -> String {
     let mut text = match refusal.kind {
         Some(_) => {
             let Refusal { kind, axis, operand, .. } = *refusal;
-            describe_refusal(request, &ExpectedRefusal { kind, axis, operand })
+            describe_refusal(names, &ExpectedRefusal { kind, axis, operand })
         }
         None => "a refusal without a kind".into(),
     };
@@ -209,10 +210,10 @@ fn describe_answer(request: &Request, refusal: &Refusal) -> String {
 }
 
 /// An expected refusal in words: `flag_violation of operand b at axis 0`.
-pub(crate) fn describe_refusal(request: &Request, expected: &ExpectedRefusal) -> String {
+pub(crate) fn describe_refusal(names: &[&str], expected: &ExpectedRefusal) -> String {
     let mut text = expected.kind.map_or("a refusal of any kind", |kind| kind.name()).to_owned();
     if let Some(operand) = expected.operand {
-        text += &format!(" of operand {}", request.names().get(operand).copied().unwrap_or("?"));
+        text += &format!(" of operand {}", names.get(operand).copied().unwrap_or("?"));
     }
     if let Some(axis) = expected.axis {
         text += &format!(" at axis {axis}");

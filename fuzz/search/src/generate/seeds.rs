@@ -88,14 +88,14 @@ fn case_files(suite: &Suite) -> Vec<Seed> {
         let bytes = write::case_to_yaml(case).into_bytes();
         seeds.push(Seed { name: name.clone(), bytes });
         if place % 8 == 0 {
-            let file = CaseFile { cases: vec![case.clone()], sweeps: Vec::new() };
+            let file = CaseFile { cases: vec![case.clone()], ..CaseFile::default() };
             seeds.push(Seed {
                 name: name + "-json",
                 bytes: json::file_to_json(&file).to_string().into_bytes(),
             });
         }
     }
-    let sweeps = CaseFile { cases: Vec::new(), sweeps: suite.sweeps.clone() };
+    let sweeps = CaseFile { sweeps: suite.sweeps.clone(), ..CaseFile::default() };
     seeds.push(Seed {
         name: "sweeps-json".into(),
         bytes: json::file_to_json(&sweeps).to_string().into_bytes(),
