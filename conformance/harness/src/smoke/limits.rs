@@ -56,7 +56,9 @@ pub(super) fn limits(able: &Capabilities) -> Vec<Limit> {
         let field = format!("\"flushed_subnormals\":[\"{dtype}\"]");
         lacking(&format!("subnormal {dtype} numbers"), requests, &what, &field)
     }));
-    all.extend(Convention::ALL.into_iter().map(|convention| {
+    // A request with values does not show which refusal is inferred.
+    let shown = Convention::ALL.into_iter().filter(|&convention| convention != Convention::InferredRefusals);
+    all.extend(shown.map(|convention| {
         let requests = testing(convention, able);
         Limit {
             name: named(convention).into(),
@@ -131,6 +133,7 @@ fn named(convention: Convention) -> &'static str {
         Convention::GradientTies => "the gradient of a maximum of equal arguments",
         Convention::UndefinedFunctions => "a function of a dtype for which V-2 does not define it",
         Convention::ZeroSigns => "the maximum of two zeros",
+        Convention::InferredRefusals => "a signature with two faults",
     }
 }
 
@@ -146,7 +149,7 @@ fn instead_of(convention: Convention, able: &Capabilities) -> String {
         Convention::UnusedOperands => {
             add("every operand must occur in the expression", "\"unused_operands\":false")
         }
-        Convention::RefusalOrder => "answer with any of the faults".into(),
+        Convention::RefusalOrder | Convention::InferredRefusals => "answer with any of the faults".into(),
         Convention::GradientRefusals | Convention::GradientTies => {
             "refuse a gradient that the library does not compute".into()
         }
@@ -184,6 +187,7 @@ fn testing(convention: Convention, able: &Capabilities) -> Vec<Request> {
             let wide = number(able, 6);
             sums(&[&long, &value(&wide.dtype, &[2, 3], wide.values)])
         }
+        Convention::InferredRefusals => Vec::new(),
         Convention::GradientRefusals => {
             let integer = able.dtypes.iter().find(|dtype| dtype.is_integer());
             integer.map_or(Vec::new(), |dtype| {

@@ -42,9 +42,14 @@ fn read(text: &str, name: &str) -> Result<Loaded, String> {
             if values > text.len() {
                 return Err(format!("{values} values from {} bytes", text.len()));
             }
-            file.cases.iter().try_for_each(written)?;
+            file.cases
+                .iter()
+                .try_for_each(|case| written(case, &write::case_to_yaml(case), |file| &file.cases))?;
+            file.inferences.iter().try_for_each(|case| {
+                written(case, &write::inference_case_to_yaml(case), |file| &file.inferences)
+            })?;
             twin(&file)?;
-            Ok(Loaded::Items(file.cases.len() + file.sweeps.len()))
+            Ok(Loaded::Items(file.cases.len() + file.inferences.len() + file.sweeps.len()))
         }
     }
 }
@@ -61,11 +66,15 @@ fn values(case: &Case) -> usize {
     operands + expected
 }
 
-/// The case survives a round trip through YAML.
-fn written(case: &Case) -> Result<(), String> {
-    let text = write::case_to_yaml(case);
-    let again = load_str(&text, "again.yaml").map_err(|errors| format!("{errors}\nin\n{text}"))?;
-    if again.cases.iter().map(placeless).eq([placeless(case)]) && again.sweeps.is_empty() {
+/// The case survives a round trip through YAML. `cases` are those of its kind in a file.
+fn written<R: Clone + PartialEq, T: Clone + PartialEq>(
+    case: &Case<R, T>,
+    text: &str,
+    cases: impl Fn(&CaseFile) -> &[Case<R, T>],
+) -> Result<(), String> {
+    let again = load_str(text, "again.yaml").map_err(|errors| format!("{errors}\nin\n{text}"))?;
+    let all = again.cases.len() + again.inferences.len() + again.sweeps.len();
+    if all == 1 && cases(&again).iter().map(placeless).eq([placeless(case)]) {
         return Ok(());
     }
     Err(format!("the case changed in a round trip through YAML: {again:?}\nfrom\n{text}"))
@@ -77,6 +86,7 @@ fn twin(file: &CaseFile) -> Result<(), String> {
     let again = load_str(&text, "twin.json").map_err(|errors| format!("{errors}\nin\n{text}"))?;
     let sweeps = |file: &CaseFile| file.sweeps.iter().map(placeless_sweep).collect::<Vec<_>>();
     if again.cases.iter().map(placeless).eq(file.cases.iter().map(placeless))
+        && again.inferences.iter().map(placeless).eq(file.inferences.iter().map(placeless))
         && sweeps(&again) == sweeps(file)
     {
         return Ok(());
@@ -84,7 +94,7 @@ fn twin(file: &CaseFile) -> Result<(), String> {
     Err(format!("the file changed in a round trip through JSON: {again:?}\nfrom\n{text}"))
 }
 
-fn placeless(case: &Case) -> Case {
+fn placeless<R: Clone, T: Clone>(case: &Case<R, T>) -> Case<R, T> {
     Case { location: Location::default(), ..case.clone() }
 }
 
@@ -105,6 +115,7 @@ mod tests {
         assert_eq!(case_file(text.as_bytes()), Ok(Loaded::Items(1)));
         let twin = json::file_to_json(&CaseFile {
             cases: suite.cases[..3].to_vec(),
+            inferences: Vec::new(),
             sweeps: suite.sweeps[..2].to_vec(),
         });
         assert_eq!(case_file(twin.to_string().as_bytes()), Ok(Loaded::Items(5)));
