@@ -39,6 +39,11 @@ pub struct Capabilities {
     pub infer: bool,
     /// What may be unknown of a shape before the run.
     pub unknown: Vec<Unknown>,
+    /// The rule sets under which it does not answer `infer`, though it has them.
+    pub without_infer: Vec<RuleSet>,
+    /// Whether, in a signature under `theano`, an axis must have the flag true if its length is known to be 1,
+    /// and false otherwise.
+    pub static_flags: bool,
     /// The functions.
     pub functions: Vec<Function>,
     /// The dtypes of operands.
@@ -88,6 +93,8 @@ impl Capabilities {
             strided: true,
             infer: false,
             unknown: Vec::new(),
+            without_infer: Vec::new(),
+            static_flags: false,
             functions: Function::ALL.to_vec(),
             dtypes: DType::ALL.to_vec(),
             function_dtypes: BTreeMap::new(),
@@ -129,6 +136,14 @@ impl Capabilities {
     pub fn has_operation(&self, rules: RuleSet, operation: OperationKind) -> bool {
         self.rules.contains(&rules)
             && self.operations.contains(&operation)
+            && self.rule_operations.get(&rules).is_none_or(|operations| operations.contains(&operation))
+    }
+
+    /// Whether `infer` is supported for an operation under a rule set. An implementation without operations
+    /// infers for all of them.
+    fn infers(&self, rules: RuleSet, operation: OperationKind) -> bool {
+        !self.without_infer.contains(&rules)
+            && (self.operations.is_empty() || self.operations.contains(&operation))
             && self.rule_operations.get(&rules).is_none_or(|operations| operations.contains(&operation))
     }
 
@@ -177,8 +192,8 @@ impl Capabilities {
             Asked::Expression(_) => OperationKind::Elementwise,
             Asked::TargetShape(_) => OperationKind::Broadcast,
         };
-        if !self.has_operation(rules, operation) {
-            return Err(format!("no {operation} under {rules}"));
+        if !self.infers(rules, operation) {
+            return Err(format!("no infer of {operation} under {rules}"));
         }
         let operands = signature.operands();
         if let Some(operand) = operands.iter().find(|operand| !self.dtypes.contains(&operand.dtype())) {
@@ -192,6 +207,9 @@ impl Capabilities {
         for shape in signature.shapes() {
             shape.rank().map_or(Ok(()), |rank| self.covers_rank(rank))?;
             shape.known().map_or(Ok(()), |shape| self.covers_size(&shape))?;
+        }
+        if self.static_flags && rules == RuleSet::Theano && !operands.iter().all(has_static_flags) {
+            return Err("no flags that differ from static lengths of 1".into());
         }
         self.covers_number(operands.len())?;
         let rank = |operand: &OperandType| operand.shape().rank();
@@ -302,6 +320,13 @@ impl Capabilities {
         }
         Err("no sizes beyond memory".into())
     }
+}
+
+/// Whether the flags are true where the length is known to be 1, and nowhere else.
+fn has_static_flags(operand: &OperandType) -> bool {
+    let lengths = operand.shape().lengths().unwrap_or(&[]);
+    let flag = |axis: usize| operand.broadcastable().is_some_and(|flags| flags[axis]);
+    lengths.iter().enumerate().all(|(axis, length)| flag(axis) == (length.number() == Some(1)))
 }
 
 /// What may be unknown of a shape before the run.

@@ -128,6 +128,12 @@ impl Reader {
             Word::Strided | Word::Infer => None,
         };
         let infer = words.contains(&Word::Infer);
+        let rule_words = self.names_by_rule_set("rule_operations", &|name| {
+            Word::named(name).filter(|word| *word != Word::Strided)
+        });
+        let without_infer = |(rules, words): (&RuleSet, &Vec<Word>)| {
+            if infer && !words.contains(&Word::Infer) { Some(*rules) } else { None }
+        };
         // What an answer does not state has the meaning that it had before the field existed.
         let capabilities = Capabilities {
             rules: self.names("rules", &|name| name.parse::<RuleSet>().ok()),
@@ -135,12 +141,15 @@ impl Reader {
             operations: words.iter().filter_map(operation).collect(),
             infer,
             unknown: self.unknown(infer),
+            without_infer: rule_words.iter().filter_map(without_infer).collect(),
+            static_flags: self.flag("static_flags", false),
             functions: self.names("functions", &|name| name.parse::<Function>().ok()),
             dtypes: self.names("dtypes", &|name| name.parse::<DType>().ok()),
             function_dtypes: self.function_dtypes(),
-            rule_operations: self.names_by_rule_set("rule_operations", &|name| {
-                OperationKind::ALL.into_iter().find(|kind| kind.name() == name)
-            }),
+            rule_operations: rule_words
+                .iter()
+                .map(|(rules, words)| (*rules, words.iter().filter_map(operation).collect()))
+                .collect(),
             rule_functions: self.names_by_rule_set("rule_functions", &|name| name.parse::<Function>().ok()),
             ordered_operands: self.flag("ordered_operands", false),
             min_rank: self.number("min_rank", 0).unwrap_or(0),
@@ -315,7 +324,7 @@ fn all_names(field: &str) -> String {
         "rules" => RuleSet::ALL.iter().map(|rules| rules.name()).collect(),
         "operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED, INFER]).collect(),
         "unknown" => Unknown::ALL.iter().map(|unknown| unknown.name()).collect(),
-        "rule_operations" => OperationKind::ALL.iter().map(|kind| kind.name()).collect(),
+        "rule_operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([INFER]).collect(),
         "functions" | "rule_functions" => Function::ALL.iter().map(|function| function.name()).collect(),
         "conventions" => Convention::ALL.iter().map(|convention| convention.name()).collect(),
         _ => DType::ALL.iter().map(|dtype| dtype.name()).collect(),
@@ -357,6 +366,7 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
         ("scalars", able.scalars, true),
         ("unused_operands", able.unused_operands, true),
         ("large_sizes", able.large_sizes, true),
+        ("static_flags", able.static_flags, false),
     ] {
         if flag != absent {
             fields[name] = flag.into();
@@ -371,9 +381,13 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
     for (function, list) in &able.function_dtypes {
         fields["function_dtypes"][function.name()] = dtypes(list).into();
     }
-    for (rules, list) in &able.rule_operations {
-        let names: Vec<_> = list.iter().map(|operation| operation.name()).collect();
-        fields["rule_operations"][rules.name()] = names.into();
+    for rules in &able.rules {
+        let infer = able.infer && !able.without_infer.contains(rules);
+        if able.rule_operations.contains_key(rules) || infer != able.infer {
+            let list = able.rule_operations.get(rules).unwrap_or(&able.operations);
+            let names: Vec<_> = list.iter().map(|kind| kind.name()).chain(infer.then_some(INFER)).collect();
+            fields["rule_operations"][rules.name()] = names.into();
+        }
     }
     for (rules, list) in &able.rule_functions {
         let names: Vec<_> = list.iter().map(|function| function.name()).collect();
@@ -409,7 +423,7 @@ mod tests {
         assert_eq!(declared.language.as_deref(), Some("rust"));
         assert_eq!(
             declared.capabilities,
-            Capabilities { max_elements: 1 << 20, ..Capabilities::with_all_conventions() }
+            Capabilities { max_elements: 1 << 20, ..Reference::new().capabilities().clone() }
         );
     }
 
@@ -434,9 +448,13 @@ mod tests {
     #[test]
     fn every_capability_can_be_written_and_read() {
         let capabilities = Capabilities {
-            rules: vec![RuleSet::Numpy],
+            rules: vec![RuleSet::Numpy, RuleSet::None],
             operations: vec![OperationKind::Broadcast],
             strided: false,
+            infer: true,
+            unknown: vec![Unknown::Bound],
+            without_infer: vec![RuleSet::Numpy],
+            static_flags: true,
             functions: vec![Function::Add],
             dtypes: vec![DType::F32, DType::U8],
             function_dtypes: [(Function::Add, vec![DType::F32]), (Function::Abs, vec![])].into(),

@@ -17,6 +17,11 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
         strided: left.strided && right.strided,
         infer: left.infer && right.infer,
         unknown: both(&left.unknown, &right.unknown),
+        without_infer: RuleSet::ALL
+            .into_iter()
+            .filter(|rules| [left, right].iter().any(|side| side.without_infer.contains(rules)))
+            .collect(),
+        static_flags: left.static_flags || right.static_flags,
         functions: both(&left.functions, &right.functions),
         dtypes: both(&left.dtypes, &right.dtypes),
         function_dtypes: common_function_dtypes(left, right),
