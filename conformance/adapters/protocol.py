@@ -19,10 +19,12 @@ An adapter imports this module before anything else, describes its system with a
 
     protocol.serve(TheSystem())
 
-`run` returns a NumPy array or a `Result`. Inside `refusals`, and only there, an exception that the system raises because
+`run` returns a NumPy array or a `Result`. A system that infers shapes before a run has the operation `infer` and a method
+`infer(self, signature)`, which returns an `Inferred`; `unknown` names what it can be told of a shape. Inside `refusals`, and only there, an exception that the system raises because
 the operands are incompatible becomes a refusal. Any other exception is reported as an error of the adapter or the system.
 Nothing here computes a rule: an adapter passes a request to its system unchanged, or raises `Skipped`.
 """
+import collections
 import contextlib
 import json
 import math
@@ -47,7 +49,7 @@ NUMPY_RANK = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 OPTIONAL_FIELDS = (
     "function_dtypes", "rule_operations", "rule_functions", "ordered_operands", "min_rank", "max_rank", "equal_ranks",
     "scalars", "max_operands", "max_calls", "unused_operands", "max_elements", "large_sizes", "flushed_subnormals",
-    "conventions", "window",
+    "conventions", "window", "unknown", "static_flags",
 )
 
 _DTYPES = {
@@ -162,6 +164,59 @@ class Request:
         return [operand.name for operand in self.operands if operand.name not in used]
 
 
+class Length(collections.namedtuple("Length", "min max")):
+    """What is known of a length before the run. `max` is None if it has no upper bound."""
+
+    @property
+    def number(self):
+        """The length if it is known, else None."""
+        return self.min if self.min == self.max else None
+
+
+class OperandType:
+    """An operand before the run. `shape` is a list of `Length`, or None if the rank is unknown."""
+
+    def __init__(self, fields):
+        self.name = fields["name"]
+        self.dtype = fields["dtype"]
+        self.shape = _partial_shape(fields["shape"])
+        self.broadcastable = fields.get("broadcastable")
+
+
+class Signature:
+    """A request before the run, for `infer`. It has an `expression`, or else a `target_shape` like an operand's `shape`."""
+
+    def __init__(self, fields):
+        self.rules = fields["rules"]
+        self.expression = fields.get("expression")
+        self.operands = [OperandType(operand) for operand in fields["operands"]]
+        self.target_shape = None if self.expression is not None else _partial_shape(fields["target_shape"])
+        self.axis = fields.get("axis") and int(fields["axis"])
+        self.broadcast_dimensions = _integers(fields.get("broadcast_dimensions"))
+
+
+class Inferred:
+    """What a system infers: a dtype (NumPy's dtype or its name, or the protocol's name), and a shape: None if the rank is
+    unknown, else a list in which a length is a number, None if it is unknown, or a `Length`. `broadcastable` as in `Result`."""
+
+    def __init__(self, dtype, shape, broadcastable=None):
+        self.dtype, self.shape, self.broadcastable = dtype, shape, broadcastable
+
+    def fields(self):
+        """The answer as the protocol writes it."""
+        known = isinstance(self.dtype, str) and (self.dtype in _DTYPES or self.dtype == "bf16")
+        name = self.dtype if known else dtype_name(np.empty(0, self.dtype))
+        fields = {"dtype": name, "shape": "..." if self.shape is None else [_written(length) for length in self.shape]}
+        if self.broadcastable is not None:
+            fields["broadcastable"] = [bool(flag) for flag in self.broadcastable]
+        return fields
+
+
+def numbers(shape):
+    """The shape as most systems take it: None for a length that is not known; None if the rank is unknown."""
+    return None if shape is None else [length.number for length in shape]
+
+
 def leaves(expression):
     """The names of the operands in an expression."""
     if isinstance(expression, str):
@@ -213,6 +268,26 @@ def _integers(field):
     return None if field is None else [int(value) for value in field]
 
 
+def _partial_shape(field):
+    return None if field == "..." else [_length(length) for length in field]
+
+
+def _length(field):
+    """A number, `?`, or an object with bounds."""
+    if isinstance(field, dict):
+        return Length(int(field.get("min", 0)), None if field.get("max") is None else int(field["max"]))
+    return Length(0, None) if field == "?" else Length(int(field), int(field))
+
+
+def _written(length):
+    """A length of an answer as the protocol writes it."""
+    if length is None:
+        return "?"
+    if not isinstance(length, Length):
+        return int(length)
+    return {"min": length.min} if length.max is None else {"min": length.min, "max": length.max}
+
+
 def _number(value):
     return float(value) if isinstance(value, str) else value
 
@@ -229,6 +304,8 @@ def values(array):
 
 def _answer(system, request):
     try:
+        if request.get("operation") == "infer":
+            return {"inferred": system.infer(Signature(request)).fields()}
         result = system.run(Request(request))
         if not isinstance(result, Result):
             result = Result(result)

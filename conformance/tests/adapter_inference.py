@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Tests how `conformance/adapters/protocol.py` reads signatures and writes what a system infers.
+
+    PYTHON conformance/tests/adapter_inference.py      PYTHON has NumPy, such as that of the adapter `numpy`
+
+A small adapter answers with what it was asked, so that every spelling goes both ways. No system is needed.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+ADAPTERS = next(path for path in pathlib.Path(__file__).resolve().parents if (path / "adapters").is_dir()) / "adapters"
+
+ECHO = """
+import protocol
+
+class Echo:
+    name, version = "echo", "1"
+    rules, operations, functions, dtypes = ["numpy"], ["infer"], ["add"], ["f32"]
+    unknown, static_flags = ["length", "bound"], True
+
+    def infer(self, signature):
+        first = signature.operands[0]
+        if signature.expression is None:
+            return protocol.Inferred(first.dtype, signature.target_shape)
+        if first.name == "refused":
+            with protocol.refusals(ValueError):
+                raise ValueError("no common shape")
+        if first.name == "skipped":
+            raise protocol.Skipped("not here")
+        if first.name == "numbers":
+            return protocol.Inferred("float32", protocol.numbers(first.shape), [True])
+        return protocol.Inferred(protocol.dtype(first.dtype), first.shape)
+
+protocol.serve(Echo())
+"""
+
+
+def answers(*requests):
+    """The adapter's answer to `start`, then those to the requests."""
+    lines = [{"cmd": "start", "version": 1}]
+    lines += [{"cmd": "run", "seq": 1 + place, "request": request} for place, request in enumerate(requests)]
+    done = subprocess.run([sys.executable, "-c", ECHO], input="".join(json.dumps(line) + "\n" for line in lines),
+                          env={**os.environ, "PYTHONPATH": str(ADAPTERS)}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def operand(shape, name="a", dtype="f32"):
+    return {"name": name, "dtype": dtype, "shape": shape}
+
+
+def infer(**fields):
+    return {"rules": "numpy", "operation": "infer", **fields}
+
+
+def inferred(*operands):
+    """What the adapter infers for each of these operands."""
+    requests = [infer(expression=fields["name"], operands=[fields]) for fields in operands]
+    return [answer["inferred"] for answer in answers(*requests)[1:]]
+
+
+class Inference(unittest.TestCase):
+    def test_capabilities_are_declared(self):
+        [started] = answers()
+        declared = started["implementation"]
+        self.assertEqual(declared["unknown"], ["length", "bound"])
+        self.assertIs(declared["static_flags"], True)
+
+    def test_every_spelling_of_a_length(self):
+        exact = {"min": 3, "max": 3}
+        spellings = [
+            (["?"], [{"min": 0}]), ([3, 0], [exact, {"min": 0, "max": 0}]), ([{"max": 2}], [{"min": 0, "max": 2}]),
+            ([{"min": 2}], [{"min": 2}]), ([{"min": 1, "max": 3}], [{"min": 1, "max": 3}]), ([exact], [exact]),
+            (["9007199254740993"], [{"min": 2**53 + 1, "max": 2**53 + 1}]), ([], []), ("...", "..."),
+        ]
+        found = inferred(*(operand(asked) for asked, _ in spellings))
+        self.assertEqual(found, [{"dtype": "f32", "shape": answered} for _, answered in spellings])
+
+    def test_lengths_as_most_systems_have_them(self):
+        lengths = ["?", 3, {"max": 2}, {"min": 4, "max": 4}]
+        [ranked, unranked] = inferred(operand(lengths, "numbers"), operand("...", "numbers"))
+        self.assertEqual(ranked, {"dtype": "f32", "shape": ["?", 3, "?", 4], "broadcastable": [True]})
+        self.assertEqual(unranked["shape"], "...")
+
+    def test_dtypes(self):
+        dtypes = ["f64", "f16", "i8", "u64", "bool"]
+        found = inferred(*(operand([2], dtype=dtype) for dtype in dtypes))
+        self.assertEqual([answer["dtype"] for answer in found], dtypes)
+
+    def test_a_target_shape_may_be_unknown(self):
+        requests = [infer(target_shape=target, operands=[operand([1])]) for target in (["?", 2], "...", [])]
+        shapes = [answer["inferred"]["shape"] for answer in answers(*requests)[1:]]
+        self.assertEqual(shapes, [[{"min": 0}, {"min": 2, "max": 2}], "...", []])
+
+    def test_refusals_skips_and_errors(self):
+        requests = [infer(expression=name, operands=[operand(["?"], name=name)]) for name in ("refused", "skipped")]
+        requests.append(infer(expression="a", operands=[operand(["unknown"])]))
+        [refused, skipped, errored] = answers(*requests)[1:]
+        self.assertEqual(refused, {"seq": 1, "refusal": {"message": "ValueError: no common shape"}})
+        self.assertEqual(skipped, {"seq": 2, "skipped": {"reason": "not here"}})
+        self.assertIn("errored", errored)
+
+
+if __name__ == "__main__":
+    unittest.main()
