@@ -1,6 +1,10 @@
-"""JAX in 64-bit mode: `jax.numpy` under the rule set `numpy`, `jnp.broadcast_to`, and `jax.grad`."""
+"""JAX in 64-bit mode: `jax.numpy` under the rule set `numpy`, `jnp.broadcast_to`, and `jax.grad`. For `infer`: `jax.eval_shape` of
+symbolic shapes, in which each length that is not known has its own symbol."""
+import itertools
+
 import protocol
 import jax
+import jax.export
 import jax.numpy as jnp
 from numpy_interface import Differentiable
 
@@ -16,6 +20,8 @@ CLEAR_EVERY = 500
 
 class Jax(Differentiable):
     name, version = "jax", jax.__version__
+    operations = [*Differentiable.operations, "infer"]
+    unknown = ["length"]
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
     large_sizes = False
     flushed_subnormals = ["f64", "f32", "bf16"]
@@ -29,6 +35,24 @@ class Jax(Differentiable):
         if self.requests % CLEAR_EVERY == 0:
             jax.clear_caches()
         return super().run(request)
+
+    def infer(self, signature):
+        scope, places = jax.export.SymbolicScope(), itertools.count()
+
+        def symbolic(shape):
+            lengths = [f"length_{next(places)}" if number is None else str(number) for number in protocol.numbers(shape)]
+            return jax.export.symbolic_shape(",".join(lengths), scope=scope)
+
+        def traced(*arrays):
+            if signature.expression is None:
+                return jnp.broadcast_to(arrays[0], symbolic(signature.target_shape))
+            operands = {operand.name: array for operand, array in zip(signature.operands, arrays)}
+            return protocol.evaluate(signature.expression, operands, self.calls)
+
+        kinds = [jax.ShapeDtypeStruct(symbolic(o.shape), protocol.dtype(o.dtype)) for o in signature.operands]
+        with protocol.refusals(ValueError, TypeError, kinds=self.kinds):
+            result = jax.eval_shape(traced, *kinds)
+        return protocol.Inferred(result.dtype, [length if isinstance(length, int) else None for length in result.shape])
 
 
 protocol.serve(Jax())

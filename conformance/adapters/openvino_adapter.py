@@ -1,5 +1,5 @@
 """OpenVINO on its CPU plugin: `auto_broadcast` none, numpy and pdpd of its elementwise operations; its operation Broadcast in
-bidirectional mode, and in numpy mode for the one-directional `broadcast`.
+bidirectional mode, and in numpy mode for the one-directional `broadcast`. For `infer`: the partial shape of the node's output.
 
 There are two traps. The start axis of pdpd is the attribute `auto_broadcast.auto_broadcast_axis`. Any other name is silently
 accepted and ignored, so the adapter checks that every node has its axis. And if a request has no axis, the adapter passes -1,
@@ -67,12 +67,16 @@ def pdpd(expression, inputs, names, axis):
     return made, 0
 
 
-def graph(request, inputs):
-    if request.operation == "broadcast":
-        target = np.array(request.target_shape, dtype=np.int64)
-        constant = op.Constant(ov.Type.i64, ov.Shape([len(target)]), target.tolist())
+def constant(target):
+    """A target shape as a node."""
+    return op.Constant(ov.Type.i64, ov.Shape([len(target)]), np.array(target, dtype=np.int64).tolist())
+
+
+def graph(request, inputs, target=None):
+    """The root node. `target` is the node of the target shape of a broadcast."""
+    if target is not None:
         mode = "BIDIRECTIONAL" if request.rules == "bidirectional" else "NUMPY"
-        return opset3.broadcast(inputs[request.operands[0].name], constant, broadcast_spec=mode)
+        return opset3.broadcast(inputs[request.operands[0].name], target, broadcast_spec=mode)
     if request.rules != "pdpd" or len(request.operands) == 1:
         return elementwise(request.expression, inputs, "none" if request.rules == "pdpd" else request.rules)
     names = [operand.name for operand in request.operands]
@@ -83,7 +87,8 @@ def compiled(request):
     """The compiled model for the request's shapes and dtypes; it does not depend on the values."""
     with protocol.refusals(RuntimeError, OverflowError, unless="did not take the axis"):
         inputs = {o.name: opset1.parameter(list(o.shape), protocol.dtype(o.dtype)) for o in request.operands}
-        model = ov.Model([graph(request, inputs)], list(inputs.values()))
+        target = None if request.target_shape is None else constant(request.target_shape)
+        model = ov.Model([graph(request, inputs, target)], list(inputs.values()))
     # From here on nothing is a refusal: the graph has been accepted.
     return CORE.compile_model(model, "CPU", CONFIG)
 
@@ -96,10 +101,29 @@ def all_but_values(request):
     return repr((request.rules, request.operation, expression, request.target_shape, request.axis, operands))
 
 
+def partial_shape(shape):
+    if shape is None:
+        return ov.PartialShape.dynamic()
+    return ov.PartialShape([ov.Dimension(length.min, -1 if length.max is None else length.max) for length in shape])
+
+
+def partial_target(shape):
+    """The node of a target shape. If it is not known, it is the shape of another parameter."""
+    if shape is None or None in protocol.numbers(shape):
+        return opset3.shape_of(opset1.parameter(partial_shape(shape), np.float32))
+    return constant(protocol.numbers(shape))
+
+
+def known_length(dimension):
+    highest = dimension.get_max_length()
+    return protocol.Length(dimension.get_min_length(), None if highest == -1 else highest)
+
+
 class OpenVINO:
     name, version = "openvino", ov.__version__.split("-")[0]
     rules = ["none", "numpy", "pdpd", "bidirectional"]
-    operations = ["elementwise", "broadcast"]
+    operations = ["elementwise", "broadcast", "infer"]
+    unknown = ["length", "bound", "interval", "rank"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     ordered_operands = True  # pdpd takes A on the left and B on the right
@@ -115,6 +139,15 @@ class OpenVINO:
     def run(self, request):
         model = self.model(request)
         return np.array(model([operand.dense() for operand in request.operands])[0])
+
+    def infer(self, signature):
+        with protocol.refusals(RuntimeError, OverflowError, unless="did not take the axis"):
+            inputs = {o.name: opset1.parameter(partial_shape(o.shape), protocol.dtype(o.dtype)) for o in signature.operands}
+            target = None if signature.expression is not None else partial_target(signature.target_shape)
+            output = graph(signature, inputs, target).output(0)
+        shape = output.get_partial_shape()
+        lengths = None if shape.rank.is_dynamic else [known_length(dimension) for dimension in shape]
+        return protocol.Inferred(output.get_element_type().to_dtype(), lengths)
 
     def model(self, request):
         """The model compiled for an earlier request, or a new one. Refused requests are tried again each time."""

@@ -1,5 +1,7 @@
 """PaddlePaddle: its public functions under the rule set `numpy`, its older elementwise operations with their attribute `axis`
-under `pdpd` (`paddle._legacy_C_ops`, in dynamic mode), and the gradients of both with `backward`."""
+under `pdpd` (`paddle._legacy_C_ops`, in dynamic mode), and the gradients of both with `backward`. For `infer`: the shape of a
+result in static mode; the older operations exist in dynamic mode only."""
+import contextlib
 import os
 import pickle
 import warnings
@@ -55,10 +57,29 @@ def in_child(compute, request):
     return answer
 
 
+@contextlib.contextmanager
+def static_mode():
+    """A new program in static mode."""
+    paddle.enable_static()
+    try:
+        with paddle.static.program_guard(paddle.static.Program()):
+            yield
+    finally:
+        paddle.disable_static()
+
+
+def placeholder(name, dtype, shape):
+    """A tensor of a program, whose data is not there yet."""
+    lengths = [-1 if number is None else number for number in protocol.numbers(shape)]
+    return paddle.static.data(name, lengths, protocol.dtype(dtype).name)
+
+
 class Paddle:
     name, version = "paddle", paddle.__version__
     rules = ["numpy", "pdpd"]
-    operations = ["elementwise", "broadcast", "gradient"]
+    operations = ["elementwise", "broadcast", "gradient", "infer"]
+    rule_operations = {"pdpd": ["elementwise", "gradient"]}
+    unknown = ["length"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "i64", "i32", "i16", "i8", "u8", "bool"]
     # The dtypes for which Paddle has kernels on the CPU.
@@ -95,6 +116,20 @@ class Paddle:
             if wrt.grad is None:
                 raise protocol.Refused("Paddle returns no gradient")
             return wrt.grad.numpy()
+
+    def infer(self, signature):
+        with protocol.refusals(ValueError, TypeError, RuntimeError, IndexError, NotImplementedError, OverflowError,
+                               lacks=LACKS, unless="Unimplemented"), static_mode():
+            tensors = {o.name: placeholder(o.name, o.dtype, o.shape) for o in signature.operands}
+            if signature.expression is None:
+                target = protocol.numbers(signature.target_shape)
+                if None in target:
+                    target = paddle.shape(placeholder("target_shape", "bool", signature.target_shape))
+                root = paddle.broadcast_to(tensors[signature.operands[0].name], target)
+            else:
+                root = protocol.evaluate(signature.expression, tensors, FUNCTIONS)
+            dtype = str(root.dtype).removeprefix("paddle.")
+            return protocol.Inferred(dtype, [None if length == -1 else length for length in root.shape])
 
 
 def result(request, tensors):

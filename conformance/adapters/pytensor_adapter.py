@@ -9,4 +9,4 @@ import pytensor.tensor  # noqa: E402
 from pytensor.compile.mode import Mode  # noqa: E402
 from static_flags import StaticFlags  # noqa: E402
 
-protocol.serve(StaticFlags(pytensor, pytensor.tensor, Mode, lambda flag: 1 if flag else None))
+protocol.serve(StaticFlags(pytensor, pytensor.tensor, Mode, lambda flag: 1 if flag else None, infers=True))

@@ -19,22 +19,26 @@ def functions(tensor):
 
 
 class StaticFlags:
-    """Theano, Aesara or PyTensor."""
+    """Theano, Aesara or PyTensor. Theano infers no lengths: its types have flags alone."""
 
     rules = ["theano"]
     operations = ["elementwise", "gradient", "strided"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     unused_operands = False  # a graph contains none
+    static_flags = True  # the flag True and a static length of 1 are one thing
     # Operands and results are NumPy arrays, which are limited in bytes even if they are empty.
     large_sizes = False
 
-    def __init__(self, package, tensor, mode, flag):
-        """`flag` turns an axis's flag into what the package uses: Theano uses the flag itself, the others a length."""
+    def __init__(self, package, tensor, mode, flag, infers=False):
+        """`flag` turns an axis's flag into what the package uses: Theano uses the flag itself, the others a length. `infers`
+        says whether its types have lengths."""
         self.name, self.version = package.__name__, package.__version__
         self.package, self.tensor, self.flag = package, tensor, flag
         self.mode = mode(linker="py", optimizer=None)
         self.calls = functions(tensor)
+        if infers:
+            self.operations = [*self.operations, "infer"]
 
     def run(self, request):
         arrays = [operand.array() for operand in request.operands]
@@ -51,6 +55,14 @@ class StaticFlags:
                 return self.compiled(variables, gradient, on_unused_input="ignore")(*arrays)
             value = self.compiled(variables, root)(*arrays)
             return protocol.Result(value, broadcastable=root.type.broadcastable)
+
+    def infer(self, signature):
+        with protocol.refusals(ValueError, TypeError, NotImplementedError, AssertionError):
+            # A length of 1 is the flag True.
+            kinds = {o.name: self.tensor.TensorType(protocol.dtype(o.dtype).name, protocol.numbers(o.shape)) for o in signature.operands}
+            variables = {name: kind(name) for name, kind in kinds.items()}
+            kind = protocol.evaluate(signature.expression, variables, self.calls).type
+        return protocol.Inferred(kind.dtype, kind.shape, kind.broadcastable)
 
     def compiled(self, variables, root, **options):
         return self.package.function(list(variables.values()), root, mode=self.mode, **options)

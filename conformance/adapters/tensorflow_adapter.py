@@ -1,4 +1,5 @@
-"""TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape."""
+"""TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape. For `infer`:
+the output of a `tf.function` that is traced with a `TensorSpec` for each operand."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -23,7 +24,8 @@ LACKS = r"Could not find device for node|No OpKernel was registered|Unimplemente
 class TensorFlow:
     name, version = "tensorflow", tf.__version__
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient"]
+    operations = ["elementwise", "broadcast", "gradient", "infer"]
+    unknown = ["length", "rank"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
     # TensorFlow has no kernels of these for unsigned integers.
@@ -52,6 +54,24 @@ class TensorFlow:
             if gradient is None:
                 raise protocol.Refused("TensorFlow returns no gradient")
             return gradient.numpy()
+
+    def infer(self, signature):
+        specs = [tf.TensorSpec(protocol.numbers(o.shape), protocol.dtype(o.dtype)) for o in signature.operands]
+        if signature.expression is None:
+            # A tensor of the target shape, which need not be known.
+            specs.append(tf.TensorSpec(protocol.numbers(signature.target_shape), tf.bool))
+
+        def traced(*tensors):
+            if signature.expression is None:
+                return tf.broadcast_to(tensors[0], tf.shape(tensors[1], out_type=tf.int64))
+            operands = {operand.name: tensor for operand, tensor in zip(signature.operands, tensors)}
+            return protocol.evaluate(signature.expression, operands, FUNCTIONS)
+
+        with protocol.refusals(ERRORS.InvalidArgumentError, ERRORS.NotFoundError, ERRORS.UnimplementedError, ValueError, TypeError,
+                               kinds=KINDS, lacks=LACKS):
+            function = tf.function(traced, autograph=False).get_concrete_function(*specs)
+        shape = function.output_shapes
+        return protocol.Inferred(function.output_dtypes.as_numpy_dtype, None if shape.rank is None else shape.as_list())
 
 
 protocol.serve(TensorFlow())

@@ -4,6 +4,9 @@ Each request becomes one computation of parameters and functions. A function tha
 higher operand's gets the request's `broadcast_dimensions`. XLA infers the shapes, and refuses or compiles. The intermediate
 is what its builder makes of the lower operand: its shape is read from that computation, its values from a separate one.
 `Select` takes three operands of one shape and broadcasts nothing; it is used as it is.
+
+For `infer`, the builder reports the shape of the root. A length that is not known is unbounded. A bounded one is not sent,
+because XLA means something else by it: a length of that number, of which a part is used.
 """
 import re
 
@@ -35,6 +38,8 @@ KINDS = [
 # If XLA cannot compile or run a request, that is not a refusal.
 NOT_A_REFUSAL = r"UNIMPLEMENTED|INTERNAL|RESOURCE_EXHAUSTED"
 CLIENT = xla_client.make_cpu_client()
+# The length of an axis that is unbounded.
+UNBOUNDED = -(2**63)
 
 
 def run(builder, root, arrays):
@@ -45,13 +50,19 @@ def run(builder, root, arrays):
     return np.array(result._single_device_array_to_np_array_did_copy()[0])
 
 
-class Computation:
-    """One request. A node is an XlaOp and its rank."""
+def partial_shape(dtype, numbers):
+    """XLA's shape; a length that is None is unbounded."""
+    unknown = [number is None for number in numbers]
+    lengths = [UNBOUNDED if number is None else number for number in numbers]
+    return xla_client.Shape.array_shape(protocol.dtype(dtype), lengths, None, unknown)
 
-    def __init__(self, request):
-        self.operands = request.operands
+
+class Computation:
+    """One request or signature. A node is an XlaOp and its rank."""
+
+    def __init__(self, request, shapes):
+        self.operands, self.shapes = request.operands, shapes
         self.dims = list(request.broadcast_dimensions or [])
-        self.shapes = [xla_client.Shape.array_shape(protocol.dtype(o.dtype), o.shape) for o in self.operands]
         self.builder = xla_client.XlaBuilder("request")
         self.nodes = {
             operand.name: (ops.Parameter(self.builder, place, shape), len(operand.shape))
@@ -95,7 +106,8 @@ class Computation:
 class Xla:
     name, version = "xla", jaxlib_version.__version__
     rules = ["xla"]
-    operations = ["elementwise"]
+    operations = ["elementwise", "infer"]
+    unknown = ["length"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
     # XLA's Abs refuses unsigned integers.
@@ -109,12 +121,22 @@ class Xla:
     def run(self, request):
         arrays = [operand.dense() for operand in request.operands]
         with protocol.refusals(xla_client.XlaRuntimeError, kinds=KINDS, unless=NOT_A_REFUSAL):
-            computation = Computation(request)
+            shapes = [xla_client.Shape.array_shape(protocol.dtype(o.dtype), o.shape) for o in request.operands]
+            computation = Computation(request, shapes)
             root, _ = computation.node(request.expression)
             result = run(computation.builder, root, arrays)
             ranks = {len(operand.shape) for operand in request.operands}
             intermediate = computation.intermediate(arrays) if len(ranks) == 2 else None
         return protocol.Result(result, intermediate)
+
+    def infer(self, signature):
+        shapes = [partial_shape(o.dtype, protocol.numbers(o.shape)) for o in signature.operands]
+        with protocol.refusals(xla_client.XlaRuntimeError, kinds=KINDS, unless=NOT_A_REFUSAL):
+            computation = Computation(signature, shapes)
+            root, _ = computation.node(signature.expression)
+            shape = computation.builder.get_shape(root)
+        lengths = [None if length == UNBOUNDED else length for length in shape.dimensions()]
+        return protocol.Inferred(shape.numpy_dtype(), lengths)
 
 
 protocol.serve(Xla())
