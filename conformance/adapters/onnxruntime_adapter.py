@@ -1,53 +1,32 @@
 """ONNX Runtime on its CPU provider: ONNX's elementwise operators under the rule set `numpy`, and its operator Expand, which is
-`bidirectional`. The package onnx only builds the models and checks nothing: ONNX Runtime infers the shapes."""
+`bidirectional`. The package onnx only builds the models and checks nothing: ONNX Runtime infers the shapes, for `infer` when it
+loads a model that it does not run."""
 import protocol
 import numpy as np
-import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper
+from onnx_graph import OPERATORS, TYPES, Graph
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-OPERATORS = {
-    "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "maximum": "Max", "minimum": "Min", "power": "Pow",
-    "equal": "Equal", "less": "Less", "less_equal": "LessOrEqual", "greater": "Greater", "greater_equal": "GreaterOrEqual",
-    "logical_and": "And", "logical_or": "Or", "negate": "Neg", "abs": "Abs", "sqrt": "Sqrt", "exp": "Exp", "log": "Log",
-    "tanh": "Tanh", "logical_not": "Not", "select": "Where",
+# ONNX Runtime's names of the types.
+ELEMENTS = {
+    f"tensor({name})": dtype for dtype, name in [
+        ("f64", "double"), ("f32", "float"), ("f16", "float16"), ("bool", "bool"),
+        *((dtype, protocol.dtype(dtype).name) for dtype in protocol.INTEGERS),
+    ]
 }
-TYPES = {
-    "f64": TensorProto.DOUBLE, "f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16, "i64": TensorProto.INT64,
-    "i32": TensorProto.INT32, "i16": TensorProto.INT16, "i8": TensorProto.INT8, "u64": TensorProto.UINT64,
-    "u32": TensorProto.UINT32, "u16": TensorProto.UINT16, "u8": TensorProto.UINT8, "bool": TensorProto.BOOL,
-}
-OPSET = 21
 REFUSALS = (state.NotImplemented, state.Fail, state.InvalidArgument, state.InvalidGraph, state.RuntimeException)
-
-
-class Graph:
-    """The expression as nodes of a graph, each with a unique name."""
-
-    def __init__(self):
-        self.nodes = []
-
-    def add(self, operator, inputs):
-        output = f"node_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [output]))
-        return output
-
-    def expression(self, expression):
-        if isinstance(expression, str):
-            return expression
-        function, *arguments = expression
-        return self.add(OPERATORS[function], [self.expression(argument) for argument in arguments])
 
 
 class OnnxRuntime:
     name, version = "onnxruntime", ort.__version__
     rules = ["numpy", "bidirectional"]
-    operations = ["elementwise", "broadcast"]
+    operations = ["elementwise", "broadcast", "infer"]
+    unknown = ["length", "rank"]
     functions = list(OPERATORS)
     dtypes = list(TYPES)
     # ONNX's only broadcast, Expand, is bidirectional.
-    rule_operations = {"numpy": ["elementwise"]}
+    rule_operations = {"numpy": ["elementwise", "infer"]}
     function_dtypes = {
         # ONNX defines Neg for signed types.
         "negate": [dtype for dtype in TYPES if not dtype.startswith("u")],
@@ -67,6 +46,9 @@ class OnnxRuntime:
         # The operators are under test, not the graph rewrites.
         self.options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
 
+    def session(self, model):
+        return ort.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
+
     def run(self, request):
         graph, feeds = Graph(), {}
         inputs = [helper.make_tensor_value_info(o.name, TYPES[o.dtype], list(o.shape)) for o in request.operands]
@@ -76,15 +58,19 @@ class OnnxRuntime:
             root = graph.add("Expand", [request.operands[0].name, "target_shape"])
         else:
             root = graph.expression(request.expression)
-        if not graph.nodes:
-            root = graph.add("Identity", [root])
         feeds.update({operand.name: operand.dense() for operand in request.operands})
-        output = helper.make_empty_tensor_value_info(root)
-        model = helper.make_model(helper.make_graph(graph.nodes, "request", inputs, [output]),
-                                  opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
         with protocol.refusals(*REFUSALS):
-            session = ort.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
-            return np.asarray(session.run(None, feeds)[0])
+            return np.asarray(self.session(graph.model(inputs, root)).run(None, feeds)[0])
+
+    def infer(self, signature):
+        graph = Graph()
+        inputs, root = graph.signature(signature)
+        # A session reports an output of unknown rank like a scalar. With a new first axis, they differ.
+        model = graph.model(inputs, graph.add("Unsqueeze", [root, graph.add("Constant", [], value_ints=[0])]))
+        with protocol.refusals(*REFUSALS):
+            output = self.session(model).get_outputs()[0]
+        shape = [length if isinstance(length, int) else None for length in output.shape[1:]] if output.shape else None
+        return protocol.Inferred(ELEMENTS[output.type], shape)
 
 
 protocol.serve(OnnxRuntime())
