@@ -59,6 +59,7 @@ class StableHlo:
     # Those of StableHLO are bitwise.
     function_dtypes = {name: ["bool"] for name in ("logical_and", "logical_or", "logical_not")}
     unused_operands = False  # an operation takes none
+    large_sizes = False  # lengths are signed
 
     def __init__(self):
         self.context = ir.Context()

@@ -75,7 +75,8 @@ pub struct Capabilities {
     /// The largest result, in elements.
     pub max_elements: usize,
     /// Whether a request may contain or produce a shape whose lengths other than 0 multiply to more than
-    /// `max_elements`, such as a view that repeats one element 2^63 times (clause G-1).
+    /// `max_elements`, such as a view that repeats one element 2^63 times (clause G-1), and a signature a bound,
+    /// or known lengths whose product is, beyond 2^63-1.
     pub large_sizes: bool,
     /// The float dtypes whose subnormal numbers are treated as zero.
     pub flushed_subnormals: Vec<DType>,
@@ -139,11 +140,10 @@ impl Capabilities {
             && self.rule_operations.get(&rules).is_none_or(|operations| operations.contains(&operation))
     }
 
-    /// Whether `infer` is supported for an operation under a rule set. An implementation without operations
-    /// infers for all of them.
+    /// Whether results of an operation are inferred under a rule set, if any are. An implementation without
+    /// operations infers those of all of them.
     fn infers(&self, rules: RuleSet, operation: OperationKind) -> bool {
-        !self.without_infer.contains(&rules)
-            && (self.operations.is_empty() || self.operations.contains(&operation))
+        (self.operations.is_empty() || self.operations.contains(&operation))
             && self.rule_operations.get(&rules).is_none_or(|operations| operations.contains(&operation))
     }
 
@@ -192,8 +192,11 @@ impl Capabilities {
             Asked::Expression(_) => OperationKind::Elementwise,
             Asked::TargetShape(_) => OperationKind::Broadcast,
         };
+        if self.without_infer.contains(&rules) {
+            return Err(format!("no infer under {rules}"));
+        }
         if !self.infers(rules, operation) {
-            return Err(format!("no infer of {operation} under {rules}"));
+            return Err(format!("no {operation} under {rules}"));
         }
         let operands = signature.operands();
         if let Some(operand) = operands.iter().find(|operand| !self.dtypes.contains(&operand.dtype())) {
@@ -207,6 +210,7 @@ impl Capabilities {
         for shape in signature.shapes() {
             shape.rank().map_or(Ok(()), |rank| self.covers_rank(rank))?;
             shape.known().map_or(Ok(()), |shape| self.covers_size(&shape))?;
+            self.covers_bounds(shape)?;
         }
         if self.static_flags && rules == RuleSet::Theano && !operands.iter().all(has_static_flags) {
             return Err("no flags that differ from static lengths of 1".into());
@@ -222,6 +226,20 @@ impl Capabilities {
         let Asked::Expression(expression) = signature.asked() else { return Ok(()) };
         self.covers_order(rules, expression, operands.len())?;
         self.covers_calls(rules, expression, |operand| operands[operand].dtype())
+    }
+
+    /// Without large sizes, neither a bound nor the product of the known lengths other than 0 is more than the
+    /// largest signed integer.
+    fn covers_bounds(&self, shape: &PartialShape) -> Result<(), String> {
+        let large = |length: &Length| length.max().unwrap_or(length.min()) > isize::MAX as usize;
+        let lengths = shape.lengths().unwrap_or(&[]);
+        let mut known = lengths.iter().filter_map(|length| length.number()).filter(|&number| number > 0);
+        let product =
+            known.try_fold(1, |product: isize, number| product.checked_mul(number.try_into().ok()?));
+        if !self.large_sizes && (product.is_none() || lengths.iter().any(large)) {
+            return Err("no sizes beyond memory".into());
+        }
+        Ok(())
     }
 
     fn covers_number(&self, operands: usize) -> Result<(), String> {
@@ -453,5 +471,87 @@ pub trait Implementation: Sync {
     /// V-4).
     fn allowed_ulp(&self) -> u32 {
         4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rules;
+
+    /// A signature of the negation of a vector, or of its broadcast, with a flag under theano.
+    fn signature(rules: RuleSet, broadcast: bool, length: &str, flag: Option<bool>) -> Signature {
+        let vector = OperandType::new("a", DType::F64, length.parse::<PartialShape>().unwrap()).unwrap();
+        let vector = match flag {
+            Some(flag) => vector.with_broadcastable(vec![flag]).unwrap(),
+            None => vector,
+        };
+        let asked = if broadcast {
+            Asked::TargetShape("2".parse().unwrap())
+        } else {
+            Asked::Expression(Expression::call(Function::Negate, [Expression::operand(0)]).unwrap())
+        };
+        Signature::new(Rules::from(rules), asked, vec![vector]).unwrap()
+    }
+
+    #[test]
+    fn a_rule_set_may_be_without_inference() {
+        let able = Capabilities {
+            operations: vec![],
+            infer: true,
+            unknown: vec![Unknown::Length],
+            without_infer: vec![RuleSet::Pdpd],
+            rule_operations: [(RuleSet::Numpy, vec![OperationKind::Elementwise])].into(),
+            ..Capabilities::all()
+        };
+        let covers = |rules, broadcast| able.covers_signature(&signature(rules, broadcast, "?", None));
+        assert_eq!(covers(RuleSet::Numpy, false), Ok(()), "without operations, infer is of all of them");
+        assert_eq!(covers(RuleSet::Bidirectional, true), Ok(()));
+        assert_eq!(covers(RuleSet::Numpy, true), Err("no broadcast under numpy".into()));
+        assert_eq!(covers(RuleSet::Pdpd, false), Err("no infer under pdpd".into()));
+        let runs = Capabilities { operations: vec![OperationKind::Broadcast], ..able };
+        let found = runs.covers_signature(&signature(RuleSet::None, false, "?", None));
+        assert_eq!(found, Err("no elementwise under none".into()));
+    }
+
+    #[test]
+    fn a_flag_may_be_a_static_length_of_one() {
+        let able = Capabilities {
+            infer: true,
+            unknown: Unknown::ALL.to_vec(),
+            static_flags: true,
+            ..Capabilities::all()
+        };
+        let covers = |length, flag| able.covers_signature(&signature(RuleSet::Theano, false, length, flag));
+        for (length, flag) in
+            [("1", Some(true)), ("?", Some(false)), ("?", None), ("3", None), ("1..2", Some(false))]
+        {
+            assert_eq!(covers(length, flag), Ok(()), "{length} {flag:?}");
+        }
+        for (length, flag) in
+            [("1", Some(false)), ("1", None), ("?", Some(true)), ("3", Some(true)), ("..1", Some(true))]
+        {
+            let reason = "no flags that differ from static lengths of 1";
+            assert_eq!(covers(length, flag), Err(reason.into()), "{length} {flag:?}");
+        }
+        let numpy = able.covers_signature(&signature(RuleSet::Numpy, false, "1", None));
+        assert_eq!(numpy, Ok(()), "flags are theano's");
+    }
+
+    #[test]
+    fn bounds_beyond_signed_integers_are_large_sizes() {
+        let able = Capabilities {
+            infer: true,
+            unknown: Unknown::ALL.to_vec(),
+            large_sizes: false,
+            ..Capabilities::all()
+        };
+        let covers = |length| able.covers_signature(&signature(RuleSet::Numpy, false, length, None));
+        for length in ["..9223372036854775807", "9223372036854775807..", "?", "..4"] {
+            assert_eq!(covers(length), Ok(()), "{length}");
+        }
+        for length in ["..9223372036854775808", "9223372036854775808..", "1..18446744073709551615"] {
+            assert_eq!(covers(length), Err("no sizes beyond memory".into()), "{length}");
+        }
     }
 }

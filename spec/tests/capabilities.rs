@@ -1,8 +1,8 @@
 //! What an implementation supports under one rule set and not under another.
 
 use broadcheck_spec::{
-    Asked, Capabilities, DType, Data, Expression, Function, Operand, OperandType, Operation, OperationKind,
-    PartialShape, Request, RuleSet, Rules, Shape, Signature, Unknown,
+    Capabilities, Data, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules,
+    Shape,
 };
 
 fn operand(place: usize) -> Expression {
@@ -78,63 +78,4 @@ fn operands_may_have_an_order_under_pdpd() {
     );
     assert_eq!(able.covers(&elementwise(RuleSet::Numpy, three, 3)), Ok(()));
     assert_eq!(able.covers(&elementwise(RuleSet::Numpy, sum(operand(1), operand(0)), 2)), Ok(()));
-}
-
-/// A signature of the negation of a vector, or of its broadcast, with a flag under theano.
-fn signature(rules: RuleSet, broadcast: bool, length: &str, flag: Option<bool>) -> Signature {
-    let vector = OperandType::new("a", DType::F64, length.parse::<PartialShape>().unwrap()).unwrap();
-    let vector = match flag {
-        Some(flag) => vector.with_broadcastable(vec![flag]).unwrap(),
-        None => vector,
-    };
-    let asked = if broadcast {
-        Asked::TargetShape("2".parse().unwrap())
-    } else {
-        Asked::Expression(call(Function::Negate, [operand(0)]))
-    };
-    Signature::new(Rules::from(rules), asked, vec![vector]).unwrap()
-}
-
-#[test]
-fn a_rule_set_may_be_without_inference() {
-    let able = Capabilities {
-        operations: vec![],
-        infer: true,
-        unknown: vec![Unknown::Length],
-        without_infer: vec![RuleSet::Pdpd],
-        rule_operations: [(RuleSet::Numpy, vec![OperationKind::Elementwise])].into(),
-        ..Capabilities::all()
-    };
-    let covers = |rules, broadcast| able.covers_signature(&signature(rules, broadcast, "?", None));
-    assert_eq!(covers(RuleSet::Numpy, false), Ok(()), "without operations, infer is of all of them");
-    assert_eq!(covers(RuleSet::Bidirectional, true), Ok(()));
-    assert_eq!(covers(RuleSet::Numpy, true), Err("no infer of broadcast under numpy".into()));
-    assert_eq!(covers(RuleSet::Pdpd, false), Err("no infer of elementwise under pdpd".into()));
-    let runs = Capabilities { operations: vec![OperationKind::Broadcast], ..able };
-    let found = runs.covers_signature(&signature(RuleSet::None, false, "?", None));
-    assert_eq!(found, Err("no infer of elementwise under none".into()));
-}
-
-#[test]
-fn a_flag_may_be_a_static_length_of_one() {
-    let able = Capabilities {
-        infer: true,
-        unknown: Unknown::ALL.to_vec(),
-        static_flags: true,
-        ..Capabilities::all()
-    };
-    let covers = |length, flag| able.covers_signature(&signature(RuleSet::Theano, false, length, flag));
-    for (length, flag) in
-        [("1", Some(true)), ("?", Some(false)), ("?", None), ("3", None), ("1..2", Some(false))]
-    {
-        assert_eq!(covers(length, flag), Ok(()), "{length} {flag:?}");
-    }
-    for (length, flag) in
-        [("1", Some(false)), ("1", None), ("?", Some(true)), ("3", Some(true)), ("..1", Some(true))]
-    {
-        let reason = "no flags that differ from static lengths of 1";
-        assert_eq!(covers(length, flag), Err(reason.into()), "{length} {flag:?}");
-    }
-    let numpy = able.covers_signature(&signature(RuleSet::Numpy, false, "1", None));
-    assert_eq!(numpy, Ok(()), "flags are theano's");
 }
