@@ -101,7 +101,7 @@ fn every_small_signature_is_inferred_alike() {
             compare(&Signature::new(Rules::from(set), asked, vec![operand(0, a)]).unwrap(), &mut counts);
         }
     }
-    assert_eq!(counts, [0, 0], "inferred and refused signatures");
+    assert_eq!(counts, [18434, 24906], "inferred and refused signatures");
 }
 
 #[test]
@@ -123,5 +123,5 @@ fn flags_are_inferred_alike() {
         let operands = list.iter().enumerate().map(flagged).collect();
         compare(&elementwise(&Rules::Theano, operands), &mut counts);
     }
-    assert_eq!(counts, [0, 0], "inferred and refused signatures");
+    assert_eq!(counts, [362, 263], "inferred and refused signatures");
 }
