@@ -1,5 +1,5 @@
-"""JAX in 64-bit mode: `jax.numpy` under the rule set `numpy`, `jnp.broadcast_to`, and `jax.grad`. For `infer`: `jax.eval_shape` of
-symbolic shapes, in which each length that is not known has its own symbol."""
+"""JAX in 64-bit mode: `jax.numpy` under the rule set `numpy`, `jnp.broadcast_to`, and `jax.grad`. For `infer`: `jax.eval_shape`
+of symbolic shapes, in which each length that is not known has its own symbol. JAX takes a symbol to be at least 1."""
 import itertools
 
 import protocol

@@ -19,10 +19,12 @@ An adapter imports this module before anything else, describes its system with a
 
     protocol.serve(TheSystem())
 
-`run` returns a NumPy array or a `Result`. A system that infers shapes before a run has the operation `infer` and a method
-`infer(self, signature)`, which returns an `Inferred`; `unknown` names what it can be told of a shape. Inside `refusals`, and only there, an exception that the system raises because
+`run` returns a NumPy array or a `Result`. Inside `refusals`, and only there, an exception that the system raises because
 the operands are incompatible becomes a refusal. Any other exception is reported as an error of the adapter or the system.
 Nothing here computes a rule: an adapter passes a request to its system unchanged, or raises `Skipped`.
+
+A system that infers shapes before a run has the operation `infer`, a method `infer(self, signature)`, which returns an
+`Inferred`, and a list `unknown` of what it can be told of a shape: `length`, `bound`, `interval`, `rank`.
 """
 import collections
 import contextlib

@@ -16,9 +16,9 @@ FUNCTIONS = {
         "logical_or": stablehlo.OrOp, **UNARY,
     },
     "numpy": {
-        "add": chlo.BroadcastAddOp, "subtract": chlo.BroadcastSubOp, "multiply": chlo.BroadcastMulOp, "divide": chlo.BroadcastDivOp,
-        "maximum": chlo.BroadcastMaxOp, "minimum": chlo.BroadcastMinOp, "power": chlo.BroadcastPowOp,
-        "logical_and": chlo.BroadcastAndOp, "logical_or": chlo.BroadcastOrOp, **UNARY,
+        "add": chlo.BroadcastAddOp, "subtract": chlo.BroadcastSubOp, "multiply": chlo.BroadcastMulOp,
+        "divide": chlo.BroadcastDivOp, "maximum": chlo.BroadcastMaxOp, "minimum": chlo.BroadcastMinOp,
+        "power": chlo.BroadcastPowOp, "logical_and": chlo.BroadcastAndOp, "logical_or": chlo.BroadcastOrOp, **UNARY,
     },
 }
 ELEMENTS = {

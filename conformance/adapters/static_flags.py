@@ -59,8 +59,10 @@ class StaticFlags:
     def infer(self, signature):
         with protocol.refusals(ValueError, TypeError, NotImplementedError, AssertionError):
             # A length of 1 is the flag True.
-            kinds = {o.name: self.tensor.TensorType(protocol.dtype(o.dtype).name, protocol.numbers(o.shape)) for o in signature.operands}
-            variables = {name: kind(name) for name, kind in kinds.items()}
+            variables = {}
+            for operand in signature.operands:
+                kind = self.tensor.TensorType(protocol.dtype(operand.dtype).name, protocol.numbers(operand.shape))
+                variables[operand.name] = kind(operand.name)
             kind = protocol.evaluate(signature.expression, variables, self.calls).type
         return protocol.Inferred(kind.dtype, kind.shape, kind.broadcastable)
 

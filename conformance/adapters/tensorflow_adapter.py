@@ -1,5 +1,5 @@
-"""TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape. For `infer`:
-the output of a `tf.function` that is traced with a `TensorSpec` for each operand."""
+"""TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape. For
+`infer`: the output of a `tf.function` that is traced with a `TensorSpec` for each operand."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
