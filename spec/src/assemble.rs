@@ -115,14 +115,14 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
 
 /// Builds a signature, or reports everything that is wrong with it.
 pub(crate) fn signature(
-    parts: Parts<RawShape>,
+    parts: &Parts<RawShape>,
     operands: Vec<OperandType>,
     spelling: Spelling,
 ) -> Result<Signature, Vec<Malformed>> {
     let mut errors = Vec::new();
     let names = Names::new(operands.iter().map(OperandType::name));
     names.repeated(&mut errors);
-    let rules = rules(&parts, &mut errors);
+    let rules = rules(parts, &mut errors);
     if parts.wrt.is_some() {
         let found = format!("`wrt` with the operation `{INFER}`");
         errors.push(Malformed::new("wrt", found, "no such field: a gradient has no inference (INFER-1)"));

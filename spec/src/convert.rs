@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
                     let raw = reader.read::<StrictOperandType>(node, field)?;
                     assemble::operand_type(raw.into(), field, Spelling::Canonical, errors)
                 });
-                let signature = assemble::signature(parts?, operands?, Spelling::Canonical);
+                let signature = assemble::signature(&parts?, operands?, Spelling::Canonical);
                 signature.map_err(|errors| reader.malformed(errors)).ok()
             },
             Self::inferred,
