@@ -6,6 +6,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter;
 
 /// The default size limit of an implementation, in elements of the result: 2^28 (clause G-1).
 pub const DEFAULT_MAX_ELEMENTS: usize = 1 << 28;
@@ -41,8 +42,8 @@ pub struct Capabilities {
     pub unknown: Vec<Unknown>,
     /// The rule sets under which it does not answer `infer`, though it has them.
     pub without_infer: Vec<RuleSet>,
-    /// Whether, in a signature under `theano`, an axis must have the flag true if its length is known to be 1,
-    /// and false otherwise.
+    /// Whether, in a signature under `theano`, an axis must have the flag true if its length is known to be
+    /// 1, and false otherwise.
     pub static_flags: bool,
     /// The functions.
     pub functions: Vec<Function>,
@@ -75,8 +76,8 @@ pub struct Capabilities {
     /// The largest result, in elements.
     pub max_elements: usize,
     /// Whether a request may contain or produce a shape whose lengths other than 0 multiply to more than
-    /// `max_elements`, such as a view that repeats one element 2^63 times (clause G-1), and a signature a bound,
-    /// or known lengths whose product is, beyond 2^63-1.
+    /// `max_elements`, such as a view that repeats one element 2^63 times (clause G-1), and a signature a
+    /// bound, or known lengths whose product is, beyond 2^63-1.
     pub large_sizes: bool,
     /// The float dtypes whose subnormal numbers are treated as zero.
     pub flushed_subnormals: Vec<DType>,
@@ -228,15 +229,13 @@ impl Capabilities {
         self.covers_calls(rules, expression, |operand| operands[operand].dtype())
     }
 
-    /// Without large sizes, neither a bound nor the product of the known lengths other than 0 is more than the
-    /// largest signed integer.
+    /// Without large sizes, neither a bound nor the product of the known lengths other than 0 is beyond
+    /// 2^63-1.
     fn covers_bounds(&self, shape: &PartialShape) -> Result<(), String> {
-        let large = |length: &Length| length.max().unwrap_or(length.min()) > isize::MAX as usize;
         let lengths = shape.lengths().unwrap_or(&[]);
-        let mut known = lengths.iter().filter_map(|length| length.number()).filter(|&number| number > 0);
-        let product =
-            known.try_fold(1, |product: isize, number| product.checked_mul(number.try_into().ok()?));
-        if !self.large_sizes && (product.is_none() || lengths.iter().any(large)) {
+        let known = Shape::new(lengths.iter().filter_map(|length| length.number()).collect());
+        let bounds = lengths.iter().map(|length| Shape::from([length.max().unwrap_or(length.min())]));
+        if !self.large_sizes && iter::once(known).chain(bounds).any(|shape| shape.count().is_none()) {
             return Err("no sizes beyond memory".into());
         }
         Ok(())
