@@ -373,9 +373,8 @@ fn open_sides(args: &Args) -> Result<Vec<Box<Subject>>, Error> {
 
 fn start(args: &Args, out: Option<&Path>, store: Option<&Store>, earlier: Option<&Earlier>) -> Ended {
     let sides = open_sides(args)?;
-    let suite = Suite::builtin().map_err(|errors| errors.to_string())?;
     let mut known: Vec<Known> = args.known.iter().map(|path| Known::load(path)).collect::<Result<_, _>>()?;
-    add_known(&mut known, &args.wanted(), &sides, &suite, false)?;
+    add_known(&mut known, &args.wanted(), &sides, None)?;
     let (left, right): (&dyn Implementation, &dyn Implementation) = (sides[0].as_ref(), sides[1].as_ref());
 
     let time = args.time.or_else(|| args.requests.is_none().then_some(Duration::from_secs(60)));
@@ -407,7 +406,7 @@ fn start(args: &Args, out: Option<&Path>, store: Option<&Store>, earlier: Option
     });
     bar.finish_and_clear();
     let report = report?;
-    let recognised = Recognised::of(&known, &suite, &campaign, &report);
+    let recognised = Recognised::of(&known, &campaign, &report)?;
     finish(out, &report, &campaign, &recognised)
 }
 
@@ -462,13 +461,18 @@ struct Recognised(Vec<(Signature, String)>);
 
 impl Recognised {
     /// Runs the cases that are known to fail. Those that fail like a finding are shrunk as findings are.
-    fn of(known: &[Known], suite: &Suite, campaign: &Campaign<'_>, report: &FuzzReport) -> Recognised {
+    fn of(known: &[Known], campaign: &Campaign<'_>, report: &FuzzReport) -> Result<Recognised, Error> {
+        let of_a_side = |known: &&Known| {
+            [campaign.left.name(), campaign.right.name()].contains(&known.implementation.as_str())
+        };
+        // The suite takes longer to load than many a run.
+        if report.findings.is_empty() || !known.iter().any(|known| of_a_side(&known)) {
+            return Ok(Recognised(Vec::new()));
+        }
+        let suite = Suite::builtin().map_err(|errors| errors.to_string())?;
         let oracle = campaign.oracle();
         let is_found = |signature: &Signature| {
             report.findings.iter().any(|found| found.shrunk.disagreement.signature.same_way(signature))
-        };
-        let of_a_side = |known: &&Known| {
-            [campaign.left.name(), campaign.right.name()].contains(&known.implementation.as_str())
         };
         let listed =
             |case: &&Case| known.iter().filter(of_a_side).any(|known| known.entry(&case.id).is_some());
@@ -484,7 +488,7 @@ impl Recognised {
                 all.push((shrunk.disagreement.signature, case.id.clone()));
             }
         }
-        Recognised(all)
+        Ok(Recognised(all))
     }
 
     fn case(&self, signature: &Signature) -> Option<&str> {
