@@ -8,6 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
+/// A temporary directory, in memory where there is such a file system: a run syncs its files to the
+/// disk.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// The reference with three defects. While it answers, it copies a directory, sets a flag or sleeps.
 #[derive(Default)]
 struct Faulty<'a> {
@@ -124,7 +130,7 @@ fn fast_store(directory: &Path) -> Store {
 /// A copy of the directory at any moment is what a kill would have left.
 #[test]
 fn a_run_that_was_cut_off_finds_the_same() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scratch();
     let directory = |name: &str| {
         let path = root.path().join(name);
         fs::create_dir_all(&path).unwrap();
@@ -163,7 +169,7 @@ fn a_run_that_was_cut_off_finds_the_same() {
 
 #[test]
 fn an_interrupted_run_says_that_nothing_was_repeated() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let store = fast_store(directory.path());
     let stop = AtomicBool::new(false);
     let faulty = Faulty { stops: Some((40, &stop)), ..Faulty::default() };
@@ -185,7 +191,7 @@ fn an_interrupted_run_says_that_nothing_was_repeated() {
 
 #[test]
 fn an_edited_file_stays() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let store = fast_store(directory.path());
     let faulty = Faulty::default();
     let unshrunk = Campaign { shrink_time: Some(Duration::ZERO), ..campaign(&faulty, Some(&store)) };
@@ -258,7 +264,7 @@ fn resumed(directory: &Path, text: &str) -> Result<FuzzReport, String> {
 
 #[test]
 fn a_wrong_state_is_an_error() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let path = directory.path();
     let text = state(path);
     assert!(resumed(path, &text).is_ok());
@@ -301,7 +307,7 @@ fn a_wrong_state_is_an_error() {
 /// A damaged state is an error or a state; it never panics.
 #[test]
 fn a_damaged_state_does_not_panic() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let text = state(directory.path()).into_bytes();
     for number in 0..300_usize {
         let mut damaged = text.clone();
