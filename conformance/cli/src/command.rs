@@ -14,6 +14,7 @@ mod export;
 mod faults;
 mod finding_report;
 mod fuzz;
+mod fuzz_report;
 mod implementations;
 mod interrupt;
 mod list;

@@ -69,6 +69,8 @@ STAGING = ".broadcheck-export/"
 # What `fuzz` writes before a disagreement is shrunk, and how far it is. The latter has times in it.
 UNSHRUNK = re.compile(r"-request-[0-9]+\.yaml$")
 STATE = "fuzz.state"
+# The list of findings, which is incomplete after a kill.
+LIST = "findings.txt"
 
 
 class Scenario:
@@ -191,10 +193,10 @@ def run(binary, words, directory, **environment):
 
 
 def tree(directory):
-    """Every file below a directory, with its content, except the state of a run."""
+    """Every file below a directory, with its content, except those that a run of `fuzz` updates every second."""
     files = {}
     for path in sorted(directory.rglob("*")):
-        if path.name != STATE and (path.is_symlink() or not path.is_dir()):
+        if path.name not in (STATE, LIST) and (path.is_symlink() or not path.is_dir()):
             files[str(path.relative_to(directory))] = path.read_bytes()
     return files
 
@@ -315,6 +317,9 @@ class Injector:
                 json.loads(state.read_bytes())
             except ValueError as error:
                 yield f"{state.name} is not whole: {error}"
+        for listed in directory.rglob(LIST):
+            if not listed.read_text().startswith("Findings of `broadcheck fuzz`: "):
+                yield f"{listed.name} is not whole"
         for path, content in found.items():
             if self.scenario.harness and (ran.status == 1 or UNSHRUNK.search(path)) and is_whole(path, content):
                 continue

@@ -8,6 +8,7 @@
 mod asked;
 mod common;
 mod groups;
+mod index;
 mod ledger;
 mod position;
 mod report;
@@ -219,8 +220,13 @@ impl Saving<'_> {
         let Some(store) = self.run.campaign.store else { return };
         self.last = Some(Instant::now());
         let elapsed = self.run.asking();
-        let text = store.text(self.run.campaign, &self.run.ledger.entries(), elapsed, finished);
-        self.error = text.and_then(|text| store.save(&text)).err();
+        let entries = self.run.ledger.entries();
+        let text = store.text(self.run.campaign, &entries, elapsed, finished);
+        let findings = entries.findings();
+        drop(entries);
+        let index = (!findings.is_empty()).then(|| index::text(self.run.campaign, &findings, finished));
+        let saved = text.and_then(|text| store.save(&text));
+        self.error = saved.and_then(|()| store.save_index(index)).err();
     }
 }
 
