@@ -3,6 +3,7 @@
 
 use super::groups::groups;
 use super::{Campaign, Found};
+use crate::shrink::Written;
 use broadcheck_spec::{Implementation, hides};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -54,7 +55,7 @@ pub(super) fn text(campaign: &Campaign<'_>, findings: &[Found], finished: bool) 
 }
 
 fn file(found: &Found) -> Option<&str> {
-    found.file.as_ref().map(|file| file.path()).and_then(Path::file_name)?.to_str()
+    found.file.as_ref().map(Written::path).and_then(Path::file_name)?.to_str()
 }
 
 /// One line without characters that a terminal interprets: names and messages come from a harness.
