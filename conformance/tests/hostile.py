@@ -400,6 +400,8 @@ for line in sys.stdin:
     elif kind == "large brackets": flood(head + '"result":', '[', 250_000_000, '')
     elif kind == "large message": flood(head + '"errored":{"message":"', 'x', 250_000_000, '"}}')
     elif kind == "large escapes": flood(head + '"errored":{"message":"', '\\u0001', 40_000_000, '"}}')
+    elif kind == "large lines":
+        for _ in range(8): flood('', 'x', 250_000_000, '')
     elif kind == "large endless": flood('', 'x', 1 << 30, '')
     elif kind == "nul": sys.stdout.buffer.write(b"\\0\\xff\\n"); out.flush()
     else: print("{}", flush=True)
@@ -425,7 +427,7 @@ def large_answers(hostile):
     column = "shape: [1024, 1], values: [" + "1, " * 1023 + "1]"
     row = "shape: [1024], values: [" + "1, " * 1023 + "1]"
     large = hostile.file(CASE.replace("shape: [2], values: [1, 2]", column).replace("shape: [1], values: [3]", row), ".yaml")
-    for kind in ("numbers", "zeros", "strings", "objects", "lengths", "unknown", "brackets", "message", "escapes", "endless"):
+    for kind in ("numbers", "zeros", "strings", "objects", "lengths", "unknown", "brackets", "message", "escapes", "lines", "endless"):
         command = f"{sys.executable} {harness} 'large {kind}'"
         hostile.try_one("large answer", kind, ["check", "--cases", large, "--impl", command, "--timeout", "60s"], (1,), ("found", "expected"))
 
