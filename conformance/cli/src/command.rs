@@ -285,9 +285,9 @@ fn print_and_end(text: &str, status: u8) -> Ended {
     }
 }
 
-/// Prints a long document piece by piece, as [`print_and_end`] prints a whole one.
+/// Prints a long document without colours piece by piece, as [`print_and_end`] prints a whole one.
 struct Printer {
-    out: io::BufWriter<anstream::AutoStream<io::StdoutLock<'static>>>,
+    out: io::BufWriter<io::StdoutLock<'static>>,
     /// Lines that are not written yet.
     lines: String,
     error: Option<io::Error>,
@@ -298,11 +298,15 @@ impl Printer {
     const PIECE: usize = 1 << 16;
 
     fn new() -> Printer {
-        Printer { out: io::BufWriter::new(anstream::stdout().lock()), lines: String::new(), error: None }
+        Printer {
+            out: io::BufWriter::with_capacity(Printer::PIECE, io::stdout().lock()),
+            lines: String::new(),
+            error: None,
+        }
     }
 
     /// The output, for what has no invisible characters.
-    fn raw(&mut self) -> &mut dyn io::Write {
+    fn raw(&mut self) -> &mut impl io::Write {
         &mut self.out
     }
 

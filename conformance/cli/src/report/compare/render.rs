@@ -133,7 +133,7 @@ struct Ended<'a> {
 }
 
 /// For programs, described by `schema/comparison.schema.json`.
-pub(crate) fn json(comparison: &Comparison<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+pub(crate) fn json(comparison: &Comparison<'_>, out: &mut impl io::Write) -> io::Result<()> {
     let document = Document {
         broken: comparison.runs.iter().map(|run| run.count(Change::Broken)).sum(),
         held: comparison.held(),
