@@ -87,9 +87,9 @@ pub(super) struct Args {
 
     /// Time limit for sending requests [default: 1min, unless --requests is given]
     ///
-    /// Requests that are unanswered when it is over do not count. In addition, the command may take the time of
-    /// --shrink-time, 30 s to recognise the failures of a --known file, and up to 3 x --timeout and 5 s for the
-    /// request that is being shrunk and the end of the processes. Starting the implementations does not count.
+    /// Requests that are unanswered when it is over do not count. In addition, the command may take the time
+    /// of --shrink-time, 30 s to recognise known failures, and up to 3 x --timeout and 5 s for the request
+    /// that is being shrunk and the end of the processes. Starting the implementations does not count.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 

@@ -50,8 +50,8 @@ fn is_nan(value: Scalar) -> bool {
     value.as_f64().is_some_and(f64::is_nan)
 }
 
-/// The answer of the reference to what a fault computes instead of the request, with what it answers instead of an
-/// element.
+/// The answer of the reference to what a fault computes instead of the request, with what it answers instead
+/// of an element.
 fn answer(
     request: &Request,
     misread: fn(&Request) -> Option<Request>,

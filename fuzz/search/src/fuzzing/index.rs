@@ -1,5 +1,5 @@
-//! The file in the directory of a run that lists its findings: those that probably have the same cause together,
-//! and the one to read first on top.
+//! The file in the directory of a run that lists its findings: those that probably have the same cause
+//! together, and the one to read first on top.
 
 use super::groups::groups;
 use super::{Campaign, Found};

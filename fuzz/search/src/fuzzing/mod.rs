@@ -48,8 +48,8 @@ const NEIGHBOURS: usize = 3;
 /// How many requests a thread takes at a time if the implementations do not ask for batches.
 const CHUNK: u64 = 64;
 
-/// How many requests are sent at a time, if the implementations ask for batches, until some have been answered
-/// without a crash.
+/// How many requests are sent at a time, if the implementations ask for batches, until some have been
+/// answered without a crash.
 const SHORTEST_SLICE: usize = 8;
 
 /// The settings of a run.
@@ -376,9 +376,9 @@ impl Run<'_> {
 
     /// Judges a batch in slices, and returns how many of its requests were judged before the deadline.
     ///
-    /// A slice after one that ended a process is short, so that disagreements are on disk soon also if each of
-    /// them takes a new process. Slices depend on answers and not on time: a crash is described by what was
-    /// answered before it, which must not differ between runs.
+    /// A slice after one that ended a process is short, so that disagreements are on disk soon also if each
+    /// of them takes a new process. Slices depend on answers and not on time: a crash is described by what
+    /// was answered before it, which must not differ between runs.
     fn judge_slices(
         &self,
         requests: &[(u64, Request)],
