@@ -62,30 +62,30 @@ impl Process {
     }
 
     /// An idle process, or a new one.
-    fn take(&self) -> Result<Worker, Fault> {
+    fn take(&self, options: &Options) -> Result<Worker, Fault> {
         while let Some(mut worker) = { self.idle().pop() } {
             if !worker.session.is_gone() {
                 return Ok(worker);
             }
         }
-        self.fresh()
+        self.fresh(options)
     }
 
-    fn fresh(&self) -> Result<Worker, Fault> {
+    fn fresh(&self, options: &Options) -> Result<Worker, Fault> {
         let not_started = |why: String| Err(Fault::Broken(ErrorKind::NotStarted, why));
-        if self.options.interrupted() {
+        if options.interrupted() {
             return Err(Fault::Interrupted);
         }
         if self.failed_starts.load(Ordering::Relaxed) >= MAX_FAILED_STARTS {
             return not_started(format!("not started again after {MAX_FAILED_STARTS} failed starts"));
         }
-        let spare = self.spares.take(&self.words, &self.options);
-        match spare.map_or_else(|| self.start(), Ok) {
+        let spare = self.spares.take(&self.words, options);
+        match spare.map_or_else(|| self.start(options), Ok) {
             Ok((session, declared)) => {
                 self.failed_starts.store(0, Ordering::Relaxed);
                 Ok(Worker { session, window: declared.window, first_alone: true })
             }
-            Err(_) if self.options.interrupted() => Err(Fault::Interrupted),
+            Err(_) if options.interrupted() => Err(Fault::Interrupted),
             Err(message) => {
                 self.failed_starts.fetch_add(1, Ordering::Relaxed);
                 not_started(format!("it could not be started again: {message}"))
@@ -94,10 +94,10 @@ impl Process {
     }
 
     /// Starts a process, and the spares at the same time.
-    fn start(&self) -> Result<(Session, Declared), String> {
+    fn start(&self, options: &Options) -> Result<(Session, Declared), String> {
         let starting = Session::begin(&self.words)?;
         self.spares.refill(&self.words);
-        starting.finish(&self.options)
+        starting.finish(options)
     }
 
     /// Handles a process that broke: decides which request caused it. Unanswered requests that are not the
@@ -107,6 +107,7 @@ impl Process {
         sized: &[SizedRequest<'_>],
         broken: Unanswered,
         queue: &mut VecDeque<usize>,
+        options: &Options,
         outcomes: &mut [Option<Outcome>],
     ) {
         let Unanswered { places, before, fault } = broken;
@@ -124,7 +125,7 @@ impl Process {
             {
                 let oldest = unanswered[0];
                 let ending = ending(unanswered.len(), before, &how);
-                self.find_cause(sized, &mut unanswered, ending, outcomes);
+                self.find_cause(sized, &mut unanswered, ending, options, outcomes);
                 self.count_cause(matches!(
                     outcomes[oldest],
                     Some(Outcome::Errored { kind: ErrorKind::Crashed, .. })
@@ -199,13 +200,14 @@ impl Process {
         sized: &[SizedRequest<'_>],
         suspects: &mut VecDeque<usize>,
         mut ending: String,
+        options: &Options,
         outcomes: &mut [Option<Outcome>],
     ) {
         let oldest = suspects[0];
         let mut accused = oldest;
         let mut worker = None;
         while let Some(&place) = suspects.front() {
-            match self.ask_one(&mut worker, sized, place, outcomes) {
+            match self.ask_one(&mut worker, sized, place, options, outcomes) {
                 // It ended the second process, but not the third.
                 Ok(()) if place == accused && accused != oldest => {
                     suspects.pop_front();
@@ -247,17 +249,59 @@ impl Process {
         worker: &mut Option<Worker>,
         sized: &[SizedRequest<'_>],
         place: usize,
+        options: &Options,
         outcomes: &mut [Option<Outcome>],
     ) -> Result<(), (Before, Fault)> {
         let mut asked = match worker.take() {
             Some(worker) => worker,
-            None => self.fresh().map_err(|fault| (Before::Nothing, fault))?,
+            None => self.fresh(options).map_err(|fault| (Before::Nothing, fault))?,
         };
         let mut queue = VecDeque::from([place]);
-        ask(&mut asked, sized, &mut queue, &self.options, outcomes)
+        ask(&mut asked, sized, &mut queue, options, outcomes)
             .map_err(|Unanswered { before, fault, .. }| (before, fault))?;
         *worker = Some(asked);
         Ok(())
+    }
+
+    /// Answers requests within these limits.
+    fn answers(&self, requests: &[&Request], options: &Options) -> Vec<Outcome> {
+        let mut sized = Vec::with_capacity(requests.len());
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; requests.len()];
+        let mut queue = VecDeque::new();
+        for (place, &request) in requests.iter().enumerate() {
+            match self.elements(request) {
+                Ok(elements) => {
+                    sized.push(SizedRequest { request, elements });
+                    queue.push_back(place);
+                }
+                Err(reason) => {
+                    sized.push(SizedRequest { request, elements: 0 });
+                    outcomes[place] = Some(Outcome::Skipped { reason });
+                }
+            }
+        }
+        let _user = self.spares.enter();
+        loop {
+            self.drop_fatal(&sized, &mut queue, &mut outcomes);
+            let Some(&oldest) = queue.front() else { break };
+            let mut worker = match self.take(options) {
+                Ok(worker) => worker,
+                Err(fault) => {
+                    outcomes[oldest] = Some(fault.outcome());
+                    queue.pop_front();
+                    continue;
+                }
+            };
+            match ask(&mut worker, &sized, &mut queue, options, &mut outcomes) {
+                Ok(()) => self.idle().push(worker),
+                Err(broken) => {
+                    drop(worker);
+                    self.settle(&sized, broken, &mut queue, options, &mut outcomes);
+                }
+            }
+        }
+        let missed = || Outcome::errored(ErrorKind::NotStarted, "the request was never sent");
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missed)).collect()
     }
 
     /// The maximum number of elements in the answer to a request, or why the request is not sent.
@@ -302,43 +346,11 @@ impl Implementation for Process {
     }
 
     fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
-        let mut sized = Vec::with_capacity(requests.len());
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; requests.len()];
-        let mut queue = VecDeque::new();
-        for (place, &request) in requests.iter().enumerate() {
-            match self.elements(request) {
-                Ok(elements) => {
-                    sized.push(SizedRequest { request, elements });
-                    queue.push_back(place);
-                }
-                Err(reason) => {
-                    sized.push(SizedRequest { request, elements: 0 });
-                    outcomes[place] = Some(Outcome::Skipped { reason });
-                }
-            }
-        }
-        let _user = self.spares.enter();
-        loop {
-            self.drop_fatal(&sized, &mut queue, &mut outcomes);
-            let Some(&oldest) = queue.front() else { break };
-            let mut worker = match self.take() {
-                Ok(worker) => worker,
-                Err(fault) => {
-                    outcomes[oldest] = Some(fault.outcome());
-                    queue.pop_front();
-                    continue;
-                }
-            };
-            match ask(&mut worker, &sized, &mut queue, &self.options, &mut outcomes) {
-                Ok(()) => self.idle().push(worker),
-                Err(broken) => {
-                    drop(worker);
-                    self.settle(&sized, broken, &mut queue, &mut outcomes);
-                }
-            }
-        }
-        let missed = || Outcome::errored(ErrorKind::NotStarted, "the request was never sent");
-        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missed)).collect()
+        self.answers(requests, &self.options)
+    }
+
+    fn run_many_until(&self, requests: &[&Request], deadline: Instant) -> Vec<Outcome> {
+        self.answers(requests, &Options { deadline: Some(deadline), ..self.options })
     }
 }
 
