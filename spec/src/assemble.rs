@@ -11,6 +11,7 @@ use crate::{
     Operation, OperationKind, PartialShape, Request, RuleSet, Rules, Shape, Signature, Tensor,
 };
 use std::collections::HashMap;
+use std::fmt::Display;
 
 /// How deep an expression may nest: `[exp, a]` is 1 deep.
 pub const MAX_EXPRESSION_DEPTH: usize = 100;
@@ -408,11 +409,11 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
 }
 
 /// The lengths of a shape.
-pub(crate) fn shape(lengths: &[Natural], field: &str, errors: &mut Vec<Malformed>) -> Option<Shape> {
+pub(crate) fn shape(lengths: &[Natural], field: impl Display, errors: &mut Vec<Malformed>) -> Option<Shape> {
     let fits = |length: &Natural| usize::try_from(length.0).ok();
     if let Some(long) = lengths.iter().find(|length| fits(length).is_none()) {
         errors.push(Malformed::new(
-            field,
+            field.to_string(),
             format!("the length {}", long.0),
             "a length that this machine can address",
         ));
@@ -428,7 +429,7 @@ pub(crate) fn values(
     literals: &[Literal],
     dtype: DType,
     reading: Reading,
-    field: &str,
+    field: impl Display,
     errors: &mut Vec<Malformed>,
 ) -> Option<Data> {
     let mut data = Data::empty(dtype);
@@ -447,11 +448,11 @@ pub(crate) fn values(
     (wrong == 0).then_some(data)
 }
 
-pub(crate) fn dtype(name: &str, field: &str, errors: &mut Vec<Malformed>) -> Option<DType> {
+pub(crate) fn dtype(name: &str, field: impl Display, errors: &mut Vec<Malformed>) -> Option<DType> {
     let found = name.parse().ok();
     if found.is_none() {
         let all = DType::ALL.map(DType::name).join(" ");
-        errors.push(Malformed::new(field, format!("`{name}`"), format!("one of {all}")));
+        errors.push(Malformed::new(field.to_string(), format!("`{name}`"), format!("one of {all}")));
     }
     found
 }
@@ -465,15 +466,14 @@ pub(crate) fn tensor(
     field: &str,
     errors: &mut Vec<Malformed>,
 ) -> Option<Tensor> {
-    let shape = shape(lengths, &format!("{field}.shape"), errors);
-    let place = format!("{field}.values");
-    let values = values(literals, dtype, reading, &place, errors);
+    let shape = shape(lengths, format_args!("{field}.shape"), errors);
+    let values = values(literals, dtype, reading, format_args!("{field}.values"), errors);
     let shape = shape?;
     match shape.count() {
         Some(count) if count == literals.len() => Tensor::new(shape, values?).ok(),
         Some(count) => {
             let found = format!("{} for shape {shape}", counted(literals.len(), "value"));
-            errors.push(Malformed::new(place, found, count.to_string()));
+            errors.push(Malformed::new(format!("{field}.values"), found, count.to_string()));
             None
         }
         None => {
@@ -493,10 +493,10 @@ pub(crate) fn tensor(
 /// The operand at `field`.
 pub(crate) fn operand(raw: RawOperand, field: &str, errors: &mut Vec<Malformed>) -> Option<Operand> {
     let before = errors.len();
-    let dtype = dtype(&raw.dtype, &format!("{field}.dtype"), errors);
-    let shape = shape(&raw.shape, &format!("{field}.shape"), errors);
+    let dtype = dtype(&raw.dtype, format_args!("{field}.dtype"), errors);
+    let shape = shape(&raw.shape, format_args!("{field}.shape"), errors);
     let data = dtype
-        .and_then(|dtype| values(&raw.values, dtype, Reading::Exact, &format!("{field}.values"), errors));
+        .and_then(|dtype| values(&raw.values, dtype, Reading::Exact, format_args!("{field}.values"), errors));
     let mut offset = 0;
     if let Some(Natural(given)) = raw.offset {
         offset = usize::try_from(given).unwrap_or(usize::MAX);

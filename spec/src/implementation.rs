@@ -1,11 +1,12 @@
 //! What an implementation supports, and the trait of everything that answers requests.
 
 use crate::{
-    Asked, Convention, DType, Expression, Function, Inference, Length, Operand, OperandType, Operation,
-    OperationKind, Outcome, PartialShape, Request, RuleSet, Scalar, Shape, Signature,
+    Asked, Convention, DType, ErrorKind, Expression, Function, Inference, Length, Operand, OperandType,
+    Operation, OperationKind, Outcome, PartialShape, Request, RuleSet, Scalar, Shape, Signature,
 };
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Instant;
 
 /// The default size limit of an implementation, in elements of the result: 2^28 (clause G-1).
 pub const DEFAULT_MAX_ELEMENTS: usize = 1 << 28;
@@ -422,6 +423,21 @@ pub trait Implementation: Sync {
     /// Answers several signatures, with one outcome each, in order.
     fn infer_many(&self, signatures: &[&Signature]) -> Vec<Outcome<Inference>> {
         signatures.iter().map(|signature| self.infer(signature)).collect()
+    }
+
+    /// The same until a deadline. A request that has no answer by then is [`ErrorKind::Interrupted`].
+    ///
+    /// By default, an implementation that prefers batches ignores the deadline: override this if a batch may
+    /// take long.
+    fn run_many_until(&self, requests: &[&Request], deadline: Instant) -> Vec<Outcome> {
+        if self.batch() > 1 {
+            return self.run_many(requests);
+        }
+        let run = |request: &&Request| match Instant::now() < deadline {
+            true => self.run(request),
+            false => Outcome::errored(ErrorKind::Interrupted, "the time is over"),
+        };
+        requests.iter().map(run).collect()
     }
 
     /// The allowed error of `exp`, `log`, `tanh` and `power`, in ULP from the correctly rounded value (clause

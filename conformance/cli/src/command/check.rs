@@ -137,7 +137,8 @@ pub(super) fn run(args: &Args) -> Ended {
         found => found?,
     };
     let mut known = load_known(&args.known, &implementations)?;
-    add_known(&mut known, &wanted, &implementations, &suite, !args.selection.cases.is_empty())?;
+    let replaced = (!args.selection.cases.is_empty()).then_some(&suite);
+    add_known(&mut known, &wanted, &implementations, replaced)?;
     known.iter().try_for_each(|known| known.check_against(&suite).map_err(Error::Input))?;
     let running: Vec<&str> = implementations.iter().map(|implementation| implementation.name()).collect();
     if need_directory(&formats, running.len()) && args.out.is_none() {
