@@ -1,8 +1,8 @@
 //! What an implementation supports under one rule set and not under another.
 
 use broadcheck_spec::{
-    Capabilities, Data, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules,
-    Shape,
+    Capabilities, Data, Expression, Function, Operand, Operation, OperationKind, PartialShape, Request,
+    RuleSet, Rules, Shape, Unknown,
 };
 
 fn operand(place: usize) -> Expression {
@@ -78,4 +78,27 @@ fn operands_may_have_an_order_under_pdpd() {
     );
     assert_eq!(able.covers(&elementwise(RuleSet::Numpy, three, 3)), Ok(()));
     assert_eq!(able.covers(&elementwise(RuleSet::Numpy, sum(operand(1), operand(0)), 2)), Ok(()));
+}
+
+#[test]
+fn declared_shapes_are_asked_only_if_declared() {
+    let shape = |text: &str| text.parse::<PartialShape>().unwrap();
+    let with = |declared: &str| {
+        let operand = Operand::dense("a", Shape::from([1].as_slice()), Data::from(vec![1.0f64])).unwrap();
+        let operand = operand.with_declared(shape(declared)).unwrap();
+        let operation = Operation::Elementwise { expression: self::operand(0) };
+        Request::new(Rules::Numpy, operation, vec![operand]).unwrap()
+    };
+    assert_eq!(Capabilities::all().covers(&with("1")), Err("no declared shapes".into()));
+    let able = Capabilities { declared: true, unknown: vec![Unknown::Length], ..Capabilities::all() };
+    for (declared, expected) in [
+        ("1", Ok(())),
+        ("?", Ok(())),
+        ("..3", Err("no lengths with an upper bound".to_owned())),
+        ("1..", Err("no lengths with a lower bound".to_owned())),
+        ("1..2", Err("no lengths with a lower bound".to_owned())),
+        ("...", Err("no unknown ranks".to_owned())),
+    ] {
+        assert_eq!(able.covers(&with(declared)), expected, "{declared}");
+    }
 }

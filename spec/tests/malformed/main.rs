@@ -1,9 +1,9 @@
 //! Every kind of mistake in a case file, with the line that the loader prints for it.
 
 mod counts;
+mod declared;
 mod edges;
 mod expectations;
-
 mod requests;
 
 use broadcheck_spec::{LoadErrors, examples, load_str};

@@ -4,6 +4,7 @@ mod lanes;
 mod operands;
 mod rewrites;
 mod sequences;
+mod sessions;
 
 use broadcheck_spec::{Suite, Sweep};
 use std::sync::LazyLock;
