@@ -38,6 +38,8 @@ pub struct Capabilities {
     pub strided: bool,
     /// Whether it answers the operation `infer` ([`Implementation::infer`]).
     pub infer: bool,
+    /// Whether it builds ahead: it can be told less of a shape than the run has (clause DECL-2).
+    pub declared: bool,
     /// What may be unknown of a shape before the run.
     pub unknown: Vec<Unknown>,
     /// The functions.
@@ -88,6 +90,7 @@ impl Capabilities {
             operations: OperationKind::ALL.to_vec(),
             strided: true,
             infer: false,
+            declared: false,
             unknown: Vec::new(),
             functions: Function::ALL.to_vec(),
             dtypes: DType::ALL.to_vec(),
@@ -152,6 +155,7 @@ impl Capabilities {
         }
         request.operands().iter().try_for_each(|operand| self.covers_operand(operand))?;
         self.covers_operands_together(request)?;
+        self.covers_declared(request)?;
         if let Operation::Broadcast { target_shape } = request.operation() {
             self.covers_rank(target_shape.rank())?;
             self.covers_size(target_shape)?;
@@ -185,11 +189,7 @@ impl Capabilities {
         if let Some(operand) = operands.iter().find(|operand| !self.dtypes.contains(&operand.dtype())) {
             return Err(format!("no {}", operand.dtype()));
         }
-        let unknown =
-            signature.shapes().flat_map(Unknown::of).find(|unknown| !self.unknown.contains(unknown));
-        if let Some(unknown) = unknown {
-            return Err(format!("no {}", unknown.described()));
-        }
+        self.covers_unknown(signature.shapes())?;
         for shape in signature.shapes() {
             shape.rank().map_or(Ok(()), |rank| self.covers_rank(rank))?;
             shape.known().map_or(Ok(()), |shape| self.covers_size(&shape))?;
@@ -205,6 +205,19 @@ impl Capabilities {
         let Asked::Expression(expression) = signature.asked() else { return Ok(()) };
         self.covers_order(rules, expression, operands.len())?;
         self.covers_calls(rules, expression, |operand| operands[operand].dtype())
+    }
+
+    fn covers_declared(&self, request: &Request) -> Result<(), String> {
+        if !self.declared && request.declared().next().is_some() {
+            return Err("no declared shapes".into());
+        }
+        self.covers_unknown(request.declared())
+    }
+
+    fn covers_unknown<'a>(&self, mut shapes: impl Iterator<Item = &'a PartialShape>) -> Result<(), String> {
+        let unknown =
+            shapes.find_map(|shape| Unknown::of(shape).find(|unknown| !self.unknown.contains(unknown)));
+        unknown.map_or(Ok(()), |unknown| Err(format!("no {}", unknown.described())))
     }
 
     fn covers_number(&self, operands: usize) -> Result<(), String> {

@@ -116,7 +116,7 @@ pub fn run_case(implementation: &dyn Implementation, case: &Case, known: Option<
     with_known(judged, &case.id, known)
 }
 
-fn with_known<T>(judged: Judged<T>, id: &str, known: Option<&Known>) -> Judged<T> {
+pub(crate) fn with_known<T>(judged: Judged<T>, id: &str, known: Option<&Known>) -> Judged<T> {
     match known.and_then(|known| known.entry(id)) {
         Some(entry) => entry.applied_to(judged),
         None => judged,
@@ -162,7 +162,7 @@ pub(crate) fn run_batch(
     cases.iter().zip(all).map(judge).collect()
 }
 
-fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outcome) -> Judged {
+pub(crate) fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outcome) -> Judged {
     let case = &*asked.case;
     let latitude = Latitude::of(implementation);
     let strict = match case.convention {

@@ -4,6 +4,7 @@ mod lanes;
 mod operands;
 mod rewrites;
 mod sequences;
+mod sessions;
 
 use broadcheck_reference::Reference;
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request, Suite, Sweep};
