@@ -286,10 +286,12 @@ def reports(hostile):
     try_both("200,000 cases that broke", names, hundred.replace('"id": "0"', '"id": "numpy/a"'), statuses=(1,), matrix=False)
     room = hostile.limits["report"]
     one = json.dumps(case)[:-1]
-    count = room // 60
-    try_both("as many cases as allowed", report([run_of("mine", [])]).replace("[]", "[" + ",".join('{"id":"%d","status":"failed","detail":""}' % n for n in range(count))[: room - 1000].rsplit(",{", 1)[0] + "]"), statuses=(0, 1), formats=("text",))
+    many = lambda status: report([run_of("mine", [])]).replace("[]", "[" + ",".join('{"id":"%d","status":"%s","detail":""}' % (n, status) for n in range(room // 48)) + "]")
+    try_both("as many cases as allowed", many("failed"), formats=("text",))
+    try_both("as many cases as allowed, all broken", many("passed"), many("failed"), statuses=(1,), matrix=False)
     lean = '{"name":"%d","version":"","cases":[]}'
-    try_both("as many implementations as allowed", report([]).replace("[]", "[" + ",".join(lean % n for n in range(room // 45)) + "]"), statuses=(1,), formats=("text",))
+    try_both("as many implementations as allowed", report([]).replace("[]", "[" + ",".join(lean % n for n in range(1 << 16)) + "]"), statuses=(1,))
+    try_both("more implementations than allowed", report([]).replace("[]", "[" + ",".join(lean % n for n in range(room // 45)) + "]"), statuses=(2,), formats=("text",), matrix=False)
     try_both("a detail as long as allowed", small.replace('"detail": ""', '"detail": "' + "\\u0001" * ((room - 2000) // 6) + '"'), statuses=(0,), formats=("text",))
     try_both("detail of backticks and lines", small.replace('"detail": ""', '"detail": "' + "`\\n" * 1_000_000 + '"'), small.replace("passed", "failed").replace('"detail": ""', '"detail": "' + "\\n`" * 1_000_000 + '"'), statuses=(1,), matrix=False)
     try_both("declares a rule set a million times", small.replace('"cases"', '"asked": [' + ",".join(['{"rules": "numpy"}'] * 1_000_000) + '], "cases"'), statuses=(0,), formats=("text",))
@@ -389,6 +391,18 @@ for line in sys.stdin:
     elif kind == "stderr":
         for _ in range(200): sys.stderr.write("x" * (1 << 20))
         print(head + '"skipped":{"reason":"a"}}', flush=True)
+    elif kind == "large numbers": flood(head + '"result":{"dtype":"f64","shape":[1024,1024],"values":[', '-1.7976931348623157e+308,', 1_048_000, '1,' * 575 + '1]}}')
+    elif kind == "large zeros": flood(head + '"result":{"dtype":"f64","shape":[1024,1024],"values":[', '0,', 120_000_000, '1]}}')
+    elif kind == "large strings": flood(head + '"result":{"dtype":"f64","shape":[1024,1024],"values":[', '"",', 80_000_000, '1]}}')
+    elif kind == "large objects": flood(head + '"result":{"dtype":"f64","shape":[1024,1024],"values":[', '{"":0},', 35_000_000, '1]}}')
+    elif kind == "large lengths": flood(head + '"result":{"dtype":"f64","values":[],"shape":[', '1,', 120_000_000, '1]}}')
+    elif kind == "large unknown": flood(head + '"other":[', '{"":0},', 35_000_000, '0],"skipped":{"reason":"a"}}')
+    elif kind == "large brackets": flood(head + '"result":', '[', 250_000_000, '')
+    elif kind == "large message": flood(head + '"errored":{"message":"', 'x', 250_000_000, '"}}')
+    elif kind == "large escapes": flood(head + '"errored":{"message":"', '\\u0001', 40_000_000, '"}}')
+    elif kind == "large lines":
+        for _ in range(8): flood('', 'x', 250_000_000, '')
+    elif kind == "large endless": flood('', 'x', 1 << 30, '')
     elif kind == "nul": sys.stdout.buffer.write(b"\\0\\xff\\n"); out.flush()
     else: print("{}", flush=True)
 '''
@@ -405,6 +419,17 @@ def answers(hostile):
         start = kind.startswith("start")
         says = ("expected",) if kind == "start endless" else ("found", "expected")
         hostile.try_one("answer", kind, ["check", "--cases", case, "--impl", command, "--timeout", "60s"], (2,) if start else (1,), says)
+
+
+def large_answers(hostile):
+    # The result of this request has 1,048,576 elements, so a line may have 256 MiB.
+    harness = hostile.file(HARNESS, ".py")
+    column = "shape: [1024, 1], values: [" + "1, " * 1023 + "1]"
+    row = "shape: [1024], values: [" + "1, " * 1023 + "1]"
+    large = hostile.file(CASE.replace("shape: [2], values: [1, 2]", column).replace("shape: [1], values: [3]", row), ".yaml")
+    for kind in ("numbers", "zeros", "strings", "objects", "lengths", "unknown", "brackets", "message", "escapes", "lines", "endless"):
+        command = f"{sys.executable} {harness} 'large {kind}'"
+        hostile.try_one("large answer", kind, ["check", "--cases", large, "--impl", command, "--timeout", "60s"], (1,), ("found", "expected"))
 
 
 def requests(hostile):
@@ -502,6 +527,7 @@ KINDS = {
     "report": reports,
     "manifest": manifests,
     "answer": answers,
+    "large answer": large_answers,
     "request": requests,
     "shape": shapes,
     "fuzz state": states,

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
     infer: true,
+    declared: true,
     unknown: Unknown::ALL.to_vec(),
     ..Capabilities::with_all_conventions()
 });

@@ -11,6 +11,7 @@ use crate::{
     Operation, OperationKind, PartialShape, Request, RuleSet, Rules, Shape, Signature, Tensor,
 };
 use std::collections::HashMap;
+use std::fmt::Display;
 
 /// How deep an expression may nest: `[exp, a]` is 1 deep.
 pub const MAX_EXPRESSION_DEPTH: usize = 100;
@@ -22,20 +23,32 @@ pub(crate) struct Parts<S = Vec<Natural>> {
     pub(crate) expression: Option<RawExpression>,
     pub(crate) wrt: Option<String>,
     pub(crate) target_shape: Option<S>,
+    pub(crate) declared_target_shape: Option<RawShape>,
     pub(crate) axis: Option<i64>,
     pub(crate) broadcast_dimensions: Option<Vec<i64>>,
 }
 
 /// Builds a request, or reports everything that is wrong with it.
-pub(crate) fn request(parts: Parts, operands: Vec<Operand>) -> Result<Request, Vec<Malformed>> {
+pub(crate) fn request(
+    mut parts: Parts,
+    operands: Vec<Operand>,
+    spelling: Spelling,
+) -> Result<Request, Vec<Malformed>> {
     let mut errors = Vec::new();
+    let declared = parts.declared_target_shape.take();
+    let declared =
+        declared.and_then(|raw| partial_shape(&raw, "declared_target_shape", spelling, &mut errors));
     let names = Names::new(operands.iter().map(Operand::name));
     names.repeated(&mut errors);
     let rules = rules(&parts, &mut errors);
     let operation = operation(parts, &names, &mut errors);
     match operation {
         Some(operation) if errors.is_empty() => {
-            Request::new(rules, operation, operands).map_err(|error| vec![placed(error, &names)])
+            let made = Request::new(rules, operation, operands).and_then(|request| match declared {
+                Some(declared) => request.with_declared_target(declared),
+                None => Ok(request),
+            });
+            made.map_err(|error| vec![placed(error, &names)])
         }
         _ => Err(errors),
     }
@@ -123,6 +136,10 @@ pub(crate) fn signature(
     let names = Names::new(operands.iter().map(OperandType::name));
     names.repeated(&mut errors);
     let rules = rules(parts, &mut errors);
+    if parts.declared_target_shape.is_some() {
+        let found = format!("`declared_target_shape` with the operation `{INFER}`");
+        errors.push(Malformed::new("declared_target_shape", found, "no such field"));
+    }
     if parts.wrt.is_some() {
         let found = format!("`wrt` with the operation `{INFER}`");
         errors.push(Malformed::new("wrt", found, "no such field: a gradient has no inference (INFER-1)"));
@@ -408,11 +425,11 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
 }
 
 /// The lengths of a shape.
-pub(crate) fn shape(lengths: &[Natural], field: &str, errors: &mut Vec<Malformed>) -> Option<Shape> {
+pub(crate) fn shape(lengths: &[Natural], field: impl Display, errors: &mut Vec<Malformed>) -> Option<Shape> {
     let fits = |length: &Natural| usize::try_from(length.0).ok();
     if let Some(long) = lengths.iter().find(|length| fits(length).is_none()) {
         errors.push(Malformed::new(
-            field,
+            field.to_string(),
             format!("the length {}", long.0),
             "a length that this machine can address",
         ));
@@ -428,7 +445,7 @@ pub(crate) fn values(
     literals: &[Literal],
     dtype: DType,
     reading: Reading,
-    field: &str,
+    field: impl Display,
     errors: &mut Vec<Malformed>,
 ) -> Option<Data> {
     let mut data = Data::empty(dtype);
@@ -447,11 +464,11 @@ pub(crate) fn values(
     (wrong == 0).then_some(data)
 }
 
-pub(crate) fn dtype(name: &str, field: &str, errors: &mut Vec<Malformed>) -> Option<DType> {
+pub(crate) fn dtype(name: &str, field: impl Display, errors: &mut Vec<Malformed>) -> Option<DType> {
     let found = name.parse().ok();
     if found.is_none() {
         let all = DType::ALL.map(DType::name).join(" ");
-        errors.push(Malformed::new(field, format!("`{name}`"), format!("one of {all}")));
+        errors.push(Malformed::new(field.to_string(), format!("`{name}`"), format!("one of {all}")));
     }
     found
 }
@@ -465,15 +482,14 @@ pub(crate) fn tensor(
     field: &str,
     errors: &mut Vec<Malformed>,
 ) -> Option<Tensor> {
-    let shape = shape(lengths, &format!("{field}.shape"), errors);
-    let place = format!("{field}.values");
-    let values = values(literals, dtype, reading, &place, errors);
+    let shape = shape(lengths, format_args!("{field}.shape"), errors);
+    let values = values(literals, dtype, reading, format_args!("{field}.values"), errors);
     let shape = shape?;
     match shape.count() {
         Some(count) if count == literals.len() => Tensor::new(shape, values?).ok(),
         Some(count) => {
             let found = format!("{} for shape {shape}", counted(literals.len(), "value"));
-            errors.push(Malformed::new(place, found, count.to_string()));
+            errors.push(Malformed::new(format!("{field}.values"), found, count.to_string()));
             None
         }
         None => {
@@ -491,12 +507,19 @@ pub(crate) fn tensor(
 }
 
 /// The operand at `field`.
-pub(crate) fn operand(raw: RawOperand, field: &str, errors: &mut Vec<Malformed>) -> Option<Operand> {
+pub(crate) fn operand(
+    raw: RawOperand,
+    field: &str,
+    spelling: Spelling,
+    errors: &mut Vec<Malformed>,
+) -> Option<Operand> {
     let before = errors.len();
-    let dtype = dtype(&raw.dtype, &format!("{field}.dtype"), errors);
-    let shape = shape(&raw.shape, &format!("{field}.shape"), errors);
+    let dtype = dtype(&raw.dtype, format_args!("{field}.dtype"), errors);
+    let shape = shape(&raw.shape, format_args!("{field}.shape"), errors);
     let data = dtype
-        .and_then(|dtype| values(&raw.values, dtype, Reading::Exact, &format!("{field}.values"), errors));
+        .and_then(|dtype| values(&raw.values, dtype, Reading::Exact, format_args!("{field}.values"), errors));
+    let declared =
+        raw.declared.and_then(|raw| partial_shape(&raw, &format!("{field}.declared"), spelling, errors));
     let mut offset = 0;
     if let Some(Natural(given)) = raw.offset {
         offset = usize::try_from(given).unwrap_or(usize::MAX);
@@ -512,7 +535,11 @@ pub(crate) fn operand(raw: RawOperand, field: &str, errors: &mut Vec<Malformed>)
         Some(flags) => operand.with_broadcastable(flags),
         None => Ok(operand),
     });
-    match flagged {
+    let made = flagged.and_then(|operand| match declared {
+        Some(declared) => operand.with_declared(declared),
+        None => Ok(operand),
+    });
+    match made {
         Ok(operand) => (errors.len() == before).then_some(operand),
         Err(error) => {
             let error = short(error);

@@ -119,6 +119,8 @@ pub const ALL: &[Clause] = &[
     both(Rule, "INFER-10", "An unknown rank under numpy and bidirectional"),
     refuses(Nature::Convention, "INFER-11", "Which of several refusals is inferred"),
     both(Rule, "INFER-12", "The dtype is the operation's, and types are checked first"),
+    accepts(Rule, "DECL-1", "A declared shape admits the shape of the run"),
+    both(Rule, "DECL-2", "A declared shape does not change the outcome"),
     accepts(Arithmetic, "V-1", "Most functions are exact, and compared by bits"),
     both(Arithmetic, "V-2", "Which function is defined for which dtype"),
     accepts(Arithmetic, "V-3", "`maximum` and `minimum`: NaN wins, and +0 is above -0"),

@@ -278,10 +278,12 @@ impl<'a> Reader<'a> {
             |reader, parts| {
                 let operands = reader.check_operands(|reader, node, field, errors| {
                     let raw = reader.read::<StrictOperand>(node, field)?;
-                    assemble::operand(raw.into(), field, errors)
+                    assemble::operand(raw.into(), field, Spelling::Canonical, errors)
                 });
                 let parts = parts?;
-                assemble::request(parts, operands?).map_err(|errors| reader.malformed(errors)).ok()
+                assemble::request(parts, operands?, Spelling::Canonical)
+                    .map_err(|errors| reader.malformed(errors))
+                    .ok()
             },
             Self::expectation,
             Convention::of,
@@ -329,6 +331,7 @@ impl<'a> Reader<'a> {
             expression: raw.expression,
             wrt: raw.wrt,
             target_shape: raw.target_shape,
+            declared_target_shape: raw.declared_target_shape,
             axis: raw.axis,
             broadcast_dimensions: raw.broadcast_dimensions,
         });

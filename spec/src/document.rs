@@ -95,6 +95,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_of_many_keys_occurs_once() {
+        let keys: String = (0..3 * tree::FEW_KEYS).map(|number| format!("k{number}: 1\n")).collect();
+        assert!(Document::parse(&keys, "a.yaml").is_ok());
+        for number in 0..3 * tree::FEW_KEYS {
+            let errors = Document::parse(&format!("{keys}k{number}: 2\n"), "a.yaml").err().expect("an error");
+            assert_eq!(errors.errors()[0].finding, format!("the key `k{number}` twice"));
+        }
+    }
+
+    #[test]
     fn what_the_format_does_not_allow_is_an_error() {
         let deep = "[".repeat(200);
         let long = "#".repeat(usize::try_from(MAX_FILE_BYTES).unwrap() + 1);

@@ -1,12 +1,13 @@
 //! What an implementation supports, and the trait of everything that answers requests.
 
 use crate::{
-    Asked, Convention, DType, Expression, Function, Inference, Length, Operand, OperandType, Operation,
-    OperationKind, Outcome, PartialShape, Request, RuleSet, Scalar, Shape, Signature,
+    Asked, Convention, DType, ErrorKind, Expression, Function, Inference, Length, Operand, OperandType,
+    Operation, OperationKind, Outcome, PartialShape, Request, RuleSet, Scalar, Shape, Signature,
 };
 use std::collections::BTreeMap;
 use std::fmt;
 use std::iter;
+use std::time::Instant;
 
 /// The default size limit of an implementation, in elements of the result: 2^28 (clause G-1).
 pub const DEFAULT_MAX_ELEMENTS: usize = 1 << 28;
@@ -38,6 +39,8 @@ pub struct Capabilities {
     pub strided: bool,
     /// Whether it answers the operation `infer` ([`Implementation::infer`]).
     pub infer: bool,
+    /// Whether it builds ahead: it can be told less of a shape than the run has (clause DECL-2).
+    pub declared: bool,
     /// What may be unknown of a shape before the run.
     pub unknown: Vec<Unknown>,
     /// The rule sets under which it does not answer `infer`, though it has them.
@@ -94,6 +97,7 @@ impl Capabilities {
             operations: OperationKind::ALL.to_vec(),
             strided: true,
             infer: false,
+            declared: false,
             unknown: Vec::new(),
             without_infer: Vec::new(),
             static_flags: false,
@@ -167,6 +171,7 @@ impl Capabilities {
         }
         request.operands().iter().try_for_each(|operand| self.covers_operand(operand))?;
         self.covers_operands_together(request)?;
+        self.covers_declared(request)?;
         if let Operation::Broadcast { target_shape } = request.operation() {
             self.covers_rank(target_shape.rank())?;
             self.covers_size(target_shape)?;
@@ -203,11 +208,7 @@ impl Capabilities {
         if let Some(operand) = operands.iter().find(|operand| !self.dtypes.contains(&operand.dtype())) {
             return Err(format!("no {}", operand.dtype()));
         }
-        let unknown =
-            signature.shapes().flat_map(Unknown::of).find(|unknown| !self.unknown.contains(unknown));
-        if let Some(unknown) = unknown {
-            return Err(format!("no {}", unknown.described()));
-        }
+        self.covers_unknown(signature.shapes())?;
         for shape in signature.shapes() {
             shape.rank().map_or(Ok(()), |rank| self.covers_rank(rank))?;
             shape.known().map_or(Ok(()), |shape| self.covers_size(&shape))?;
@@ -239,6 +240,19 @@ impl Capabilities {
             return Err("no sizes beyond memory".into());
         }
         Ok(())
+    }
+
+    fn covers_declared(&self, request: &Request) -> Result<(), String> {
+        if !self.declared && request.declared().next().is_some() {
+            return Err("no declared shapes".into());
+        }
+        self.covers_unknown(request.declared())
+    }
+
+    fn covers_unknown<'a>(&self, mut shapes: impl Iterator<Item = &'a PartialShape>) -> Result<(), String> {
+        let unknown =
+            shapes.find_map(|shape| Unknown::of(shape).find(|unknown| !self.unknown.contains(unknown)));
+        unknown.map_or(Ok(()), |unknown| Err(format!("no {}", unknown.described())))
     }
 
     fn covers_number(&self, operands: usize) -> Result<(), String> {
@@ -464,6 +478,21 @@ pub trait Implementation: Sync {
     /// Answers several signatures, with one outcome each, in order.
     fn infer_many(&self, signatures: &[&Signature]) -> Vec<Outcome<Inference>> {
         signatures.iter().map(|signature| self.infer(signature)).collect()
+    }
+
+    /// The same until a deadline. A request that has no answer by then is [`ErrorKind::Interrupted`].
+    ///
+    /// By default, an implementation that prefers batches ignores the deadline: override this if a batch may
+    /// take long.
+    fn run_many_until(&self, requests: &[&Request], deadline: Instant) -> Vec<Outcome> {
+        if self.batch() > 1 {
+            return self.run_many(requests);
+        }
+        let run = |request: &&Request| match Instant::now() < deadline {
+            true => self.run(request),
+            false => Outcome::errored(ErrorKind::Interrupted, "the time is over"),
+        };
+        requests.iter().map(run).collect()
     }
 
     /// The allowed error of `exp`, `log`, `tanh` and `power`, in ULP from the correctly rounded value (clause

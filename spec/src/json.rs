@@ -60,6 +60,9 @@ fn insert_request(map: &mut Map<String, Value>, request: &Request) {
         Operation::Elementwise { .. } => {}
         Operation::Broadcast { target_shape } => {
             map.insert("target_shape".into(), lengths_to_value(target_shape));
+            if let Some(declared) = request.declared_target() {
+                map.insert("declared_target_shape".into(), partial_shape_to_value(declared));
+            }
         }
         Operation::Gradient { wrt, .. } => {
             map.insert("wrt".into(), request.operands()[*wrt].name().into());
@@ -180,6 +183,9 @@ fn operand_to_value(operand: &Operand) -> Value {
     map.insert("name".into(), operand.name().into());
     map.insert("dtype".into(), operand.dtype().name().into());
     map.insert("shape".into(), lengths_to_value(operand.shape()));
+    if let Some(declared) = operand.declared() {
+        map.insert("declared".into(), partial_shape_to_value(declared));
+    }
     if let Some(strides) = operand.strides() {
         map.insert("strides".into(), integers_to_value(strides));
         map.insert("offset".into(), length_to_value(operand.offset()));
@@ -266,7 +272,8 @@ pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
     let mut errors = Vec::new();
     let mut operands = Vec::new();
     for (place, operand) in raw.operands.into_iter().enumerate() {
-        operands.extend(assemble::operand(operand, &format!("operands[{place}]"), &mut errors));
+        let field = format!("operands[{place}]");
+        operands.extend(assemble::operand(operand, &field, Spelling::Any, &mut errors));
     }
     if !errors.is_empty() {
         return Err(first(errors));
@@ -277,10 +284,11 @@ pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
         expression: raw.expression,
         wrt: raw.wrt,
         target_shape: raw.target_shape,
+        declared_target_shape: raw.declared_target_shape,
         axis: raw.axis,
         broadcast_dimensions: raw.broadcast_dimensions,
     };
-    assemble::request(parts, operands).map_err(first)
+    assemble::request(parts, operands, Spelling::Any).map_err(first)
 }
 
 fn rule_set(name: &str) -> Result<RuleSet, Malformed> {
@@ -320,6 +328,7 @@ pub fn signature_from_value(value: Value) -> Result<Signature, Malformed> {
         expression: raw.expression,
         wrt: raw.wrt,
         target_shape: raw.target_shape,
+        declared_target_shape: None,
         axis: raw.axis,
         broadcast_dimensions: raw.broadcast_dimensions,
     };

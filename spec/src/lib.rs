@@ -71,6 +71,7 @@
 //! | `strides` | optional: in elements, one per axis; a stride may be negative or 0 |
 //! | `offset` | optional: the position of the first element in the buffer; defaults to 0 |
 //! | `broadcastable` | optional, `theano` only: a flag per axis; all false by default |
+//! | `declared` | optional: what an implementation that builds ahead is told of the shape before the run (clause DECL-1), with [unknown lengths](#unknown-lengths); the shape itself by default |
 //!
 //! An operand with `strides` or `offset` is a view: its element at index i is at position
 //! `offset` + Σ i_k · `strides`_k of `values`. If only `offset` is given, the strides are those of a dense
@@ -108,6 +109,7 @@
 //! | `broadcast_dimensions` | `xla`: for each axis of the lower-rank operand, the axis of the higher-rank operand | not given |
 //! | `broadcastable` | `theano`, on each operand | all false |
 //! | `target_shape` | belongs to the operation `broadcast`, not to a rule set | none: it is required |
+//! | `declared_target_shape` | the same: what an implementation that builds ahead is told of `target_shape` before the run | `target_shape` |
 //!
 //! ## What is malformed
 //!
@@ -118,6 +120,8 @@
 //! - an unknown function, an unknown operand in the expression or in `wrt`, or a wrong number of arguments;
 //! - the operation `broadcast` with a number of operands other than one, or under a rule set other than
 //!   `bidirectional` and `numpy`; or the rule set `bidirectional` with another operation;
+//! - a declared shape that does not admit the shape of the run, `declared_target_shape` with an operation other
+//!   than `broadcast`, or a declared shape of unknown rank under `xla` or `theano`;
 //! - the operation `infer` with both `expression` and `target_shape` or neither of them, or with an unknown rank
 //!   under `xla` or `theano`;
 //! - bounds of which `max` is below `min`;

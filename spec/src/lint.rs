@@ -93,14 +93,14 @@ pub(crate) fn plain(text: &str, syntax: Syntax) -> Result<Plain, Finding> {
         "<<" => return finding(text, "no merge key"),
         _ => {}
     }
-    let lower = text.to_ascii_lowercase();
-    if WORDS.contains(&lower.as_str()) {
+    if WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return finding(text, "`true` or `false`, or a quoted string: YAML 1.1 reads this word as a boolean");
     }
-    if lower == "null" || text == "~" {
+    if text.eq_ignore_ascii_case("null") || text == "~" {
         return finding(text, "a value, or a quoted string: this is YAML's null");
     }
-    if matches!(lower.trim_start_matches(['+', '-']), ".nan" | ".inf") {
+    let unsigned = text.trim_start_matches(['+', '-']);
+    if [".nan", ".inf"].iter().any(|word| unsigned.eq_ignore_ascii_case(word)) {
         return finding(text, "`.nan`, `.inf` or `-.inf`");
     }
     number(text, syntax)

@@ -1,7 +1,7 @@
 //! An operand: a named tensor, dense or a strided view into a buffer.
 
 use crate::request::Malformed;
-use crate::{DType, Data, Function, Shape};
+use crate::{DType, Data, Function, PartialShape, Shape};
 
 /// The longest name of an operand, in characters. Reports use the names as headings.
 pub const MAX_OPERAND_NAME: usize = 64;
@@ -19,6 +19,7 @@ pub struct Operand {
     strides: Option<Vec<i64>>,
     offset: usize,
     broadcastable: Option<Vec<bool>>,
+    declared: Option<PartialShape>,
 }
 
 impl Operand {
@@ -43,7 +44,7 @@ impl Operand {
                 format!("{expected}, one per element"),
             ));
         }
-        Ok(Operand { name, shape, values, strides: None, offset: 0, broadcastable: None })
+        Ok(Operand { name, shape, values, strides: None, offset: 0, broadcastable: None, declared: None })
     }
 
     /// A view into `values`. If `strides` is `None`, the strides are those of a dense row-major tensor.
@@ -72,7 +73,15 @@ impl Operand {
             ));
         }
         check_reach(&name, &shape, &strides, offset, values.len())?;
-        Ok(Operand { name, shape, values, strides: Some(strides), offset, broadcastable: None })
+        Ok(Operand {
+            name,
+            shape,
+            values,
+            strides: Some(strides),
+            offset,
+            broadcastable: None,
+            declared: None,
+        })
     }
 
     /// The same operand with a flag per axis, for the rule set `theano`.
@@ -88,6 +97,17 @@ impl Operand {
             ));
         }
         self.broadcastable = Some(flags);
+        Ok(self)
+    }
+
+    /// The same operand, of which an implementation that builds ahead is told only this shape before the run
+    /// (clause DECL-1).
+    ///
+    /// # Errors
+    /// [`Malformed`] if the operand's shape is not among those that the declared one admits.
+    pub fn with_declared(mut self, declared: PartialShape) -> Result<Operand, Malformed> {
+        check_declared(&format!("operands.{}.declared", self.name), &declared, &self.shape)?;
+        self.declared = Some(declared);
         Ok(self)
     }
 
@@ -130,6 +150,20 @@ impl Operand {
     pub fn broadcastable(&self) -> Option<&[bool]> {
         self.broadcastable.as_deref()
     }
+
+    /// What an implementation that builds ahead is told of the shape before the run, if not the shape itself
+    /// (clause DECL-1).
+    pub fn declared(&self) -> Option<&PartialShape> {
+        self.declared.as_ref()
+    }
+}
+
+/// Checks clause DECL-1: the declared shape admits the shape of the run.
+pub(crate) fn check_declared(place: &str, declared: &PartialShape, shape: &Shape) -> Result<(), Malformed> {
+    if declared.admits(shape) {
+        return Ok(());
+    }
+    Err(Malformed::new(place, declared.to_string(), format!("a shape that admits {shape} (DECL-1)")))
 }
 
 pub(crate) fn check_name(name: &str) -> Result<(), Malformed> {

@@ -26,6 +26,7 @@ pub(crate) struct RawCase<S = Vec<Natural>> {
     _operands: Option<Vec<IgnoredAny>>,
     pub(crate) wrt: Option<String>,
     pub(crate) target_shape: Option<S>,
+    pub(crate) declared_target_shape: Option<RawShape>,
     pub(crate) axis: Option<i64>,
     pub(crate) broadcast_dimensions: Option<Vec<i64>>,
     #[serde(rename = "result")]
@@ -119,6 +120,7 @@ pub(crate) struct RawOperand {
     #[serde(default, deserialize_with = "wide::some")]
     pub(crate) offset: Option<Natural>,
     pub(crate) broadcastable: Option<Vec<bool>>,
+    pub(crate) declared: Option<RawShape>,
 }
 
 /// An operand of a case.
@@ -132,12 +134,13 @@ pub(crate) struct StrictOperand {
     pub(crate) strides: Option<Vec<i64>>,
     pub(crate) offset: Option<Natural>,
     pub(crate) broadcastable: Option<Vec<bool>>,
+    pub(crate) declared: Option<RawShape>,
 }
 
 impl From<StrictOperand> for RawOperand {
     fn from(strict: StrictOperand) -> RawOperand {
-        let StrictOperand { name, dtype, shape, values, strides, offset, broadcastable } = strict;
-        RawOperand { name, dtype, shape, values, strides, offset, broadcastable }
+        let StrictOperand { name, dtype, shape, values, strides, offset, broadcastable, declared } = strict;
+        RawOperand { name, dtype, shape, values, strides, offset, broadcastable, declared }
     }
 }
 
@@ -262,6 +265,7 @@ pub(crate) struct RawRequest {
     pub(crate) wrt: Option<String>,
     #[serde(default, deserialize_with = "wide::some_list")]
     pub(crate) target_shape: Option<Vec<Natural>>,
+    pub(crate) declared_target_shape: Option<RawShape>,
     #[serde(default, deserialize_with = "wide::some")]
     pub(crate) axis: Option<i64>,
     #[serde(default, deserialize_with = "wide::some_list")]

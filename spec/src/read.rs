@@ -30,6 +30,10 @@ impl ReadError {
 /// # Errors
 /// The first thing that `T` does not accept, with its path.
 pub(crate) fn read<'a, T: Deserialize<'a>>(node: &'a Node) -> Result<T, ReadError> {
+    // Keeping track of the path takes as long as reading, so it is done only if there is an error.
+    if let Ok(read) = T::deserialize(node) {
+        return Ok(read);
+    }
     serde_path_to_error::deserialize(node).map_err(|error| {
         let path = error.path().to_string();
         let (finding, expectation) = sentence(&error.into_inner().to_string());

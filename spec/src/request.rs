@@ -2,7 +2,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use crate::{Attribute, Expression, Operand, RuleSet, Rules, Shape};
+use crate::operand::check_declared;
+use crate::{Attribute, Expression, Operand, PartialShape, RuleSet, Rules, Shape};
 use std::fmt;
 
 /// What is computed.
@@ -114,6 +115,7 @@ pub struct Request {
     rules: Rules,
     operation: Operation,
     operands: Vec<Operand>,
+    declared_target: Option<PartialShape>,
 }
 
 impl Request {
@@ -123,12 +125,44 @@ impl Request {
     /// [`Malformed`] for no operand, a repeated name, an expression or `wrt` that refers to an operand that
     /// does not exist, `broadcast` with a number of operands other than one or under a rule set other than
     /// `bidirectional` and `numpy`, `bidirectional` with another operation, flags under a rule set other than
-    /// `theano`, or `axis` or `broadcast_dimensions` with a single operand (clause G-5).
+    /// `theano`, `axis` or `broadcast_dimensions` with a single operand (clause G-5), or a declared shape of
+    /// unknown rank under `xla` or `theano` (clause DECL-1).
     pub fn new(rules: Rules, operation: Operation, operands: Vec<Operand>) -> Result<Request, Malformed> {
         check_names(operands.iter().map(Operand::name))?;
         check_operation(&rules, &operation, operands.len())?;
         check_attributes(&rules, &operands)?;
-        Ok(Request { rules, operation, operands })
+        check_declared_ranks(rules.set(), &operands)?;
+        Ok(Request { rules, operation, operands, declared_target: None })
+    }
+
+    /// The same request, of whose target an implementation that builds ahead is told only this shape before
+    /// the run (clause DECL-1).
+    ///
+    /// # Errors
+    /// [`Malformed`] if the operation is not `broadcast`, or if the target is not among the shapes that the
+    /// declared one admits.
+    pub fn with_declared_target(mut self, declared: PartialShape) -> Result<Request, Malformed> {
+        const FIELD: &str = "declared_target_shape";
+        match &self.operation {
+            Operation::Broadcast { target_shape } => check_declared(FIELD, &declared, target_shape)?,
+            Operation::Elementwise { .. } | Operation::Gradient { .. } => {
+                let found = format!("`{FIELD}` with the operation `{}`", self.operation.kind());
+                return Err(Malformed::new(FIELD, found, "no such field"));
+            }
+        }
+        self.declared_target = Some(declared);
+        Ok(self)
+    }
+
+    /// What an implementation that builds ahead is told of the target before the run, if not the target itself
+    /// (clause DECL-1).
+    pub fn declared_target(&self) -> Option<&PartialShape> {
+        self.declared_target.as_ref()
+    }
+
+    /// The declared shapes: those of the operands that have one, then that of the target.
+    pub fn declared(&self) -> impl Iterator<Item = &PartialShape> {
+        self.operands.iter().filter_map(Operand::declared).chain(&self.declared_target)
     }
 
     /// The rule set with its attributes.
@@ -170,7 +204,7 @@ impl Request {
         }
     }
 
-    /// Splits the request into its parts, for building another one from them.
+    /// Splits the request into its parts, for building another one from them. A declared target is dropped.
     pub fn into_parts(self) -> (Rules, Operation, Vec<Operand>) {
         (self.rules, self.operation, self.operands)
     }
@@ -222,6 +256,21 @@ fn check_place(place: &str, operand: usize, operands: usize) -> Result<(), Malfo
     }
     let found = format!("operand {operand} of {operands}");
     Err(Malformed::new(place, found, "an operand of the request"))
+}
+
+/// The shapes of `xla` and `theano` have ranks.
+fn check_declared_ranks(set: RuleSet, operands: &[Operand]) -> Result<(), Malformed> {
+    let ranked = match set {
+        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional => return Ok(()),
+        RuleSet::Xla | RuleSet::Theano => "a known rank",
+    };
+    match operands.iter().find(|operand| operand.declared() == Some(&PartialShape::Unranked)) {
+        Some(operand) => {
+            let place = format!("operands.{}.declared", operand.name());
+            Err(Malformed::new(place, format!("an unknown rank under the rule set `{set}`"), ranked))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_attributes(rules: &Rules, operands: &[Operand]) -> Result<(), Malformed> {

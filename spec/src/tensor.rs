@@ -42,6 +42,18 @@ macro_rules! elements {
                 match self { $(Data::$variant(values) => values.get(position).map(|&v| Scalar::$variant(v)),)* }
             }
 
+            /// Equality by elements, one loop for each dtype.
+            fn equals(&self, other: &Data) -> bool {
+                match (self, other) {
+                    $((Data::$variant(values), Data::$variant(others)) => {
+                        let mut pairs = values.iter().zip(others);
+                        values.len() == others.len()
+                            && pairs.all(|(&one, &other)| Scalar::$variant(one) == Scalar::$variant(other))
+                    })*
+                    _ => false,
+                }
+            }
+
             /// An empty buffer of a dtype.
             pub fn empty(dtype: DType) -> Data {
                 match dtype { $(DType::$variant => Data::$variant(Vec::new()),)* }
@@ -120,7 +132,7 @@ impl Data {
 
 impl PartialEq for Data {
     fn eq(&self, other: &Data) -> bool {
-        self.dtype() == other.dtype() && self.len() == other.len() && self.iter().eq(other.iter())
+        self.equals(other)
     }
 }
 

@@ -21,6 +21,9 @@ pub const MAX_DEPTH: usize = 128;
 /// read further and knows that the list is not a key of a mapping.
 pub const MAX_NODES: usize = 1 << 18;
 
+/// The keys of a mapping are compared with each other up to this number, and looked up in a set beyond it.
+pub(crate) const FEW_KEYS: usize = 16;
+
 /// How many errors are kept while the tree is built.
 const MAX_ERRORS: usize = crate::LoadErrors::MAX_PER_FILE;
 
@@ -134,8 +137,23 @@ struct Open {
     node: Node,
     /// The key whose value comes next, in a mapping.
     key: Option<Key>,
-    /// The keys of the mapping so far.
+    /// The keys of the mapping so far, if it has more than [`FEW_KEYS`].
     seen: HashSet<Box<str>>,
+}
+
+impl Open {
+    /// Whether the mapping already has this key.
+    fn repeats(&mut self, name: &str) -> bool {
+        let Kind::Map(entries) = &self.node.kind else { return false };
+        // mutant: replace < with >; replace < with <=: comparing and looking up have the same result
+        if entries.len() < FEW_KEYS {
+            return entries.iter().any(|(key, _)| &*key.name == name);
+        }
+        if self.seen.is_empty() {
+            self.seen.extend(entries.iter().map(|(key, _)| key.name.clone()));
+        }
+        !self.seen.insert(name.into())
+    }
 }
 
 struct Builder<'a> {
@@ -219,7 +237,12 @@ impl Builder<'_> {
 
     /// Rejects files for which the parser would keep more than a moderate number of tokens in memory.
     fn indicators(&mut self, text: &str) -> bool {
-        let count = |of: &[u8]| text.as_bytes().iter().filter(|byte| of.contains(byte)).count();
+        // One look-up per byte, because this reads every byte of a large file.
+        let mut counts = [0; 256];
+        for &byte in text.as_bytes() {
+            counts[usize::from(byte)] += 1;
+        }
+        let count = |of: &[u8]| of.iter().map(|&byte| counts[usize::from(byte)]).sum::<usize>();
         let too_many = count(b",:[]{}?&*!") + count(b"'\"") / 2 > MAX_NODES;
         if too_many {
             let found =
@@ -335,7 +358,7 @@ impl Builder<'_> {
         if !matches!(kind, Kind::Text(_)) {
             self.error(at, format!("the key `{}`", shortened(text)), "a key that is a string".into());
         }
-        let repeated = self.open.last_mut().is_some_and(|open| !open.seen.insert(text.into()));
+        let repeated = self.open.last_mut().is_some_and(|open| open.repeats(text));
         if repeated {
             self.error(at, format!("the key `{}` twice", shortened(text)), "each key once".into());
         }

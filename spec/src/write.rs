@@ -150,7 +150,13 @@ fn request_lines(request: &Request) -> Vec<String> {
     lines.extend(request.operands().iter().map(|operand| format!("  - {}", operand_line(operand))));
     match operation {
         Operation::Elementwise { .. } => {}
-        Operation::Broadcast { target_shape } => lines.push(format!("target_shape: {}", shape(target_shape))),
+        Operation::Broadcast { target_shape } => {
+            lines.push(format!("target_shape: {}", shape(target_shape)));
+            let declared = request.declared_target();
+            lines.extend(
+                declared.map(|declared| format!("declared_target_shape: {}", partial_shape(declared))),
+            );
+        }
         Operation::Gradient { wrt, .. } => lines.push(format!("wrt: {}", names[*wrt])),
     }
     lines.extend(attribute_line(request.rules()));
@@ -173,6 +179,7 @@ fn operand_line(operand: &Operand) -> String {
         format!("dtype: {}", operand.dtype()),
         format!("shape: {}", shape(operand.shape())),
     ];
+    fields.extend(operand.declared().map(|declared| format!("declared: {}", partial_shape(declared))));
     if let Some(strides) = operand.strides() {
         fields.push(format!("strides: {}", list(strides)));
         if operand.offset() != 0 {

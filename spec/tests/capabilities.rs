@@ -196,3 +196,26 @@ fn other_limits_hold_for_infer() {
     );
     refused(&ordered, &swapped.unwrap(), "no order other than A, B under pdpd");
 }
+
+#[test]
+fn declared_shapes_are_asked_only_if_declared() {
+    let shape = |text: &str| text.parse::<PartialShape>().unwrap();
+    let with = |declared: &str| {
+        let operand = Operand::dense("a", Shape::from([1].as_slice()), Data::from(vec![1.0f64])).unwrap();
+        let operand = operand.with_declared(shape(declared)).unwrap();
+        let operation = Operation::Elementwise { expression: self::operand(0) };
+        Request::new(Rules::Numpy, operation, vec![operand]).unwrap()
+    };
+    assert_eq!(Capabilities::all().covers(&with("1")), Err("no declared shapes".into()));
+    let able = Capabilities { declared: true, unknown: vec![Unknown::Length], ..Capabilities::all() };
+    for (declared, expected) in [
+        ("1", Ok(())),
+        ("?", Ok(())),
+        ("..3", Err("no lengths with an upper bound".to_owned())),
+        ("1..", Err("no lengths with a lower bound".to_owned())),
+        ("1..2", Err("no lengths with a lower bound".to_owned())),
+        ("...", Err("no unknown ranks".to_owned())),
+    ] {
+        assert_eq!(able.covers(&with(declared)), expected, "{declared}");
+    }
+}

@@ -14,6 +14,7 @@ mod export;
 mod faults;
 mod finding_report;
 mod fuzz;
+mod fuzz_report;
 mod implementations;
 mod interrupt;
 mod list;
@@ -38,6 +39,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::error::Error as _;
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::num::ParseIntError;
 use std::process::ExitCode;
@@ -280,6 +282,60 @@ fn print_and_end(text: &str, status: u8) -> Ended {
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
         Err(error) => Err(error),
         Ok(()) => Ok(status),
+    }
+}
+
+/// Prints a long document without colours piece by piece, as [`print_and_end`] prints a whole one.
+struct Printer {
+    out: io::BufWriter<io::StdoutLock<'static>>,
+    /// Lines that are not written yet.
+    lines: String,
+    error: Option<io::Error>,
+}
+
+impl Printer {
+    /// How many bytes are written at a time.
+    const PIECE: usize = 1 << 16;
+
+    fn new() -> Printer {
+        Printer {
+            out: io::BufWriter::with_capacity(Printer::PIECE, io::stdout().lock()),
+            lines: String::new(),
+            error: None,
+        }
+    }
+
+    /// The output, for what has no invisible characters.
+    fn raw(&mut self) -> &mut impl io::Write {
+        &mut self.out
+    }
+
+    fn write_lines(&mut self) -> io::Result<()> {
+        let lines = std::mem::take(&mut self.lines);
+        self.out.write_all(visible_but_colours(&lines).as_bytes())
+    }
+
+    /// Prints the rest. A closed pipe does not change the status.
+    fn end(mut self, written: io::Result<()>, status: u8) -> Ended {
+        let earlier = self.error.take().map_or(written, Err);
+        match earlier.and_then(|()| self.write_lines()).and_then(|()| self.out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+            Ok(()) | Err(_) => Ok(status),
+        }
+    }
+}
+
+impl fmt::Write for Printer {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.lines += text;
+        // Only whole lines: no escape sequence is divided.
+        if self.lines.len() < Printer::PIECE || !self.lines.ends_with('\n') {
+            return Ok(());
+        }
+        self.write_lines().map_err(|error| {
+            self.error = Some(error);
+            fmt::Error
+        })
     }
 }
 

@@ -242,7 +242,7 @@ fn terminal_codes_of_files_are_escaped() {
     for (status, args) in [
         (1, &["check", "--cases", &cases, "--impl", "reference"][..]),
         (1, &["check", "--cases", &cases, "--impl", "reference", "--format", "json"]),
-        (2, &["check", "--impl", "reference", "--known", &known]),
+        (2, &["check", "--cases", &cases, "--impl", "reference", "--known", &known]),
         (0, &["list", "--cases", &cases]),
         (0, &["list", "--cases", &cases, "--format", "json"]),
         (0, &["show", "--cases", &cases, "numpy/mine/sum"]),
@@ -270,12 +270,13 @@ fn terminal_codes_of_harnesses_are_escaped() {
     let harness = maximum.replace("maximum.py", "codes.py");
     let directory = tempfile::tempdir().unwrap();
     let known = write(directory.path(), "known.yaml", "implementation: numpy\nknown: []\n");
+    let cases = &cases_of(&["numpy-zero"])[1];
     for (status, args) in [
         (1, &["smoke", "--impl", &harness][..]),
         (1, &["fuzz", "--right", &harness, "--requests", "20", "--jobs", "1"]),
         (1, &["exhaust", "--max-rank", "1", "--max-dim", "1", "--impl", "reference", "--impl", &harness]),
-        (1, &["check", "--filter", "numpy/zero", "--impl", &harness]),
-        (2, &["check", "--impl", &harness, "--known", &known]),
+        (1, &["check", "--cases", cases, "--impl", &harness]),
+        (2, &["check", "--cases", cases, "--impl", &harness, "--known", &known]),
     ] {
         let output = command(args).env("CLICOLOR_FORCE", "1").output().unwrap();
         let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());

@@ -3,6 +3,7 @@
 use broadcheck_search::fuzzing::drawn;
 use broadcheck_search::generate::{Profile, encode};
 use broadcheck_spec::load_str;
+use serde_json::Value;
 #[cfg(unix)]
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -159,6 +160,57 @@ fn a_killed_run_is_continued() {
     // Without a limit of requests or time that is left, nothing more is asked.
     let again = broadcheck(&["fuzz", "--resume", &killed, "--right", &harness]);
     assert!(text(&again).contains(": 300 requests in "), "{}", text(&again));
+    // The list of findings, and the report for programs.
+    let list = |out: &str| files(Path::new(out))["findings.txt"].clone();
+    assert_eq!(list(&killed), list(&whole));
+    let output = broadcheck(&["fuzz", "--resume", &killed, "--right", &harness, "--format", "json"]);
+    let report = fitting(&output);
+    assert_eq!((&report["verdict"], &report["counts"]["requests"]), (&"failed".into(), &300.into()));
+    let first = Path::new(report["read_first"].as_str().unwrap());
+    assert!(first.is_file(), "{report}");
+    let read_first = format!("\nRead first: {}\n", first.file_name().unwrap().to_str().unwrap());
+    assert!(list(&killed).contains(&read_first), "{report}");
+    let groups = report["groups"].as_array().unwrap();
+    let findings = groups.iter().map(|group| group["findings"].as_array().unwrap().len()).sum::<usize>();
+    assert_eq!(report["counts"]["distinct"], findings);
+}
+
+/// The JSON report, which fits its schema.
+fn fitting(output: &Output) -> Value {
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(output)));
+    let schema = serde_json::from_str(include_str!("../../schema/fuzz.schema.json")).unwrap();
+    let errors: Vec<String> = jsonschema::validator_for(&schema)
+        .unwrap()
+        .iter_errors(&report)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    report
+}
+
+/// A run ends in time also if every request ends a process.
+#[test]
+#[cfg(unix)]
+fn the_time_limit_holds_for_a_harness_that_crashes_at_every_request() {
+    let directory = tempfile::tempdir().unwrap();
+    let common = Path::new(env!("CARGO_MANIFEST_DIR")).join("../harness/tests/bad_harnesses/common.sh");
+    let script = directory.path().join("crashes.sh");
+    let answer = "answer() {\n    sleep 0.1\n    kill -s SEGV $$\n}\nserve\n";
+    std::fs::write(&script, format!(". '{}'\n{answer}", common.display())).unwrap();
+    let harness = format!("sh '{}'", script.display());
+    let limits = ["--time", "1s", "--shrink-time", "500ms", "--timeout", "1s", "--jobs", "1"];
+    let began = std::time::Instant::now();
+    let output = broadcheck(&[&["fuzz", "--right", &harness, "--format", "json"][..], &limits].concat());
+    // What --help states: both times, three times the limit of a request, and 5 s.
+    let most = std::time::Duration::from_millis(1000 + 500 + 3 * 1000 + 5000);
+    assert!(began.elapsed() < most, "{:?}", began.elapsed());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let report = fitting(&output);
+    assert!(report["counts"]["disagreeing"].as_u64().unwrap() > 0, "{report}");
+    assert!(
+        report["read_first"].is_null() && report["groups"][0]["findings"][0]["case"].is_string(),
+        "{report}"
+    );
 }
 
 /// With a name, no output contains the command: neither its path nor its token.
@@ -306,7 +358,7 @@ fn disagreements_of_a_process_are_written_as_cases() {
     let said = text(&output);
     assert!(said.contains("right accepts dimension_mismatch") && said.contains("right crashed"), "{said}");
     let mut files: Vec<_> = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| !file.ends_with("fuzz.state"));
+    files.retain(|file| !file.ends_with("fuzz.state") && !file.ends_with("findings.txt"));
     assert!(files.len() >= 2, "{said}");
     for file in &files {
         let yaml = std::fs::read_to_string(file).unwrap();

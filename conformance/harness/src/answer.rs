@@ -37,13 +37,27 @@ impl Visitor<'_> for SeqVisitor {
     }
 }
 
-/// Reads the outcome from a line.
+/// The number of values that any answer may have, in addition to twice those of the expected one: as many as
+/// the shortest limit for a line allows.
+const MORE_VALUES: usize = 1 << 19;
+
+/// Reads the outcome from a line. The expected answer has at most this number of elements.
 ///
 /// # Errors
 /// The line is not a valid answer to the request with this number. The message contains the beginning of the
 /// line.
-pub(super) fn read<Q: Question>(request: &Q, seq: u64, line: &[u8]) -> Result<Outcome<Q::Answer>, String> {
+pub(super) fn read<Q: Question>(
+    request: &Q,
+    elements: usize,
+    seq: u64,
+    line: &[u8],
+) -> Result<Outcome<Q::Answer>, String> {
     let invalid = |why: String| format!("no valid answer: {why}\nthe line: {}", excerpt(line));
+    // A value may take 2 bytes of the line, and 20 times as much while it is parsed.
+    let most = elements.saturating_mul(2).saturating_add(MORE_VALUES);
+    if line.len() > most && line.iter().filter(|&&byte| byte == b',').count() > most {
+        return Err(invalid(format!("found more than {most} values, expected about {elements}")));
+    }
     let text = std::str::from_utf8(line).map_err(|error| invalid(format!("{error}, expected UTF-8")))?;
     if text.trim_start().starts_with('[') {
         // serde would read a list as the fields of the object in order.
@@ -67,7 +81,7 @@ mod tests {
         let operation = Operation::Elementwise { expression: Expression::operand(0) };
         let operand = Operand::dense("a", [1], vec![5]).unwrap();
         let request = Request::new(Rules::Numpy, operation, vec![operand]).unwrap();
-        let message = read(&request, 5, line.as_bytes()).unwrap_err();
+        let message = read(&request, 1, 5, line.as_bytes()).unwrap_err();
         message.split_once("\nthe line: ").unwrap().0.to_owned()
     }
 
@@ -87,7 +101,10 @@ mod tests {
             assert_eq!(refused(line), format!("no valid answer: found {found}"), "{line}");
         }
         // The rest of the list is not read, so it may be invalid JSON.
-        let list = refused(&format!("{{\"seq\":[{}?", "0,".repeat(1 << 20)));
+        let list = refused(&format!("{{\"seq\":[{}?", "0,".repeat(1 << 19)));
         assert!(list.contains("found sequence, expected a whole number as seq"), "{list}");
+        // Nothing of a line with too many values is parsed.
+        let values = refused(&"0,".repeat((1 << 19) + 3));
+        assert!(values.ends_with("found more than 524290 values, expected about 1"), "{values}");
     }
 }

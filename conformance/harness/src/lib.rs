@@ -32,7 +32,7 @@ pub use serve::serve;
 use std::io;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Makes this process responsible for everything that implementations start, also for daemons. For a program
 /// that starts no other processes: call it first, and [`end_descendants`] last.
@@ -69,6 +69,8 @@ pub struct Options {
     pub stop_limit: Duration,
     /// Set when the user interrupts the run.
     pub interrupt: Option<&'static AtomicBool>,
+    /// When to stop as if the user had interrupted the run.
+    pub deadline: Option<Instant>,
 }
 
 impl Default for Options {
@@ -85,11 +87,13 @@ impl Options {
             start_limit: (time_limit * 3).max(Duration::from_secs(10)),
             stop_limit: Duration::from_secs(2),
             interrupt: None,
+            deadline: None,
         }
     }
 
     fn interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 

@@ -71,30 +71,30 @@ impl Process {
     }
 
     /// An idle process, or a new one.
-    fn take(&self) -> Result<Worker, Fault> {
+    fn take(&self, options: &Options) -> Result<Worker, Fault> {
         while let Some(mut worker) = { self.idle().pop() } {
             if !worker.session.is_gone() {
                 return Ok(worker);
             }
         }
-        self.fresh()
+        self.fresh(options)
     }
 
-    fn fresh(&self) -> Result<Worker, Fault> {
+    fn fresh(&self, options: &Options) -> Result<Worker, Fault> {
         let not_started = |why: String| Err(Fault::Broken(ErrorKind::NotStarted, why));
-        if self.options.interrupted() {
+        if options.interrupted() {
             return Err(Fault::Interrupted);
         }
         if self.failed_starts.load(Ordering::Relaxed) >= MAX_FAILED_STARTS {
             return not_started(format!("not started again after {MAX_FAILED_STARTS} failed starts"));
         }
-        let spare = self.spares.take(&self.words, &self.options);
-        match spare.map_or_else(|| self.start(), Ok) {
+        let spare = self.spares.take(&self.words, options);
+        match spare.map_or_else(|| self.start(options), Ok) {
             Ok((session, declared)) => {
                 self.failed_starts.store(0, Ordering::Relaxed);
                 Ok(Worker { session, window: declared.window, first_alone: true })
             }
-            Err(_) if self.options.interrupted() => Err(Fault::Interrupted),
+            Err(_) if options.interrupted() => Err(Fault::Interrupted),
             Err(message) => {
                 self.failed_starts.fetch_add(1, Ordering::Relaxed);
                 not_started(format!("it could not be started again: {message}"))
@@ -103,10 +103,10 @@ impl Process {
     }
 
     /// Starts a process, and the spares at the same time.
-    fn start(&self) -> Result<(Session, Declared), String> {
+    fn start(&self, options: &Options) -> Result<(Session, Declared), String> {
         let starting = Session::begin(&self.words)?;
         self.spares.refill(&self.words);
-        starting.finish(&self.options)
+        starting.finish(options)
     }
 
     /// Handles a process that broke: decides which request caused it. Unanswered requests that are not the
@@ -116,6 +116,7 @@ impl Process {
         sized: &[SizedRequest<'_, Q>],
         broken: Unanswered,
         queue: &mut VecDeque<usize>,
+        options: &Options,
         outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) {
         let Unanswered { places, before, fault } = broken;
@@ -133,7 +134,7 @@ impl Process {
             {
                 let oldest = unanswered[0];
                 let ending = ending(unanswered.len(), before, &how);
-                self.find_cause(sized, &mut unanswered, ending, outcomes);
+                self.find_cause(sized, &mut unanswered, ending, options, outcomes);
                 self.count_cause(matches!(
                     outcomes[oldest],
                     Some(Outcome::Errored { kind: ErrorKind::Crashed, .. })
@@ -208,13 +209,14 @@ impl Process {
         sized: &[SizedRequest<'_, Q>],
         suspects: &mut VecDeque<usize>,
         mut ending: String,
+        options: &Options,
         outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) {
         let oldest = suspects[0];
         let mut accused = oldest;
         let mut worker = None;
         while let Some(&place) = suspects.front() {
-            match self.ask_one(&mut worker, sized, place, outcomes) {
+            match self.ask_one(&mut worker, sized, place, options, outcomes) {
                 // It ended the second process, but not the third.
                 Ok(()) if place == accused && accused != oldest => {
                     suspects.pop_front();
@@ -256,21 +258,22 @@ impl Process {
         worker: &mut Option<Worker>,
         sized: &[SizedRequest<'_, Q>],
         place: usize,
+        options: &Options,
         outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) -> Result<(), (Before, Fault)> {
         let mut asked = match worker.take() {
             Some(worker) => worker,
-            None => self.fresh().map_err(|fault| (Before::Nothing, fault))?,
+            None => self.fresh(options).map_err(|fault| (Before::Nothing, fault))?,
         };
         let mut queue = VecDeque::from([place]);
-        ask(&mut asked, sized, &mut queue, &self.options, outcomes)
+        ask(&mut asked, sized, &mut queue, options, outcomes)
             .map_err(|Unanswered { before, fault, .. }| (before, fault))?;
         *worker = Some(asked);
         Ok(())
     }
 
-    /// Sends the questions that the process can answer. The outcomes are in their order.
-    fn ask_all<Q: Question>(&self, questions: &[&Q]) -> Vec<Outcome<Q::Answer>> {
+    /// Sends the questions that the process can answer, within these limits. The outcomes are in their order.
+    fn ask_all<Q: Question>(&self, questions: &[&Q], options: &Options) -> Vec<Outcome<Q::Answer>> {
         let mut sized = Vec::with_capacity(questions.len());
         let mut outcomes: Vec<Option<Outcome<Q::Answer>>> = vec![None; questions.len()];
         let mut queue = VecDeque::new();
@@ -290,7 +293,7 @@ impl Process {
         loop {
             self.drop_fatal(&sized, &mut queue, &mut outcomes);
             let Some(&oldest) = queue.front() else { break };
-            let mut worker = match self.take() {
+            let mut worker = match self.take(options) {
                 Ok(worker) => worker,
                 Err(fault) => {
                     outcomes[oldest] = Some(fault.outcome());
@@ -298,11 +301,11 @@ impl Process {
                     continue;
                 }
             };
-            match ask(&mut worker, &sized, &mut queue, &self.options, &mut outcomes) {
+            match ask(&mut worker, &sized, &mut queue, options, &mut outcomes) {
                 Ok(()) => self.idle().push(worker),
                 Err(broken) => {
                     drop(worker);
-                    self.settle(&sized, broken, &mut queue, &mut outcomes);
+                    self.settle(&sized, broken, &mut queue, options, &mut outcomes);
                 }
             }
         }
@@ -345,7 +348,11 @@ impl Implementation for Process {
     }
 
     fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
-        self.ask_all(requests)
+        self.ask_all(requests, &self.options)
+    }
+
+    fn run_many_until(&self, requests: &[&Request], deadline: Instant) -> Vec<Outcome> {
+        self.ask_all(requests, &Options { deadline: Some(deadline), ..self.options })
     }
 
     fn infer(&self, signature: &Signature) -> Outcome<Inference> {
@@ -353,7 +360,7 @@ impl Implementation for Process {
     }
 
     fn infer_many(&self, signatures: &[&Signature]) -> Vec<Outcome<Inference>> {
-        self.ask_all(signatures)
+        self.ask_all(signatures, &self.options)
     }
 }
 

@@ -74,9 +74,9 @@ pub(super) fn ask<Q: Question>(
         }
         let Some(&Sent { place, seq }) = sent.front() else { return Ok(()) };
         let invalid = |why| Fault::Broken(ErrorKind::InvalidAnswer, why);
-        let answered = session
-            .receive(since, options.time_limit, options)
-            .and_then(|line| answer::read(sized[place].request, seq, &line).map_err(invalid));
+        let answered = session.receive(since, options.time_limit, options).and_then(|line| {
+            answer::read(sized[place].request, sized[place].elements, seq, &line).map_err(invalid)
+        });
         match answered {
             Ok(outcome) => outcomes[place] = Some(outcome),
             Err(fault) => {

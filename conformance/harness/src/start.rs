@@ -21,6 +21,9 @@ const STRIDED: &str = "strided";
 /// The name among the operations for signatures.
 const INFER: &str = "infer";
 
+/// The name among the operations that allows operands with declared shapes.
+const DECLARED: &str = "declared";
+
 /// The maximum number of errors shown.
 const SHOWN: usize = 5;
 
@@ -101,6 +104,7 @@ enum Word {
     Operation(OperationKind),
     Strided,
     Infer,
+    Declared,
 }
 
 impl Word {
@@ -108,6 +112,7 @@ impl Word {
         match name {
             STRIDED => Some(Word::Strided),
             INFER => Some(Word::Infer),
+            DECLARED => Some(Word::Declared),
             name => OperationKind::ALL.into_iter().find(|kind| kind.name() == name).map(Word::Operation),
         }
     }
@@ -125,11 +130,11 @@ impl Reader {
         let words = self.names("operations", &Word::named);
         let operation = |word: &Word| match word {
             Word::Operation(kind) => Some(*kind),
-            Word::Strided | Word::Infer => None,
+            Word::Strided | Word::Infer | Word::Declared => None,
         };
-        let infer = words.contains(&Word::Infer);
+        let (infer, declared) = (words.contains(&Word::Infer), words.contains(&Word::Declared));
         let rule_words = self.names_by_rule_set("rule_operations", &|name| {
-            Word::named(name).filter(|word| *word != Word::Strided)
+            Word::named(name).filter(|word| matches!(word, Word::Operation(_) | Word::Infer))
         });
         let without_infer = |(rules, words): (&RuleSet, &Vec<Word>)| {
             if infer && !words.contains(&Word::Infer) { Some(*rules) } else { None }
@@ -140,7 +145,8 @@ impl Reader {
             strided: words.contains(&Word::Strided),
             operations: words.iter().filter_map(operation).collect(),
             infer,
-            unknown: self.unknown(infer),
+            declared,
+            unknown: self.unknown(infer || declared),
             without_infer: rule_words.iter().filter_map(without_infer).collect(),
             static_flags: self.flag("static_flags", false),
             functions: self.names("functions", &|name| name.parse::<Function>().ok()),
@@ -224,9 +230,9 @@ impl Reader {
         }
     }
 
-    /// What may be unknown: by default, lengths.
-    fn unknown(&mut self, infer: bool) -> Vec<Unknown> {
-        if infer && !self.fields.contains_key("unknown") {
+    /// What may be unknown: by default, lengths, if anything can be asked before the run.
+    fn unknown(&mut self, ahead: bool) -> Vec<Unknown> {
+        if ahead && !self.fields.contains_key("unknown") {
             return vec![Unknown::Length];
         }
         self.some_names("unknown", &|name| Unknown::ALL.into_iter().find(|unknown| unknown.name() == name))
@@ -322,7 +328,9 @@ impl Reader {
 fn all_names(field: &str) -> String {
     let names: Vec<&str> = match field {
         "rules" => RuleSet::ALL.iter().map(|rules| rules.name()).collect(),
-        "operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED, INFER]).collect(),
+        "operations" => {
+            OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED, INFER, DECLARED]).collect()
+        }
         "unknown" => Unknown::ALL.iter().map(|unknown| unknown.name()).collect(),
         "rule_operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([INFER]).collect(),
         "functions" | "rule_functions" => Function::ALL.iter().map(|function| function.name()).collect(),
@@ -341,6 +349,9 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
     }
     if able.infer {
         operations.push(INFER);
+    }
+    if able.declared {
+        operations.push(DECLARED);
     }
     let mut fields = json!({
         "name": implementation.name(),
@@ -372,7 +383,7 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
             fields[name] = flag.into();
         }
     }
-    if able.infer {
+    if able.infer || able.declared {
         fields["unknown"] = able.unknown.iter().map(|unknown| unknown.name()).collect::<Vec<_>>().into();
     }
     if able.min_rank > 0 {
@@ -452,6 +463,7 @@ mod tests {
             operations: vec![OperationKind::Broadcast],
             strided: false,
             infer: true,
+            declared: true,
             unknown: vec![Unknown::Bound],
             without_infer: vec![RuleSet::Numpy],
             static_flags: true,

@@ -55,7 +55,7 @@ pub fn read(mut output: &[u8], requests: &[Request], limit: usize) -> Transcript
                     .map(|declared| transcript.declaration = Some(declared.into()))
                     .err()
                     .map(|all| all.join("; ")),
-                Some(place) => answer::read(&requests[place], seq as u64, &line)
+                Some(place) => answer::read(&requests[place], 0, seq as u64, &line)
                     .map(|outcome| transcript.outcomes.push(outcome))
                     .err(),
             },

@@ -14,6 +14,7 @@
 //! - [`parallel`] spreads work over threads.
 
 pub mod asked;
+pub mod declare;
 pub mod files;
 pub mod globs;
 pub mod known;

@@ -173,7 +173,11 @@ fn with_other_numbers(request: &Request, from: DType, to: DType) -> Option<Reque
         with_values(operand, Data::from_scalars(to, (0..operand.values().len()).map(|_| one)).ok()?)
     });
     let operands = operands.collect::<Option<Vec<_>>>()?;
-    Request::new(request.rules().clone(), request.operation().clone(), operands).ok()
+    let made = Request::new(request.rules().clone(), request.operation().clone(), operands).ok()?;
+    match request.declared_target() {
+        Some(declared) => made.with_declared_target(declared.clone()).ok(),
+        None => Some(made),
+    }
 }
 
 /// The case in another dtype; `None` if that does not represent its numbers. The caller checks whether the
@@ -287,10 +291,13 @@ fn with_values(operand: &Operand, values: impl Into<Data>) -> Option<Operand> {
         Some(strides) => Operand::view(name, shape, values, Some(strides.to_vec()), operand.offset()),
         None => Operand::dense(name, shape, values),
     };
-    let changed = changed.ok()?;
-    match operand.broadcastable() {
-        Some(flags) => changed.with_broadcastable(flags.to_vec()).ok(),
-        None => Some(changed),
+    let changed = match operand.broadcastable() {
+        Some(flags) => changed.ok()?.with_broadcastable(flags.to_vec()),
+        None => changed,
+    };
+    match operand.declared() {
+        Some(declared) => changed.ok()?.with_declared(declared.clone()).ok(),
+        None => changed.ok(),
     }
 }
 

@@ -16,6 +16,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
+use std::time::Instant;
 
 /// How a case ended for an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,7 +116,7 @@ pub fn run_case(implementation: &dyn Implementation, case: &Case, known: Option<
     with_known(judged, &case.id, known)
 }
 
-fn with_known<T>(judged: Judged<T>, id: &str, known: Option<&Known>) -> Judged<T> {
+pub(crate) fn with_known<T>(judged: Judged<T>, id: &str, known: Option<&Known>) -> Judged<T> {
     match known.and_then(|known| known.entry(id)) {
         Some(entry) => entry.applied_to(judged),
         None => judged,
@@ -161,7 +162,7 @@ pub(crate) fn run_batch(
     cases.iter().zip(all).map(judge).collect()
 }
 
-fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outcome) -> Judged {
+pub(crate) fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outcome) -> Judged {
     let case = &*asked.case;
     let latitude = Latitude::of(implementation);
     let strict = match case.convention {
@@ -294,15 +295,35 @@ pub fn infer_caught(implementation: &dyn Implementation, signature: &Signature) 
 /// Runs several requests, as one batch if the implementation supports it. After a panic, runs them one by
 /// one.
 pub fn run_together(implementation: &dyn Implementation, requests: &[&Request]) -> Vec<Outcome> {
-    if implementation.batch() > 1 && requests.len() > 1 {
-        let answers = quietly(|| catch_unwind(AssertUnwindSafe(|| implementation.run_many(requests))));
+    run_together_until(implementation, requests, None)
+}
+
+/// [`run_together`] until a deadline, if there is one. A request that has no answer by then is
+/// [`ErrorKind::Interrupted`].
+pub fn run_together_until(
+    implementation: &dyn Implementation,
+    requests: &[&Request],
+    deadline: Option<Instant>,
+) -> Vec<Outcome> {
+    let together = || match deadline {
+        None => implementation.run_many(requests),
+        Some(deadline) => implementation.run_many_until(requests, deadline),
+    };
+    if implementation.batch() > 1 && (requests.len() > 1 || deadline.is_some()) {
+        let answers = quietly(|| catch_unwind(AssertUnwindSafe(together)));
         if let Ok(outcomes) = answers
             && outcomes.len() == requests.len()
         {
             return outcomes;
         }
     }
-    requests.iter().map(|request| run_caught(implementation, request)).collect()
+    let run = |request: &&Request| match deadline {
+        Some(deadline) if Instant::now() >= deadline => {
+            Outcome::errored(ErrorKind::Interrupted, "the time is over")
+        }
+        Some(_) | None => run_caught(implementation, request),
+    };
+    requests.iter().map(run).collect()
 }
 
 thread_local! {

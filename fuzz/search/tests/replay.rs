@@ -6,6 +6,10 @@ use broadcheck_search::generate::seeds::{Seed, seeds};
 use broadcheck_search::oracle::{self, case_file, protocol::protocol};
 use broadcheck_spec::{Suite, write};
 use std::path::Path;
+use std::sync::LazyLock;
+
+/// Loaded once for all tests.
+static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::builtin().unwrap());
 
 /// Judges an input as a target does.
 fn judge(target: &str, input: &[u8]) -> Result<(), String> {
@@ -37,8 +41,7 @@ fn regressions(target: &str) -> Vec<Seed> {
 
 #[track_caller]
 fn replay(target: &str, least: usize) {
-    let suite = Suite::builtin().unwrap();
-    let seeds = seeds(target, &suite);
+    let seeds = seeds(target, &SUITE);
     assert!(seeds.len() >= least, "{} seeds", seeds.len());
     let mut failed = Vec::new();
     for Seed { name, bytes } in seeds.iter().chain(&regressions(target)) {

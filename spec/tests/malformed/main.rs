@@ -1,10 +1,10 @@
 //! Every kind of mistake in a case file, with the line that the loader prints for it.
 
 mod counts;
+mod declared;
 mod edges;
 mod expectations;
 mod infer;
-
 mod requests;
 
 use broadcheck_spec::{LoadErrors, examples, load_str};

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::report::output::{self, Destination, Format, need_directory};
 use crate::report::{Report, known_draft, text};
+use broadcheck::declare::Way;
 use broadcheck::known::Known;
 use broadcheck_search::subjects::Subject;
 use broadcheck_spec::Suite;
@@ -36,6 +37,7 @@ Examples:
   broadcheck check --impl 'python3 my_harness.py' --timeout 30s
   broadcheck check --impl 'python3 my_harness.py' --min-asked 90
   broadcheck check --impl adapter:openvino --sample-sweeps 400
+  broadcheck check --impl adapter:openvino --declared=lengths,bounds
   broadcheck check --known ndarray.yaml --format json,html --out reports/
   broadcheck check --impl 'python3 my_harness.py' --write-known known.yaml
 
@@ -63,6 +65,17 @@ pub(super) struct Args {
     /// names the sweeps that were sampled.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample_sweeps: Option<u64>,
+
+    /// Ask each case with declared shapes: with less than the run has, and the same outcome
+    ///
+    /// An implementation that builds a graph, a signature or a compiled function is told only the declared
+    /// shapes before the run. WAY is one or more of: lengths (every length is unknown), each (one length at a
+    /// time), bounds (each length has an upper bound, a lower bound, both), ranks (the ranks are unknown); all
+    /// if omitted. A case passes if it passes in each way in which the implementation can be asked. Sweeps and
+    /// cases of `infer` are left out.
+    #[arg(long, value_name = "WAY", value_delimiter = ',', num_args = 0..=1, require_equals = true,
+          default_missing_value = "lengths,each,bounds,ranks")]
+    declared: Vec<Way>,
 
     /// Fail if an inference is wider than exact
     ///
@@ -120,6 +133,7 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let suite = args.selection.load()?;
     let selected = args.selection.of(&suite)?;
+    let selected = if args.declared.is_empty() { selected } else { selected.only_cases()? };
     let wanted = args.implementations.wanted();
     let report = Report {
         cases: selected.number_of_cases(),
@@ -137,7 +151,8 @@ pub(super) fn run(args: &Args) -> Ended {
         found => found?,
     };
     let mut known = load_known(&args.known, &implementations)?;
-    add_known(&mut known, &wanted, &implementations, &suite, !args.selection.cases.is_empty())?;
+    let replaced = (!args.selection.cases.is_empty()).then_some(&suite);
+    add_known(&mut known, &wanted, &implementations, replaced)?;
     known.iter().try_for_each(|known| known.check_against(&suite).map_err(Error::Input))?;
     let running: Vec<&str> = implementations.iter().map(|implementation| implementation.name()).collect();
     if need_directory(&formats, running.len()) && args.out.is_none() {
@@ -156,7 +171,8 @@ pub(super) fn run(args: &Args) -> Ended {
         named: args.implementations.are_named(),
         sample: args.sample_sweeps,
         exact: args.exact,
-        rerun: Rerun::new(&args.selection.cases, args.sample_sweeps),
+        declared: &args.declared,
+        rerun: Rerun::new(&args.selection.cases, args.sample_sweeps, &args.declared),
     };
     let runs = with_jobs(args.jobs, || {
         let named = wanted.iter().zip(&implementations);

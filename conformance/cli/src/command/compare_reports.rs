@@ -1,6 +1,6 @@
 //! `broadcheck compare-reports`: what an upgrade broke and fixed.
 
-use super::{ComparisonFormat, Ended, Error, FAILED, PASSED, print_and_end};
+use super::{ComparisonFormat, Ended, Error, FAILED, PASSED, Printer};
 use crate::report::compare::{self, Comparison};
 use crate::report::read::Recorded;
 use std::path::PathBuf;
@@ -40,10 +40,13 @@ pub(super) fn run(args: &Args) -> Ended {
     let comparison = Comparison::of(&old, &new).map_err(|message| {
         Error::Input(format!("{} and {}: {message}", args.old.display(), args.new.display()))
     })?;
-    let text = match args.format {
-        ComparisonFormat::Text => compare::text(&comparison),
-        ComparisonFormat::Json => compare::json(&comparison),
-        ComparisonFormat::Markdown => compare::markdown(&comparison),
+    let status = if comparison.held() { PASSED } else { FAILED };
+    let mut printer = Printer::new();
+    // The printer keeps the error of a text.
+    let written = match args.format {
+        ComparisonFormat::Text => compare::text(&comparison, &mut printer).or(Ok(())),
+        ComparisonFormat::Markdown => compare::markdown(&comparison, &mut printer).or(Ok(())),
+        ComparisonFormat::Json => compare::json(&comparison, printer.raw()),
     };
-    print_and_end(&text, if comparison.held() { PASSED } else { FAILED })
+    printer.end(written, status)
 }

@@ -1,17 +1,17 @@
 //! `broadcheck fuzz`: sends random requests to two implementations and compares the answers.
 
-use super::finding_report::{Found, Proposed, make_directory, proposal, report_found, report_more};
+use super::finding_report::make_directory;
+use super::fuzz_report::{self, Format, Ran};
 use super::implementations::{Wanted, add_known, find, parse_jobs};
 use super::named::parse_name;
 use super::time::parse_time;
-use super::{Ended, Error, FAILED, INTERRUPTED, PASSED, complain, interrupt, print_visible_and_end};
+use super::{Ended, Error, interrupt};
 use crate::report::clean::visible;
-use crate::report::plural;
 use broadcheck::known::Known;
-use broadcheck_search::fuzzing::{Campaign, Earlier, FuzzReport, Group, Store, common, fuzz};
+use broadcheck_search::fuzzing::{Campaign, Earlier, FuzzReport, Store, common, fuzz};
 use broadcheck_search::generate::{MAX_ELEMENTS, Profile};
 use broadcheck_search::oracle::{Oracle as _, Signature};
-use broadcheck_search::shrink::{Limits, Sides, shrink};
+use broadcheck_search::shrink::{Limits, shrink};
 use broadcheck_search::subjects::Subject;
 use broadcheck_spec::Implementation;
 use broadcheck_spec::{Case, DType, Function, OperationKind, RefusalKind, RuleSet, Suite};
@@ -20,13 +20,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The largest result requested from a process, in elements: the protocol writes each element as text.
 const MAX_ELEMENTS_OF_A_PROCESS: usize = 1 << 12;
 
 /// The number of requests that may be spent on shrinking a known failure, so that it is recognised.
 const KNOWN_STEPS: usize = 400;
+
+/// The time limit for recognising known failures.
+const RECOGNISING: Duration = Duration::from_secs(30);
 
 /// The default limit for shrinking if there is a limit for requests: half of that, but not more than this.
 const MAX_SHRINK_TIME: Duration = Duration::from_secs(30 * 60);
@@ -49,13 +52,15 @@ Examples:
   broadcheck fuzz --resume findings/
   broadcheck fuzz --right 'python3 my_harness.py' --rules numpy --time 10min
   broadcheck fuzz --seed 7 --jobs 1 --requests 100000 --statistics
+  broadcheck fuzz --requests 100000 --format json > fuzz.json
   broadcheck fuzz --right adapter:numpy --allow-skips --without too_large,corners
 
 With --jobs 1 and --requests, the same seed gives the same report, even if the run was killed and continued. The note of \
 a proposed case states what is certain about it and what is not. An existing file is never changed, except those that \
 the run itself wrote and nobody has edited since.
 
-The report puts findings that probably have the same cause into one group, with the smallest request first.
+The report, and the file findings.txt of --out, put findings that probably have the same cause into one group, with the \
+smallest request first.
 
 Exit status: 0 the sides agree, 1 they disagree or nothing was compared, 2 invalid command line or state file, \
 130 interrupted.")]
@@ -80,7 +85,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     right_name: Option<String>,
 
-    /// Time limit for sending requests, not counting shrinking [default: 1min, unless --requests is given]
+    /// Time limit for sending requests [default: 1min, unless --requests is given]
+    ///
+    /// Requests that are unanswered when it is over do not count. In addition, the command may take the time
+    /// of --shrink-time, 30 s to recognise known failures, and up to 3 x --timeout and 5 s for the request
+    /// that is being shrunk and the end of the processes. Starting the implementations does not count.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 
@@ -139,8 +148,9 @@ pub(super) struct Args {
     ///
     /// Each disagreement is written when it is seen, as NAME-request-N.yaml, and replaced by a file NAME.yaml
     /// when it is shrunk. Of similar disagreements, the first four are kept. A file that has been edited is
-    /// left as it is. The state of the run is in the file fuzz.state, which is updated every second. A
-    /// directory with a run that has not finished is not used for another run.
+    /// left as it is. The file findings.txt lists the cases in groups that probably have the same cause, and
+    /// the one to read first. The state of the run is in the file fuzz.state. Both are updated every second,
+    /// also with --resume. A directory with a run that has not finished is not used for another run.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -160,6 +170,10 @@ pub(super) struct Args {
         ]
     )]
     resume: Option<PathBuf>,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    format: Format,
 
     /// Print statistics of the requests, with --resume of those since then
     #[arg(long)]
@@ -305,6 +319,7 @@ impl Args {
             Some(more) => earlier.elapsed().checked_add(more),
             None => earlier.time(),
         };
+        args.format = self.format;
         args.jobs = self.jobs.or(args.jobs);
         args.shrinking = self.shrinking.or(args.shrinking);
         args.shrink_time = self.shrink_time.or(args.shrink_time);
@@ -373,9 +388,8 @@ fn open_sides(args: &Args) -> Result<Vec<Box<Subject>>, Error> {
 
 fn start(args: &Args, out: Option<&Path>, store: Option<&Store>, earlier: Option<&Earlier>) -> Ended {
     let sides = open_sides(args)?;
-    let suite = Suite::builtin().map_err(|errors| errors.to_string())?;
     let mut known: Vec<Known> = args.known.iter().map(|path| Known::load(path)).collect::<Result<_, _>>()?;
-    add_known(&mut known, &args.wanted(), &sides, &suite, false)?;
+    add_known(&mut known, &args.wanted(), &sides, None)?;
     let (left, right): (&dyn Implementation, &dyn Implementation) = (sides[0].as_ref(), sides[1].as_ref());
 
     let time = args.time.or_else(|| args.requests.is_none().then_some(Duration::from_secs(60)));
@@ -407,8 +421,9 @@ fn start(args: &Args, out: Option<&Path>, store: Option<&Store>, earlier: Option
     });
     bar.finish_and_clear();
     let report = report?;
-    let recognised = Recognised::of(&known, &suite, &campaign, &report);
-    finish(out, &report, &campaign, &recognised)
+    let recognised = Recognised::of(&known, &campaign, &report)?;
+    let known = |signature: &Signature| recognised.case(signature);
+    fuzz_report::finish(&Ran { out, report: &report, campaign: &campaign, known: &known }, args.format)
 }
 
 /// Prints a line on standard error, beside the report.
@@ -462,19 +477,28 @@ struct Recognised(Vec<(Signature, String)>);
 
 impl Recognised {
     /// Runs the cases that are known to fail. Those that fail like a finding are shrunk as findings are.
-    fn of(known: &[Known], suite: &Suite, campaign: &Campaign<'_>, report: &FuzzReport) -> Recognised {
+    fn of(known: &[Known], campaign: &Campaign<'_>, report: &FuzzReport) -> Result<Recognised, Error> {
+        let of_a_side = |known: &&Known| {
+            [campaign.left.name(), campaign.right.name()].contains(&known.implementation.as_str())
+        };
+        // The suite takes longer to load than many a run.
+        if report.findings.is_empty() || !known.iter().any(|known| of_a_side(&known)) {
+            return Ok(Recognised(Vec::new()));
+        }
+        let suite = Suite::builtin().map_err(|errors| errors.to_string())?;
         let oracle = campaign.oracle();
         let is_found = |signature: &Signature| {
             report.findings.iter().any(|found| found.shrunk.disagreement.signature.same_way(signature))
-        };
-        let of_a_side = |known: &&Known| {
-            [campaign.left.name(), campaign.right.name()].contains(&known.implementation.as_str())
         };
         let listed =
             |case: &&Case| known.iter().filter(of_a_side).any(|known| known.entry(&case.id).is_some());
         let limits = Limits { steps: KNOWN_STEPS, time: Duration::from_secs(5), stop: Some(campaign.stop) };
         let mut all = Vec::new();
+        let began = Instant::now();
         for case in suite.cases.iter().filter(listed) {
+            if report.findings.is_empty() || began.elapsed() >= RECOGNISING {
+                break;
+            }
             if let Some(found) = oracle.judge(&case.request).disagreement() {
                 if !is_found(&found.signature) {
                     continue;
@@ -484,107 +508,10 @@ impl Recognised {
                 all.push((shrunk.disagreement.signature, case.id.clone()));
             }
         }
-        Recognised(all)
+        Ok(Recognised(all))
     }
 
     fn case(&self, signature: &Signature) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == signature).map(|(_, case)| case.as_str())
     }
-}
-
-fn finish(
-    out: Option<&Path>,
-    report: &FuzzReport,
-    campaign: &Campaign<'_>,
-    recognised: &Recognised,
-) -> Ended {
-    let Campaign { left, right, seed, .. } = campaign;
-    let title = |side: &dyn Implementation| format!("{} {}", side.name(), side.version());
-    let mut text = format!("{} against {}, seed {seed}\n", title(*right), title(*left));
-    if let Some(statistics) = &report.statistics {
-        text += &format!("\n{statistics}\n");
-    }
-    for (reason, count) in &report.reasons {
-        text += &format!("\nnot compared ({count}): {reason}");
-    }
-    let is_new = |found: &&broadcheck_search::fuzzing::Found| {
-        recognised.case(&found.shrunk.disagreement.signature).is_none()
-    };
-    let news = report.findings.iter().filter(is_new).count();
-    for group in report.groups() {
-        text += &group_text(&group, campaign, recognised, out);
-    }
-    text += &remarks(report, out);
-    let verdict = match (report.complete, news) {
-        (false, _) => "interrupted".into(),
-        (true, 0) if report.counts.compared() == 0 => "FAILED, nothing was compared".into(),
-        (true, 0) => "ok".into(),
-        (true, news) => format!("FAILED, {}", plural(news, "disagreement")),
-    };
-    text += &format!("\n{verdict}: {}\n", report.summary());
-    for error in &report.unwritten {
-        complain(&format!(
-            "a finding could not be written, or its file from before it was shrunk removed: {error}"
-        ));
-    }
-    if let Some(error) = &report.unsaved {
-        complain(&format!("the state of the run could not be written: {error}"));
-    }
-    let status = match (report.complete, news) {
-        (false, _) => INTERRUPTED,
-        (true, 0) if report.counts.compared() > 0 => PASSED,
-        (true, _) => FAILED,
-    };
-    print_visible_and_end(&text, status)
-}
-
-/// A group of findings: the first in full, and the others in short if they are in files.
-fn group_text(
-    group: &Group<'_>,
-    campaign: &Campaign<'_>,
-    recognised: &Recognised,
-    out: Option<&Path>,
-) -> String {
-    let count = group.findings.len();
-    let mut text = String::new();
-    if count > 1 {
-        text += &format!(
-            "\nGROUP of {count} findings that may have one cause ({}): {}\n",
-            plural(usize::try_from(group.hits()).unwrap_or(usize::MAX), "hit"),
-            group.cause
-        );
-    }
-    for (place, finding) in group.findings.iter().enumerate() {
-        let known = recognised.case(&finding.shrunk.disagreement.signature);
-        let found_by = format!("broadcheck fuzz, seed {}, request {}", campaign.seed, finding.number);
-        let proposed = match &finding.file {
-            Some(written) => Proposed::Written(written.clone()),
-            None => proposal(&finding.shrunk, &Sides::of(campaign.left, campaign.right, found_by), out),
-        };
-        let (shrunk, hits) = (&finding.shrunk, Some(finding.hits));
-        let found = Found { shrunk, hits, known, waits: finding.waits, proposed: &proposed };
-        let short = place > 0 && matches!(proposed, Proposed::Written(_));
-        text += &if short { report_more(&found) } else { report_found(&found) };
-    }
-    text
-}
-
-/// What the report does not contain, and how to get it.
-fn remarks(report: &FuzzReport, out: Option<&Path>) -> String {
-    let mut text = String::new();
-    if report.waiting > 0 {
-        let count = plural(report.waiting, "disagreement");
-        let advice = match out {
-            Some(out) => format!("`broadcheck fuzz --resume {}` shrinks the rest", out.display()),
-            None => "use --out to be able to continue the run, or give it more --shrink-time".into(),
-        };
-        text += &format!("\nnot shrunk: {count}: {advice}\n");
-    } else if let (false, Some(out)) = (report.complete, out) {
-        text += &format!("\nto continue: broadcheck fuzz --resume {}\n", out.display());
-    }
-    if report.only_counted > 0 {
-        let count = report.only_counted;
-        text += &format!("\nnot recorded: {count} further disagreements, because of so many others\n");
-    }
-    text
 }

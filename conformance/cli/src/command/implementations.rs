@@ -227,13 +227,12 @@ fn open(wanted: &Wanted, options: Options) -> Result<Box<Subject>, Error> {
 }
 
 /// Adds the shipped known failures of adapters, unless the command line gives a file for them. If other cases
-/// replace the suite, entries that match none of them are dropped.
+/// replace the suite (`replaced`), entries that match none of them are dropped.
 pub(super) fn add_known(
     known: &mut Vec<Known>,
     wanted: &[Wanted],
     implementations: &[Box<Subject>],
-    suite: &Suite,
-    replaced: bool,
+    replaced: Option<&Suite>,
 ) -> Result<(), Error> {
     for (one, subject) in wanted.iter().zip(implementations) {
         let Some(adapter) = one.adapter() else { continue };
@@ -248,7 +247,7 @@ pub(super) fn add_known(
             continue;
         };
         name.clone_into(&mut found.implementation);
-        if replaced {
+        if let Some(suite) = replaced {
             let cases = suite.cases.iter().map(|case| case.id.as_str());
             found.keep_only(cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())));
         }

@@ -5,6 +5,7 @@
 
 use broadcheck_search::subjects::Subject;
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request, hides};
+use std::time::Instant;
 
 /// The maximum length of a name, in characters.
 const MAX_NAME: usize = 80;
@@ -100,6 +101,11 @@ impl Implementation for Named {
 
     fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
         let outcomes = self.inner.run_many(requests);
+        outcomes.into_iter().map(|outcome| self.hiding.hide_in(outcome)).collect()
+    }
+
+    fn run_many_until(&self, requests: &[&Request], deadline: Instant) -> Vec<Outcome> {
+        let outcomes = self.inner.run_many_until(requests, deadline);
         outcomes.into_iter().map(|outcome| self.hiding.hide_in(outcome)).collect()
     }
 

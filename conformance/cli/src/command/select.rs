@@ -41,6 +41,15 @@ impl Selected<'_> {
         self.cases.len() + self.inferences.len()
     }
 
+    /// Without sweeps and inferences.
+    pub(super) fn only_cases(self) -> Result<Self, Error> {
+        if self.cases.is_empty() {
+            let found = "found only sweeps and cases of `infer`, expected at least one other case";
+            return Err(Error::Input(format!("--declared: {found}")));
+        }
+        Ok(Selected { cases: self.cases, ..Selected::default() })
+    }
+
     fn is_empty(&self) -> bool {
         self.number_of_cases() + self.sweeps.len() == 0
     }

@@ -7,6 +7,7 @@ use crate::report::{
     Entry, Leftover, Run, describe_expectation, describe_expected_inference, describe_request,
     describe_signature, plural,
 };
+use broadcheck::declare::{Way, run_declared};
 use broadcheck::known::Known;
 use broadcheck::parallel::over_ranges;
 use broadcheck::retype::retyped;
@@ -29,6 +30,8 @@ pub(super) struct SuiteRun<'a> {
     pub(super) sample: Option<u64>,
     /// Whether an inference that is wider than exact fails.
     pub(super) exact: bool,
+    /// The ways in which shapes are declared; empty if they are not.
+    pub(super) declared: &'a [Way],
     pub(super) rerun: Rerun,
 }
 
@@ -41,7 +44,10 @@ impl SuiteRun<'_> {
             if interrupt::pressed() {
                 return Vec::new();
             }
-            let judged = run_cases(implementation, cases, known);
+            let judged = match self.declared {
+                [] => run_cases(implementation, cases, known),
+                ways => run_declared(implementation, cases, known, ways),
+            };
             let asked = cases.iter().zip(judged).filter(|(_, judged)| !is_interrupted(judged));
             asked.map(|(case, judged)| self.case_entry(wanted, case, judged)).collect()
         };
@@ -178,13 +184,17 @@ pub(super) struct Rerun {
 }
 
 impl Rerun {
-    pub(super) fn new(cases: &[PathBuf], sample: Option<u64>) -> Rerun {
+    pub(super) fn new(cases: &[PathBuf], sample: Option<u64>, declared: &[Way]) -> Rerun {
         // `cargo run` sets these variables.
         let under_cargo =
             std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
         let program = if under_cargo { "cargo run --release --" } else { "broadcheck" };
         let option = |path: &PathBuf| format!(" --cases {}", quoted(&path.to_string_lossy()));
-        let options = cases.iter().map(option).collect();
+        let mut options: String = cases.iter().map(option).collect();
+        if !declared.is_empty() {
+            let names: Vec<&str> = declared.iter().map(|way| way.name()).collect();
+            options += &format!(" --declared={}", names.join(","));
+        }
         let sampled = sample.map_or_else(String::new, |sample| format!(" --sample-sweeps {sample}"));
         Rerun { program, options, sampled }
     }

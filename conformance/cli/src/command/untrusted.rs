@@ -232,17 +232,21 @@ fn recorded(text: &str) -> Result<Option<Recorded>, String> {
     }
 }
 
-fn compared(old: &Recorded, new: &Recorded, size: usize) -> Result<Option<Comparison>, String> {
+fn compared<'a>(old: &'a Recorded, new: &'a Recorded, size: usize) -> Result<Option<Comparison<'a>>, String> {
     bounded("matrix", &matrix::render(&[old.clone(), new.clone()], "FINDINGS.md"), size)?;
     let comparison = match Comparison::of(old, new) {
         Ok(comparison) => comparison,
         Err(message) => return bounded("message", &message, size).map(|()| None),
     };
-    for text in [compare::text(&comparison), compare::markdown(&comparison)] {
+    let (mut text, mut markdown, mut json) = (String::new(), String::new(), Vec::new());
+    let written = compare::text(&comparison, &mut text).and(compare::markdown(&comparison, &mut markdown));
+    written.map_err(|error| error.to_string())?;
+    for text in [text, markdown] {
         bounded("comparison", &text, size)?;
     }
-    let text = compare::json(&comparison);
-    serde_json::from_str::<serde::de::IgnoredAny>(&text).map_err(|error| format!("{error} in {text}"))?;
+    compare::json(&comparison, &mut json).map_err(|error| error.to_string())?;
+    serde_json::from_slice::<serde::de::IgnoredAny>(&json)
+        .map_err(|error| format!("{error} in {}", String::from_utf8_lossy(&json)))?;
     Ok(Some(comparison))
 }
 

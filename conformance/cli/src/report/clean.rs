@@ -56,6 +56,11 @@ fn message(text: &str) -> String {
     }
 }
 
+/// Whether [`visible`] changes nothing.
+pub(super) fn is_visible(text: &str) -> bool {
+    text.chars().all(|char| char == '\n' || !(char.is_control() || hides(char)))
+}
+
 /// The text with every invisible character escaped, as in `\u{1b}`.
 pub(crate) fn visible(text: &str) -> String {
     let text = text.replace("\r\n", "\n");

@@ -5,7 +5,8 @@ use super::clean;
 use broadcheck::run::Status;
 use broadcheck_spec::{Convention, DType, Nature, RuleSet};
 use serde::Deserialize;
-use std::fmt::Display;
+use serde::de::{Error as _, SeqAccess, Visitor};
+use std::fmt::{self, Display};
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
@@ -13,6 +14,9 @@ use std::str::FromStr;
 
 /// The largest report that is read, in bytes. A report of the whole suite has about 1 MB per implementation.
 const MAX_BYTES: u64 = 1 << 26;
+
+/// The most implementations of a report.
+const MAX_IMPLEMENTATIONS: usize = 1 << 16;
 
 /// What a file should be, for error messages.
 const EXPECTED: &str = "a report written by `broadcheck check --format json`";
@@ -26,6 +30,7 @@ pub(crate) struct Recorded {
     #[serde(default)]
     pub(crate) interrupted: bool,
     /// One per implementation.
+    #[serde(deserialize_with = "runs")]
     pub(crate) implementations: Vec<RecordedRun>,
 }
 
@@ -71,19 +76,19 @@ pub(crate) struct RecordedConvention {
     pub(crate) declared: bool,
 }
 
-/// A case or sweep.
+/// A case or sweep. A report has up to a million: the texts take no more than their bytes.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct RecordedCase {
     /// Its id.
-    pub(crate) id: String,
+    pub(crate) id: Box<str>,
     /// How it ended.
     #[serde(deserialize_with = "status")]
     pub(crate) status: Status,
     /// The reason; empty for a pass.
-    pub(crate) detail: String,
+    pub(crate) detail: Box<str>,
     /// What must hold.
     #[serde(default)]
-    pub(crate) title: String,
+    pub(crate) title: Box<str>,
     /// The rule set; `None` for a sweep over several.
     #[serde(default, deserialize_with = "parsed_or_null")]
     pub(crate) rules: Option<RuleSet>,
@@ -99,6 +104,32 @@ pub(crate) struct RecordedCase {
     /// The number of the finding that describes a known failure.
     #[serde(default)]
     pub(crate) finding: Option<u32>,
+}
+
+/// The implementations, unless they are too many.
+fn runs<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<RecordedRun>, D::Error> {
+    struct Runs;
+
+    impl<'de> Visitor<'de> for Runs {
+        type Value = Vec<RecordedRun>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a list of at most {MAX_IMPLEMENTATIONS} implementations")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            let mut runs = Vec::new();
+            while let Some(run) = items.next_element()? {
+                if runs.len() == MAX_IMPLEMENTATIONS {
+                    return Err(A::Error::invalid_length(MAX_IMPLEMENTATIONS + 1, &self));
+                }
+                runs.push(run);
+            }
+            Ok(runs)
+        }
+    }
+
+    deserializer.deserialize_seq(Runs)
 }
 
 /// A status by its name in reports.
@@ -182,7 +213,7 @@ impl Recorded {
             return Err(format!("found no implementation, expected {EXPECTED}"));
         }
         for run in &recorded.implementations {
-            let mut ids: Vec<&str> = run.cases.iter().map(|case| case.id.as_str()).collect();
+            let mut ids: Vec<&str> = run.cases.iter().map(|case| &*case.id).collect();
             ids.sort_unstable();
             if let Some(twice) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
                 return Err(format!("{}: found the case `{}` twice, expected it once", run.name, twice[0]));
@@ -200,7 +231,9 @@ impl Recorded {
             run.version = clean::name(&run.version);
             for case in &mut run.cases {
                 for text in [&mut case.id, &mut case.detail, &mut case.title] {
-                    *text = clean::visible(text);
+                    if !clean::is_visible(text) {
+                        *text = clean::visible(text).into();
+                    }
                 }
             }
         }

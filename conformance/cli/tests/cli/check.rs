@@ -22,8 +22,8 @@ fn a_success_is_a_table() {
 
 #[test]
 fn how_much_must_be_asked_can_be_required() {
-    let some =
-        ["check", "--impl", "ndarray", "--filter", "numpy/{align/*,nary/*,views/*,zero/*,gradient/e*}"];
+    let some = cases_of(&["numpy-align", "numpy-nary", "numpy-views", "numpy-zero", "numpy-gradient"]);
+    let some = with(&["check", "--impl", "ndarray"], &some);
     let ran = ends(0, &some);
     assert!(
         ran.out.contains("no gradient") && ran.out.lines().last().unwrap().starts_with("ok: "),
@@ -38,14 +38,15 @@ fn how_much_must_be_asked_can_be_required() {
 
 #[test]
 fn zero_passed_is_1() {
-    let ran = ends(1, &["check", "--impl", "ndarray", "--filter", "xla/examples"]);
+    let some = cases_of(&["xla-examples"]);
+    let ran = ends(1, &with(&["check", "--impl", "ndarray"], &some));
     assert!(ran.out.contains("ndarray 0.17"), "{}", ran.out);
     assert!(ran.out.contains("passed no case"), "{}", ran.out);
     assert!(ran.out.lines().last().unwrap().starts_with("FAILED: "), "{}", ran.out);
     // An implementation that is named must pass something, even beside another that does; otherwise it need
     // not.
-    ends(1, &["check", "--impl", "reference", "--impl", "ndarray", "--filter", "xla/examples"]);
-    ends(0, &["check", "--filter", "xla/examples"]);
+    ends(1, &with(&["check", "--impl", "reference", "--impl", "ndarray"], &some));
+    ends(0, &with(&["check"], &some));
 }
 
 #[test]
@@ -115,14 +116,15 @@ fn invalid_case_files_are_2_with_every_error() {
 
 #[test]
 fn a_missing_simd_level_is_an_error() {
-    let ran = ends(0, &["check", "--impl", "fast@portable", "--filter", "none/examples"]);
+    let some = cases_of(&["none-examples"]);
+    let ran = ends(0, &with(&["check", "--impl", "fast@portable"], &some));
     assert!(ran.out.contains("fast@portable"), "{}", ran.out);
     complains(
         "found no such SIMD level, expected one of this machine: fast@portable",
         &["check", "--impl", "fast@sse9"],
     );
     let forced = |level: &str| {
-        let arguments = ["check", "--impl", "fast", "--filter", "none/examples"];
+        let arguments = with(&["check", "--impl", "fast"], &some);
         command(&arguments).env("BROADCHECK_SIMD", level).output().expect("the program starts")
     };
     assert_eq!(forced("portable").status.code(), Some(0));

@@ -376,7 +376,7 @@ fn answered(
     convention: Option<Convention>,
     may_differ: bool,
 ) -> Result<Answered, Misfit> {
-    let outcome = answer::read(request, seq, line).map_err(|text| Misfit { text, breaks: true })?;
+    let outcome = answer::read(request, 0, seq, line).map_err(|text| Misfit { text, breaks: true })?;
     let Some(expectation) = expectation_of(&Reference::new().run(request)) else {
         return Ok(Answered::AsExpected);
     };
@@ -403,7 +403,7 @@ fn answered(
 
 /// Whether a line contains a result.
 fn has_result(request: &Request, seq: u64, line: &[u8]) -> Result<(), Misfit> {
-    let outcome = answer::read(request, seq, line).map_err(|text| Misfit { text, breaks: true })?;
+    let outcome = answer::read(request, 0, seq, line).map_err(|text| Misfit { text, breaks: true })?;
     let text = match outcome {
         Outcome::Success(_) => return Ok(()),
         Outcome::Refusal(refusal) => format!("refused: {refusal}"),

@@ -19,7 +19,7 @@
 //! | `RULES-sums` | `from` and `to`: numbers of contributions from 2 to 4096 |
 //! | `numpy-rewrites-…`, `numpy-constants-…`, `numpy-programs-…` | nothing |
 //! | `none-operands`, `numpy-operands`, `theano-operands` | `operands` 3 to 4, `length` 2 to 9, `unused` 0 to 2 |
-//! | `RULES-sequences` | `length` 2 to 100 |
+//! | `RULES-sequences`, `RULES-sessions` | `length` 2 to 100 |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
 mod arithmetic;
@@ -34,6 +34,7 @@ mod reversed;
 mod rewrites;
 mod run;
 mod sequences;
+mod sessions;
 mod sums;
 mod views;
 
@@ -53,6 +54,7 @@ use operands::Operands;
 use patterns::Patterns;
 use rewrites::Family;
 use sequences::Sequences;
+use sessions::Sessions;
 use std::collections::BTreeMap;
 use views::Views;
 
@@ -84,6 +86,7 @@ enum Checked {
     Rewrites(&'static Family),
     Operands(Operands),
     Sequences(Sequences),
+    Sessions(Sessions),
     Relation { relation: &'static RelationSweep, extent: Extent },
 }
 
@@ -94,7 +97,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     let patterns = patterns::NAMES.into_iter().chain(many::NAMES);
     let rewrites = rewrites::FAMILIES.iter().map(|family| family.name);
     let long = patterns.chain(long).chain(operands::NAMES);
-    let sequences = sequences::NAMES.into_iter().map(|(name, _)| name);
+    let sequences = sequences::NAMES.into_iter().chain(sessions::NAMES).map(|(name, _)| name);
     let values = lanes::names().chain(views::names()).chain(rewrites);
     long.chain(values).chain(sequences).chain(relations)
 }
@@ -129,6 +132,7 @@ impl Checked {
             Checked::Operands(operands) => Expansion::Cases(operands.cases(sweep, part)),
             Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep, part)),
             Checked::Sequences(sequences) => Expansion::Sequences(sequences.expand(sweep)),
+            Checked::Sessions(sessions) => Expansion::Sequences(sessions.expand(sweep)),
             Checked::Relation { relation, extent } => Expansion::Relation { relation, extent },
         }
     }
@@ -183,6 +187,7 @@ pub(crate) fn expand_part(
         | Checked::Rewrites(_)
         | Checked::Operands(_)
         | Checked::Sequences(_)
+        | Checked::Sessions(_)
         | Checked::Relation { .. }) => same,
     };
     Ok(checked.expand(sweep, part))
@@ -249,6 +254,12 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
         let sequences = Sequences::new(rules, length)?;
         let count = sequences.count();
         return Ok((Checked::Sequences(sequences), rules, count));
+    }
+    if let Some(rules) = sessions::rules_of(&sweep.sweep) {
+        let [length] = integers(&sweep.with, ["length"])?;
+        let sessions = Sessions::new(rules, length)?;
+        let count = sessions.count();
+        return Ok((Checked::Sessions(sessions), rules, count));
     }
     let Some(relation) = RelationSweep::named(&sweep.sweep) else {
         let others = names().filter(|name| lanes::named(name).is_none());

@@ -296,7 +296,7 @@ fn row(n: usize) -> i64 {
 }
 
 /// Every index of a shape in row-major order.
-fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
     (0..shape.iter().product()).map(move |mut place: usize| {
         let mut index = vec![0; shape.len()];
         for (step, &length) in index.iter_mut().zip(shape).rev() {

@@ -65,7 +65,8 @@ fn a_known_failure_passes_while_it_fails() {
     let cases = file("none-shapes.yaml");
     let tests = || Tests::new(Refuses(Capabilities::all())).cases(&cases).known(&known);
     let suite = Suite::from_paths(std::slice::from_ref(&cases)).unwrap();
-    let accepted = |case: &&Case| matches!(case.expectation, broadcheck_spec::Expectation::Result(_));
+    let accepted =
+        |case: &&broadcheck_spec::Case| matches!(case.expectation, broadcheck_spec::Expectation::Result(_));
     let (fails, passes) = (
         &suite.cases.iter().find(accepted).unwrap().id,
         &suite.cases.iter().find(|case| !accepted(case)).unwrap().id,

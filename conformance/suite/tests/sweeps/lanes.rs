@@ -1,21 +1,12 @@
 //! Faults that show only in whole vectors, in one lane, in the tail, for a repeated operand, or in views
 //! larger than a block: the sweeps about these catch each of them.
 
-use crate::shipped;
+use crate::{Faulty, shipped};
 use broadcheck::sweeps::run_sweep;
 use broadcheck_reference::{Reference, apply};
 use broadcheck_spec::{
-    Capabilities, Data, Function, Implementation, Node, Operand, Operation, Outcome, Request, Scalar, Tensor,
+    Data, Function, Implementation, Node, Operand, Operation, Outcome, Request, Scalar, Tensor,
 };
-
-/// The reference with a fault.
-struct Faulty {
-    inner: Reference,
-    /// What it computes instead of the request.
-    misread: fn(&Request) -> Option<Request>,
-    /// What it answers instead of an element.
-    miscomputed: fn(&Element<'_>) -> Option<Scalar>,
-}
 
 /// An element of an answer: what it was computed from, and where it is.
 struct Element<'a> {
@@ -59,49 +50,43 @@ fn is_nan(value: Scalar) -> bool {
     value.as_f64().is_some_and(f64::is_nan)
 }
 
-impl Implementation for Faulty {
-    fn name(&self) -> &str {
-        "faulty"
-    }
-    fn version(&self) -> &str {
-        "0"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        self.inner.capabilities()
-    }
-    fn run(&self, request: &Request) -> Outcome {
-        let mut outcome = self.inner.run((self.misread)(request).as_ref().unwrap_or(request));
-        if let Outcome::Success(success) = &mut outcome {
-            let (shape, values) = success.tensor.clone().into_parts();
-            let answer: Vec<Scalar> = values.iter().collect();
-            let columns = shape.lengths().last().copied().unwrap_or(1);
-            let read = |operand: &Operand, place: usize| {
-                let place = match operand.values().len() {
-                    1 => 0,
-                    length if length == answer.len() => place,
-                    _ => place / columns,
-                };
-                operand.values().get(place)
+/// The answer of the reference to what a fault computes instead of the request, with what it answers instead
+/// of an element.
+fn answer(
+    request: &Request,
+    misread: fn(&Request) -> Option<Request>,
+    miscomputed: fn(&Element<'_>) -> Option<Scalar>,
+) -> Outcome {
+    let mut outcome = Reference.run(misread(request).as_ref().unwrap_or(request));
+    if let Outcome::Success(success) = &mut outcome {
+        let (shape, values) = success.tensor.clone().into_parts();
+        let answer: Vec<Scalar> = values.iter().collect();
+        let columns = shape.lengths().last().copied().unwrap_or(1);
+        let read = |operand: &Operand, place: usize| {
+            let place = match operand.values().len() {
+                1 => 0,
+                length if length == answer.len() => place,
+                _ => place / columns,
             };
-            let expression = request.operation().expression();
-            let function = expression.and_then(|expression| match expression.nodes() {
-                [Node::Operand(_), .., Node::Call(call)] if expression.calls().count() == 1 => {
-                    Some(call.function())
-                }
-                _ => None,
-            });
-            let element = |(place, &right): (usize, &Scalar)| {
-                let arguments =
-                    request.operands().iter().filter_map(|operand| read(operand, place)).collect();
-                let length = answer.len();
-                let element = Element { request, function, arguments, place, length, answer: &answer };
-                (self.miscomputed)(&element).unwrap_or(right)
-            };
-            let wrong = answer.iter().enumerate().map(element);
-            success.tensor = Tensor::new(shape, Data::from_scalars(values.dtype(), wrong).unwrap()).unwrap();
-        }
-        outcome
+            operand.values().get(place)
+        };
+        let expression = request.operation().expression();
+        let function = expression.and_then(|expression| match expression.nodes() {
+            [Node::Operand(_), .., Node::Call(call)] if expression.calls().count() == 1 => {
+                Some(call.function())
+            }
+            _ => None,
+        });
+        let element = |(place, &right): (usize, &Scalar)| {
+            let arguments = request.operands().iter().filter_map(|operand| read(operand, place)).collect();
+            let length = answer.len();
+            let element = Element { request, function, arguments, place, length, answer: &answer };
+            miscomputed(&element).unwrap_or(right)
+        };
+        let wrong = answer.iter().enumerate().map(element);
+        success.tensor = Tensor::new(shape, Data::from_scalars(values.dtype(), wrong).unwrap()).unwrap();
     }
+    outcome
 }
 
 /// The number of cases of a shipped sweep that fail.
@@ -110,7 +95,7 @@ fn failed(
     misread: fn(&Request) -> Option<Request>,
     miscomputed: fn(&Element<'_>) -> Option<Scalar>,
 ) -> u64 {
-    let faulty = Faulty { inner: Reference::new(), misread, miscomputed };
+    let faulty = Faulty(|request: &Request| Some(answer(request, misread, miscomputed)));
     run_sweep(&faulty, shipped(id), None).failed
 }
 

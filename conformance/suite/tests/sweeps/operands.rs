@@ -1,33 +1,20 @@
 //! The sweeps of three and four operands: an implementation that overlooks an operand fails them.
 
-use crate::{SHIPPED, shipped};
+use crate::{Faulty, SHIPPED, shipped};
 use broadcheck::run::Status;
 use broadcheck::sweeps::run_sweep;
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, Implementation, Operand, Operation, Outcome, Request, Rules};
+use broadcheck_spec::{Implementation, Operand, Operation, Outcome, Request, Rules};
 
 /// What an implementation does to an operand before it looks at the request.
 type Fault = fn(&Request, usize, &Operand) -> Operand;
 
-struct Faulty(Fault);
-
-impl Implementation for Faulty {
-    fn name(&self) -> &'static str {
-        "faulty"
-    }
-    fn version(&self) -> &'static str {
-        "0"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        // It declares the convention that operands count although they are not used.
-        Reference.capabilities()
-    }
-    fn run(&self, request: &Request) -> Outcome {
-        let Operation::Elementwise { .. } = request.operation() else { return Reference.run(request) };
-        let (rules, operation, operands) = request.clone().into_parts();
-        let changed = operands.iter().enumerate().map(|(place, operand)| (self.0)(request, place, operand));
-        Reference.run(&Request::new(rules, operation, changed.collect()).unwrap())
-    }
+/// The answer to a request whose operands the fault has changed.
+fn changed(request: &Request, fault: Fault) -> Option<Outcome> {
+    let Operation::Elementwise { .. } = request.operation() else { return None };
+    let (rules, operation, operands) = request.clone().into_parts();
+    let changed = operands.iter().enumerate().map(|(place, operand)| fault(request, place, operand));
+    Some(Reference.run(&Request::new(rules, operation, changed.collect()).unwrap()))
 }
 
 fn is_used(request: &Request, place: usize) -> bool {
@@ -82,7 +69,7 @@ const FAULTS: &[(&str, &str, Fault)] = &[
 fn overlooked_operands_are_seen() {
     for &(fault, rules, change) in FAULTS {
         let sweep = shipped(&format!("{rules}/combinations/four"));
-        let report = run_sweep(&Faulty(change), sweep, None);
+        let report = run_sweep(&Faulty(|request: &Request| changed(request, change)), sweep, None);
         assert!(report.failed > 0, "{fault}: {}", report.judged.detail);
     }
 }

@@ -16,6 +16,7 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
         operations: both(&left.operations, &right.operations),
         strided: left.strided && right.strided,
         infer: left.infer && right.infer,
+        declared: left.declared && right.declared,
         unknown: both(&left.unknown, &right.unknown),
         without_infer: RuleSet::ALL
             .into_iter()

@@ -91,19 +91,24 @@ impl FuzzReport {
     /// The findings in groups, the group with the smallest request first. Shrunk findings come before the
     /// others.
     pub fn groups(&self) -> Vec<Group<'_>> {
-        let size = |found: &Found| (found.waits, cost_of(&found.shrunk.request), found.number);
-        let mut by_cause: BTreeMap<Cause, Vec<&Found>> = BTreeMap::new();
-        for found in &self.findings {
-            by_cause.entry(Cause::of(found)).or_default().push(found);
-        }
-        let mut groups: Vec<Group<'_>> = by_cause
-            .into_iter()
-            .map(|(cause, mut findings)| {
-                findings.sort_by_cached_key(|found| size(found));
-                Group { cause: cause.to_string(), findings }
-            })
-            .collect();
-        groups.sort_by_cached_key(|group| group.findings.first().map(|found| size(found)));
-        groups
+        groups(&self.findings)
     }
+}
+
+/// Groups findings, as [`FuzzReport::groups`] does.
+pub(super) fn groups(findings: &[Found]) -> Vec<Group<'_>> {
+    let size = |found: &Found| (found.waits, cost_of(&found.shrunk.request), found.number);
+    let mut by_cause: BTreeMap<Cause, Vec<&Found>> = BTreeMap::new();
+    for found in findings {
+        by_cause.entry(Cause::of(found)).or_default().push(found);
+    }
+    let mut groups: Vec<Group<'_>> = by_cause
+        .into_iter()
+        .map(|(cause, mut findings)| {
+            findings.sort_by_cached_key(|found| size(found));
+            Group { cause: cause.to_string(), findings }
+        })
+        .collect();
+    groups.sort_by_cached_key(|group| group.findings.first().map(|found| size(found)));
+    groups
 }

@@ -8,6 +8,7 @@
 mod asked;
 mod common;
 mod groups;
+mod index;
 mod ledger;
 mod position;
 mod report;
@@ -46,6 +47,10 @@ const NEIGHBOURS: usize = 3;
 
 /// How many requests a thread takes at a time if the implementations do not ask for batches.
 const CHUNK: u64 = 64;
+
+/// How many requests are sent at a time, if the implementations ask for batches, until some have been
+/// answered without a crash.
+const SHORTEST_SLICE: usize = 8;
 
 /// The settings of a run.
 pub struct Campaign<'a> {
@@ -215,8 +220,13 @@ impl Saving<'_> {
         let Some(store) = self.run.campaign.store else { return };
         self.last = Some(Instant::now());
         let elapsed = self.run.asking();
-        let text = store.text(self.run.campaign, &self.run.ledger.entries(), elapsed, finished);
-        self.error = text.and_then(|text| store.save(&text)).err();
+        let entries = self.run.ledger.entries();
+        let text = store.text(self.run.campaign, &entries, elapsed, finished);
+        let findings = entries.findings();
+        drop(entries);
+        let index = (!findings.is_empty()).then(|| index::text(self.run.campaign, &findings, finished));
+        let saved = text.and_then(|text| store.save(&text));
+        self.error = saved.and_then(|()| store.save_index(index)).err();
     }
 }
 
@@ -260,21 +270,26 @@ impl Run<'_> {
         // How long this thread has been shrinking.
         let mut shrinking = Duration::ZERO;
         self.shrink_waiting(&mut shrinking);
-        while !self.stopped() && !self.time_is_over(shrinking) {
+        loop {
+            let deadline = self.deadline(shrinking);
+            if self.stopped() || is_over(deadline) {
+                return;
+            }
             let taken = self.ledger.entries().positions.take(batch, end);
-            let Some(taken) = taken else { break };
+            let Some(taken) = taken else { return };
             let one_by_one = self.oracles.differential.batch() <= 1;
             let judge = if one_by_one { Run::judge_one_by_one } else { Run::judge_batch };
-            if let Some((tally, judged)) = judge(self, taken) {
+            if let Some((tally, judged)) = judge(self, taken, deadline) {
                 self.ledger.add_batch(tally, judged);
             }
             self.shrink_waiting(&mut shrinking);
         }
     }
 
-    fn time_is_over(&self, shrinking: Duration) -> bool {
-        let asking = self.spent + self.began.elapsed().saturating_sub(shrinking);
-        self.campaign.time.is_some_and(|time| asking >= time)
+    /// When a thread sends its last request, if it has been shrinking for this time.
+    fn deadline(&self, shrinking: Duration) -> Option<Instant> {
+        let left = self.campaign.time?.saturating_sub(self.spent);
+        self.began.checked_add(left)?.checked_add(shrinking)
     }
 
     /// Shrinks the disagreements that wait for it, as long as this thread has time for shrinking.
@@ -306,16 +321,16 @@ impl Run<'_> {
         }
     }
 
-    /// Judges requests, and returns what to count and which requests were judged.
+    /// Judges requests until a deadline, and returns what to count and which requests were judged.
     #[allow(clippy::unnecessary_wraps, reason = "the signature of judge_batch")]
-    fn judge_one_by_one(&self, range: Range<u64>) -> Option<(Tally, Range<u64>)> {
+    fn judge_one_by_one(&self, range: Range<u64>, deadline: Option<Instant>) -> Option<(Tally, Range<u64>)> {
         let mut tally = Tally::default();
         for number in range.clone() {
             let request = self.drawn(number);
             let oracles = &self.oracles;
             self.count(Asked::itself(number), &request, oracles.differential.judge(&request), &mut tally);
-            self.judge_neighbours(number, &request, &mut tally);
-            if number % REPEAT_EVERY == 0 {
+            self.judge_neighbours(number, &request, deadline, &mut tally);
+            if number % REPEAT_EVERY == 0 && !is_over(deadline) {
                 for (side, oracle) in oracles.again.iter().enumerate() {
                     self.count_again(
                         Asked::again(number, side),
@@ -326,40 +341,67 @@ impl Run<'_> {
                 }
             }
             self.note(&request);
-            if self.stopped() {
+            if self.stopped() || is_over(deadline) {
                 return Some((tally, range.start..number + 1));
             }
         }
         Some((tally, range))
     }
 
-    /// Judges requests together. If the run is interrupted meanwhile, some were not answered: none of them
-    /// counts.
-    fn judge_batch(&self, range: Range<u64>) -> Option<(Tally, Range<u64>)> {
+    /// Judges requests together until a deadline. After it, the requests that are answered count, without
+    /// their neighbours and repetitions. If the run is interrupted meanwhile, none counts.
+    fn judge_batch(&self, range: Range<u64>, deadline: Option<Instant>) -> Option<(Tally, Range<u64>)> {
         let mut tally = Tally::default();
-        let requests: Vec<(u64, Request)> =
+        let mut requests: Vec<(u64, Request)> =
             range.clone().map(|number| (number, self.drawn(number))).collect();
-        let all: Vec<&Request> = requests.iter().map(|(_, request)| request).collect();
-        for ((number, request), judgement) in requests.iter().zip(self.oracles.differential.judge_many(&all))
-        {
-            self.count(Asked::itself(*number), request, judgement, &mut tally);
-        }
+        let judged = self.judge_slices(&requests, deadline, &mut tally);
+        requests.truncate(judged);
         for (number, request) in &requests {
-            self.judge_neighbours(*number, request, &mut tally);
+            self.judge_neighbours(*number, request, deadline, &mut tally);
         }
         let some: Vec<&(u64, Request)> =
             requests.iter().filter(|(number, _)| number % REPEAT_EVERY == 0).collect();
         let asked: Vec<&Request> = some.iter().map(|(_, request)| request).collect();
         for (side, oracle) in self.oracles.again.iter().enumerate() {
-            for ((number, request), judgement) in some.iter().zip(oracle.judge_many(&asked)) {
+            for ((number, request), judgement) in some.iter().zip(oracle.judge_until(&asked, deadline)) {
                 self.count_again(Asked::again(*number, side), request, judgement, &mut tally);
             }
         }
         if self.stopped() {
             return None;
         }
-        all.iter().for_each(|request| self.note(request));
-        Some((tally, range))
+        requests.iter().for_each(|(_, request)| self.note(request));
+        Some((tally, range.start..range.start + judged as u64))
+    }
+
+    /// Judges a batch in slices, and returns how many of its requests were judged before the deadline.
+    ///
+    /// A slice after one that ended a process is short, so that disagreements are on disk soon also if each
+    /// of them takes a new process. Slices depend on answers and not on time: a crash is described by what
+    /// was answered before it, which must not differ between runs.
+    fn judge_slices(
+        &self,
+        requests: &[(u64, Request)],
+        deadline: Option<Instant>,
+        tally: &mut Tally,
+    ) -> usize {
+        let (mut done, mut size) = (0, SHORTEST_SLICE);
+        while done < requests.len() && !self.stopped() {
+            let slice = &requests[done..requests.len().min(done + size)];
+            let asked: Vec<&Request> = slice.iter().map(|(_, request)| request).collect();
+            let judged = self.oracles.differential.judge_until(&asked, deadline);
+            let (count, mut broke) = (judged.len(), false);
+            for ((number, request), judgement) in slice.iter().zip(judged) {
+                broke |= judgement.is_breakage();
+                self.count(Asked::itself(*number), request, judgement, tally);
+            }
+            done += count;
+            if count < slice.len() {
+                break;
+            }
+            size = if broke { SHORTEST_SLICE } else { size * 2 };
+        }
+        done
     }
 
     fn drawn(&self, number: u64) -> Request {
@@ -385,14 +427,14 @@ impl Run<'_> {
     }
 
     /// Asks a request and its neighbours in turn, if it is the request's turn.
-    fn judge_neighbours(&self, number: u64, request: &Request, tally: &mut Tally) {
-        if !number.is_multiple_of(NEIGHBOURS_EVERY) {
+    fn judge_neighbours(&self, number: u64, request: &Request, deadline: Option<Instant>, tally: &mut Tally) {
+        if !number.is_multiple_of(NEIGHBOURS_EVERY) || is_over(deadline) {
             return;
         }
         let around = around(request);
         let asked: Vec<&Request> = around.iter().collect();
-        let judged = self.oracles.differential.judge_many(&asked);
-        tally.counts.neighbours += around.len() as u64 / 2;
+        let judged = self.oracles.differential.judge_until(&asked, deadline);
+        tally.counts.neighbours += judged.len() as u64 / 2;
         for (place, judgement) in judged.into_iter().enumerate() {
             if let Some(found) = judgement.disagreement() {
                 self.ledger.add(Asked::around(number, place), asked[place], found, tally);
@@ -415,4 +457,9 @@ impl Run<'_> {
             statistics.add(request, &outcome);
         }
     }
+}
+
+/// Whether the time is over.
+fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }

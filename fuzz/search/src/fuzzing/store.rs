@@ -1,6 +1,7 @@
 //! The directory of a run: the cases it found, and the state from which it can be continued.
 
 use super::Campaign;
+use super::index::{self, MARK};
 use super::ledger::Entries;
 use super::state::{MAX_BYTES, State};
 use crate::shrink::digest;
@@ -24,6 +25,8 @@ pub struct Store {
     arguments: Vec<String>,
     /// The digest of the state file as this run wrote or read it; `None` if there is none yet.
     last: Mutex<Option<u64>>,
+    /// The list of findings that this run wrote last.
+    index: Mutex<Option<String>>,
     pace: Duration,
 }
 
@@ -57,7 +60,13 @@ impl Store {
         } else {
             None
         };
-        Ok(Store { directory: directory.to_owned(), arguments, last: Mutex::new(last), pace: PACE })
+        Ok(Store {
+            directory: directory.to_owned(),
+            arguments,
+            last: Mutex::new(last),
+            index: Mutex::default(),
+            pace: PACE,
+        })
     }
 
     pub(super) fn directory(&self) -> &Path {
@@ -98,6 +107,28 @@ impl Store {
             }
         }
         *last = Some(digest(text.as_bytes()));
+        Ok(())
+    }
+
+    /// Writes the list of findings, if there are any and it has changed. Only such a list is replaced.
+    pub(super) fn save_index(&self, text: Option<String>) -> Result<(), String> {
+        let path = self.directory.join(index::NAME);
+        let said = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let mut last = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        if text.is_none() || text == *last {
+            return Ok(());
+        }
+        let new = text.as_deref().unwrap_or_default().as_bytes();
+        match files::create(&path, new) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                if !is_index(&path).map_err(|error| said(&error))? {
+                    return Err(said(&"found another file, expected none or the findings of a run"));
+                }
+                files::replace(&path, new).map_err(|error| said(&error))?;
+            }
+            created => created.map_err(|error| said(&error))?,
+        }
+        *last = text;
         Ok(())
     }
 
@@ -153,7 +184,7 @@ impl Earlier {
     /// The directory, to be used by the run that continues this one.
     pub fn store(&self, arguments: Vec<String>) -> Store {
         let last = Mutex::new(Some(self.digest));
-        Store { directory: self.directory.clone(), arguments, last, pace: PACE }
+        Store { directory: self.directory.clone(), arguments, last, index: Mutex::default(), pace: PACE }
     }
 
     pub(super) fn entries(&self, campaign: &Campaign<'_>) -> Result<Entries, String> {
@@ -161,6 +192,17 @@ impl Earlier {
             .entries(campaign, &self.directory)
             .map_err(|error| format!("{}: {error}", self.path().display()))
     }
+}
+
+/// Whether a file is the list of findings of a run. Nothing but a regular file is opened.
+fn is_index(path: &Path) -> std::io::Result<bool> {
+    let found = fs::symlink_metadata(path)?;
+    if !found.is_file() || found.len() > index::MAX_BYTES {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    fs::File::open(path)?.take(MARK.len() as u64).read_to_end(&mut start)?;
+    Ok(start == MARK.as_bytes())
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -8,6 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
+/// A temporary directory, in memory where there is such a file system: a run syncs its files to the
+/// disk.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// The reference with three defects. While it answers, it copies a directory, sets a flag or sleeps.
 #[derive(Default)]
 struct Faulty<'a> {
@@ -124,7 +130,7 @@ fn fast_store(directory: &Path) -> Store {
 /// A copy of the directory at any moment is what a kill would have left.
 #[test]
 fn a_run_that_was_cut_off_finds_the_same() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scratch();
     let directory = |name: &str| {
         let path = root.path().join(name);
         fs::create_dir_all(&path).unwrap();
@@ -163,7 +169,7 @@ fn a_run_that_was_cut_off_finds_the_same() {
 
 #[test]
 fn an_interrupted_run_says_that_nothing_was_repeated() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let store = fast_store(directory.path());
     let stop = AtomicBool::new(false);
     let faulty = Faulty { stops: Some((40, &stop)), ..Faulty::default() };
@@ -185,7 +191,7 @@ fn an_interrupted_run_says_that_nothing_was_repeated() {
 
 #[test]
 fn an_edited_file_stays() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let store = fast_store(directory.path());
     let faulty = Faulty::default();
     let unshrunk = Campaign { shrink_time: Some(Duration::ZERO), ..campaign(&faulty, Some(&store)) };
@@ -216,7 +222,6 @@ fn shrinking_has_a_limit() {
     let began = Instant::now();
     let report = run(&Campaign { requests: None, time, shrink_time, ..campaign(&faulty, None) });
     assert!(report.complete && report.waiting > 0 && report.counts.requests > 20, "{:?}", report.counts);
-    // A batch of requests is not cut short.
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
@@ -239,6 +244,96 @@ fn findings_of_one_cause_are_a_group() {
     assert!(elements(&groups[0].findings[0]) <= 2, "the smallest is on top");
 }
 
+#[test]
+fn the_list_of_findings_names_the_file_to_read_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("findings.txt");
+    let faulty = Faulty::default();
+    let store = fast_store(directory.path());
+    let unshrunk = Campaign { shrink_time: Some(Duration::ZERO), ..campaign(&faulty, Some(&store)) };
+    run(&unshrunk);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("Findings of `broadcheck fuzz`: faulty 1 against reference "), "{text}");
+    assert!(text.contains(", not shrunk yet"), "{text}");
+    // Continued: what is shrunk meanwhile has other files.
+    let earlier = Earlier::load(directory.path()).unwrap();
+    let store = earlier.store(Vec::new());
+    let report = run(&Campaign { earlier: Some(&earlier), ..campaign(&faulty, Some(&store)) });
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("not shrunk yet") && text.contains("\nThe run has finished.\n"), "{text}");
+    let name = |found: &Found| found.file.as_ref()?.path().file_name()?.to_str().map(str::to_owned);
+    let groups = report.groups();
+    let first = groups.iter().flat_map(|group| &group.findings).find_map(|found| name(found)).unwrap();
+    assert!(text.contains(&format!("\nRead first: {first}\n")), "{text}");
+    for (place, group) in groups.iter().enumerate() {
+        let head = format!("\n{}. {}: {} hits\n", place + 1, group.cause, group.hits());
+        assert!(text.contains(&head), "{head}: {text}");
+    }
+    assert!(cases(directory.path()).keys().all(|name| text.contains(name)), "{text}");
+    // A file of another program is left as it is.
+    fs::write(&path, "mine").unwrap();
+    let store = fast_store(directory.path());
+    let report = run(&campaign(&faulty, Some(&store)));
+    let error = report.unsaved.unwrap();
+    assert!(
+        error.ends_with("findings.txt: found another file, expected none or the findings of a run"),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+}
+
+/// Answers in batches, slowly, and fails each time.
+struct Slow(Faulty<'static>);
+
+impl Implementation for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+    fn version(&self) -> &'static str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        Reference.capabilities()
+    }
+    fn run(&self, _: &Request) -> Outcome {
+        self.0.asked.fetch_add(1, Ordering::Relaxed);
+        thread::sleep(self.0.sleeps);
+        Outcome::errored(ErrorKind::Crashed, "on purpose")
+    }
+    fn batch(&self) -> usize {
+        256
+    }
+    fn run_many_until(&self, requests: &[&Request], deadline: Instant) -> Vec<Outcome> {
+        let run = |request: &&Request| match Instant::now() < deadline {
+            true => self.run(request),
+            false => Outcome::errored(ErrorKind::Interrupted, "the time is over"),
+        };
+        requests.iter().map(run).collect()
+    }
+}
+
+/// The requests that were answered in time count, and the others are asked when the run is continued.
+#[test]
+fn a_batch_is_cut_short_when_the_time_is_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = fast_store(directory.path());
+    let slow = Slow(Faulty { sleeps: Duration::from_millis(20), ..Faulty::default() });
+    let time = Some(Duration::from_millis(300));
+    let began = Instant::now();
+    let limits =
+        Campaign { requests: Some(40), time, shrink_time: Some(Duration::ZERO), ..campaign(&slow, None) };
+    let report = run(&Campaign { store: Some(&store), ..limits });
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    let Counts { requests, vacuous, disagreeing, .. } = report.counts;
+    assert!(requests > 0 && requests < 20 && requests == vacuous + disagreeing, "{:?}", report.counts);
+    let earlier = Earlier::load(directory.path()).unwrap();
+    let (store, fast) = (earlier.store(Vec::new()), Slow(Faulty::default()));
+    let rest =
+        Campaign { time: None, requests: Some(40), earlier: Some(&earlier), ..campaign(&fast, Some(&store)) };
+    let report = run(&Campaign { shrink_time: Some(Duration::ZERO), ..rest });
+    assert_eq!(report.counts.requests, 40);
+}
+
 /// A state file of a short run, as text.
 fn state(directory: &Path) -> String {
     let store = fast_store(directory);
@@ -258,7 +353,7 @@ fn resumed(directory: &Path, text: &str) -> Result<FuzzReport, String> {
 
 #[test]
 fn a_wrong_state_is_an_error() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let path = directory.path();
     let text = state(path);
     assert!(resumed(path, &text).is_ok());
@@ -301,7 +396,7 @@ fn a_wrong_state_is_an_error() {
 /// A damaged state is an error or a state; it never panics.
 #[test]
 fn a_damaged_state_does_not_panic() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let text = state(directory.path()).into_bytes();
     for number in 0..300_usize {
         let mut damaged = text.clone();

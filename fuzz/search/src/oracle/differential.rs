@@ -5,12 +5,13 @@
 use super::conventions::{excused, not_followed};
 use super::signature::{Breakage, Kind, Side, Signature};
 use super::{Answer, Disagreement, Judgement, Oracle};
-use broadcheck::run::{run_caught, run_together};
+use broadcheck::run::{run_caught, run_together_until};
 use broadcheck_judge::compare::{
     Difference, DifferenceKind, Latitude, Verdict, compare_outcomes, expectation_of,
 };
 use broadcheck_judge::limits::{answer_elements, covers, covers_request};
-use broadcheck_spec::{Convention, DType, Implementation, Operand, Outcome, Refusal, Request};
+use broadcheck_spec::{Convention, DType, ErrorKind, Implementation, Operand, Outcome, Refusal, Request};
+use std::time::Instant;
 
 /// Two implementations give the same outcome, for every operation.
 ///
@@ -159,20 +160,34 @@ impl Oracle for Differential<'_> {
     }
 
     fn judge_many(&self, requests: &[&Request]) -> Vec<Judgement> {
+        self.judge_until(requests, None)
+    }
+}
+
+impl Differential<'_> {
+    /// Judges several requests together until a deadline, if there is one. If the time is over before all are
+    /// answered, returns the judgements of the first ones only.
+    pub(crate) fn judge_until(&self, requests: &[&Request], deadline: Option<Instant>) -> Vec<Judgement> {
         let beyond: Vec<Option<String>> = requests.iter().map(|request| self.beyond(request)).collect();
         let asked: Vec<&Request> =
             requests.iter().zip(&beyond).filter(|(_, beyond)| beyond.is_none()).map(|(r, _)| *r).collect();
-        let mut left = run_together(self.left, &asked).into_iter();
-        let mut right = run_together(self.right, &asked).into_iter();
+        let mut left = run_together_until(self.left, &asked, deadline).into_iter();
+        let mut right = run_together_until(self.right, &asked, deadline).into_iter();
         let mut judge = |request: &Request| match (left.next(), right.next()) {
-            (Some(left), Some(right)) => self.compare(request, &left, &right),
-            _ => Judgement::Vacuous("the request was not answered".into()),
+            (Some(left), Some(right)) if deadline.is_some() && (cut_off(&left) || cut_off(&right)) => None,
+            (Some(left), Some(right)) => Some(self.compare(request, &left, &right)),
+            _ => Some(Judgement::Vacuous("the request was not answered".into())),
         };
         let judged = |(&request, beyond): (&&Request, Option<String>)| {
-            beyond.map_or_else(|| judge(request), Judgement::Vacuous)
+            beyond.map_or_else(|| judge(request), |reason| Some(Judgement::Vacuous(reason)))
         };
-        requests.iter().zip(beyond).map(judged).collect()
+        requests.iter().zip(beyond).map_while(judged).collect()
     }
+}
+
+/// Whether a request was not answered because the time was over, or the user interrupted the run.
+pub(super) fn cut_off(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Errored { kind: ErrorKind::Interrupted, .. })
 }
 
 /// How an implementation failed to answer, with its message.

@@ -53,6 +53,11 @@ pub enum Judgement {
 }
 
 impl Judgement {
+    /// Whether a side crashed, hung, or gave no valid answer.
+    pub(crate) fn is_breakage(&self) -> bool {
+        matches!(self, Judgement::Disagreement(found) if matches!(found.signature.kind, Kind::Broke(..)))
+    }
+
     /// The disagreement, if it is one.
     pub fn disagreement(self) -> Option<Disagreement> {
         match self {

@@ -1,11 +1,13 @@
 //! Sends an implementation the same request twice. An answer that depends on thread scheduling, uninitialised
 //! memory or earlier requests will differ between the runs.
 
+use super::differential::cut_off;
 use super::signature::{Kind, Signature};
 use super::{Answer, Disagreement, Judgement, Oracle};
-use broadcheck::run::{run_caught, run_together};
+use broadcheck::run::{run_caught, run_together_until};
 use broadcheck_judge::compare::same_outcome;
 use broadcheck_spec::{ErrorKind, Implementation, Outcome, Request};
+use std::time::Instant;
 
 /// The same request gives the same outcome twice, to the bit.
 pub(crate) struct Repeated<'a> {
@@ -64,10 +66,21 @@ impl Oracle for Repeated<'_> {
         if self.implementation.batch() <= 1 {
             return requests.iter().map(|request| self.judge(request)).collect();
         }
-        let first = run_together(self.implementation, requests);
-        let second = run_together(self.implementation, requests);
-        let outcomes = first.into_iter().zip(second);
-        requests.iter().zip(outcomes).map(|(request, (one, two))| self.compare(request, one, two)).collect()
+        self.judge_until(requests, None)
+    }
+}
+
+impl Repeated<'_> {
+    /// Judges several requests together until a deadline, if there is one. If the time is over before all are
+    /// answered, returns the judgements of the first ones only.
+    pub(crate) fn judge_until(&self, requests: &[&Request], deadline: Option<Instant>) -> Vec<Judgement> {
+        let first = run_together_until(self.implementation, requests, deadline);
+        let second = run_together_until(self.implementation, requests, deadline);
+        let judge = |(request, (one, two)): (&&Request, (Outcome, Outcome))| {
+            let over = deadline.is_some() && (cut_off(&one) || cut_off(&two));
+            (!over).then(|| self.compare(request, one, two))
+        };
+        requests.iter().zip(first.into_iter().zip(second)).map_while(judge).collect()
     }
 }
 

@@ -57,7 +57,8 @@ fn agreeing_requests_are_counted_and_nothing_is_found() {
 fn a_fault_is_found_and_one_defect_is_few_findings() {
     let fault = crate::faulty::FAULTS.iter().find(|fault| fault.name == "pdpd ignores axis").unwrap();
     let (reference, faulty) = (Reference::new(), crate::faulty::Faulty::new(fault));
-    let report = run(&campaign(&reference, &faulty, &GO_ON));
+    let campaign = Campaign { requests: Some(1_000), ..campaign(&reference, &faulty, &GO_ON) };
+    let report = run(&campaign);
     assert!(report.counts.disagreeing > 10 && !report.findings.is_empty());
     assert!(report.findings.len() as u64 <= report.counts.disagreeing / 2, "{}", report.findings.len());
     for found in &report.findings {
@@ -65,7 +66,7 @@ fn a_fault_is_found_and_one_defect_is_few_findings() {
         assert!(found.shrunk.reproduced());
     }
     // The results are the same for the same seed.
-    let again = run(&campaign(&reference, &faulty, &GO_ON));
+    let again = run(&campaign);
     let signatures = |report: &FuzzReport| -> Vec<(String, u64, u64)> {
         let one = |found: &broadcheck_search::fuzzing::Found| {
             (found.shrunk.disagreement.signature.to_string(), found.number, found.hits)
@@ -111,8 +112,8 @@ fn an_answer_that_depends_on_the_request_before_it_is_found() {
     let reference = Reference::new();
     for all in [false, true] {
         let caching = Caching { all, kept: Mutex::default() };
-        let report = run(&campaign(&reference, &caching, &GO_ON));
-        assert!(report.counts.neighbours > 100, "{:?}", report.counts);
+        let report = run(&Campaign { requests: Some(1_200), ..campaign(&reference, &caching, &GO_ON) });
+        assert!(report.counts.neighbours > 60, "{:?}", report.counts);
         let condition = "This happens only right after another request:";
         let depends = |found: &&Found| found.shrunk.disagreement.detail.contains(condition);
         let found = report.findings.iter().find(depends);

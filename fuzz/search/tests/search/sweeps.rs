@@ -82,6 +82,22 @@ fn every_family_is_shipped_and_valid() {
     }
 }
 
+/// One of these in turn in a sample; otherwise all of them.
+fn in_turn<T>(sample: bool, turn: usize, all: &[T]) -> &[T] {
+    let place = turn % all.len();
+    if sample { &all[place..=place] } else { all }
+}
+
+#[test]
+#[ignore = "takes seconds: .ci/run runs it"]
+fn every_sweep_has_the_same_properties() {
+    assert_long_sweeps_fail(1);
+    assert_sampled(1);
+    assert_skipped_one_by_one(false);
+    assert_same_in_batches(false);
+    assert_reported(false);
+}
+
 /// The reference with other capabilities, or with one element of every long result corrupted.
 struct Changed {
     inner: Reference,
@@ -122,9 +138,14 @@ impl Implementation for Changed {
 
 #[test]
 fn long_sweeps_fail_if_one_distant_element_is_wrong() {
+    assert_long_sweeps_fail(2);
+}
+
+/// Expects that one long sweep in this many fails.
+fn assert_long_sweeps_fail(one_in: usize) {
     // Only the shorter ones: the longer ones are made in the same way and take seconds.
     let is_long = |sweep: &&Sweep| sweep.sweep.contains("-long") && sweep.with["to"] < 2000;
-    for sweep in SHIPPED.iter().filter(is_long) {
+    for sweep in SHIPPED.iter().filter(is_long).step_by(one_in) {
         let place = usize::try_from(sweep.with["from"]).unwrap().max(2) - 1;
         let report = run_sweep(&Changed { spoilt: Some(place), ..Changed::new() }, sweep, None);
         assert_eq!(report.judged.status, Status::Failed, "{}", sweep.id);
@@ -159,9 +180,14 @@ fn patterns_expand_to_separate_cases() {
 
 #[test]
 fn a_sample_covers_the_whole_sweep_and_is_reported_as_one() {
+    assert_sampled(9);
+}
+
+/// Samples one sweep in this many.
+fn assert_sampled(one_in: usize) {
     let reference = Reference::new();
     let short = SHIPPED.iter().filter(|sweep| sweep.with.get("to").is_none_or(|&to| to < 2000));
-    for sweep in short.step_by(5) {
+    for sweep in short.step_by(one_in) {
         let report = run_sample(&reference, sweep, None, 400);
         assert_eq!(report.judged.status, Status::Passed, "{}: {}", sweep.id, report.judged.detail);
         let asked = report.passed + report.vacuous;
@@ -235,6 +261,12 @@ impl Implementation for Limited<'_> {
 
 #[test]
 fn requests_outside_the_capabilities_are_skipped_one_by_one() {
+    assert_skipped_one_by_one(true);
+}
+
+/// Runs each small sweep with each restriction, in batches and one by one; in a sample, a third of the sweeps
+/// with each, in turn.
+fn assert_skipped_one_by_one(sample: bool) {
     let all = Capabilities::all();
     let reference = Reference::new();
     let small = small_sweeps();
@@ -266,21 +298,28 @@ fn requests_outside_the_capabilities_are_skipped_one_by_one() {
         let limited = Limited { inner: &reference, capabilities, lazy: false };
         let batching = Batching::new(&limited, 16);
         let each = [&limited as &dyn Implementation, &batching];
-        for (place, sweep) in small.iter().enumerate() {
-            // In batches or not, in turn: `batches_give_the_same_report` compares the two.
-            let report = run_sweep(each[(turn + place) % 2], sweep, None);
-            let detail = &report.judged.detail;
-            assert!(!report.judged.status.is_failure(), "{name}, {}: {detail}", sweep.sweep);
-            assert_eq!(report.passed + report.skipped + report.vacuous, report.cases, "{}", sweep.sweep);
-            assert_eq!(report.reasons.values().sum::<u64>(), report.skipped);
-            if report.passed == 0 {
-                assert_eq!(report.judged.status, Status::Skipped, "{name}, {}: {detail}", sweep.sweep);
+        let one_in = if sample { 3 } else { 1 };
+        for (place, sweep) in small.iter().enumerate().skip(turn % one_in).step_by(one_in) {
+            for &implementation in in_turn(sample, turn + place, &each) {
+                let report = run_sweep(implementation, sweep, None);
+                let detail = &report.judged.detail;
+                assert!(!report.judged.status.is_failure(), "{name}, {}: {detail}", sweep.sweep);
+                assert_eq!(report.passed + report.skipped + report.vacuous, report.cases, "{}", sweep.sweep);
+                assert_eq!(report.reasons.values().sum::<u64>(), report.skipped);
+                if report.passed == 0 {
+                    assert_eq!(report.judged.status, Status::Skipped, "{name}, {}: {detail}", sweep.sweep);
+                }
             }
         }
     }
+}
+
+#[test]
+fn a_skipped_request_has_its_reason() {
+    let reference = Reference::new();
     let equal = Limited {
         inner: &reference,
-        capabilities: Capabilities { equal_ranks: true, ..all.clone() },
+        capabilities: Capabilities { equal_ranks: true, ..Capabilities::all() },
         lazy: false,
     };
     let named = |name: &str| small_sweeps().into_iter().find(|sweep| sweep.sweep == name).unwrap();
@@ -373,6 +412,12 @@ fn small_sweeps() -> Vec<Sweep> {
 
 #[test]
 fn batches_give_the_same_report() {
+    assert_same_in_batches(true);
+}
+
+/// Runs each small sweep on the reference and on each planted fault; in a sample, on some of the faults a
+/// third of the sweeps.
+fn assert_same_in_batches(sample: bool) {
     let same = |inner: &dyn Implementation, together: &Batching<'_>, sweep: &Sweep| {
         let (one, other) = (run_sweep(inner, sweep, None), run_sweep(together, sweep, None));
         let counts = |report: &SweepReport| {
@@ -384,7 +429,7 @@ fn batches_give_the_same_report() {
         assert_eq!(one.judged.detail, other.judged.detail);
     };
     let reference = Reference::new();
-    for sweep in small_sweeps() {
+    for (place, sweep) in small_sweeps().into_iter().enumerate() {
         let together = Batching::new(&reference, 16);
         same(&reference, &together, &sweep);
         let calls = together.calls.into_inner().unwrap();
@@ -394,15 +439,19 @@ fn batches_give_the_same_report() {
         let requests = alone + calls.iter().sum::<usize>();
         let asked = alone + calls.len();
         assert!(asked * 4 < requests, "{}: {requests} in {asked} calls", sweep.sweep);
+        if sample && place % 3 > 0 {
+            continue;
+        }
         // A panic in a batch is not a failure of each of its requests.
         let panics = Batching { panics: true, ..Batching::new(&reference, 16) };
         same(&reference, &panics, &sweep);
         assert_eq!(panics.alone.into_inner(), requests, "{}", sweep.sweep);
     }
     let small = small_sweeps();
-    for (turn, fault) in FAULTS.iter().step_by(3).enumerate() {
+    let (faults, sweeps) = if sample { (6, 3) } else { (1, 1) };
+    for (turn, fault) in FAULTS.iter().step_by(faults).enumerate() {
         let faulty = Faulty::new(fault);
-        for sweep in small.iter().skip(turn % 2).step_by(2) {
+        for sweep in small.iter().skip(turn % sweeps).step_by(sweeps) {
             same(&faulty, &Batching::new(&faulty, 7), sweep);
         }
     }
@@ -410,13 +459,22 @@ fn batches_give_the_same_report() {
 
 #[test]
 fn every_sweep_reports_any_answer() {
+    assert_reported(true);
+}
+
+/// Runs each small sweep on altered answers, in batches and one by one; in a sample, half of the sweeps on
+/// each, in turn.
+fn assert_reported(sample: bool) {
     let altered = [Altered::scalar_for_empty(), Altered::at_random(1, 0), Altered::at_random(5, 1)];
     for (turn, altered) in altered.iter().enumerate() {
         let batching = Batching::new(altered, 16);
         let each = [altered as &dyn Implementation, &batching];
-        for (place, sweep) in small_sweeps().iter().enumerate() {
-            let report = run_sweep(each[(turn + place) % 2], sweep, None);
-            assert_eq!(report.passed + report.failed + report.vacuous, report.cases, "{}", sweep.sweep);
+        let one_in = if sample { 2 } else { 1 };
+        for (place, sweep) in small_sweeps().iter().enumerate().skip(turn % one_in).step_by(one_in) {
+            for &implementation in in_turn(sample, turn + place, &each) {
+                let report = run_sweep(implementation, sweep, None);
+                assert_eq!(report.passed + report.failed + report.vacuous, report.cases, "{}", sweep.sweep);
+            }
         }
     }
 }

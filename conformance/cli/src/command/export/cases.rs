@@ -300,6 +300,9 @@ impl Chosen {
             }
             return Ok(());
         }
+        if !chooser.may_have_case_of(&sweep) {
+            return Ok(());
+        }
         let every = Capabilities::all();
         let capabilities = capabilities.unwrap_or(&every);
         let expansion = expand_for(&sweep, capabilities).map_err(|error| format!("{}: {error}", sweep.id))?;

@@ -338,6 +338,11 @@ impl<'a> Chooser<'a> {
         named && self.has_rules(case.request.rules().set()) && self.leaves_out_whatever_its_id(case).is_none()
     }
 
+    /// Whether a sweep may have such a case.
+    pub(super) fn may_have_case_of(&self, sweep: &Sweep) -> bool {
+        rules_of(sweep).is_none_or(|rules| self.has_rules(rules))
+    }
+
     /// Whether a sweep is selected as a whole.
     pub(super) fn has_sweep(&self, sweep: &Sweep) -> bool {
         rules_of(sweep).is_none_or(|rules| self.has_rules(rules)) && self.filter.matches(&sweep.id)

@@ -260,6 +260,12 @@ fn remove_empty_directories(place: &Place, paths: &[String]) {
 mod tests {
     use super::*;
 
+    /// A temporary directory, in memory where there is such a file system: an export syncs its files
+    /// to the disk.
+    fn scratch() -> tempfile::TempDir {
+        tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+    }
+
     fn content(place: &Place) -> Vec<(String, String)> {
         let read = |path: String| {
             let content = place.read(&path).unwrap().unwrap();
@@ -288,7 +294,7 @@ mod tests {
         for killed in [false, true] {
             let mut stops = 0;
             loop {
-                let directory = tempfile::tempdir().unwrap();
+                let directory = scratch();
                 let place = Place::open(directory.path()).unwrap();
                 for (path, text) in &old {
                     write(&place, path, text.as_bytes()).unwrap();
@@ -326,7 +332,7 @@ mod tests {
 
     #[test]
     fn what_is_not_ours_in_the_staging_directory_stays() {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = scratch();
         let place = Place::open(directory.path()).unwrap();
         write(&place, &format!("{STAGING}/mine"), b"text").unwrap();
         assert!(recover(&place).unwrap_err().contains("did not write"));

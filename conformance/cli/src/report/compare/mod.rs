@@ -15,7 +15,7 @@ pub(crate) use render::{json, markdown, text};
 use super::read::{Recorded, RecordedCase, RecordedRun};
 use broadcheck::run::Status;
 use broadcheck_judge::text::plural;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The number of implementations that a message lists.
 const LISTED: usize = 20;
@@ -59,63 +59,61 @@ impl Change {
 
 /// The comparison of two reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Comparison {
+pub(crate) struct Comparison<'a> {
     /// The implementations of both reports, in the order of the new one.
-    pub(crate) runs: Vec<RunComparison>,
+    pub(crate) runs: Vec<RunComparison<'a>>,
     /// Names with versions that only the new report has.
     pub(crate) new_runs: Vec<String>,
     /// Names with versions that only the old report has.
     pub(crate) gone_runs: Vec<String>,
     /// The versions of broadcheck: old and new.
-    pub(crate) suites: [String; 2],
+    pub(crate) suites: [&'a str; 2],
     /// Whether the old and the new run were interrupted: cases missing from them were not judged.
     pub(crate) interrupted: [bool; 2],
 }
 
 /// An implementation that both reports have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunComparison {
+pub(crate) struct RunComparison<'a> {
     /// Its name.
-    pub(crate) name: String,
+    pub(crate) name: &'a str,
     /// Its versions: old and new.
-    pub(crate) versions: [String; 2],
+    pub(crate) versions: [&'a str; 2],
     /// The cases that differ, by change, then in the order of the reports.
-    pub(crate) changes: Vec<CaseChange>,
+    pub(crate) changes: Vec<CaseChange<'a>>,
     /// The number of cases that are the same.
     pub(crate) same: usize,
 }
 
 /// A case that differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CaseChange {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CaseChange<'a> {
     /// The kind of change.
     pub(crate) change: Change,
-    /// Its id.
-    pub(crate) id: String,
-    /// What must hold.
-    pub(crate) title: String,
-    /// How it ended in the old report, and why.
-    pub(crate) old: Option<(Status, String)>,
-    /// How it ended in the new report, and why.
-    pub(crate) new: Option<(Status, String)>,
+    /// The case in the report that has its current id and title: the new one, unless it is gone.
+    pub(crate) case: &'a RecordedCase,
+    /// The case in the old report.
+    pub(crate) old: Option<&'a RecordedCase>,
+    /// The case in the new report.
+    pub(crate) new: Option<&'a RecordedCase>,
 }
 
-impl Comparison {
+impl<'a> Comparison<'a> {
     /// Compares two reports.
     ///
     /// # Errors
     /// No implementation is in both reports, or a report contains a name twice.
-    pub(crate) fn of(old: &Recorded, new: &Recorded) -> Result<Comparison, String> {
+    pub(crate) fn of(old: &'a Recorded, new: &'a Recorded) -> Result<Comparison<'a>, String> {
         let (before, after) = (by_name("OLD", old)?, by_name("NEW", new)?);
         let mut runs = Vec::new();
         let mut new_runs = Vec::new();
         for run in &new.implementations {
-            match before.get(run.name.as_str()) {
+            match before.get(&*run.name) {
                 Some(old) => runs.push(RunComparison::of(old, run)),
                 None => new_runs.push(title(run)),
             }
         }
-        let gone = old.implementations.iter().filter(|run| !after.contains_key(run.name.as_str()));
+        let gone = old.implementations.iter().filter(|run| !after.contains_key(&*run.name));
         let gone_runs: Vec<String> = gone.map(title).collect();
         if runs.is_empty() {
             return Err(format!(
@@ -124,7 +122,7 @@ impl Comparison {
                 some(&new_runs)
             ));
         }
-        let suites = [old, new].map(|report| report.suite.version.clone());
+        let suites = [old, new].map(|report| &*report.suite.version);
         let interrupted = [old.interrupted, new.interrupted];
         Ok(Comparison { runs, new_runs, gone_runs, suites, interrupted })
     }
@@ -132,7 +130,7 @@ impl Comparison {
     /// Whether nothing broke: no case is broken, no case that was right and no implementation is gone, the
     /// new run was not interrupted, and some case of each implementation was compared.
     pub(crate) fn held(&self) -> bool {
-        let broken = |run: &RunComparison| run.count(Change::Broken) > 0 || run.compared() == 0;
+        let broken = |run: &RunComparison<'_>| run.count(Change::Broken) > 0 || run.compared() == 0;
         !self.runs.iter().any(broken)
             && self.unanswered() == 0
             && self.gone_runs.is_empty()
@@ -144,7 +142,7 @@ impl Comparison {
         if self.suites[0] != self.suites[1] {
             return 0;
         }
-        let was_right = |one: &&CaseChange| one.old.as_ref().is_some_and(|(status, _)| is_right(*status));
+        let was_right = |one: &&CaseChange<'_>| one.old.is_some_and(|case| is_right(case.status));
         let gone = self.runs.iter().flat_map(|run| &run.changes).filter(|one| one.change == Change::Gone);
         gone.filter(was_right).count()
     }
@@ -176,8 +174,14 @@ impl Comparison {
                 remarks.push(format!("{which} was interrupted: cases missing from it were not judged"));
             }
         }
-        for run in self.runs.iter().filter(|run| run.compared() == 0) {
+        let unlike = || self.runs.iter().filter(|run| run.compared() == 0);
+        for run in unlike().take(LISTED) {
             remarks.push(format!("{}: no case is in both reports", run.name));
+        }
+        match unlike().count().saturating_sub(LISTED) {
+            0 => {}
+            more => remarks
+                .push(format!("{}, too: no case is in both reports", plural(more, "other implementation"))),
         }
         match self.unanswered() {
             0 => {}
@@ -206,7 +210,7 @@ fn some(names: &[String]) -> String {
 fn by_name<'a>(which: &str, report: &'a Recorded) -> Result<HashMap<&'a str, &'a RecordedRun>, String> {
     let mut by_name = HashMap::new();
     for run in &report.implementations {
-        if by_name.insert(run.name.as_str(), run).is_some() {
+        if by_name.insert(&*run.name, run).is_some() {
             return Err(format!("{which}: found two implementations `{}`, expected one", run.name));
         }
     }
@@ -217,25 +221,26 @@ fn title(run: &RecordedRun) -> String {
     format!("{} {}", run.name, run.version)
 }
 
-impl RunComparison {
-    fn of(old: &RecordedRun, new: &RecordedRun) -> RunComparison {
-        let before: HashMap<&str, &RecordedCase> =
-            old.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-        let after: HashSet<&str> = new.cases.iter().map(|case| case.id.as_str()).collect();
+impl<'a> RunComparison<'a> {
+    fn of(old: &'a RecordedRun, new: &'a RecordedRun) -> RunComparison<'a> {
+        // What remains of the old report is gone.
+        let mut before: HashMap<&str, &RecordedCase> =
+            old.cases.iter().map(|case| (&*case.id, case)).collect();
         let mut changes = Vec::new();
         let mut same = 0;
         for case in &new.cases {
-            let earlier = before.get(case.id.as_str()).copied();
-            match change(earlier, case) {
-                Some(change) => changes.push(CaseChange::new(change, earlier, Some(case), case)),
+            let old = before.remove(&*case.id);
+            match change(old, case) {
+                Some(change) => changes.push(CaseChange { change, case, old, new: Some(case) }),
                 None => same += 1,
             }
         }
-        let gone = old.cases.iter().filter(|case| !after.contains(case.id.as_str()));
-        changes.extend(gone.map(|case| CaseChange::new(Change::Gone, Some(case), None, case)));
+        let gone = old.cases.iter().filter(|case| before.contains_key(&*case.id));
+        let gone = gone.map(|case| CaseChange { change: Change::Gone, case, old: Some(case), new: None });
+        changes.extend(gone);
         changes.sort_by_key(|change| change.change);
-        let versions = [old, new].map(|run| run.version.clone());
-        RunComparison { name: new.name.clone(), versions, changes, same }
+        let versions = [old, new].map(|run| &*run.version);
+        RunComparison { name: &new.name, versions, changes, same }
     }
 
     /// The number of cases with this change.
@@ -259,22 +264,11 @@ impl RunComparison {
     }
 }
 
-impl CaseChange {
-    fn new(
-        change: Change,
-        old: Option<&RecordedCase>,
-        new: Option<&RecordedCase>,
-        either: &RecordedCase,
-    ) -> CaseChange {
-        let ended = |case: Option<&RecordedCase>| case.map(|case| (case.status, case.detail.clone()));
-        let (id, title) = (either.id.clone(), either.title.clone());
-        CaseChange { change, id, title, old: ended(old), new: ended(new) }
-    }
-
+impl CaseChange<'_> {
     /// `passed -> failed`.
     pub(crate) fn statuses(&self) -> String {
-        let words = |ended: &Option<(Status, String)>| ended.as_ref().map(|(status, _)| word(*status));
-        match (words(&self.old), words(&self.new)) {
+        let words = |ended: Option<&RecordedCase>| ended.map(|case| word(case.status));
+        match (words(self.old), words(self.new)) {
             (Some(old), Some(new)) if old == new => format!("{new}, differently"),
             (Some(old), Some(new)) => format!("{old} -> {new}"),
             (Some(one), None) | (None, Some(one)) => one.into(),

@@ -3,63 +3,63 @@
 use super::{CaseChange, Change, Comparison, RunComparison};
 use crate::report::PRODUCT;
 use crate::report::markdown::{escape, fence_for, inline};
-use broadcheck::run::Status;
-use serde::Serialize;
-use std::fmt::Write as _;
+use crate::report::read::RecordedCase;
+use serde::{Serialize, Serializer};
+use std::{fmt, io};
 
 /// For a terminal or a log.
-pub(crate) fn text(comparison: &Comparison) -> String {
-    let mut text = format!("{PRODUCT}: two reports compared\n");
+pub(crate) fn text(comparison: &Comparison<'_>, text: &mut dyn fmt::Write) -> fmt::Result {
+    writeln!(text, "{PRODUCT}: two reports compared")?;
     for remark in comparison.remarks() {
-        let _ = writeln!(text, "{remark}");
+        writeln!(text, "{remark}")?;
     }
     for run in &comparison.runs {
-        let _ = writeln!(text, "\n{}: {}", run.title(), counts(run));
+        writeln!(text, "\n{}: {}", run.title(), counts(run))?;
         for change in &run.changes {
-            let _ = writeln!(text, "\n{:<8} {}  ({})", change.change.name(), change.id, change.statuses());
+            writeln!(text, "\n{:<8} {}  ({})", change.change.name(), change.case.id, change.statuses())?;
             for line in about(change) {
-                let _ = writeln!(text, "  {line}");
+                writeln!(text, "  {line}")?;
             }
         }
     }
-    let _ = writeln!(text, "\n{}", comparison.closing());
-    text
+    writeln!(text, "\n{}", comparison.closing())?;
+    Ok(())
 }
 
 /// For a pull request.
-pub(crate) fn markdown(comparison: &Comparison) -> String {
-    let mut text = format!("### {PRODUCT}: two reports compared\n\n");
+pub(crate) fn markdown(comparison: &Comparison<'_>, text: &mut dyn fmt::Write) -> fmt::Result {
+    writeln!(text, "### {PRODUCT}: two reports compared\n")?;
     for remark in comparison.remarks() {
-        let _ = writeln!(text, "- {}\n", inline(&remark));
+        writeln!(text, "- {}\n", inline(&remark))?;
     }
-    text.push_str("| implementation | broken | fixed | changed | new | gone | as before |\n");
-    text.push_str("|---|--:|--:|--:|--:|--:|--:|\n");
+    writeln!(text, "| implementation | broken | fixed | changed | new | gone | as before |")?;
+    writeln!(text, "|---|--:|--:|--:|--:|--:|--:|")?;
     for run in &comparison.runs {
         let counts: Vec<String> =
             Change::ALL.into_iter().map(|change| run.count(change).to_string()).collect();
-        let _ = writeln!(text, "| {} | {} | {} |", inline(&run.title()), counts.join(" | "), run.same);
+        writeln!(text, "| {} | {} | {} |", inline(&run.title()), counts.join(" | "), run.same)?;
     }
-    let _ = writeln!(text, "\n**{}**", inline(&comparison.closing()));
+    writeln!(text, "\n**{}**", inline(&comparison.closing()))?;
     for run in &comparison.runs {
         for change in &run.changes {
-            let _ = writeln!(
+            writeln!(
                 text,
                 "\n<details><summary>{}: <code>{}</code> ({}): {}</summary>\n",
                 change.change.name(),
-                escape(&change.id),
-                escape(&run.name),
+                escape(&change.case.id),
+                escape(run.name),
                 escape(&change.statuses())
-            );
+            )?;
             let block = about(change).join("\n");
             let fence = fence_for(&block);
-            let _ = writeln!(text, "{fence}text\n{block}\n{fence}\n\n</details>");
+            writeln!(text, "{fence}text\n{block}\n{fence}\n\n</details>")?;
         }
     }
-    text
+    Ok(())
 }
 
 /// `2 broken, 1 fixed, 1497 as before`.
-fn counts(run: &RunComparison) -> String {
+fn counts(run: &RunComparison<'_>) -> String {
     let changes = Change::ALL.into_iter().filter(|&change| run.count(change) > 0);
     let mut counts: Vec<String> =
         changes.map(|change| format!("{} {}", run.count(change), change.name())).collect();
@@ -68,10 +68,10 @@ fn counts(run: &RunComparison) -> String {
 }
 
 /// The title, and the details in both reports.
-fn about(change: &CaseChange) -> Vec<String> {
-    let mut lines = vec![change.title.clone()];
-    for (when, ended) in [("before", &change.old), ("now", &change.new)] {
-        let detail = ended.as_ref().map(|(_, detail)| detail.as_str()).unwrap_or_default();
+fn about(change: &CaseChange<'_>) -> Vec<String> {
+    let mut lines = vec![change.case.title.to_string()];
+    for (when, ended) in [("before", change.old), ("now", change.new)] {
+        let detail = ended.map(|case| &*case.detail).unwrap_or_default();
         for (place, line) in detail.lines().enumerate() {
             lines.push(format!("{:<8}{line}", if place == 0 { format!("{when}:") } else { String::new() }));
         }
@@ -84,19 +84,37 @@ fn about(change: &CaseChange) -> Vec<String> {
 struct Document<'a> {
     broken: usize,
     held: bool,
-    suites: &'a [String; 2],
+    suites: [&'a str; 2],
     interrupted: [bool; 2],
     new_implementations: &'a [String],
     gone_implementations: &'a [String],
-    implementations: Vec<Implementation<'a>>,
+    implementations: Runs<'a>,
+}
+
+/// The implementations, written one after the other.
+struct Runs<'a>(&'a [RunComparison<'a>]);
+
+impl Serialize for Runs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(implementation))
+    }
 }
 
 #[derive(Serialize)]
 struct Implementation<'a> {
     name: &'a str,
-    versions: &'a [String; 2],
+    versions: [&'a str; 2],
     same: usize,
-    changes: Vec<Changed<'a>>,
+    changes: Changes<'a>,
+}
+
+/// The cases that differ, written one after the other.
+struct Changes<'a>(&'a [CaseChange<'a>]);
+
+impl Serialize for Changes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(changed))
+    }
 }
 
 #[derive(Serialize)]
@@ -115,39 +133,35 @@ struct Ended<'a> {
 }
 
 /// For programs, described by `schema/comparison.schema.json`.
-pub(crate) fn json(comparison: &Comparison) -> String {
+pub(crate) fn json(comparison: &Comparison<'_>, out: &mut impl io::Write) -> io::Result<()> {
     let document = Document {
         broken: comparison.runs.iter().map(|run| run.count(Change::Broken)).sum(),
         held: comparison.held(),
-        suites: &comparison.suites,
+        suites: comparison.suites,
         interrupted: comparison.interrupted,
         new_implementations: &comparison.new_runs,
         gone_implementations: &comparison.gone_runs,
-        implementations: comparison.runs.iter().map(implementation).collect(),
+        implementations: Runs(&comparison.runs),
     };
-    let text = serde_json::to_string_pretty(&document).expect("texts and numbers can be written as JSON");
-    text + "\n"
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    out.write_all(b"\n")
 }
 
-fn implementation(run: &RunComparison) -> Implementation<'_> {
-    Implementation {
-        name: &run.name,
-        versions: &run.versions,
-        same: run.same,
-        changes: run.changes.iter().map(changed).collect(),
-    }
+fn implementation<'a>(run: &'a RunComparison<'a>) -> Implementation<'a> {
+    let RunComparison { name, versions, ref changes, same } = *run;
+    Implementation { name, versions, same, changes: Changes(changes) }
 }
 
-fn changed(change: &CaseChange) -> Changed<'_> {
+fn changed<'a>(change: &CaseChange<'a>) -> Changed<'a> {
     Changed {
-        id: &change.id,
+        id: &change.case.id,
         change: change.change.json_name(),
-        title: &change.title,
-        old: change.old.as_ref().map(ended),
-        new: change.new.as_ref().map(ended),
+        title: &change.case.title,
+        old: change.old.map(ended),
+        new: change.new.map(ended),
     }
 }
 
-fn ended((status, detail): &(Status, String)) -> Ended<'_> {
-    Ended { status: status.name(), detail }
+fn ended(case: &RecordedCase) -> Ended<'_> {
+    Ended { status: case.status.name(), detail: &case.detail }
 }
