@@ -24,6 +24,40 @@
 //! implementation is known to fail are listed in a known-failures file ([`Tests::known`]): such a test passes
 //! as long as the case fails, and is marked `[known]`.
 //!
+//! A library that infers shapes before it has values sets [`Capabilities::infer`] and implements
+//! [`Implementation::infer`]. Then each case of the operation `infer` is a test too. An answer that excludes a
+//! run that is accepted fails; one that admits more than the accepted runs give passes, unless
+//! [`Implementation::is_exact`] returns true.
+//!
+//! ```no_run
+//! use broadcheck::spec::{
+//!     Capabilities, Implementation, Inference, Length, Outcome, PartialShape, Request, Signature, Unknown,
+//! };
+//!
+//! struct Compiler(Capabilities);
+//!
+//! impl Implementation for Compiler {
+//!     fn name(&self) -> &str { "compiler" }
+//!     fn version(&self) -> &str { "0.1.0" }
+//!     fn capabilities(&self) -> &Capabilities { &self.0 }
+//!     fn run(&self, _: &Request) -> Outcome { Outcome::Skipped { reason: "".into() } }
+//!     fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+//!         // Ask the library: `?` stands for a length that is not known.
+//!         let shape = PartialShape::from(vec![Length::UNKNOWN, Length::exactly(3)]);
+//!         let dtype = signature.operands()[0].dtype();
+//!         Outcome::Success(Inference { dtype, shape, accepts: None, broadcastable: None })
+//!     }
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     // It knows a length, or nothing of it: no bounds, and no unknown ranks.
+//!     let able = Capabilities { infer: true, unknown: vec![Unknown::Length], ..Capabilities::all() };
+//!     broadcheck::testing::Tests::new(Compiler(able)).main()
+//! }
+//! ```
+//!
+//! [`Capabilities::infer`]: broadcheck_spec::Capabilities::infer
+//!
 //! A library with several engines tests them in one run with [`Tests::several`].
 //!
 //! # A library that dies
@@ -56,13 +90,15 @@ mod worker;
 
 use crate::known::{Known, draft};
 use crate::retype::{self, Asked, asked};
-use crate::run::{Judged, Status, run_case};
+use crate::run::{Judged, Status, run_case, run_inferences};
 use crate::sweeps::{Expansion, Part, expand_part, run_expanded};
 use arguments::{Arguments, HELP};
-use broadcheck_judge::describe::{describe_expectation, describe_request};
+use broadcheck_judge::describe::{
+    describe_expectation, describe_expected_inference, describe_request, describe_signature,
+};
 use broadcheck_spec::{
-    Case, Expectation, FILES, Implementation, LoadErrors, Operation, RefusalKind, Request, RuleSet, Suite,
-    Sweep, load_str,
+    Case, Expectation, FILES, Implementation, InferenceCase, LoadErrors, Operation, RefusalKind, Request,
+    RuleSet, Suite, Sweep, load_str,
 };
 use channel::Task;
 use expansion::LastExpansion;
@@ -321,6 +357,10 @@ impl Tests {
         for case in suite.cases.into_iter().map(Arc::new) {
             trials.extend(places().map(|(place, subject)| subject.case(place, &case)));
         }
+        for case in suite.inferences.into_iter().map(Arc::new) {
+            let infer = places().filter(|(_, subject)| subject.implementation.capabilities().infer);
+            trials.extend(infer.map(|(place, subject)| subject.inference(place, &case)));
+        }
         for sweep in suite.sweeps.into_iter().map(Arc::new) {
             let mut lacks: Vec<Option<String>> = Vec::new();
             for (place, subject) in places() {
@@ -493,7 +533,10 @@ impl Subject {
     /// An error unless the implementation declares some case: otherwise every test would be ignored, and the
     /// run would look like a success.
     fn require_any(&self, suite: &Suite) -> Result<(), String> {
+        let covers =
+            |case: &InferenceCase| self.implementation.capabilities().covers_signature(&case.request);
         let any = suite.cases.iter().any(|case| self.covers_case(case).is_ok())
+            || suite.inferences.iter().any(|case| covers(case).is_ok())
             || suite.sweeps.iter().any(|sweep| self.covers_sweep(sweep).is_ok());
         let name = self.implementation.name();
         any.then_some(()).ok_or_else(|| {
@@ -504,15 +547,13 @@ impl Subject {
     /// A failing test for each entry of the known-failures file that matches no case or sweep.
     fn unmatched(&self, suite: &Suite) -> Vec<Trial> {
         let Some(known) = &self.known else { return Vec::new() };
-        let cases = suite.cases.iter().map(|case| case.id.as_str());
-        let ids = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str()));
         let trial = |case: &str| {
             let message = format!("the known failure `{case}` matches no case of the suite");
             let label = Label { name: self.test_name(&format!("known-failure {case}")), kind: "" };
             let run = Box::new(|_| Ending::Failed(message.into()));
             Trial { label, ignored: None, task: None, weight: Weight::Case, about: None, run }
         };
-        known.unmatched(ids).iter().map(|entry| trial(&entry.case)).collect()
+        known.unmatched(suite.ids()).iter().map(|entry| trial(&entry.case)).collect()
     }
 
     /// The test of a case, for the implementation with this index: ignored if the implementation does not
@@ -553,6 +594,43 @@ impl Subject {
             })
         });
         Trial { ignored: asked.err(), ..trial }
+    }
+
+    /// The test of a case of the operation `infer`, for the implementation with this index: ignored if the
+    /// implementation does not cover the case.
+    fn inference(self: &Arc<Self>, place: usize, case: &Arc<InferenceCase>) -> Trial {
+        let (subject, test) = (Arc::clone(self), Arc::clone(case));
+        let about = About {
+            subject: place,
+            rules: Some(case.request.rules().set()),
+            nature: case.nature(),
+            convention: case.convention,
+            retyped: None,
+        };
+        let lacks = self.implementation.capabilities().covers_signature(&case.request).err();
+        let names = (&*case.id, &*case.id, &*case.location.file);
+        let trial = self.trial(about, names, Weight::Case, move |run| {
+            let case = &*test;
+            let judged = match run {
+                Run::Here => {
+                    run_inferences(&subject.watched(), &[case], subject.known.as_ref(), false).swap_remove(0)
+                }
+                Run::Died(how) => subject.died(&case.id, how),
+            };
+            ending(&judged, (&case.id, &case.title), || {
+                vec![
+                    ("title", vec![case.title.clone()]),
+                    ("request", describe_signature(&case.request)),
+                    ("expectation", describe_expected_inference(&case.request, &case.expectation)),
+                    ("outcome", vec![judged.detail.clone()]),
+                    ("clause", vec![format!("{} of spec/SEMANTICS.md", case.clause)]),
+                    ("source", case.sources.iter().map(ToString::to_string).collect()),
+                    ("location", vec![case.location.to_string()]),
+                    ("rerun", vec![subject.rerun(&case.id)]),
+                ]
+            })
+        });
+        Trial { ignored: lacks, ..trial }
     }
 
     /// The test of a sweep, for the implementation with this index, whether or not it covers the sweep.
@@ -619,7 +697,7 @@ impl Subject {
     }
 
     /// The result of a test whose process died.
-    fn died(&self, id: &str, how: String) -> Judged {
+    fn died<T>(&self, id: &str, how: String) -> Judged<T> {
         let judged = Judged::new(Status::Errored, how);
         match self.known.as_ref().and_then(|known| known.entry(id)) {
             Some(entry) => entry.applied_to(judged),
@@ -683,8 +761,8 @@ fn rules_of(sweep: &Sweep) -> Option<RuleSet> {
 }
 
 /// A pass, or the text of the failure. A case that was not judged has not passed: it is ignored.
-fn ending(
-    judged: &Judged,
+fn ending<T>(
+    judged: &Judged<T>,
     (id, title): (&str, &str),
     about: impl FnOnce() -> Vec<(&'static str, Vec<String>)>,
 ) -> Ending {

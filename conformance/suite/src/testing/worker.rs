@@ -10,7 +10,7 @@ use super::progress::Progress;
 use super::runner::{Ending, Run, Trial};
 use super::{Subject, Tests, memory, subjects};
 use crate::parallel::set_threads;
-use broadcheck_spec::{Case, FILES, Suite, Sweep, load_str};
+use broadcheck_spec::{Case, FILES, InferenceCase, Suite, Sweep, load_str};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::Read;
@@ -129,6 +129,7 @@ struct Bench {
 #[derive(Default)]
 struct Entries {
     cases: HashMap<String, Arc<Case>>,
+    inferences: HashMap<String, Arc<InferenceCase>>,
     sweeps: HashMap<String, Arc<Sweep>>,
 }
 
@@ -155,7 +156,10 @@ impl Bench {
                     self.subjects.get(place).cloned().ok_or_else(|| other("such implementation"))?;
                 let entries = self.entries(file)?;
                 let case = entries.cases.get(&id).map(|case| subject.case(place, case));
-                let trial = case.or_else(|| entries.sweeps.get(&id).map(|sweep| subject.sweep(place, sweep)));
+                let inference = || entries.inferences.get(&id).map(|case| subject.inference(place, case));
+                let trial = case
+                    .or_else(inference)
+                    .or_else(|| entries.sweeps.get(&id).map(|sweep| subject.sweep(place, sweep)));
                 trial.ok_or_else(|| other(&format!("case `{id}`")))
             }
         }
@@ -167,8 +171,13 @@ impl Bench {
         if !self.files.contains_key(&key) {
             let suite = load(&self.cases, &key)?;
             let cases = suite.cases.into_iter().map(|case| (case.id.clone(), Arc::new(case)));
+            let inferences = suite.inferences.into_iter().map(|case| (case.id.clone(), Arc::new(case)));
             let sweeps = suite.sweeps.into_iter().map(|sweep| (sweep.id.clone(), Arc::new(sweep)));
-            let entries = Entries { cases: cases.collect(), sweeps: sweeps.collect() };
+            let entries = Entries {
+                cases: cases.collect(),
+                inferences: inferences.collect(),
+                sweeps: sweeps.collect(),
+            };
             self.files.insert(key.clone(), entries);
             self.progress.step();
         }
