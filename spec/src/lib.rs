@@ -4,16 +4,19 @@
 //! by clause; this crate does not apply any rule.
 //!
 //! - [Requests](#requests): [operations](#operations), [expressions and
-//!   functions](#expressions-and-functions), [operands and views](#operands-and-views), [dtypes](#dtypes),
-//!   [attributes](#attributes-of-a-rule-set), [what is malformed](#what-is-malformed)
-//! - [Case files](#case-files): [fields](#fields-of-a-case), [results](#results), [refusals](#refusals),
-//!   [sweeps](#sweeps), [literals](#literals), [YAML](#which-yaml), [errors and limits](#errors-and-limits)
+//!   functions](#expressions-and-functions), [operands and views](#operands-and-views), [unknown
+//!   lengths](#unknown-lengths), [dtypes](#dtypes), [attributes](#attributes-of-a-rule-set), [what is
+//!   malformed](#what-is-malformed)
+//! - [Case files](#case-files): [fields](#fields-of-a-case), [results](#results), [inferred
+//!   shapes](#inferred-shapes), [refusals](#refusals), [sweeps](#sweeps), [literals](#literals),
+//!   [YAML](#which-yaml), [errors and limits](#errors-and-limits)
 //! - [The JSON twin](#the-json-twin) and [the protocol](#the-protocol)
 //! - [In Rust](#in-rust)
 //!
 //! # Requests
 //!
-//! A request names a rule set, an operation and operands ([`Request`]). The rule sets ([`RuleSet`]) are:
+//! A request names a rule set, an operation and operands ([`Request`]; before the run, [`Signature`]). The rule
+//! sets ([`RuleSet`]) are, each with the operation `infer` and these:
 //!
 //! | name | attributes | operations |
 //! |---|---|---|
@@ -31,6 +34,7 @@
 //! | `elementwise` | `expression`, `operands` | the default: evaluates the expression at every index of the common shape |
 //! | `broadcast` | one operand, `target_shape` | broadcasts the operand to a shape: in both directions under `bidirectional`, in one direction (`broadcast_to`) under `numpy` |
 //! | `gradient` | `expression`, `operands`, `wrt` | the gradient of the sum of the expression's elements with respect to the operand named in `wrt`; it has that operand's shape and dtype |
+//! | `infer` | either `expression` and `operands`, or one operand and `target_shape` | what is known of the result of `elementwise` or `broadcast` before the run: operands have no values, and lengths [may be unknown](#unknown-lengths) |
 //!
 //! ## Expressions and functions
 //!
@@ -73,6 +77,23 @@
 //! row-major tensor. A view that reaches outside its buffer is malformed; a view without elements does not
 //! reach any position.
 //!
+//! ## Unknown lengths
+//!
+//! An operand of `infer` ([`OperandType`]) has `name`, `dtype`, `shape` and, under `theano`, `broadcastable`.
+//! In its shape, in `target_shape` and in an [inferred shape](#inferred-shapes), a length ([`Length`]) is:
+//!
+//! | length | shown as | |
+//! |---|---|---|
+//! | `3` | `3` | a number |
+//! | `"?"` | `?` | 0 or more: nothing is known of it |
+//! | `{max: 3}` | `..3` | 0 to 3 |
+//! | `{min: 2}` | `2..` | 2 or more |
+//! | `{min: 1, max: 3}` | `1..3` | 1 to 3 |
+//!
+//! A whole shape may be `"..."`: not even the rank is known ([`PartialShape`]). Bounds are included, and below
+//! 2^64. In a case file a length has one spelling: not `{min: 0, max: 3}`, `{min: 2, max: 2}` or `{}`. An answer
+//! may use any.
+//!
 //! ## Dtypes
 //!
 //! `f64` `f32` `f16` `bf16` `i64` `i32` `i16` `i8` `u64` `u32` `u16` `u8` `bool` ([`DType`]): IEEE 754
@@ -97,6 +118,9 @@
 //! - an unknown function, an unknown operand in the expression or in `wrt`, or a wrong number of arguments;
 //! - the operation `broadcast` with a number of operands other than one, or under a rule set other than
 //!   `bidirectional` and `numpy`; or the rule set `bidirectional` with another operation;
+//! - the operation `infer` with both `expression` and `target_shape` or neither of them, or with an unknown rank
+//!   under `xla` or `theano`;
+//! - bounds of which `max` is below `min`;
 //! - a field of another operation, an attribute of another rule set, or `axis` or `broadcast_dimensions` with
 //!   a single operand;
 //! - a number of flags or strides that differs from the rank, or a number of values that differs from the
@@ -157,9 +181,9 @@
 //! | `source` | | a list of `{document: KEY, lines: "20-29, 61-71"}` (keys: [`DOCUMENTS`]; lines in quotes, ascending, within the document) and `{url: "https://…"}`; omitted if the clause is the only source |
 //! | `origin` | required | where the expected values come from: `document`, `hand`, or `"system: NumPy 2.4.6"`; never the code under test |
 //! | `rules` | required, here or at the top | the rule set |
-//! | `operation` | | `elementwise` by default |
+//! | `operation` | | `elementwise` by default; the cases of `infer` are loaded apart from the others ([`Suite::inferences`]) |
 //! | `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions` | | the [request](#requests) |
-//! | `result` or `refusal` | exactly one | the required outcome |
+//! | `result` or `refusal`; for `infer`, `inferred` or `refusal` | exactly one | the required outcome |
 //! | `retyped_from` | | the dtype in which the suite has the case, if `broadcheck export --dtypes` wrote it in another one; readers may ignore it |
 //! | `since` | | in an export: the version of the suite in which the id first appeared; ignored by the loader |
 //! | `note` | | free text: an erratum, a decision, the arithmetic |
@@ -190,6 +214,38 @@
 //! `bits` are the value's bits in the dtype of the result, in hexadecimal with all digits
 //! ([`Scalar::bits_in_hexadecimal`]). If every value is right, the entries are the interval from `"-inf"` to
 //! `"inf"` and `"nan"`, both booleans, or the interval of all integers of the dtype.
+//!
+//! ## Inferred shapes
+//!
+//! | field of `inferred` | |
+//! |---|---|
+//! | `dtype`, `shape` | required: those of the result, as far as they are known before the run, exactly (clause INFER-3) |
+//! | `accepts` | required in a case: `always` if every run is accepted, `depends` if some are and some are not. Compared only if the answer has it |
+//! | `broadcastable` | `theano`: the flags of the result; compared only if the answer has them |
+//!
+//! An answer passes if it excludes no run that is accepted (INFER-2). If it says less than the case, it is counted
+//! as *wider*.
+//!
+//! ```
+//! let text = r#"
+//! format: 1
+//! rules: numpy
+//! cases:
+//!   - id: numpy/infer/unknown-meets-two
+//!     title: An unknown length beside a 2 is a 2, whether it is stretched or equal.
+//!     clause: INFER-4
+//!     origin: hand
+//!     operation: infer
+//!     expression: [add, a, b]
+//!     operands:
+//!       - {name: a, dtype: f32, shape: ["?", 1]}
+//!       - {name: b, dtype: f32, shape: [2, {min: 1, max: 3}]}
+//!     inferred: {dtype: f32, shape: [2, {min: 1, max: 3}], accepts: depends}
+//! "#;
+//! let file = broadcheck_spec::load_str(text, "numpy.yaml")?;
+//! assert_eq!(file.inferences[0].request.operands()[0].shape().to_string(), "(?,1)");
+//! # Ok::<(), broadcheck_spec::LoadErrors>(())
+//! ```
 //!
 //! ## Refusals
 //!
@@ -321,8 +377,9 @@
 //!
 //! A file whose name ends in `.json` has the same structure and is loaded by the same code. What JSON numbers
 //! cannot express is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53. Such integers
-//! may appear in `values`, `shape`, `target_shape`, `strides`, `offset`, `axis` and `broadcast_dimensions`;
-//! readers accept both the string and the number. (In YAML the last six take plain integers only.) Exponents
+//! may appear in `values`, `shape`, `target_shape`, `min`, `max`, `strides`, `offset`, `axis` and
+//! `broadcast_dimensions`; readers accept both the string and the number. (In YAML all but `values` take plain
+//! integers only.) Exponents
 //! and escapes follow JSON. [`json::file_to_json`] writes a file in this form, and `broadcheck export` writes
 //! the whole suite.
 //!
@@ -342,6 +399,8 @@
 //! object with exactly one of these fields:
 //!
 //! - `result`: `{dtype, shape, values}`, with `intermediate` and `broadcastable` as in [results](#results);
+//! - `inferred`, to a request of the operation `infer`: `{dtype, shape, accepts}`, with `broadcastable` as in
+//!   [inferred shapes](#inferred-shapes), where `accepts` and `broadcastable` are optional;
 //! - `refusal`: `{message, kind, axis, operand}`, all optional;
 //! - `skipped`: `{reason}`: not answered because the implementation does not support the request;
 //! - `errored`: `{message}`: not answered because something broke.
@@ -355,8 +414,9 @@
 //!
 //! [`Suite::builtin`] loads this suite, and [`Suite::from_paths`] loads one from files. Implement
 //! [`Implementation`] for the library under test: it declares what the library supports, and its
-//! [`run`](Implementation::run) maps a [`Request`] to an [`Outcome`]. [`write::case_to_yaml`] writes a case
-//! that loads back as the same case.
+//! [`run`](Implementation::run) maps a [`Request`] to an [`Outcome`]. If it infers shapes, its
+//! [`infer`](Implementation::infer) maps a [`Signature`] to an outcome with an [`Inference`].
+//! [`write::case_to_yaml`] writes a case that loads back as the same case.
 
 mod admitted;
 mod assemble;
