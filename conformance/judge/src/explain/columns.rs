@@ -53,7 +53,15 @@ impl Columns {
     }
 
     /// The columns of shapes with unknown lengths. A shape of unknown rank is not placed.
-    pub(super) fn of_signature(signature: &Signature) -> Columns {
+    /// `rank` is that of the result, if it is known.
+    pub(super) fn of_signature(signature: &Signature, rank: Option<usize>) -> Columns {
+        let columns = Columns::placed(signature);
+        // Under pdpd, an axis that is given counts from the first.
+        let given = matches!(signature.rules(), Rules::Pdpd { axis: Some(axis) } if *axis >= 0);
+        Columns { from_last: rank.is_none() && !given, ..columns }
+    }
+
+    fn placed(signature: &Signature) -> Columns {
         let shapes: Vec<&PartialShape> = signature.shapes().collect();
         match (signature.rules(), &shapes[..]) {
             (Rules::Pdpd { axis }, [a, b]) => partial_pdpd(a, b, axis.unwrap_or(-1)),
@@ -97,8 +105,7 @@ fn partial(shapes: &[&PartialShape]) -> Columns {
     let known = right_aligned(shapes.iter().filter_map(|shape| shape.rank()));
     let mut places = known.places.into_iter();
     let places = shapes.iter().map(|shape| shape.rank().and_then(|_| places.next().flatten()));
-    let unranked = shapes.iter().any(|shape| shape.rank().is_none());
-    Columns { count: known.count, places: places.collect(), from_last: unranked }
+    Columns { count: known.count, places: places.collect(), from_last: false }
 }
 
 fn partial_pdpd(operand_a: &PartialShape, operand_b: &PartialShape, axis: i64) -> Columns {

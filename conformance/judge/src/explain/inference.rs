@@ -28,6 +28,8 @@ use std::collections::BTreeSet;
 const MOST_WORK: usize = 200_000;
 /// The highest number of values that are tried for one length.
 const MOST_VALUES: usize = 24;
+/// How many axes of length 1 an example of a shape of unknown rank may have.
+const MOST_ONES: usize = 64;
 /// How many conditions of axes are written out.
 const MOST_CONDITIONS: usize = 8;
 
@@ -183,7 +185,11 @@ impl InferenceExplanation {
                     ([_, _], _) => vectors(),
                     // PDPD-4. An axis of B beyond A.
                     ([Member { place: 1, .. }], Some(_)) => {
-                        [vec![PartialShape::from(Vec::new())], vectors()].concat()
+                        let a = PartialShape::from(vec![Length::exactly(1)]);
+                        return infer(
+                            &sum(Rules::Pdpd { axis: Some(1) }, [vec![a], vectors()].concat(), &[]).ok()?,
+                        )
+                        .into();
                     }
                     _ => return None,
                 };
@@ -247,7 +253,13 @@ impl InferenceExplanation {
         let with = |chosen: &[Vec<usize>], unranked: &[usize]| {
             self.run(self.shapes(columns, axes, chosen, &mut |_| unranked.to_vec()))
         };
-        let runs = [guess.clone(), Vec::new()].into_iter().filter_map(|unranked| with(&chosen, &unranked));
+        let mut trials = vec![guess.clone(), Vec::new()];
+        // Under pdpd, ones reach to the axis where B starts, and B of ones fits everywhere.
+        if let Rules::Pdpd { axis: Some(axis) } = self.signature.rules() {
+            let start = usize::try_from(*axis).ok().filter(|&start| start <= MOST_ONES);
+            trials.extend(start.map(|start| vec![1; start]));
+        }
+        let runs = trials.into_iter().filter_map(|unranked| with(&chosen, &unranked));
         let (accepted, others): (Vec<Example>, Vec<Example>) = runs.partition(|run| run.outcome.is_ok());
         let accepted = accepted.into_iter().next();
         let Ok(inference) = &self.decision else { return (accepted, others.into_iter().next()) };
@@ -270,7 +282,6 @@ impl InferenceExplanation {
             let own = || number_of(member.length);
             let wanted = match (&axis.alone, result) {
                 (None | Some(Err(_)), _) => own(),
-                // An axis of B beyond A must be 1.
                 (Some(Ok(_)), None) => 1,
                 (Some(Ok(_)), Some(_)) if member.flag => 1,
                 (Some(Ok(_)), Some(result)) => number_of(result),
@@ -365,14 +376,17 @@ impl InferenceExplanation {
         let trials = [vec![last.max(2)], Vec::new(), vec![2], vec![3], longer, vec![2; guess.len() + 1]];
         let unranked = self.signature.shapes().enumerate().filter(|(_, shape)| shape.rank().is_none());
         let unranked: Vec<usize> = unranked.map(|(place, _)| place).take(MOST_VALUES).collect();
-        for base in [guess, &[2]] {
-            for &changed in &unranked {
-                for trial in &trials {
-                    let mut of = |place: usize| if place == changed { trial.clone() } else { base.to_vec() };
-                    let run = self.run(self.shapes(columns, axes, chosen, &mut of));
-                    if let Some(run) = run.filter(|run| run.outcome.is_err()) {
-                        return Some(run);
-                    }
+        // The known ranks' lengths that are accepted with each other, or the lowest.
+        let lowest = |axis: &Axis| axis.members.iter().map(|member| member.length.min()).collect();
+        let lowest: Vec<Vec<usize>> = axes.iter().map(lowest).collect();
+        for (chosen, base) in [(chosen, guess), (chosen, &[2]), (&lowest, guess), (&lowest, &[2])] {
+            for (&changed, trial) in
+                unranked.iter().flat_map(|place| trials.iter().map(move |trial| (place, trial)))
+            {
+                let mut of = |place: usize| if place == changed { trial.clone() } else { base.to_vec() };
+                let run = self.run(self.shapes(columns, axes, chosen, &mut of));
+                if let Some(run) = run.filter(|run| run.outcome.is_err()) {
+                    return Some(run);
                 }
             }
         }
@@ -424,9 +438,15 @@ impl InferenceExplanation {
         };
         match (self.signature.rules(), self.signature.asked(), number) {
             (Rules::Numpy, Asked::TargetShape(_), _) => {
-                vec![format!("{} must be 1 or equal the target's", names(&mut axis.members.iter().take(1)))]
+                vec![format!(
+                    "{} must be 1 or equal that of the target",
+                    names(&mut axis.members.iter().take(1))
+                )]
             }
-            (Rules::Pdpd { .. }, _, _) => vec![format!("{} must be 1 or equal A's", self.b())],
+            (Rules::Pdpd { .. }, _, _) => {
+                let b = names(&mut axis.members.iter().skip(1));
+                vec![format!("{b} must be 1 or equal that of {}", self.labels[0])]
+            }
             (Rules::None, _, Some(number)) => vec![format!("{all} must be {number}")],
             (Rules::None, _, None) => vec![format!("{all} must be equal")],
             (Rules::Theano, _, _) => {
@@ -451,10 +471,6 @@ impl InferenceExplanation {
                 vec![format!("{all} must be equal, except where one is 1")]
             }
         }
-    }
-
-    fn b(&self) -> String {
-        self.labels.get(1).map_or_else(String::new, |label| format!("the length of {label}"))
     }
 
     /// The values of the only unknown length on an axis with which a run is accepted.

@@ -8,7 +8,13 @@ use crate::explain::row::{Cell, Row};
 use broadcheck_spec::{Accepts, Asked, Length, PartialShape, Refusal, RefusalKind, RuleSet, Rules};
 
 pub(super) fn draw(explanation: &InferenceExplanation, width: usize) -> Drawing {
-    let columns = Columns::of_signature(&explanation.signature);
+    // A refusal without an axis is about shapes of unknown rank.
+    let rank = match &explanation.decision {
+        Ok(inference) => inference.shape.rank(),
+        Err(_) if explanation.signature.shapes().any(|shape| shape.rank().is_none()) => None,
+        Err(_) => Some(0),
+    };
+    let columns = Columns::of_signature(&explanation.signature, rank);
     let axes = explanation.axes(&columns);
     let rows = rows(explanation, &columns, &axes);
     let mut drawing = Drawing::default();
@@ -37,7 +43,10 @@ fn rows(explanation: &InferenceExplanation, columns: &Columns, axes: &[Axis]) ->
         let flags = inference.broadcastable.as_deref();
         let cell =
             |(axis, &length): (usize, &Length)| cell(length, Mark::Plain, flags.map(|flags| flags[axis]));
-        lengths.iter().enumerate().map(cell).collect::<Vec<Cell>>()
+        // Under pdpd, B may have axes beyond A, where the result has none.
+        let beyond =
+            (lengths.len()..columns.count).map(|_| Cell { number: String::new(), mark: Mark::Plain });
+        lengths.iter().enumerate().map(cell).chain(beyond).collect::<Vec<Cell>>()
     });
     let remark = if cells.is_none() { "(...)  any rank".into() } else { String::new() };
     rows.push(Row { label: "result".into(), cells, remark });
@@ -66,8 +75,10 @@ fn shape_row(
     let mut cells: Vec<Cell> = (0..columns.count).map(|_| missing(explanation)).collect();
     for (own, (&length, column)) in lengths.iter().zip(places).enumerate() {
         let Some(column) = *column else { continue };
-        let mark = mark(explanation, &axes[column], column, (place, own), length);
-        cells[column] = cell(length, mark, flags.as_ref().map(|flags| flags[own]));
+        let flag = flags.as_ref().map(|flags| flags[own]);
+        let stretches = is_stretched(signature.rules(), signature.asked(), place, flag);
+        let mark = mark(explanation, &axes[column], column, (place, own), (length, stretches));
+        cells[column] = cell(length, mark, flag);
     }
     Row { label, cells: Some(cells), remark: String::new() }
 }
@@ -94,19 +105,15 @@ fn mark(
     axis: &Axis,
     column: usize,
     (place, own): (usize, usize),
-    length: Length,
+    (length, stretches): (Length, bool),
 ) -> Mark {
-    let signature = &explanation.signature;
     if let Err(refusal) = &explanation.decision {
-        let wrong = is_about(refusal, axis, column, (place, own))
-            && (!is_stretched(signature.rules(), signature.asked(), place) || !length.admits(1));
+        let wrong = is_about(refusal, axis, column, (place, own)) && !(stretches && length.admits(1));
         return if wrong { Mark::Offending } else { Mark::Plain };
     }
     let to_one = axis.result().and_then(Length::number) == Some(1);
-    let stays =
-        to_one || axis.members.len() < 2 || !is_stretched(signature.rules(), signature.asked(), place);
     match length.number() {
-        _ if stays => Mark::Plain,
+        _ if to_one || axis.members.len() < 2 || !stretches => Mark::Plain,
         Some(1) => Mark::Stretched,
         None if length.admits(1) => Mark::Perhaps,
         Some(_) | None => Mark::Plain,
@@ -124,13 +131,14 @@ fn is_about(refusal: &Refusal, axis: &Axis, column: usize, (place, own): (usize,
     }
 }
 
-/// Whether a length 1 of the shape at this place is stretched.
-fn is_stretched(rules: &Rules, asked: &Asked, place: usize) -> bool {
+/// Whether a length 1 of the shape at this place is stretched; `flag` is that of its axis under theano.
+fn is_stretched(rules: &Rules, asked: &Asked, place: usize, flag: Option<bool>) -> bool {
     match (rules, asked) {
         (Rules::None, _) => false,
         (Rules::Pdpd { .. }, _) => place == 1,
         (Rules::Numpy, Asked::TargetShape(_)) => place == 0,
-        (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Theano, _) => true,
+        (Rules::Theano, _) => flag == Some(true),
+        (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. }, _) => true,
     }
 }
 
@@ -190,7 +198,9 @@ fn verdict(drawing: &mut Drawing, explanation: &InferenceExplanation, columns: &
         }
     };
     drawing.line([line]);
-    for condition in explanation.conditions(columns, axes) {
+    let conditions =
+        if explanation.decision.is_ok() { explanation.conditions(columns, axes) } else { Vec::new() };
+    for condition in conditions {
         drawing.line([(Mark::Plain, format!("  {condition}"))]);
     }
     for (what, mark, example) in [("accepted", Mark::Accepted, accepted), ("refused", Mark::Refused, refused)]
