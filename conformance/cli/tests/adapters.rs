@@ -178,12 +178,10 @@ fn crate_of(adapter: &str) -> &str {
 /// The known-failures file of a shipped adapter covers this version of it, and lists cases that exist.
 fn assert_known(name: &str, version: &str) {
     let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let cases = SUITE.cases.iter().map(|case| case.id.as_str());
-    let ids = cases.chain(SUITE.sweeps.iter().map(|sweep| sweep.id.as_str()));
     let known = Known::load(&here.join(format!("known/{name}.yaml"))).expect(name);
     assert_eq!(known.implementation, name);
     assert!(known.covers(version), "{name}: known/{name}.yaml is not about the version {version}");
-    let leftovers: Vec<&str> = known.unmatched(ids).iter().map(|entry| entry.case.as_str()).collect();
+    let leftovers: Vec<&str> = known.unmatched(SUITE.ids()).iter().map(|entry| entry.case.as_str()).collect();
     assert!(leftovers.is_empty(), "{name}: entries about no case: {leftovers:?}");
     known.check_against(&SUITE).unwrap_or_else(|error| panic!("{error}"));
     let findings: Vec<u32> =

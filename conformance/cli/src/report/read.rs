@@ -96,6 +96,9 @@ pub(crate) struct RecordedCase {
     /// The dtype in which it was asked, if not in its own.
     #[serde(default, deserialize_with = "parsed_or_null")]
     pub(crate) retyped: Option<DType>,
+    /// Whether it is a case of the operation `infer`.
+    #[serde(default)]
+    pub(crate) inference: bool,
     /// The number of the finding that describes a known failure.
     #[serde(default)]
     pub(crate) finding: Option<u32>,
