@@ -7,7 +7,7 @@
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
     Case, DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Expression, Implementation,
-    Operation, Outcome, Refusal, Scalar, Success, Suite, Tensor,
+    InferenceCase, Operation, Outcome, Refusal, Scalar, Success, Suite, Tensor,
 };
 
 /// How much a value may differ from the expected one.
@@ -134,5 +134,20 @@ fn every_case_has_its_required_outcome() {
     }
     assert!(BY_INTERVALS.iter().all(|id| suite.get(id).is_some()), "these cases exist");
     assert!(suite.cases.len() > 1300, "{} cases", suite.cases.len());
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The cases of the operation `infer`: no answer may be wider than the case's.
+#[test]
+fn every_inference_is_the_required_one() {
+    let judged = |case: &InferenceCase| match (&case.expectation, Reference::new().infer(&case.request)) {
+        (Expectation::Result(expected), Outcome::Success(found)) if *expected == found => Ok(()),
+        (Expectation::Refusal(expected), Outcome::Refusal(found)) => refusals(expected, &found),
+        (expected, found) => Err(format!("expected {expected:?}, found {found:?}")),
+    };
+    let suite = Suite::builtin().expect("the cases load");
+    let complain = |case: &InferenceCase| Some(format!("{}: {}", case.id, judged(case).err()?));
+    let wrong: Vec<String> = suite.inferences.iter().filter_map(complain).collect();
+    assert!(suite.inferences.len() > 480, "{} cases", suite.inferences.len());
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -1,8 +1,8 @@
-//! What an implementation supports under one rule set and not under another.
+//! What an implementation supports under one rule set and not under another, and before a run.
 
 use broadcheck_spec::{
-    Capabilities, Data, Expression, Function, Operand, Operation, OperationKind, Request, RuleSet, Rules,
-    Shape,
+    Asked, Capabilities, DType, Data, Expression, Function, Operand, OperandType, Operation, OperationKind,
+    PartialShape, Request, RuleSet, Rules, Shape, Signature, Unknown,
 };
 
 fn operand(place: usize) -> Expression {
@@ -78,4 +78,121 @@ fn operands_may_have_an_order_under_pdpd() {
     );
     assert_eq!(able.covers(&elementwise(RuleSet::Numpy, three, 3)), Ok(()));
     assert_eq!(able.covers(&elementwise(RuleSet::Numpy, sum(operand(1), operand(0)), 2)), Ok(()));
+}
+
+fn partial(text: &str) -> PartialShape {
+    text.parse().unwrap()
+}
+
+/// The sum of vectors, or the operand alone, of these shapes.
+fn signature(rules: Rules, dtype: DType, shapes: &[&str]) -> Signature {
+    let typed = |(place, shape): (usize, &&str)| {
+        OperandType::new(["a", "b", "c"][place], dtype, partial(shape)).unwrap()
+    };
+    let sum = (1..shapes.len()).fold(operand(0), |sum, place| call(Function::Add, [sum, operand(place)]));
+    let operands = shapes.iter().enumerate().map(typed).collect();
+    Signature::new(rules, Asked::Expression(sum), operands).unwrap()
+}
+
+fn target(rules: Rules, shape: &str, target: &str) -> Signature {
+    let operand = OperandType::new("a", DType::F32, partial(shape)).unwrap();
+    Signature::new(rules, Asked::TargetShape(partial(target)), vec![operand]).unwrap()
+}
+
+/// An implementation that infers everything.
+fn inferring() -> Capabilities {
+    Capabilities { infer: true, unknown: Unknown::ALL.to_vec(), ..Capabilities::all() }
+}
+
+#[test]
+fn nothing_is_inferred_unless_declared() {
+    let signature = signature(Rules::Numpy, DType::F32, &["2", "3"]);
+    assert_eq!(Capabilities::all().covers_signature(&signature), Err("no infer".into()));
+    assert_eq!(inferring().covers_signature(&signature), Ok(()));
+    let known = Capabilities { infer: true, ..Capabilities::all() };
+    assert_eq!(known.covers_signature(&signature), Ok(()));
+}
+
+#[test]
+fn what_may_be_unknown_is_declared() {
+    let only =
+        |unknown: &[Unknown]| Capabilities { infer: true, unknown: unknown.to_vec(), ..Capabilities::all() };
+    for (shape, needed, reason) in [
+        ("?", Unknown::Length, "no unknown lengths"),
+        ("..3", Unknown::Bound, "no lengths with an upper bound"),
+        ("2..", Unknown::Interval, "no lengths with a lower bound"),
+        ("1..3", Unknown::Interval, "no lengths with a lower bound"),
+        ("...", Unknown::Rank, "no unknown ranks"),
+    ] {
+        let others: Vec<Unknown> = Unknown::ALL.into_iter().filter(|&unknown| unknown != needed).collect();
+        for signature in [
+            signature(Rules::Numpy, DType::F32, &["3", shape]),
+            target(Rules::Bidirectional, "3", shape),
+            target(Rules::Numpy, shape, "3"),
+        ] {
+            assert_eq!(only(&[needed]).covers_signature(&signature), Ok(()), "{shape}");
+            assert_eq!(only(&others).covers_signature(&signature), Err(reason.into()), "{shape}");
+        }
+    }
+}
+
+/// What is not supported of a run is not asked before it either.
+#[test]
+fn other_limits_hold_for_infer() {
+    let sum = |rules: Rules, shapes: &[&str]| signature(rules, DType::F16, shapes);
+    let refused = |able: &Capabilities, signature: &Signature, reason: &str| {
+        assert_eq!(able.covers_signature(signature), Err(reason.into()));
+    };
+    let pair = sum(Rules::Numpy, &["?", "?x3"]);
+    refused(&Capabilities { rules: vec![RuleSet::None], ..inferring() }, &pair, "no rule set numpy");
+    refused(
+        &Capabilities { operations: vec![OperationKind::Broadcast], ..inferring() },
+        &pair,
+        "no elementwise under numpy",
+    );
+    refused(
+        &Capabilities { operations: vec![OperationKind::Elementwise], ..inferring() },
+        &target(Rules::Numpy, "?", "3"),
+        "no broadcast under numpy",
+    );
+    refused(&Capabilities { dtypes: vec![DType::F32], ..inferring() }, &pair, "no f16");
+    refused(&Capabilities { functions: vec![Function::Multiply], ..inferring() }, &pair, "no add");
+    refused(
+        &Capabilities { function_dtypes: [(Function::Add, vec![DType::F32])].into(), ..inferring() },
+        &pair,
+        "no add of f16",
+    );
+    refused(&Capabilities { max_rank: Some(1), ..inferring() }, &pair, "no rank above 1");
+    refused(&Capabilities { min_rank: 2, ..inferring() }, &pair, "no rank below 2");
+    refused(&Capabilities { equal_ranks: true, ..inferring() }, &pair, "no operands of different ranks");
+    refused(
+        &Capabilities { equal_ranks: true, ..inferring() },
+        &sum(Rules::Numpy, &["...", "?"]),
+        "no operands of different ranks",
+    );
+    refused(&Capabilities { scalars: false, ..inferring() }, &sum(Rules::Numpy, &["?", "()"]), "no scalars");
+    refused(
+        &Capabilities { max_operands: Some(2), ..inferring() },
+        &sum(Rules::Numpy, &["?", "1", "?"]),
+        "no more than 2 operands",
+    );
+    refused(&Capabilities { max_calls: Some(0), ..inferring() }, &pair, "no more than 0 calls");
+    let unused = Signature::new(
+        Rules::Numpy,
+        Asked::Expression(operand(0)),
+        sum(Rules::Numpy, &["?", "3"]).operands().to_vec(),
+    )
+    .unwrap();
+    refused(&Capabilities { unused_operands: false, ..inferring() }, &unused, "no unused operands");
+    let small = Capabilities { large_sizes: false, ..inferring() };
+    refused(&small, &sum(Rules::Numpy, &["4294967296x4294967296", "?"]), "no sizes beyond memory");
+    // A bound is not a size.
+    assert_eq!(small.covers_signature(&sum(Rules::Numpy, &["..4294967296x4294967296", "?"])), Ok(()));
+    let ordered = Capabilities { ordered_operands: true, ..inferring() };
+    let swapped = Signature::new(
+        Rules::Pdpd { axis: None },
+        Asked::Expression(call(Function::Add, [operand(1), operand(0)])),
+        sum(Rules::Numpy, &["?", "3"]).operands().to_vec(),
+    );
+    refused(&ordered, &swapped.unwrap(), "no order other than A, B under pdpd");
 }

@@ -5,7 +5,8 @@
 //! each.
 
 use broadcheck_spec::{
-    LoadErrors, MAX_DEPTH, MAX_EXPRESSION_DEPTH, MAX_FILE_BYTES, MAX_NODES, Suite, load_path, load_str,
+    Asked, DType, Expression, LoadErrors, MAX_DEPTH, MAX_EXPRESSION_DEPTH, MAX_FILE_BYTES, MAX_NODES,
+    OperandType, PartialShape, Rules, Signature, Suite, json, load_path, load_str,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -400,4 +401,62 @@ fn all_of_json_is_read() {
     let twice = text.replace("\"id\": \"x\"", "\"id\": \"x\", \"\\u0069d\": \"z\"");
     let errors = load_str(&twice, "f.json").unwrap_err().to_string();
     assert!(errors.starts_with("f.json:4:24: case x: found the key `id` twice"), "{errors}");
+}
+
+/// A case of the operation `infer` with an operand of this shape.
+fn inferring(shape: &str) -> String {
+    format!(
+        "{HEAD}  - {{id: x, title: T., clause: INFER-4, origin: hand, operation: infer, expression: a, operands: \
+         [{{name: a, dtype: f32, shape: {shape}}}], refusal: {{kind: any}}}}\n"
+    )
+}
+
+#[test]
+fn shapes_of_infer() {
+    const LENGTH: &str = "expected a length: an integer, \"?\", or bounds such as {min: 1, max: 3}";
+    reports(&inferring("[[1]]"), LENGTH);
+    reports(&inferring(&"[".repeat(60_000)), "f.yaml");
+    reports(&inferring(&format!("{}1{}", "[{max: ".repeat(50), "}]".repeat(50))), "operands[0].shape");
+    reports(&inferring(&format!("[{{{}}}]", "k: 1, ".repeat(10_000))), "the key `k` twice");
+    let fields: String = (0..20_000).map(|place| format!("k{place}: 1, ")).collect();
+    reports(&inferring(&format!("[{{{fields}}}]")), "expected `min` or `max`");
+    reports(&inferring(&format!("[{{{}: 1}}]", "k".repeat(900))), "expected `min` or `max`");
+    reports(&inferring(&format!("[{{max: {}}}]", "9".repeat(100_000))), "operands[0].shape[0]");
+    reports(&inferring(&format!("[{}]", "{min: 0}, ".repeat(30_000))), "expected no `min`");
+    reports(&inferring(&format!("\"{}\"", ".".repeat(100_000))), "\"...\" for an unknown rank");
+    let lengths = "\"?\", {max: 2}, ".repeat(20_000);
+    let file = load_str(&inferring(&format!("[{lengths}]")), "f.yaml").map(|file| file.inferences.len());
+    assert_eq!(file, Ok(1));
+}
+
+/// What an implementation may answer to `infer`.
+#[test]
+fn answers_to_infer() {
+    let operand = OperandType::new("a", DType::F32, PartialShape::Unranked).unwrap();
+    let asked = Asked::Expression(Expression::operand(0));
+    let signature = Signature::new(Rules::Numpy, asked, vec![operand]).unwrap();
+    let read = |shape: &str| {
+        let begin = Instant::now();
+        let text = format!(r#"{{"inferred":{{"dtype":"f32","shape":{shape}}}}}"#);
+        let outcome = json::inferred_from_str(&signature, &text);
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?} for {:.40}…", begin.elapsed(), text);
+        outcome.map_err(|error| {
+            let message = error.to_string();
+            assert!(message.len() < 1500, "messages stay short: {message}");
+            message
+        })
+    };
+    assert!(read(&format!("[{}1]", "\"?\",".repeat(100_000))).is_ok());
+    for wrong in [
+        "[".repeat(100_000),
+        format!("{}1{}", "[{\"max\":".repeat(1000), "}]".repeat(1000)),
+        format!("[{}1]", "{\"min\":2,\"max\":1},".repeat(100_000)),
+        format!("[{{\"max\":{}}}]", "9".repeat(100_000)),
+        format!("[{{\"max\":\"{}\"}}]", "9".repeat(100_000)),
+        format!("[\"{}\"]", "?".repeat(100_000)),
+        format!("\"{}\"", ".".repeat(100_000)),
+        "[{\"min\":18446744073709551615,\"max\":0}]".to_owned(),
+    ] {
+        assert!(read(&wrong).is_err(), "{wrong:.40}…");
+    }
 }

@@ -1,9 +1,10 @@
-//! Requests and answers of the protocol.
+//! Requests and answers of the protocol, of runs and of the operation `infer`.
 
 use broadcheck_spec::half::f16;
 use broadcheck_spec::{
-    CaseFile, ErrorKind, Expression, Function, Operand, Operation, Outcome, Refusal, RefusalKind, Request,
-    Rules, Success, Tensor, json, load_str,
+    Accepts, Asked, CaseFile, DType, ErrorKind, Expression, Function, Inference, Operand, OperandType,
+    Operation, Outcome, PartialShape, Refusal, RefusalKind, Request, Rules, Signature, Success, Tensor, json,
+    load_str,
 };
 
 fn request(rules: Rules) -> Request {
@@ -253,5 +254,238 @@ fn every_kind_of_answer_round_trips() {
         let text = json::outcome_to_value(&request, &outcome).to_string();
         assert!(!text.contains('\n'));
         assert_eq!(json::outcome_from_str(&request, &text), Ok(outcome), "{text}");
+    }
+}
+
+fn shape(text: &str) -> PartialShape {
+    text.parse().unwrap()
+}
+
+/// The sum of two flagged operands under `theano`, or of two operands under any other rule set.
+fn signature(rules: Rules) -> Signature {
+    let expression =
+        Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    let flagged = rules == Rules::Theano;
+    let operand = |(name, lengths): (&str, &str)| {
+        let operand = OperandType::new(name, DType::Bf16, shape(lengths)).unwrap();
+        if flagged { operand.with_broadcastable(vec![true, false]).unwrap() } else { operand }
+    };
+    let operands = [("a", "1x?"), ("b", "..3x9007199254740993..")].map(operand).to_vec();
+    Signature::new(rules, Asked::Expression(expression), operands).unwrap()
+}
+
+fn inferred(text: &str) -> Result<Outcome<Inference>, String> {
+    json::inferred_from_str(&signature(Rules::Numpy), text).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_request_of_infer_round_trips() {
+    for rules in [
+        Rules::None,
+        Rules::Numpy,
+        Rules::Pdpd { axis: Some(0) },
+        Rules::Xla { broadcast_dimensions: Some(vec![0, 1]) },
+        Rules::Theano,
+    ] {
+        let signature = signature(rules);
+        let text = json::signature_to_value(&signature).to_string();
+        assert!(
+            text.contains(r#""shape":[{"max":3},{"min":"9007199254740993"}]"#) && !text.contains("values"),
+            "{text}"
+        );
+        assert_eq!(json::signature_from_str(&text), Ok(signature.clone()));
+        let question = json::question_from_value(serde_json::from_str(&text).unwrap());
+        assert_eq!(question, Ok(json::Question::Infer(signature)));
+    }
+    let operand = OperandType::new("a", DType::I8, shape("...")).unwrap();
+    let target = Asked::TargetShape(shape("?x2"));
+    let broadcast = Signature::new(Rules::Bidirectional, target, vec![operand]).unwrap();
+    let text = json::signature_to_value(&broadcast).to_string();
+    assert_eq!(
+        text,
+        r#"{"rules":"bidirectional","operation":"infer","operands":[{"name":"a","dtype":"i8","shape":"..."}],"target_shape":["?",2]}"#
+    );
+    assert_eq!(json::signature_from_str(&text), Ok(broadcast));
+}
+
+/// A request without the operation `infer` is one of a run.
+#[test]
+fn a_request_of_a_run_is_a_question_too() {
+    let request = request(Rules::Numpy);
+    let question = json::question_from_value(json::request_to_value(&request));
+    assert_eq!(question, Ok(json::Question::Run(request)));
+    assert!(json::request_from_value(json::signature_to_value(&signature(Rules::Numpy))).is_err());
+}
+
+#[test]
+fn invalid_requests_of_infer_are_reported() {
+    let operand = |shape: &str| format!(r#"{{"name":"a","dtype":"i8","shape":{shape}}}"#);
+    let numpy = |shape: &str, more: &str| {
+        format!(r#"{{"rules":"numpy","operation":"infer",{more}"operands":[{}]}}"#, operand(shape))
+    };
+    const LENGTH: &str = "an integer, 0 or more, \"?\", or bounds such as {min: 1, max: 3}";
+    for (text, expected) in [
+        (numpy("[1]", ""), "expression: found neither `expression` nor `target_shape`, expected one of them for `infer`".to_owned()),
+        (
+            numpy("[1]", r#""expression":"a","target_shape":[2],"#),
+            "target_shape: found both `expression` and `target_shape`, expected one of them".to_owned(),
+        ),
+        (
+            numpy("[1]", r#""expression":"a","wrt":"a","#),
+            "wrt: found `wrt` with the operation `infer`, expected no such field: a gradient has no inference (INFER-1)".to_owned(),
+        ),
+        (numpy("[\"..2\"]", r#""expression":"a","#), format!("operands[0].shape[0]: found the string \"..2\", expected {LENGTH}")),
+        (
+            numpy(r#"[{"min":3,"max":2}]"#, r#""expression":"a","#),
+            "operands[0].shape[0]: found bounds from 3 to 2, expected a `max` that is not below `min`".to_owned(),
+        ),
+        (
+            numpy(r#"[1,{"max":"18446744073709551616"}]"#, r#""expression":"a","#),
+            "operands[0].shape[1]: found max: the string \"18446744073709551616\", expected an integer, 0 or more".to_owned(),
+        ),
+        (
+            numpy("\"?\"", r#""expression":"a","#),
+            "operands[0].shape: found `?`, expected a list of lengths, or \"...\" for an unknown rank".to_owned(),
+        ),
+        (
+            numpy("[1]", r#""target_shape":"..","#),
+            "target_shape: found `..`, expected a list of lengths, or \"...\" for an unknown rank".to_owned(),
+        ),
+        (
+            numpy("\"...\"", r#""expression":"a","#).replace("numpy", "xla"),
+            "operands[0].shape: found an unknown rank under the rule set `xla`, expected a known rank".to_owned(),
+        ),
+        (
+            numpy("[1]", r#""expression":"a","axis":0,"#).replace("numpy", "xla"),
+            "axis: found `axis` under the rule set `xla`, expected `axis` only under `pdpd`".to_owned(),
+        ),
+    ] {
+        let error = json::signature_from_str(&text).expect_err(&text).to_string();
+        assert_eq!(error, expected, "{text}");
+    }
+}
+
+/// Answers may spell a length in any way, and leave out `accepts`.
+#[test]
+fn answers_to_infer_are_read_leniently() {
+    let of = |lengths: &str, accepts: Option<Accepts>| {
+        let inference = Inference { dtype: DType::Bf16, shape: shape(lengths), accepts, broadcastable: None };
+        Ok(Outcome::Success(inference))
+    };
+    for (written, lengths) in [
+        (r#"["?",3]"#, "?x3"),
+        (r#"[{},{"min":3,"max":3}]"#, "?x3"),
+        (r#"[{"min":0},"3"]"#, "?x3"),
+        (r#"[{"min":0,"max":2},{"min":"3","max":3}]"#, "..2x3"),
+        (r#"[{"min":2,"of":1},{"max":"18446744073709551615"}]"#, "2..x..18446744073709551615"),
+        (r#"["18446744073709551615",18446744073709551615]"#, "18446744073709551615x18446744073709551615"),
+        ("[]", "()"),
+        (r#""...""#, "..."),
+    ] {
+        let text = format!(r#"{{"seq":3,"inferred":{{"dtype":"bf16","shape":{written}}},"took":1}}"#);
+        assert_eq!(inferred(&text), of(lengths, None), "{text}");
+        let text = text.replace("\"dtype\"", "\"accepts\":\"always\",\"dtype\"");
+        assert_eq!(inferred(&text), of(lengths, Some(Accepts::Always)), "{text}");
+    }
+    let flags = r#"{"inferred":{"dtype":"bool","shape":["?"],"accepts":"depends","broadcastable":[true]}}"#;
+    let expected = Inference {
+        dtype: DType::Bool,
+        shape: shape("?"),
+        accepts: Some(Accepts::Depends),
+        broadcastable: Some(vec![true]),
+    };
+    assert_eq!(inferred(flags), Ok(Outcome::Success(expected)));
+    let refusal = inferred(r#"{"refusal":{"kind":"dimension_mismatch","axis":"1"}}"#);
+    let expected = Refusal::new(RefusalKind::DimensionMismatch, "").at_axis(1);
+    assert_eq!(refusal, Ok(Outcome::Refusal(expected)));
+}
+
+#[test]
+fn invalid_answers_to_infer_are_reported() {
+    let shaped = |shape: &str| format!(r#"{{"inferred":{{"dtype":"f32","shape":{shape}}}}}"#);
+    for (text, expected) in [
+        (
+            r#"{"result":{"dtype":"f32","shape":[],"values":[1]}}"#.to_owned(),
+            "answer: found no outcome, expected exactly one of `inferred`, `refusal`, `skipped`, `errored`",
+        ),
+        (
+            r#"{"inferred":{"dtype":"f32","shape":[]},"refusal":{}}"#.to_owned(),
+            "answer: found several outcomes, expected exactly one of `inferred`, `refusal`, `skipped`, `errored`",
+        ),
+        (
+            r#"{"inferred":{"shape":[]}}"#.to_owned(),
+            "inferred: found no field `dtype` at line 1 column 24, expected one: it is required",
+        ),
+        (
+            r#"{"inferred":{"dtype":"f32"}}"#.to_owned(),
+            "inferred: found no field `shape` at line 1 column 29, expected one: it is required",
+        ),
+        (
+            r#"{"inferred":{"dtype":"f32","shape":[],"accepts":"no"}}"#.to_owned(),
+            "inferred.accepts: found `no`, expected always or depends",
+        ),
+        (
+            r#"{"inferred":{"dtype":"f32","shape":["?"],"broadcastable":[]}}"#.to_owned(),
+            "inferred.broadcastable: found 0 flags for shape (?), expected 1",
+        ),
+        (
+            r#"{"inferred":{"dtype":"f32","shape":"...","broadcastable":[true]}}"#.to_owned(),
+            "inferred.broadcastable: found 1 flag for shape (...), expected no flags",
+        ),
+        (
+            shaped(r#"[{"min":3,"max":2}]"#),
+            "inferred.shape[0]: found bounds from 3 to 2, expected a `max` that is not below `min`",
+        ),
+        (
+            shaped(r#"["-1"]"#),
+            "inferred.shape[0]: found the string \"-1\", expected an integer, 0 or more, \"?\", or bounds such as {min: 1, max: 3}",
+        ),
+        (
+            shaped(r#"[{"max":"?"}]"#),
+            "inferred.shape[0]: found max: the string \"?\", expected an integer, 0 or more",
+        ),
+    ] {
+        assert_eq!(inferred(&text).expect_err(&text), expected);
+    }
+    for wrong in [
+        "null",
+        "3",
+        "{}",
+        "[null]",
+        "[-1]",
+        "[1.5]",
+        "[true]",
+        "[[1]]",
+        r#"[{"min":null}]"#,
+        "[18446744073709551616]",
+    ] {
+        let error = inferred(&shaped(wrong)).expect_err(wrong);
+        assert!(error.starts_with("inferred.shape"), "{error}");
+    }
+    // A run is not answered with what is known before it.
+    assert!(answer(&shaped("[2,3]")).unwrap_err().starts_with("answer: found no outcome"));
+}
+
+#[test]
+fn every_kind_of_answer_to_infer_round_trips() {
+    let signature = signature(Rules::Theano);
+    let inference = Inference {
+        dtype: DType::Bf16,
+        shape: shape("?x9007199254740993..18446744073709551615"),
+        accepts: Some(Accepts::Depends),
+        broadcastable: Some(vec![false, true]),
+    };
+    for outcome in [
+        Outcome::Success(inference.clone()),
+        Outcome::Success(Inference { accepts: None, broadcastable: None, ..inference.clone() }),
+        Outcome::Success(Inference { shape: shape("..."), broadcastable: None, ..inference }),
+        Outcome::Refusal(Refusal::new(RefusalKind::FlagViolation, "2").at_axis(0).of_operand(1)),
+        Outcome::Refusal(Refusal::default()),
+        Outcome::Skipped { reason: "no".into() },
+        Outcome::errored(ErrorKind::Reported, "line\nbreak"),
+    ] {
+        let text = json::inferred_to_value(&signature, &outcome).to_string();
+        assert!(!text.contains('\n'));
+        assert_eq!(json::inferred_from_str(&signature, &text), Ok(outcome), "{text}");
     }
 }

@@ -1,7 +1,10 @@
 //! The shipped suite as a whole: it is complete, cites its sources, and round-trips through every format.
 
 use broadcheck_spec::examples::Coverage;
-use broadcheck_spec::{Case, CaseFile, DType, Expectation, Location, Origin, RuleSet, Suite, load_str};
+use broadcheck_spec::{
+    Case, CaseFile, DType, Expectation, InferenceCase, Location, Origin, PartialShape, RuleSet, Source,
+    Suite, Unknown, load_str,
+};
 use broadcheck_spec::{clauses, examples, json, write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -10,8 +13,37 @@ use std::sync::LazyLock;
 static SUITE: LazyLock<Suite> =
     LazyLock::new(|| Suite::builtin().unwrap_or_else(|errors| panic!("{errors}")));
 
-fn nowhere(case: &Case) -> Case {
+fn nowhere<R: Clone, T: Clone>(case: &Case<R, T>) -> Case<R, T> {
     Case { location: Location::default(), ..case.clone() }
+}
+
+/// What a case of any operation says of itself.
+struct About<'a> {
+    id: &'a str,
+    clause: &'a str,
+    rules: RuleSet,
+    refused: bool,
+    sources: &'a [Source],
+    origin: &'a Origin,
+    location: &'a Location,
+}
+
+fn about<'a, R, T>(case: &'a Case<R, T>, rules: RuleSet) -> About<'a> {
+    About {
+        id: &case.id,
+        clause: &case.clause,
+        rules,
+        refused: matches!(case.expectation, Expectation::Refusal(_)),
+        sources: &case.sources,
+        origin: &case.origin,
+        location: &case.location,
+    }
+}
+
+/// The cases of runs and of the operation `infer`.
+fn every_case() -> impl Iterator<Item = About<'static>> {
+    let runs = SUITE.cases.iter().map(|case| about(case, case.request.rules().set()));
+    runs.chain(SUITE.inferences.iter().map(|case| about(case, case.request.rules().set())))
 }
 
 #[track_caller]
@@ -30,6 +62,45 @@ fn every_rule_set_has_its_cases() {
         assert!(refusals >= 3, "{rules} has {refusals} refusals");
     }
     assert!(SUITE.cases.len() >= 500, "{} cases", SUITE.cases.len());
+}
+
+/// The worked examples of the design, and each boundary on both sides.
+#[test]
+fn every_rule_set_has_its_inferences() {
+    for rules in RuleSet::ALL {
+        let of = |case: &&InferenceCase| case.request.rules().set() == rules;
+        let cases: Vec<&InferenceCase> = SUITE.inferences.iter().filter(of).collect();
+        let refused = cases.iter().filter(|case| matches!(case.expectation, Expectation::Refusal(_))).count();
+        assert!(cases.len() >= 40, "{rules} has {} cases of infer", cases.len());
+        assert!(refused >= 8, "{rules} infers {refused} refusals");
+        let met: BTreeSet<Unknown> = cases
+            .iter()
+            .flat_map(|case| case.request.shapes().flat_map(Unknown::of).collect::<Vec<_>>())
+            .collect();
+        let ranked = matches!(rules, RuleSet::Xla | RuleSet::Theano);
+        let expected = if ranked { &Unknown::ALL[..3] } else { &Unknown::ALL[..] };
+        assert!(met.iter().eq(expected), "{rules}: {met:?}");
+        assert!(cases.iter().any(|case| case.request.is_known()), "{rules}: a signature of known lengths");
+    }
+    assert!(SUITE.inferences.len() >= 58 + 250, "{} cases of infer", SUITE.inferences.len());
+    assert_eq!(SUITE.number_of_cases(), SUITE.cases.len() + SUITE.inferences.len());
+}
+
+/// What is inferred lies within the bounds that the request has, or is one of its numbers: lengths are only
+/// ever compared with each other and with 1.
+#[test]
+fn every_inferred_bound_occurs_in_the_request() {
+    for case in &SUITE.inferences {
+        let Expectation::Result(inferred) = &case.expectation else { continue };
+        let bounds = |shape: &PartialShape| {
+            let lengths = shape.lengths().unwrap_or(&[]);
+            lengths.iter().flat_map(|length| [Some(length.min()), length.max()]).collect::<Vec<_>>()
+        };
+        let given: BTreeSet<Option<usize>> = case.request.shapes().flat_map(bounds).collect();
+        for bound in bounds(&inferred.shape) {
+            assert!(given.contains(&bound) || bound == Some(1), "{}: {bound:?}", case.id);
+        }
+    }
 }
 
 #[test]
@@ -78,13 +149,8 @@ fn every_example_is_within_its_document() {
 fn every_clause_has_accepting_and_refusing_cases() {
     let mut missing = Vec::new();
     for clause in clauses::ALL {
-        let kinds = |refusal: bool| {
-            SUITE
-                .cases
-                .iter()
-                .filter(|case| case.clause == clause.id)
-                .any(|case| matches!(case.expectation, Expectation::Refusal(_)) == refusal)
-        };
+        let kinds =
+            |refused: bool| every_case().any(|case| case.clause == clause.id && case.refused == refused);
         let swept = SUITE.sweeps.iter().any(|sweep| sweep.clause == clause.id);
         if clause.accepts && !kinds(false) && !swept {
             missing.push(format!("{}: no accepting case", clause.id));
@@ -112,17 +178,17 @@ fn partly_undocumented(clause: &str) -> bool {
 #[test]
 fn every_case_names_its_rule_set_and_its_source() {
     let mut missing = Vec::new();
-    for case in &SUITE.cases {
-        let rules = case.request.rules().set().name();
+    for case in every_case() {
+        let rules = case.rules.name();
         if case.id.split('/').next() != Some(rules) {
             missing.push(format!("{} {}: the id does not begin with {rules}/", case.location, case.id));
         }
-        if case.sources.is_empty() && !partly_undocumented(&case.clause) {
-            let clause = &case.clause;
+        if case.sources.is_empty() && !partly_undocumented(case.clause) {
+            let clause = case.clause;
             missing.push(format!("{} {}: no source, though {clause} is documented", case.location, case.id));
         }
-        if case.origin == Origin::Document
-            && !case.sources.iter().any(|source| matches!(source, broadcheck_spec::Source::Document { .. }))
+        if *case.origin == Origin::Document
+            && !case.sources.iter().any(|source| matches!(source, Source::Document { .. }))
         {
             missing.push(format!(
                 "{} {}: the origin is `document`, but no document is cited",
@@ -158,10 +224,11 @@ fn every_rule_set_has_a_case_of_every_dtype() {
 fn no_two_cases_have_the_same_request() {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut repeated = Vec::new();
-    for case in &SUITE.cases {
-        let key = json::request_to_value(&case.request).to_string();
-        if let Some(first) = seen.insert(key, &case.id) {
-            repeated.push(format!("{} has the request of {first}", case.id));
+    let runs = SUITE.cases.iter().map(|case| (json::request_to_value(&case.request), &case.id));
+    let inferences = SUITE.inferences.iter().map(|case| (json::signature_to_value(&case.request), &case.id));
+    for (key, id) in runs.chain(inferences) {
+        if let Some(first) = seen.insert(key.to_string(), id) {
+            repeated.push(format!("{id} has the request of {first}"));
         }
     }
     none("cases that repeat another", &repeated);
@@ -173,6 +240,11 @@ fn every_case_round_trips_through_yaml() {
         let text = write::case_to_yaml(case);
         let loaded = load_str(&text, "case.yaml").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
         assert_eq!(loaded.cases.iter().map(nowhere).collect::<Vec<_>>(), [nowhere(case)], "{text}");
+    }
+    for case in &SUITE.inferences {
+        let text = write::inference_case_to_yaml(case);
+        let loaded = load_str(&text, "case.yaml").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        assert_eq!(loaded.inferences.iter().map(nowhere).collect::<Vec<_>>(), [nowhere(case)], "{text}");
     }
 }
 
@@ -191,6 +263,7 @@ fn every_case_round_trips_through_json() {
         for (loaded, case) in loaded.cases.iter().zip(cases) {
             assert_eq!(nowhere(loaded), nowhere(case));
         }
+        assert!(loaded.inferences.iter().map(nowhere).eq(SUITE.inferences.iter().map(nowhere)));
         let pretty = serde_json::to_string_pretty(&json::file_to_json(&file)).unwrap();
         assert_eq!(load_str(&pretty, "suite.json").map(|file| file.sweeps.len()), Ok(SUITE.sweeps.len()));
     }
@@ -201,6 +274,11 @@ fn every_request_round_trips_through_the_protocol() {
     for case in &SUITE.cases {
         let text = json::request_to_value(&case.request).to_string();
         let back = json::request_from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", case.id));
+        assert_eq!(back, case.request, "{}", case.id);
+    }
+    for case in &SUITE.inferences {
+        let text = json::signature_to_value(&case.request).to_string();
+        let back = json::signature_from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", case.id));
         assert_eq!(back, case.request, "{}", case.id);
     }
 }
@@ -233,5 +311,6 @@ fn another_parser_reads_the_same() {
         let twin = twin.unwrap_or_else(|errors| panic!("{name}: {errors}"));
         let strip = |file: &CaseFile| file.cases.iter().map(nowhere).collect::<Vec<_>>();
         assert_eq!(strip(&file), strip(&twin), "{name}");
+        assert!(file.inferences.iter().map(nowhere).eq(twin.inferences.iter().map(nowhere)), "{name}");
     }
 }

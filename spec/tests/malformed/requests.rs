@@ -160,7 +160,7 @@ fn expressions_and_operations() {
     refused(
         "    expression: [add, a, b]",
         "    expression: [add, a, b]\n    operation: map",
-        "f.yaml:11:16: case numpy/x: operation: found `map`, expected one of elementwise broadcast gradient",
+        "f.yaml:11:16: case numpy/x: operation: found `map`, expected one of elementwise broadcast gradient infer",
     );
     refused(
         "    expression: [add, a, b]",
