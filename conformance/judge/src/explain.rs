@@ -22,7 +22,7 @@ mod row;
 
 pub use clause::heading;
 pub use drawing::{Drawing, Mark, Span};
-pub use inference::{Example, InferenceExplanation};
+pub use inference::InferenceExplanation;
 
 use crate::text::plural;
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};

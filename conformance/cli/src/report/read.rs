@@ -99,6 +99,9 @@ pub(crate) struct RecordedCase {
     /// Whether it is a case of the operation `infer`.
     #[serde(default)]
     pub(crate) inference: bool,
+    /// How a passed inference is wider than exact.
+    #[serde(default)]
+    pub(crate) wider: Option<String>,
     /// The number of the finding that describes a known failure.
     #[serde(default)]
     pub(crate) finding: Option<u32>,
@@ -202,7 +205,8 @@ impl Recorded {
             run.name = clean::name(&run.name);
             run.version = clean::name(&run.version);
             for case in &mut run.cases {
-                for text in [&mut case.id, &mut case.detail, &mut case.title] {
+                let texts = [&mut case.id, &mut case.detail, &mut case.title];
+                for text in texts.into_iter().chain(&mut case.wider) {
                     *text = clean::visible(text);
                 }
             }

@@ -47,11 +47,11 @@ pub struct InferenceExplanation {
 
 /// A run of a signature: the lengths are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
+pub(super) struct Example {
     /// The operands' shapes, then the target.
-    pub shapes: Vec<Shape>,
+    shapes: Vec<Shape>,
     /// The shape of the result, or the refusal.
-    pub outcome: Result<PartialShape, Refusal>,
+    outcome: Result<PartialShape, Refusal>,
 }
 
 /// A length on an axis of the result.
@@ -181,19 +181,16 @@ impl InferenceExplanation {
             }
             (Rules::Pdpd { .. }, Asked::Expression(_)) => {
                 let rank_of_a = self.signature.operands()[0].shape().rank();
-                let vectors = match (members, rank_of_a) {
-                    ([_, _], _) => vectors(),
+                let (axis, vectors) = match (members, rank_of_a) {
+                    ([_, _], _) => (0, vectors()),
                     // PDPD-4. An axis of B beyond A.
                     ([Member { place: 1, .. }], Some(_)) => {
                         let a = PartialShape::from(vec![Length::exactly(1)]);
-                        return infer(
-                            &sum(Rules::Pdpd { axis: Some(1) }, [vec![a], vectors()].concat(), &[]).ok()?,
-                        )
-                        .into();
+                        (1, [vec![a], vectors()].concat())
                     }
                     _ => return None,
                 };
-                sum(Rules::Pdpd { axis: Some(0) }, vectors, &[])
+                sum(Rules::Pdpd { axis: Some(axis) }, vectors, &[])
             }
             (Rules::Xla { .. }, Asked::Expression(_)) if members.len() < 2 => return None,
             (Rules::Xla { .. }, Asked::Expression(_)) => {
@@ -240,7 +237,7 @@ impl InferenceExplanation {
     }
 
     /// A run that is accepted, and one that is refused, where there are such.
-    pub(super) fn examples(&self, columns: &Columns, axes: &[Axis]) -> (Option<Example>, Option<Example>) {
+    pub(super) fn examples(&self, axes: &[Axis]) -> (Option<Example>, Option<Example>) {
         if self.signature.is_known() {
             return (None, None);
         }
@@ -251,7 +248,7 @@ impl InferenceExplanation {
             .map(|values| values.iter().copied().find(|&value| value != 1).unwrap_or(1))
             .collect();
         let with = |chosen: &[Vec<usize>], unranked: &[usize]| {
-            self.run(self.shapes(columns, axes, chosen, &mut |_| unranked.to_vec()))
+            self.run(self.shapes(axes, chosen, &mut |_| unranked.to_vec()))
         };
         let mut trials = vec![guess.clone(), Vec::new()];
         // Under pdpd, ones reach to the axis where B starts, and B of ones fits everywhere.
@@ -266,25 +263,20 @@ impl InferenceExplanation {
         if inference.accepts == Some(Accepts::Always) {
             return (accepted, None);
         }
-        let refused = self.refused_on_an_axis(columns, axes, &chosen, &guess).or_else(|| {
-            others.into_iter().next().or_else(|| self.refused_by_rank(columns, axes, &chosen, &guess))
-        });
+        let refused = self
+            .refused_on_an_axis(axes, &chosen, &guess)
+            .or_else(|| others.into_iter().next().or_else(|| self.refused_by_rank(axes, &chosen, &guess)));
         (accepted, refused)
     }
 
     /// Lengths on an axis that are accepted there.
     fn accepted_on(&self, axis: &Axis) -> Vec<usize> {
-        let result = match &axis.alone {
-            None | Some(Err(_)) => None,
-            Some(Ok(inference)) => inference.shape.lengths().and_then(|lengths| lengths.first().copied()),
-        };
         let value = |member: &Member| {
             let own = || number_of(member.length);
-            let wanted = match (&axis.alone, result) {
-                (None | Some(Err(_)), _) => own(),
-                (Some(Ok(_)), None) => 1,
+            let wanted = match (&axis.alone, axis.result()) {
                 (Some(Ok(_)), Some(_)) if member.flag => 1,
                 (Some(Ok(_)), Some(result)) => number_of(result),
+                (Some(_) | None, _) => own(),
             };
             [wanted, 1].into_iter().find(|&value| member.length.admits(value)).unwrap_or_else(own)
         };
@@ -294,12 +286,11 @@ impl InferenceExplanation {
     /// The shapes with these lengths on the axes, one list per axis. Shapes of unknown rank are `unranked`.
     fn shapes(
         &self,
-        columns: &Columns,
         axes: &[Axis],
         chosen: &[Vec<usize>],
         unranked: &mut dyn FnMut(usize) -> Vec<usize>,
     ) -> Vec<Shape> {
-        let mut shapes: Vec<Vec<usize>> = Vec::with_capacity(columns.places.len());
+        let mut shapes: Vec<Vec<usize>> = Vec::new();
         for (place, shape) in self.signature.shapes().enumerate() {
             shapes.push(match shape.lengths() {
                 Some(lengths) => lengths.iter().map(|&length| number_of(length)).collect(),
@@ -317,7 +308,6 @@ impl InferenceExplanation {
     /// A run that is refused because of the first axis that may refuse one.
     fn refused_on_an_axis(
         &self,
-        columns: &Columns,
         axes: &[Axis],
         chosen: &[Vec<usize>],
         unranked: &[usize],
@@ -329,7 +319,7 @@ impl InferenceExplanation {
         chosen[place] = values;
         [unranked, &[]]
             .into_iter()
-            .filter_map(|unranked| self.run(self.shapes(columns, axes, &chosen, &mut |_| unranked.to_vec())))
+            .filter_map(|unranked| self.run(self.shapes(axes, &chosen, &mut |_| unranked.to_vec())))
             .find(|run| run.outcome.is_err())
     }
 
@@ -364,13 +354,7 @@ impl InferenceExplanation {
     }
 
     /// A run that is refused because of a shape of unknown rank.
-    fn refused_by_rank(
-        &self,
-        columns: &Columns,
-        axes: &[Axis],
-        chosen: &[Vec<usize>],
-        guess: &[usize],
-    ) -> Option<Example> {
+    fn refused_by_rank(&self, axes: &[Axis], chosen: &[Vec<usize>], guess: &[usize]) -> Option<Example> {
         let last = guess.last().map_or(2, |last| last.saturating_add(1));
         let longer = [guess, &[2]].concat();
         let trials = [vec![last.max(2)], Vec::new(), vec![2], vec![3], longer, vec![2; guess.len() + 1]];
@@ -384,7 +368,7 @@ impl InferenceExplanation {
                 unranked.iter().flat_map(|place| trials.iter().map(move |trial| (place, trial)))
             {
                 let mut of = |place: usize| if place == changed { trial.clone() } else { base.to_vec() };
-                let run = self.run(self.shapes(columns, axes, chosen, &mut of));
+                let run = self.run(self.shapes(axes, chosen, &mut of));
                 if let Some(run) = run.filter(|run| run.outcome.is_err()) {
                     return Some(run);
                 }

@@ -266,7 +266,8 @@ impl CaseChange {
         new: Option<&RecordedCase>,
         either: &RecordedCase,
     ) -> CaseChange {
-        let ended = |case: Option<&RecordedCase>| case.map(|case| (case.status, case.detail.clone()));
+        let detail = |case: &RecordedCase| case.wider.clone().unwrap_or_else(|| case.detail.clone());
+        let ended = |case: Option<&RecordedCase>| case.map(|case| (case.status, detail(case)));
         let (id, title) = (either.id.clone(), either.title.clone());
         CaseChange { change, id, title, old: ended(old), new: ended(new) }
     }
@@ -296,6 +297,8 @@ fn word(status: Status) -> &'static str {
 fn change(old: Option<&RecordedCase>, new: &RecordedCase) -> Option<Change> {
     let Some(old) = old else { return Some(Change::New) };
     match (worth(old.status), worth(new.status)) {
+        // An inference that was exact and is wider now, or the other way round.
+        (Worth::Right, Worth::Right) if old.wider.is_some() != new.wider.is_some() => Some(Change::Changed),
         (Worth::Right, Worth::Right) => None,
         (Worth::Right, Worth::Wrong | Worth::Missing) | (Worth::Acceptable, Worth::Wrong) => {
             Some(Change::Broken)

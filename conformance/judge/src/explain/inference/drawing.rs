@@ -183,7 +183,7 @@ fn legend(drawing: &mut Drawing, explanation: &InferenceExplanation, rows: &[Row
 }
 
 fn verdict(drawing: &mut Drawing, explanation: &InferenceExplanation, columns: &Columns, axes: &[Axis]) {
-    let (accepted, refused) = explanation.examples(columns, axes);
+    let (accepted, refused) = explanation.examples(axes);
     let line = match &explanation.decision {
         Ok(inference) => {
             let runs = match inference.accepts {
