@@ -523,8 +523,8 @@ fn every_kind_of_inference_is_explained() {
     }
 }
 
-/// Each rule set with small partial shapes: the examples are what they are called, and there are both where the
-/// answer is `depends`.
+/// Each rule set with small partial shapes: the examples are what they are called, and there are both where
+/// the answer is `depends`.
 #[test]
 fn examples_of_runs_are_found_for_every_inference() {
     let lengths = ["0", "1", "3", "?", "..2", "..1", "1..2", "2..", "2..3", "4.."];

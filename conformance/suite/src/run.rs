@@ -199,7 +199,8 @@ fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outco
 }
 
 /// Asks for the inference of each case. With `exact`, an answer that is wider than exact fails; it always
-/// fails an implementation that [is exact](Implementation::is_exact). The results have the order of the cases.
+/// fails an implementation that [is exact](Implementation::is_exact). The results have the order of the
+/// cases.
 pub fn run_inferences(
     implementation: &dyn Implementation,
     cases: &[&InferenceCase],

@@ -25,8 +25,8 @@
 //! as long as the case fails, and is marked `[known]`.
 //!
 //! A library that infers shapes before it has values sets [`Capabilities::infer`] and implements
-//! [`Implementation::infer`]. Then each case of the operation `infer` is a test too. An answer that excludes a
-//! run that is accepted fails; one that admits more than the accepted runs give passes, unless
+//! [`Implementation::infer`]. Then each case of the operation `infer` is a test too. An answer that excludes
+//! a run that is accepted fails; one that admits more than the accepted runs give passes, unless
 //! [`Implementation::is_exact`] returns true.
 //!
 //! ```no_run

@@ -1,5 +1,5 @@
-//! `broadcheck explain`: draws how shapes broadcast, or why they do not; of shapes with unknown lengths, what is
-//! inferred.
+//! `broadcheck explain`: draws how shapes broadcast, or why they do not; of shapes with unknown lengths,
+//! what is inferred.
 
 use super::{Ended, Error, PASSED, columns, print, width};
 use crate::report::plural;
@@ -16,8 +16,8 @@ const MAX_LENGTHS: usize = 100_000;
 /// Without --rules, prints a table of all rule sets, then a drawing for each. An attribute applies to the
 /// rule set that has it. Under bidirectional, the second shape is the target.
 ///
-/// A length may be unknown: `?`, or bounds such as `..3`, `2..` and `1..3`. So may the rank: `...`. Then explain
-/// prints what is known of the result before the run, and which runs are accepted, with examples.
+/// A length may be unknown: `?`, or bounds such as `..3`, `2..` and `1..3`. So may the rank: `...`. Then
+/// explain prints what is known of the result before the run, and which runs are accepted, with examples.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

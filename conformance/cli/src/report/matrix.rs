@@ -197,7 +197,7 @@ mod tests {
         for line in [
             "| mi\\|ne 1 | numpy | 7 of 8 | 2 | 3: [35](F.md#35), 1 reported upstream | 1 of 2 | 1 no f16 |",
             "|  | pdpd | all 2 | 1, **1 failed** | 0 | - | - |",
-            "| mi\\|ne 1 | - | - | - | 0 of 1 | - | - | - | all 1 |",
+            "| mi\\|ne 1 | - | - | - | 0 of 1 | - | - | - | all 1 | - |",
         ] {
             assert!(text.contains(&format!("\n{line}\n")), "{line}\n{text}");
         }

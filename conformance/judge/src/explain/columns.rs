@@ -138,8 +138,8 @@ fn all(rank: usize) -> Option<Vec<Option<usize>>> {
     Some((0..rank).map(Some).collect())
 }
 
-/// Places B from its start axis on, even if it ends beyond A, so that the drawing shows by how much. `kept` is
-/// its rank without trailing ones.
+/// Places B from its start axis on, even if it ends beyond A, so that the drawing shows by how much. `kept`
+/// is its rank without trailing ones.
 fn pdpd(a: usize, b: usize, kept: usize, axis: i64) -> Columns {
     if b > a {
         return right_aligned([a, b].into_iter());

@@ -28,6 +28,8 @@ use std::collections::BTreeSet;
 const MOST_WORK: usize = 200_000;
 /// The highest number of values that are tried for one length.
 const MOST_VALUES: usize = 24;
+/// How many shapes of unknown rank are changed to find a run that is refused.
+const MOST_CHANGED: usize = 2;
 /// How many axes of length 1 an example of a shape of unknown rank may have.
 const MOST_ONES: usize = 64;
 /// How many conditions of axes are written out.
@@ -359,7 +361,7 @@ impl InferenceExplanation {
         let longer = [guess, &[2]].concat();
         let trials = [vec![last.max(2)], Vec::new(), vec![2], vec![3], longer, vec![2; guess.len() + 1]];
         let unranked = self.signature.shapes().enumerate().filter(|(_, shape)| shape.rank().is_none());
-        let unranked: Vec<usize> = unranked.map(|(place, _)| place).take(MOST_VALUES).collect();
+        let unranked: Vec<usize> = unranked.map(|(place, _)| place).take(MOST_CHANGED).collect();
         // The known ranks' lengths that are accepted with each other, or the lowest.
         let lowest = |axis: &Axis| axis.members.iter().map(|member| member.length.min()).collect();
         let lowest: Vec<Vec<usize>> = axes.iter().map(lowest).collect();
