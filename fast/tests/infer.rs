@@ -41,7 +41,11 @@ fn compare(signature: &Signature, counts: &mut [usize; 2]) {
     let expected = broadcheck_reference::infer(signature);
     let found = broadcheck_fast::infer(signature);
     counts[usize::from(expected.is_err())] += 1;
-    assert_eq!(found.map_err(bare), expected.map_err(bare), "{signature:?}");
+    assert_eq!(
+        found.map_err(|refusal| bare(&refusal)),
+        expected.map_err(|refusal| bare(&refusal)),
+        "{signature:?}"
+    );
 }
 
 fn compare_all(rules: &[Rules], shapes: &[PartialShape], operands: usize, counts: &mut [usize; 2]) {
@@ -55,7 +59,7 @@ fn compare_all(rules: &[Rules], shapes: &[PartialShape], operands: usize, counts
 }
 
 /// The kind, the axis and the operand of a refusal.
-fn bare(refusal: Refusal) -> (Option<RefusalKind>, Option<usize>, Option<usize>) {
+fn bare(refusal: &Refusal) -> (Option<RefusalKind>, Option<usize>, Option<usize>) {
     (refusal.kind, refusal.axis, refusal.operand)
 }
 
@@ -63,7 +67,7 @@ fn bare(refusal: Refusal) -> (Option<RefusalKind>, Option<usize>, Option<usize>)
 fn every_case_is_inferred_exactly() {
     let suite = Suite::builtin().expect("the cases load");
     let complain = |case: &InferenceCase| {
-        let found = broadcheck_fast::infer(&case.request).map_err(bare);
+        let found = broadcheck_fast::infer(&case.request).map_err(|refusal| bare(&refusal));
         let expected = match &case.expectation {
             Expectation::Result(expected) => Ok(expected.clone()),
             Expectation::Refusal(expected) => Err((expected.kind, expected.axis, expected.operand)),

@@ -3,7 +3,7 @@
 mod common;
 
 use broadcheck_reference::{Reference, align};
-use broadcheck_spec::{Capabilities, Function, Implementation, Outcome, RefusalKind, Rules};
+use broadcheck_spec::{Capabilities, Function, Implementation, Outcome, RefusalKind, Rules, Unknown};
 use common::{
     XLA, broadcast, call, dense, elementwise, gradient_of, kind, of_operands, op, refusal, run, view,
 };
@@ -16,7 +16,10 @@ fn huge(name: &str, rank: usize) -> broadcheck_spec::Operand {
 fn the_reference_declares_its_name_and_capabilities() {
     let reference = Reference::new();
     assert_eq!((reference.name(), reference.version()), ("reference", env!("CARGO_PKG_VERSION")));
-    assert_eq!(reference.capabilities(), &Capabilities::with_all_conventions());
+    let everything =
+        Capabilities { infer: true, unknown: Unknown::ALL.to_vec(), ..Capabilities::with_all_conventions() };
+    assert_eq!(reference.capabilities(), &everything);
+    assert!(reference.is_exact());
     assert_eq!(reference.allowed_ulp(), 1);
 }
 

@@ -98,7 +98,7 @@ def process(path):
     agreed = known = passed_over = 0
     wrong = []
     for case in document.get("cases") or []:
-        if case.get("rules", document.get("rules")) != "theano":
+        if case.get("rules", document.get("rules")) != "theano" or case.get("operation") == "infer":
             continue
         if skipped(case):
             passed_over += 1

@@ -124,7 +124,7 @@ def main(system, rules, ask):
             document = yaml.safe_load(file)
         for case in document.get("cases") or []:
             case.setdefault("rules", document.get("rules"))
-            if case["rules"] not in rules or case.get("result") == "ask":
+            if case["rules"] not in rules or case.get("result") == "ask" or case.get("operation") == "infer":
                 continue
             answer, message, differs = None, "", None
             try:

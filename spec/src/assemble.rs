@@ -59,18 +59,21 @@ fn rules<S>(parts: &Parts<S>, errors: &mut Vec<Malformed>) -> Rules {
     }
 }
 
+/// The operation of a run with this name.
+pub(crate) fn operation_kind(name: &str) -> Result<OperationKind, Malformed> {
+    OperationKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        let all = OperationKind::ALL.map(OperationKind::name).join(" ");
+        Malformed::new("operation", format!("`{name}`"), format!("one of {all} {INFER}"))
+    })
+}
+
 fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option<Operation> {
-    let kind = match parts.operation.as_deref() {
-        None => OperationKind::Elementwise,
-        Some(name) => match OperationKind::ALL.into_iter().find(|kind| kind.name() == name) {
-            Some(kind) => kind,
-            None => {
-                let all = OperationKind::ALL.map(OperationKind::name).join(" ");
-                let expected = format!("one of {all} {INFER}");
-                errors.push(Malformed::new("operation", format!("`{name}`"), expected));
-                return None;
-            }
-        },
+    let kind = match parts.operation.as_deref().map_or(Ok(OperationKind::Elementwise), operation_kind) {
+        Ok(kind) => kind,
+        Err(error) => {
+            errors.push(error);
+            return None;
+        }
     };
     let mut foreign = |name: &str, given: bool, belongs: bool| {
         if given && !belongs {
@@ -112,14 +115,14 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
 
 /// Builds a signature, or reports everything that is wrong with it.
 pub(crate) fn signature(
-    parts: Parts<RawShape>,
+    parts: &Parts<RawShape>,
     operands: Vec<OperandType>,
     spelling: Spelling,
 ) -> Result<Signature, Vec<Malformed>> {
     let mut errors = Vec::new();
     let names = Names::new(operands.iter().map(OperandType::name));
     names.repeated(&mut errors);
-    let rules = rules(&parts, &mut errors);
+    let rules = rules(parts, &mut errors);
     if parts.wrt.is_some() {
         let found = format!("`wrt` with the operation `{INFER}`");
         errors.push(Malformed::new("wrt", found, "no such field: a gradient has no inference (INFER-1)"));

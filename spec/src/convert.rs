@@ -6,6 +6,7 @@ use crate::lint::message;
 use crate::raw::{RawCase, RawSource, RawSweep, StrictOperand, StrictOperandType};
 use crate::read::read;
 use crate::request::Malformed;
+use crate::signature::INFER;
 use crate::tree::{Kind, Node};
 use crate::{
     Case, Convention, DType, Expectation, InferenceCase, Location, Origin, RuleSet, Source, Sweep, clauses,
@@ -229,6 +230,15 @@ impl<'a> Reader<'a> {
         rules
     }
 
+    /// Whether there is an operation of this name.
+    fn check_operation(&mut self, name: Option<&str>) -> bool {
+        let unknown =
+            name.filter(|&name| name != INFER).and_then(|name| assemble::operation_kind(name).err());
+        let known = unknown.is_none();
+        self.malformed(unknown.into_iter().collect());
+        known
+    }
+
     /// The field that an export adds to a case that it wrote in another dtype. It changes nothing.
     fn check_retyped_from(&mut self, dtype: Option<&str>) {
         let error = dtype.and_then(|name| name.parse::<DType>().err());
@@ -287,7 +297,7 @@ impl<'a> Reader<'a> {
                     let raw = reader.read::<StrictOperandType>(node, field)?;
                     assemble::operand_type(raw.into(), field, Spelling::Canonical, errors)
                 });
-                let signature = assemble::signature(parts?, operands?, Spelling::Canonical);
+                let signature = assemble::signature(&parts?, operands?, Spelling::Canonical);
                 signature.map_err(|errors| reader.malformed(errors)).ok()
             },
             Self::inferred,
@@ -315,13 +325,17 @@ impl<'a> Reader<'a> {
         self.check_retyped_from(raw.retyped_from.as_deref());
         let parts = rules.map(|rules| Parts {
             rules,
-            operation: raw.operation,
+            operation: raw.operation.clone(),
             expression: raw.expression,
             wrt: raw.wrt,
             target_shape: raw.target_shape,
             axis: raw.axis,
             broadcast_dimensions: raw.broadcast_dimensions,
         });
+        // Which fields the rest has depends on the operation.
+        if !self.check_operation(raw.operation.as_deref()) {
+            return None;
+        }
         let request = request(self, parts);
         let expectation = expectation(self, request.as_ref());
         if !self.errors.is_empty() {

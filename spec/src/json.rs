@@ -323,7 +323,7 @@ pub fn signature_from_value(value: Value) -> Result<Signature, Malformed> {
         axis: raw.axis,
         broadcast_dimensions: raw.broadcast_dimensions,
     };
-    assemble::signature(parts, operands, Spelling::Any).map_err(first)
+    assemble::signature(&parts, operands, Spelling::Any).map_err(first)
 }
 
 /// A request of the protocol: of a run, or of the operation `infer`.

@@ -3,8 +3,9 @@
 
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
-    Case, Convention, Data, Expectation, ExpectedRefusal, Expression, Operand, Operation, Request, Rules,
-    Tensor, json, load_str, write,
+    Accepts, Asked, Case, Convention, DType, Data, Expectation, ExpectedRefusal, Expression, Inference,
+    InferenceCase, Length, Location, Operand, OperandType, Operation, Origin, Outcome, PartialShape, Request,
+    Rules, Signature, Tensor, json, load_str, write,
 };
 use proptest::prelude::*;
 
@@ -62,6 +63,35 @@ fn assert_comes_back(case: &Case) {
     }
 }
 
+/// Any length, near the numbers 0, 1, 2^53 and 2^64 more often than elsewhere.
+fn length() -> impl Strategy<Value = Length> {
+    let number = prop_oneof![
+        0..4usize,
+        (1 << 53) - 1..(1 << 53) + 2usize,
+        usize::MAX - 2..=usize::MAX,
+        any::<usize>()
+    ];
+    (number.clone(), proptest::option::of(number)).prop_map(|(min, max)| {
+        let max = max.map(|max| max.max(min));
+        Length::bounded(min, max).unwrap()
+    })
+}
+
+fn partial_shape() -> impl Strategy<Value = PartialShape> {
+    let ranked = proptest::collection::vec(length(), 0..4).prop_map(PartialShape::Ranked);
+    prop_oneof![9 => ranked, 1 => Just(PartialShape::Unranked)]
+}
+
+fn assert_inference_comes_back(case: &InferenceCase) {
+    let yaml = write::inference_case_to_yaml(case);
+    let json = serde_json::json!({"format": 1, "cases": [json::inference_case_to_json(case)]}).to_string();
+    for (text, name) in [(yaml, "f.yaml"), (json, "f.json")] {
+        let mut file = load_str(&text, name).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        let back = InferenceCase { location: case.location.clone(), ..file.inferences.remove(0) };
+        assert_eq!(back, *case);
+    }
+}
+
 proptest! {
     #[test]
     fn texts_round_trip(title in "\\PC{1,40}|[-a-z0-9:# .'\"]{1,12}|y|no|1e5|0x1|~", note in any::<String>()) {
@@ -106,6 +136,49 @@ proptest! {
         let operation = Operation::Broadcast { target_shape: shape.into() };
         let request = Request::new(Rules::Numpy, operation, operands[..1].to_vec()).unwrap();
         assert_comes_back(&holding_refused(request));
+    }
+
+    #[test]
+    fn inferences_round_trip(
+        shapes in proptest::collection::vec(partial_shape(), 1..4),
+        inferred in partial_shape(),
+        always in any::<bool>(),
+    ) {
+        let operand = |(place, shape): (usize, &PartialShape)| {
+            OperandType::new(["a", "b", "c"][place], DType::I16, shape.clone()).unwrap()
+        };
+        let operands: Vec<OperandType> = shapes.iter().enumerate().map(operand).collect();
+        let accepts = Some(if always { Accepts::Always } else { Accepts::Depends });
+        let inference = Inference { dtype: DType::I16, shape: inferred, accepts, broadcastable: None };
+        let target = Asked::TargetShape(inference.shape.clone());
+        for (asked, operands) in [(Asked::Expression(Expression::operand(0)), &operands[..]), (target, &operands[..1])] {
+            let signature = Signature::new(Rules::Numpy, asked, operands.to_vec()).unwrap();
+            let text = json::signature_to_value(&signature).to_string();
+            prop_assert_eq!(json::signature_from_str(&text), Ok(signature.clone()));
+            let outcome = Outcome::Success(inference.clone());
+            let text = json::inferred_to_value(&signature, &outcome).to_string();
+            prop_assert_eq!(json::inferred_from_str(&signature, &text), Ok(outcome));
+            let expectation = Expectation::Result(inference.clone());
+            let convention = Convention::of_inference("INFER-3", &signature, &expectation);
+            assert_inference_comes_back(&InferenceCase {
+                id: "numpy/x".into(),
+                title: "T.".into(),
+                clause: "INFER-3".into(),
+                convention,
+                examples: Vec::new(),
+                sources: Vec::new(),
+                origin: Origin::Hand,
+                request: signature,
+                expectation,
+                note: None,
+                location: Location::default(),
+            });
+        }
+    }
+
+    #[test]
+    fn lengths_are_displayed_as_they_are_parsed(shape in partial_shape()) {
+        prop_assert_eq!(shape.to_string().parse(), Ok(shape));
     }
 
     #[test]

@@ -418,7 +418,7 @@ fn invalid_answers_to_infer_are_reported() {
         ),
         (
             r#"{"inferred":{"dtype":"f32"}}"#.to_owned(),
-            "inferred: found no field `shape` at line 1 column 29, expected one: it is required",
+            "inferred: found no field `shape` at line 1 column 27, expected one: it is required",
         ),
         (
             r#"{"inferred":{"dtype":"f32","shape":[],"accepts":"no"}}"#.to_owned(),

@@ -155,8 +155,8 @@ fn pairs_of_every_rule_set_are_inferred_exactly() {
 #[test]
 #[ignore = "takes seconds: CI runs it"]
 fn many_pairs_of_every_rule_set_are_inferred_exactly() {
-    check_pairs(&["0", "1", "3", "?", "2.."]);
-    check_pairs(&["1", "2", "..2", "1..3"]);
+    check_pairs(&["0", "1", "3", "?", "2..", "..3"]);
+    check_pairs(&["1", "3", "..1", "1..3"]);
 }
 
 /// Three shapes with these lengths, up to this rank; with a rank that may be unknown, only vectors.
@@ -181,7 +181,7 @@ fn triples_of_vectors_are_inferred_exactly() {
 #[ignore = "takes seconds: CI runs it"]
 fn many_triples_are_inferred_exactly() {
     check_triples(&["0", "1", "3", "?", "..2", "..1", "1..2", "2..", "2..3"], 1);
-    check_triples(&["1", "2", "?"], 2);
+    check_triples(&["0", "1", "3", "?"], 2);
 }
 
 /// Lengths whose bounds meet, overlap and exclude each other, below, at and above 1.
