@@ -14,7 +14,7 @@ START = {
         "operations": ["elementwise", "infer"],
         "functions": [],
         "dtypes": ["f64"],
-        "conventions": "all",
+        "large_sizes": False,
     },
 }
 
