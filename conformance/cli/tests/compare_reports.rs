@@ -52,6 +52,17 @@ fn compared(old: &Value, new: &Value) -> (i32, Value, String, String) {
     (text.0, value, text.1, markdown.1)
 }
 
+#[test]
+fn an_inference_that_becomes_wider_is_a_change() {
+    let exact = report("mine", "1", &[("infer", "passed", "")]);
+    let mut wider = exact.clone();
+    wider["implementations"][0]["cases"][0]["wider"] = "expected f32 (2), got f32 (?)".into();
+    let (status, value, text, _) = compared(&exact, &wider);
+    assert_eq!((status, changes(&value)), (0, vec![("infer".into(), "changed".into())]));
+    assert!(text.contains("passed, differently") && text.contains("got f32 (?)"), "{text}");
+    assert_eq!(changes(&compared(&wider, &wider).1), []);
+}
+
 /// The change of each case, by the last part of its id.
 fn changes(value: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use broadcheck::run::{Status, run_cases};
+use broadcheck::run::{Status, run_cases, run_inferences};
 use broadcheck_harness::{Options, open, serve};
 use broadcheck_search::subjects::builtin;
 use broadcheck_spec::{Implementation, Suite, json};
@@ -91,6 +91,86 @@ fn the_suite_has_the_same_results_through_serve() {
             passed += usize::from(other.status == Status::Passed);
         }
         assert!(passed > fewest, "{name}: {passed} passed");
+        let all: Vec<_> = SUITE.inferences.iter().collect();
+        let one = run_inferences(inside.as_ref(), &all, None, true);
+        let other = run_inferences(&outside, &all, None, true);
+        for ((case, one), other) in all.iter().zip(&one).zip(&other) {
+            assert_eq!(one.status, other.status, "{}: {}", case.id, other.detail);
+            assert_eq!(one.outcome, other.outcome, "{}", case.id);
+            let expected =
+                if name == "reference" { [Status::Passed, Status::Agrees] } else { [Status::Skipped; 2] };
+            assert!(expected.contains(&other.status), "{}: {}", case.id, other.detail);
+        }
+    }
+}
+
+/// A harness that knows nothing of a result whose lengths are not all known.
+#[test]
+fn answers_that_are_wider_pass_unless_they_must_be_exact() {
+    if !python() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("infer.yaml");
+    let case = |number: usize, length: &str| {
+        format!(
+            "  - id: none/mine/infer-{number}\n    title: A length is known.\n    clause: INFER-5\n    origin: hand\n    source: [{{url: \"https://example.org\"}}]\n    operation: infer\n    expression: [add, a, b]\n    operands:\n      - {{name: a, dtype: f64, shape: [{length}]}}\n      - {{name: b, dtype: f64, shape: [2]}}\n    inferred: {{dtype: f64, shape: [2], accepts: {}}}\n",
+            if length == "2" { "always" } else { "depends" }
+        )
+    };
+    let text = format!("format: 1\nrules: none\ncases:\n{}{}", case(1, "2"), case(2, "\"?\""));
+    std::fs::write(&file, text.replace("[add, a, b]", "a")).expect("written");
+    let (cases, harness) = (file.to_str().expect("UTF-8"), bad("infers.py", Some(Path::new("wider"))));
+    let check = ["check", "--cases", cases, "--impl", &harness, "--timeout", "60s"];
+    let text = ends(0, &check);
+    assert_parts(
+        &text,
+        &[
+            "2 agree with a convention, 1 of them wider than exact",
+            "none/mine/infer-2: expected f64 (2), depends, got f64 (?)",
+        ],
+    );
+    let text = ends(1, &[&check[..], &["--exact"]].concat());
+    assert_parts(
+        &text,
+        &["FAILED  none/mine/infer-2", "wider than exact: ", "--filter none/mine/infer-2 --exact"],
+    );
+    let text = ends(0, &[&check[..], &["--impl-name", "mine"]].concat());
+    assert_parts(&text, &["2 agree with a convention, 1 of them wider than exact"]);
+    let json: Value =
+        serde_json::from_str(&ends(0, &[&check[..], &["--format", "json"]].concat())).expect("JSON");
+    let run = &json["implementations"][0];
+    assert_eq!((&run["wider"], &run["cases"][1]["inference"]), (&json!(1), &json!(true)));
+}
+
+/// What is answered to `infer` is right, or says what is wrong with the request.
+#[test]
+fn serve_answers_signatures() {
+    let line = |shape: &str, more: &str| {
+        format!(
+            r#"{{"cmd":"run","seq":1,"request":{{"rules":"numpy","operation":"infer","expression":["add","a","b"],"operands":[{{"name":"a","dtype":"f32","shape":{shape}}},{{"name":"b","dtype":"f32","shape":[2]{more}}}]}}}}"#
+        )
+    };
+    let answer = |line: String| served(&line).1.remove(0);
+    let inferred = |shape: Value| json!({"dtype": "f32", "shape": shape, "accepts": "depends"});
+    assert_eq!(answer(line(r#"["?"]"#, ""))["inferred"], inferred(json!([2])));
+    assert_eq!(answer(line(r#"[{"max":1},{"min":1}]"#, ""))["inferred"], inferred(json!([{"max": 1}, 2])));
+    assert_eq!(answer(line(r#""...""#, ""))["inferred"], inferred(json!("...")));
+    assert_eq!(answer(line(r#"[{"min":3}]"#, ""))["refusal"]["kind"], "dimension_mismatch");
+    assert_eq!(answer(line(r#"["18446744073709551615"]"#, ""))["refusal"]["kind"], "dimension_mismatch");
+    for (shape, more, why) in [
+        (r#"[{"min":3,"max":2}]"#, "", "max"),
+        ("[-1]", "", "-1"),
+        (r#"["18446744073709551616"]"#, "", "18446744073709551616"),
+        (r#""?""#, "", "shape"),
+        (r#"[["?"]]"#, "", "shape"),
+        ("[2.5]", "", "2.5"),
+        ("[2]", r#","values":[1,2]"#, "values"),
+        ("[2]", r#","broadcastable":[true]"#, "theano"),
+    ] {
+        let answer = answer(line(shape, more));
+        let message = answer["errored"]["message"].as_str().unwrap_or_else(|| panic!("{shape}: {answer}"));
+        assert!(message.contains(why), "{shape}: {message}");
     }
 }
 
@@ -177,6 +257,11 @@ fn every_message_matches_the_schema() {
     lines.extend(SUITE.cases.iter().enumerate().map(|(place, case)| {
         json!({ "cmd": "run", "seq": place + 1, "request": json::request_to_value(&case.request), "new": 1 })
     }));
+    let first = lines.len();
+    lines.extend(SUITE.inferences.iter().enumerate().map(|(place, case)| {
+        let request = json::signature_to_value(&case.request);
+        json!({ "cmd": "run", "seq": first + place, "request": request, "new": 1 })
+    }));
     lines.push(json!({ "cmd": "stop" }));
     let valid = |validator: &jsonschema::Validator, message: &Value| {
         if let Err(error) = validator.validate(message) {
@@ -186,7 +271,7 @@ fn every_message_matches_the_schema() {
     lines.iter().for_each(|line| valid(&sent, line));
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
     let (_, answers) = served(&text.join("\n"));
-    assert_eq!(answers.len(), SUITE.cases.len() + 1);
+    assert_eq!(answers.len(), SUITE.number_of_cases() + 1);
     answers.iter().for_each(|answer| valid(&answered, answer));
 
     for text in [
@@ -243,6 +328,33 @@ fn the_program_on_the_page_works() {
     let text = ends(0, &["check", "--impl", &command, "--rules", "none"]);
     // It declares a few functions and two dtypes.
     assert_parts(&text, &["plain-python 3.", "ok, but little was asked: ", "asked        none: "]);
+}
+
+#[test]
+fn smoke_sends_signatures_to_a_harness_that_infers() {
+    let text = ends(0, &["smoke", "--impl", &format!("'{PROGRAM}' serve --impl fast")]);
+    assert_parts(
+        &text,
+        &[
+            "unknown     length bound interval rank",
+            "infer from known lengths",
+            "infer that every run is refused",
+            "infer from an unknown length",
+            "infer from a length with an upper bound",
+            "infer from a length with a lower bound",
+            "infer from an unknown rank",
+        ],
+    );
+    if !python() {
+        return;
+    }
+    let infers = |mode: &str| bad("infers.py", Some(Path::new(mode)));
+    let text = ends(0, &["smoke", "--impl", &infers("wider")]);
+    assert_parts(&text, &["wider than exact: ", "add bound, interval, rank to `unknown`"]);
+    let text = ends(1, &["smoke", "--impl", &infers("narrow")]);
+    assert_parts(&text, &["unsound: expected ", "\"unknown\":[]"]);
+    let text = ends(1, &["smoke", "--impl", &infers("refuses")]);
+    assert_parts(&text, &["infer from an unknown length", "\"unknown\":[]"]);
 }
 
 #[test]

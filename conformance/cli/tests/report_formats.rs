@@ -133,14 +133,20 @@ fn the_page_escapes_texts() {
 #[test]
 fn the_page_shows_cases_as_they_are() {
     let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
-    let (case, sweep) = (&suite.cases[0], &suite.sweeps[0]);
-    let mut results = vec![entry(&case.id, Status::Passed), entry(&sweep.id, Status::Passed)];
+    let (case, sweep, inference) = (&suite.cases[0], &suite.sweeps[0], &suite.inferences[0]);
+    let ids = [&case.id, &sweep.id, &inference.id];
+    let mut results: Vec<Entry> = ids.iter().map(|id| entry(id, Status::Passed)).collect();
     results[1].sweep = true;
+    results[2].inference = true;
+    results[2].wider = Some("expected f32 (2), got f32 (?)".into());
     let run = Run { results, ..run("mine", "1", &[]) };
     let page = html::render(&alone(run), &suite);
     assert!(page.contains(&format!("<div class=\"body\" id=\"{}\">", case.id)));
     assert!(page.contains("class=\"drawing\""), "the drawing of the case");
-    assert_eq!(page.matches("class=\"drawing\"").count(), 1, "a sweep has none");
+    assert!(page.contains(&format!("<div class=\"body\" id=\"{}\">", inference.id)));
+    assert_eq!(page.matches("class=\"drawing\"").count(), 2, "a sweep has none");
+    assert!(page.contains("\noperation: infer\n"), "the signature");
+    assert!(page.contains("expected f32 (2), got f32 (?)"), "how the answer is wider");
     assert!(page.contains("\noperands:\n"), "the request");
     assert!(page.contains(&format!("sweep: {}\nwith: {{", sweep.sweep)));
 }

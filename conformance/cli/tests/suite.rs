@@ -37,7 +37,8 @@ fn is_whole() -> Result<(), String> {
     let suite = Suite::builtin().map_err(|errors| errors.to_string())?;
     let cases = suite.cases.iter().map(|case| &case.location);
     let mut built_in: BTreeMap<String, usize> = BTreeMap::new();
-    for location in cases.chain(suite.sweeps.iter().map(|sweep| &sweep.location)) {
+    let inferences = suite.inferences.iter().map(|case| &case.location);
+    for location in cases.chain(inferences).chain(suite.sweeps.iter().map(|sweep| &sweep.location)) {
         *built_in.entry(location.file.clone()).or_default() += 1;
     }
     let written = entries_on_disk();

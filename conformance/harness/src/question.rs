@@ -1,5 +1,5 @@
-//! What can be sent to a process: a request with values, or a signature. Everything about sending, waiting and
-//! restarting is the same for both.
+//! What can be sent to a process: a request with values, or a signature. Everything about sending, waiting
+//! and restarting is the same for both.
 
 use super::fatal::Fatal;
 use super::process::Process;

@@ -464,7 +464,7 @@ mod tests {
             strided: false,
             infer: true,
             declared: true,
-            unknown: vec![Unknown::Bound],
+            unknown: vec![Unknown::Bound, Unknown::Rank],
             without_infer: vec![RuleSet::Numpy],
             static_flags: true,
             functions: vec![Function::Add],
@@ -487,6 +487,34 @@ mod tests {
         };
         let line = write(&Declares(capabilities.clone()), 1 << 20).to_string();
         assert_eq!(read(line.as_bytes()).unwrap().capabilities, capabilities);
+    }
+
+    #[test]
+    fn what_may_be_unknown_is_read_with_infer() {
+        let line = |operations: &str, unknown: &str| {
+            format!(
+                r#"{{"version":1,"implementation":{{"name":"x","version":"1","rules":["numpy"],
+                "operations":[{operations}],"functions":["add"],"dtypes":["f32"]{unknown}}}}}"#
+            )
+        };
+        let read_from = |operations: &str, unknown: &str| {
+            let able = read(line(operations, unknown).as_bytes()).unwrap().capabilities;
+            (able.infer, able.unknown)
+        };
+        let both = r#""elementwise","infer""#;
+        assert_eq!(read_from(both, ""), (true, vec![Unknown::Length]), "the default");
+        assert_eq!(read_from(both, r#","unknown":[]"#), (true, vec![]), "known lengths alone");
+        let (_, all) = read_from(both, r#","unknown":["length","bound","interval","rank"]"#);
+        assert_eq!(all, Unknown::ALL);
+        assert_eq!(read_from(r#""elementwise""#, ""), (false, vec![]));
+        let error = errors(&line(both, r#","unknown":["lenght"]"#));
+        assert!(
+            error.contains("unknown") && error.contains("lenght") && error.contains("interval"),
+            "{error}"
+        );
+        // An implementation that does not infer writes neither word.
+        let line = write(&Declares(Capabilities::all()), 1).to_string();
+        assert!(!line.contains("infer") && !line.contains("unknown"), "{line}");
     }
 
     #[test]

@@ -8,7 +8,8 @@ use broadcheck_harness::smoke::{Ending, Found, smoke};
 use broadcheck_harness::{Options, Process, open};
 use broadcheck_judge::compare::{Difference, DifferenceKind, Latitude, Verdict, expectation_of, judge};
 use broadcheck_spec::{
-    ErrorKind, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Tensor,
+    Asked, DType, ErrorKind, Expression, Function, Implementation, Operand, OperandType, Operation, Outcome,
+    PartialShape, Request, Rules, Signature, Tensor,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -608,4 +609,81 @@ fn smoke_advises_on_conventions_that_are_not_declared() {
     let [(_, name, text)] = &wrong[..] else { panic!("{steps:#?}") };
     assert_eq!(name, "operands of different dtypes");
     assert!(text.contains("it declares the convention `separate-dtypes`: remove it"), "{text}");
+}
+
+/// The signature of a vector of unknown length and one of length 2, under `none`.
+fn signature() -> Signature {
+    let operand = |name, shape: &str| {
+        let shape: PartialShape = shape.parse().expect("a shape");
+        OperandType::new(name, DType::F64, shape).expect("a name")
+    };
+    let operands = vec![operand("a", "?"), operand("b", "2")];
+    Signature::new(Rules::None, Asked::Expression(Expression::operand(0)), operands).expect("a signature")
+}
+
+#[test]
+fn hostile_answers_to_infer_are_errors_that_name_the_place() {
+    if !python() {
+        return;
+    }
+    let answers = [
+        (r#"{"inferred":{"dtype":"f64","shape":[2],"accepts":"depends"}}"#, None),
+        (r#"{"inferred":{"dtype":"f64","shape":[{"min":2,"max":2}]}}"#, None),
+        (r#"{"inferred":{"dtype":"f64","shape":["18446744073709551615"]}}"#, None),
+        (r#"{"inferred":{"dtype":"f64","shape":["18446744073709551616"]}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":[18446744073709551616]}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":[{"max":18446744073709551616}]}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":[-1]}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":[{"min":-1}]}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":[{"min":3,"max":2}]}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":[2.5]}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":"?"}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":[["?"]]}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f65","shape":[2]}}"#, Some("dtype")),
+        (r#"{"inferred":{"dtype":"f64"}}"#, Some("shape")),
+        (r#"{"inferred":{"dtype":"f64","shape":[2],"accepts":"never"}}"#, Some("accepts")),
+        (r#"{"inferred":{"dtype":"f64","shape":[2],"broadcastable":[true,false]}}"#, Some("broadcastable")),
+        (r#"{"inferred":{"dtype":"f64","shape":[2],"broadcastable":"T"}}"#, Some("broadcastable")),
+        (r#"{"inferred":[]}"#, Some("inferred")),
+        (r#"{"result":{"dtype":"f64","shape":[2],"values":[1,2]}}"#, Some("expected")),
+        (r#"{"inferred":{"dtype":"f64","shape":[2]},"refusal":{"message":""}}"#, Some("expected")),
+    ];
+    at_once(answers, |(answer, place)| {
+        let found = open(&format!("{} '{answer}'", command("infers.py", &[])), Options::default())
+            .unwrap_or_else(|message| panic!("{answer}: {message}"))
+            .infer(&signature());
+        match (found, place) {
+            (Outcome::Success(_), None) => {}
+            (Outcome::Errored { message, .. }, Some(place)) => {
+                assert_parts(&message, &[place, "\nthe line: "])
+            }
+            (other, _) => panic!("{answer}: {other:?}"),
+        }
+    });
+}
+
+#[test]
+fn signatures_beyond_what_is_declared_are_not_sent() {
+    if !python() {
+        return;
+    }
+    let process = open(&command("infers.py", &[]), Options::default()).expect("it starts");
+    let one = |shape: &str| {
+        let shape: PartialShape = shape.parse().expect("a shape");
+        let operand = OperandType::new("a", DType::F64, shape).expect("a name");
+        let asked = Asked::Expression(Expression::operand(0));
+        process.infer(&Signature::new(Rules::None, asked, vec![operand]).expect("a signature"))
+    };
+    assert!(matches!(one("2"), Outcome::Success(_)));
+    for (shape, reason) in [
+        ("..2", "an upper bound"),
+        ("2..", "a lower bound"),
+        ("1..3", "a lower bound"),
+        ("...", "unknown ranks"),
+    ] {
+        match one(shape) {
+            Outcome::Skipped { reason: found } => assert!(found.contains(reason), "{shape}: {found}"),
+            other => panic!("{shape}: {other:?}"),
+        }
+    }
 }

@@ -17,10 +17,12 @@
 mod clause;
 mod columns;
 mod drawing;
+mod inference;
 mod row;
 
 pub use clause::heading;
 pub use drawing::{Drawing, Mark, Span};
+pub use inference::InferenceExplanation;
 
 use crate::text::plural;
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
@@ -52,19 +54,11 @@ impl ShapeQuery {
         flags: Vec<Option<Vec<bool>>>,
     ) -> Result<ShapeQuery, Malformed> {
         let set = rules.set();
-        if shapes.is_empty() {
-            return Err(Malformed::new("shapes", "no operand", "one or more"));
-        }
-        if !set.has(OperationKind::Elementwise) {
-            let found = format!("`{set}` for an elementwise operation");
-            let expected =
-                format!("an operand and a target shape: `{set}` is not for elementwise operations");
-            return Err(Malformed::new("rules", found, expected));
-        }
+        check_elementwise(set, shapes.len())?;
         if let (Some(attribute), [_]) = (rules.given_attribute(), &shapes[..]) {
             return Err(attribute.superfluous());
         }
-        check_flags(set, &shapes, &flags)?;
+        check_flags(set, shapes.iter().map(|shape| (shape, Some(shape.rank()))), &flags)?;
         let labels = labels(set, shapes.len());
         Ok(ShapeQuery { rules, shapes, labels, flags, target: None })
     }
@@ -74,10 +68,7 @@ impl ShapeQuery {
     /// # Errors
     /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
     pub fn broadcast(set: RuleSet, operand: Shape, target: Shape) -> Result<ShapeQuery, Malformed> {
-        if !set.has(OperationKind::Broadcast) {
-            let found = format!("a target shape under the rule set `{set}`");
-            return Err(Malformed::new("target", found, "one under `bidirectional` or `numpy`"));
-        }
+        check_broadcast(set)?;
         let rules = Rules::from(set);
         let labels = vec!["operand".into()];
         Ok(ShapeQuery { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
@@ -97,7 +88,32 @@ impl ShapeQuery {
     }
 }
 
-fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> Result<(), Malformed> {
+fn check_elementwise(set: RuleSet, operands: usize) -> Result<(), Malformed> {
+    if operands == 0 {
+        return Err(Malformed::new("shapes", "no operand", "one or more"));
+    }
+    if !set.has(OperationKind::Elementwise) {
+        let found = format!("`{set}` for an elementwise operation");
+        let expected = format!("an operand and a target shape: `{set}` is not for elementwise operations");
+        return Err(Malformed::new("rules", found, expected));
+    }
+    Ok(())
+}
+
+fn check_broadcast(set: RuleSet) -> Result<(), Malformed> {
+    if !set.has(OperationKind::Broadcast) {
+        let found = format!("a target shape under the rule set `{set}`");
+        return Err(Malformed::new("target", found, "one under `bidirectional` or `numpy`"));
+    }
+    Ok(())
+}
+
+/// Checks the flags of shapes, each with its rank if that is known.
+fn check_flags<S: std::fmt::Display>(
+    set: RuleSet,
+    shapes: impl ExactSizeIterator<Item = (S, Option<usize>)>,
+    flags: &[Option<Vec<bool>>],
+) -> Result<(), Malformed> {
     if !set.has_attribute(Attribute::Broadcastable) && flags.iter().any(Option::is_some) {
         let found = format!("flags under the rule set `{set}`");
         return Err(Malformed::new("broadcastable", found, "flags only under `theano`"));
@@ -107,10 +123,11 @@ fn check_flags(set: RuleSet, shapes: &[Shape], flags: &[Option<Vec<bool>>]) -> R
             format!("{} of flags for {}", plural(flags.len(), "list"), plural(shapes.len(), "operand"));
         return Err(Malformed::new("broadcastable", found, "one list per operand"));
     }
-    for (shape, flags) in shapes.iter().zip(flags) {
-        if let Some(flags) = flags.as_ref().filter(|flags| flags.len() != shape.rank()) {
+    for ((shape, rank), flags) in shapes.zip(flags) {
+        let Some(rank) = rank else { continue };
+        if let Some(flags) = flags.as_ref().filter(|flags| flags.len() != rank) {
             let found = format!("{} for shape {shape}", plural(flags.len(), "flag"));
-            return Err(Malformed::new("broadcastable", found, format!("{}, one per axis", shape.rank())));
+            return Err(Malformed::new("broadcastable", found, format!("{rank}, one per axis")));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Judges what is inferred before the run (clauses INFER-2, INFER-3 and INFER-11).
 //!
-//! An answer is unsound if it excludes a run that is accepted, and wider than exact if it admits more than the
-//! accepted runs give. The first is an error; the second is not, and is counted apart.
+//! An answer is unsound if it excludes a run that is accepted, and wider than exact if it admits more than
+//! the accepted runs give. The first is an error; the second is not, and is counted apart.
 
 use crate::compare::{Difference, DifferenceKind, describe_answer, describe_refusal, refusals};
 use broadcheck_spec::{

@@ -200,7 +200,8 @@ pub(crate) fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, out
 }
 
 /// Asks for the inference of each case. With `exact`, an answer that is wider than exact fails; it always
-/// fails an implementation that [is exact](Implementation::is_exact). The results have the order of the cases.
+/// fails an implementation that [is exact](Implementation::is_exact). The results have the order of the
+/// cases.
 pub fn run_inferences(
     implementation: &dyn Implementation,
     cases: &[&InferenceCase],

@@ -24,6 +24,40 @@
 //! implementation is known to fail are listed in a known-failures file ([`Tests::known`]): such a test passes
 //! as long as the case fails, and is marked `[known]`.
 //!
+//! A library that infers shapes before it has values sets [`Capabilities::infer`] and implements
+//! [`Implementation::infer`]. Then each case of the operation `infer` is a test too. An answer that excludes
+//! a run that is accepted fails; one that admits more than the accepted runs give passes, unless
+//! [`Implementation::is_exact`] returns true.
+//!
+//! ```no_run
+//! use broadcheck::spec::{
+//!     Capabilities, Implementation, Inference, Length, Outcome, PartialShape, Request, Signature, Unknown,
+//! };
+//!
+//! struct Compiler(Capabilities);
+//!
+//! impl Implementation for Compiler {
+//!     fn name(&self) -> &str { "compiler" }
+//!     fn version(&self) -> &str { "0.1.0" }
+//!     fn capabilities(&self) -> &Capabilities { &self.0 }
+//!     fn run(&self, _: &Request) -> Outcome { Outcome::Skipped { reason: "".into() } }
+//!     fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+//!         // Ask the library: `?` stands for a length that is not known.
+//!         let shape = PartialShape::from(vec![Length::UNKNOWN, Length::exactly(3)]);
+//!         let dtype = signature.operands()[0].dtype();
+//!         Outcome::Success(Inference { dtype, shape, accepts: None, broadcastable: None })
+//!     }
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     // It knows a length, or nothing of it: no bounds, and no unknown ranks.
+//!     let able = Capabilities { infer: true, unknown: vec![Unknown::Length], ..Capabilities::all() };
+//!     broadcheck::testing::Tests::new(Compiler(able)).main()
+//! }
+//! ```
+//!
+//! [`Capabilities::infer`]: broadcheck_spec::Capabilities::infer
+//!
 //! A library with several engines tests them in one run with [`Tests::several`].
 //!
 //! # A library that dies
@@ -305,6 +339,10 @@ impl Tests {
         let places = || subjects.iter().enumerate();
         for case in suite.cases.into_iter().map(Arc::new) {
             trials.extend(places().map(|(place, subject)| subject.case(place, &case)));
+        }
+        for case in suite.inferences.into_iter().map(Arc::new) {
+            let infer = places().filter(|(_, subject)| subject.implementation.capabilities().infer);
+            trials.extend(infer.map(|(place, subject)| subject.inference(place, &case)));
         }
         for sweep in suite.sweeps.into_iter().map(Arc::new) {
             let mut lacks: Vec<Option<String>> = Vec::new();

@@ -97,7 +97,9 @@ struct Entry<'a> {
 
 impl Entry<'_> {
     fn new<'a>(clause: &'a Clause, suite: &Suite) -> Entry<'a> {
-        let cases = suite.cases.iter().filter(|case| case.clause == clause.id);
+        let runs = suite.cases.iter().map(|case| (&case.clause, case.convention));
+        let inferences = suite.inferences.iter().map(|case| (&case.clause, case.convention));
+        let cases = runs.chain(inferences).filter(|(cited, _)| *cited == clause.id);
         Entry {
             id: clause.id,
             heading: clause.heading,
@@ -105,7 +107,7 @@ impl Entry<'_> {
             conventions: clause.conventions().map(broadcheck_spec::Convention::name).collect(),
             page: format!("spec/{}", clause.page()),
             cases: cases.clone().count(),
-            convention_cases: cases.filter(|case| case.convention.is_some()).count(),
+            convention_cases: cases.filter(|(_, convention)| convention.is_some()).count(),
             sweeps: suite.sweeps.iter().filter(|sweep| sweep.clause == clause.id).count(),
             text: clause.text(),
             clause,

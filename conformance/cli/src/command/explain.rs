@@ -1,10 +1,11 @@
-//! `broadcheck explain`: draws how shapes broadcast, or why they do not.
+//! `broadcheck explain`: draws how shapes broadcast, or why they do not; of shapes with unknown lengths,
+//! what is inferred.
 
 use super::{Ended, Error, PASSED, columns, print, width};
 use crate::report::plural;
 use anstyle::{AnsiColor, Style};
-use broadcheck_judge::explain::{Drawing, Explanation, Mark, ShapeQuery};
-use broadcheck_spec::{Attribute, Malformed, RuleSet, Rules, Shape};
+use broadcheck_judge::explain::{Drawing, Explanation, InferenceExplanation, Mark, ShapeQuery};
+use broadcheck_spec::{Accepts, Attribute, Malformed, PartialShape, Refusal, RuleSet, Rules, Shape};
 use std::fmt::Write as _;
 
 /// The largest drawing: the number of shapes times the number of axes.
@@ -14,6 +15,9 @@ const MAX_LENGTHS: usize = 100_000;
 ///
 /// Without --rules, prints a table of all rule sets, then a drawing for each. An attribute applies to the
 /// rule set that has it. Under bidirectional, the second shape is the target.
+///
+/// A length may be unknown: `?`, or bounds such as `..3`, `2..` and `1..3`. So may the rank: `...`. Then
+/// explain prints what is known of the result before the run, and which runs are accepted, with examples.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,8 +28,9 @@ Examples:
   broadcheck explain --rules theano --broadcastable t,f 1 10
   broadcheck explain --rules bidirectional 3x1 2x1x6
   broadcheck explain --rules numpy --target 2x3 3
+  broadcheck explain --rules numpy '?x3' 2x1..3
 
-A shape is its lengths joined by x. A scalar is '()', quoted for the shell.")]
+A shape is its lengths joined by x. A scalar is '()', quoted for the shell, as is '?'.")]
 pub(super) struct Args {
     /// Rule set: none, numpy, pdpd, bidirectional, xla or theano [default: all]
     #[arg(long, value_name = "R")]
@@ -44,17 +49,62 @@ pub(super) struct Args {
     broadcastable: Option<String>,
 
     /// numpy and bidirectional: target shape of a single operand
-    #[arg(long, value_name = "SHAPE", value_parser = parse_shape)]
-    target: Option<Shape>,
+    #[arg(long, value_name = "SHAPE", value_parser = parse_partial_shape)]
+    target: Option<PartialShape>,
 
-    /// Shapes of the operands, such as 2x3 3 '()'
-    #[arg(required = true, value_name = "SHAPE", value_parser = parse_shape)]
-    shapes: Vec<Shape>,
+    /// Shapes of the operands, such as 2x3 3 '()' or '?x3'
+    #[arg(required = true, value_name = "SHAPE", value_parser = parse_partial_shape)]
+    shapes: Vec<PartialShape>,
 }
 
-pub(super) fn parse_shape(text: &str) -> Result<Shape, String> {
+/// Shapes for a rule set to decide on, or to infer from.
+enum Explained {
+    Known(Explanation),
+    Inferred(InferenceExplanation),
+}
+
+impl Explained {
+    fn draw(&self) -> Drawing {
+        match self {
+            Explained::Known(explanation) => explanation.draw(width()),
+            Explained::Inferred(explanation) => explanation.draw(width()),
+        }
+    }
+
+    fn clause(&self) -> &'static str {
+        match self {
+            Explained::Known(explanation) => explanation.clause,
+            Explained::Inferred(explanation) => explanation.clause,
+        }
+    }
+
+    /// The outcome in a word, and the result or the refusal.
+    fn summary(&self) -> (&'static str, String) {
+        match self {
+            Explained::Known(Explanation { decision: Ok(alignment), .. }) => {
+                ("accepted", alignment.shape.to_string())
+            }
+            Explained::Inferred(InferenceExplanation { decision: Ok(inference), .. }) => {
+                (inference.accepts.map_or("accepted", Accepts::name), inference.shape.to_string())
+            }
+            Explained::Known(Explanation { decision: Err(refusal), .. })
+            | Explained::Inferred(InferenceExplanation { decision: Err(refusal), .. }) => {
+                ("refused", kind_and_axis(refusal))
+            }
+        }
+    }
+}
+
+fn kind_and_axis(refusal: &Refusal) -> String {
+    let kind = refusal.kind.map_or("refused", |kind| kind.name());
+    refusal.axis.map_or_else(|| kind.into(), |axis| format!("{kind}, axis {axis}"))
+}
+
+pub(super) fn parse_partial_shape(text: &str) -> Result<PartialShape, String> {
     text.parse().map_err(|_| {
-        "expected lengths of 0 or more joined by `x`, as in `2x3` or `4`, or `()` for a scalar".to_owned()
+        "expected lengths of 0 or more joined by `x`, as in `2x3` or `4`, or `()` for a scalar; `?`, `..3`, `2..` or \
+         `1..3` for an unknown length; `...` for an unknown rank"
+            .to_owned()
     })
 }
 
@@ -67,10 +117,7 @@ pub(super) fn run(args: &Args) -> Ended {
 pub(super) fn text(args: &Args) -> Result<String, Error> {
     check_size(args)?;
     match args.rules {
-        Some(set) => {
-            let question = question(args, set)?;
-            Ok(painted(&Explanation::new(question).draw(width())))
-        }
+        Some(set) => Ok(painted(&explained(args, set)?.draw())),
         None => side_by_side(args),
     }
 }
@@ -78,7 +125,7 @@ pub(super) fn text(args: &Args) -> Result<String, Error> {
 /// A drawing has a row for each shape and a column for each axis.
 fn check_size(args: &Args) -> Result<(), Error> {
     let shapes = args.shapes.iter().chain(&args.target);
-    let (rows, axes) = (shapes.clone().count(), shapes.map(Shape::rank).max().unwrap_or(0));
+    let (rows, axes) = (shapes.clone().count(), shapes.filter_map(PartialShape::rank).max().unwrap_or(0));
     if rows.saturating_mul(axes.max(1)) <= MAX_LENGTHS {
         return Ok(());
     }
@@ -89,12 +136,20 @@ fn check_size(args: &Args) -> Result<(), Error> {
     )))
 }
 
-/// What to explain under one rule set, with the attributes from the command line.
-fn question(args: &Args, set: RuleSet) -> Result<ShapeQuery, Error> {
+/// The explanation under one rule set, with the attributes from the command line.
+fn explained(args: &Args, set: RuleSet) -> Result<Explained, Error> {
     check_attributes(args, set)?;
-    let question = match (set, &args.target, &args.shapes[..]) {
+    let shapes = args.shapes.iter().chain(&args.target).map(PartialShape::known);
+    let known: Option<Vec<Shape>> = shapes.collect();
+    let explained = match (set, &args.target, &args.shapes[..]) {
         (RuleSet::Bidirectional, None, [operand, target]) | (_, Some(target), [operand]) => {
-            ShapeQuery::broadcast(set, operand.clone(), target.clone())
+            match known.as_deref() {
+                Some([operand, target]) => ShapeQuery::broadcast(set, operand.clone(), target.clone())
+                    .map(Explanation::new)
+                    .map(Explained::Known),
+                _ => InferenceExplanation::broadcast(set, operand.clone(), target.clone())
+                    .map(Explained::Inferred),
+            }
         }
         (RuleSet::Bidirectional, None, shapes) => {
             let found = plural(shapes.len(), "shape");
@@ -116,10 +171,17 @@ fn question(args: &Args, set: RuleSet) -> Result<ShapeQuery, Error> {
             } else {
                 vec![None; shapes.len()]
             };
-            ShapeQuery::elementwise(rules, shapes.to_vec(), flags)
+            match known {
+                Some(shapes) => {
+                    ShapeQuery::elementwise(rules, shapes, flags).map(Explanation::new).map(Explained::Known)
+                }
+                None => {
+                    InferenceExplanation::elementwise(rules, shapes.to_vec(), flags).map(Explained::Inferred)
+                }
+            }
         }
     };
-    question.map_err(|malformed| Error::Input(malformed.to_string()))
+    explained.map_err(|malformed| Error::Input(malformed.to_string()))
 }
 
 /// Rejects attributes of other rule sets than the one requested.
@@ -179,16 +241,10 @@ fn side_by_side(args: &Args) -> Result<String, Error> {
             rows.push(vec![set.to_string(), "not applicable".into(), why.into()]);
             continue;
         }
-        let explanation = Explanation::new(question(args, set)?);
-        let (outcome, what) = match &explanation.decision {
-            Ok(alignment) => ("accepted", alignment.shape.to_string()),
-            Err(refusal) => {
-                let kind = refusal.kind.map_or("refused", |kind| kind.name());
-                ("refused", refusal.axis.map_or_else(|| kind.into(), |axis| format!("{kind}, axis {axis}")))
-            }
-        };
-        rows.push(vec![set.to_string(), outcome.into(), what, explanation.clause.into()]);
-        let _ = write!(drawings, "\n{}", painted(&explanation.draw(width())));
+        let explained = explained(args, set)?;
+        let (outcome, what) = explained.summary();
+        rows.push(vec![set.to_string(), outcome.into(), what, explained.clause().into()]);
+        let _ = write!(drawings, "\n{}", painted(&explained.draw()));
     }
     let table = columns(&rows);
     let (header, body) = table.split_once('\n').unwrap_or((&table, ""));
@@ -196,7 +252,8 @@ fn side_by_side(args: &Args) -> Result<String, Error> {
     let mut text = format!("{bold}{header}{bold:#}\n");
     for (line, row) in body.lines().zip(&rows[1..]) {
         let style = match row[1].as_str() {
-            "accepted" => style(Mark::Accepted),
+            "accepted" | "always" => style(Mark::Accepted),
+            "depends" => style(Mark::Perhaps),
             "refused" => style(Mark::Refused),
             _ => style(Mark::Missing),
         };
@@ -211,8 +268,15 @@ fn not_asked(args: &Args, set: RuleSet) -> Option<&'static str> {
         (RuleSet::Numpy | RuleSet::Bidirectional, Some(_), _) | (RuleSet::Bidirectional, None, 2) => None,
         (RuleSet::Bidirectional, None, _) => Some("it takes one operand and a target"),
         (_, Some(_), _) => Some("it has no target shape"),
+        (RuleSet::Xla | RuleSet::Theano, None, _) if has_unknown_rank(args) => {
+            Some("its shapes have known ranks")
+        }
         _ => None,
     }
+}
+
+fn has_unknown_rank(args: &Args) -> bool {
+    args.shapes.iter().any(|shape| shape.rank().is_none())
 }
 
 /// A drawing with colours, which add nothing to its signs.
@@ -233,7 +297,7 @@ fn style(mark: Mark) -> Style {
     match mark {
         Mark::Plain => Style::new(),
         Mark::Heading => Style::new().bold(),
-        Mark::Stretched => AnsiColor::Cyan.on_default(),
+        Mark::Stretched | Mark::Perhaps => AnsiColor::Cyan.on_default(),
         Mark::Missing => Style::new().dimmed(),
         Mark::Offending => AnsiColor::Red.on_default().bold(),
         Mark::Accepted => AnsiColor::Green.on_default(),

@@ -248,8 +248,7 @@ pub(super) fn add_known(
         };
         name.clone_into(&mut found.implementation);
         if let Some(suite) = replaced {
-            let cases = suite.cases.iter().map(|case| case.id.as_str());
-            found.keep_only(cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())));
+            found.keep_only(suite.ids());
         }
         known.push(found);
     }

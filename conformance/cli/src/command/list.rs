@@ -1,9 +1,9 @@
 //! `broadcheck list`: lists the cases and sweeps of the suite, one per line.
 
-use super::select::{Selection, rules_of};
+use super::select::{INFER, Selection, rules_of};
 use super::{Ended, Error, PASSED, columns, print};
 use crate::report::clean::{visible, visible_in_json};
-use broadcheck_spec::{Case, Convention, Nature, RuleSet, Sweep, clauses, examples};
+use broadcheck_spec::{Case, Convention, Nature, OperationKind, RuleSet, Sweep, clauses, examples};
 use serde::Serialize;
 
 /// List the cases and sweeps of the suite: id, clause, nature and title
@@ -15,6 +15,7 @@ Examples:
   broadcheck list --rules xla
   broadcheck list --clause PDPD-3
   broadcheck list --convention refusal-order
+  broadcheck list --operation infer
   broadcheck list --example X18 --format json")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -27,6 +28,10 @@ pub(super) struct Args {
     /// Only cases of this example in the source documents, such as X18
     #[arg(long, value_name = "EXAMPLE")]
     example: Option<String>,
+
+    /// Only cases of this operation: elementwise, broadcast, gradient or infer. Leaves out sweeps
+    #[arg(long, value_name = "OPERATION", value_parser = parse_operation)]
+    operation: Option<&'static str>,
 
     /// Only cases of this nature
     #[arg(long, value_enum, value_name = "NATURE")]
@@ -75,6 +80,9 @@ struct Line<'a> {
     id: &'a str,
     sweep: bool,
     rules: Option<&'a str>,
+    /// `None` for a sweep, whose cases may have several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<&'a str>,
     clause: &'a str,
     nature: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,11 +93,12 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of_case(case: &'a Case) -> Line<'a> {
+    fn of_case<R, T>(case: &'a Case<R, T>, rules: RuleSet, operation: &'static str) -> Line<'a> {
         Line {
             id: &case.id,
             sweep: false,
-            rules: Some(case.request.rules().set().name()),
+            rules: Some(rules.name()),
+            operation: Some(operation),
             clause: &case.clause,
             nature: case.nature().name(),
             convention: case.convention.map(Convention::name),
@@ -104,6 +113,7 @@ impl<'a> Line<'a> {
             id: &sweep.id,
             sweep: true,
             rules: rules_of(sweep).map(RuleSet::name),
+            operation: None,
             clause: &sweep.clause,
             nature: sweep.nature().name(),
             convention: None,
@@ -118,10 +128,16 @@ pub(super) fn run(args: &Args) -> Ended {
     check_names(args)?;
     let suite = args.selection.load()?;
     let selected = args.selection.of(&suite)?;
-    let lines = selected.cases.iter().map(|case| Line::of_case(case));
-    let lines = lines.chain(selected.sweeps.iter().map(|sweep| Line::of_sweep(sweep)));
+    let cases = selected
+        .cases
+        .iter()
+        .map(|case| Line::of_case(case, case.request.rules().set(), case.request.operation().kind().name()));
+    let inferences =
+        selected.inferences.iter().map(|case| Line::of_case(case, case.request.rules().set(), INFER));
+    let lines = cases.chain(inferences).chain(selected.sweeps.iter().map(|sweep| Line::of_sweep(sweep)));
     let wanted = |line: &Line<'_>| {
         args.clause.as_ref().is_none_or(|clause| line.clause == clause)
+            && args.operation.is_none_or(|operation| line.operation == Some(operation))
             && args.nature.is_none_or(|kind| line.nature == kind.nature().name())
             && args.convention.is_none_or(|convention| line.convention == Some(convention.name()))
             && args.example.as_ref().is_none_or(|example| line.examples.contains(example))
@@ -145,6 +161,16 @@ pub(super) fn run(args: &Args) -> Ended {
     };
     print(&text)?;
     Ok(PASSED)
+}
+
+/// The name of an operation, of runs or of inferences.
+fn parse_operation(text: &str) -> Result<&'static str, String> {
+    let names = OperationKind::ALL.map(OperationKind::name);
+    names
+        .into_iter()
+        .chain([INFER])
+        .find(|name| *name == text)
+        .ok_or_else(|| format!("`{text}` is not an operation: expected one of {} {INFER}", names.join(" ")))
 }
 
 /// Rejects a clause or an example that does not exist.

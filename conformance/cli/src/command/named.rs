@@ -4,7 +4,7 @@
 //! its arguments appear in any output: messages of the implementation that quote them are changed too.
 
 use broadcheck_search::subjects::Subject;
-use broadcheck_spec::{Capabilities, Implementation, Outcome, Request, hides};
+use broadcheck_spec::{Capabilities, Implementation, Inference, Outcome, Request, Signature, hides};
 use std::time::Instant;
 
 /// The maximum length of a name, in characters.
@@ -51,7 +51,7 @@ impl Hiding {
         self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, &self.name))
     }
 
-    fn hide_in(&self, outcome: Outcome) -> Outcome {
+    fn hide_in<T>(&self, outcome: Outcome<T>) -> Outcome<T> {
         match outcome {
             Outcome::Success(_) => outcome,
             Outcome::Refusal(mut refusal) => {
@@ -107,6 +107,19 @@ impl Implementation for Named {
     fn run_many_until(&self, requests: &[&Request], deadline: Instant) -> Vec<Outcome> {
         let outcomes = self.inner.run_many_until(requests, deadline);
         outcomes.into_iter().map(|outcome| self.hiding.hide_in(outcome)).collect()
+    }
+
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        self.hiding.hide_in(self.inner.infer(signature))
+    }
+
+    fn infer_many(&self, signatures: &[&Signature]) -> Vec<Outcome<Inference>> {
+        let outcomes = self.inner.infer_many(signatures);
+        outcomes.into_iter().map(|outcome| self.hiding.hide_in(outcome)).collect()
+    }
+
+    fn is_exact(&self) -> bool {
+        self.inner.is_exact()
     }
 
     fn allowed_ulp(&self) -> u32 {

@@ -7,6 +7,9 @@ use broadcheck::sweeps;
 use broadcheck_spec::{Case, InferenceCase, RuleSet, Suite, Sweep};
 use std::path::PathBuf;
 
+/// The operation of cases without values, in options and listings.
+pub(super) const INFER: &str = "infer";
+
 /// The options that select cases.
 #[derive(clap::Args)]
 pub(super) struct Selection {

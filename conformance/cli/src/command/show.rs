@@ -6,7 +6,7 @@ use super::{Ended, Error, PASSED, print, width};
 use crate::report::clean::visible;
 use crate::report::{plural, wrapped};
 use anstyle::Style;
-use broadcheck_judge::explain::Explanation;
+use broadcheck_judge::explain::{Explanation, InferenceExplanation};
 use broadcheck_spec::{Case, Convention, Nature, Source, Suite, Sweep, write};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -40,7 +40,12 @@ pub(super) fn run(args: &Args) -> Ended {
 
 fn shown(suite: &Suite, id: &str) -> Result<String, Error> {
     if let Some(case) = suite.get(id) {
-        return Ok(show_case(case));
+        let drawing = Explanation::of_request(&case.request).draw(width());
+        return Ok(show_case(case, &write::case_to_yaml(case), &painted(&drawing)));
+    }
+    if let Some(case) = suite.get_inference(id) {
+        let drawing = InferenceExplanation::of_signature(&case.request).draw(width());
+        return Ok(show_case(case, &write::inference_case_to_yaml(case), &painted(&drawing)));
     }
     if let Some(sweep) = suite.get_sweep(id) {
         return Ok(show_sweep(sweep));
@@ -52,7 +57,7 @@ fn shown(suite: &Suite, id: &str) -> Result<String, Error> {
     )))
 }
 
-fn show_case(case: &Case) -> String {
+fn show_case<R, T>(case: &Case<R, T>, yaml: &str, drawing: &str) -> String {
     let examples = &case.examples;
     let fields = [
         ("clause", case.clause.clone()),
@@ -64,8 +69,7 @@ fn show_case(case: &Case) -> String {
         ("note", case.note.clone().unwrap_or_default()),
     ];
     let mut text = head(&case.id, &case.title, &fields);
-    let _ = write!(text, "\n{}", indented(&visible(&write::case_to_yaml(case))));
-    let _ = write!(text, "\n{}", painted(&Explanation::of_request(&case.request).draw(width())));
+    let _ = write!(text, "\n{}\n{drawing}", indented(&visible(yaml)));
     text
 }
 
@@ -118,8 +122,7 @@ fn indented(text: &str) -> String {
 
 /// The ids most like one that does not exist, those that begin with it first.
 fn nearest<'a>(suite: &'a Suite, id: &str) -> Vec<&'a str> {
-    let cases = suite.cases.iter().map(|case| case.id.as_str());
-    let mut ids: Vec<&str> = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str())).collect();
+    let mut ids: Vec<&str> = suite.ids().collect();
     ids.sort_by_key(|other| (!other.starts_with(id), strsim::levenshtein(id, other)));
     ids.truncate(SUGGESTIONS);
     ids

@@ -6,7 +6,7 @@
 
 mod samples;
 
-use super::explain::{self, parse_shape};
+use super::explain::{self, parse_partial_shape};
 use super::export;
 use super::implementations::parse_jobs;
 use super::time::parse_time;
@@ -20,7 +20,8 @@ use broadcheck::known::draft::{Draft, Failure};
 use broadcheck_judge::limits::elements_within;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    Capabilities, Convention, DType, Function, Implementation, Outcome, RefusalKind, Request, RuleSet, Shape,
+    Capabilities, Convention, DType, Function, Implementation, Outcome, PartialShape, RefusalKind, Request,
+    RuleSet, Shape,
 };
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -116,8 +117,9 @@ fn option_value(bytes: &[u8]) -> Result<(), String> {
         b't' => bounded_error(parse_time(text), text),
         b'j' => bounded_error(parse_jobs(text), text),
         b's' => {
-            bounded_error(parse_shape(text), text)?;
-            named::<Shape>(text, Shape::to_string)
+            bounded_error(parse_partial_shape(text), text)?;
+            named::<Shape>(text, Shape::to_string)?;
+            named::<PartialShape>(text, PartialShape::to_string)
         }
         b'g' => glob(text),
         b'r' => named::<RuleSet>(text, |rules| rules.name().into()),

@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Ended {
     match Suite::from_paths(&args.paths) {
-        Ok(suite) if suite.cases.is_empty() && suite.sweeps.is_empty() => {
+        Ok(suite) if suite.ids().next().is_none() => {
             Err(Error::Input("found no case in the files given, expected at least one".into()))
         }
         Ok(suite) => {
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Ended {
             if !errors.is_empty() {
                 return wrong(&errors.join("\n"), errors.len());
             }
-            let cases = plural(suite.cases.len(), "case");
+            let cases = plural(suite.number_of_cases(), "case");
             print_visible(&format!("ok: {cases} and {}\n", plural(suite.sweeps.len(), "sweep")))?;
             Ok(PASSED)
         }

@@ -21,6 +21,7 @@ impl Report {
             run.version = name(&run.version);
             for entry in &mut run.results {
                 entry.detail = message(&entry.detail);
+                entry.wider = entry.wider.as_deref().map(one_line);
                 let lines = entry.request.iter_mut().chain(&mut entry.expectation).chain(&mut entry.sources);
                 for text in lines.chain([&mut entry.title, &mut entry.location, &mut entry.rerun]) {
                     *text = one_line(text);

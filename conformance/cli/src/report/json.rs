@@ -31,6 +31,9 @@ struct Implementation<'a> {
     name: &'a str,
     version: &'a str,
     summary: Counts,
+    /// Of those that passed or agree, the inferences that are wider than exact.
+    #[serde(skip_serializing_if = "is_zero")]
+    wider: usize,
     /// The same counts, by nature.
     by_nature: BTreeMap<&'a str, Counts>,
     /// How much of each declared rule set was asked.
@@ -50,9 +53,6 @@ struct Counts {
     known: usize,
     agrees: usize,
     differs: usize,
-    /// Inferences that passed and are wider than exact.
-    #[serde(skip_serializing_if = "is_zero")]
-    wider: usize,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -102,6 +102,8 @@ struct Case<'a> {
     wider: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     sweep: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    inference: bool,
     rules: Option<&'a str>,
     clause: &'a str,
     nature: &'a str,
@@ -141,6 +143,7 @@ fn implementation(run: &Run) -> Implementation<'_> {
         name: &run.name,
         version: &run.version,
         summary: counts(run.summary()),
+        wider: run.summary().wider,
         by_nature: by_nature.into(),
         asked: run.asked().into_iter().map(asked).collect(),
         conventions: run.shared().into_iter().map(convention).collect(),
@@ -154,8 +157,8 @@ fn implementation(run: &Run) -> Implementation<'_> {
 }
 
 fn counts(summary: Summary) -> Counts {
-    let Summary { passed, failed, skipped, errored, known, agrees, differs, wider } = summary;
-    Counts { passed, failed, skipped, errored, known, agrees, differs, wider }
+    let Summary { passed, failed, skipped, errored, known, agrees, differs, wider: _ } = summary;
+    Counts { passed, failed, skipped, errored, known, agrees, differs }
 }
 
 fn asked(asked: asked::Asked) -> Asked {
@@ -186,6 +189,7 @@ fn case(entry: &Entry) -> Case<'_> {
         detail: &entry.detail,
         wider: entry.wider.as_deref(),
         sweep: entry.sweep,
+        inference: entry.inference,
         rules: entry.rules.map(RuleSet::name),
         clause: &entry.clause,
         nature: entry.nature.name(),

@@ -61,9 +61,11 @@ fn test(run: &Run, entry: &Entry) -> TestCase {
     }
     let mut test = TestCase::new(entry.name(), status);
     test.add_property(("nature", entry.nature.name()));
-    for (name, value) in
-        [("convention", entry.convention.map(Convention::name)), ("retyped", entry.retyped.map(DType::name))]
-    {
+    for (name, value) in [
+        ("convention", entry.convention.map(Convention::name)),
+        ("retyped", entry.retyped.map(DType::name)),
+        ("wider", entry.wider.as_deref()),
+    ] {
         test.add_properties(value.map(|value| (name, value)));
     }
     let rules = entry.rules.map_or("several", |rules| rules.name());

@@ -50,7 +50,9 @@ pub fn render(report: &Report) -> String {
 /// The results by nature, how much was asked, and which conventions are shared.
 fn about(text: &mut String, run: &Run) {
     let _ = writeln!(text, "\n- {}: {}", inline(&run.title()), inline(&run.natures_line()));
-    for (name, lines) in [("asked", run.asked_lines()), ("conventions", run.convention_lines())] {
+    for (name, lines) in
+        [("asked", run.asked_lines()), ("conventions", run.convention_lines()), ("wider", run.wider_lines())]
+    {
         for line in lines {
             let _ = writeln!(text, "  - {name}: {}", inline(&line));
         }

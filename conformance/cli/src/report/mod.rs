@@ -33,6 +33,8 @@ use broadcheck_spec::{Convention, DType, Nature, RuleSet};
 /// The product with its version: the first words of every report.
 pub const PRODUCT: &str = concat!("broadcheck ", env!("CARGO_PKG_VERSION"));
 
+const AGREE: &str = "agree with a convention";
+
 /// A run of cases and sweeps against implementations.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -266,19 +268,25 @@ impl Report {
     pub fn closing(&self) -> String {
         let all = Summary::of(self.runs.iter().flat_map(|run| &run.results));
         let mut counts = vec![format!("{} passed", all.passed)];
-        if all.wider > 0 {
-            counts.push(format!("{} of them wider than exact", all.wider));
-        }
+        let entries = || self.runs.iter().flat_map(|run| &run.results);
+        let wider = |status: Status| {
+            let count = entries().filter(|entry| entry.wider.is_some() && entry.status == status).count();
+            (count > 0).then(|| format!("{count} of them wider than exact"))
+        };
+        counts.extend(wider(Status::Passed));
         for (count, what) in [
             (all.failed, "failed"),
             (all.errored, "errored"),
             (all.known, "known to fail"),
-            (all.agrees, "agree with a convention"),
+            (all.agrees, AGREE),
             (all.differs, "differ from a convention"),
             (all.skipped, "skipped"),
         ] {
             if count > 0 {
                 counts.push(format!("{count} {what}"));
+            }
+            if what == AGREE {
+                counts.extend(wider(Status::Agrees));
             }
         }
         match self.runs.iter().map(|run| run.leftovers.len()).sum() {

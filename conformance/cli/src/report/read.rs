@@ -101,6 +101,12 @@ pub(crate) struct RecordedCase {
     /// The dtype in which it was asked, if not in its own.
     #[serde(default, deserialize_with = "parsed_or_null")]
     pub(crate) retyped: Option<DType>,
+    /// Whether it is a case of the operation `infer`.
+    #[serde(default)]
+    pub(crate) inference: bool,
+    /// How a passed inference is wider than exact.
+    #[serde(default)]
+    pub(crate) wider: Option<Box<str>>,
     /// The number of the finding that describes a known failure.
     #[serde(default)]
     pub(crate) finding: Option<u32>,
@@ -230,7 +236,8 @@ impl Recorded {
             run.name = clean::name(&run.name);
             run.version = clean::name(&run.version);
             for case in &mut run.cases {
-                for text in [&mut case.id, &mut case.detail, &mut case.title] {
+                let texts = [&mut case.id, &mut case.detail, &mut case.title];
+                for text in texts.into_iter().chain(&mut case.wider) {
                     if !clean::is_visible(text) {
                         *text = clean::visible(text).into();
                     }

@@ -99,6 +99,33 @@ fn rare_counts_have_columns_only_if_not_zero() {
 }
 
 #[test]
+fn answers_that_are_wider_are_counted_and_named() {
+    let wider = |id: usize| {
+        let how = format!("expected f32 ({id}), got f32 (?)");
+        let entry = entry(&format!("xla/infer/{id}"), Status::Passed, None);
+        Entry { inference: true, detail: String::new(), wider: Some(how), ..entry }
+    };
+    let results = |count| -> Vec<Entry> { (0..count).map(wider).collect() };
+    let few = report(results(2), true);
+    assert!(few.closing().contains("2 passed, 2 of them wider than exact"), "{}", few.closing());
+    for text in [text::render(&few, 100), markdown::render(&few)] {
+        assert!(text.contains("xla/infer/1: expected f32 (1), got f32 (?)"), "{text}");
+        assert!(text.contains("with --exact, each is a failure"), "{text}");
+    }
+    let many = text::render(&report(results(30), true), 100);
+    assert!(many.contains("xla/infer/9:") && !many.contains("xla/infer/10:"), "{many}");
+    assert!(many.contains("and 20 more: see --format json"), "{many}");
+    let document: serde_json::Value = serde_json::from_str(&json::render(&few)).unwrap();
+    let run = &document["implementations"][0];
+    assert_eq!((&run["wider"], &run["summary"]["passed"]), (&2.into(), &2.into()));
+    assert_eq!(run["cases"][0]["wider"], "expected f32 (0), got f32 (?)");
+    let none = report(vec![entry("a", Status::Passed, None)], true);
+    assert!(!json::render(&none).contains("wider") && !text::render(&none, 100).contains("wider"));
+    let junit = junit::render(&few);
+    assert!(junit.contains("<property name=\"wider\" value=\"expected f32 (0), got f32 (?)\"/>"), "{junit}");
+}
+
+#[test]
 fn markdown_escapes_what_it_contains() {
     let text =
         markdown::render(&report(vec![entry("a", Status::Failed, Some(DifferenceKind::Values))], true));

@@ -71,6 +71,7 @@ fn about(text: &mut String, run: &Run, width: usize) {
         ("by nature", vec![run.natures_line()]),
         ("asked", run.asked_lines()),
         ("conventions", run.convention_lines()),
+        ("wider", run.wider_lines()),
     ] {
         let parts = lines.iter().filter(|line| !line.is_empty()).flat_map(|line| {
             let parts = wrapped(line, width.saturating_sub(17)).into_iter().enumerate();

@@ -6,6 +6,9 @@ use broadcheck::asked::{Asked, Counted, LITTLE, tally};
 use broadcheck::run::Status;
 use broadcheck_spec::{Convention, Nature};
 
+/// How many answers that are wider than exact are named in a report for people.
+const MOST_WIDER: usize = 10;
+
 /// How far an implementation shares a convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shared {
@@ -126,6 +129,21 @@ impl Run {
             return vec![format!("every case of {}", names.join(", "))];
         }
         asked.iter().map(ToString::to_string).collect()
+    }
+
+    /// The inferences that passed although they are wider than exact: a line for each of the first few, with
+    /// how it is wider.
+    pub(crate) fn wider_lines(&self) -> Vec<String> {
+        let wider = || self.results.iter().filter_map(|entry| Some((entry, entry.wider.as_ref()?)));
+        let line = |(entry, how): (&Entry, &String)| format!("{}: {how}", entry.name());
+        let mut lines: Vec<String> = wider().take(MOST_WIDER).map(line).collect();
+        let more = wider().count().saturating_sub(MOST_WIDER);
+        if more > 0 {
+            lines.push(format!("and {more} more: see --format json. With --exact, each is a failure"));
+        } else if !lines.is_empty() {
+            lines.push("with --exact, each is a failure".into());
+        }
+        lines
     }
 
     /// A line for each convention, and how to declare those that agree in every case. One line if the

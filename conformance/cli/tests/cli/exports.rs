@@ -88,8 +88,9 @@ fn assert_kit(options: &[&str], starts: &[&str], cases_of_sweeps: usize, last: &
     let kit = directory.path().join("deep/kit");
     assert!(export(&kit, options).starts_with(kit.to_str().unwrap()));
     let mut suite = Suite::builtin().unwrap();
-    let all = suite.cases.len();
+    let all = suite.number_of_cases();
     suite.cases.retain(|case| starts.iter().any(|start| case.id.starts_with(start)));
+    suite.inferences.retain(|case| starts.iter().any(|start| case.id.starts_with(start)));
     for language in ["json", "yaml"] {
         let there = Suite::from_paths(&[kit.join(language)]).unwrap();
         let known: HashMap<&str, &broadcheck_spec::Case> =
@@ -99,6 +100,17 @@ fn assert_kit(options: &[&str], starts: &[&str], cases_of_sweeps: usize, last: &
             assert_eq!(found.request, case.request, "{language} {}", case.id);
             assert_eq!(found.expectation, case.expectation, "{language} {}", case.id);
         }
+        // In JSON they are apart: a program for the other cases cannot read them.
+        let inferred = if language == "json" { kit.join("infer") } else { kit.join("yaml") };
+        let inferred = Suite::from_paths(&[inferred]).unwrap();
+        let without_place = |case: &broadcheck_spec::InferenceCase| {
+            (case.id.clone(), case.request.clone(), case.expectation.clone(), case.clause.clone())
+        };
+        assert!(
+            inferred.inferences.iter().map(without_place).eq(suite.inferences.iter().map(without_place)),
+            "{language}"
+        );
+        assert!(language == "yaml" || (inferred.cases.is_empty() && there.inferences.is_empty()));
         assert_eq!(there.cases.len(), suite.cases.len() + cases_of_sweeps, "{language}");
         let digits = last.rsplit('/').next().unwrap().len();
         assert_eq!(there.get(last).expect("the last pattern").request.operands().len(), digits);
@@ -127,13 +139,15 @@ fn assert_manifest(kit: &Path, suite: &Suite, cases_of_sweeps: usize, all: usize
     named.sort_unstable();
     assert_eq!(files_below(kit), named);
     assert_eq!(manifest["cases"]["total"], suite.cases.len());
-    assert_eq!(manifest["left_out"], all - suite.cases.len());
+    assert_eq!(manifest["left_out"], all - suite.number_of_cases());
     assert_eq!(manifest["cases_of_sweeps"], cases_of_sweeps);
-    if all == suite.cases.len() {
+    if all == suite.number_of_cases() {
         assert_eq!(manifest["sweeps_by_name"]["numpy/relations/grouping"], 64_000);
     }
+    assert_eq!(manifest["cases_of_infer"], suite.inferences.len());
+    assert!(named.contains(&"infer/theano-infer.json"));
     let total: u64 = files.iter().filter_map(|file| file["cases"].as_u64()).sum();
-    assert_eq!(total, 2 * (suite.cases.len() + cases_of_sweeps) as u64, "in two formats");
+    assert_eq!(total, 2 * (suite.number_of_cases() + cases_of_sweeps) as u64, "in two formats");
     // The hash computed by another program.
     if let Ok(made) = Command::new("sha256sum").arg(kit.join("LICENSE-MIT")).output() {
         let made = String::from_utf8(made.stdout).unwrap();
@@ -141,8 +155,9 @@ fn assert_manifest(kit: &Path, suite: &Suite, cases_of_sweeps: usize, all: usize
         assert_eq!(made.split_whitespace().next(), file["sha256"].as_str());
     }
     let ids = manifest["ids"].as_object().unwrap();
-    for case in &suite.cases {
-        assert_eq!(ids[&case.id]["since"], releases::since(&case.id), "{}", case.id);
+    let runs = suite.cases.iter().map(|case| &case.id);
+    for id in runs.chain(suite.inferences.iter().map(|case| &case.id)) {
+        assert_eq!(ids[id]["since"], releases::since(id), "{id}");
     }
     assert_eq!(ids["theano/patterns/nine-operands"]["cases"], 511);
     assert_eq!(ids["theano/patterns/nine-operands"]["since"], "0.1.0");
@@ -163,7 +178,8 @@ fn assert_readme(kit: &Path, suite: &Suite) {
         let files = files.iter().filter(|file| inside(file["path"].as_str().unwrap()));
         files.filter_map(|file| file["cases"].as_u64()).sum::<u64>()
     };
-    let row = ["json/", "json/optional/", "json/extreme/", "json/sweeps/"].map(|kind| of("theano-", kind));
+    let row = ["json/", "json/optional/", "json/extreme/", "json/sweeps/", "infer/"]
+        .map(|kind| of("theano-", kind));
     let row = row.map(|count| count.to_string()).join(" | ");
     for words in [
         &format!("{} cases of [broadcheck]", suite.cases.len()),
@@ -172,6 +188,12 @@ fn assert_readme(kit: &Path, suite: &Suite) {
         "\"values\":[1.0,2.0,3.0]",
         "The first element of the result is 1 - 10.",
         " --out DIR",
+        "## Before the run: shape inference",
+        &format!("and {} of shape inference.", suite.inferences.len()),
+        &format!(
+            "| `infer/` | cases of the operation `infer`, for compilers: shapes without values | {} |",
+            suite.inferences.len()
+        ),
     ] {
         assert!(text.contains(words), "{words}");
     }
@@ -312,7 +334,8 @@ fn an_export_of_one_dtype_contains_retyped_cases() {
     let suite = Suite::builtin().unwrap();
     let number = |field: &str| manifest[field].as_u64().unwrap();
     let total = manifest["cases"]["total"].as_u64().unwrap();
-    assert_eq!(total + number("left_out"), suite.cases.len() as u64);
+    assert!(number("cases_of_infer") > 50, "{manifest}");
+    assert_eq!(total + number("cases_of_infer") + number("left_out"), suite.number_of_cases() as u64);
     let left_out_by = |option: &str| manifest["left_out_by"][option].as_u64().unwrap();
     assert_eq!(left_out_by("rules") + left_out_by("dtypes"), number("left_out"));
     assert!(number("retyped") > 400, "{printed}");
@@ -326,6 +349,36 @@ fn an_export_of_one_dtype_contains_retyped_cases() {
     assert!(there.get("numpy/patterns/two-operands/10").is_some());
     let text = fs::read_to_string(directory.path().join("json/numpy-zero.json")).unwrap();
     assert!(text.contains("retyped_from"));
+}
+
+#[test]
+fn inferences_are_selected_as_an_operation() {
+    let directory = scratch();
+    let printed =
+        export(directory.path(), &["--operation", "infer", "--rules", "xla,numpy", "--consumers", "none"]);
+    let manifest = manifest(directory.path());
+    assert_eq!(manifest["selection"]["operation"], serde_json::json!(["infer"]));
+    assert_eq!((&manifest["cases"]["total"], &manifest["cases_of_sweeps"]), (&0.into(), &0.into()));
+    let count = manifest["cases_of_infer"].as_u64().unwrap();
+    assert!(count > 100 && printed.contains(&format!(" {count} cases of infer,")), "{printed}");
+    assert!(!directory.path().join("json").exists());
+    for language in ["infer", "yaml"] {
+        let there = Suite::from_paths(&[directory.path().join(language)]).unwrap();
+        assert!(there.cases.is_empty(), "{language}");
+        assert_eq!(there.inferences.len() as u64, count, "{language}");
+    }
+    assert_eq!(checked(0, &[directory.path().to_str().unwrap()])["intact"], true);
+
+    let without = scratch();
+    let printed = export(without.path(), &[&SMALL[..], &["--operation", "elementwise"]].concat());
+    assert!(!without.path().join("infer").exists() && !printed.contains("infer"), "{printed}");
+    let readme = fs::read_to_string(without.path().join("README.md")).unwrap();
+    assert!(!readme.contains("Before the run"), "{readme}");
+    let out = without.path().join("x");
+    complains(
+        "`inferred` is not an operation: expected one of elementwise broadcast gradient infer",
+        &["export", "--operation", "inferred", "--out", out.to_str().unwrap()],
+    );
 }
 
 #[test]

@@ -140,6 +140,84 @@ fn explain_draws_one_rule_set_or_all() {
 }
 
 #[test]
+fn inferences_are_listed_and_shown() {
+    let some = cases_of(&["numpy-infer", "numpy-nary"]);
+    let listed = |args: &[&str]| -> Vec<Value> {
+        let ran = ends(0, &with(&[&["list", "--format", "json"], args].concat(), &some));
+        serde_json::from_str::<Vec<Value>>(&ran.out).unwrap()
+    };
+    let inferences = listed(&["--operation", "infer"]);
+    assert!(inferences.len() > 50 && inferences.iter().all(|line| line["operation"] == "infer"));
+    let runs = listed(&["--operation", "elementwise"]);
+    assert!(!runs.is_empty() && runs.iter().all(|line| line["operation"] == "elementwise"));
+    assert!(listed(&[]).len() >= inferences.len() + runs.len());
+    complains(
+        "`inferred` is not an operation: expected one of elementwise broadcast gradient infer",
+        &["list", "--operation", "inferred"],
+    );
+    let id = inferences[0]["id"].as_str().unwrap();
+    let shown = ends(0, &with(&["show", id], &some)).out;
+    for words in [id, "    operation: infer\n", "shape: [", "INFER-"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let ran = ends(2, &with(&["show", &format!("{id}s")], &some));
+    assert!(ran.err.contains(&format!("\n  {id}\n")), "{}", ran.err);
+    let only = cases_of(&["numpy-infer"]);
+    let valid = ends(0, &["validate", &only[1]]).out;
+    assert!(valid.starts_with(&format!("ok: {} cases and 0 sweeps", inferences.len())), "{valid}");
+    let counted = ends(0, &["clause", "INFER-4", "--format", "json"]).out;
+    let counted: Value = serde_json::from_str(&counted).unwrap();
+    assert!(counted[0]["cases"].as_u64().unwrap() > 30, "{counted}");
+}
+
+#[test]
+fn explain_infers_from_unknown_lengths() {
+    let ran = ends(0, &["explain", "?x3", "2x1..3"]);
+    for row in [
+        "none           depends  (2,3)              INFER-5",
+        "numpy          depends  (2,3)              INFER-4",
+        "pdpd           depends  (2,3)              INFER-6",
+    ] {
+        assert!(ran.out.contains(row), "{row}\n{}", ran.out);
+    }
+    let ran = ends(0, &["explain", "...", "1"]);
+    for row in ["xla            not applicable  its shapes have known ranks", "numpy          always"] {
+        assert!(ran.out.contains(row), "{row}\n{}", ran.out);
+    }
+    let ran = ends(0, &["explain", "--rules", "numpy", "--target", "1", "4..8"]);
+    assert!(ran.out.contains("numpy: (4..8) to (1) => refused"), "{}", ran.out);
+    let ran = ends(0, &["explain", "--rules", "bidirectional", "2", "?"]);
+    assert!(ran.out.contains("bidirectional: (2) to (?) => (2)"), "{}", ran.out);
+    let ran = ends(0, &["explain", "--rules", "theano", "--broadcastable", "t,f", "?", "?"]);
+    assert!(
+        ran.out.contains("axis 0: the length of A must be 1") || ran.out.contains("flagged True"),
+        "{}",
+        ran.out
+    );
+    let ran = ends(0, &["explain", "--rules", "pdpd", "--axis", "1", "2x3", "?"]);
+    assert!(ran.out.contains("axis 1: the length of B must be 1 or 3"), "{}", ran.out);
+    let ran = ends(0, &["explain", "--rules", "xla", "--dims", "0", "?", "2x3"]);
+    assert!(ran.out.contains("axis 0: the length of lhs must be 1 or 2"), "{}", ran.out);
+
+    for bad in ["??", "3..2", "2x...", "1..", "..", "2x-1..3", "18446744073709551616..", "?x"] {
+        let ran = run(&["explain", "--rules", "numpy", "--", bad]);
+        assert_eq!(ran.status, if bad == "1.." { 0 } else { 2 }, "{bad}: {}", ran.err);
+        assert!(
+            bad == "1.." || ran.err.contains("`?`, `..3`, `2..` or `1..3` for an unknown length"),
+            "{}",
+            ran.err
+        );
+    }
+    complains("found an unknown rank under the rule set `xla`", &["explain", "--rules", "xla", "...", "2"]);
+    complains(
+        "found 1 flag for shape (?,2)",
+        &["explain", "--rules", "theano", "--broadcastable", "f", "?x2"],
+    );
+    let wide = ["?"; 60_000].join("x");
+    complains("expected at most 100000 lengths to draw", &["explain", "--rules", "none", &wide, &wide]);
+}
+
+#[test]
 fn explain_rejects_invalid_input() {
     complains("expected lengths", &["explain", "2xa"]);
     complains("expected lengths", &["explain", "--", "-1x2"]);

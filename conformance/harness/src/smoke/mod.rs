@@ -3,6 +3,7 @@
 //! It sends the simplest requests that show how a harness reads and writes, and reports the expected answer
 //! and a hint for each that fails. It does not test broadcasting, which is the task of the suite.
 
+mod inference;
 mod limits;
 mod probes;
 
@@ -13,8 +14,13 @@ use super::session::{Fault, Session, seconds};
 use super::start::Declared;
 use broadcheck_judge::compare::{Latitude, Verdict, expectation_of, judge};
 use broadcheck_judge::conventions::excuses;
+use broadcheck_judge::inferred::{Inferred, judge_inferred};
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, Convention, DType, Function, Implementation, Outcome, Request, json};
+use broadcheck_spec::{
+    Capabilities, Convention, DType, Expectation, ExpectedRefusal, Function, Implementation, Outcome,
+    Request, Signature, json,
+};
+use inference::{SignatureProbe, signature_probes, undeclared};
 use limits::{Limit, calls, limits, with_conventions, without_dtypes};
 use probes::{Probe, probes, several};
 use serde_json::{Value, json};
@@ -114,6 +120,9 @@ impl Smoke<'_> {
             };
             self.step(&name, found);
         }
+        if declared.capabilities.infer {
+            self.inferences(&declared.capabilities);
+        }
         self.limits(&declared.capabilities);
         let requests = several(&declared.capabilities, declared.window);
         if let Some(request) = requests.first() {
@@ -143,6 +152,43 @@ impl Smoke<'_> {
     fn step(&mut self, name: &str, found: Found) {
         self.failed |= matches!(found, Found::Wrong(_));
         (self.report)(&Step { name: name.into(), found });
+    }
+
+    /// Sends signatures with everything that may be unknown.
+    fn inferences(&mut self, able: &Capabilities) {
+        for SignatureProbe { name, signature, hint } in signature_probes(able) {
+            let found = match signature {
+                None => Found::LeftOut("the implementation declares nothing that this step needs".into()),
+                Some(signature) => match self.infer(&signature) {
+                    Ok(None) => Found::Passed(String::new()),
+                    Ok(Some(wider)) => Found::Advised(format!(
+                        "the answer is not wrong, but wider than exact: {wider}\n`check` counts such answers apart, and \
+                         fails them with --exact"
+                    )),
+                    Err(wrong) => found(Err(wrong), &hint),
+                },
+            };
+            self.step(&name, found);
+        }
+        let missing = undeclared(able);
+        if !missing.is_empty() {
+            let words = missing.join(", ");
+            self.step(
+                "infer from what is not declared",
+                Found::LeftOut(format!(
+                    "such signatures are not sent: add {words} to `unknown` in the answer to `start` as far as the library \
+                     can express it"
+                )),
+            );
+        }
+    }
+
+    /// Sends one signature. How the answer is wider than exact, if it is.
+    fn infer(&mut self, signature: &Signature) -> Result<Option<String>, Wrong> {
+        let exact = Reference::new().infer(signature);
+        let expected = shortened(&json::inferred_to_value(signature, &exact));
+        let value = json::signature_to_value(signature);
+        self.send(value, expected, |message| message, |seq, line| inferred(signature, seq, line))
     }
 
     /// Sends what a library may lack, and what tests a convention.
@@ -269,12 +315,21 @@ impl Smoke<'_> {
         dress: impl FnOnce(Value) -> Value,
         judge: impl Fn(u64, &[u8]) -> Result<T, Misfit>,
     ) -> Result<T, Wrong> {
-        let expected = expected(request);
+        self.send(json::request_to_value(request), expected(request), dress, judge)
+    }
+
+    /// Sends one request or signature, with the answer that is expected.
+    fn send<T>(
+        &mut self,
+        request: Value,
+        expected: String,
+        dress: impl FnOnce(Value) -> Value,
+        judge: impl Fn(u64, &[u8]) -> Result<T, Misfit>,
+    ) -> Result<T, Wrong> {
         let mut session = self.take().map_err(|message| Wrong::new(message, &expected))?;
         session.seq += 1;
         let seq = session.seq;
-        let request_value = json::request_to_value(request);
-        let message = dress(json!({ "cmd": "run", "seq": seq, "request": request_value }));
+        let message = dress(json!({ "cmd": "run", "seq": seq, "request": request }));
         session.send(&message);
         let sent = Some(shortened(&message));
         let line = match session.receive(Instant::now(), self.options.time_limit, self.options) {
@@ -401,6 +456,26 @@ fn answered(
     Err(misfit(&text, line))
 }
 
+/// Compares a line with what the reference interpreter infers: how it is wider than exact, if it is.
+fn inferred(signature: &Signature, seq: u64, line: &[u8]) -> Result<Option<String>, Misfit> {
+    let outcome = answer::read(signature, seq, line).map_err(|text| Misfit { text, breaks: true })?;
+    let expectation = match Reference::new().infer(signature) {
+        Outcome::Success(inference) => Expectation::Result(inference),
+        Outcome::Refusal(refusal) => {
+            Expectation::Refusal(ExpectedRefusal { kind: refusal.kind, ..ExpectedRefusal::default() })
+        }
+        Outcome::Skipped { .. } | Outcome::Errored { .. } => return Ok(None),
+    };
+    let text = match judge_inferred(signature, &expectation, &outcome) {
+        Inferred::Exact => return Ok(None),
+        Inferred::Wider(detail) => return Ok(Some(detail)),
+        Inferred::Failed(difference) => difference.to_string(),
+        Inferred::Skipped(reason) => format!("skipped, although it declares such requests: {reason}"),
+        Inferred::Errored(message) => format!("errored: {message}"),
+    };
+    Err(misfit(&text, line))
+}
+
 /// Whether a line contains a result.
 fn has_result(request: &Request, seq: u64, line: &[u8]) -> Result<(), Misfit> {
     let outcome = answer::read(request, 0, seq, line).map_err(|text| Misfit { text, breaks: true })?;
@@ -468,18 +543,23 @@ fn summary(declared: &Declared) -> String {
     if capabilities.strided {
         operations.push("strided");
     }
+    if capabilities.infer {
+        operations.push("infer");
+    }
     let language = language.as_ref().map(|language| format!(" ({language})")).unwrap_or_default();
     let limits = match capabilities.max_rank {
         Some(rank) => format!("rank {rank}, "),
         None => String::new(),
     };
-    [
+    let unknown: Vec<&str> = capabilities.unknown.iter().map(|unknown| unknown.name()).collect();
+    let unknown = capabilities.infer.then(|| format!("unknown     {}", list(unknown)));
+    let lines = [
         format!("{name} {version}{language}"),
         format!("rules       {}", list(capabilities.rules.iter().map(|rules| rules.name()).collect())),
         format!("operations  {}", list(operations)),
         format!("functions   {}", list(capabilities.functions.iter().map(|f| f.name()).collect())),
         format!("dtypes      {}", list(capabilities.dtypes.iter().map(|dtype| dtype.name()).collect())),
         format!("up to       {limits}{} elements, window {window}", capabilities.max_elements),
-    ]
-    .join("\n")
+    ];
+    lines.into_iter().chain(unknown).collect::<Vec<_>>().join("\n")
 }

@@ -2,7 +2,9 @@
 
 use super::ShapeQuery;
 use broadcheck_reference::Alignment;
-use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape, clauses};
+use broadcheck_spec::{
+    Asked, Inference, PartialShape, Refusal, RefusalKind, RuleSet, Rules, Shape, Signature, clauses,
+};
 
 /// The heading of a clause.
 pub fn heading(clause: &str) -> Option<&'static str> {
@@ -74,6 +76,45 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             RuleSet::Theano => "THEANO-3",
         },
     }
+}
+
+/// The clause that decides what is inferred from a signature.
+pub(super) fn inferring(signature: &Signature, decision: &Result<Inference, Refusal>) -> &'static str {
+    let kind = decision.as_ref().err().and_then(|refusal| refusal.kind);
+    if signature.is_known() && kind.is_none() {
+        return "INFER-1";
+    }
+    let unranked = signature.shapes().any(|shape| *shape == PartialShape::Unranked);
+    let of_a_run = |kind| match kind {
+        RefusalKind::OperandCount => Some("G-5"),
+        RefusalKind::TooLarge => Some("G-1"),
+        RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction => Some("INFER-12"),
+        RefusalKind::BroadcastDimensionsNotIdentity => Some("XLA-1"),
+        RefusalKind::BroadcastDimensionsCount => Some("XLA-4"),
+        RefusalKind::BroadcastDimensionOutOfRange => Some("XLA-5"),
+        RefusalKind::BroadcastDimensionsNotIncreasing => Some("XLA-6"),
+        RefusalKind::RankMismatch if signature.rules().set() == RuleSet::Xla => Some("XLA-3"),
+        _ => None,
+    };
+    kind.and_then(of_a_run).unwrap_or(match (signature.rules(), signature.asked()) {
+        (Rules::Numpy, Asked::TargetShape(_)) => "INFER-7",
+        (Rules::Numpy | Rules::Bidirectional, _) if unranked => "INFER-10",
+        (Rules::Numpy | Rules::Bidirectional, _) => "INFER-4",
+        (Rules::None, _) => "INFER-5",
+        (Rules::Pdpd { .. } | Rules::Xla { .. }, _) if signature.operands().len() == 1 => "G-5",
+        (Rules::Pdpd { .. }, _) => "INFER-6",
+        (Rules::Theano, _) => "INFER-8",
+        (Rules::Xla { .. }, _) => "INFER-9",
+    })
+}
+
+/// `flag_violation of B at axis 0`: a refusal without its message.
+pub(super) fn kind_and_place(refusal: &Refusal, labels: &[String]) -> String {
+    let kind = refusal.kind.map_or("without a kind", RefusalKind::name);
+    let label = refusal.operand.and_then(|operand| labels.get(operand));
+    let operand = label.map(|label| format!(" of {label}")).unwrap_or_default();
+    let axis = refusal.axis.map(|axis| format!(" at axis {axis}")).unwrap_or_default();
+    format!("{kind}{operand}{axis}")
 }
 
 pub(super) fn equal_ranks(shapes: &[Shape]) -> bool {

@@ -4,7 +4,7 @@
 
 use super::Explanation;
 use super::clause::equal_ranks;
-use broadcheck_spec::{RefusalKind, Rules, Shape};
+use broadcheck_spec::{Length, PartialShape, RefusalKind, Rules, Shape, Signature};
 
 /// The columns of a drawing, and the column of every axis.
 pub(super) struct Columns {
@@ -13,6 +13,8 @@ pub(super) struct Columns {
     /// For each shape (the operands, then the target), for each of its axes, its column; `None` for an axis
     /// that is dropped. A shape that cannot be placed at all is `None`.
     pub(super) places: Vec<Option<Vec<Option<usize>>>>,
+    /// Whether the columns are counted from the last axis, because the rank of the result is unknown.
+    from_last: bool,
 }
 
 /// How many columns beyond A's an operand B may still be drawn in.
@@ -25,66 +27,144 @@ impl Columns {
         match (&explanation.decision, target) {
             (Ok(alignment), None) => {
                 let places = alignment.axes.iter().cloned().map(Some).collect();
-                return Columns { count: alignment.shape.rank(), places };
+                return Columns { count: alignment.shape.rank(), places, from_last: false };
             }
-            (Err(refusal), _) if refusal.kind == Some(RefusalKind::OperandCount) => return unplaced(shapes),
+            (Err(refusal), _) if refusal.kind == Some(RefusalKind::OperandCount) => {
+                return unplaced(shapes.len());
+            }
             _ => {}
         }
         match (&query.rules, shapes) {
             (Rules::None | Rules::Numpy | Rules::Theano | Rules::Bidirectional, _) => {
-                right_aligned(shapes.iter().chain(target))
+                right_aligned(shapes.iter().chain(target).map(Shape::rank))
             }
-            (Rules::Pdpd { axis }, [a, b]) => pdpd(a, b, axis.unwrap_or(-1)),
-            (Rules::Xla { .. }, [_, _]) if equal_ranks(shapes) => right_aligned(shapes.iter()),
-            (Rules::Xla { broadcast_dimensions }, [_, _]) => xla(shapes, broadcast_dimensions.as_deref()),
-            (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => unplaced(shapes),
+            (Rules::Pdpd { axis }, [a, b]) => {
+                let kept = b.iter().rposition(|&length| length != 1).map_or(0, |last| last + 1);
+                pdpd(a.rank(), b.rank(), kept, axis.unwrap_or(-1))
+            }
+            (Rules::Xla { .. }, [_, _]) if equal_ranks(shapes) => {
+                right_aligned(shapes.iter().map(Shape::rank))
+            }
+            (Rules::Xla { broadcast_dimensions }, [lhs, rhs]) => {
+                xla(lhs.rank(), rhs.rank(), broadcast_dimensions.as_deref())
+            }
+            (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => unplaced(shapes.len()),
         }
+    }
+
+    /// The columns of shapes with unknown lengths. A shape of unknown rank is not placed.
+    /// `rank` is that of the result, if it is known.
+    pub(super) fn of_signature(signature: &Signature, rank: Option<usize>) -> Columns {
+        let columns = Columns::placed(signature);
+        // Under pdpd, an axis that is given counts from the first.
+        let given = matches!(signature.rules(), Rules::Pdpd { axis: Some(axis) } if *axis >= 0);
+        Columns { from_last: rank.is_none() && !given, ..columns }
+    }
+
+    fn placed(signature: &Signature) -> Columns {
+        let shapes: Vec<&PartialShape> = signature.shapes().collect();
+        match (signature.rules(), &shapes[..]) {
+            (Rules::Pdpd { axis }, [a, b]) => partial_pdpd(a, b, axis.unwrap_or(-1)),
+            (Rules::Pdpd { .. }, many) if many.len() > 2 => unplaced(many.len()),
+            (Rules::Xla { broadcast_dimensions }, [lhs, rhs]) => match (lhs.rank(), rhs.rank()) {
+                (Some(lhs), Some(rhs)) if lhs != rhs => xla(lhs, rhs, broadcast_dimensions.as_deref()),
+                _ => partial(&shapes),
+            },
+            (Rules::Xla { .. }, many) if many.len() > 2 => unplaced(many.len()),
+            (
+                Rules::None
+                | Rules::Numpy
+                | Rules::Pdpd { .. }
+                | Rules::Bidirectional
+                | Rules::Xla { .. }
+                | Rules::Theano,
+                _,
+            ) => partial(&shapes),
+        }
+    }
+
+    /// The number of a column: from the first axis, or from the last if the rank of the result is unknown.
+    pub(super) fn name_of(&self, column: usize) -> String {
+        if self.from_last { format!("-{}", self.count - column) } else { column.to_string() }
+    }
+
+    /// The numbers of all columns.
+    pub(super) fn names(&self) -> Vec<String> {
+        (0..self.count).map(|column| self.name_of(column)).collect()
     }
 }
 
-fn right_aligned<'a>(shapes: impl Iterator<Item = &'a Shape> + Clone) -> Columns {
-    let rank = shapes.clone().map(Shape::rank).max().unwrap_or(0);
-    let places = shapes.map(|shape| Some((rank - shape.rank()..rank).map(Some).collect()));
-    Columns { count: rank, places: places.collect() }
+fn right_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {
+    let rank = ranks.clone().max().unwrap_or(0);
+    let places = ranks.map(|own| Some((rank - own..rank).map(Some).collect()));
+    Columns { count: rank, places: places.collect(), from_last: false }
+}
+
+/// Aligns the shapes whose ranks are known at the last axis.
+fn partial(shapes: &[&PartialShape]) -> Columns {
+    let known = right_aligned(shapes.iter().filter_map(|shape| shape.rank()));
+    let mut places = known.places.into_iter();
+    let places = shapes.iter().map(|shape| shape.rank().and_then(|_| places.next().flatten()));
+    Columns { count: known.count, places: places.collect(), from_last: false }
+}
+
+fn partial_pdpd(operand_a: &PartialShape, operand_b: &PartialShape, axis: i64) -> Columns {
+    match (operand_a.lengths(), operand_b.lengths()) {
+        (Some(a), Some(b)) => {
+            let is_one = |length: &Length| length.number() == Some(1);
+            let kept = b.iter().rposition(|length| !is_one(length)).map_or(0, |last| last + 1);
+            pdpd(a.len(), b.len(), kept, axis)
+        }
+        // B is placed within an A of unknown rank, or cannot be.
+        (None, Some(b)) => match usize::try_from(axis) {
+            Ok(start) if start <= MAX_OVERHANG => {
+                let places = (0..b.len()).map(|own| Some(start + own)).collect();
+                Columns { count: start + b.len(), places: vec![None, Some(places)], from_last: false }
+            }
+            Ok(_) => unplaced(2),
+            Err(_) => partial(&[operand_a, operand_b]),
+        },
+        (Some(a), None) => Columns { count: a.len(), places: vec![all(a.len()), None], from_last: false },
+        (None, None) => unplaced(2),
+    }
 }
 
 /// No shape can be aligned with another.
-fn unplaced(shapes: &[Shape]) -> Columns {
-    Columns { count: 0, places: vec![None; shapes.len()] }
+fn unplaced(shapes: usize) -> Columns {
+    Columns { count: 0, places: vec![None; shapes], from_last: false }
 }
 
-fn all(shape: &Shape) -> Option<Vec<Option<usize>>> {
-    Some((0..shape.rank()).map(Some).collect())
+fn all(rank: usize) -> Option<Vec<Option<usize>>> {
+    Some((0..rank).map(Some).collect())
 }
 
-/// Places B from its start axis on, even if it ends beyond A, so that the drawing shows by how much.
-fn pdpd(a: &Shape, b: &Shape, axis: i64) -> Columns {
-    if b.rank() > a.rank() {
+/// Places B from its start axis on, even if it ends beyond A, so that the drawing shows by how much. `kept`
+/// is its rank without trailing ones.
+fn pdpd(a: usize, b: usize, kept: usize, axis: i64) -> Columns {
+    if b > a {
         return right_aligned([a, b].into_iter());
     }
-    let kept = b.iter().rposition(|&length| length != 1).map_or(0, |last| last + 1);
-    let start = if axis == -1 { Some(a.rank() - b.rank()) } else { usize::try_from(axis).ok() };
-    let start = start.filter(|&start| kept > 0 && start.saturating_add(kept) <= a.rank() + MAX_OVERHANG);
+    let start = if axis == -1 { Some(a - b) } else { usize::try_from(axis).ok() };
+    let start = start.filter(|&start| kept > 0 && start.saturating_add(kept) <= a + MAX_OVERHANG);
     let Some(start) = start else {
-        return Columns { count: a.rank(), places: vec![all(a), None] };
+        return Columns { count: a, places: vec![all(a), None], from_last: false };
     };
-    let places = (0..b.rank()).map(|i| (i < kept).then_some(start + i)).collect();
-    Columns { count: a.rank().max(start + kept), places: vec![all(a), Some(places)] }
+    let places = (0..b).map(|i| (i < kept).then_some(start + i)).collect();
+    Columns { count: a.max(start + kept), places: vec![all(a), Some(places)], from_last: false }
 }
 
 /// Places the lower operand at its dimensions, if they name one column for each of its axes.
-fn xla(shapes: &[Shape], dimensions: Option<&[i64]>) -> Columns {
-    let lower = usize::from(shapes[1].rank() < shapes[0].rank());
-    let higher = &shapes[1 - lower];
+fn xla(lhs: usize, rhs: usize, dimensions: Option<&[i64]>) -> Columns {
+    let (lower, higher) = (lhs.min(rhs), lhs.max(rhs));
     let named: Vec<usize> =
         dimensions.unwrap_or(&[]).iter().filter_map(|&d| usize::try_from(d).ok()).collect();
     let well_placed = named.len() == dimensions.map_or(0, <[i64]>::len)
-        && named.len() == shapes[lower].rank()
-        && named.iter().all(|&axis| axis < higher.rank())
+        && named.len() == lower
+        && named.iter().all(|&axis| axis < higher)
         && named.windows(2).all(|pair| pair[0] < pair[1]);
     let mut places = vec![all(higher), well_placed.then(|| named.into_iter().map(Some).collect())];
-    if lower == 0 {
+    if lhs < rhs {
         places.swap(0, 1);
     }
-    Columns { count: higher.rank(), places }
+    Columns { count: higher, places, from_last: false }
 }

@@ -1,11 +1,12 @@
 //! The drawing: rows laid out in columns. The text carries every mark as a sign, so that colour only repeats
 //! what the signs say.
 
+use super::clause::kind_and_place;
 use super::columns::Columns;
 use super::row::{Cell, Row, rows};
 use super::{Explanation, heading};
 use crate::text::{padded, padded_left};
-use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules};
+use broadcheck_spec::{Refusal, RuleSet, Rules};
 use std::fmt;
 
 /// What a piece of text represents, for code that colours it.
@@ -17,6 +18,8 @@ pub enum Mark {
     Heading,
     /// A 1 that is stretched.
     Stretched,
+    /// An unknown length that is stretched if it turns out to be 1.
+    Perhaps,
     /// An axis that an operand lacks: its values are repeated.
     Missing,
     /// A part that the refusal is about.
@@ -32,6 +35,7 @@ impl Mark {
     fn sign(self) -> &'static str {
         match self {
             Mark::Stretched => "*",
+            Mark::Perhaps => "~",
             Mark::Offending => "!",
             Mark::Plain | Mark::Heading | Mark::Missing | Mark::Accepted | Mark::Refused => "",
         }
@@ -65,7 +69,7 @@ impl fmt::Display for Drawing {
 }
 
 impl Drawing {
-    fn line(&mut self, spans: impl IntoIterator<Item = (Mark, String)>) {
+    pub(super) fn line(&mut self, spans: impl IntoIterator<Item = (Mark, String)>) {
         self.lines.push(spans.into_iter().map(|(mark, text)| Span { mark, text }).collect());
     }
 }
@@ -79,7 +83,7 @@ pub(super) fn draw(explanation: &Explanation, width: usize) -> Drawing {
         (Mark::Plain, format!(" {}", explanation.equation())),
     ]);
     drawing.line([]);
-    table(&mut drawing, &columns, &rows, width);
+    table(&mut drawing, &columns.names(), &rows, width);
     drawing.line([]);
     legend(&mut drawing, explanation, &rows);
     verdict(&mut drawing, explanation);
@@ -87,7 +91,7 @@ pub(super) fn draw(explanation: &Explanation, width: usize) -> Drawing {
 }
 
 /// `pdpd, axis 1`.
-fn title(rules: &Rules) -> String {
+pub(super) fn title(rules: &Rules) -> String {
     match rules {
         Rules::Pdpd { axis: Some(axis) } => format!("pdpd, axis {axis}"),
         Rules::Xla { broadcast_dimensions: Some(dimensions) } => {
@@ -104,26 +108,23 @@ fn title(rules: &Rules) -> String {
 }
 
 /// The rows in columns, in several blocks if the axes do not fit the width.
-fn table(drawing: &mut Drawing, columns: &Columns, rows: &[Row], width: usize) {
+pub(super) fn table(drawing: &mut Drawing, axes: &[String], rows: &[Row], width: usize) {
     let label_width = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0).max("axis".len());
     let numbers = || rows.iter().flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.number.len());
-    let number_width = numbers().max().unwrap_or(0).max(columns.count.saturating_sub(1).to_string().len());
+    let number_width = numbers().chain(axes.iter().map(String::len)).max().unwrap_or(0);
     // Two spaces before a number, one character after it for its sign.
     let column_width = number_width + 3;
     let per_block = (width.saturating_sub(label_width + 2) / column_width).max(1);
     let mut first = 0;
     loop {
-        let last = columns.count.min(first + per_block);
+        let last = axes.len().min(first + per_block);
         if first > 0 {
             drawing.line([]);
         }
-        if columns.count > 0 {
+        if !axes.is_empty() {
             let mut line = vec![(Mark::Heading, format!("  {}", padded("axis", label_width)))];
-            line.extend(
-                (first..last).map(|axis| {
-                    (Mark::Heading, format!("  {} ", padded_left(&axis.to_string(), number_width)))
-                }),
-            );
+            let name = |axis: &String| (Mark::Heading, format!("  {} ", padded_left(axis, number_width)));
+            line.extend(axes[first..last].iter().map(name));
             drawing.line(line);
         }
         for row in rows {
@@ -134,7 +135,7 @@ fn table(drawing: &mut Drawing, columns: &Columns, rows: &[Row], width: usize) {
                 None => continue,
             }
             let remark = match &row.cells {
-                Some(_) if last < columns.count => String::new(),
+                Some(_) if last < axes.len() => String::new(),
                 Some(cells) if cells.is_empty() => format!("  () {}", row.remark),
                 _ if row.remark.is_empty() => String::new(),
                 _ => format!("  {}", row.remark),
@@ -145,7 +146,7 @@ fn table(drawing: &mut Drawing, columns: &Columns, rows: &[Row], width: usize) {
             drawing.line(line);
         }
         first = last;
-        if first >= columns.count {
+        if first >= axes.len() {
             break;
         }
     }
@@ -180,11 +181,7 @@ fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
 
 /// The refusal, with the operand's name in the drawing.
 fn refusal_text(explanation: &Explanation, refusal: &Refusal) -> String {
-    let kind = refusal.kind.map_or("without a kind", RefusalKind::name);
-    let label = refusal.operand.and_then(|operand| explanation.query.labels.get(operand));
-    let operand = label.map(|label| format!(" of {label}")).unwrap_or_default();
-    let axis = refusal.axis.map(|axis| format!(" at axis {axis}")).unwrap_or_default();
-    format!("{kind}{operand}{axis}: {}", refusal.message)
+    format!("{}: {}", kind_and_place(refusal, &explanation.query.labels), refusal.message)
 }
 
 fn verdict(drawing: &mut Drawing, explanation: &Explanation) {

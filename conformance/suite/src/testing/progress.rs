@@ -1,8 +1,8 @@
 //! Shows which requests are put to an implementation, so that a sweep that hangs or dies can be located.
 
 use super::channel::{Message, Sender};
-use broadcheck_judge::describe::summarize_request;
-use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
+use broadcheck_judge::describe::{describe_signature, summarize_request};
+use broadcheck_spec::{Capabilities, Implementation, Inference, Outcome, Request, Signature};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -69,6 +69,26 @@ impl Implementation for Watched<'_> {
     fn run(&self, request: &Request) -> Outcome {
         self.progress.asking(request);
         self.implementation.run(request)
+    }
+
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        self.progress.step();
+        if let Some(out) = self.progress.announces() {
+            let _ = out.send(&Message::Asking(describe_signature(signature).join(" ")));
+        }
+        self.implementation.infer(signature)
+    }
+
+    fn infer_many(&self, signatures: &[&Signature]) -> Vec<Outcome<Inference>> {
+        if self.progress.announces().is_some() {
+            return signatures.iter().map(|signature| self.infer(signature)).collect();
+        }
+        self.progress.step();
+        self.implementation.infer_many(signatures)
+    }
+
+    fn is_exact(&self) -> bool {
+        self.implementation.is_exact()
     }
 
     fn batch(&self) -> usize {

@@ -7,10 +7,12 @@ use super::runner::{About, Ending, Failure, Label, Run, Trial, Weight};
 use super::weight::may_exhaust_memory;
 use crate::known::{Known, draft};
 use crate::retype::{self, Asked, asked};
-use crate::run::{Judged, Status, run_case};
+use crate::run::{Judged, Status, run_case, run_inferences};
 use crate::sweeps::{Expansion, Part, expand_part, run_expanded};
-use broadcheck_judge::describe::{describe_expectation, describe_request};
-use broadcheck_spec::{Case, Implementation, RuleSet, Suite, Sweep};
+use broadcheck_judge::describe::{
+    describe_expectation, describe_expected_inference, describe_request, describe_signature,
+};
+use broadcheck_spec::{Case, Implementation, InferenceCase, RuleSet, Suite, Sweep};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -73,7 +75,10 @@ impl Subject {
     /// An error unless the implementation declares some case: otherwise every test would be ignored, and the
     /// run would look like a success.
     pub(super) fn require_any(&self, suite: &Suite) -> Result<(), String> {
+        let covers =
+            |case: &InferenceCase| self.implementation.capabilities().covers_signature(&case.request);
         let any = suite.cases.iter().any(|case| self.covers_case(case).is_ok())
+            || suite.inferences.iter().any(|case| covers(case).is_ok())
             || suite.sweeps.iter().any(|sweep| self.covers_sweep(sweep).is_ok());
         let name = self.implementation.name();
         any.then_some(()).ok_or_else(|| {
@@ -84,15 +89,13 @@ impl Subject {
     /// A failing test for each entry of the known-failures file that matches no case or sweep.
     pub(super) fn unmatched(&self, suite: &Suite) -> Vec<Trial> {
         let Some(known) = &self.known else { return Vec::new() };
-        let cases = suite.cases.iter().map(|case| case.id.as_str());
-        let ids = cases.chain(suite.sweeps.iter().map(|sweep| sweep.id.as_str()));
         let trial = |case: &str| {
             let message = format!("the known failure `{case}` matches no case of the suite");
             let label = Label { name: self.test_name(&format!("known-failure {case}")), kind: "" };
             let run = Box::new(|_| Ending::Failed(message.into()));
             Trial { label, ignored: None, task: None, weight: Weight::Case, about: None, run }
         };
-        known.unmatched(ids).iter().map(|entry| trial(&entry.case)).collect()
+        known.unmatched(suite.ids()).iter().map(|entry| trial(&entry.case)).collect()
     }
 
     /// The test of a case, for the implementation with this index: ignored if the implementation does not
@@ -133,6 +136,43 @@ impl Subject {
             })
         });
         Trial { ignored: asked.err(), ..trial }
+    }
+
+    /// The test of a case of the operation `infer`, for the implementation with this index: ignored if the
+    /// implementation does not cover the case.
+    pub(super) fn inference(self: &Arc<Self>, place: usize, case: &Arc<InferenceCase>) -> Trial {
+        let (subject, test) = (Arc::clone(self), Arc::clone(case));
+        let about = About {
+            subject: place,
+            rules: Some(case.request.rules().set()),
+            nature: case.nature(),
+            convention: case.convention,
+            retyped: None,
+        };
+        let lacks = self.implementation.capabilities().covers_signature(&case.request).err();
+        let names = (&*case.id, &*case.id, &*case.location.file);
+        let trial = self.trial(about, names, Weight::Case, move |run| {
+            let case = &*test;
+            let judged = match run {
+                Run::Here => {
+                    run_inferences(&subject.watched(), &[case], subject.known.as_ref(), false).swap_remove(0)
+                }
+                Run::Died(how) => subject.died(&case.id, how),
+            };
+            ending(&judged, (&case.id, &case.title), || {
+                vec![
+                    ("title", vec![case.title.clone()]),
+                    ("request", describe_signature(&case.request)),
+                    ("expectation", describe_expected_inference(&case.request, &case.expectation)),
+                    ("outcome", vec![judged.detail.clone()]),
+                    ("clause", vec![format!("{} of spec/SEMANTICS.md", case.clause)]),
+                    ("source", case.sources.iter().map(ToString::to_string).collect()),
+                    ("location", vec![case.location.to_string()]),
+                    ("rerun", vec![subject.rerun(&case.id)]),
+                ]
+            })
+        });
+        Trial { ignored: lacks, ..trial }
     }
 
     /// The test of a sweep, for the implementation with this index, whether or not it covers the sweep.
@@ -199,7 +239,7 @@ impl Subject {
     }
 
     /// The result of a test whose process died.
-    fn died(&self, id: &str, how: String) -> Judged {
+    fn died<T>(&self, id: &str, how: String) -> Judged<T> {
         let judged = Judged::new(Status::Errored, how);
         match self.known.as_ref().and_then(|known| known.entry(id)) {
             Some(entry) => entry.applied_to(judged),
@@ -263,8 +303,8 @@ fn rules_of(sweep: &Sweep) -> Option<RuleSet> {
 }
 
 /// A pass, or the text of the failure. A case that was not judged has not passed: it is ignored.
-fn ending(
-    judged: &Judged,
+fn ending<T>(
+    judged: &Judged<T>,
     (id, title): (&str, &str),
     about: impl FnOnce() -> Vec<(&'static str, Vec<String>)>,
 ) -> Ending {

@@ -2,7 +2,7 @@
 
 use super::*;
 use broadcheck_reference::Reference;
-use broadcheck_spec::{Capabilities, Outcome, Request, RuleSet};
+use broadcheck_spec::{Capabilities, Inference, Outcome, PartialShape, Request, RuleSet, Signature, Unknown};
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -42,7 +42,7 @@ fn file(name: &str) -> PathBuf {
 fn each_case_is_a_test() {
     let suite = Suite::builtin().unwrap();
     let trials = Tests::new(Reference::new()).trials(None).unwrap();
-    assert_eq!(trials.len(), suite.cases.len() + suite.sweeps.len());
+    assert_eq!(trials.len(), suite.ids().count());
     let (numpy, xla) = (file("numpy-examples.yaml"), file("xla-examples.yaml"));
     let [passed, failed, ignored] = counts(Tests::new(Reference::new()).cases(&numpy), "numpy/examples");
     assert!(passed > 10 && failed == 0 && ignored == 0, "{passed} {failed} {ignored}");
@@ -52,6 +52,57 @@ fn each_case_is_a_test() {
     let none = Tests::new(Refuses(Capabilities::all())).cases(file("none-shapes.yaml"));
     let [passed, failed, _] = counts(none, "none/");
     assert!(passed > 10 && failed > 10, "refusals pass, results do not: {passed} {failed}");
+}
+
+/// Infers that nothing is known, which is wider than exact, and refuses every run.
+struct KnowsNothing {
+    able: Capabilities,
+    exact: bool,
+}
+
+impl Implementation for KnowsNothing {
+    fn name(&self) -> &str {
+        "knows-nothing"
+    }
+    fn version(&self) -> &str {
+        "1"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        &self.able
+    }
+    fn run(&self, _: &Request) -> Outcome {
+        Outcome::Refusal(broadcheck_spec::Refusal::default())
+    }
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        let (dtype, shape) = (signature.operands()[0].dtype(), PartialShape::Unranked);
+        Outcome::Success(Inference { dtype, shape, accepts: None, broadcastable: None })
+    }
+    fn is_exact(&self) -> bool {
+        self.exact
+    }
+}
+
+#[test]
+fn each_case_of_infer_is_a_test_of_a_library_that_infers() {
+    let cases = file("none-infer.yaml");
+    let count = Suite::from_paths(std::slice::from_ref(&cases)).unwrap().inferences.len();
+    assert!(count > 20, "{count}");
+    let tests = |able: Capabilities, exact: bool| Tests::new(KnowsNothing { able, exact }).cases(&cases);
+    let infers = Capabilities { infer: true, unknown: Unknown::ALL.to_vec(), ..Capabilities::all() };
+    let [passed, failed, ignored] = counts(tests(infers.clone(), false), "none/infer");
+    assert!(passed + failed == count && ignored == 0, "{passed} {failed} {ignored}");
+    // Known lengths need the answer of a run; all others may be wider.
+    assert!(passed > failed && failed > 0, "{passed} {failed}");
+    let [exact, wider, _] = counts(tests(infers.clone(), true), "none/infer");
+    assert!(exact < passed && wider > failed, "{exact} {wider}");
+    let lengths = Capabilities { unknown: vec![Unknown::Length], ..infers };
+    let [_, _, ignored] = counts(tests(lengths, false), "none/infer");
+    assert!(ignored > 0 && ignored < count, "bounds and ranks are not asked: {ignored}");
+    let reference = Tests::new(Reference::new()).cases(&cases);
+    assert_eq!(counts(reference, "none/infer"), [count, 0, 0]);
+    // A library that does not infer has no such tests.
+    let both = Tests::new(Refuses(Capabilities::all())).cases(&cases).cases(file("none-shapes.yaml"));
+    assert!(both.trials(None).unwrap().iter().all(|trial| !trial.label.name.contains("/infer")));
 }
 
 #[test]
@@ -147,6 +198,9 @@ impl Implementation for Counts {
     fn run(&self, request: &Request) -> Outcome {
         self.0.fetch_add(1, Ordering::Relaxed);
         Reference.run(request)
+    }
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        Reference.infer(signature)
     }
 }
 

@@ -11,7 +11,7 @@ use super::runner::{Ending, Run, Trial};
 use super::subject::{Subject, subjects};
 use super::{Tests, memory};
 use crate::parallel::set_threads;
-use broadcheck_spec::{Case, FILES, Suite, Sweep, load_str};
+use broadcheck_spec::{Case, FILES, InferenceCase, Suite, Sweep, load_str};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::Read;
@@ -130,6 +130,7 @@ struct Bench {
 #[derive(Default)]
 struct Entries {
     cases: HashMap<String, Arc<Case>>,
+    inferences: HashMap<String, Arc<InferenceCase>>,
     sweeps: HashMap<String, Arc<Sweep>>,
 }
 
@@ -156,7 +157,10 @@ impl Bench {
                     self.subjects.get(place).cloned().ok_or_else(|| other("such implementation"))?;
                 let entries = self.entries(file)?;
                 let case = entries.cases.get(&id).map(|case| subject.case(place, case));
-                let trial = case.or_else(|| entries.sweeps.get(&id).map(|sweep| subject.sweep(place, sweep)));
+                let inference = || entries.inferences.get(&id).map(|case| subject.inference(place, case));
+                let trial = case
+                    .or_else(inference)
+                    .or_else(|| entries.sweeps.get(&id).map(|sweep| subject.sweep(place, sweep)));
                 trial.ok_or_else(|| other(&format!("case `{id}`")))
             }
         }
@@ -168,8 +172,13 @@ impl Bench {
         if !self.files.contains_key(&key) {
             let suite = load(&self.cases, &key)?;
             let cases = suite.cases.into_iter().map(|case| (case.id.clone(), Arc::new(case)));
+            let inferences = suite.inferences.into_iter().map(|case| (case.id.clone(), Arc::new(case)));
             let sweeps = suite.sweeps.into_iter().map(|sweep| (sweep.id.clone(), Arc::new(sweep)));
-            let entries = Entries { cases: cases.collect(), sweeps: sweeps.collect() };
+            let entries = Entries {
+                cases: cases.collect(),
+                inferences: inferences.collect(),
+                sweeps: sweeps.collect(),
+            };
             self.files.insert(key.clone(), entries);
             self.progress.step();
         }

@@ -10,8 +10,8 @@ use super::readme::EXAMPLE;
 use broadcheck::retype::{asked, dtype_of};
 use broadcheck::sweeps::{Expansion, expand_for, is_compact};
 use broadcheck_spec::{
-    Capabilities, Case, CaseFile, DType, Expectation, FILES, FORMAT, Operand, RefusalKind, RuleSet, Suite,
-    Sweep, json, load_str, releases, write,
+    Capabilities, Case, CaseFile, DType, Expectation, FILES, FORMAT, InferenceCase, Operand, RefusalKind,
+    RuleSet, Suite, Sweep, Unknown, json, load_str, releases, write,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -104,15 +104,7 @@ impl Written {
     /// # Errors
     /// As for [`admitted::of`].
     pub(super) fn new(case: Case, retyped_from: Option<DType>, id: &str) -> Result<Written, String> {
-        let mut fields = Map::new();
-        let Value::Object(known) = json::case_to_json(&case) else { unreachable!("a case is an object") };
-        for (name, value) in known {
-            let after_clause = name == "clause";
-            fields.insert(name, value);
-            if after_clause {
-                fields.insert("since".into(), releases::since(id).into());
-            }
-        }
+        let mut fields = with_since(json::case_to_json(&case), id);
         if let (Some(admitted), Some(result)) = (admitted::of(&case)?, fields.get_mut("result")) {
             result["admitted"] = admitted;
         }
@@ -173,6 +165,38 @@ impl Written {
     }
 }
 
+/// The fields of a case, with the version in which its id first appeared.
+fn with_since(case: Value, id: &str) -> Map<String, Value> {
+    let Value::Object(known) = case else { unreachable!("a case is an object") };
+    let mut fields = Map::new();
+    for (name, value) in known {
+        let after_clause = name == "clause";
+        fields.insert(name, value);
+        if after_clause {
+            fields.insert("since".into(), releases::since(id).into());
+        }
+    }
+    fields
+}
+
+/// A case of the operation `infer` to write. It has no values, so that consumers of the other cases cannot
+/// read it: its JSON is in a directory of its own.
+pub(super) struct Inferred {
+    case: InferenceCase,
+    json: Value,
+}
+
+impl Inferred {
+    fn new(case: InferenceCase) -> Inferred {
+        let json = with_since(json::inference_case_to_json(&case), &case.id).into();
+        Inferred { case, json }
+    }
+
+    pub(super) fn rules(&self) -> RuleSet {
+        self.case.request.rules().set()
+    }
+}
+
 /// A case file of the suite, with the cases of it that are written.
 struct Authored {
     /// Without the extension.
@@ -180,6 +204,7 @@ struct Authored {
     /// The original text, if everything in it is written as it is.
     original: Option<&'static str>,
     cases: Vec<Written>,
+    inferences: Vec<Inferred>,
 }
 
 /// An expanded sweep.
@@ -226,6 +251,7 @@ impl Chosen {
         let mut suite = Suite::default();
         for (_, _, file) in &read {
             suite.cases.extend(file.cases.iter().cloned());
+            suite.inferences.extend(file.inferences.iter().cloned());
             suite.sweeps.extend(file.sweeps.iter().cloned());
         }
         let chooser = Chooser::new(choice, &suite)?;
@@ -244,7 +270,8 @@ impl Chosen {
         for sweep in suite.sweeps {
             chosen.add_sweep(sweep, &chooser, choice, capabilities.as_ref())?;
         }
-        if chosen.cases().next().is_none() && chosen.expanded.is_empty() {
+        let is_empty = chosen.cases().next().is_none() && chosen.inferences().next().is_none();
+        if is_empty && chosen.expanded.is_empty() {
             let options = choice.recorded().options();
             return Err(Error::Input(format!(
                 "{options}: found no case in the suite with all of these properties, expected at least one: see \
@@ -282,8 +309,19 @@ impl Chosen {
                 }
             }
         }
+        let mut inferences = Vec::new();
+        for case in file.inferences {
+            let left_out = chooser.leaves_out_inference(&case);
+            match left_out.or_else(|| (!covers(capabilities, &case)).then_some("dtypes")) {
+                None => inferences.push(Inferred::new(case)),
+                Some(option) => {
+                    is_whole = false;
+                    *self.left_out.entry(option.into()).or_insert(0) += 1;
+                }
+            }
+        }
         let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".yaml");
-        self.authored.push(Authored { name, original: is_whole.then_some(text), cases });
+        self.authored.push(Authored { name, original: is_whole.then_some(text), cases, inferences });
         Ok(())
     }
 
@@ -329,6 +367,11 @@ impl Chosen {
         self.authored.iter().flat_map(|file| &file.cases)
     }
 
+    /// The cases of the operation `infer`.
+    pub(super) fn inferences(&self) -> impl Iterator<Item = &Inferred> {
+        self.authored.iter().flat_map(|file| &file.inferences)
+    }
+
     /// The files of the cases that are not of sweeps.
     pub(super) fn files(&self, formats: &[Format]) -> Vec<File> {
         let mut files = Vec::new();
@@ -350,7 +393,8 @@ impl Chosen {
                 expanded.cases.iter().map(|case| Identity::of_case(&case.json)).collect();
             (expanded.sweep.id.clone(), Identity::of_sweep(&cases))
         });
-        cases.chain(sweeps).collect()
+        let inferences = self.inferences().map(|case| (case.case.id.clone(), Identity::of_case(&case.json)));
+        cases.chain(inferences).chain(sweeps).collect()
     }
 }
 
@@ -358,6 +402,15 @@ impl Chosen {
 fn capabilities(choice: &Choice) -> Option<Capabilities> {
     let dtypes = choice.dtypes.clone();
     (!dtypes.is_empty()).then(|| Capabilities { dtypes, ..Capabilities::all() })
+}
+
+/// Whether a library of the chosen dtypes is asked a case of the operation `infer`. Such a case is not
+/// retyped: there are no values that decide the dtype.
+fn covers(capabilities: Option<&Capabilities>, case: &InferenceCase) -> bool {
+    capabilities.is_none_or(|capabilities| {
+        let infers = Capabilities { infer: true, unknown: Unknown::ALL.to_vec(), ..capabilities.clone() };
+        infers.covers_signature(&case.request).is_ok()
+    })
 }
 
 /// The case as an implementation with these capabilities is asked it, and its dtype in the suite, if that is
@@ -369,7 +422,7 @@ fn retyped(case: &Case, capabilities: &Capabilities) -> Option<(Case, Option<DTy
 }
 
 impl Authored {
-    /// One file per kind.
+    /// One file per kind, and one of the cases of the operation `infer`.
     fn in_json(&self) -> Vec<File> {
         let mut files = Vec::new();
         for kind in Kind::ALL {
@@ -382,7 +435,11 @@ impl Authored {
                 Kind::Optional | Kind::Extreme => format!("{}/", kind.name()),
             };
             let path = format!("json/{directory}{}.json", self.name);
-            files.push(File::of_cases(path, json_text(&cases), cases.len()));
+            files.push(File::of_cases(path, json_text(cases.iter().map(|case| &case.json)), cases.len()));
+        }
+        if !self.inferences.is_empty() {
+            let text = json_text(self.inferences.iter().map(|case| &case.json));
+            files.push(File::of_cases(format!("infer/{}.json", self.name), text, self.inferences.len()));
         }
         files
     }
@@ -391,10 +448,14 @@ impl Authored {
         let cases: Vec<&Written> = self.cases.iter().collect();
         let text = match self.original {
             Some(text) => text.to_owned(),
-            None if cases.is_empty() => return None,
-            None => yaml_text(&cases),
+            None if cases.is_empty() && self.inferences.is_empty() => return None,
+            None => joined(
+                yaml_texts(&cases)
+                    .chain(self.inferences.iter().map(|case| write::inference_case_to_yaml(&case.case))),
+            ),
         };
-        Some(File::of_cases(format!("yaml/{}.yaml", self.name), text, cases.len()))
+        let count = cases.len() + self.inferences.len();
+        Some(File::of_cases(format!("yaml/{}.yaml", self.name), text, count))
     }
 }
 
@@ -404,8 +465,8 @@ fn sweep_files(sweep: &Sweep, cases: &[Written], format: Format) -> Vec<File> {
     let one = |(place, part): (usize, &[Written])| {
         let part: Vec<&Written> = part.iter().collect();
         let text = match format {
-            Format::Yaml => yaml_text(&part),
-            Format::Json => json_text(&part),
+            Format::Yaml => joined(yaml_texts(&part)),
+            Format::Json => json_text(part.iter().map(|case| &case.json)),
         };
         let number = if part.len() == cases.len() { String::new() } else { format!("-{}", place + 1) };
         File::of_cases(format!("{0}/sweeps/{name}{number}.{0}", format.name()), text, part.len())
@@ -413,15 +474,22 @@ fn sweep_files(sweep: &Sweep, cases: &[Written], format: Format) -> Vec<File> {
     cases.chunks(CASES_OF_A_FILE).enumerate().map(one).collect()
 }
 
-/// Cases of one rule set under one header.
-fn yaml_text(cases: &[&Written]) -> String {
-    const HEAD_ENDS: &str = "cases:\n";
-    let mut whole = String::new();
-    for Written { case, retyped_from, .. } in cases {
+/// The case files of one case each.
+fn yaml_texts<'a>(cases: &'a [&Written]) -> impl Iterator<Item = String> + 'a {
+    cases.iter().map(|Written { case, retyped_from, .. }| {
         let mut text = write::case_to_yaml(case);
         if let Some(dtype) = retyped_from {
             writeln!(text, "    retyped_from: {dtype}").expect("writing to a string does not fail");
         }
+        text
+    })
+}
+
+/// Case files of one rule set under one header.
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    const HEAD_ENDS: &str = "cases:\n";
+    let mut whole = String::new();
+    for text in texts {
         let head = text.find(HEAD_ENDS).map_or(0, |place| place + HEAD_ENDS.len());
         whole += if whole.is_empty() { &text } else { &text[head..] };
     }
@@ -429,7 +497,7 @@ fn yaml_text(cases: &[&Written]) -> String {
 }
 
 /// One case per line, so that line-based tools can compare versions.
-fn json_text(cases: &[&Written]) -> String {
-    let lines: Vec<String> = cases.iter().map(|case| case.json.to_string()).collect();
+fn json_text<'a>(cases: impl Iterator<Item = &'a Value>) -> String {
+    let lines: Vec<String> = cases.map(Value::to_string).collect();
     format!("{{\"format\": {FORMAT}, \"cases\": [\n{}\n]}}\n", lines.join(",\n"))
 }

@@ -1,13 +1,16 @@
 //! What a kit contains: the options of `export`, and the same as the manifest records it, so that an update
 //! can make the same choice.
 
-use super::super::select::Filter;
+use super::super::select::{Filter, INFER};
 use super::super::{Error, select::rules_of};
 use super::cases::Format;
 use crate::embedded;
-use broadcheck_spec::{Case, Convention, DType, Expression, Function, OperationKind, RuleSet, Suite, Sweep};
+use broadcheck_spec::{
+    Asked, Case, Convention, DType, Expression, Function, InferenceCase, OperationKind, RuleSet, Suite, Sweep,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::str::FromStr;
 
 /// The options that choose what is written.
@@ -21,9 +24,9 @@ pub(in super::super) struct Choice {
     #[arg(long, value_name = "DTYPE", value_delimiter = ',')]
     pub(super) dtypes: Vec<DType>,
 
-    /// Only these operations: elementwise, broadcast or gradient
+    /// Only these operations: elementwise, broadcast, gradient or infer
     #[arg(long, value_name = "OPERATION", value_delimiter = ',', value_parser = operation)]
-    pub(super) operation: Vec<OperationKind>,
+    pub(super) operation: Vec<Wanted>,
 
     /// Only cases whose expression uses no functions but these, such as add,multiply
     ///
@@ -58,10 +61,37 @@ pub(in super::super) struct Choice {
     pub(super) format: Vec<Format>,
 }
 
-fn operation(text: &str) -> Result<OperationKind, String> {
-    let found = OperationKind::ALL.into_iter().find(|kind| kind.name() == text);
-    let names = OperationKind::ALL.map(OperationKind::name).join(" ");
-    found.ok_or_else(|| format!("`{text}` is not an operation: expected one of {names}"))
+/// An operation of cases: of a run, or `infer`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Run(OperationKind),
+    Infer,
+}
+
+impl Wanted {
+    fn all() -> impl Iterator<Item = Wanted> {
+        OperationKind::ALL.into_iter().map(Wanted::Run).chain([Wanted::Infer])
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Wanted::Run(kind) => kind.name(),
+            Wanted::Infer => INFER,
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+fn operation(text: &str) -> Result<Wanted, String> {
+    Wanted::all().find(|wanted| wanted.name() == text).ok_or_else(|| {
+        let names = Wanted::all().map(Wanted::name).collect::<Vec<_>>().join(" ");
+        format!("`{text}` is not an operation: expected one of {names}")
+    })
 }
 
 /// A choice of names: all of them, or a list, which is empty for `none`.
@@ -249,8 +279,7 @@ impl Choice {
     pub(super) fn in_order(mut self) -> Choice {
         self.rules = RuleSet::ALL.into_iter().filter(|rules| self.rules.contains(rules)).collect();
         self.dtypes = DType::ALL.into_iter().filter(|dtype| self.dtypes.contains(dtype)).collect();
-        self.operation =
-            OperationKind::ALL.into_iter().filter(|kind| self.operation.contains(kind)).collect();
+        self.operation = Wanted::all().filter(|wanted| self.operation.contains(wanted)).collect();
         self.functions =
             Function::ALL.iter().copied().filter(|function| self.functions.contains(function)).collect();
         self.format.sort();
@@ -332,6 +361,21 @@ impl<'a> Chooser<'a> {
         self.leaves_out_whatever_its_id(case)
     }
 
+    /// [`Chooser::leaves_out`] for a case of the operation `infer`.
+    pub(super) fn leaves_out_inference(&self, case: &InferenceCase) -> Option<&'static str> {
+        if !self.has_rules(case.request.rules().set()) {
+            return Some("rules");
+        }
+        if !self.filter.matches(&case.id) {
+            return Some("filter");
+        }
+        let expression = match case.request.asked() {
+            Asked::Expression(expression) => Some(expression),
+            Asked::TargetShape(_) => None,
+        };
+        self.leaves_out_by(Wanted::Infer, expression, case.convention)
+    }
+
     /// [`Chooser::leaves_out`] for a case of a sweep: `--filter` may name the sweep.
     pub(super) fn has_case_of(&self, sweep: &Sweep, case: &Case) -> bool {
         let named = self.filter.matches(&sweep.id) || self.filter.matches(&case.id);
@@ -353,16 +397,24 @@ impl<'a> Chooser<'a> {
     }
 
     fn leaves_out_whatever_its_id(&self, case: &Case) -> Option<&'static str> {
+        let operation = case.request.operation();
+        self.leaves_out_by(Wanted::Run(operation.kind()), operation.expression(), case.convention)
+    }
+
+    fn leaves_out_by(
+        &self,
+        wanted: Wanted,
+        expression: Option<&Expression>,
+        convention: Option<Convention>,
+    ) -> Option<&'static str> {
         let Choice { operation, functions, conventions, .. } = self.choice;
-        let kind = case.request.operation().kind();
-        if !operation.is_empty() && !operation.contains(&kind) {
+        if !operation.is_empty() && !operation.contains(&wanted) {
             return Some("operation");
         }
-        let expression = case.request.operation().expression();
         let mut calls = expression.into_iter().flat_map(Expression::calls);
         if !functions.is_empty() && calls.any(|call| !functions.contains(&call.function())) {
             return Some("functions");
         }
-        case.convention.filter(|convention| !conventions.0.has(convention)).map(|_| "conventions")
+        convention.filter(|convention| !conventions.0.has(convention)).map(|_| "conventions")
     }
 }

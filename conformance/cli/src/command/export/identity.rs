@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 /// The fields of a case that an implementation is asked, and by which its answer is judged. `admitted`, in
 /// `result`, has a digest of its own.
-const JUDGED: [&str; 11] = [
+const JUDGED: [&str; 12] = [
     "rules",
     "operation",
     "expression",
@@ -20,6 +20,7 @@ const JUDGED: [&str; 11] = [
     "broadcast_dimensions",
     "convention",
     "result",
+    "inferred",
     "refusal",
 ];
 

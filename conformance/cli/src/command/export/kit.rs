@@ -96,6 +96,7 @@ fn manifest(choice: &Choice, chosen: &Chosen) -> Manifest {
         *manifest.cases.entry("total".into()).or_insert(0) += 1;
         *manifest.kinds.entry(case.kind().name().into()).or_insert(0) += 1;
     }
+    manifest.cases_of_infer = chosen.inferences().count();
     manifest.cases_of_sweeps = chosen.expanded.iter().map(Expanded::count).sum();
     manifest.selection = choice.recorded();
     manifest.dtypes.clone_from(&manifest.selection.dtypes);

@@ -61,6 +61,9 @@ pub(in super::super) struct Manifest {
     /// The same number of cases by kind: required, optional and extreme.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) kinds: BTreeMap<String, usize>,
+    /// The number of further cases of the operation `infer`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) cases_of_infer: usize,
     /// The number of further cases in expanded sweeps.
     pub(in super::super) cases_of_sweeps: usize,
     /// The options that made the selection, if not the defaults.
@@ -90,6 +93,11 @@ pub(in super::super) struct Manifest {
     #[serde(default, skip_serializing_if = "Identities::is_empty")]
     pub(in super::super) ids: Identities,
     pub(in super::super) files: Vec<Entry>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A file in the manifest.
@@ -130,6 +138,7 @@ impl Manifest {
             licence: env!("CARGO_PKG_LICENSE").into(),
             cases: BTreeMap::from([("total".into(), 0)]),
             kinds: BTreeMap::new(),
+            cases_of_infer: 0,
             cases_of_sweeps: 0,
             selection: Recorded::default(),
             dtypes: Vec::new(),
@@ -181,9 +190,13 @@ impl Manifest {
         let cases = plural(self.total(), "case");
         let kinds: Vec<String> = self.kinds.iter().map(|(name, count)| format!("{count} {name}")).collect();
         let swept = plural(self.cases_of_sweeps, "case");
+        let inferred = match self.cases_of_infer {
+            0 => String::new(),
+            count => format!(" {} of infer,", plural(count, "case")),
+        };
         let by_name = plural(self.sweeps_by_name.len(), "sweep");
         let mut text = format!(
-            "{files}, {bytes} bytes: {cases} ({}), {swept} from sweeps, and {by_name} by name\n",
+            "{files}, {bytes} bytes: {cases} ({}),{inferred} {swept} from sweeps, and {by_name} by name\n",
             kinds.join(", ")
         );
         if let Some(retyped) = self.retyped {

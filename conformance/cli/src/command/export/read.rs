@@ -82,6 +82,10 @@ fn identities(place: &Place, manifest: &Manifest) -> Result<Identities, String> 
         let Some(content) = place.read(path)? else { continue };
         let text = String::from_utf8(content).map_err(|error| format!("{}: {error}", at.display()))?;
         let file = load_str(&text, &at.display().to_string()).map_err(|errors| errors.to_string())?;
+        for case in &file.inferences {
+            let identity = Identity::of_case(&json::inference_case_to_json(case));
+            found.insert(case.id.clone(), identity);
+        }
         for case in &file.cases {
             let identity = Identity::of_case(&json::case_to_json(case));
             let sweep = case.id.rsplit_once('/').map_or("", |(sweep, _)| sweep);

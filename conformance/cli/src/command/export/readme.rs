@@ -20,6 +20,7 @@ struct Readme<'a> {
     export: String,
     format: u32,
     total: usize,
+    cases_of_infer: usize,
     cases_of_sweeps: usize,
     retyped: Option<usize>,
     left_out: usize,
@@ -45,10 +46,10 @@ struct Directory {
     count: usize,
 }
 
-/// The numbers of cases of a rule set: required, optional, extreme, from sweeps.
+/// The numbers of cases of a rule set: required, optional, extreme, from sweeps, of the operation `infer`.
 struct Row {
     name: &'static str,
-    counts: [usize; 4],
+    counts: [usize; 5],
 }
 
 /// The file, with the numbers of this kit.
@@ -65,6 +66,7 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
         export: format!("broadcheck export{space}{options} --out DIR"),
         format: manifest.format,
         total: manifest.total(),
+        cases_of_infer: manifest.cases_of_infer,
         cases_of_sweeps: manifest.cases_of_sweeps,
         retyped: manifest.retyped,
         left_out: manifest.left_out,
@@ -77,6 +79,7 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
             directory(1, "json/optional/", "cases about conventions: a library may differ"),
             directory(2, "json/extreme/", "cases with lengths or positions beyond 2^53"),
             directory(3, "json/sweeps/", "sweeps of patterns, written out: many similar cases"),
+            directory(4, "infer/", "cases of the operation `infer`, for compilers: shapes without values"),
         ],
         kinds: kinds(chosen),
         refusals: chosen.cases().filter(|case| case.refuses()).count(),
@@ -84,7 +87,7 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
         max_elements: chosen.cases().map(Written::elements).max().unwrap_or(0),
         max_rank: chosen.cases().map(Written::rank).max().unwrap_or(0),
         max_operands: chosen.cases().map(Written::operands).max().unwrap_or(0),
-        rules: rows.into_iter().filter(|row| row.counts != [0; 4]).collect(),
+        rules: rows.into_iter().filter(|row| row.counts != [0; 5]).collect(),
         example: chosen.example.as_ref().map(example).unwrap_or_default(),
     };
     File::new("README.md", readme.render().expect("writing to a string does not fail") + "\n")
@@ -102,7 +105,8 @@ fn row(rules: RuleSet, chosen: &Chosen) -> Row {
     let of = |kind: Kind| chosen.cases().filter(|case| case.rules() == rules && case.kind() == kind).count();
     let [required, optional, extreme] = Kind::ALL.map(of);
     let swept = chosen.expanded.iter().filter(|sweep| sweep.rules() == Some(rules)).map(Expanded::count);
-    Row { name: rules.name(), counts: [required, optional, extreme, swept.sum()] }
+    let inferred = chosen.inferences().filter(|case| case.rules() == rules).count();
+    Row { name: rules.name(), counts: [required, optional, extreme, swept.sum(), inferred] }
 }
 
 /// The example as JSON, with one field or operand per line.

@@ -290,6 +290,8 @@ fn word(status: Status) -> &'static str {
 fn change(old: Option<&RecordedCase>, new: &RecordedCase) -> Option<Change> {
     let Some(old) = old else { return Some(Change::New) };
     match (worth(old.status), worth(new.status)) {
+        // An inference that was exact and is wider now, or the other way round.
+        (Worth::Right, Worth::Right) if old.wider.is_some() != new.wider.is_some() => Some(Change::Changed),
         (Worth::Right, Worth::Right) => None,
         (Worth::Right, Worth::Wrong | Worth::Missing) | (Worth::Acceptable, Worth::Wrong) => {
             Some(Change::Broken)

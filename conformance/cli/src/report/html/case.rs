@@ -1,10 +1,10 @@
 //! A case or sweep on the page: its request, and its outcomes grouped by implementations that agree.
 
 use super::cell::{Cell, Sign};
-use crate::report::{Entry, Run, describe_expectation, plural};
+use crate::report::{Entry, Run, describe_expectation, describe_expected_inference, plural};
 use broadcheck::run::Status;
-use broadcheck_judge::explain::{Explanation, Mark, Span};
-use broadcheck_spec::{Case, Convention, DType, Nature, Source, Suite, Sweep, write};
+use broadcheck_judge::explain::{Drawing, Explanation, InferenceExplanation, Mark, Span};
+use broadcheck_spec::{Case, Convention, DType, InferenceCase, Nature, Source, Suite, Sweep, write};
 
 /// The width of a drawing. Small screens scroll it.
 const DRAWING_WIDTH: usize = 76;
@@ -82,10 +82,28 @@ impl<'a> CaseView<'a> {
             outcomes: outcomes(runs, results),
             rerun: &entry.rerun,
         };
-        match (suite.get(&entry.id), suite.get_sweep(&entry.id)) {
-            (Some(case), _) => view.with_case(case),
-            (None, Some(sweep)) => view.with_sweep(sweep),
-            (None, None) => view,
+        if let Some(case) = suite.get(&entry.id) {
+            return view.with_case(case);
+        }
+        if let Some(case) = suite.get_inference(&entry.id) {
+            return view.with_inference(case);
+        }
+        match suite.get_sweep(&entry.id) {
+            Some(sweep) => view.with_sweep(sweep),
+            None => view,
+        }
+    }
+
+    fn with_inference(self, case: &'a InferenceCase) -> CaseView<'a> {
+        let drawn = InferenceExplanation::of_signature(&case.request).draw(DRAWING_WIDTH);
+        CaseView {
+            origin: case.origin.to_string(),
+            sources: sources(&case.sources),
+            note: case.note.as_deref().unwrap_or_default(),
+            drawing: Some(split(&drawn)),
+            request: write::signature_to_yaml(&case.request),
+            expectation: describe_expected_inference(&case.request, &case.expectation).join("\n"),
+            ..self
         }
     }
 
@@ -119,9 +137,14 @@ fn sources(sources: &[Source]) -> Vec<(String, bool)> {
     sources.iter().map(ToString::to_string).map(|text| (text.clone(), follows(&text))).collect()
 }
 
-/// Splits the drawing. An empty line follows the title, and the last empty line precedes the text below.
+/// The drawing of a request.
 pub(super) fn drawing(explanation: &Explanation) -> DrawingView {
-    let lines = explanation.draw(DRAWING_WIDTH).lines;
+    split(&explanation.draw(DRAWING_WIDTH))
+}
+
+/// Splits a drawing. An empty line follows the title, and the last empty line precedes the text below.
+fn split(drawing: &Drawing) -> DrawingView {
+    let lines = &drawing.lines;
     let is_empty = |line: &Vec<Span>| line.is_empty();
     let first = lines.iter().position(is_empty).unwrap_or(0);
     let last = lines.iter().rposition(is_empty).unwrap_or(0);
@@ -152,10 +175,15 @@ fn class(mark: Mark) -> &'static str {
     match mark {
         Mark::Plain | Mark::Missing => "",
         Mark::Heading => "h",
-        Mark::Stretched => "x",
+        Mark::Stretched | Mark::Perhaps => "x",
         Mark::Offending | Mark::Refused => "f",
         Mark::Accepted => "p",
     }
+}
+
+/// The reason for the status; of a passed inference, how it is wider than exact.
+fn detail(entry: &Entry) -> &str {
+    entry.wider.as_deref().unwrap_or(&entry.detail)
 }
 
 /// The outcomes, worst first.
@@ -165,7 +193,7 @@ fn outcomes<'a>(runs: &'a [Run], results: &[Option<&'a Entry>]) -> Vec<OutcomeVi
         let sign = Sign::of(entry.status);
         let same = |other: &&mut OutcomeView<'_>| {
             let same_status = other.sign.status == entry.status && other.retyped == entry.retyped;
-            same_status && other.detail == entry.detail && other.rerun.is_empty()
+            same_status && other.detail == detail(entry) && other.rerun.is_empty()
         };
         match outcomes.iter_mut().find(same) {
             Some(other) => other.implementations += &format!(", {}", run.title()),
@@ -173,7 +201,7 @@ fn outcomes<'a>(runs: &'a [Run], results: &[Option<&'a Entry>]) -> Vec<OutcomeVi
                 sign,
                 implementations: run.title(),
                 retyped: entry.retyped,
-                detail: &entry.detail,
+                detail: detail(entry),
                 rerun: match entry.status {
                     Status::Passed | Status::Skipped | Status::Agrees => "",
                     _ => &entry.rerun,

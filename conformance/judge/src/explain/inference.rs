@@ -1,0 +1,579 @@
+//! Explains what is inferred of shapes with unknown lengths: the result axis by axis, which runs are accepted
+//! and which are refused, with an example of each.
+//!
+//! ```
+//! use broadcheck_judge::explain::InferenceExplanation;
+//! use broadcheck_spec::{PartialShape, Rules};
+//!
+//! let shape = |text: &str| text.parse::<PartialShape>().unwrap();
+//! let shapes = vec![shape("?x3"), shape("2x1..3")];
+//! let explanation = InferenceExplanation::elementwise(Rules::Numpy, shapes, vec![None, None]).unwrap();
+//! assert_eq!(explanation.clause, "INFER-4");
+//! assert!(explanation.draw(100).to_string().contains("axis 0: the length of A must be 1 or 2\n"));
+//! ```
+
+mod drawing;
+
+use super::clause::{self, inferring};
+use super::columns::Columns;
+use super::{Drawing, labels};
+use broadcheck_reference::infer;
+use broadcheck_spec::{
+    Accepts, Asked, DType, Expression, Inference, Length, Malformed, OperandType, PartialShape, Refusal,
+    RuleSet, Rules, Shape, Signature,
+};
+use std::collections::BTreeSet;
+
+/// How many runs are tried to find one that is refused, times the number of lengths in each.
+const MOST_WORK: usize = 200_000;
+/// The highest number of values that are tried for one length.
+const MOST_VALUES: usize = 24;
+/// How many shapes of unknown rank are changed to find a run that is refused.
+const MOST_CHANGED: usize = 2;
+/// How many axes of length 1 an example of a shape of unknown rank may have.
+const MOST_ONES: usize = 64;
+/// How many conditions of axes are written out.
+const MOST_CONDITIONS: usize = 8;
+
+/// A signature with what a rule set infers from it.
+#[derive(Clone, Debug)]
+pub struct InferenceExplanation {
+    pub(super) signature: Signature,
+    /// The operands' names in the drawing, then the target's.
+    pub(super) labels: Vec<String>,
+    /// What is known of the result, or why every run is refused.
+    pub decision: Result<Inference, Refusal>,
+    /// The deciding clause of SEMANTICS.md.
+    pub clause: &'static str,
+}
+
+/// A run of a signature: the lengths are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Example {
+    /// The operands' shapes, then the target.
+    shapes: Vec<Shape>,
+    /// The shape of the result, or the refusal.
+    outcome: Result<PartialShape, Refusal>,
+}
+
+/// A length on an axis of the result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// The shape: an operand's place, or the number of operands for the target.
+    pub(super) place: usize,
+    /// The axis of that shape.
+    pub(super) own: usize,
+    pub(super) length: Length,
+    /// theano: whether the axis is flagged broadcastable.
+    pub(super) flag: bool,
+}
+
+/// An axis of the result, with the lengths that meet on it.
+pub(super) struct Axis {
+    pub(super) members: Vec<Member>,
+    /// What the axis alone gives. `None` if the rule set requires nothing of it.
+    pub(super) alone: Option<Result<Inference, Refusal>>,
+}
+
+impl InferenceExplanation {
+    /// The operands of an elementwise operation. `flags` are those of `theano`, one list per operand.
+    ///
+    /// # Errors
+    /// [`Malformed`] for what would make the request malformed, as for
+    /// [`ShapeQuery::elementwise`](super::ShapeQuery::elementwise), and for an unknown rank under `xla` and
+    /// `theano`.
+    pub fn elementwise(
+        rules: Rules,
+        shapes: Vec<PartialShape>,
+        flags: Vec<Option<Vec<bool>>>,
+    ) -> Result<InferenceExplanation, Malformed> {
+        let set = rules.set();
+        super::check_elementwise(set, shapes.len())?;
+        super::check_flags(set, shapes.iter().map(|shape| (shape, shape.rank())), &flags)?;
+        let labels = labels(set, shapes.len());
+        let operands =
+            labels.iter().zip(shapes).zip(flags).enumerate().map(|(place, ((label, shape), flags))| {
+                let operand = OperandType::new(operand_name(label, place), DType::F32, shape)?;
+                flags.map_or(Ok(operand.clone()), |flags| operand.with_broadcastable(flags))
+            });
+        let operands = operands.collect::<Result<Vec<OperandType>, Malformed>>()?;
+        // Every operand takes part in the common shape, whether or not the expression uses it (clause G-5).
+        let signature = Signature::new(rules, Asked::Expression(Expression::operand(0)), operands)?;
+        Ok(InferenceExplanation::new(signature, labels))
+    }
+
+    /// An operand to broadcast to a target shape.
+    ///
+    /// # Errors
+    /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
+    pub fn broadcast(
+        set: RuleSet,
+        operand: PartialShape,
+        target: PartialShape,
+    ) -> Result<InferenceExplanation, Malformed> {
+        super::check_broadcast(set)?;
+        let operand = OperandType::new("operand", DType::F32, operand)?;
+        let signature = Signature::new(Rules::from(set), Asked::TargetShape(target), vec![operand])?;
+        Ok(InferenceExplanation::new(signature, vec!["operand".into()]))
+    }
+
+    /// A whole signature, with its dtypes.
+    pub fn of_signature(signature: &Signature) -> InferenceExplanation {
+        let labels = signature.names().into_iter().map(str::to_owned).collect();
+        InferenceExplanation::new(signature.clone(), labels)
+    }
+
+    fn new(signature: Signature, mut labels: Vec<String>) -> InferenceExplanation {
+        if let Asked::TargetShape(_) = signature.asked() {
+            labels.push("target".into());
+        }
+        let decision = infer(&signature);
+        let clause = inferring(&signature, &decision);
+        InferenceExplanation { signature, labels, decision, clause }
+    }
+
+    /// The signature.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// The shapes under the result, axis by axis, in lines of at most this width if possible.
+    pub fn draw(&self, width: usize) -> Drawing {
+        drawing::draw(self, width)
+    }
+
+    /// `(?,3) + (2) => (2,3)`; with a target, `(?) to (3) => (3)`.
+    pub(super) fn equation(&self) -> String {
+        let left = joined(self.signature.asked(), self.signature.shapes());
+        match &self.decision {
+            Ok(inference) => format!("{left} => {}", inference.shape),
+            Err(_) => format!("{left} => refused"),
+        }
+    }
+
+    /// The axes of the result from left to right.
+    pub(super) fn axes(&self, columns: &Columns) -> Vec<Axis> {
+        let mut members = vec![Vec::new(); columns.count];
+        for (place, (shape, places)) in self.signature.shapes().zip(&columns.places).enumerate() {
+            let (Some(lengths), Some(places)) = (shape.lengths(), places) else { continue };
+            let flags = self.signature.operands().get(place).and_then(OperandType::broadcastable);
+            for (own, (&length, column)) in lengths.iter().zip(places).enumerate() {
+                let flag = flags.is_some_and(|flags| flags[own]);
+                if let Some(column) = *column {
+                    members[column].push(Member { place, own, length, flag });
+                }
+            }
+        }
+        let axis = |members: Vec<Member>| {
+            let lengths: Vec<Length> = members.iter().map(|member| member.length).collect();
+            Axis { alone: self.infer_axis(&members, &lengths), members }
+        };
+        members.into_iter().map(axis).collect()
+    }
+
+    /// What the rule set says of one axis alone, with these lengths. `None` if it requires nothing.
+    fn infer_axis(&self, members: &[Member], lengths: &[Length]) -> Option<Result<Inference, Refusal>> {
+        let vectors = || lengths.iter().map(|&length| PartialShape::from(vec![length])).collect::<Vec<_>>();
+        let flags = || members.iter().map(|member| vec![member.flag]).collect::<Vec<_>>();
+        let signature = match (self.signature.rules(), self.signature.asked()) {
+            (rules, Asked::TargetShape(_)) => {
+                let [operand, target] = &vectors()[..] else { return None };
+                let operand = OperandType::new("operand", DType::F32, operand.clone()).ok()?;
+                Signature::new(rules.clone(), Asked::TargetShape(target.clone()), vec![operand])
+            }
+            (Rules::Pdpd { .. }, Asked::Expression(_)) => {
+                let rank_of_a = self.signature.operands()[0].shape().rank();
+                let (axis, vectors) = match (members, rank_of_a) {
+                    ([_, _], _) => (0, vectors()),
+                    // PDPD-4. An axis of B beyond A.
+                    ([Member { place: 1, .. }], Some(_)) => {
+                        let a = PartialShape::from(vec![Length::exactly(1)]);
+                        (1, [vec![a], vectors()].concat())
+                    }
+                    _ => return None,
+                };
+                sum(Rules::Pdpd { axis: Some(axis) }, vectors, &[])
+            }
+            (Rules::Xla { .. }, Asked::Expression(_)) if members.len() < 2 => return None,
+            (Rules::Xla { .. }, Asked::Expression(_)) => {
+                sum(Rules::Xla { broadcast_dimensions: None }, vectors(), &[])
+            }
+            (Rules::Theano, Asked::Expression(_)) => sum(Rules::Theano, vectors(), &flags()),
+            (Rules::None | Rules::Numpy | Rules::Bidirectional, Asked::Expression(_))
+                if members.is_empty() =>
+            {
+                return None;
+            }
+            (rules @ (Rules::None | Rules::Numpy | Rules::Bidirectional), Asked::Expression(_)) => {
+                sum(rules.clone(), vectors(), &[])
+            }
+        };
+        Some(infer(&signature.ok()?))
+    }
+
+    /// The run with these shapes.
+    fn run(&self, shapes: Vec<Shape>) -> Option<Example> {
+        let operands = self.signature.operands().iter().zip(&shapes).map(|(operand, shape)| {
+            let known = OperandType::new(operand.name(), operand.dtype(), PartialShape::from(shape))?;
+            match operand.broadcastable() {
+                Some(flags) => known.with_broadcastable(flags.to_vec()),
+                None => Ok(known),
+            }
+        });
+        let operands = operands.collect::<Result<Vec<OperandType>, Malformed>>().ok()?;
+        let asked = match self.signature.asked() {
+            Asked::Expression(expression) => Asked::Expression(expression.clone()),
+            Asked::TargetShape(_) => Asked::TargetShape(shapes.last()?.into()),
+        };
+        let known = Signature::new(self.signature.rules().clone(), asked, operands).ok()?;
+        Some(Example { outcome: infer(&known).map(|inference| inference.shape), shapes })
+    }
+
+    /// `(2,3) + (2,3) => (2,3)`, or `(0) + (2): dimension_mismatch at axis 0`.
+    pub(super) fn describe(&self, example: &Example) -> String {
+        let left = joined(self.signature.asked(), example.shapes.iter());
+        match &example.outcome {
+            Ok(shape) => format!("{left} => {shape}"),
+            Err(refusal) => format!("{left}: {}", clause::kind_and_place(refusal, &self.labels)),
+        }
+    }
+
+    /// A run that is accepted, and one that is refused, where there are such.
+    pub(super) fn examples(&self, axes: &[Axis]) -> (Option<Example>, Option<Example>) {
+        if self.signature.is_known() {
+            return (None, None);
+        }
+        let chosen: Vec<Vec<usize>> = axes.iter().map(|axis| self.accepted_on(axis)).collect();
+        // A shape of unknown rank may have the lengths of the result, or be a scalar.
+        let guess: Vec<usize> = chosen
+            .iter()
+            .map(|values| values.iter().copied().find(|&value| value != 1).unwrap_or(1))
+            .collect();
+        let with = |chosen: &[Vec<usize>], unranked: &[usize]| {
+            self.run(self.shapes(axes, chosen, &mut |_| unranked.to_vec()))
+        };
+        let mut trials = vec![guess.clone(), Vec::new()];
+        // Under pdpd, ones reach to the axis where B starts, and B of ones fits everywhere.
+        if let Rules::Pdpd { axis: Some(axis) } = self.signature.rules() {
+            let start = usize::try_from(*axis).ok().filter(|&start| start <= MOST_ONES);
+            trials.extend(start.map(|start| vec![1; start]));
+        }
+        let runs = trials.into_iter().filter_map(|unranked| with(&chosen, &unranked));
+        let (accepted, others): (Vec<Example>, Vec<Example>) = runs.partition(|run| run.outcome.is_ok());
+        let accepted = accepted.into_iter().next();
+        let Ok(inference) = &self.decision else { return (accepted, others.into_iter().next()) };
+        if inference.accepts == Some(Accepts::Always) {
+            return (accepted, None);
+        }
+        let refused = self
+            .refused_on_an_axis(axes, &chosen, &guess)
+            .or_else(|| others.into_iter().next().or_else(|| self.refused_by_rank(axes, &chosen, &guess)));
+        (accepted, refused)
+    }
+
+    /// Lengths on an axis that are accepted there.
+    fn accepted_on(&self, axis: &Axis) -> Vec<usize> {
+        let value = |member: &Member| {
+            let own = || number_of(member.length);
+            let wanted = match (&axis.alone, axis.result()) {
+                (Some(Ok(_)), Some(_)) if member.flag => 1,
+                (Some(Ok(_)), Some(result)) => number_of(result),
+                (Some(_) | None, _) => own(),
+            };
+            [wanted, 1].into_iter().find(|&value| member.length.admits(value)).unwrap_or_else(own)
+        };
+        axis.members.iter().map(value).collect()
+    }
+
+    /// The shapes with these lengths on the axes, one list per axis. Shapes of unknown rank are `unranked`.
+    fn shapes(
+        &self,
+        axes: &[Axis],
+        chosen: &[Vec<usize>],
+        unranked: &mut dyn FnMut(usize) -> Vec<usize>,
+    ) -> Vec<Shape> {
+        let mut shapes: Vec<Vec<usize>> = Vec::new();
+        for (place, shape) in self.signature.shapes().enumerate() {
+            shapes.push(match shape.lengths() {
+                Some(lengths) => lengths.iter().map(|&length| number_of(length)).collect(),
+                None => unranked(place),
+            });
+        }
+        for (axis, values) in axes.iter().zip(chosen) {
+            for (member, &value) in axis.members.iter().zip(values) {
+                shapes[member.place][member.own] = value;
+            }
+        }
+        shapes.into_iter().map(Shape::new).collect()
+    }
+
+    /// A run that is refused because of the first axis that may refuse one.
+    fn refused_on_an_axis(
+        &self,
+        axes: &[Axis],
+        chosen: &[Vec<usize>],
+        unranked: &[usize],
+    ) -> Option<Example> {
+        let place = axes.iter().position(Axis::depends)?;
+        let axis = &axes[place];
+        let values = self.refused_lengths(axis, &chosen[place])?;
+        let mut chosen = chosen.to_vec();
+        chosen[place] = values;
+        [unranked, &[]]
+            .into_iter()
+            .filter_map(|unranked| self.run(self.shapes(axes, &chosen, &mut |_| unranked.to_vec())))
+            .find(|run| run.outcome.is_err())
+    }
+
+    /// Lengths on an axis that are refused there: those given, with one or two of them changed.
+    fn refused_lengths(&self, axis: &Axis, accepted: &[usize]) -> Option<Vec<usize>> {
+        let candidates = values_of(axis);
+        let unknown: Vec<usize> = axis.unknown().collect();
+        let mut tries = MOST_WORK / accepted.len().max(1);
+        for &first in &unknown {
+            for &second in unknown.iter().filter(|&&second| second >= first) {
+                for (&one, &other) in
+                    candidates.iter().flat_map(|one| candidates.iter().map(move |x| (one, x)))
+                {
+                    if first == second && one != other {
+                        continue;
+                    }
+                    tries = tries.checked_sub(1)?;
+                    let mut values = accepted.to_vec();
+                    (values[first], values[second]) = (one, other);
+                    if axis.admits(&values) && self.refuses(axis, &values) {
+                        return Some(values);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn refuses(&self, axis: &Axis, values: &[usize]) -> bool {
+        let lengths: Vec<Length> = values.iter().map(|&value| Length::exactly(value)).collect();
+        self.infer_axis(&axis.members, &lengths).is_some_and(|outcome| outcome.is_err())
+    }
+
+    /// A run that is refused because of a shape of unknown rank.
+    fn refused_by_rank(&self, axes: &[Axis], chosen: &[Vec<usize>], guess: &[usize]) -> Option<Example> {
+        let last = guess.last().map_or(2, |last| last.saturating_add(1));
+        let longer = [guess, &[2]].concat();
+        let trials = [vec![last.max(2)], Vec::new(), vec![2], vec![3], longer, vec![2; guess.len() + 1]];
+        let unranked = self.signature.shapes().enumerate().filter(|(_, shape)| shape.rank().is_none());
+        let unranked: Vec<usize> = unranked.map(|(place, _)| place).take(MOST_CHANGED).collect();
+        // The known ranks' lengths that are accepted with each other, or the lowest.
+        let lowest = |axis: &Axis| axis.members.iter().map(|member| member.length.min()).collect();
+        let lowest: Vec<Vec<usize>> = axes.iter().map(lowest).collect();
+        for (chosen, base) in [(chosen, guess), (chosen, &[2]), (&lowest, guess), (&lowest, &[2])] {
+            for (&changed, trial) in
+                unranked.iter().flat_map(|place| trials.iter().map(move |trial| (place, trial)))
+            {
+                let mut of = |place: usize| if place == changed { trial.clone() } else { base.to_vec() };
+                let run = self.run(self.shapes(axes, chosen, &mut of));
+                if let Some(run) = run.filter(|run| run.outcome.is_err()) {
+                    return Some(run);
+                }
+            }
+        }
+        None
+    }
+
+    /// What the lengths must be for a run to be accepted, in words; at most some of the conditions.
+    pub(super) fn conditions(&self, columns: &Columns, axes: &[Axis]) -> Vec<String> {
+        let conditional = || axes.iter().enumerate().filter(|(_, axis)| axis.depends());
+        let mut lines: Vec<String> = conditional()
+            .take(MOST_CONDITIONS)
+            .flat_map(|(place, axis)| {
+                let name = columns.name_of(place);
+                self.condition(axis).into_iter().map(move |condition| format!("axis {name}: {condition}"))
+            })
+            .collect();
+        match conditional().count().saturating_sub(MOST_CONDITIONS) {
+            0 => {}
+            1 => lines.push("1 more axis may be refused".into()),
+            more => lines.push(format!("{more} more axes may be refused")),
+        }
+        let depends = matches!(&self.decision, Ok(inference) if inference.accepts == Some(Accepts::Depends));
+        let unranked = self.signature.shapes().enumerate().filter(|(_, shape)| shape.rank().is_none());
+        let unranked: Vec<usize> = unranked.map(|(place, _)| place).collect();
+        if depends && !unranked.is_empty() {
+            lines.push(self.condition_of_ranks(&unranked));
+        }
+        lines
+    }
+
+    /// What the lengths of an axis must be.
+    fn condition(&self, axis: &Axis) -> Vec<String> {
+        let unknown: Vec<usize> = axis.unknown().collect();
+        let names = |members: &mut dyn Iterator<Item = &Member>| {
+            names_of(&members.map(|member| self.labels[member.place].as_str()).collect::<Vec<_>>())
+        };
+        if let [one] = unknown[..] {
+            let accepted = self.accepted_values(axis, one);
+            return vec![format!(
+                "{} must be {}",
+                names(&mut [&axis.members[one]].into_iter()),
+                either(&accepted)
+            )];
+        }
+        let all = names(&mut axis.members.iter());
+        let number = match &axis.alone {
+            Some(Ok(inference)) => inference.shape.known().and_then(|shape| shape.iter().next().copied()),
+            Some(Err(_)) | None => None,
+        };
+        match (self.signature.rules(), self.signature.asked(), number) {
+            (Rules::Numpy, Asked::TargetShape(_), _) => {
+                vec![format!(
+                    "{} must be 1 or equal that of the target",
+                    names(&mut axis.members.iter().take(1))
+                )]
+            }
+            (Rules::Pdpd { .. }, _, _) => {
+                let b = names(&mut axis.members.iter().skip(1));
+                vec![format!("{b} must be 1 or equal that of {}", self.labels[0])]
+            }
+            (Rules::None, _, Some(number)) => vec![format!("{all} must be {number}")],
+            (Rules::None, _, None) => vec![format!("{all} must be equal")],
+            (Rules::Theano, _, _) => {
+                let must_be_one = |member: &&Member| member.flag && member.length.number().is_none();
+                let mut lines = Vec::new();
+                if axis.members.iter().any(|member| must_be_one(&member)) {
+                    let flagged = names(&mut axis.members.iter().filter(must_be_one));
+                    lines.push(format!("{flagged}, flagged True, must be 1"));
+                }
+                let fixed: Vec<&Member> = axis.members.iter().filter(|member| !member.flag).collect();
+                if fixed.len() > 1 && fixed.iter().any(|member| member.length.number().is_none()) {
+                    let fixed = names(&mut fixed.into_iter());
+                    let value = number.map_or("equal".into(), |number| number.to_string());
+                    lines.push(format!("{fixed}, flagged False, must be {value}"));
+                }
+                lines
+            }
+            (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. }, _, Some(number)) => {
+                vec![format!("{all} must be {}", either(&BTreeSet::from([1, number])))]
+            }
+            (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. }, _, None) => {
+                vec![format!("{all} must be equal, except where one is 1")]
+            }
+        }
+    }
+
+    /// The values of the only unknown length on an axis with which a run is accepted.
+    fn accepted_values(&self, axis: &Axis, place: usize) -> BTreeSet<usize> {
+        let mut values: Vec<usize> =
+            axis.members.iter().map(|member| member.length.number().unwrap_or(1)).collect();
+        let accepts = |&value: &usize| {
+            values[place] = value;
+            axis.admits(&values) && !self.refuses(axis, &values)
+        };
+        values_of(axis).into_iter().filter(accepts).collect()
+    }
+
+    fn condition_of_ranks(&self, unranked: &[usize]) -> String {
+        let labels: Vec<&str> = unranked.iter().map(|&place| self.labels[place].as_str()).collect();
+        let (labels, plural) = (listed(&labels), labels.len() > 1);
+        let known = self.signature.shapes().find_map(PartialShape::rank);
+        match (self.signature.rules(), known) {
+            (Rules::None, Some(rank)) if plural => format!("the ranks of {labels} must be {rank}"),
+            (Rules::None, Some(rank)) => format!("the rank of {labels} must be {rank}"),
+            (Rules::None, None) => format!("the shapes of {labels} must be equal"),
+            _ if plural => format!("the ranks of {labels} are unknown: their shapes must fit the others"),
+            _ => format!("the rank of {labels} is unknown: its shape must fit the others"),
+        }
+    }
+}
+
+impl Axis {
+    /// Whether it accepts some lengths and refuses others.
+    pub(super) fn depends(&self) -> bool {
+        matches!(&self.alone, Some(Ok(inference)) if inference.accepts == Some(Accepts::Depends))
+    }
+
+    /// The result's length on the axis, as far as the axis shows it.
+    pub(super) fn result(&self) -> Option<Length> {
+        match &self.alone {
+            Some(Ok(inference)) => inference.shape.lengths().and_then(|lengths| lengths.first().copied()),
+            Some(Err(_)) => None,
+            None => self.members.first().map(|member| member.length),
+        }
+    }
+
+    /// The positions of the members whose lengths are unknown.
+    fn unknown(&self) -> impl Iterator<Item = usize> {
+        let members = self.members.iter().enumerate();
+        members.filter(|(_, member)| member.length.number().is_none()).map(|(place, _)| place)
+    }
+
+    fn admits(&self, values: &[usize]) -> bool {
+        self.members.iter().zip(values).all(|(member, &value)| member.length.admits(value))
+    }
+}
+
+/// The signature of operands of these shapes.
+fn sum(rules: Rules, shapes: Vec<PartialShape>, flags: &[Vec<bool>]) -> Result<Signature, Malformed> {
+    let operands = shapes.into_iter().enumerate().map(|(place, shape)| {
+        let operand = OperandType::new(format!("n{place}"), DType::F32, shape)?;
+        match flags.get(place) {
+            Some(flags) => operand.with_broadcastable(flags.clone()),
+            None => Ok(operand),
+        }
+    });
+    let operands = operands.collect::<Result<Vec<OperandType>, Malformed>>()?;
+    Signature::new(rules, Asked::Expression(Expression::operand(0)), operands)
+}
+
+/// A name that a case file could contain: `a` for the label `A`.
+fn operand_name(label: &str, place: usize) -> String {
+    let name = label.to_ascii_lowercase();
+    if name.starts_with('#') { format!("n{}", place + 1) } else { name }
+}
+
+/// A value of a length, for examples: 2 or more if possible, so that it is not stretched.
+fn number_of(length: Length) -> usize {
+    let lowest = length.min().max(2);
+    length.number().unwrap_or(if length.admits(lowest) { lowest } else { length.max().unwrap_or(lowest) })
+}
+
+/// The values that are tried on an axis: 0, 1, the bounds and numbers of its lengths and what is next to
+/// them. Lengths are only compared with each other and with 1, so that no other value differs from these.
+fn values_of(axis: &Axis) -> BTreeSet<usize> {
+    let mut values = BTreeSet::from([0, 1, 2, 3]);
+    for member in &axis.members {
+        for bound in [Some(member.length.min()), member.length.max()].into_iter().flatten() {
+            if values.len() < MOST_VALUES {
+                values.extend([bound.saturating_sub(1), bound, bound.saturating_add(1)]);
+            }
+        }
+    }
+    values
+}
+
+/// `1 or 2`.
+fn either(values: &BTreeSet<usize>) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
+}
+
+/// `the lengths of A and B`.
+fn names_of(names: &[&str]) -> String {
+    format!("the length{} of {}", if names.len() == 1 { "" } else { "s" }, listed(names))
+}
+
+/// `A, B and C`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] if most.len() < MOST_CONDITIONS => format!("{} and {last}", most.join(", ")),
+        many => format!("{} and {} more", many[..MOST_CONDITIONS].join(", "), many.len() - MOST_CONDITIONS),
+    }
+}
+
+/// `(2) + (?)`, or `(2) to (?)`.
+fn joined(asked: &Asked, shapes: impl Iterator<Item = impl ToString>) -> String {
+    let shapes: Vec<String> = shapes.map(|shape| shape.to_string()).collect();
+    match asked {
+        Asked::Expression(_) => shapes.join(" + "),
+        Asked::TargetShape(_) => shapes.join(" to "),
+    }
+}
