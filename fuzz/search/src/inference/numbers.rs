@@ -62,10 +62,10 @@ impl Numbers {
         Length::bounded(bound(lowest), max).expect("the lowest number comes first")
     }
 
-    /// Shapes that take the place of an unknown rank: all ranks up to `highest`. Only the last `free` axes
-    /// vary freely, and those before are all 1 or all the largest number. Also whether the free axes have all
-    /// of the numbers.
-    pub(super) fn shapes(&self, highest: usize, free: usize) -> (Vec<Vec<u8>>, bool) {
+    /// Shapes that take the place of an unknown rank: all ranks up to `highest`. At most `free` axes vary freely:
+    /// the last ones, and those from `start` on. The others are all 1 or all the largest number. Also whether the
+    /// free axes have all of the numbers.
+    pub(super) fn shapes(&self, highest: usize, free: usize, start: Option<usize>) -> (Vec<Vec<u8>>, bool) {
         let (mut shapes, mut complete) = (Vec::new(), true);
         let largest = u8::try_from(self.len() - 1).unwrap_or(u8::MAX);
         for rank in 0..=highest {
@@ -73,11 +73,14 @@ impl Numbers {
             let fits = |count: &usize| count.checked_pow(free as u32).is_some_and(|all| all <= SHAPES);
             let count = (2..=self.len()).rev().find(fits).unwrap_or(2);
             complete &= count == self.len();
-            let leads: &[u8] = if rank > free { &[1, largest] } else { &[1] };
-            for &lead in leads {
+            let fills: &[u8] = if rank > free { &[1, largest] } else { &[1] };
+            let mut starts = vec![rank - free];
+            starts.extend(start.filter(|&start| start < rank - free));
+            for (&fill, &start) in fills.iter().flat_map(|fill| starts.iter().map(move |start| (fill, start)))
+            {
                 for mut place in 0..count.pow(free as u32) {
-                    let mut shape = vec![lead; rank];
-                    for axis in (rank - free..rank).rev() {
+                    let mut shape = vec![fill; rank];
+                    for axis in (start..start + free).rev() {
                         shape[axis] = self.by_importance(place % count);
                         place /= count;
                     }
@@ -137,9 +140,11 @@ mod tests {
     #[test]
     fn shapes_have_every_rank_and_every_number() {
         let numbers = numbers("2x?");
-        let (shapes, complete) = numbers.shapes(3, 2);
+        let (shapes, complete) = numbers.shapes(3, 2, None);
         assert!(complete);
         assert_eq!(shapes.iter().collect::<BTreeSet<_>>().len(), shapes.len());
+        assert!(!shapes.contains(&vec![0, 0, 1]));
+        assert!(numbers.shapes(3, 2, Some(0)).0.contains(&vec![0, 0, 1]));
         let of_rank = |rank| shapes.iter().filter(|shape| shape.len() == rank).count();
         let count = numbers.len();
         assert_eq!([0, 1, 2, 3].map(of_rank), [1, count, count * count, 2 * count * count]);

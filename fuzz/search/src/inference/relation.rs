@@ -243,9 +243,9 @@ impl Place {
 fn places(signature: &Signature, numbers: &Numbers) -> (Vec<Place>, bool) {
     let known = signature.shapes().filter_map(PartialShape::rank).max().unwrap_or(0);
     let start = match signature.rules() {
-        Rules::Pdpd { axis: Some(axis) } => usize::try_from(*axis).unwrap_or(0).min(8),
-        Rules::Pdpd { axis: None } | Rules::None | Rules::Numpy | Rules::Bidirectional => 0,
-        Rules::Xla { .. } | Rules::Theano => 0,
+        Rules::Pdpd { axis: Some(axis) } => usize::try_from(*axis).ok().filter(|&axis| axis <= 8),
+        Rules::Pdpd { axis: None } | Rules::None | Rules::Numpy | Rules::Bidirectional => None,
+        Rules::Xla { .. } | Rules::Theano => None,
     };
     let (mut places, mut complete) = (Vec::new(), true);
     for shape in signature.shapes() {
@@ -254,7 +254,7 @@ fn places(signature: &Signature, numbers: &Numbers) -> (Vec<Place>, bool) {
                 places.extend(lengths.iter().map(|&length| Place::Labels(numbers.admitted(length))));
             }
             None => {
-                let (shapes, all) = numbers.shapes(known + start + 1, known);
+                let (shapes, all) = numbers.shapes(known + start.unwrap_or(0) + 1, known, start);
                 complete &= all;
                 places.push(Place::Shapes(shapes));
             }
