@@ -162,7 +162,7 @@ pub fn requests(faults: &[&Fault], seed: u64, limit: u64) -> Vec<Option<u64>> {
 }
 
 /// One of this many signatures of an exhaustive run is asked.
-const ONE_IN: usize = 29;
+const ONE_IN: usize = 13;
 
 /// For each engine, the number of the first signature whose runs contradict its answer, counted from 1; `None`
 /// if none of the first `limit` does. The signatures are a sample of those of an exhaustive run, rule set by rule
