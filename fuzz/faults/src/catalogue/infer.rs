@@ -303,7 +303,7 @@ pub(super) static FAULTS: &[Fault] = &[
             everywhere(d, |lengths| {
                 let known = lengths.iter().all(|length| length.number().is_some());
                 with_always(lengths, |always| always && (known || lengths.len() == 1))
-            })
+            });
         },
     ),
     invented(
@@ -315,7 +315,7 @@ pub(super) static FAULTS: &[Fault] = &[
                 let zero = lengths.iter().any(|length| length.number() == Some(0));
                 let known = lengths.iter().all(|length| length.number().is_some());
                 with_always(lengths, |always| always && (known || !zero))
-            })
+            });
         },
     ),
     invented(
@@ -328,7 +328,7 @@ pub(super) static FAULTS: &[Fault] = &[
                     lengths.iter().filter(|length| length.number().is_none()).all(|length| length.min() == 1);
                 let numbers = lengths.iter().filter(|length| length.number().is_some()).count();
                 with_always(lengths, |always| always || (all && numbers >= 1))
-            })
+            });
         },
     ),
     invented(

@@ -70,7 +70,8 @@ impl Numbers {
         let largest = u8::try_from(self.len() - 1).unwrap_or(u8::MAX);
         for rank in 0..=highest {
             let free = rank.min(free.max(1));
-            let fits = |count: &usize| count.checked_pow(free as u32).is_some_and(|all| all <= SHAPES);
+            let of_free = |count: usize| (0..free).try_fold(1usize, |all, _| all.checked_mul(count));
+            let fits = |&count: &usize| of_free(count).is_some_and(|all| all <= SHAPES);
             let count = (2..=self.len()).rev().find(fits).unwrap_or(2);
             complete &= count == self.len();
             let fills: &[u8] = if rank > free { &[1, largest] } else { &[1] };
@@ -78,7 +79,7 @@ impl Numbers {
             starts.extend(start.filter(|&start| start < rank - free));
             for (&fill, &start) in fills.iter().flat_map(|fill| starts.iter().map(move |start| (fill, start)))
             {
-                for mut place in 0..count.pow(free as u32) {
+                for mut place in 0..of_free(count).unwrap_or(0) {
                     let mut shape = vec![fill; rank];
                     for axis in (start..start + free).rev() {
                         shape[axis] = self.by_importance(place % count);
@@ -101,7 +102,7 @@ impl Numbers {
             3 => largest,
             other => other - 1,
         };
-        label as u8
+        u8::try_from(label).unwrap_or(u8::MAX)
     }
 }
 

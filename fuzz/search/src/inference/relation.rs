@@ -147,9 +147,9 @@ impl Relation {
         let mut shapes = Vec::new();
         for turn in 0..count.min(self.most) {
             if whole {
-                walk.turn_to(turn)
+                walk.turn_to(turn);
             } else {
-                walk.draw()
+                walk.draw();
             }
             walk.read(signature, &mut shapes);
             let verdict = match self.verdicts.get(&shapes) {
@@ -291,7 +291,7 @@ impl Walk<'_> {
 
     /// A concretisation at random. Every other one has few different numbers, so that some are accepted.
     fn draw(&mut self) {
-        let theme = (self.next() % 2 == 0).then(|| [1, self.next() as u8 % 8]);
+        let theme = self.next().is_multiple_of(2).then(|| [1, u8::try_from(self.next() % 8).unwrap_or(0)]);
         for place in 0..self.places.len() {
             let random = self.next();
             let themed = match (&self.places[place], theme) {
@@ -389,8 +389,9 @@ impl Seen {
             let axis = if unranked { None } else { refusal.axis };
             return Expectation::Refusal(ExpectedRefusal { axis, ..refusal });
         }
+        let label = |bit: u32| u8::try_from(bit).unwrap_or(u8::MAX);
         let length = |axis: &u128| -> Length {
-            numbers.length(axis.trailing_zeros() as u8, 127 - axis.leading_zeros() as u8)
+            numbers.length(label(axis.trailing_zeros()), label(127 - axis.leading_zeros()))
         };
         let shape = if self.ranks.len() > 1 {
             PartialShape::Unranked
