@@ -9,6 +9,7 @@ mod completions;
 mod diverge;
 mod exhaust;
 mod exhaust_cases;
+mod exhaust_infer;
 mod explain;
 mod export;
 mod faults;

@@ -39,7 +39,7 @@ fn main() {
         print("requests", &all, &left);
         return;
     }
-    let cases = Cases::new(&suite.cases);
+    let cases = Cases::new(&suite);
     let left: Vec<&'static Fault> =
         all.par_iter().copied().filter(|fault| first_case(fault, &cases).is_none()).collect();
     print("the cases", &all, &left);

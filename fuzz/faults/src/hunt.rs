@@ -4,16 +4,23 @@
 //! An engine that remembers earlier requests is asked everything in one order by one thread, so that what
 //! catches it does not depend on scheduling: the cases in the suite's order, then, as a fresh engine, the
 //! sweeps, and as another one the requests.
+//!
+//! A fault of what is inferred before the run is asked the cases of the operation `infer`, and signatures in
+//! place of requests: its answers are judged by the runs of a signature alone.
 
-use super::{Fault, Faulty};
+use super::{Class, Fault, Faulty};
 use broadcheck::parallel::set_threads;
 use broadcheck::relations::RelationSweep;
-use broadcheck::run::{run_case, run_caught};
+use broadcheck::run::{infer_caught, run_case, run_caught, run_inferences};
 use broadcheck::sweeps::run_sweep;
+use broadcheck_judge::inferred::Inferred;
 use broadcheck_reference::Reference;
 use broadcheck_search::generate::{Profile, Seeded, request};
+use broadcheck_search::inference::{Bounds, Relation};
 use broadcheck_search::oracle::{Judgement, differential};
-use broadcheck_spec::{Capabilities, Case, Expectation, Implementation, Outcome, Request, Sweep};
+use broadcheck_spec::{
+    Capabilities, Case, Expectation, Implementation, InferenceCase, Outcome, Request, Suite, Sweep,
+};
 use rayon::prelude::*;
 
 /// The seed that the table and the tests use.
@@ -43,18 +50,28 @@ pub fn size(case: &Case) -> (usize, usize, &str) {
     (result + values.sum::<usize>(), operands.len(), &case.id)
 }
 
+/// The size by which cases of `infer` are ordered: axes, then operands, then the id.
+fn inference_size(case: &InferenceCase) -> (usize, usize, &str) {
+    let axes = case.request.shapes().map(|shape| shape.rank().unwrap_or(1)).sum();
+    (axes, case.request.operands().len(), &case.id)
+}
+
 /// The cases in two orders.
 pub struct Cases<'a> {
     /// In the suite's order.
     pub listed: Vec<&'a Case>,
     /// The smallest first.
     pub by_size: Vec<&'a Case>,
+    /// Those of the operation `infer`, the smallest first.
+    pub inferences: Vec<&'a InferenceCase>,
 }
 
 impl<'a> Cases<'a> {
-    /// These cases, given in the suite's order.
-    pub fn new(cases: &'a [Case]) -> Cases<'a> {
-        Cases { listed: cases.iter().collect(), by_size: by_size(cases) }
+    /// The cases of a suite.
+    pub fn new(suite: &'a Suite) -> Cases<'a> {
+        let mut inferences: Vec<&InferenceCase> = suite.inferences.iter().collect();
+        inferences.sort_by_key(|case| inference_size(case));
+        Cases { listed: suite.cases.iter().collect(), by_size: by_size(&suite.cases), inferences }
     }
 }
 
@@ -69,22 +86,36 @@ fn catches(faulty: &Faulty, case: &Case) -> bool {
     run_case(faulty, case, None).status.is_failure()
 }
 
-/// A case that catches the fault: the smallest, or the first in the suite's order if the order matters.
-pub fn first_case<'a>(fault: &Fault, cases: &Cases<'a>) -> Option<&'a Case> {
-    let faulty = Faulty::new(fault);
-    let order = if faulty.remembers() { &cases.listed } else { &cases.by_size };
-    order.iter().copied().find(|case| catches(&faulty, case))
+fn catches_inference(faulty: &Faulty, case: &InferenceCase) -> bool {
+    run_inferences(faulty, &[case], None, true).iter().any(|judged| judged.status.is_failure())
 }
 
-/// All of these cases that catch the fault, the smallest first.
-pub fn all_cases<'a>(fault: &Fault, cases: &Cases<'a>) -> Vec<&'a Case> {
+/// The id of a case that catches the fault: the smallest, or the first in the suite's order if the order
+/// matters.
+pub fn first_case<'a>(fault: &Fault, cases: &Cases<'a>) -> Option<&'a str> {
     let faulty = Faulty::new(fault);
+    if fault.class == Class::Infer {
+        let mut all = cases.inferences.iter().copied();
+        return all.find(|case| catches_inference(&faulty, case)).map(|case| case.id.as_str());
+    }
+    let order = if faulty.remembers() { &cases.listed } else { &cases.by_size };
+    order.iter().copied().find(|case| catches(&faulty, case)).map(|case| case.id.as_str())
+}
+
+/// The ids of all of these cases that catch the fault, the smallest first.
+pub fn all_cases<'a>(fault: &Fault, cases: &Cases<'a>) -> Vec<&'a str> {
+    let faulty = Faulty::new(fault);
+    if fault.class == Class::Infer {
+        let all = cases.inferences.iter().copied();
+        return all.filter(|case| catches_inference(&faulty, case)).map(|case| case.id.as_str()).collect();
+    }
+    let ids = |cases: Vec<&'a Case>| cases.into_iter().map(|case| case.id.as_str()).collect();
     if !faulty.remembers() {
-        return cases.by_size.par_iter().copied().filter(|case| catches(&faulty, case)).collect();
+        return ids(cases.by_size.par_iter().copied().filter(|case| catches(&faulty, case)).collect());
     }
     let mut caught: Vec<&Case> = cases.listed.iter().copied().filter(|case| catches(&faulty, case)).collect();
     caught.sort_by_key(|case| size(case));
-    caught
+    ids(caught)
 }
 
 /// Sweeps of more cases than this are not run for each fault: they would take hours.
@@ -114,10 +145,48 @@ fn is_relation(sweep: &Sweep) -> bool {
 }
 
 /// For each fault, the number of the generator's first request that distinguishes it from the reference,
-/// counted from 1; `None` if none of the first `limit` does.
+/// counted from 1; `None` if none of the first `limit` does. For a fault of what is inferred, that of the first
+/// [signature](first_signatures).
 pub fn requests(faults: &[&Fault], seed: u64, limit: u64) -> Vec<Option<u64>> {
-    let faulty: Vec<Faulty> = faults.iter().map(|fault| Faulty::new(fault)).collect();
-    first_requests(&faulty, seed, limit)
+    let engines = |inference: bool| -> Vec<Faulty> {
+        let wanted = faults.iter().filter(|fault| (fault.class == Class::Infer) == inference);
+        wanted.map(|fault| Faulty::new(fault)).collect()
+    };
+    let mut of_requests = first_requests(&engines(false), seed, limit).into_iter();
+    let mut of_signatures = first_signatures(&engines(true), limit).into_iter();
+    let next = |fault: &&Fault| {
+        let found = if fault.class == Class::Infer { of_signatures.next() } else { of_requests.next() };
+        found.flatten()
+    };
+    faults.iter().map(next).collect()
+}
+
+/// One of this many signatures of an exhaustive run is asked.
+const ONE_IN: usize = 13;
+
+/// For each engine, the number of the first signature whose runs contradict its answer, counted from 1; `None`
+/// if none of the first `limit` does. The signatures are a sample of those of an exhaustive run, rule set by rule
+/// set. An answer that is wider than exact contradicts them, too.
+pub fn first_signatures(engines: &[Faulty], limit: u64) -> Vec<Option<u64>> {
+    let mut found = vec![None; engines.len()];
+    if engines.is_empty() {
+        return found;
+    }
+    let (mut relation, mut asked) = (Relation::default(), 0);
+    Bounds::default().every(ONE_IN).each(&mut |signature| {
+        asked += 1;
+        if asked > limit || !found.contains(&None) {
+            return;
+        }
+        let runs = relation.runs(signature);
+        for (engine, found) in engines.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+            let outcome = infer_caught(engine, signature);
+            if runs.judge(signature, &outcome) != Inferred::Exact {
+                *found = Some(asked);
+            }
+        }
+    });
+    found
 }
 
 /// Like [`requests`], for engines. No request may distinguish an engine without a fault from the reference.

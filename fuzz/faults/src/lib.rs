@@ -21,7 +21,7 @@ pub mod table;
 
 pub use catalogue::{CATALOGUE, Escape, INEXPRESSIBLE, Inexpressible, SURVIVORS, Survivor};
 
-use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
+use broadcheck_spec::{Capabilities, Implementation, Inference, Outcome, Request, Signature, Unknown};
 use engine::state::Memory;
 use engine::{Decisions, MAX_ELEMENTS};
 use std::fmt;
@@ -70,11 +70,13 @@ pub enum Class {
     ManyOperands,
     /// How a gradient is reduced.
     Sums,
+    /// What is inferred before the run.
+    Infer,
 }
 
 impl Class {
     /// Every class, in the order of the catalogue.
-    pub const ALL: [Class; 20] = [
+    pub const ALL: [Class; 21] = [
         Class::Lengths,
         Class::Alignment,
         Class::Axis,
@@ -95,6 +97,7 @@ impl Class {
         Class::State,
         Class::ManyOperands,
         Class::Sums,
+        Class::Infer,
     ];
 
     /// The name, which is the prefix of the ids of its faults.
@@ -120,6 +123,7 @@ impl Class {
             Class::State => "state",
             Class::ManyOperands => "many-operands",
             Class::Sums => "sums",
+            Class::Infer => "infer",
         }
     }
 
@@ -228,7 +232,12 @@ impl Faulty {
 
 /// What the engine supports: everything up to its size limit, with every convention.
 fn capabilities() -> Capabilities {
-    Capabilities { max_elements: MAX_ELEMENTS, ..Capabilities::with_all_conventions() }
+    Capabilities {
+        max_elements: MAX_ELEMENTS,
+        infer: true,
+        unknown: Unknown::ALL.to_vec(),
+        ..Capabilities::with_all_conventions()
+    }
 }
 
 impl Implementation for Faulty {
@@ -246,6 +255,14 @@ impl Implementation for Faulty {
 
     fn run(&self, request: &Request) -> Outcome {
         self.decisions.answer(request, &self.memory)
+    }
+
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        self.decisions.inference(signature)
+    }
+
+    fn is_exact(&self) -> bool {
+        true
     }
 
     /// The functions are the reference's.

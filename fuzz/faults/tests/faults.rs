@@ -1,10 +1,10 @@
 //! Tests the planted faults: the engine is correct without one, and each fault is caught by the cases alone
 //! and by the generator alone. A sample of the faults is hunted here, since `broadcheck faults` hunts all.
 
-use broadcheck::run::{Status, run_cases};
-use broadcheck_faults::hunt::{Cases, LIMIT, SEED, first_case, first_requests, requests};
+use broadcheck::run::{Status, run_cases, run_inferences};
+use broadcheck_faults::hunt::{Cases, LIMIT, SEED, first_case, first_requests, first_signatures, requests};
 use broadcheck_faults::{CATALOGUE, Class, Escape, Fault, Faulty, INEXPRESSIBLE, SURVIVORS};
-use broadcheck_spec::{Case, Suite};
+use broadcheck_spec::{Case, InferenceCase, Suite};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -44,8 +44,26 @@ fn without_a_fault_no_request_up_to_the_limit_distinguishes_the_engine_from_the_
 }
 
 #[test]
+fn without_a_fault_every_inference_is_exact() {
+    let cases: Vec<&InferenceCase> = SUITE.inferences.iter().collect();
+    for (case, judged) in cases.iter().zip(run_inferences(&Faulty::sound(), &cases, None, true)) {
+        assert!(matches!(judged.status, Status::Passed | Status::Agrees), "{}: {}", case.id, judged.detail);
+    }
+    assert_eq!(first_signatures(&[Faulty::sound()], LIMIT), [None]);
+}
+
+#[test]
+fn every_fault_of_inference_is_caught_by_the_runs_alone() {
+    let faults: Vec<&Fault> = CATALOGUE.iter().copied().filter(|fault| fault.class == Class::Infer).collect();
+    let found = requests(&faults, SEED, LIMIT);
+    let survivors: Vec<&str> =
+        faults.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(fault, _)| fault.id).collect();
+    assert!(survivors.is_empty(), "no signature catches {survivors:#?}");
+}
+
+#[test]
 fn every_fault_that_is_not_listed_is_caught_by_the_cases_alone() {
-    let cases = Cases::new(&SUITE.cases);
+    let cases = Cases::new(&SUITE);
     let faults = hunted(Escape::Cases);
     let survivors: Vec<&str> =
         faults.par_iter().filter(|fault| first_case(fault, &cases).is_none()).map(|fault| fault.id).collect();

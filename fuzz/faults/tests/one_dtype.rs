@@ -61,6 +61,8 @@ fn is_about_broadcasting(class: Class) -> bool {
         Class::Dtypes | Class::Sizes | Class::Refusal => false,
         // Many of these depend on a dtype, on the order of requests or on values that a small dtype lacks.
         Class::Rewrites | Class::Kernels | Class::State => false,
+        // Its cases have other operands.
+        Class::Infer => false,
         Class::Views | Class::ManyOperands | Class::Sums => false,
     }
 }

@@ -4,6 +4,7 @@
 //! - [`generate`] draws requests;
 //! - [`oracle`] judges the answers to any request;
 //! - [`exhaustive`] enumerates every small request;
+//! - [`inference`] enumerates every small signature and judges what is inferred from it;
 //! - [`shrink`] reduces a failing request to a minimal one and writes it as a case;
 //! - [`fuzzing`] compares two implementations over random requests;
 //! - [`diverge`] finds where rule sets disagree;
@@ -13,6 +14,7 @@ pub mod diverge;
 pub mod exhaustive;
 pub mod fuzzing;
 pub mod generate;
+pub mod inference;
 pub mod oracle;
 pub mod shrink;
 pub mod subjects;

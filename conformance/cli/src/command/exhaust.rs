@@ -1,6 +1,8 @@
-//! `broadcheck exhaust`: checks every pair of small shapes with all attributes, and counts the checks.
+//! `broadcheck exhaust`: checks every pair of small shapes with all attributes, and counts the checks. What is
+//! inferred before the run (`--infer`) is in `exhaust_infer`.
 
 use super::exhaust_cases::write_cases;
+use super::exhaust_infer;
 use super::finding_report::make_directory;
 use super::implementations::{Implementations, find, parse_jobs, with_jobs};
 use super::time::parse_time;
@@ -19,6 +21,11 @@ use std::time::Duration;
 ///
 /// The answers of every implementation are compared with those of the first: refusal kinds, axes, shapes and
 /// values. Each implementation is also checked against the relations between its own answers.
+///
+/// With --infer, shapes may have unknown lengths and ranks, and the operation `infer` is asked: what is known of the
+/// result before the run. Numbers are tried in place of what is unknown. An answer that excludes a result of
+/// these runs is wrong. One that admits more than they give is wider than exact: it is counted and shown, but
+/// fails only with --exact, and for reference and fast.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,38 +33,54 @@ Examples:
   broadcheck exhaust --max-rank 4 --max-dim 3
   broadcheck exhaust --rules xla --max-rank 3 --max-dim 5
   broadcheck exhaust --impl reference --impl 'python3 my_harness.py' --max-rank 2 --max-dim 2 --out findings/
+  broadcheck exhaust --infer                    the operation infer, with its own default bounds
+  broadcheck exhaust --infer --exact --impl adapter:openvino --rules numpy
+
+The default bounds are rank 3 and length 4, or rank 2 and length 3 with --infer. Shapes with --infer also have lengths \
+with bounds at --max-dim and just below, and the sums of three operands have at most rank 1.
 
 Exit status: 0 everything agrees, 1 something differs or nothing was checked, 2 invalid command line, 130 interrupted.")]
 pub(super) struct Args {
     /// Maximum rank
     #[arg(long, value_name = "N")]
-    max_rank: Option<usize>,
+    pub(super) max_rank: Option<usize>,
 
     /// Maximum length of an axis; the minimum is 0
     #[arg(long, value_name = "N")]
-    max_dim: Option<usize>,
+    pub(super) max_dim: Option<usize>,
+
+    /// Ask for what is inferred before the run, of shapes with unknown lengths and ranks
+    #[arg(long)]
+    infer: bool,
+
+    /// Fail for an inference that is wider than exact
+    #[arg(long, requires = "infer")]
+    pub(super) exact: bool,
 
     #[command(flatten)]
-    implementations: Implementations,
+    pub(super) implementations: Implementations,
 
     /// Only these rule sets, and the relations among them
     #[arg(long, value_name = "R", value_delimiter = ',')]
-    rules: Vec<RuleSet>,
+    pub(super) rules: Vec<RuleSet>,
 
     /// Number of threads, each with its own process of a command [default: one per processor]
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
-    jobs: Option<usize>,
+    pub(super) jobs: Option<usize>,
 
     /// Directory for cases: one for each kind of difference, as small as possible
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
 
     /// Time limit for one answer of a command
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
-    timeout: Duration,
+    pub(super) timeout: Duration,
 }
 
 pub(super) fn run(args: &Args) -> Ended {
+    if args.infer {
+        return exhaust_infer::run(args);
+    }
     let usual = Bounds::default().extent();
     let bounds =
         Bounds::new(args.max_rank.unwrap_or(usual.max_rank), args.max_dim.unwrap_or(usual.max_length))?;
@@ -67,18 +90,8 @@ pub(super) fn run(args: &Args) -> Ended {
     let implementations: Vec<&dyn Implementation> =
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
 
-    // Drawn on standard error, and only if that is a terminal.
-    let bar = ProgressBar::new(0);
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent:>3}%  {human_pos} of {human_len}, {eta} to go");
-    bar.set_style(style.expect("the template is a valid one"));
-    let show = |done: u64, total: u64| {
-        bar.set_length(total);
-        bar.set_position(done);
-    };
-    let progress = Progress { report: &show, stop: interrupt::flag() };
-    let report = with_jobs(args.jobs, || exhaust(&bounds, &implementations, &progress))?;
-    bar.finish_and_clear();
+    let report =
+        with_progress(|progress| with_jobs(args.jobs, || exhaust(&bounds, &implementations, progress)))?;
     let report = report.map_err(Error::Input)?;
     let silent = silent(&report, &implementations);
     // As with `check`, an implementation that was named must have got some request.
@@ -90,6 +103,21 @@ pub(super) fn run(args: &Args) -> Ended {
     };
     let cases = args.out.as_ref().map(|out| write_cases(&report, &implementations, out));
     print_visible_and_end(&(rendered(&report, &silent, held) + &cases.unwrap_or_default()), status)
+}
+
+/// Runs something with a progress bar, which is drawn on standard error, and only if that is a terminal.
+pub(super) fn with_progress<T>(run: impl FnOnce(&Progress<'_>) -> T) -> T {
+    let bar = ProgressBar::new(0);
+    let style =
+        ProgressStyle::with_template("{bar:40} {percent:>3}%  {human_pos} of {human_len}, {eta} to go");
+    bar.set_style(style.expect("the template is a valid one"));
+    let show = |done: u64, total: u64| {
+        bar.set_length(total);
+        bar.set_position(done);
+    };
+    let ran = run(&Progress { report: &show, stop: interrupt::flag() });
+    bar.finish_and_clear();
+    ran
 }
 
 /// The names of the implementations that got no request.
@@ -170,7 +198,7 @@ fn relations(report: &ExhaustReport) -> String {
 }
 
 /// The columns of numbers, padded on the left.
-fn right_aligned(mut rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Vec<Vec<String>> {
+pub(super) fn right_aligned(mut rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Vec<Vec<String>> {
     for column in numbers {
         let width = rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
         for row in &mut rows {
@@ -181,7 +209,7 @@ fn right_aligned(mut rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) ->
 }
 
 /// 1234567 as `1,234,567`.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

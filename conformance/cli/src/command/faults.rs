@@ -24,7 +24,8 @@ Examples:
 
 The table shows the smallest case that detects a fault (fewest elements, then fewest operands), the number of such \
 cases, with --sweeps the first sweep that detects a fault that no case detects, and the number of random requests up to \
-the first on which the faulty engine differs from the reference. The totals of each class and the survivors follow.
+the first on which the faulty engine differs from the reference (of `infer`, the number of signatures up to the first \
+whose runs contradict the engine). The totals of each class and the survivors follow.
 
 Exit status: 0 exactly the faults that the catalogue lists as survivors survive, 1 others survive or a listed one is \
 detected, 2 invalid command line.")]
@@ -84,7 +85,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let suite =
         Suite::builtin().map_err(|errors| Error::Input(format!("cannot read the cases\n{errors}")))?;
     let sweeps = if args.sweeps { &suite.sweeps[..] } else { &[] };
-    let rows = rows(&faults, &Cases::new(&suite.cases), sweeps, args.seed, args.requests);
+    let rows = rows(&faults, &Cases::new(&suite), sweeps, args.seed, args.requests);
     let text = match args.format {
         Format::Text => listing(&rows, args),
         Format::Json => format!("{:#}\n", as_json(&rows, args)),
@@ -123,7 +124,7 @@ fn listing(rows: &[Row<'_>], args: &Args) -> String {
         lines.push(vec![
             row.fault.id.into(),
             if systems.is_empty() { "invented".into() } else { systems.join(", ") },
-            row.case.map_or_else(|| "NONE".into(), |case| case.id.clone()),
+            row.case.map_or_else(|| "NONE".into(), str::to_owned),
             format!("{:>5}", row.cases),
             row.sweep_id().into(),
             row.requests.map_or_else(|| "    NONE".into(), |number| format!("{number:>8}")),
@@ -140,7 +141,7 @@ fn as_json(rows: &[Row<'_>], args: &Args) -> Value {
             "class": row.fault.class.name(),
             "title": row.fault.title,
             "reports": row.fault.reports.iter().map(|report| json!({"system": report.system, "url": report.url})).collect::<Value>(),
-            "case": row.case.map(|case| &case.id),
+            "case": row.case,
             "cases": row.cases,
             "sweep": row.sweep.map(|sweep| &sweep.id),
             "requests": row.requests,

@@ -20,8 +20,8 @@ use broadcheck::known::draft::{Draft, Failure};
 use broadcheck_judge::limits::elements_within;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    Capabilities, Convention, DType, Function, Implementation, Outcome, PartialShape, RefusalKind, Request,
-    RuleSet, Shape,
+    Capabilities, Convention, DType, Function, Implementation, Inference, Outcome, PartialShape, RefusalKind,
+    Request, RuleSet, Shape, Signature,
 };
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -302,5 +302,9 @@ impl Implementation for Small {
             Ok(_) => self.0.run(request),
             Err(reason) => Outcome::Skipped { reason },
         }
+    }
+
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        self.0.infer(signature)
     }
 }

@@ -39,6 +39,20 @@ fn exhaust_counts_its_checks() {
     complains("expected at most", &["exhaust", "--max-rank", "30"]);
 }
 
+#[test]
+fn exhaust_infer_counts_what_is_inferred() {
+    let ran = ends(0, &["exhaust", "--infer", "--max-rank", "1", "--max-dim", "1", "--rules", "numpy,pdpd"]);
+    let last = ran.out.lines().last().unwrap();
+    assert!(last.starts_with("ok: ") && last.contains(" 0 of them wider, 0 differences, "), "{last}");
+    assert!(ran.out.starts_with("ranks 0 to 1 and unknown, lengths 0 to 1 and unknown\n"), "{}", ran.out);
+    assert!(ran.out.contains("\npdpd ") && !ran.out.contains("\nxla "), "{}", ran.out);
+    // The crate ndarray infers nothing: alone it is not tested.
+    let ran = ends(1, &["exhaust", "--infer", "--max-rank", "0", "--impl", "ndarray"]);
+    assert!(ran.out.contains("ndarray was not tested: it declares no signature"), "{}", ran.out);
+    complains("signatures, expected at most", &["exhaust", "--infer", "--max-rank", "30"]);
+    complains("--infer", &["exhaust", "--exact"]);
+}
+
 /// Waits until a process handles SIGINT, or where it cannot be seen, for a second.
 #[cfg(unix)]
 fn wait_for_interrupt_handler(process: u32) {

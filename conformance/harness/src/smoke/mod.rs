@@ -458,7 +458,7 @@ fn answered(
 
 /// Compares a line with what the reference interpreter infers: how it is wider than exact, if it is.
 fn inferred(signature: &Signature, seq: u64, line: &[u8]) -> Result<Option<String>, Misfit> {
-    let outcome = answer::read(signature, seq, line).map_err(|text| Misfit { text, breaks: true })?;
+    let outcome = answer::read(signature, 0, seq, line).map_err(|text| Misfit { text, breaks: true })?;
     let expectation = match Reference::new().infer(signature) {
         Outcome::Success(inference) => Expectation::Result(inference),
         Outcome::Refusal(refusal) => {

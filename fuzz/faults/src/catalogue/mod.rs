@@ -16,6 +16,7 @@ mod dtypes;
 mod flags;
 mod gradient;
 mod inexpressible;
+mod infer;
 mod kernels;
 mod lengths;
 mod many;
@@ -39,7 +40,7 @@ use std::sync::LazyLock;
 
 /// Every fault, class by class.
 pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
-    let classes: [&'static [Fault]; 23] = [
+    let classes: [&'static [Fault]; 24] = [
         lengths::FAULTS,
         alignment::FAULTS,
         axis::FAULTS,
@@ -63,6 +64,7 @@ pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
         state::FAULTS,
         many::FAULTS,
         sums::FAULTS,
+        infer::FAULTS,
     ];
     classes.into_iter().flatten().collect()
 });

@@ -7,7 +7,7 @@
 //! blocks with tails and gathers operands into registers; `evaluate`, which computes an expression, with
 //! `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a gradient to its operand's
 //! shape; `state`, which is what remains between requests. Without a fault the engine is correct, as the
-//! whole suite and the generator's requests confirm.
+//! whole suite and the generator's requests confirm. `infer` answers what is known of a result before the run.
 //!
 //! It shares nothing with the reference except the functions on single values, which the faults are not
 //! about.
@@ -19,6 +19,7 @@ pub(super) mod blocks;
 pub(super) mod collapse;
 pub(super) mod convert;
 pub(super) mod evaluate;
+pub(super) mod infer;
 pub(super) mod lanes;
 pub(super) mod pdpd;
 pub(super) mod rewrite;
@@ -32,8 +33,8 @@ pub(super) mod xla;
 
 use blocks::Source;
 use broadcheck_spec::{
-    DType, Data, ErrorKind, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules, Scalar, Shape,
-    Success, Tensor,
+    DType, Data, ErrorKind, Inference, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
+    Scalar, Shape, Signature, Success, Tensor,
 };
 use collapse::LoopNest;
 use convert::{convert, zero};
@@ -80,6 +81,7 @@ pub(super) struct Decisions {
     pub(super) lanes: lanes::Lanes,
     pub(super) adjoint: adjoint::Adjoint,
     pub(super) state: state::State,
+    pub(super) infer: infer::Infer,
 }
 
 impl Decisions {
@@ -104,6 +106,11 @@ impl Decisions {
         memory.outcome = Some(outcome.clone());
         memory.asked += 1;
         outcome
+    }
+
+    /// What is known of the result of a signature before the run.
+    pub(super) fn inference(&self, signature: &Signature) -> Outcome<Inference> {
+        self.infer.answer(&self.types, &self.xla, signature)
     }
 
     fn accepted(&self, request: &Request, memory: &mut Memory) -> Result<Outcome, Refusal> {

@@ -2,7 +2,9 @@
 //! GRAD-3).
 
 use super::convert::wider;
-use broadcheck_spec::{Call, DType, Function, Node, Operation, Refusal, RefusalKind, Request};
+use broadcheck_spec::{
+    Call, DType, Expression, Function, Node, Operand, Operation, Refusal, RefusalKind, Request,
+};
 
 /// The decisions about dtypes.
 #[derive(Clone)]
@@ -70,10 +72,24 @@ impl Types {
     pub(super) fn check(&self, request: &Request) -> Result<DType, Refusal> {
         let operands = request.operands();
         let Some(expression) = request.operation().expression() else { return Ok(operands[0].dtype()) };
+        let of_operands: Vec<DType> = operands.iter().map(Operand::dtype).collect();
+        let root = self.of_expression(expression, &of_operands)?;
+        if let Operation::Gradient { wrt, .. } = request.operation() {
+            self.check_gradient(request, root, *wrt)?;
+        }
+        Ok(root)
+    }
+
+    /// The dtype of an expression of operands of these dtypes.
+    pub(super) fn of_expression(
+        &self,
+        expression: &Expression,
+        operands: &[DType],
+    ) -> Result<DType, Refusal> {
         let mut dtypes: Vec<DType> = Vec::with_capacity(expression.nodes().len());
         for node in expression.nodes() {
             let dtype = match node {
-                Node::Operand(operand) => operands[*operand].dtype(),
+                Node::Operand(operand) => operands[*operand],
                 Node::Call(call) => {
                     let arguments: Vec<DType> = call.arguments().iter().map(|&place| dtypes[place]).collect();
                     self.call(call.function(), &arguments)?
@@ -81,11 +97,7 @@ impl Types {
             };
             dtypes.push(dtype);
         }
-        let root = dtypes[dtypes.len() - 1];
-        if let Operation::Gradient { wrt, .. } = request.operation() {
-            self.check_gradient(request, root, *wrt)?;
-        }
-        Ok(root)
+        Ok(dtypes[dtypes.len() - 1])
     }
 
     fn call(&self, function: Function, arguments: &[DType]) -> Result<DType, Refusal> {

@@ -66,15 +66,13 @@ impl Xla {
         let (lhs, rhs) = (&shapes[0], &shapes[1]);
         let dimensions = dimensions.unwrap_or(&[]);
         if lhs.len() == rhs.len() {
-            if !(self.identity)(dimensions, lhs.len()) {
-                return refuse(RefusalKind::BroadcastDimensionsNotIdentity);
-            }
+            self.named(lhs.len(), rhs.len(), dimensions)?;
             let axes = (0..lhs.len()).map(Some).collect::<Vec<_>>();
             return self.degenerate_step(shapes, vec![axes.clone(), axes], lhs.len());
         }
         let lhs_is_lower = lhs.len() < rhs.len();
         let (lower, higher) = if lhs_is_lower { (lhs, rhs) } else { (rhs, lhs) };
-        let named = self.named(lower, higher, dimensions)?;
+        let named = self.in_dim_step(lower, higher, dimensions)?;
         let intermediate = (self.intermediate)(higher, lower, &named);
         let of_lower: Vec<Option<usize>> = named.iter().copied().map(Some).collect();
         let of_higher: Vec<Option<usize>> = (0..higher.len()).map(Some).collect();
@@ -83,22 +81,43 @@ impl Xla {
         Ok(Aligned { intermediate: Some(intermediate), ..aligned })
     }
 
-    fn named(&self, lower: &[usize], higher: &[usize], dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
-        let absent = if dimensions.is_empty() { (self.absent)(lower.len(), higher.len()) } else { None };
+    /// XLA-1 to XLA-6: the axes of the higher operand that the lower one's axes are, by ranks alone.
+    pub(super) fn named(
+        &self,
+        lower: usize,
+        higher: usize,
+        dimensions: &[i64],
+    ) -> Result<Vec<usize>, Refusal> {
+        if lower == higher {
+            let identity = (self.identity)(dimensions, lower);
+            let refused = RefusalKind::BroadcastDimensionsNotIdentity;
+            return if identity { Ok((0..lower).collect()) } else { refuse(refused) };
+        }
+        let absent = if dimensions.is_empty() { (self.absent)(lower, higher) } else { None };
         if dimensions.is_empty() && absent.is_none() {
             return refuse(RefusalKind::RankMismatch);
         }
         let dimensions = absent.as_deref().unwrap_or(dimensions);
-        if !(self.count)(dimensions.len(), lower.len()) {
+        if !(self.count)(dimensions.len(), lower) {
             return refuse(RefusalKind::BroadcastDimensionsCount);
         }
-        let axes = dimensions.iter().map(|&dimension| (self.axis)(dimension, higher.len()));
+        let axes = dimensions.iter().map(|&dimension| (self.axis)(dimension, higher));
         let Some(named) = axes.collect::<Option<Vec<usize>>>() else {
             return refuse(RefusalKind::BroadcastDimensionOutOfRange);
         };
         if named.windows(2).any(|pair| !(self.increasing)(pair[0], pair[1])) {
             return refuse(RefusalKind::BroadcastDimensionsNotIncreasing);
         }
+        Ok(named)
+    }
+
+    fn in_dim_step(
+        &self,
+        lower: &[usize],
+        higher: &[usize],
+        dimensions: &[i64],
+    ) -> Result<Vec<usize>, Refusal> {
+        let named = self.named(lower.len(), higher.len(), dimensions)?;
         for (&length, &axis) in lower.iter().zip(&named) {
             if (self.in_dim)(length, higher[axis]).is_none() {
                 let refusal =

@@ -82,13 +82,19 @@ fn requests(target: &str, suite: &Suite) -> Vec<Seed> {
 
 /// Each case as a file, every eighth also as JSON; and the sweeps.
 fn case_files(suite: &Suite) -> Vec<Seed> {
-    let mut seeds = Vec::with_capacity(suite.cases.len() + 1);
-    for (place, case) in suite.cases.iter().enumerate() {
-        let name = file_name(&case.id);
-        let bytes = write::case_to_yaml(case).into_bytes();
-        seeds.push(Seed { name: name.clone(), bytes });
+    let runs = suite.cases.iter().map(|case| {
+        let file = CaseFile { cases: vec![case.clone()], ..CaseFile::default() };
+        (&case.id, write::case_to_yaml(case), file)
+    });
+    let inferences = suite.inferences.iter().map(|case| {
+        let file = CaseFile { inferences: vec![case.clone()], ..CaseFile::default() };
+        (&case.id, write::inference_case_to_yaml(case), file)
+    });
+    let mut seeds = Vec::with_capacity(suite.number_of_cases() + 1);
+    for (place, (id, yaml, file)) in runs.chain(inferences).enumerate() {
+        let name = file_name(id);
+        seeds.push(Seed { name: name.clone(), bytes: yaml.into_bytes() });
         if place % 8 == 0 {
-            let file = CaseFile { cases: vec![case.clone()], ..CaseFile::default() };
             seeds.push(Seed {
                 name: name + "-json",
                 bytes: json::file_to_json(&file).to_string().into_bytes(),
@@ -117,7 +123,11 @@ fn outputs() -> Vec<Seed> {
         // An output that ends in the middle of a line.
         let half = output[..output.len() / 2].to_vec();
         seeds.push(Seed { name: name.clone(), bytes: output });
-        seeds.push(Seed { name: name + "-half", bytes: half });
+        seeds.push(Seed { name: name.clone() + "-half", bytes: half });
+        if implementation.capabilities().infer {
+            let bytes = oracle::protocol::correct_inferences(*implementation);
+            seeds.push(Seed { name: name + "-inferred", bytes });
+        }
     }
     seeds
 }

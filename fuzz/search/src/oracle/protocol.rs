@@ -2,7 +2,7 @@
 //! memory, and answers survive a round trip.
 
 use broadcheck_harness::transcript::{self, Declaration};
-use broadcheck_spec::{Outcome, Request, json};
+use broadcheck_spec::{Outcome, Request, Signature, json};
 use std::sync::LazyLock;
 
 /// The longest line of the output.
@@ -40,7 +40,26 @@ const REQUESTS: [&str; 7] = [
     r#"{"rules":"theano","expression":"a","operands":[{"name":"a","dtype":"bf16","shape":[2],"broadcastable":[true],"values":[1,2]}]}"#,
 ];
 
-/// Reads bytes as the lines that answer `start` and then the requests of [`requests`].
+/// The signatures that any line is also assumed to answer: bounds, an unknown rank, flags.
+pub fn signatures() -> &'static [Signature] {
+    static PARSED: LazyLock<Vec<Signature>> = LazyLock::new(|| {
+        let read = |text: &&str| json::signature_from_str(text).expect("a valid signature");
+        SIGNATURES.iter().map(read).collect()
+    });
+    &PARSED
+}
+
+const SIGNATURES: [&str; 3] = [
+    r#"{"rules":"numpy","operation":"infer","expression":["add","a","b"],"operands":[{"name":"a","dtype":"f64","shape":["?",{"max":3}]},{"name":"b","dtype":"f64","shape":[{"min":1,"max":3}]}]}"#,
+    r#"{"rules":"bidirectional","operation":"infer","target_shape":"...","operands":[{"name":"a","dtype":"bool","shape":[{"min":2}]}]}"#,
+    r#"{"rules":"theano","operation":"infer","expression":["less","a","b"],"operands":[{"name":"a","dtype":"f16","shape":["?"],"broadcastable":[true]},{"name":"b","dtype":"f16","shape":[2]}]}"#,
+];
+
+/// How many lines are read as answers to signatures.
+const INFERRED_LINES: usize = 16;
+
+/// Reads bytes as the lines that answer `start` and then the requests of [`requests`], and the first lines also
+/// as answers to [`signatures`].
 ///
 /// # Errors
 /// The property that does not hold.
@@ -56,6 +75,11 @@ pub fn protocol(bytes: &[u8]) -> Result<Reading, String> {
         .iter()
         .zip(&transcript.outcomes)
         .try_for_each(|(request, outcome)| check_answer(request, outcome))?;
+    let lines = bytes.split(|&byte| byte == b'\n').take(INFERRED_LINES);
+    for line in lines.filter(|line| line.len() <= MAX_LINE).filter_map(|line| std::str::from_utf8(line).ok())
+    {
+        signatures().iter().try_for_each(|signature| check_inferred(signature, line))?;
+    }
     Ok(Reading { started: transcript.declaration.is_some(), answers: transcript.outcomes.len() })
 }
 
@@ -82,6 +106,30 @@ fn check_answer(request: &Request, outcome: &Outcome) -> Result<(), String> {
         Ok(again) if again == *outcome => Ok(()),
         again => Err(format!("{outcome:?} is written as {line} and read as {again:?}")),
     }
+}
+
+/// What a line infers survives a round trip.
+fn check_inferred(signature: &Signature, line: &str) -> Result<(), String> {
+    let outcome = match json::inferred_from_str(signature, line) {
+        Ok(outcome) => outcome,
+        Err(error) if error.to_string().len() <= MAX_ERROR_LENGTH => return Ok(()),
+        Err(error) => return Err(format!("an error message of {} bytes", error.to_string().len())),
+    };
+    let written = json::inferred_to_value(signature, &outcome).to_string();
+    match json::inferred_from_str(signature, &written) {
+        Ok(again) if again == outcome => Ok(()),
+        again => Err(format!("{outcome:?} is written as {written} and read as {again:?}")),
+    }
+}
+
+/// Correct answers to the signatures, a line each.
+pub(crate) fn correct_inferences(implementation: &dyn broadcheck_spec::Implementation) -> Vec<u8> {
+    let answer = |(place, signature): (usize, &Signature)| {
+        let mut line = json::inferred_to_value(signature, &implementation.infer(signature));
+        line["seq"] = (place + 1).into();
+        format!("{line}\n").into_bytes()
+    };
+    signatures().iter().enumerate().flat_map(answer).collect()
 }
 
 /// Correct outputs that answer every request, one per implementation.
@@ -111,5 +159,8 @@ mod tests {
         assert!(matches!(protocol(half), Ok(Reading { started: true, answers }) if answers < REQUESTS.len()));
         assert_eq!(protocol(b"\xff\n{}"), Ok(Reading { started: false, answers: 0 }));
         assert_eq!(protocol(&vec![b'x'; 2 * MAX_LINE]), Ok(Reading { started: false, answers: 0 }));
+        let inferred = correct_inferences(&Reference::new());
+        assert_eq!(inferred.split(|&byte| byte == b'\n').count(), SIGNATURES.len() + 1);
+        assert_eq!(protocol(&inferred), Ok(Reading { started: false, answers: 0 }));
     }
 }

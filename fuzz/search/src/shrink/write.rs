@@ -2,7 +2,7 @@
 
 use super::Proposal;
 use broadcheck::files;
-use broadcheck_spec::{Request, load_str};
+use broadcheck_spec::load_str;
 use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -97,15 +97,16 @@ pub(crate) fn file_case(directory: &Path, proposal: &Proposal) -> Result<Filed, 
     Err(format!("{}: found {MAX_NUMBER} files of {}, expected fewer", directory.display(), proposal.id))
 }
 
-/// Whether a file has a case with the request of this one. Then the finding is not lost, even if a person has
-/// edited what is expected.
+/// Whether a file has a case with the request or signature of this one. Then the finding is not lost, even if a
+/// person has edited what is expected.
 fn has_request_of(text: &str, yaml: &str) -> bool {
-    let requests = |text: &str| -> Vec<Request> {
-        let file = load_str(text, "case.yaml").unwrap_or_default();
-        file.cases.into_iter().map(|case| case.request).collect()
-    };
-    let written = requests(yaml);
-    requests(text).iter().any(|request| written.contains(request))
+    let file = |text: &str| load_str(text, "case.yaml").unwrap_or_default();
+    let (found, written) = (file(text), file(yaml));
+    found.cases.iter().any(|one| written.cases.iter().any(|other| one.request == other.request))
+        || found
+            .inferences
+            .iter()
+            .any(|one| written.inferences.iter().any(|other| one.request == other.request))
 }
 
 /// The text of a regular file, up to a limit.

@@ -4,6 +4,7 @@ mod exhaustive;
 mod faulty;
 mod fuzz;
 mod generate;
+mod inference;
 mod ndarray;
 mod proptest;
 mod shrink;

@@ -3,7 +3,7 @@
 use super::super::{Cli, Error, export};
 use crate::embedded;
 use broadcheck_search::generate::seeds::Seed;
-use broadcheck_search::oracle::protocol::requests;
+use broadcheck_search::oracle::protocol::{requests, signatures};
 use broadcheck_spec::{Convention, DType, Function, RefusalKind, RuleSet, json};
 use clap::CommandFactory as _;
 
@@ -104,6 +104,11 @@ fn sessions() -> Vec<String> {
     };
     let mut messages = vec!["{\"cmd\":\"start\",\"version\":1}\n".to_owned()];
     messages.extend(requests().iter().enumerate().map(run));
+    let infer = |(place, signature)| {
+        let (seq, signature) = (requests().len() + 1 + place, json::signature_to_value(signature));
+        format!("{{\"cmd\":\"run\",\"seq\":{seq},\"request\":{signature}}}\n")
+    };
+    messages.extend(signatures().iter().enumerate().map(infer));
     messages.push("{\"cmd\":\"stop\"}\n".to_owned());
     let whole = messages.concat();
     messages.push(whole);
