@@ -10,8 +10,8 @@ use broadcheck_spec::{
     Accepts, Asked, Inference, Length, OperandType, PartialShape, Refusal, RefusalKind, Rules, Signature,
 };
 
-/// What is known of the result of a signature before the run. It has exactly the bounds that the accepted runs
-/// have.
+/// What is known of the result of a signature before the run. It has exactly the bounds that the accepted
+/// runs have.
 ///
 /// # Errors
 /// The refusal of the signature, if every run would be refused.

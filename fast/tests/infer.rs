@@ -1,5 +1,5 @@
-//! Compares the inference of the engine with the cases of the suite, and with that of the interpreter over all
-//! small signatures.
+//! Compares the inference of the engine with the cases of the suite, and with that of the interpreter over
+//! all small signatures.
 
 use broadcheck_spec::{
     Asked, DType, Expectation, Expression, Function, InferenceCase, Length, OperandType, PartialShape,

@@ -15,8 +15,8 @@
 //!
 //! # Requests
 //!
-//! A request names a rule set, an operation and operands ([`Request`]; before the run, [`Signature`]). The rule
-//! sets ([`RuleSet`]) are, each with the operation `infer` and these:
+//! A request names a rule set, an operation and operands ([`Request`]; before the run, [`Signature`]). The
+//! rule sets ([`RuleSet`]) are, each with the operation `infer` and these:
 //!
 //! | name | attributes | operations |
 //! |---|---|---|
@@ -91,9 +91,9 @@
 //! | `{min: 2}` | `2..` | 2 or more |
 //! | `{min: 1, max: 3}` | `1..3` | 1 to 3 |
 //!
-//! A whole shape may be `"..."`: not even the rank is known ([`PartialShape`]). Bounds are included, and below
-//! 2^64. In a case file a length has one spelling: not `{min: 0, max: 3}`, `{min: 2, max: 2}` or `{}`. An answer
-//! may use any.
+//! A whole shape may be `"..."`: not even the rank is known ([`PartialShape`]). Bounds are included, and
+//! below 2^64. In a case file a length has one spelling: not `{min: 0, max: 3}`, `{min: 2, max: 2}` or `{}`.
+//! An answer may use any.
 //!
 //! ## Dtypes
 //!
@@ -120,10 +120,10 @@
 //! - an unknown function, an unknown operand in the expression or in `wrt`, or a wrong number of arguments;
 //! - the operation `broadcast` with a number of operands other than one, or under a rule set other than
 //!   `bidirectional` and `numpy`; or the rule set `bidirectional` with another operation;
-//! - a declared shape that does not admit the shape of the run, `declared_target_shape` with an operation other
-//!   than `broadcast`, or a declared shape of unknown rank under `xla` or `theano`;
-//! - the operation `infer` with both `expression` and `target_shape` or neither of them, or with an unknown rank
-//!   under `xla` or `theano`;
+//! - a declared shape that does not admit the shape of the run, `declared_target_shape` with an operation
+//!   other than `broadcast`, or a declared shape of unknown rank under `xla` or `theano`;
+//! - the operation `infer` with both `expression` and `target_shape` or neither of them, or with an unknown
+//!   rank under `xla` or `theano`;
 //! - bounds of which `max` is below `min`;
 //! - a field of another operation, an attribute of another rule set, or `axis` or `broadcast_dimensions` with
 //!   a single operand;
@@ -227,8 +227,8 @@
 //! | `accepts` | required in a case: `always` if every run is accepted, `depends` if some are and some are not. Compared only if the answer has it |
 //! | `broadcastable` | `theano`: the flags of the result; compared only if the answer has them |
 //!
-//! An answer passes if it excludes no run that is accepted (INFER-2). If it says less than the case, it is counted
-//! as *wider*.
+//! An answer passes if it excludes no run that is accepted (INFER-2). If it says less than the case, it is
+//! counted as *wider*.
 //!
 //! ```
 //! let text = r#"
@@ -382,10 +382,9 @@
 //! A file whose name ends in `.json` has the same structure and is loaded by the same code. What JSON numbers
 //! cannot express is a string: `"nan"`, `"inf"`, `"-inf"`, `"-0.0"`, and integers beyond 2^53. Such integers
 //! may appear in `values`, `shape`, `target_shape`, `min`, `max`, `strides`, `offset`, `axis` and
-//! `broadcast_dimensions`; readers accept both the string and the number. (In YAML all but `values` take plain
-//! integers only.) Exponents
-//! and escapes follow JSON. [`json::file_to_json`] writes a file in this form, and `broadcheck export` writes
-//! the whole suite.
+//! `broadcast_dimensions`; readers accept both the string and the number. (In YAML all but `values` take
+//! plain integers only.) Exponents and escapes follow JSON. [`json::file_to_json`] writes a file in this
+//! form, and `broadcheck export` writes the whole suite.
 //!
 //! ```
 //! use broadcheck_spec::{Suite, json};

@@ -154,8 +154,8 @@ impl Request {
         Ok(self)
     }
 
-    /// What an implementation that builds ahead is told of the target before the run, if not the target itself
-    /// (clause DECL-1).
+    /// What an implementation that builds ahead is told of the target before the run, if not the target
+    /// itself (clause DECL-1).
     pub fn declared_target(&self) -> Option<&PartialShape> {
         self.declared_target.as_ref()
     }

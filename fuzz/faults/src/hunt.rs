@@ -145,8 +145,8 @@ fn is_relation(sweep: &Sweep) -> bool {
 }
 
 /// For each fault, the number of the generator's first request that distinguishes it from the reference,
-/// counted from 1; `None` if none of the first `limit` does. For a fault of what is inferred, that of the first
-/// [signature](first_signatures).
+/// counted from 1; `None` if none of the first `limit` does. For a fault of what is inferred, that of the
+/// first [signature](first_signatures).
 pub fn requests(faults: &[&Fault], seed: u64, limit: u64) -> Vec<Option<u64>> {
     let engines = |inference: bool| -> Vec<Faulty> {
         let wanted = faults.iter().filter(|fault| (fault.class == Class::Infer) == inference);
@@ -164,9 +164,9 @@ pub fn requests(faults: &[&Fault], seed: u64, limit: u64) -> Vec<Option<u64>> {
 /// One of this many signatures of an exhaustive run is asked.
 const ONE_IN: usize = 13;
 
-/// For each engine, the number of the first signature whose runs contradict its answer, counted from 1; `None`
-/// if none of the first `limit` does. The signatures are a sample of those of an exhaustive run, rule set by rule
-/// set. An answer that is wider than exact contradicts them, too.
+/// For each engine, the number of the first signature whose runs contradict its answer, counted from 1;
+/// `None` if none of the first `limit` does. The signatures are a sample of those of an exhaustive run, rule
+/// set by rule set. An answer that is wider than exact contradicts them, too.
 pub fn first_signatures(engines: &[Faulty], limit: u64) -> Vec<Option<u64>> {
     let mut found = vec![None; engines.len()];
     if engines.is_empty() {

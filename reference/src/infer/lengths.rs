@@ -1,5 +1,5 @@
-//! What an axis says of its result when its lengths are known only by their bounds: the clauses of SEMANTICS.md
-//! that decide it on one axis.
+//! What an axis says of its result when its lengths are known only by their bounds: the clauses of
+//! SEMANTICS.md that decide it on one axis.
 
 use broadcheck_spec::Length;
 use std::collections::BTreeSet;

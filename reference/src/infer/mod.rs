@@ -215,8 +215,8 @@ fn pdpd_with_unknown_b(a: &[Length], axis: Option<i64>) -> Result<Known, Refusal
     Ok(Known { shape: PartialShape::Ranked(a.to_vec()), always: false, flags: None })
 }
 
-/// INFER-6: nothing is known of the result. Only a scalar B that starts at A's first axis, or at its end, goes
-/// with every A.
+/// INFER-6: nothing is known of the result. Only a scalar B that starts at A's first axis, or at its end,
+/// goes with every A.
 fn pdpd_with_unknown_a(b: Option<&[Length]>, axis: Option<i64>) -> Result<Known, Refusal> {
     // A negative axis other than -1 is refused at every rank.
     pdpd_start(usize::MAX, b.map_or(0, <[Length]>::len), axis)?;

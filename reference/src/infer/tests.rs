@@ -124,8 +124,8 @@ fn pairs(rules: &Rules, shapes: &[PartialShape]) {
     }
 }
 
-/// Pairs of shapes up to rank 2 with these lengths, and of unknown rank: under every rule set but `theano`, with
-/// axes and dimensions within and beyond the operands.
+/// Pairs of shapes up to rank 2 with these lengths, and of unknown rank: under every rule set but `theano`,
+/// with axes and dimensions within and beyond the operands.
 fn check_pairs(lengths: &[&str]) {
     let shapes = [partial_shapes(lengths, 2), vec![PartialShape::Unranked]].concat();
     for rules in [Rules::None, Rules::Numpy] {

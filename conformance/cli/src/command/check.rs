@@ -70,9 +70,9 @@ pub(super) struct Args {
     ///
     /// An implementation that builds a graph, a signature or a compiled function is told only the declared
     /// shapes before the run. WAY is one or more of: lengths (every length is unknown), each (one length at a
-    /// time), bounds (each length has an upper bound, a lower bound, both), ranks (the ranks are unknown); all
-    /// if omitted. A case passes if it passes in each way in which the implementation can be asked. Sweeps and
-    /// cases of `infer` are left out.
+    /// time), bounds (each length has an upper bound, a lower bound, both), ranks (the ranks are unknown);
+    /// all if omitted. A case passes if it passes in each way in which the implementation can be asked.
+    /// Sweeps and cases of `infer` are left out.
     #[arg(long, value_name = "WAY", value_delimiter = ',', num_args = 0..=1, require_equals = true,
           default_missing_value = "lengths,each,bounds,ranks")]
     declared: Vec<Way>,

@@ -1,5 +1,5 @@
-//! `broadcheck exhaust`: checks every pair of small shapes with all attributes, and counts the checks. What is
-//! inferred before the run (`--infer`) is in `exhaust_infer`.
+//! `broadcheck exhaust`: checks every pair of small shapes with all attributes, and counts the checks. What
+//! is inferred before the run (`--infer`) is in `exhaust_infer`.
 
 use super::exhaust_cases::write_cases;
 use super::exhaust_infer;
@@ -22,10 +22,10 @@ use std::time::Duration;
 /// The answers of every implementation are compared with those of the first: refusal kinds, axes, shapes and
 /// values. Each implementation is also checked against the relations between its own answers.
 ///
-/// With --infer, shapes may have unknown lengths and ranks, and the operation `infer` is asked: what is known of the
-/// result before the run. Numbers are tried in place of what is unknown. An answer that excludes a result of
-/// these runs is wrong. One that admits more than they give is wider than exact: it is counted and shown, but
-/// fails only with --exact, and for reference and fast.
+/// With --infer, shapes may have unknown lengths and ranks, and the operation `infer` is asked: what is known
+/// of the result before the run. Numbers are tried in place of what is unknown. An answer that excludes a
+/// result of these runs is wrong. One that admits more than they give is wider than exact: it is counted and
+/// shown, but fails only with --exact, and for reference and fast.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -7,8 +7,8 @@
 //! lengths, and the first again; a last session asks all of them in a row, forwards and backwards.
 //!
 //! The operands are a, with the elements 1 + j mod 7, and b, j mod 5; the result is a - b, or a alone for
-//! `broadcast`. Each run states the axes of the result on which b, or the operand of `broadcast`, lies, so the
-//! expected values need no rule set.
+//! `broadcast`. Each run states the axes of the result on which b, or the operand of `broadcast`, lies, so
+//! the expected values need no rule set.
 
 use super::sequences::Sequence;
 use broadcheck_spec::{

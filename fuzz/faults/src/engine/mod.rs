@@ -7,7 +7,8 @@
 //! blocks with tails and gathers operands into registers; `evaluate`, which computes an expression, with
 //! `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a gradient to its operand's
 //! shape; `state`, which is what remains between requests. Without a fault the engine is correct, as the
-//! whole suite and the generator's requests confirm. `infer` answers what is known of a result before the run.
+//! whole suite and the generator's requests confirm. `infer` answers what is known of a result before the
+//! run.
 //!
 //! It shares nothing with the reference except the functions on single values, which the faults are not
 //! about.

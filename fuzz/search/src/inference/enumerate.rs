@@ -268,8 +268,8 @@ fn shapes(max_rank: usize, lengths: &[Length]) -> Vec<PartialShape> {
     all.into_iter().map(PartialShape::Ranked).collect()
 }
 
-/// The numbers up to `max`, an unknown length, and bounds at `max` and below: for 3, `..2`, `1..3`, `2..3` and
-/// `2..`.
+/// The numbers up to `max`, an unknown length, and bounds at `max` and below: for 3, `..2`, `1..3`, `2..3`
+/// and `2..`.
 pub(super) fn lengths(max: usize) -> Vec<Length> {
     let below = max.saturating_sub(1);
     let bounds = [(0, Some(below)), (1, Some(max)), (below, Some(max)), (below, None)];

@@ -2,8 +2,9 @@
 //!
 //! An inference states what the runs of a signature can give. So each unknown length and rank is replaced by
 //! numbers and small shapes, and the clauses of the rule set decide on each of these *concretisations*
-//! ([`Relation`]). The accepted results are what an exact answer admits (clauses INFER-2 and INFER-3), and the
-//! refusals show which one to report (clause INFER-11). The reference's own inference has no part in this.
+//! ([`Relation`]). The accepted results are what an exact answer admits (clauses INFER-2 and INFER-3), and
+//! the refusals show which one to report (clause INFER-11). The reference's own inference has no part in
+//! this.
 //!
 //! [`exhaust`] does it for every small signature, and compares implementations with each other. [`shrink()`]
 //! and [`propose`] make a case of what it finds.

@@ -62,9 +62,9 @@ impl Numbers {
         Length::bounded(bound(lowest), max).expect("the lowest number comes first")
     }
 
-    /// Shapes that take the place of an unknown rank: all ranks up to `highest`. At most `free` axes vary freely:
-    /// the last ones, and those from `start` on. The others are all 1 or all the largest number. Also whether the
-    /// free axes have all of the numbers.
+    /// Shapes that take the place of an unknown rank: all ranks up to `highest`. At most `free` axes vary
+    /// freely: the last ones, and those from `start` on. The others are all 1 or all the largest number. Also
+    /// whether the free axes have all of the numbers.
     pub(super) fn shapes(&self, highest: usize, free: usize, start: Option<usize>) -> (Vec<Vec<u8>>, bool) {
         let (mut shapes, mut complete) = (Vec::new(), true);
         let largest = u8::try_from(self.len() - 1).unwrap_or(u8::MAX);

@@ -239,7 +239,8 @@ impl Place {
     }
 }
 
-/// The places of a signature, in the order of its shapes, and whether they are filled with all of the numbers.
+/// The places of a signature, in the order of its shapes, and whether they are filled with all of the
+/// numbers.
 fn places(signature: &Signature, numbers: &Numbers) -> (Vec<Place>, bool) {
     let known = signature.shapes().filter_map(PartialShape::rank).max().unwrap_or(0);
     let start = match signature.rules() {

@@ -12,8 +12,9 @@ use broadcheck_spec::{
 /// The most signatures that are tried.
 const MOST: usize = 2_000;
 
-/// The smallest signature with the same kind of finding, and what is wrong with the answer to it. `None` if the
-/// implementation does not answer wrongly any more. A difference from another implementation is kept as it is.
+/// The smallest signature with the same kind of finding, and what is wrong with the answer to it. `None` if
+/// the implementation does not answer wrongly any more. A difference from another implementation is kept as
+/// it is.
 pub fn shrink(finding: &Finding, implementation: &dyn Implementation) -> Option<Finding> {
     if matches!(finding.kind, FindingKind::Difference { .. }) {
         return Some(finding.clone());

@@ -1,5 +1,5 @@
-//! Visits all signatures in parallel. Findings are kept in the order of the signatures, whichever thread finds
-//! them.
+//! Visits all signatures in parallel. Findings are kept in the order of the signatures, whichever thread
+//! finds them.
 
 use super::enumerate::Family;
 use super::report::{AnswerCount, InferReport, RulesCount};

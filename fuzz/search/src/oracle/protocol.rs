@@ -58,8 +58,8 @@ const SIGNATURES: [&str; 3] = [
 /// How many lines are read as answers to signatures.
 const INFERRED_LINES: usize = 16;
 
-/// Reads bytes as the lines that answer `start` and then the requests of [`requests`], and the first lines also
-/// as answers to [`signatures`].
+/// Reads bytes as the lines that answer `start` and then the requests of [`requests`], and the first lines
+/// also as answers to [`signatures`].
 ///
 /// # Errors
 /// The property that does not hold.

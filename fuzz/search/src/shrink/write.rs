@@ -97,8 +97,8 @@ pub(crate) fn file_case(directory: &Path, proposal: &Proposal) -> Result<Filed, 
     Err(format!("{}: found {MAX_NUMBER} files of {}, expected fewer", directory.display(), proposal.id))
 }
 
-/// Whether a file has a case with the request or signature of this one. Then the finding is not lost, even if a
-/// person has edited what is expected.
+/// Whether a file has a case with the request or signature of this one. Then the finding is not lost, even if
+/// a person has edited what is expected.
 fn has_request_of(text: &str, yaml: &str) -> bool {
     let file = |text: &str| load_str(text, "case.yaml").unwrap_or_default();
     let (found, written) = (file(text), file(yaml));
