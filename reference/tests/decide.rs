@@ -16,8 +16,12 @@ fn huge(name: &str, rank: usize) -> broadcheck_spec::Operand {
 fn the_reference_declares_its_name_and_capabilities() {
     let reference = Reference::new();
     assert_eq!((reference.name(), reference.version()), ("reference", env!("CARGO_PKG_VERSION")));
-    let everything =
-        Capabilities { infer: true, unknown: Unknown::ALL.to_vec(), ..Capabilities::with_all_conventions() };
+    let everything = Capabilities {
+        infer: true,
+        declared: true,
+        unknown: Unknown::ALL.to_vec(),
+        ..Capabilities::with_all_conventions()
+    };
     assert_eq!(reference.capabilities(), &everything);
     assert!(reference.is_exact());
     assert_eq!(reference.allowed_ulp(), 1);

@@ -82,7 +82,7 @@ impl RuleSet {
     }
 
     /// The clauses specific to this rule set, in the order of SEMANTICS.md. The general clauses (`G`, `GRAD`,
-    /// `INFER`, `V`) belong to all rule sets.
+    /// `INFER`, `DECL`, `V`) belong to all rule sets.
     pub fn clauses(self) -> impl Iterator<Item = &'static Clause> {
         let prefix = match self {
             RuleSet::None => "NONE",
@@ -296,7 +296,7 @@ mod tests {
     fn every_clause_belongs_to_one_rule_set_or_to_all() {
         let own: usize = RuleSet::ALL.into_iter().map(|set| set.clauses().count()).sum();
         let general = |clause: &&Clause| {
-            ["G-", "GRAD-", "INFER-", "V-"].iter().any(|start| clause.id.starts_with(start))
+            ["G-", "GRAD-", "INFER-", "DECL-", "V-"].iter().any(|start| clause.id.starts_with(start))
         };
         assert_eq!(own + clauses::ALL.iter().filter(general).count(), clauses::ALL.len());
         assert!(RuleSet::ALL.into_iter().all(|set| set.clauses().count() > 0));

@@ -331,7 +331,7 @@ fn fields_of_a_case() {
     refused(
         "    origin: hand",
         "    origin: hand\n    tittle: x",
-        "f.yaml:10:5: case numpy/x: tittle: found unknown field `tittle`, expected one of `id`, `title`, `clause`, `convention`, `example`, `source`, `origin`, `rules`, `operation`, `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions`, `result`, `inferred`, `refusal`, `retyped_from`, `since`, `note`",
+        "f.yaml:10:5: case numpy/x: tittle: found unknown field `tittle`, expected one of `id`, `title`, `clause`, `convention`, `example`, `source`, `origin`, `rules`, `operation`, `expression`, `operands`, `wrt`, `target_shape`, `declared_target_shape`, `axis`, `broadcast_dimensions`, `result`, `inferred`, `refusal`, `retyped_from`, `since`, `note`",
     );
     refused("cases:\n", "cases:\n  - 3\n", "f.yaml:4:5: found integer `3`, expected a mapping: a case");
 }

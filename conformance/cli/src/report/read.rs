@@ -112,6 +112,13 @@ pub(crate) struct RecordedCase {
     pub(crate) finding: Option<u32>,
 }
 
+impl RecordedCase {
+    /// The reason; for a passed inference that is wider than exact, how it is wider.
+    pub(crate) fn reason(&self) -> &str {
+        self.wider.as_deref().unwrap_or(&self.detail)
+    }
+}
+
 /// The implementations, unless they are too many.
 fn runs<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<RecordedRun>, D::Error> {
     struct Runs;

@@ -71,7 +71,7 @@ fn counts(run: &RunComparison<'_>) -> String {
 fn about(change: &CaseChange<'_>) -> Vec<String> {
     let mut lines = vec![change.case.title.to_string()];
     for (when, ended) in [("before", change.old), ("now", change.new)] {
-        let detail = ended.map(|case| &*case.detail).unwrap_or_default();
+        let detail = ended.map(RecordedCase::reason).unwrap_or_default();
         for (place, line) in detail.lines().enumerate() {
             lines.push(format!("{:<8}{line}", if place == 0 { format!("{when}:") } else { String::new() }));
         }
@@ -163,5 +163,5 @@ fn changed<'a>(change: &CaseChange<'a>) -> Changed<'a> {
 }
 
 fn ended(case: &RecordedCase) -> Ended<'_> {
-    Ended { status: case.status.name(), detail: &case.detail }
+    Ended { status: case.status.name(), detail: case.reason() }
 }
