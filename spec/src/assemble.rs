@@ -274,7 +274,7 @@ pub(crate) fn operand_type(
     errors: &mut Vec<Malformed>,
 ) -> Option<OperandType> {
     let before = errors.len();
-    let dtype = dtype(&raw.dtype, &format!("{field}.dtype"), errors);
+    let dtype = dtype(&raw.dtype, format_args!("{field}.dtype"), errors);
     let shape = partial_shape(&raw.shape, &format!("{field}.shape"), spelling, errors);
     let made = OperandType::new(raw.name, dtype?, shape?);
     let flagged = made.and_then(|operand| match raw.broadcastable {
@@ -300,7 +300,7 @@ pub(crate) fn inference(
 ) -> Option<Inference> {
     let (name, raw, accepted, broadcastable) = parts;
     let before = errors.len();
-    let dtype = dtype(name, &format!("{field}.dtype"), errors);
+    let dtype = dtype(name, format_args!("{field}.dtype"), errors);
     let shape = partial_shape(raw, &format!("{field}.shape"), spelling, errors);
     let accepts = accepted.and_then(|name| {
         let found = Accepts::ALL.into_iter().find(|accepts| accepts.name() == name);

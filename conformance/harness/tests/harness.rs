@@ -655,7 +655,7 @@ fn hostile_answers_to_infer_are_errors_that_name_the_place() {
         match (found, place) {
             (Outcome::Success(_), None) => {}
             (Outcome::Errored { message, .. }, Some(place)) => {
-                assert_parts(&message, &[place, "\nthe line: "])
+                assert_parts(&message, &[place, "\nthe line: "]);
             }
             (other, _) => panic!("{answer}: {other:?}"),
         }

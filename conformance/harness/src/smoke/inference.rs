@@ -29,7 +29,7 @@ pub(super) fn signature_probes(able: &Capabilities) -> Vec<SignatureProbe> {
             hint: refused.into(),
         },
     ];
-    for &unknown in able.unknown.iter() {
+    for &unknown in &able.unknown {
         let (name, shape) = match unknown {
             Unknown::Length => ("an unknown length", json!(["?"])),
             Unknown::Bound => ("a length with an upper bound", json!([{ "max": 2 }])),

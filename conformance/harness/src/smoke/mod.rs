@@ -188,7 +188,7 @@ impl Smoke<'_> {
         let exact = Reference::new().infer(signature);
         let expected = shortened(&json::inferred_to_value(signature, &exact));
         let value = json::signature_to_value(signature);
-        self.send(value, expected, |message| message, |seq, line| inferred(signature, seq, line))
+        self.send(&value, expected, |message| message, |seq, line| inferred(signature, seq, line))
     }
 
     /// Sends what a library may lack, and what tests a convention.
@@ -315,13 +315,13 @@ impl Smoke<'_> {
         dress: impl FnOnce(Value) -> Value,
         judge: impl Fn(u64, &[u8]) -> Result<T, Misfit>,
     ) -> Result<T, Wrong> {
-        self.send(json::request_to_value(request), expected(request), dress, judge)
+        self.send(&json::request_to_value(request), expected(request), dress, judge)
     }
 
     /// Sends one request or signature, with the answer that is expected.
     fn send<T>(
         &mut self,
-        request: Value,
+        request: &Value,
         expected: String,
         dress: impl FnOnce(Value) -> Value,
         judge: impl Fn(u64, &[u8]) -> Result<T, Misfit>,

@@ -85,18 +85,18 @@ pub(super) fn inferring(signature: &Signature, decision: &Result<Inference, Refu
         return "INFER-1";
     }
     let unranked = signature.shapes().any(|shape| *shape == PartialShape::Unranked);
-    let of_a_run = |kind| match kind {
-        RefusalKind::OperandCount => Some("G-5"),
-        RefusalKind::TooLarge => Some("G-1"),
-        RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction => Some("INFER-12"),
-        RefusalKind::BroadcastDimensionsNotIdentity => Some("XLA-1"),
-        RefusalKind::BroadcastDimensionsCount => Some("XLA-4"),
-        RefusalKind::BroadcastDimensionOutOfRange => Some("XLA-5"),
-        RefusalKind::BroadcastDimensionsNotIncreasing => Some("XLA-6"),
-        RefusalKind::RankMismatch if signature.rules().set() == RuleSet::Xla => Some("XLA-3"),
+    let of_a_run = match kind {
+        Some(RefusalKind::OperandCount) => Some("G-5"),
+        Some(RefusalKind::TooLarge) => Some("G-1"),
+        Some(RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction) => Some("INFER-12"),
+        Some(RefusalKind::BroadcastDimensionsNotIdentity) => Some("XLA-1"),
+        Some(RefusalKind::BroadcastDimensionsCount) => Some("XLA-4"),
+        Some(RefusalKind::BroadcastDimensionOutOfRange) => Some("XLA-5"),
+        Some(RefusalKind::BroadcastDimensionsNotIncreasing) => Some("XLA-6"),
+        Some(RefusalKind::RankMismatch) if signature.rules().set() == RuleSet::Xla => Some("XLA-3"),
         _ => None,
     };
-    kind.and_then(of_a_run).unwrap_or(match (signature.rules(), signature.asked()) {
+    of_a_run.unwrap_or(match (signature.rules(), signature.asked()) {
         (Rules::Numpy, Asked::TargetShape(_)) => "INFER-7",
         (Rules::Numpy | Rules::Bidirectional, _) if unranked => "INFER-10",
         (Rules::Numpy | Rules::Bidirectional, _) => "INFER-4",
