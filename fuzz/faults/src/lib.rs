@@ -235,6 +235,7 @@ fn capabilities() -> Capabilities {
     Capabilities {
         max_elements: MAX_ELEMENTS,
         infer: true,
+        declared: true,
         unknown: Unknown::ALL.to_vec(),
         ..Capabilities::with_all_conventions()
     }

@@ -107,6 +107,10 @@ fn every_case_is_a_seed() {
     let cases = Suite::builtin().unwrap().cases;
     let count = cases.len();
     for case in cases {
+        // Bytes do not say what is declared, and without it the request is that of another case.
+        if case.request.declared().next().is_some() {
+            continue;
+        }
         let operands = case.request.operands();
         let rank = operands.iter().map(Operand::rank).max().unwrap_or(0);
         if operands.len() > bytes::MAX_OPERANDS || rank > bytes::MAX_RANK {
