@@ -11,7 +11,9 @@ use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The argument is the mark of the run. A process that was killed may have started another one just before.
+/// The argument is the mark of the run. A process that was killed may have started another one just before, and
+/// a process whose program is just being replaced has an empty environment for a moment: so one pass that finds
+/// nothing is not enough.
 const SCRIPT: &str = r#"
 groups=
 while read -r sign group; do
@@ -26,12 +28,22 @@ done
 for group in $groups; do
     kill -s KILL -- "-$group" "$group" 2>/dev/null
 done
+pause() {
+    sleep "$1" 2>/dev/null || sleep 1
+}
+empty=0
 pass=0
 while [ $pass -lt 20 ]; do
     pass=$((pass + 1))
     # Its exit status says nothing: many of these files cannot be read.
     found=$(grep -lsF -e "$1" /proc/[0-9]*/environ)
-    [ "$found" ] || exit
+    if [ -z "$found" ]; then
+        empty=$((empty + 1))
+        [ $empty -eq 3 ] && exit
+        pause 0.2
+        continue
+    fi
+    empty=0
     for file in $found; do
         file=${file%/environ}
         kill -s KILL "${file#/proc/}" 2>/dev/null
