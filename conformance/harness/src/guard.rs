@@ -11,9 +11,9 @@ use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The argument is the mark of the run. A process that was killed may have started another one just before, and
-/// a process whose program is just being replaced has an empty environment for a moment: so one pass that finds
-/// nothing is not enough.
+/// The argument is the mark of the run. A process that was killed may have started another one just before,
+/// and a process whose program is just being replaced has an empty environment for a moment: so one pass that
+/// finds nothing is not enough.
 const SCRIPT: &str = r#"
 groups=
 while read -r sign group; do

@@ -5,7 +5,8 @@ export type DType =
     | "f64" | "f32" | "f16" | "bf16" | "i64" | "i32" | "i16" | "i8" | "u64" | "u32" | "u16" | "u8" | "bool";
 export type Convention =
     | "checked-sizes" | "separate-dtypes" | "unused-operands" | "refusal-order"
-    | "gradient-refusals" | "gradient-ties" | "undefined-functions" | "zero-signs";
+    | "gradient-refusals" | "gradient-ties" | "undefined-functions" | "zero-signs"
+    | "inferred-refusals";
 export type Value = number | bigint | boolean;
 /** A length, stride or offset: a bigint beyond 2^53, which only the extreme cases have. */
 export type Integer = number | bigint;

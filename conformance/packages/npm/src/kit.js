@@ -12,7 +12,7 @@ export const FUNCTIONS = (
 ).split(" ");
 export const CONVENTIONS = [
     "checked-sizes", "separate-dtypes", "unused-operands", "refusal-order", "gradient-refusals", "gradient-ties",
-    "undefined-functions", "zero-signs",
+    "undefined-functions", "zero-signs", "inferred-refusals",
 ];
 
 const PACKAGE = dirname(dirname(fileURLToPath(import.meta.url)));

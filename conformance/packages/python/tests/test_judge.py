@@ -218,4 +218,4 @@ def test_a_refusal_that_an_adapter_raises_is_its_answer():
             raise Refused("no", "dimension_mismatch", axis=1)
 
     assert Adapter(Refusing).answer(None) == Refusal("dimension_mismatch", 1, None, "no")
-    assert len(CONVENTIONS) == 8
+    assert len(CONVENTIONS) == 9

@@ -24,7 +24,7 @@ PREDICATES = frozenset((
 ).split())
 CONVENTIONS = (
     "checked-sizes", "separate-dtypes", "unused-operands", "refusal-order", "gradient-refusals", "gradient-ties",
-    "undefined-functions", "zero-signs",
+    "undefined-functions", "zero-signs", "inferred-refusals",
 )
 
 _HERE = pathlib.Path(__file__).resolve().parent
