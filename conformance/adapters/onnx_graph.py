@@ -41,7 +41,7 @@ class Graph:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
 
     def signature(self, signature):
-        """The inputs and the root of a signature. A target shape that is not known is the shape of another input."""
+        """The inputs and the root of a signature. A target shape that is not known is the shape of another input, `target`."""
         inputs = [helper.make_tensor_value_info(o.name, TYPES[o.dtype], protocol.numbers(o.shape)) for o in signature.operands]
         if signature.expression is not None:
             return inputs, self.expression(signature.expression)

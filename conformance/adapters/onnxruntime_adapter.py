@@ -1,6 +1,6 @@
 """ONNX Runtime on its CPU provider: ONNX's elementwise operators under the rule set `numpy`, and its operator Expand, which is
 `bidirectional`. The package onnx only builds the models and checks nothing: ONNX Runtime infers the shapes, for `infer` when it
-loads a model that it does not run."""
+loads a model that it does not run. For `declared`: a session of a model with unknown lengths, kept for later requests."""
 import protocol
 import numpy as np
 import onnxruntime as ort
@@ -15,18 +15,20 @@ ELEMENTS = {
         *((dtype, protocol.dtype(dtype).name) for dtype in protocol.INTEGERS),
     ]
 }
+# Sessions that are kept: all ways to declare one request, and more.
+KEPT = 100
 REFUSALS = (state.NotImplemented, state.Fail, state.InvalidArgument, state.InvalidGraph, state.RuntimeException)
 
 
 class OnnxRuntime:
     name, version = "onnxruntime", ort.__version__
     rules = ["numpy", "bidirectional"]
-    operations = ["elementwise", "broadcast", "infer"]
+    operations = ["elementwise", "broadcast", "infer", "declared"]
     unknown = ["length", "rank"]
     functions = list(OPERATORS)
     dtypes = list(TYPES)
     # ONNX's only broadcast, Expand, is bidirectional.
-    rule_operations = {"numpy": ["elementwise", "infer"]}
+    rule_operations = {"numpy": ["elementwise", "infer", "declared"]}
     function_dtypes = {
         # ONNX defines Neg for signed types.
         "negate": [dtype for dtype in TYPES if not dtype.startswith("u")],
@@ -45,11 +47,26 @@ class OnnxRuntime:
         self.options.intra_op_num_threads = 1
         # The operators are under test, not the graph rewrites.
         self.options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        self.sessions = protocol.Kept(KEPT, self.built)
 
     def session(self, model):
         return ort.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
 
+    def built(self, signature):
+        graph = Graph()
+        return self.session(graph.model(*graph.signature(signature)))
+
+    def declared(self, request):
+        feeds = {operand.name: operand.dense() for operand in request.operands}
+        with protocol.refusals(*REFUSALS):
+            session = self.sessions.get(request.signature.key(), request.signature)
+            if any(tensor.name == "target" for tensor in session.get_inputs()):
+                feeds["target"] = request.target()
+            return np.asarray(session.run(None, feeds)[0])
+
     def run(self, request):
+        if request.signature is not None:
+            return self.declared(request)
         graph, feeds = Graph(), {}
         inputs = [helper.make_tensor_value_info(o.name, TYPES[o.dtype], list(o.shape)) for o in request.operands]
         if request.operation == "broadcast":

@@ -1,5 +1,6 @@
 """OpenVINO on its CPU plugin: `auto_broadcast` none, numpy and pdpd of its elementwise operations; its operation Broadcast in
-bidirectional mode, and in numpy mode for the one-directional `broadcast`. For `infer`: the partial shape of the node's output.
+bidirectional mode, and in numpy mode for the one-directional `broadcast`. For `infer`: the partial shape of the node's output. For
+`declared`: a compiled model whose parameters have partial shapes.
 
 There are two traps. The start axis of pdpd is the attribute `auto_broadcast.auto_broadcast_axis`. Any other name is silently
 accepted and ignored, so the adapter checks that every node has its axis. And if a request has no axis, the adapter passes -1,
@@ -8,7 +9,6 @@ as the document says, because the operation's own default is 0.
 The model is compiled with the precision hint f32, without which the plugin computes in bf16 on some processors. Compiling
 takes nearly all of a request's time, so a model is kept for later requests that differ only in their values.
 """
-import collections
 import functools
 
 import protocol
@@ -35,6 +35,7 @@ CORE = ov.Core()
 CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False}
 # The sweeps over orders of operands return to this many pairs of shapes; a model takes half a megabyte.
 KEPT = 2500
+KEPT_DYNAMIC = 100
 
 
 def node(function, inputs, attributes):
@@ -93,6 +94,19 @@ def compiled(request):
     return CORE.compile_model(model, "CPU", CONFIG)
 
 
+def compiled_signature(signature):
+    """The same for a signature. A target shape that is not known is the shape of one more parameter, the last one."""
+    with protocol.refusals(RuntimeError, OverflowError, unless="did not take the axis"):
+        inputs = parameters(signature)
+        target, more = partial_target(signature)
+        model = ov.Model([graph(signature, inputs, target)], [*inputs.values(), *more])
+    return CORE.compile_model(model, "CPU", CONFIG)
+
+
+def parameters(signature):
+    return {o.name: opset1.parameter(partial_shape(o.shape), protocol.dtype(o.dtype)) for o in signature.operands}
+
+
 def all_but_values(request):
     """Everything in a request that determines its model. Operands are identified by position, not by name."""
     places = {operand.name: place for place, operand in enumerate(request.operands)}
@@ -107,11 +121,15 @@ def partial_shape(shape):
     return ov.PartialShape([ov.Dimension(length.min, -1 if length.max is None else length.max) for length in shape])
 
 
-def partial_target(shape):
-    """The node of a target shape. If it is not known, it is the shape of another parameter."""
-    if shape is None or None in protocol.numbers(shape):
-        return opset3.shape_of(opset1.parameter(partial_shape(shape), np.float32))
-    return constant(protocol.numbers(shape))
+def partial_target(signature):
+    """The node of a target shape, if there is one. If it is not known, it is the shape of a parameter, which is returned, too."""
+    if signature.expression is not None:
+        return None, []
+    shape = signature.target_shape
+    if shape is not None and None not in protocol.numbers(shape):
+        return constant(protocol.numbers(shape)), []
+    parameter = opset1.parameter(partial_shape(shape), np.bool_)
+    return opset3.shape_of(parameter), [parameter]
 
 
 def known_length(dimension):
@@ -122,8 +140,9 @@ def known_length(dimension):
 class OpenVINO:
     name, version = "openvino", ov.__version__.split("-")[0]
     rules = ["none", "numpy", "pdpd", "bidirectional"]
-    operations = ["elementwise", "broadcast", "infer"]
+    operations = ["elementwise", "broadcast", "infer", "declared"]
     unknown = ["length", "bound", "interval", "rank"]
+    declared_unknown = ["length", "bound", "interval"]  # the CPU plugin takes no parameter of unknown rank
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     ordered_operands = True  # pdpd takes A on the left and B on the right
@@ -134,30 +153,27 @@ class OpenVINO:
     window = 1
 
     def __init__(self):
-        self.models = collections.OrderedDict()
+        self.models = protocol.Kept(KEPT, compiled)
+        self.dynamic = protocol.Kept(KEPT_DYNAMIC, compiled_signature)
 
     def run(self, request):
-        model = self.model(request)
-        return np.array(model([operand.dense() for operand in request.operands])[0])
+        arrays = [operand.dense() for operand in request.operands]
+        if request.signature is None:
+            model = self.models.get(all_but_values(request), request)
+            return np.array(model(arrays)[0])
+        model = self.dynamic.get(request.signature.key(), request.signature)
+        if len(model.inputs) > len(arrays):
+            arrays.append(request.target())
+        # The model has been accepted, but not these lengths.
+        with protocol.refusals(RuntimeError):
+            return np.array(model(arrays)[0])
 
     def infer(self, signature):
         with protocol.refusals(RuntimeError, OverflowError, unless="did not take the axis"):
-            inputs = {o.name: opset1.parameter(partial_shape(o.shape), protocol.dtype(o.dtype)) for o in signature.operands}
-            target = None if signature.expression is not None else partial_target(signature.target_shape)
-            output = graph(signature, inputs, target).output(0)
+            output = graph(signature, parameters(signature), partial_target(signature)[0]).output(0)
         shape = output.get_partial_shape()
         lengths = None if shape.rank.is_dynamic else [known_length(dimension) for dimension in shape]
         return protocol.Inferred(output.get_element_type().to_dtype(), lengths)
-
-    def model(self, request):
-        """The model compiled for an earlier request, or a new one. Refused requests are tried again each time."""
-        key = all_but_values(request)
-        if key not in self.models:
-            self.models[key] = compiled(request)
-        self.models.move_to_end(key)
-        if len(self.models) > KEPT:
-            self.models.popitem(last=False)
-        return self.models[key]
 
 
 protocol.serve(OpenVINO())

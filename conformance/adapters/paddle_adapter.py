@@ -1,6 +1,6 @@
 """PaddlePaddle: its public functions under the rule set `numpy`, its older elementwise operations with their attribute `axis`
 under `pdpd` (`paddle._legacy_C_ops`, in dynamic mode), and the gradients of both with `backward`. For `infer`: the shape of a
-result in static mode; the older operations exist in dynamic mode only."""
+result in static mode; the older operations exist in dynamic mode only. For `declared`: a program of static mode, run."""
 import contextlib
 import os
 import pickle
@@ -26,6 +26,8 @@ WITH_AXIS = {
 }
 LACKS = r"kernel .* is not registered|no kernels which are registered"
 UNARY = ["negate", "abs", "sqrt", "exp", "log", "tanh", "logical_not"]
+# Programs that are kept: all ways to declare one request, and more.
+KEPT = 100
 WIDE = ["f64", "f32", "i64", "i32"]
 
 
@@ -59,11 +61,10 @@ def in_child(compute, request):
 
 @contextlib.contextmanager
 def static_mode():
-    """A new program in static mode."""
+    """Paddle in static mode."""
     paddle.enable_static()
     try:
-        with paddle.static.program_guard(paddle.static.Program()):
-            yield
+        yield
     finally:
         paddle.disable_static()
 
@@ -77,7 +78,7 @@ def placeholder(name, dtype, shape):
 class Paddle:
     name, version = "paddle", paddle.__version__
     rules = ["numpy", "pdpd"]
-    operations = ["elementwise", "broadcast", "gradient", "infer"]
+    operations = ["elementwise", "broadcast", "gradient", "infer", "declared"]
     rule_operations = {"pdpd": ["elementwise", "gradient"]}
     unknown = ["length"]
     functions = protocol.FUNCTIONS
@@ -96,13 +97,18 @@ class Paddle:
     # Some requests crash the process; with one request at a time, no other is lost.
     window = 1
 
+    def __init__(self):
+        self.programs = protocol.Kept(KEPT, program)
+        self.executor = paddle.static.Executor(paddle.CPUPlace())
+
     def run(self, request):
+        if request.signature is not None:
+            return self.declared(request)
         return in_child(self.compute, request) if request.rules == "pdpd" else self.compute(request)
 
     def compute(self, request):
         tensors = {operand.name: paddle.to_tensor(operand.dense()) for operand in request.operands}
-        with protocol.refusals(ValueError, TypeError, RuntimeError, IndexError, NotImplementedError, OverflowError,
-                               lacks=LACKS, unless="Unimplemented"):
+        with refusals():
             if request.operation == "broadcast":
                 return paddle.broadcast_to(tensors[request.operands[0].name], request.target_shape).numpy()
             if request.operation == "elementwise":
@@ -117,19 +123,46 @@ class Paddle:
                 raise protocol.Refused("Paddle returns no gradient")
             return wrt.grad.numpy()
 
+    def declared(self, request):
+        feeds = {operand.name: operand.dense() for operand in request.operands}
+        if request.operation == "broadcast":
+            feeds["target_shape"] = request.target()
+        with refusals(), static_mode():
+            made, root, inputs = self.programs.get(request.signature.key(), request.signature)
+            feeds = {name: array for name, array in feeds.items() if name in inputs}
+            return self.executor.run(made, feed=feeds, fetch_list=[root])[0]
+
     def infer(self, signature):
-        with protocol.refusals(ValueError, TypeError, RuntimeError, IndexError, NotImplementedError, OverflowError,
-                               lacks=LACKS, unless="Unimplemented"), static_mode():
-            tensors = {o.name: placeholder(o.name, o.dtype, o.shape) for o in signature.operands}
-            if signature.expression is None:
-                target = protocol.numbers(signature.target_shape)
-                if None in target:
-                    target = paddle.shape(placeholder("target_shape", "bool", signature.target_shape))
-                root = paddle.broadcast_to(tensors[signature.operands[0].name], target)
-            else:
-                root = protocol.evaluate(signature.expression, tensors, FUNCTIONS)
+        with refusals(), static_mode():
+            _, root, _ = program(signature)
             dtype = str(root.dtype).removeprefix("paddle.")
             return protocol.Inferred(dtype, [None if length == -1 else length for length in root.shape])
+
+
+def refusals():
+    return protocol.refusals(ValueError, TypeError, RuntimeError, IndexError, NotImplementedError, OverflowError, lacks=LACKS,
+                             unless="Unimplemented")
+
+
+def program(signature):
+    """A new program for a signature, in static mode: itself, its result, and the names of its inputs."""
+    made = paddle.static.Program()
+    with paddle.static.program_guard(made):
+        tensors = {o.name: placeholder(o.name, o.dtype, o.shape) for o in signature.operands}
+        inputs = set(tensors)
+        if signature.expression is None:
+            target = protocol.numbers(signature.target_shape)
+            if None in target:
+                target = paddle.shape(placeholder("target_shape", "bool", signature.target_shape))
+                inputs.add("target_shape")
+            root = paddle.broadcast_to(tensors[signature.operands[0].name], target)
+        else:
+            root = protocol.evaluate(signature.expression, tensors, FUNCTIONS)
+        if signature.operation == "gradient":
+            wrt = tensors[signature.wrt]
+            wrt.stop_gradient = False
+            root = paddle.static.gradients([protocol.evaluate(signature.expression, tensors, FUNCTIONS).sum()], [wrt])[0]
+        return made, root, inputs
 
 
 def result(request, tensors):

@@ -25,6 +25,9 @@ Nothing here computes a rule: an adapter passes a request to its system unchange
 
 A system that infers shapes before a run has the operation `infer`, a method `infer(self, signature)`, which returns an
 `Inferred`, and a list `unknown` of what it can be told of a shape: `length`, `bound`, `interval`, `rank`.
+
+A system that builds something before a run has the operation `declared`. A request may then have a `signature`, which is all that
+the system is told while it builds; a `Kept` keeps what was built for the requests that follow.
 """
 import collections
 import contextlib
@@ -51,7 +54,7 @@ NUMPY_RANK = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 OPTIONAL_FIELDS = (
     "function_dtypes", "rule_operations", "rule_functions", "ordered_operands", "min_rank", "max_rank", "equal_ranks",
     "scalars", "max_operands", "max_calls", "unused_operands", "max_elements", "large_sizes", "flushed_subnormals",
-    "conventions", "window", "unknown", "static_flags",
+    "conventions", "window", "unknown", "declared_unknown", "static_flags",
 )
 
 _DTYPES = {
@@ -159,6 +162,13 @@ class Request:
         self.target_shape = _integers(fields.get("target_shape"))
         self.axis = fields.get("axis") and int(fields["axis"])
         self.broadcast_dimensions = _integers(fields.get("broadcast_dimensions"))
+        # What the system is told before the run; None if it may know everything.
+        self.signature = Signature(_told(fields)) if _is_declared(fields) else None
+
+    def target(self):
+        """An array of the target shape: a system that does not know a target before the run takes the shape of an input."""
+        limit(self.target_shape)
+        return np.zeros(self.target_shape, dtype=np.bool_)
 
     def unused(self):
         """The names of the operands that the expression does not use; a broadcast has no expression."""
@@ -186,15 +196,40 @@ class OperandType:
 
 
 class Signature:
-    """A request before the run, for `infer`. It has an `expression`, or else a `target_shape` like an operand's `shape`."""
+    """A request before the run, for `infer` and as a request's `signature`. It has an `expression`, or else a `target_shape` like an
+    operand's `shape`."""
 
     def __init__(self, fields):
         self.rules = fields["rules"]
+        self.operation = fields.get("operation", "elementwise")
+        self.wrt = fields.get("wrt")
         self.expression = fields.get("expression")
         self.operands = [OperandType(operand) for operand in fields["operands"]]
         self.target_shape = None if self.expression is not None else _partial_shape(fields["target_shape"])
         self.axis = fields.get("axis") and int(fields["axis"])
         self.broadcast_dimensions = _integers(fields.get("broadcast_dimensions"))
+
+    def key(self):
+        """Equal for equal signatures."""
+        operands = [(o.name, o.dtype, o.shape, o.broadcastable) for o in self.operands]
+        return repr((self.rules, self.operation, self.wrt, self.expression, self.target_shape, self.axis,
+                     self.broadcast_dimensions, operands))
+
+
+class Kept:
+    """What `build` made of signatures or requests, by key. A later one with the same key gets the same. Of more than `most`, the least
+    recently used is dropped. What could not be built is tried again."""
+
+    def __init__(self, most, build):
+        self.most, self.build, self.made = most, build, collections.OrderedDict()
+
+    def get(self, key, told):
+        if key not in self.made:
+            self.made[key] = self.build(told)
+        self.made.move_to_end(key)
+        if len(self.made) > self.most:
+            self.made.popitem(last=False)
+        return self.made[key]
 
 
 class Inferred:
@@ -272,6 +307,17 @@ def _integers(field):
 
 def _partial_shape(field):
     return None if field == "..." else [_length(length) for length in field]
+
+
+def _is_declared(fields):
+    return "declared_target_shape" in fields or any("declared" in operand for operand in fields["operands"])
+
+
+def _told(fields):
+    """The fields of a request as those of a signature: the declared shapes in place of the shapes."""
+    operands = [{**operand, "shape": operand.get("declared", operand["shape"])} for operand in fields["operands"]]
+    target = fields.get("declared_target_shape", fields.get("target_shape"))
+    return {**fields, "operands": operands, "target_shape": target}
 
 
 def _length(field):

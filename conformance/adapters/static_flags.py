@@ -2,9 +2,12 @@
 linker runs it without rewrites, so that its Elemwise makes the check at run time and nothing is compiled as C.
 
 This module imports none of those packages. An adapter passes the package, its tensor module and its Mode, and how the package
-writes an axis's flag.
+writes an axis's flag. For `declared`: a function whose inputs have the declared lengths as static shapes.
 """
 import protocol
+
+# Functions that are kept: all ways to declare one request, and more.
+KEPT = 100
 
 
 def functions(tensor):
@@ -37,32 +40,47 @@ class StaticFlags:
         self.package, self.tensor, self.flag = package, tensor, flag
         self.mode = mode(linker="py", optimizer=None)
         self.calls = functions(tensor)
+        self.kept = protocol.Kept(KEPT, self.built)
         if infers:
-            self.operations = [*self.operations, "infer"]
+            self.operations = [*self.operations, "infer", "declared"]
 
     def run(self, request):
         arrays = [operand.array() for operand in request.operands]
-        with protocol.refusals(ValueError, TypeError, NotImplementedError, self.package.gradient.DisconnectedInputError):
-            variables = {}
-            for operand, array in zip(request.operands, arrays):
-                flags = operand.broadcastable or [False] * array.ndim
-                kind = self.tensor.TensorType(array.dtype.name, tuple(map(self.flag, flags)))
-                variables[operand.name] = kind(operand.name)
-            root = protocol.evaluate(request.expression, variables, self.calls)
-            if request.operation == "gradient":
-                # A derivative need not depend on every operand.
-                gradient = self.package.gradient.grad(root.sum(), variables[request.wrt])
-                return self.compiled(variables, gradient, on_unused_input="ignore")(*arrays)
-            value = self.compiled(variables, root)(*arrays)
-            return protocol.Result(value, broadcastable=root.type.broadcastable)
+        if request.signature is not None:
+            with self.refusals():
+                function, flags = self.kept.get(request.signature.key(), request.signature)
+                return protocol.Result(function(*arrays), broadcastable=flags)
+        with self.refusals():
+            shapes = [map(self.flag, o.broadcastable or [False] * len(o.shape)) for o in request.operands]
+            function, flags = self.function(request, shapes)
+            return protocol.Result(function(*arrays), broadcastable=flags)
+
+    def refusals(self):
+        return protocol.refusals(ValueError, TypeError, NotImplementedError, self.package.gradient.DisconnectedInputError)
+
+    def variables(self, request, shapes):
+        """A variable for each operand, of these static shapes."""
+        kinds = [self.tensor.TensorType(protocol.dtype(o.dtype).name, tuple(s)) for o, s in zip(request.operands, shapes)]
+        return {operand.name: kind(operand.name) for operand, kind in zip(request.operands, kinds)}
+
+    def function(self, request, shapes):
+        """The function of a request or a signature, and the flags of its result; a gradient reports none."""
+        variables = self.variables(request, shapes)
+        root = protocol.evaluate(request.expression, variables, self.calls)
+        if request.operation == "gradient":
+            # A derivative need not depend on every operand.
+            gradient = self.package.gradient.grad(root.sum(), variables[request.wrt])
+            return self.compiled(variables, gradient, on_unused_input="ignore"), None
+        return self.compiled(variables, root), root.type.broadcastable
+
+    def built(self, signature):
+        # A length of 1 is the flag True.
+        return self.function(signature, [protocol.numbers(operand.shape) for operand in signature.operands])
 
     def infer(self, signature):
         with protocol.refusals(ValueError, TypeError, NotImplementedError, AssertionError):
             # A length of 1 is the flag True.
-            variables = {}
-            for operand in signature.operands:
-                kind = self.tensor.TensorType(protocol.dtype(operand.dtype).name, protocol.numbers(operand.shape))
-                variables[operand.name] = kind(operand.name)
+            variables = self.variables(signature, [protocol.numbers(operand.shape) for operand in signature.operands])
             kind = protocol.evaluate(signature.expression, variables, self.calls).type
         return protocol.Inferred(kind.dtype, kind.shape, kind.broadcastable)
 

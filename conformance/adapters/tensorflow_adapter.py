@@ -1,5 +1,5 @@
 """TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape. For
-`infer`: the output of a `tf.function` that is traced with a `TensorSpec` for each operand."""
+`infer`: the output of a `tf.function` that is traced with a `TensorSpec` for each operand. For `declared`: such a function, called."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -16,15 +16,17 @@ FUNCTIONS = {
     "log": tf.math.log, "tanh": tf.tanh, "logical_not": tf.logical_not, "select": tf.where,
 }
 SIGNED = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8"]
-ERRORS = tf.errors
 KINDS = [(r"Incompatible shapes: ", "dimension_mismatch")]
+ERRORS = (tf.errors.InvalidArgumentError, tf.errors.NotFoundError, tf.errors.UnimplementedError, ValueError, TypeError)
+# Traced functions that are kept: all ways to declare one request, and more.
+KEPT = 100
 LACKS = r"Could not find device for node|No OpKernel was registered|UnimplementedError"
 
 
 class TensorFlow:
     name, version = "tensorflow", tf.__version__
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient", "infer"]
+    operations = ["elementwise", "broadcast", "gradient", "infer", "declared"]
     unknown = ["length", "rank"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
@@ -34,44 +36,61 @@ class TensorFlow:
     large_sizes = False
     flushed_subnormals = ["f64", "f32", "bf16"]
 
+    def __init__(self):
+        self.kept = protocol.Kept(KEPT, traced)
+
     def run(self, request):
-        arrays = {operand.name: operand.dense() for operand in request.operands}
-        with protocol.refusals(ERRORS.InvalidArgumentError, ERRORS.NotFoundError, ERRORS.UnimplementedError, ValueError, TypeError,
-                               kinds=KINDS, lacks=LACKS):
-            tensors = {name: tf.constant(array) for name, array in arrays.items()}
+        arrays = [operand.dense() for operand in request.operands]
+        with protocol.refusals(*ERRORS, kinds=KINDS, lacks=LACKS):
+            tensors = [tf.constant(array) for array in arrays]
+            if request.signature is not None:
+                return self.declared(request, tensors)
             if request.operation == "broadcast":
-                target = tf.constant(request.target_shape, dtype=tf.int64)
-                return tf.broadcast_to(tensors[request.operands[0].name], target).numpy()
-            if request.operation == "elementwise":
-                return protocol.evaluate(request.expression, tensors, FUNCTIONS).numpy()
-            wrt = tensors[request.wrt]
-            with tf.GradientTape() as tape:
-                tape.watch(wrt)
-                total = tf.reduce_sum(protocol.evaluate(request.expression, tensors, FUNCTIONS))
-            # An operand that is used only in conditions is not connected to the result, and its gradient is 0.
-            unconnected = tf.UnconnectedGradients.ZERO if wrt.dtype.is_floating else tf.UnconnectedGradients.NONE
-            gradient = tape.gradient(total, wrt, unconnected_gradients=unconnected)
-            if gradient is None:
-                raise protocol.Refused("TensorFlow returns no gradient")
-            return gradient.numpy()
+                return tf.broadcast_to(tensors[0], tf.constant(request.target_shape, dtype=tf.int64)).numpy()
+            return computed(request, tensors).numpy()
+
+    def declared(self, request, tensors):
+        function = self.kept.get(request.signature.key(), request.signature)
+        if request.operation == "broadcast":
+            tensors.append(tf.constant(request.target()))
+        return function(*tensors).numpy()
 
     def infer(self, signature):
-        specs = [tf.TensorSpec(protocol.numbers(o.shape), protocol.dtype(o.dtype)) for o in signature.operands]
-        if signature.expression is None:
-            # A tensor of the target shape, which need not be known.
-            specs.append(tf.TensorSpec(protocol.numbers(signature.target_shape), tf.bool))
-
-        def traced(*tensors):
-            if signature.expression is None:
-                return tf.broadcast_to(tensors[0], tf.shape(tensors[1], out_type=tf.int64))
-            operands = {operand.name: tensor for operand, tensor in zip(signature.operands, tensors)}
-            return protocol.evaluate(signature.expression, operands, FUNCTIONS)
-
-        with protocol.refusals(ERRORS.InvalidArgumentError, ERRORS.NotFoundError, ERRORS.UnimplementedError, ValueError, TypeError,
-                               kinds=KINDS, lacks=LACKS):
-            function = tf.function(traced, autograph=False).get_concrete_function(*specs)
+        with protocol.refusals(*ERRORS, kinds=KINDS, lacks=LACKS):
+            function = traced(signature)
         shape = function.output_shapes
         return protocol.Inferred(function.output_dtypes.as_numpy_dtype, None if shape.rank is None else shape.as_list())
+
+
+def computed(request, tensors):
+    """The result of a request's expression, or of a signature's, or its gradient."""
+    operands = {operand.name: tensor for operand, tensor in zip(request.operands, tensors)}
+    if request.operation != "gradient":
+        return protocol.evaluate(request.expression, operands, FUNCTIONS)
+    wrt = operands[request.wrt]
+    with tf.GradientTape() as tape:
+        tape.watch(wrt)
+        total = tf.reduce_sum(protocol.evaluate(request.expression, operands, FUNCTIONS))
+    # An operand that is used only in conditions is not connected to the result, and its gradient is 0.
+    unconnected = tf.UnconnectedGradients.ZERO if wrt.dtype.is_floating else tf.UnconnectedGradients.NONE
+    gradient = tape.gradient(total, wrt, unconnected_gradients=unconnected)
+    if gradient is None:
+        raise protocol.Refused("TensorFlow returns no gradient")
+    return gradient
+
+
+def traced(signature):
+    """The function of a signature, traced once. For a broadcast it also takes a tensor of the target shape."""
+    specs = [tf.TensorSpec(protocol.numbers(o.shape), protocol.dtype(o.dtype)) for o in signature.operands]
+    if signature.expression is None:
+        specs.append(tf.TensorSpec(protocol.numbers(signature.target_shape), tf.bool))
+
+    def body(*tensors):
+        if signature.expression is None:
+            return tf.broadcast_to(tensors[0], tf.shape(tensors[1], out_type=tf.int64))
+        return computed(signature, tensors)
+
+    return tf.function(body, autograph=False).get_concrete_function(*specs)
 
 
 protocol.serve(TensorFlow())

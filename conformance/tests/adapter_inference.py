@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Tests how `conformance/adapters/protocol.py` reads signatures and writes what a system infers.
+"""Tests how `conformance/adapters/protocol.py` reads signatures and declared shapes, and writes what a system infers.
 
     PYTHON conformance/tests/adapter_inference.py      PYTHON has NumPy, such as that of the adapter `numpy`
 
 A small adapter answers with what it was asked, so that every spelling goes both ways. No system is needed.
 """
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -19,8 +20,27 @@ import protocol
 
 class Echo:
     name, version = "echo", "1"
-    rules, operations, functions, dtypes = ["numpy"], ["infer"], ["add"], ["f32"]
-    unknown, static_flags = ["length", "bound"], True
+    rules, operations, functions, dtypes = ["numpy"], ["infer", "declared"], ["add"], ["f32"]
+    unknown, declared_unknown, static_flags = ["length", "bound"], ["length"], True
+
+    def __init__(self):
+        self.built = 0
+        self.kept = protocol.Kept(2, self.build)
+
+    def build(self, signature):
+        self.built += 1
+        return self.built
+
+    def run(self, request):
+        # Which of the things that were built it uses, and the lengths that it was told: -1 if unknown.
+        told = request.signature
+        if told is None:
+            return protocol.np.zeros(0, "f4")
+        lengths = [-1 if number is None else number for o in told.operands for number in protocol.numbers(o.shape)]
+        if told.target_shape is not None:
+            lengths += [-1 if number is None else number for number in protocol.numbers(told.target_shape)]
+            lengths += request.target().shape
+        return protocol.np.array([self.kept.get(told.key(), told), *lengths], "f4")
 
     def infer(self, signature):
         first = signature.operands[0]
@@ -64,10 +84,35 @@ def inferred(*operands):
 
 
 class Inference(unittest.TestCase):
+    def test_a_request_may_be_declared(self):
+        def run(*shapes, declared=None, **fields):
+            operands = [{**operand(shape, "ab"[place]), "values": [0] * math.prod(shape)} for place, shape in enumerate(shapes)]
+            for fields_of, told in zip(operands, declared or []):
+                fields_of.update({"declared": told} if told else {})
+            return {"rules": "numpy", "expression": ["add", "a", "b"], "operands": operands, **fields}
+
+        target = {"operation": "broadcast", "target_shape": [2, 1], "declared_target_shape": ["?", 1]}
+        broadcast = run([1], declared=[["?"]], **target)
+        del broadcast["expression"]
+        _, *found = answers(
+            run([2], [1]),
+            run([2], [1], declared=[["?"], ["?"]]),
+            run([3], [3], declared=[["?"], ["?"]]),
+            run([3], [3], declared=[["?"], None]),
+            run([2], [1], declared=[["?"], ["?"]]),
+            broadcast,
+            run([3], [3], declared=[["?"], None]),
+        )
+        values = [answer["result"]["values"] for answer in found]
+        self.assertEqual(values[:5], [[], [1, -1, -1], [1, -1, -1], [2, -1, 3], [1, -1, -1]], "built once for each signature")
+        self.assertEqual(values[5], [3, -1, -1, 1, 2, 1], "with the target, and its shape at the run")
+        self.assertEqual(values[6], [4, -1, 3], "the least recently used was dropped")
+
     def test_capabilities_are_declared(self):
         [started] = answers()
         declared = started["implementation"]
         self.assertEqual(declared["unknown"], ["length", "bound"])
+        self.assertEqual(declared["declared_unknown"], ["length"])
         self.assertIs(declared["static_flags"], True)
 
     def test_every_spelling_of_a_length(self):

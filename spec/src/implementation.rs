@@ -45,8 +45,12 @@ pub struct Capabilities {
     pub unknown: Vec<Unknown>,
     /// The rule sets under which it does not answer `infer`, though it has them.
     pub without_infer: Vec<RuleSet>,
-    /// Whether, in a signature under `theano`, an axis must have the flag true if its length is known to be
-    /// 1, and false otherwise.
+    /// The rule sets under which it cannot be told a declared shape, though it has them.
+    pub without_declared: Vec<RuleSet>,
+    /// What may be unknown of a declared shape; `None` if that is all of `unknown`.
+    pub declared_unknown: Option<Vec<Unknown>>,
+    /// Whether, before a run under `theano`, an axis must have the flag true if its length is known to be 1,
+    /// and false otherwise.
     pub static_flags: bool,
     /// The functions.
     pub functions: Vec<Function>,
@@ -100,6 +104,8 @@ impl Capabilities {
             declared: false,
             unknown: Vec::new(),
             without_infer: Vec::new(),
+            without_declared: Vec::new(),
+            declared_unknown: None,
             static_flags: false,
             functions: Function::ALL.to_vec(),
             dtypes: DType::ALL.to_vec(),
@@ -208,15 +214,14 @@ impl Capabilities {
         if let Some(operand) = operands.iter().find(|operand| !self.dtypes.contains(&operand.dtype())) {
             return Err(format!("no {}", operand.dtype()));
         }
-        self.covers_unknown(signature.shapes())?;
+        covers_unknown(&self.unknown, signature.shapes())?;
         for shape in signature.shapes() {
             shape.rank().map_or(Ok(()), |rank| self.covers_rank(rank))?;
             shape.known().map_or(Ok(()), |shape| self.covers_size(&shape))?;
             self.covers_bounds(shape)?;
         }
-        if self.static_flags && rules == RuleSet::Theano && !operands.iter().all(has_static_flags) {
-            return Err("no flags that differ from static lengths of 1".into());
-        }
+        let known = |operand: &OperandType| has_static_flags(operand.shape(), operand.broadcastable());
+        self.covers_flags(rules, operands.iter().all(known))?;
         self.covers_number(operands.len())?;
         let rank = |operand: &OperandType| operand.shape().rank();
         if self.equal_ranks && operands.iter().any(|operand| rank(operand) != rank(&operands[0])) {
@@ -243,16 +248,29 @@ impl Capabilities {
     }
 
     fn covers_declared(&self, request: &Request) -> Result<(), String> {
-        if !self.declared && request.declared().next().is_some() {
+        if request.declared().next().is_none() {
+            return Ok(());
+        }
+        if !self.declared {
             return Err("no declared shapes".into());
         }
-        self.covers_unknown(request.declared())
+        let rules = request.rules().set();
+        if self.without_declared.contains(&rules) {
+            return Err(format!("no declared shapes under {rules}"));
+        }
+        covers_unknown(self.declared_unknown.as_ref().unwrap_or(&self.unknown), request.declared())?;
+        let told = |operand: &Operand| {
+            let shape = operand.declared().cloned().unwrap_or_else(|| PartialShape::from(operand.shape()));
+            has_static_flags(&shape, operand.broadcastable())
+        };
+        self.covers_flags(rules, request.operands().iter().all(told))
     }
 
-    fn covers_unknown<'a>(&self, mut shapes: impl Iterator<Item = &'a PartialShape>) -> Result<(), String> {
-        let unknown =
-            shapes.find_map(|shape| Unknown::of(shape).find(|unknown| !self.unknown.contains(unknown)));
-        unknown.map_or(Ok(()), |unknown| Err(format!("no {}", unknown.described())))
+    fn covers_flags(&self, rules: RuleSet, are_static: bool) -> Result<(), String> {
+        if self.static_flags && rules == RuleSet::Theano && !are_static {
+            return Err("no flags that differ from static lengths of 1".into());
+        }
+        Ok(())
     }
 
     fn covers_number(&self, operands: usize) -> Result<(), String> {
@@ -353,10 +371,19 @@ impl Capabilities {
     }
 }
 
+/// Whether these shapes have nothing unknown that is not listed.
+fn covers_unknown<'a>(
+    listed: &[Unknown],
+    mut shapes: impl Iterator<Item = &'a PartialShape>,
+) -> Result<(), String> {
+    let unknown = shapes.find_map(|shape| Unknown::of(shape).find(|unknown| !listed.contains(unknown)));
+    unknown.map_or(Ok(()), |unknown| Err(format!("no {}", unknown.described())))
+}
+
 /// Whether the flags are true where the length is known to be 1, and nowhere else.
-fn has_static_flags(operand: &OperandType) -> bool {
-    let lengths = operand.shape().lengths().unwrap_or(&[]);
-    let flag = |axis: usize| operand.broadcastable().is_some_and(|flags| flags[axis]);
+fn has_static_flags(shape: &PartialShape, flags: Option<&[bool]>) -> bool {
+    let lengths = shape.lengths().unwrap_or(&[]);
+    let flag = |axis: usize| flags.is_some_and(|flags| flags[axis]);
     lengths.iter().enumerate().all(|(axis, length)| flag(axis) == (length.number() == Some(1)))
 }
 

@@ -219,3 +219,34 @@ fn declared_shapes_are_asked_only_if_declared() {
         assert_eq!(able.covers(&with(declared)), expected, "{declared}");
     }
 }
+
+#[test]
+fn less_may_be_unknown_of_declared_shapes() {
+    let request = |rules: Rules, declared: &str, flag: Option<bool>| {
+        let operand = Operand::dense("a", Shape::from([1].as_slice()), Data::from(vec![1.0f64])).unwrap();
+        let operand = match flag {
+            Some(flag) => operand.with_broadcastable(vec![flag]).unwrap(),
+            None => operand,
+        };
+        let operand = operand.with_declared(declared.parse().unwrap()).unwrap();
+        let operation = Operation::Elementwise { expression: self::operand(0) };
+        Request::new(rules, operation, vec![operand]).unwrap()
+    };
+    let able = Capabilities {
+        declared: true,
+        unknown: Unknown::ALL.to_vec(),
+        declared_unknown: Some(vec![Unknown::Length]),
+        without_declared: vec![RuleSet::None],
+        static_flags: true,
+        ..Capabilities::all()
+    };
+    let covers = |rules, declared, flag| able.covers(&request(rules, declared, flag));
+    assert_eq!(covers(Rules::Numpy, "?", None), Ok(()));
+    assert_eq!(covers(Rules::Numpy, "...", None), Err("no unknown ranks".into()));
+    assert_eq!(covers(Rules::None, "?", None), Err("no declared shapes under none".into()));
+    assert_eq!(covers(Rules::Theano, "?", Some(false)), Ok(()));
+    assert_eq!(covers(Rules::Theano, "1", Some(true)), Ok(()));
+    let flags = Err("no flags that differ from static lengths of 1".into());
+    assert_eq!(covers(Rules::Theano, "?", Some(true)), flags);
+    assert_eq!(covers(Rules::Theano, "1", Some(false)), flags);
+}

@@ -134,11 +134,14 @@ impl Reader {
         };
         let (infer, declared) = (words.contains(&Word::Infer), words.contains(&Word::Declared));
         let rule_words = self.names_by_rule_set("rule_operations", &|name| {
-            Word::named(name).filter(|word| matches!(word, Word::Operation(_) | Word::Infer))
+            Word::named(name).filter(|word| !matches!(word, Word::Strided))
         });
-        let without_infer = |(rules, words): (&RuleSet, &Vec<Word>)| {
-            if infer && !words.contains(&Word::Infer) { Some(*rules) } else { None }
+        // The rule sets whose operations lack a word that `operations` has.
+        let without = |has: bool, word: Word| -> Vec<RuleSet> {
+            let lacking = rule_words.iter().filter(|(_, words)| has && !words.contains(&word));
+            lacking.map(|(rules, _)| *rules).collect()
         };
+        let unknown = self.unknown(infer || declared);
         // What an answer does not state has the meaning that it had before the field existed.
         let capabilities = Capabilities {
             rules: self.names("rules", &|name| name.parse::<RuleSet>().ok()),
@@ -146,8 +149,10 @@ impl Reader {
             operations: words.iter().filter_map(operation).collect(),
             infer,
             declared,
-            unknown: self.unknown(infer || declared),
-            without_infer: rule_words.iter().filter_map(without_infer).collect(),
+            declared_unknown: self.declared_unknown(&unknown),
+            unknown,
+            without_infer: without(infer, Word::Infer),
+            without_declared: without(declared, Word::Declared),
             static_flags: self.flag("static_flags", false),
             functions: self.names("functions", &|name| name.parse::<Function>().ok()),
             dtypes: self.names("dtypes", &|name| name.parse::<DType>().ok()),
@@ -235,7 +240,17 @@ impl Reader {
         if ahead && !self.fields.contains_key("unknown") {
             return vec![Unknown::Length];
         }
-        self.some_names("unknown", &|name| Unknown::ALL.into_iter().find(|unknown| unknown.name() == name))
+        self.some_names("unknown", &named_unknown)
+    }
+
+    /// What may be unknown of a declared shape: some of what may be unknown at all.
+    fn declared_unknown(&mut self, unknown: &[Unknown]) -> Option<Vec<Unknown>> {
+        self.fields.get("declared_unknown")?;
+        let named = self.names("declared_unknown", &named_unknown);
+        if let Some(other) = named.iter().find(|other| !unknown.contains(other)) {
+            self.wrong("declared_unknown", &format!("\"{}\"", other.name()), "names that `unknown` has, too");
+        }
+        Some(named)
     }
 
     /// The dtypes of some functions.
@@ -331,7 +346,7 @@ fn all_names(field: &str) -> String {
         "operations" => {
             OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED, INFER, DECLARED]).collect()
         }
-        "unknown" => Unknown::ALL.iter().map(|unknown| unknown.name()).collect(),
+        "unknown" | "declared_unknown" => Unknown::ALL.iter().map(|unknown| unknown.name()).collect(),
         "rule_operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([INFER]).collect(),
         "functions" | "rule_functions" => Function::ALL.iter().map(|function| function.name()).collect(),
         "conventions" => Convention::ALL.iter().map(|convention| convention.name()).collect(),
@@ -384,7 +399,10 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
         }
     }
     if able.infer || able.declared {
-        fields["unknown"] = able.unknown.iter().map(|unknown| unknown.name()).collect::<Vec<_>>().into();
+        fields["unknown"] = names_of_unknown(&able.unknown);
+    }
+    if let Some(unknown) = &able.declared_unknown {
+        fields["declared_unknown"] = names_of_unknown(unknown);
     }
     if able.min_rank > 0 {
         fields["min_rank"] = able.min_rank.into();
@@ -394,9 +412,11 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
     }
     for rules in &able.rules {
         let infer = able.infer && !able.without_infer.contains(rules);
-        if able.rule_operations.contains_key(rules) || infer != able.infer {
+        let declared = able.declared && !able.without_declared.contains(rules);
+        if able.rule_operations.contains_key(rules) || infer != able.infer || declared != able.declared {
             let list = able.rule_operations.get(rules).unwrap_or(&able.operations);
-            let names: Vec<_> = list.iter().map(|kind| kind.name()).chain(infer.then_some(INFER)).collect();
+            let more = infer.then_some(INFER).into_iter().chain(declared.then_some(DECLARED));
+            let names: Vec<_> = list.iter().map(|kind| kind.name()).chain(more).collect();
             fields["rule_operations"][rules.name()] = names.into();
         }
     }
@@ -414,6 +434,14 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
         fields["conventions"] = names.collect::<Vec<_>>().into();
     }
     json!({ "version": VERSION, "implementation": fields })
+}
+
+fn names_of_unknown(unknown: &[Unknown]) -> Value {
+    unknown.iter().map(|unknown| unknown.name()).collect::<Vec<_>>().into()
+}
+
+fn named_unknown(name: &str) -> Option<Unknown> {
+    Unknown::ALL.into_iter().find(|unknown| unknown.name() == name)
 }
 
 #[cfg(test)]
@@ -466,6 +494,8 @@ mod tests {
             declared: true,
             unknown: vec![Unknown::Bound, Unknown::Rank],
             without_infer: vec![RuleSet::Numpy],
+            without_declared: vec![RuleSet::Numpy],
+            declared_unknown: Some(vec![Unknown::Rank]),
             static_flags: true,
             functions: vec![Function::Add],
             dtypes: vec![DType::F32, DType::U8],
@@ -512,6 +542,10 @@ mod tests {
             error.contains("unknown") && error.contains("lenght") && error.contains("interval"),
             "{error}"
         );
+        let line =
+            line(r#""elementwise","declared""#, r#","unknown":["length"],"declared_unknown":["rank"]"#);
+        let error = errors(&line);
+        assert!(error.contains("declared_unknown") && error.contains("rank"), "{error}");
         // An implementation that does not infer writes neither word.
         let line = write(&Declares(Capabilities::all()), 1).to_string();
         assert!(!line.contains("infer") && !line.contains("unknown"), "{line}");

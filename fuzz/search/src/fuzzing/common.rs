@@ -11,6 +11,9 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
     fn both<T: Copy + PartialEq>(left: &[T], right: &[T]) -> Vec<T> {
         left.iter().copied().filter(|item| right.contains(item)).collect()
     }
+    let either = |left: &[RuleSet], right: &[RuleSet]| -> Vec<RuleSet> {
+        RuleSet::ALL.into_iter().filter(|rules| left.contains(rules) || right.contains(rules)).collect()
+    };
     let common = Capabilities {
         rules: both(&left.rules, &right.rules),
         operations: both(&left.operations, &right.operations),
@@ -18,10 +21,14 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
         infer: left.infer && right.infer,
         declared: left.declared && right.declared,
         unknown: both(&left.unknown, &right.unknown),
-        without_infer: RuleSet::ALL
-            .into_iter()
-            .filter(|rules| [left, right].iter().any(|side| side.without_infer.contains(rules)))
-            .collect(),
+        without_infer: either(&left.without_infer, &right.without_infer),
+        without_declared: either(&left.without_declared, &right.without_declared),
+        declared_unknown: match (&left.declared_unknown, &right.declared_unknown) {
+            (None, None) => None,
+            (Some(some), None) => Some(both(some, &right.unknown)),
+            (None, Some(some)) => Some(both(&left.unknown, some)),
+            (Some(left), Some(right)) => Some(both(left, right)),
+        },
         static_flags: left.static_flags || right.static_flags,
         functions: both(&left.functions, &right.functions),
         dtypes: both(&left.dtypes, &right.dtypes),
