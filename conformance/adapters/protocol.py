@@ -68,6 +68,10 @@ FUNCTIONS = (
     "logical_and logical_or negate abs sqrt exp log tanh logical_not select"
 ).split()
 
+UNARY = ["negate", "abs", "sqrt", "exp", "log", "tanh", "logical_not"]
+# How many arguments each function has.
+ARGUMENTS = {function: 1 if function in UNARY else 3 if function == "select" else 2 for function in FUNCTIONS}
+
 
 class Refused(Exception):
     """The system says that the request is invalid; `kind`, `axis` and `operand` if it says so itself."""

@@ -1,0 +1,78 @@
+"""PyTorch in eager mode on the CPU: its functions under the rule set `numpy`, `torch.broadcast_to`, and gradients by autograd."""
+import re
+
+import protocol
+import torch
+
+torch.set_num_threads(1)
+# The protocol's names that are not PyTorch's. `torch.equal` compares whole tensors.
+NAMES = {"power": "pow", "equal": "eq", "negate": "negative", "select": "where"}
+FUNCTIONS = {name: getattr(torch, NAMES.get(name, name)) for name in protocol.FUNCTIONS}
+TYPES = {
+    "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64, "i32": torch.int32,
+    "i16": torch.int16, "i8": torch.int8, "u64": torch.uint64, "u32": torch.uint32, "u16": torch.uint16, "u8": torch.uint8,
+    "bool": torch.bool,
+}
+KINDS = [
+    (r"must match the size of tensor|cannot be expanded|must match the existing size", "dimension_mismatch"),
+    (r"the number of sizes provided .* must be greater or equal", "rank_mismatch"),
+    (r"must have the same dtype|to have the same dtype", "dtype_mismatch"),
+]
+LACKS = r"not implemented for|Promotion for uint16, uint32, uint64 types is not supported"
+
+
+def has_kernel(function, dtype):
+    """Whether PyTorch computes a function of arguments of this dtype on the CPU; it says so when it is called."""
+    arguments = [torch.ones(1).to(TYPES[dtype])] * protocol.ARGUMENTS[function]
+    if function == "select":
+        arguments[0] = torch.ones(1).bool()
+    try:
+        FUNCTIONS[function](*arguments)
+    except RuntimeError as error:
+        return not re.search(LACKS, str(error))
+    return True
+
+
+def tensor(operand):
+    """NumPy has no bfloat16 of its own; every one is an f32, too."""
+    array = operand.dense()
+    return torch.from_numpy(array.astype("f4") if operand.dtype == "bf16" else array).to(TYPES[operand.dtype])
+
+
+def array(result):
+    if result.dtype == torch.bfloat16:
+        return result.detach().to(torch.float32).numpy().astype(protocol.dtype("bf16"))
+    return result.detach().numpy()
+
+
+class Torch:
+    name, version = "torch", torch.__version__.split("+")[0]
+    rules = ["numpy"]
+    operations = ["elementwise", "broadcast", "gradient"]
+    functions = protocol.FUNCTIONS
+    dtypes = list(TYPES)
+    function_dtypes = {
+        function: [dtype for dtype in TYPES if has_kernel(function, dtype)] for function in protocol.FUNCTIONS
+    }
+    unused_operands = False  # a function takes none
+    # PyTorch counts elements in signed 64 bits, and allocates its results.
+    large_sizes = False
+
+    def run(self, request):
+        if request.target_shape:
+            protocol.limit([length or 1 for length in request.target_shape])
+        tensors = {operand.name: tensor(operand) for operand in request.operands}
+        with protocol.refusals(RuntimeError, TypeError, kinds=KINDS, lacks=LACKS):
+            if request.operation == "broadcast":
+                return array(torch.broadcast_to(tensors[request.operands[0].name], request.target_shape))
+            if request.operation == "elementwise":
+                return array(protocol.evaluate(request.expression, tensors, FUNCTIONS))
+            wrt = tensors[request.wrt].requires_grad_()
+            total = protocol.evaluate(request.expression, tensors, FUNCTIONS).sum()
+            if not total.requires_grad and total.is_floating_point():
+                # The operand is used only in conditions, so it is not connected to the result: its gradient is 0.
+                return array(torch.zeros_like(wrt))
+            return array(torch.autograd.grad(total, wrt)[0])
+
+
+protocol.serve(Torch())
