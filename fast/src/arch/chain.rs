@@ -41,10 +41,8 @@ use super::vector::{Vector, each};
 /// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
 pub(crate) const LANES: usize = 64;
 
-/// How many bytes ahead operands are prefetched by a chain that computes functions, and by one with
-/// non-temporal stores, whose operands come from memory.
+/// How many bytes ahead operands are prefetched by a chain that computes functions.
 const AHEAD: usize = 2048;
-const FAR_AHEAD: usize = 1024;
 
 /// What a link does with the value so far, `a`, and its argument, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -415,10 +413,10 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, 
 ) -> [V; U] {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        if NON_TEMPORAL || KIND == FUNCTIONS {
-            fetch::<V, U>(&first, at, if NON_TEMPORAL { FAR_AHEAD } else { AHEAD });
+        if KIND == FUNCTIONS && !NON_TEMPORAL {
+            fetch::<V, U>(&first, at);
             for link in links {
-                fetch::<V, U>(link, at, if NON_TEMPORAL { FAR_AHEAD } else { AHEAD });
+                fetch::<V, U>(link, at);
             }
         }
         let mut a = read::<V, U, ROWS>(&first, at);
@@ -506,11 +504,12 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, 
 }
 
 /// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
-/// not look far enough ahead of a chain that computes functions.
+/// not look far enough ahead of a chain that computes functions. With non-temporal stores, prefetching made
+/// no chain faster.
 #[inline(always)]
-fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize, ahead: usize) {
+fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) {
     if !link.scalar {
-        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(ahead);
+        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
         for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
             prefetch(from.wrapping_add(line * LINE));
         }
