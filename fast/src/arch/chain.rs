@@ -494,13 +494,35 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, 
                 }
                 (ChainOp::Exp, _) => {
                     if KIND == FUNCTIONS {
-                        a = V::exp(a);
+                        a = exp::<V, U>(a);
                     }
                 }
             }
         }
         a
     }
+}
+
+/// exp of a group, as many vectors at a time as there are registers for.
+#[inline(always)]
+fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
+    const {
+        assert!(V::EXP_GROUP == 4 || V::EXP_GROUP == 2);
+        assert!(U <= V::EXP_GROUP || U.is_multiple_of(V::EXP_GROUP));
+    }
+    // Loops, because a closure might not be inlined, and would then lack the level's instructions.
+    if V::EXP_GROUP == 4 && U > 4 {
+        for part in a.as_chunks_mut::<4>().0 {
+            *part = V::exp(*part);
+        }
+    } else if V::EXP_GROUP == 2 && U > 2 {
+        for part in a.as_chunks_mut::<2>().0 {
+            *part = V::exp(*part);
+        }
+    } else {
+        a = V::exp(a);
+    }
+    a
 }
 
 /// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
