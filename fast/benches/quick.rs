@@ -144,13 +144,13 @@ fn transposed<T: Real>(at: At, results: &mut Results) {
         let zeros = || T::data(vec![T::default(); side * side]);
         let strides = vec![1, i64::try_from(side).unwrap()];
         let view = || Operand::view("b", [side, side], zeros(), Some(strides.clone()), 0).unwrap();
-        let dense = || Operand::dense("a", [side, side], zeros()).unwrap();
+        let dense = |name| Operand::dense(name, [side, side], zeros()).unwrap();
         let plan = |operation, operands| {
             Plan::with_level(&Request::new(Rules::Numpy, operation, operands).unwrap(), at.level()).unwrap()
         };
-        let both = plan(elementwise(sum_of(2)), vec![dense(), view()]);
+        let both = plan(elementwise(sum_of(2)), vec![dense("a"), view()]);
         let copy = plan(Operation::Broadcast { target_shape: [side, side].into() }, vec![view()]);
-        let add = plan(elementwise(sum_of(2)), vec![dense(), dense()]);
+        let add = plan(elementwise(sum_of(2)), vec![dense("a"), dense("b")]);
         let arrays = Arrays::<T>::of(&[&[side * side], &[side * side]]);
         let mut place = Aligned::<T>::zeros(side * side);
         let mut out = Aligned::<T>::zeros(side * side);
