@@ -44,8 +44,9 @@ pub(crate) const LANES: usize = 64;
 /// How many bytes ahead operands are prefetched by a chain that computes functions.
 const AHEAD: usize = 2048;
 
-/// What a link does with the value so far, `a`, and its argument, `b`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a link does with the value so far, `a`, and its argument, `b`. They are in the order of their
+/// [`ChainKind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChainOp {
     /// `a + b`
     Add,
@@ -91,9 +92,15 @@ pub(crate) struct Link<'a, T> {
 
 impl<T> Link<'_, T> {
     /// Whether there are values for `rows` rows of `width` elements.
+    #[inline(always)]
     fn is_long_enough(&self, rows: usize, width: usize) -> bool {
-        let last = if self.scalar { 1 } else { width };
-        Extent::of(last).repeated(rows, self.step).is_within(self.values)
+        let last = Extent::of(if self.scalar { 1 } else { width });
+        // Of one row, the step does not matter, and a short chain is noticeably faster without it.
+        if rows == 1 {
+            last.is_within(self.values)
+        } else {
+            last.repeated(rows, self.step).is_within(self.values)
+        }
     }
 
     /// Moves on by `rows` rows, after which there is another row. So `rows * step` does not overflow in a
@@ -119,13 +126,12 @@ pub(super) enum ChainKind {
 
 impl ChainKind {
     /// The narrowest kind that covers all links.
+    #[inline(always)]
     pub(super) fn of<T>(links: &[Link<'_, T>]) -> ChainKind {
-        if links.iter().all(|link| link.op == ChainOp::Add) {
-            ChainKind::Sums
-        } else if links.iter().any(|link| link.op.is_unary()) {
-            ChainKind::Functions
-        } else {
-            ChainKind::Arithmetic
+        match links.iter().map(|link| link.op).max() {
+            None | Some(ChainOp::Add) => ChainKind::Sums,
+            Some(op) if op.is_unary() => ChainKind::Functions,
+            Some(_) => ChainKind::Arithmetic,
         }
     }
 }
