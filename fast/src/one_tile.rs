@@ -10,7 +10,7 @@ use crate::fill::fill;
 use crate::inline_capacity::OPERANDS;
 use crate::math::MathFunction;
 use crate::program::{Program, Source, Step, Target, Work, bank_of, half};
-use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, MAX_BLOCK};
+use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane};
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::{DType, Expression, Function, Node, Operand};
 use smallvec::SmallVec;
@@ -18,6 +18,9 @@ use std::ops::Range;
 
 /// The most elements of a tile into which an operand is gathered without registers.
 const MAX_GATHERED: usize = 64;
+
+/// The most elements of a tile whose operands are read in place, in the first-level cache or the second.
+pub(crate) const MAX_IN_PLACE: usize = 32 << 10;
 
 /// A call of one or two different operands over one tile.
 #[derive(Debug)]
@@ -135,7 +138,7 @@ fn is_small(tiling: &Tiling) -> bool {
     let gathers = tiling.accesses.iter().any(|access| access.kind == AccessKind::Gather);
     // Kernels treat two scalars as vectors of length 1.
     let scalars = tiling.accesses.iter().all(|access| access.kind == AccessKind::Splat);
-    !scalars && tiling.full <= if gathers { MAX_GATHERED } else { MAX_BLOCK }
+    !scalars && tiling.full <= if gathers { MAX_GATHERED } else { MAX_IN_PLACE }
 }
 
 /// The chain that is the whole of a program, if it is one: its bank, its first argument and its links.

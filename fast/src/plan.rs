@@ -12,7 +12,7 @@
 //! steps.
 //!
 //! Besides the result, running needs this memory:
-//! - per thread, registers of 1024 elements, as many as values of the expression are live at once, and
+//! - per thread, registers of 8 KiB, as many as values of the expression are live at once, and
 //!   sixteen for each transposed operand. A tile uses at most 20 KiB of them, if 64 elements of each fit into
 //!   that.
 //! - for a long gradient of up to 65536 elements, eight copies of it.

@@ -9,12 +9,12 @@ use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
 use crate::math::MathFunction;
-use crate::one_tile::{SingleCall, as_call};
+use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::program::{
-    Goal, Graph, Program, Root, Step, Target, ValueKind, bank_of, gradient, half, schedule,
+    Goal, Graph, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
 };
-use crate::scratch::MAX_BLOCK;
+use crate::scratch::REGISTER_BYTES;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use broadcheck_spec::{DType, Node, Operand, Operation, Request};
 use smallvec::SmallVec;
@@ -26,8 +26,9 @@ const LIVE_BYTES: usize = 20 << 10;
 /// Results of at least this many bytes are written with non-temporal stores.
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
-/// The elements of a tile that needs no registers, if a single axis is cut.
-const WIDE_BLOCK: usize = 8 << 10;
+/// How many times as many elements as a register has a tile takes that needs no registers, if a single axis is
+/// cut.
+const WIDE: usize = 8;
 
 /// The elements of a tile that needs no registers and is added to a gradient, or whose call is one step.
 const WIDEST_BLOCK: usize = 32 << 10;
@@ -130,7 +131,7 @@ fn single(task: Task, request: &Request, lowered: &Lowered) -> Option<SingleCall
     let Operation::Elementwise { expression } = request.operation() else { return None };
     let operands = request.operands();
     let (function, arguments) = as_call(expression, operands)?;
-    if task.count > MAX_BLOCK {
+    if task.count > MAX_IN_PLACE {
         return None;
     }
     let places = arguments.iter().filter_map(|node| match node {
@@ -160,8 +161,9 @@ fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledP
         is_fastest(&work, task.table.level, non_temporal).then_some(work)
     };
     let mut program = Program::default();
+    let block = REGISTER_BYTES / size_of_dtype(task.dtype);
     let work = attempt(WIDEST_BLOCK, WIDEST_BLOCK);
-    let work = work.or_else(|| if non_temporal { attempt(MAX_BLOCK, WIDE_BLOCK) } else { None });
+    let work = work.or_else(|| if non_temporal { attempt(block, WIDE * block) } else { None });
     let work = match work {
         Some(work) => work,
         None => {
@@ -230,7 +232,8 @@ fn compile<'a>(
         u32::try_from(place.unwrap_or(used.len())).unwrap_or(u32::MAX)
     };
     let (mut tiling, mut program) = (Tiling::default(), Program::default());
-    if count <= MAX_BLOCK {
+    let block = REGISTER_BYTES / widest(graph);
+    if count <= block {
         tiling = Tiling::whole(shape, count, layouts.iter().copied());
         schedule(task.table, &mut program, root, &tiling, non_temporal, access_of)?;
         if program.live * count <= LIVE_BYTES {
@@ -253,9 +256,9 @@ fn compile<'a>(
         if task.is_gradient && attempt(WIDEST_BLOCK, WIDEST_BLOCK)?.live == 0 {
             break 'attempts;
         }
-        let mut made = attempt(MAX_BLOCK, WIDE_BLOCK)?;
-        if made.full > MAX_BLOCK && made.live != 0 {
-            made = attempt(MAX_BLOCK, MAX_BLOCK)?;
+        let mut made = attempt(block, WIDE * block)?;
+        if made.full > block && made.live != 0 {
+            made = attempt(block, block)?;
         }
         if made.live * made.full > LIVE_BYTES {
             let fitting = LIVE_BYTES / made.live;
@@ -270,6 +273,11 @@ fn compile<'a>(
         }
     }
     Ok(TiledProgram { tiling, program, used, non_temporal })
+}
+
+/// The bytes of the widest type in which a graph is computed. (A register of it has the fewest elements.)
+fn widest(graph: &Graph) -> usize {
+    graph.values.iter().map(|value| bytes(bank_of(value.dtype))).max().unwrap_or(8)
 }
 
 /// What an attempt at tiles and a program came to.

@@ -180,7 +180,8 @@ pub(crate) fn bank_of(dtype: DType) -> Bank {
     }
 }
 
-fn bytes(bank: Bank) -> usize {
+/// The bytes of an element of a bank.
+pub(crate) fn bytes(bank: Bank) -> usize {
     match bank {
         Bank::F64 | Bank::I64 | Bank::U64 => 8,
         Bank::F32 | Bank::I32 | Bank::U32 => 4,
