@@ -10,7 +10,7 @@ use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 use support::by_pattern::{Ten, agree, exp_of_product, fused, shapes_of, specialised};
 use support::data::{Aligned, request};
 use support::kernels::Exp;
-use support::race::{Clock, Rounds};
+use support::race::{Clock, Competitor, Rounds};
 use support::{
     Arrays, At, Job, Real, Results, by_hand, call, elementwise, goal_at_most, limits, plan_of, quantile,
     race, single_thread, sum_of, x,
@@ -27,7 +27,7 @@ fn against<T: Real>(
     let job = Job::new(plan_of::<T>(at.level(), shapes, elementwise(expression)), arrays.inputs());
     let mut out = Aligned::<T>::zeros(job.count());
     agree(&mut out, &mut [&mut |out| job.run(out), &mut |out| by_hand(&arrays, out)]);
-    let mut competitors: [&mut dyn FnMut(&mut [T]); 2] =
+    let mut competitors: [Competitor<'_, [T]>; 2] =
         [&mut |out| job.run(out), &mut |out| by_hand(&arrays, out)];
     race(rounds(), &mut *out, &mut competitors).ratio(0, 1)
 }
@@ -62,7 +62,7 @@ fn sum_over<const PATTERN: usize>(at: At, arrays: &Arrays<f64>, out: &mut [f64])
     agree(out, &mut [&mut |out| job.run(out), &mut |out| own(out)]);
     let seconds = if out.len() > 1_000_000 { 1e-3 } else { 1.5e-4 };
     let count = if out.len() > 1_000_000 { 5 } else { 15 };
-    let mut competitors: [&mut dyn FnMut(&mut [f64]); 2] = [&mut |out| job.run(out), &mut |out| own(out)];
+    let mut competitors: [Competitor<'_, [f64]>; 2] = [&mut |out| job.run(out), &mut |out| own(out)];
     race(Rounds { count, seconds, clock: Clock::Thread }, out, &mut competitors).ratio(0, 1)
 }
 

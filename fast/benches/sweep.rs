@@ -10,7 +10,7 @@ use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 use std::collections::BTreeMap;
 use support::elements::{Element, map, values, zip};
 use support::kernels::{Body, Exp, Vector, fill, read};
-use support::race::{Clock, Rounds};
+use support::race::{Clock, Competitor, Rounds};
 use support::results::{Results, Table, goal_at_most};
 use support::{At, call, race, single_thread, x};
 
@@ -127,8 +127,7 @@ impl Sweep {
         by_hand(&mut other);
         assert!(*out == *other, "{operation} {dtype} {shape}: the results differ");
         let rounds = Rounds { count: 15, seconds: 1.5e-4, clock: Clock::Thread };
-        let mut competitors: [&mut dyn FnMut(&mut [R]); 2] =
-            [&mut |out| engine(out), &mut |out| by_hand(out)];
+        let mut competitors: [Competitor<'_, [R]>; 2] = [&mut |out| engine(out), &mut |out| by_hand(out)];
         let race = race(rounds, &mut *out, &mut competitors);
         let seconds = |competitor| race.seconds(competitor) * 1e9 / count as f64;
         let (engine, plain) = (seconds(0), seconds(1));
@@ -323,7 +322,7 @@ macro_rules! expressions {
         $sweep.fused::<$type, $type>("x*x+y*y", squares(), |a, b| a * a + b * b);
         let sum = || two(Function::Add, x(0), x(1));
         let either = two(Function::LogicalOr, less(), two(Function::Less, product(), x(0)));
-        $sweep.fused::<$type, bool>("(x<y)|(x*y<x)", either, |a, b| (a < b) | (a * b < a));
+        $sweep.fused::<$type, bool>("x<y or x*y<x", either, |a, b| (a < b) | (a * b < a));
         let difference = two(Function::Subtract, x(0), x(1));
         let factored = two(Function::Multiply, two(Function::Multiply, difference, sum()), x(0));
         $sweep.fused::<$type, $type>("(x-y)*(x+y)*x", factored, |a, b| (a - b) * (a + b) * a);
