@@ -30,6 +30,9 @@ const NON_TEMPORAL_BYTES: usize = 8 << 20;
 /// cut.
 const WIDE: usize = 8;
 
+/// The most elements of a tile with a transposed operand, which takes a register for each row of a panel.
+const PANEL_BLOCK: usize = 1024;
+
 /// The elements of a tile that needs no registers and is added to a gradient, or whose call is one step.
 const WIDEST_BLOCK: usize = 32 << 10;
 
@@ -241,11 +244,18 @@ fn compile<'a>(
         }
     }
     let axes = Axes::of(shape, &layouts);
+    let panel = |tiling: &mut Tiling| {
+        if !task.is_gradient && tiling.loops.len() > 1 {
+            let expensive = expensive_values(graph, tiling, access_of);
+            tiling.choose_panel(expensive.into_iter());
+        }
+    };
     let mut attempt = |block: usize, wide: usize| -> Result<Attempt, NoKernel> {
         tiling.cut(&axes, |place| layouts[place].offset, block, wide);
-        if !task.is_gradient && tiling.loops.len() > 1 {
-            let expensive = expensive_values(graph, &tiling, access_of);
-            tiling.choose_panel(expensive.into_iter());
+        panel(&mut tiling);
+        if tiling.panel != 0 && tiling.full > PANEL_BLOCK {
+            tiling.cut(&axes, |place| layouts[place].offset, PANEL_BLOCK, PANEL_BLOCK);
+            panel(&mut tiling);
         }
         schedule(task.table, &mut program, root, &tiling, non_temporal, access_of)?;
         let gathers = !task.is_gradient && program.gathers_for_chain(&tiling);
