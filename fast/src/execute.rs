@@ -180,14 +180,20 @@ impl Tile<'_, '_> {
             DType::F16 => self.write::<f32>(target, count, |tile, out| {
                 let (source, start, pattern) = tile.pattern::<f16>(at);
                 if tile.run.tiling.accesses[at].kind == AccessKind::Direct {
-                    source[start..start + out.len()].convert_to_f32_slice(out);
+                    let halves = source[start..start + out.len()].reinterpret_cast();
+                    tile.run.table.widen_f16.run(halves, out);
                 } else {
                     fill(source, start, pattern, out, f16::to_f32);
                 }
             }),
             DType::Bf16 => self.write::<f32>(target, count, |tile, out| {
                 let (source, start, pattern) = tile.pattern::<bf16>(at);
-                fill(source, start, pattern, out, |value| f32::from_bits(u32::from(value.to_bits()) << 16));
+                if tile.run.tiling.accesses[at].kind == AccessKind::Direct {
+                    let halves = source[start..start + out.len()].reinterpret_cast();
+                    tile.run.table.widen_bf16.run(halves, out);
+                } else {
+                    fill(source, start, pattern, out, bf16::to_f32);
+                }
             }),
             DType::F64
             | DType::F32
@@ -432,7 +438,7 @@ impl Tile<'_, '_> {
                 if source.is_scalar() {
                     out.fill(f16::from_f32(values[0]));
                 } else {
-                    out.convert_from_f32_slice(values);
+                    self.run.table.narrow_f16.run(values, out.reinterpret_cast_mut());
                 }
             }
             DType::Bf16 => {
@@ -441,7 +447,7 @@ impl Tile<'_, '_> {
                 if source.is_scalar() {
                     out.fill(bf16::from_f32(values[0]));
                 } else {
-                    out.convert_from_f32_slice(values);
+                    self.run.table.narrow_bf16.run(values, out.reinterpret_cast_mut());
                 }
             }
             DType::F64

@@ -27,7 +27,7 @@ use crate::inline_capacity::OPERANDS;
 use crate::lower::{Lengths, Lowered, count, lower};
 use crate::one_tile;
 use crate::parallel;
-use crate::route::{Route, Task, TiledProgram, route, route_of_copy};
+use crate::route::{Route, Task, TiledProgram, in_bits, route, route_of_copy};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operand, Operation, Request, Shape, Tensor};
 use smallvec::SmallVec;
@@ -118,7 +118,7 @@ impl Plan {
             }
             Operation::Broadcast { .. } | Operation::Elementwise { .. } => (dtype, &lowered.shape[..], false),
         };
-        let task = Task { table: table(level), dtype, count, is_gradient };
+        let task = Task { table: table(level), dtype, count, is_gradient, half: in_bits(request) };
         Ok(Plan {
             task,
             shape: shape.into(),
@@ -139,7 +139,8 @@ impl Plan {
         level: Level,
     ) -> Result<Plan, NoPlan> {
         let dtype = operand.dtype();
-        let task = Task { table: table(level), dtype, count: within_limit(shape)?, is_gradient: false };
+        let count = within_limit(shape)?;
+        let task = Task { table: table(level), dtype, count, is_gradient: false, half: None };
         Ok(Plan {
             task,
             shape: shape.into(),
@@ -208,6 +209,13 @@ impl Plan {
         if self.task.is_gradient && !cleared {
             output.clear();
         }
+        let bits: SmallVec<[Input<'_>; OPERANDS]>;
+        let (inputs, output) = if self.task.half.is_some() {
+            bits = inputs.iter().copied().map(Input::bits).collect();
+            (&bits[..], output.bits())
+        } else {
+            (inputs, output)
+        };
         match &self.route {
             Route::Nothing => {}
             Route::Single(call) => call.run(inputs, output),

@@ -12,7 +12,7 @@ use crate::math::MathFunction;
 use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::program::{
-    Goal, Graph, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
+    Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
 };
 use crate::scratch::REGISTER_BYTES;
 use crate::tiling::{Axes, OperandLayout, Tiling};
@@ -74,9 +74,32 @@ pub(crate) struct Task {
     /// The number of elements of the result.
     pub(crate) count: usize,
     pub(crate) is_gradient: bool,
+    /// The format of the halves that are computed in their bits, as integers of 16 bits ([`in_bits`]).
+    pub(crate) half: Option<Half>,
+}
+
+/// The format of a request's halves if it is computed in their bits, which needs neither registers of f32 nor
+/// conversions where nothing is rounded. The functions of `math` and gradients are computed in f32, and so are
+/// the halves of a request that has another type of 16 bits, too: all values of 16 bits have the same format.
+pub(crate) fn in_bits(request: &Request) -> Option<Half> {
+    let Operation::Elementwise { expression } = request.operation() else { return None };
+    let has_16_bits = |dtype: &DType| half(*dtype).is_some() || *dtype == DType::U16;
+    let mut words = request.operands().iter().map(Operand::dtype).filter(has_16_bits);
+    let first = words.next()?;
+    let half = half(first)?;
+    if words.any(|dtype| dtype != first) {
+        return None;
+    }
+    let is_math = expression.calls().any(|call| MathFunction::of(call.function()).is_some());
+    (!is_math).then_some(half)
 }
 
 impl Task {
+    /// The dtype as which a dtype is computed.
+    fn computed(self, dtype: DType) -> DType {
+        if self.half.is_some() && half(dtype).is_some() { DType::U16 } else { dtype }
+    }
+
     /// Whether the result is written with non-temporal stores. Halves are not: their conversion takes longer.
     fn is_non_temporal(self) -> bool {
         !self.is_gradient
@@ -100,6 +123,7 @@ pub(crate) fn route(
     if underlying == 0 || task.count == 0 {
         return Ok(Route::Nothing);
     }
+    let task = Task { dtype: task.computed(task.dtype), ..task };
     if let Some(call) = single(task, request, lowered) {
         return Ok(Route::Single(call));
     }
@@ -133,7 +157,7 @@ pub(crate) fn route_of_copy(
 fn single(task: Task, request: &Request, lowered: &Lowered) -> Option<SingleCall> {
     let Operation::Elementwise { expression } = request.operation() else { return None };
     let operands = request.operands();
-    let (function, arguments) = as_call(expression, operands)?;
+    let (function, arguments) = as_call(expression)?;
     if task.count > MAX_IN_PLACE {
         return None;
     }
@@ -141,17 +165,17 @@ fn single(task: Task, request: &Request, lowered: &Lowered) -> Option<SingleCall
         Node::Operand(place) => Some(*place),
         Node::Call(_) => None,
     });
-    let dtype = operands[places.clone().next()?].dtype();
+    let dtype = task.computed(operands[places.clone().next()?].dtype());
     let layouts = places.clone().map(|place| layout(&operands[place], lowered.maps.of(place)));
     let tiling = Tiling::whole(&lowered.shape, task.count, layouts);
     let used = places.map(|place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
-    SingleCall::of(function, dtype, task.table, tiling, used)
+    SingleCall::of(function, (dtype, task.half), task.table, tiling, used)
 }
 
 /// One call of two operands in one step, if that is the fastest way.
 fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledProgram> {
     let Operation::Elementwise { expression } = request.operation() else { return None };
-    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression, request.operands())? else {
+    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else {
         return None;
     };
     let layouts = [*a, *b].map(|place| layout(&request.operands()[place], lowered.maps.of(place)));
@@ -185,7 +209,7 @@ fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledP
 fn general(task: Task, request: &Request, lowered: &Lowered, underlying: usize) -> Result<Route, NoKernel> {
     let operands = request.operands();
     let mut graph = Graph::default();
-    let dtype_of = |place: usize| operands[place].dtype();
+    let dtype_of = |place: usize| task.computed(operands[place].dtype());
     let mut target = None;
     let root = match request.operation() {
         Operation::Broadcast { .. } => Some(graph.operand(0, dtype_of(0))),
@@ -238,7 +262,7 @@ fn compile<'a>(
     let block = REGISTER_BYTES / widest(graph);
     if count <= block {
         tiling = Tiling::whole(shape, count, layouts.iter().copied());
-        schedule(task.table, &mut program, root, &tiling, non_temporal, access_of)?;
+        schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         if program.live * count <= LIVE_BYTES {
             return Ok(TiledProgram { tiling, program, used, non_temporal });
         }
@@ -257,7 +281,7 @@ fn compile<'a>(
             tiling.cut(&axes, |place| layouts[place].offset, PANEL_BLOCK, PANEL_BLOCK);
             panel(&mut tiling);
         }
-        schedule(task.table, &mut program, root, &tiling, non_temporal, access_of)?;
+        schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         let gathers = !task.is_gradient && program.gathers_for_chain(&tiling);
         Ok(Attempt { full: tiling.full, live: program.live, gathers, in_rows: program.in_rows })
     };

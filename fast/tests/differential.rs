@@ -7,9 +7,9 @@ use broadcheck_fast::{Fast, Input, Level, Output, Plan};
 use broadcheck_reference::Reference;
 use broadcheck_spec::half::f16;
 use broadcheck_spec::{
-    Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
+    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
 };
-use support::{Random, agree, broadcast, request};
+use support::{Random, agree, broadcast, request, value};
 
 fn engines() -> Vec<Fast> {
     Level::available().map(|level| Fast::with_level(level).unwrap()).collect()
@@ -262,6 +262,32 @@ fn large_results_of_halves_are_the_same_on_every_level() {
         let Data::F16(values) = result.values() else { panic!("an f16 result") };
         assert!(values.iter().map(|value| value.to_bits()).eq(want.iter().copied()), "{level}");
     }
+}
+
+/// Halves are computed in their bits, so values of another type of 16 bits must not be taken for halves.
+#[test]
+fn halves_beside_other_types_of_16_bits() {
+    let engines = engines();
+    let (mut counts, mut random) = (Counts::default(), Random(27));
+    let operand = |random: &mut Random, name: &str, dtype| {
+        let values = (0..90).map(|_| value(random, dtype)).collect::<Vec<_>>();
+        Operand::dense(name, [90], Data::from_scalars(dtype, values).unwrap()).unwrap()
+    };
+    let halves = [DType::F16, DType::Bf16];
+    for (half, other) in halves.into_iter().flat_map(|half| {
+        [DType::F16, DType::Bf16, DType::U16, DType::I16].into_iter().map(move |other| (half, other))
+    }) {
+        let operands = [("a", half), ("b", half), ("c", other), ("d", other)];
+        let operands = operands.map(|(name, dtype)| operand(&mut random, name, dtype)).into();
+        let call = |function, a, b| Expression::call(function, [a, b]).unwrap();
+        let x = Expression::operand;
+        let less = call(Function::Less, x(2), x(3));
+        let (sum, larger) = (call(Function::Add, x(0), x(1)), call(Function::Maximum, x(1), x(0)));
+        let expression = Expression::call(Function::Select, [less, sum, larger]).unwrap();
+        let request = Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap();
+        check(&request, &engines, 0, &mut counts);
+    }
+    assert_eq!(counts.successes, 8);
 }
 
 #[test]
