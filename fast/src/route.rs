@@ -14,6 +14,7 @@ use crate::pair::{is_fastest, pair};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
 };
+use crate::rows::RowsCall;
 use crate::scratch::REGISTER_BYTES;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use broadcheck_spec::{DType, Node, Operand, Operation, Request};
@@ -50,6 +51,8 @@ pub(crate) enum Route {
     /// One call of two operands in one step: one is repeated along a short inner axis, stores are
     /// non-temporal, or rows are short.
     Pair(TiledProgram),
+    /// One call of two operands over long rows.
+    Rows(RowsCall),
     /// Any request.
     General(TiledProgram),
 }
@@ -130,6 +133,9 @@ pub(crate) fn route(
     if let Some(tiled) = pair_route(task, request, lowered) {
         return Ok(Route::Pair(tiled));
     }
+    if let Some(call) = rows_route(task, request, lowered) {
+        return Ok(Route::Rows(call));
+    }
     general(task, request, lowered, underlying)
 }
 
@@ -203,6 +209,21 @@ fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledP
     program.steps.push(Step { work, target: Target::Output, varies: u64::MAX, stationary: false });
     let used = [*a, *b].iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
     Some(TiledProgram { tiling, program, used, non_temporal })
+}
+
+/// One call of two operands over long rows, if it is that.
+fn rows_route(task: Task, request: &Request, lowered: &Lowered) -> Option<RowsCall> {
+    let Operation::Elementwise { expression } = request.operation() else { return None };
+    if task.is_non_temporal() {
+        return None;
+    }
+    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else { return None };
+    let operands = request.operands();
+    let layouts = [*a, *b].map(|place| layout(&operands[place], lowered.maps.of(place)));
+    let dtype = task.computed(operands[*a].dtype());
+    let axes = Axes::of(&lowered.shape, &layouts);
+    let places = [(*a, layouts[0].offset), (*b, layouts[1].offset)];
+    RowsCall::of(function, (dtype, task.half), task.table, &axes, places)
 }
 
 /// The route of any request.

@@ -264,6 +264,53 @@ fn large_results_of_halves_are_the_same_on_every_level() {
     }
 }
 
+/// Dense operands of a dtype with special and other values, and one function of both.
+fn call_of_dtype(random: &mut Random, function: Function, dtype: DType, shapes: [&[usize]; 2]) -> Request {
+    let operand = |(shape, name): (&[usize], &str)| {
+        let count = shape.iter().product();
+        let values = (0..count).map(|_| value(random, dtype)).collect::<Vec<_>>();
+        Operand::dense(name, shape, Data::from_scalars(dtype, values).unwrap()).unwrap()
+    };
+    let operands = shapes.into_iter().zip(["a", "b"]).map(operand).collect();
+    let expression = Expression::call(function, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+}
+
+/// Rows so long that a call runs once for each: columns, rows and matrices under blocks of rows.
+#[test]
+fn calls_over_long_rows() {
+    let engines = engines();
+    let (mut counts, mut random) = (Counts::default(), Random(26));
+    for (dtype, function) in [
+        (DType::F64, Function::Less),
+        (DType::F64, Function::Maximum),
+        (DType::F32, Function::Divide),
+        (DType::F16, Function::Add),
+        (DType::F16, Function::Minimum),
+        (DType::Bf16, Function::Multiply),
+        (DType::Bf16, Function::Equal),
+        (DType::I64, Function::Add),
+        (DType::I8, Function::Maximum),
+        (DType::U8, Function::GreaterEqual),
+        (DType::Bool, Function::LogicalOr),
+    ] {
+        for (whole, part) in [
+            (&[5, 70][..], &[5, 1][..]),
+            (&[5, 130], &[130]),
+            (&[1, 257], &[3, 1]),
+            (&[3, 4, 65], &[4, 1]),
+            (&[3, 4, 65], &[3, 1, 1]),
+            (&[2, 3, 4, 64], &[2, 1, 4, 64]),
+            (&[2, 3, 4, 64], &[3, 1, 1]),
+        ] {
+            for shapes in [[whole, part], [part, whole]] {
+                check(&call_of_dtype(&mut random, function, dtype, shapes), &engines, 0, &mut counts);
+            }
+        }
+    }
+    assert_eq!(counts.successes, 11 * 7 * 2);
+}
+
 /// Halves are computed in their bits, so values of another type of 16 bits must not be taken for halves.
 #[test]
 fn halves_beside_other_types_of_16_bits() {
