@@ -219,6 +219,7 @@ impl Plan {
         match &self.route {
             Route::Nothing => {}
             Route::Single(call) => call.run(inputs, output),
+            Route::Turned(call) => call.run(self.task.table, inputs, output),
             Route::Rows(call) => call.run(inputs, output),
             Route::Pair(tiled) | Route::General(tiled) => self.run_tiles(tiled, inputs, output),
         }

@@ -17,6 +17,7 @@ use crate::program::{
 use crate::rows::RowsCall;
 use crate::scratch::REGISTER_BYTES;
 use crate::tiling::{Axes, OperandLayout, Tiling};
+use crate::turned::TurnedCall;
 use broadcheck_spec::{DType, Node, Operand, Operation, Request};
 use smallvec::SmallVec;
 
@@ -51,6 +52,8 @@ pub(crate) enum Route {
     /// One call of two operands in one step: one is repeated along a short inner axis, stores are
     /// non-temporal, or rows are short.
     Pair(TiledProgram),
+    /// One call of two operands of which one is transposed.
+    Turned(TurnedCall),
     /// One call of two operands over long rows.
     Rows(RowsCall),
     /// Any request.
@@ -133,8 +136,8 @@ pub(crate) fn route(
     if let Some(tiled) = pair_route(task, request, lowered) {
         return Ok(Route::Pair(tiled));
     }
-    if let Some(call) = rows_route(task, request, lowered) {
-        return Ok(Route::Rows(call));
+    if let Some(route) = unregistered(task, request, lowered) {
+        return Ok(route);
     }
     general(task, request, lowered, underlying)
 }
@@ -211,19 +214,23 @@ fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledP
     Some(TiledProgram { tiling, program, used, non_temporal })
 }
 
-/// One call of two operands over long rows, if it is that.
-fn rows_route(task: Task, request: &Request, lowered: &Lowered) -> Option<RowsCall> {
+/// One call of two operands without registers: one of them is transposed, or there are long rows.
+fn unregistered(task: Task, request: &Request, lowered: &Lowered) -> Option<Route> {
     let Operation::Elementwise { expression } = request.operation() else { return None };
-    if task.is_non_temporal() {
-        return None;
-    }
     let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else { return None };
     let operands = request.operands();
     let layouts = [*a, *b].map(|place| layout(&operands[place], lowered.maps.of(place)));
     let dtype = task.computed(operands[*a].dtype());
     let axes = Axes::of(&lowered.shape, &layouts);
     let places = [(*a, layouts[0].offset), (*b, layouts[1].offset)];
-    RowsCall::of(function, (dtype, task.half), task.table, &axes, places)
+    let (dtype, non_temporal) = ((dtype, task.half), task.is_non_temporal());
+    if let Some(call) = TurnedCall::of(function, dtype, task.table, &axes, places, non_temporal) {
+        return Some(Route::Turned(call));
+    }
+    if non_temporal {
+        return None;
+    }
+    RowsCall::of(function, dtype, task.table, &axes, places).map(Route::Rows)
 }
 
 /// The route of any request.

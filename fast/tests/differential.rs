@@ -353,3 +353,69 @@ fn transposed_operands_of_every_width() {
     }
     assert_eq!(counts.successes, 8);
 }
+
+/// A dense operand and a transposed one of a shape, in either order, and one function of both.
+fn call_with_transposed(
+    function: Function,
+    [rows, width]: [usize; 2],
+    swapped: bool,
+    data: impl Fn(usize, u64) -> Data,
+) -> Request {
+    // The transposed operand begins at its second element, and its columns are further apart than they are long.
+    let step = rows + 3;
+    let strides = vec![1, i64::try_from(step).unwrap()];
+    let dense = Operand::dense("a", [rows, width], data(rows * width, 1)).unwrap();
+    let turned = Operand::view("b", [rows, width], data(step * width, 2), Some(strides), 1).unwrap();
+    let operands = if swapped { vec![turned, dense] } else { vec![dense, turned] };
+    let expression = Expression::call(function, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+}
+
+/// Blocks that are cut at the right, at the bottom and at both, of every size of element.
+#[test]
+fn transposed_operands_of_calls_in_blocks() {
+    let engines = engines();
+    let mut counts = Counts::default();
+    for (dtype, function) in [
+        (DType::F64, Function::Subtract),
+        (DType::F32, Function::Divide),
+        (DType::F32, Function::Less),
+        (DType::F16, Function::Subtract),
+        (DType::Bf16, Function::Maximum),
+        (DType::I64, Function::GreaterEqual),
+        (DType::I8, Function::Subtract),
+    ] {
+        for shape in [[64, 64], [64, 65], [65, 64], [63, 70], [127, 129], [70, 200]] {
+            for swapped in [false, true] {
+                let data = |count: usize, seed: u64| {
+                    let mut random = Random(seed);
+                    Data::from_scalars(dtype, (0..count).map(|_| value(&mut random, dtype))).unwrap()
+                };
+                check(&call_with_transposed(function, shape, swapped, data), &engines, 0, &mut counts);
+            }
+        }
+    }
+    assert_eq!(counts.successes, 7 * 6 * 2);
+}
+
+/// So large that stores are non-temporal and threads share the rows.
+#[test]
+fn large_transposed_operands_have_the_same_bits_on_every_level() {
+    let [rows, width] = [1_100, 1_003];
+    let number = |at: usize, seed: u64| (at * 37 % 10_007) as f64 / 16.0 + seed as f64;
+    let data =
+        |count: usize, seed: u64| Data::from((0..count).map(|at| number(at, seed)).collect::<Vec<_>>());
+    for swapped in [false, true] {
+        let request = call_with_transposed(Function::Subtract, [rows, width], swapped, data);
+        let want = (0..rows * width).map(|at| {
+            let (row, column) = (at / width, at % width);
+            let (a, b) = (number(at, 1), number(1 + column * (rows + 3) + row, 2));
+            if swapped { b - a } else { a - b }
+        });
+        let want: Vec<f64> = want.collect();
+        for engine in engines() {
+            let Outcome::Success(success) = engine.run(&request) else { panic!("a refusal") };
+            assert!(*success.tensor.values() == Data::from(want.clone()), "{}", engine.name());
+        }
+    }
+}
