@@ -1,6 +1,6 @@
-//! The goals within one process in about a minute: exp(x*y) and the sum of ten against a loop for the pattern,
-//! several operations over rows, x/(1+exp(-x)), short inner axes, a transposed operand, and tiny calls. Samples
-//! only: the figures to publish are those of the other benches.
+//! The goals within one process in about a minute: exp(x*y) and the sum of ten against a loop for the
+//! pattern, several operations over rows, x/(1+exp(-x)), short inner axes, a transposed operand, and tiny
+//! calls. Samples only: the figures to publish are those of the other benches.
 #![allow(clippy::print_stdout, reason = "a bench prints its results")]
 
 mod support;

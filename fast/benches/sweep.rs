@@ -1,6 +1,6 @@
-//! Every function by dtype and shape, and some expressions of several calls, each against a loop written for the
-//! case in plain Rust and compiled for the level. Log, tanh and power are compared with peers only, because a plain
-//! loop over the standard library's functions says little about them.
+//! Every function by dtype and shape, and some expressions of several calls, each against a loop written for
+//! the case in plain Rust and compiled for the level. Log, tanh and power are compared with peers only,
+//! because a plain loop over the standard library's functions says little about them.
 
 mod support;
 
@@ -221,7 +221,7 @@ impl Sweep {
             let request = request_of::<T>(&[vec![count]], call(Function::Exp, [x(0)]));
             let arrays = arrays_of::<T>(&[vec![count]]);
             self.case::<T>(("exp", T::DTYPE.name(), count.to_string()), &request, |out| {
-                at.run_vectors(out, &ExpOf(&*arrays[0]));
+                at.run_vectors(out, &ExpOf(&arrays[0]));
             });
         }
     }

@@ -47,8 +47,8 @@ pub(crate) fn as_call(expression: &Expression) -> Option<(Function, &[Node])> {
 
 impl SingleCall {
     /// The call of a function over a tiling of one tile, if that is small enough and has a kernel. `used` are
-    /// the operands of the tiling's accesses and `dtype` is their dtype; if it is that of the bits of halves, `half`
-    /// is their format.
+    /// the operands of the tiling's accesses and `dtype` is their dtype; if it is that of the bits of halves,
+    /// `half` is their format.
     #[inline]
     pub(crate) fn of(
         function: Function,

@@ -39,8 +39,9 @@ pub(crate) fn result(run: &Run<'_>, output: Output<'_>) {
     share(run, 0..tiles, tiles.div_ceil(pieces).max(1), output);
 }
 
-/// Computes a result of `rows` rows of `width` elements by a function of a range of rows and their part of the
-/// result. Threads share them in multiples of `grain` rows if that pays off, at half a nanosecond per element.
+/// Computes a result of `rows` rows of `width` elements by a function of a range of rows and their part of
+/// the result. Threads share them in multiples of `grain` rows if that pays off, at half a nanosecond per
+/// element.
 pub(crate) fn by_rows(
     (rows, width): (usize, usize),
     grain: usize,

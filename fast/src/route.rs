@@ -28,8 +28,8 @@ const LIVE_BYTES: usize = 20 << 10;
 /// Results of at least this many bytes are written with non-temporal stores.
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
-/// How many times as many elements as a register has a tile takes that needs no registers, if a single axis is
-/// cut.
+/// How many times as many elements as a register has a tile takes that needs no registers, if a single axis
+/// is cut.
 const WIDE: usize = 8;
 
 /// The most elements of a tile with a transposed operand, which takes a register for each row of a panel.
@@ -85,8 +85,9 @@ pub(crate) struct Task {
 }
 
 /// The format of a request's halves if it is computed in their bits, which needs neither registers of f32 nor
-/// conversions where nothing is rounded. The functions of `math` and gradients are computed in f32, and so are
-/// the halves of a request that has another type of 16 bits, too: all values of 16 bits have the same format.
+/// conversions where nothing is rounded. The functions of `math` and gradients are computed in f32, and so
+/// are the halves of a request that has another type of 16 bits, too: all values of 16 bits have the same
+/// format.
 pub(crate) fn in_bits(request: &Request) -> Option<Half> {
     let Operation::Elementwise { expression } = request.operation() else { return None };
     let has_16_bits = |dtype: &DType| half(*dtype).is_some() || *dtype == DType::U16;

@@ -1,13 +1,13 @@
-//! Registers: blocks of a fixed number of bytes, per thread, in which programs compute. Their memory depends on
-//! the number of live values of an expression, never on the size of a result.
+//! Registers: blocks of a fixed number of bytes, per thread, in which programs compute. Their memory depends
+//! on the number of live values of an expression, never on the size of a result.
 
 use crate::arch::{CallKernel, FloatKernels, Kernels, Table};
 use crate::buffers::Stored;
 use crate::math::Math;
 
-/// The bytes of a vector register. A tile has as many elements as a register of the widest type that the program
-/// computes in. With 1024 elements for every type, a call on 10,000 elements of one byte took twice as long
-/// (`benches/sweep`).
+/// The bytes of a vector register. A tile has as many elements as a register of the widest type that the
+/// program computes in. With 1024 elements for every type, calls on elements of one byte took up to 1.7 times
+/// as long (`benches/sweep`).
 pub(crate) const REGISTER_BYTES: usize = 8 << 10;
 
 /// One vector register, aligned to a cache line. `A` is an array of [`REGISTER_BYTES`].

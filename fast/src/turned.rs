@@ -1,8 +1,8 @@
-//! One call of two operands of which one is transposed: its columns are contiguous where the result needs rows. It
-//! is transposed block by block into the first-level cache and used there.
+//! One call of two operands of which one is transposed: its columns are contiguous where the result needs
+//! rows. It is transposed block by block into the first-level cache and used there.
 //!
-//! A block is as high as it is wide, so that few pages are in use at a time and a cache line is read once. Tiles of
-//! 16 whole rows touch a page for every column.
+//! A block is as high as it is wide, so that few pages are in use at a time and a cache line is read once.
+//! Tiles of 16 whole rows touch a page for every column.
 
 use crate::arch::{CallKernel, NonTemporal, Table, fenced};
 use crate::buffers::{Input, Output, Stored};
@@ -49,8 +49,8 @@ struct Strips {
 struct Aligned<A>(A);
 
 impl TurnedCall {
-    /// The call of a function over the axes of its operands, which are `(input, offset)`, if they are two long axes
-    /// and one operand is transposed. `half` is the format of halves whose bits are the elements.
+    /// The call of a function over the axes of its operands, which are `(input, offset)`, if they are two
+    /// long axes and one operand is transposed. `half` is the format of halves whose bits are the elements.
     pub(crate) fn of(
         function: Function,
         (dtype, half): (DType, Option<Half>),
@@ -59,7 +59,7 @@ impl TurnedCall {
         operands: [(usize, usize); 2],
         non_temporal: bool,
     ) -> Option<TurnedCall> {
-        // mutant: replace TurnedCall::of -> Option<TurnedCall> with None: costs time only; the call goes through tiles
+        // mutant: replace TurnedCall::of -> Option<TurnedCall> with None: costs time only
         let ((width, across), (rows, down), None) = (axes.axis(0)?, axes.axis(1)?, axes.axis(2)) else {
             return None;
         };
@@ -147,8 +147,8 @@ impl TurnedCall {
         }
     }
 
-    /// Computes some rows of the result, which are `out`, block by block. `call` gets a part of a row of the operand
-    /// with contiguous rows, and of the transposed one.
+    /// Computes some rows of the result, which are `out`, block by block. `call` gets a part of a row of the
+    /// operand with contiguous rows, and of the transposed one.
     fn blocks<T: Lane, R: Lane>(
         &self,
         table: &Table,

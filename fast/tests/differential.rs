@@ -361,7 +361,8 @@ fn call_with_transposed(
     swapped: bool,
     data: impl Fn(usize, u64) -> Data,
 ) -> Request {
-    // The transposed operand begins at its second element, and its columns are further apart than they are long.
+    // The transposed operand begins at its second element, and its columns are further apart than they are
+    // long.
     let step = rows + 3;
     let strides = vec![1, i64::try_from(step).unwrap()];
     let dense = Operand::dense("a", [rows, width], data(rows * width, 1)).unwrap();

@@ -1,5 +1,5 @@
-//! The dtypes of the sweep, with the loops that a person would write for each: over elements, and for halves over
-//! blocks that the machine converts to f32 and back.
+//! The dtypes of the sweep, with the loops that a person would write for each: over elements, and for halves
+//! over blocks that the machine converts to f32 and back.
 #![allow(unsafe_code, reason = "the conversions of f16 are instructions of a level")]
 
 use super::At;

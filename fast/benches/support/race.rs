@@ -2,9 +2,9 @@
 //! one run are meaningful: whatever slows the machine for a while then slows all competitors.
 //!
 //! Time is the CPU time of the current thread, because other processes may share the machine. What runs on
-//! several threads is measured by the wall clock. Before each timed turn of a competitor whose calls take long,
-//! two of its calls are not timed: what another competitor left in the caches, or evicted from them with
-//! non-temporal stores, would count otherwise.
+//! several threads is measured by the wall clock. Before each timed turn of a competitor whose calls take
+//! long, two of its calls are not timed: what another competitor left in the caches, or evicted from them
+//! with non-temporal stores, would count otherwise.
 
 use std::time::{Duration, Instant};
 

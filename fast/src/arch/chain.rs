@@ -532,8 +532,7 @@ fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
 }
 
 /// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
-/// not look far enough ahead of a chain that computes functions. With non-temporal stores, prefetching made
-/// no chain faster.
+/// not look far enough ahead of a chain that computes functions. Chains with non-temporal stores do without.
 #[inline(always)]
 fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) {
     if !link.scalar {

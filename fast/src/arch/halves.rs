@@ -1,13 +1,13 @@
 //! Functions of f16 and bf16 over the bits of their values, without registers of f32 in between.
 //!
-//! What compares, chooses or changes a sign works on the bits, as on integers of 16 bits. Arithmetic converts to
-//! f32 and rounds back, element by element: for f16 with the conversions of F16C if the level has them
-//! ([`HalfVector`]), otherwise by branchless integer arithmetic, which the compiler vectorises. Both give the same
-//! bits, NaNs included. An f32 has more than twice the digits of either format, so that the second rounding of a
-//! sum, difference, product, quotient or square root is that of the exact value.
+//! What compares, chooses or changes a sign works on the bits, as on integers of 16 bits. Arithmetic converts
+//! to f32 and rounds back, element by element: for f16 with the conversions of F16C if the level has them
+//! ([`HalfVector`]), otherwise by branchless integer arithmetic, which the compiler vectorises. Both give the
+//! same bits, NaNs included. An f32 has more than twice the digits of either format, so that the second
+//! rounding of a sum, difference, product, quotient or square root is that of the exact value.
 //!
-//! An f16 sum takes a tenth of the time that it took in f32 registers, and a sign change a thirtieth
-//! (`benches/sweep`).
+//! A sum of f16 takes about a fifth of the time that it took in registers of f32, and a change of sign a
+//! thirtieth (`benches/sweep`).
 
 use super::ops::{
     Abs, Add, Divide, Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, Multiply, Negate,
@@ -154,8 +154,8 @@ impl<F: Format> Op2<u16, bool> for In<F, NotEqual> {
     }
 }
 
-// Numbers of the same rank have the same bits, except for zeros of different signs: there `and` of the bits is
-// +0 and `or` is -0.
+// Numbers of the same rank have the same bits, except for zeros of different signs: there `and` of the bits
+// is +0 and `or` is -0.
 impl<F: Format> Op2<u16, u16> for In<F, Maximum> {
     #[inline(always)]
     fn of(a: u16, b: u16) -> u16 {
@@ -208,13 +208,14 @@ mod x86_64 {
     impl HalfVector for __m256 {
         #[inline(always)]
         unsafe fn widen(from: *const u16) -> __m256 {
-            // SAFETY: the caller guarantees F16C, which is part of the level, and eight values, of any alignment.
+            // SAFETY: the caller guarantees F16C, which is part of the level, and eight values, of any
+            // alignment.
             unsafe { _mm256_cvtph_ps(_mm_loadu_si128(from.cast())) }
         }
         #[inline(always)]
         unsafe fn narrow(self, to: *mut u16) {
-            // SAFETY: a vector of the level exists, so the machine has F16C. The caller guarantees eight writable
-            // values, of any alignment.
+            // SAFETY: a vector of the level exists, so the machine has F16C. The caller guarantees eight
+            // writable values, of any alignment.
             unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(self)) }
         }
     }
@@ -264,8 +265,8 @@ const WIDEST: usize = 16;
 /// Room for one vector, for values that do not fill one.
 type Room = [u16; WIDEST];
 
-/// `out = f(a, b)` over f16, element by element, for the elements that all slices have. With `ONE_A` or `ONE_B`,
-/// that argument is its first value.
+/// `out = f(a, b)` over f16, element by element, for the elements that all slices have. With `ONE_A` or
+/// `ONE_B`, that argument is its first value.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -287,8 +288,9 @@ pub(super) unsafe fn binary<V: HalfVector, O: VectorOp, const ONE_A: bool, const
         }
         room
     };
-    // SAFETY: the caller guarantees the instructions. Each vector is inside `whole`, which is at most the length of
-    // `out` and of each argument that is not one value, or in a `Room`, which is at least as long as a vector.
+    // SAFETY: the caller guarantees the instructions. Each vector is inside `whole`, which is at most the
+    // length of `out` and of each argument that is not one value, or in a `Room`, which is at least as long
+    // as a vector.
     unsafe {
         let (one_a, one_b) = (V::widen([first_a; WIDEST].as_ptr()), V::widen([first_b; WIDEST].as_ptr()));
         let mut at = 0;
