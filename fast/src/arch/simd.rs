@@ -72,7 +72,7 @@ pub(super) unsafe trait LevelVector: Vector {
 /// - `level`: the level whose instructions the vector uses. Every use of the macro must name the right one.
 /// - `group`: the vectors in a group of a chain, half of the level's registers. A chain of functions has
 ///   groups of twice [`Vector::EXP_GROUP`]: it computes exp in two parts, and pays for a link's branch once.
-///   In the caches, that took exp(x*y) in f64 from 1.06 of the time of one fused loop to 1.02 (`benches/quick`).
+///   In the caches, exp(x*y) in f64 went from 1.06 of the time of one fused loop to 1.02 (`benches/quick`).
 /// - `non_temporal`: `NON_TEMPORAL` if the level has non-temporal stores, otherwise `false`.
 /// - `paired`: the kernel with permutations, if there is one.
 macro_rules! level_vector {
