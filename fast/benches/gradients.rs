@@ -7,7 +7,7 @@ use broadcheck_fast::Plan;
 use broadcheck_spec::{Expression, Function, Operation};
 use support::data::Aligned;
 use support::kernels::{Body, Exp, Four, Vector, each, fill, read, splat};
-use support::race::Rounds;
+use support::race::{Clock, Rounds};
 use support::{
     Arrays, At, Job, Real, Results, Table, call, elementwise, goal_at_least, limits, plan_of, race,
     single_thread, sum_of, x,
@@ -137,7 +137,7 @@ fn threads<T: Real>(at: At, name: &str, expression: Expression, table: &mut Tabl
     let mut out = Aligned::<T>::zeros(COUNT);
     let past = |a: &[T], out: &mut [T]| limits::copy_non_temporal(at, a, out);
     let race = race(
-        Rounds::usual(),
+        Rounds::usual().by(Clock::Wall),
         &mut *out,
         &mut [
             &mut |out: &mut [T]| two.install(|| job.run(out)),

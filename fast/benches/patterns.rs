@@ -4,64 +4,18 @@
 mod support;
 
 use broadcheck_fast::{Input, Level};
-use broadcheck_spec::{Expression, Function};
+use broadcheck_spec::Expression;
+use support::by_pattern::{PATTERNS, Ten, agree, exp_of_product, fused, shapes_of, specialised};
 use support::data::Aligned;
-use support::kernels::{Body, Exp, Vector, each, fill, read, splat};
+use support::kernels::{Body, Exp, Vector, fill, read};
 use support::picture::{Panel, draw};
 use support::race::{Competitor, Rounds};
 use support::{
-    Arrays, At, Job, Real, Results, Table, call, elementwise, goal_at_most, is_quick, plan_of, quantile,
-    race, single_thread, sum_of, x,
+    Arrays, At, Job, Real, Results, Table, elementwise, goal_at_most, is_quick, plan_of, quantile, race,
+    single_thread, sum_of,
 };
 
 // ------------------------------------------------------------------ exp(x*y)
-
-fn exp_of_product() -> Expression {
-    call(Function::Exp, [call(Function::Multiply, [x(0), x(1)])])
-}
-
-/// exp(x*y) for one pattern, written by hand as one loop.
-fn fused<T: Exp>(at: At, x: &[T], y: &[T], out: &mut [T]) {
-    match (x, y) {
-        (&[x], y) => at.run_vectors(out, &Scaled(x, y)),
-        (x, &[y]) => at.run_vectors(out, &Scaled(y, x)),
-        (x, y) => at.run_vectors(out, &Both(x, y)),
-    }
-}
-
-/// exp(x*y) of a scalar and an array, in either order.
-struct Scaled<'a, T>(T, &'a [T]);
-
-impl<T: Exp> Body<T> for Scaled<'_, T> {
-    #[inline(always)]
-    fn run<V: Vector<Element = T>>(&self, out: &mut [T]) {
-        fill::<V>(
-            out,
-            #[inline(always)]
-            |at| {
-                let (x, y) = (splat::<V>(self.0), read::<V>(self.1, at));
-                V::exp(each!(x, y => x.multiply(y)))
-            },
-        );
-    }
-}
-
-/// exp(x*y) of two arrays.
-struct Both<'a, T>(&'a [T], &'a [T]);
-
-impl<T: Exp> Body<T> for Both<'_, T> {
-    #[inline(always)]
-    fn run<V: Vector<Element = T>>(&self, out: &mut [T]) {
-        fill::<V>(
-            out,
-            #[inline(always)]
-            |at| {
-                let (x, y) = (read::<V>(self.0, at), read::<V>(self.1, at));
-                V::exp(each!(x, y => x.multiply(y)))
-            },
-        );
-    }
-}
 
 /// exp of an array.
 struct Plain<'a, T>(&'a [T]);
@@ -144,45 +98,7 @@ fn exponentials<T: Exp>(at: At, table: &mut Table) -> f64 {
     worst
 }
 
-/// Competitors that must compute the same bits.
-fn agree<T: Real>(out: &mut [T], competitors: &mut [Competitor<'_, [T]>]) {
-    let mut answers = competitors.iter_mut().map(|competitor| {
-        out.fill(T::default());
-        competitor(out);
-        out.to_vec()
-    });
-    let first = answers.next();
-    assert!(answers.all(|answer| Some(answer) == first), "the results differ");
-}
-
 // ------------------------------------------------------------------ x0 + … + x9
-
-/// The operands of a sum.
-type Ten<'a> = [&'a [f64]; 10];
-
-/// Bit k of a pattern says whether operand k is broadcast. All bits at once is not a pattern of ten operands.
-const PATTERNS: usize = 1023;
-
-/// The loop that is compiled for one pattern.
-fn specialised<const PATTERN: usize>(at: At, operands: &Ten<'_>, out: &mut [f64]) {
-    at.run(
-        out,
-        #[inline(always)]
-        |out| {
-            let count = out.len();
-            let operands: Ten<'_> =
-                std::array::from_fn(|k| &operands[k][..if PATTERN >> k & 1 == 1 { 1 } else { count }]);
-            for (place, out) in out.iter_mut().enumerate() {
-                let read = |k: usize| operands[k][if PATTERN >> k & 1 == 1 { 0 } else { place }];
-                let mut sum = read(0) + read(1);
-                for k in 2..10 {
-                    sum += read(k);
-                }
-                *out = sum;
-            }
-        },
-    );
-}
 
 type Loop = fn(At, &Ten<'_>, &mut [f64]);
 
@@ -197,10 +113,6 @@ static LOOPS: [[Loop; 16]; 64] = loops! {
     32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
 };
 
-fn shapes(pattern: usize, count: usize) -> Vec<Vec<usize>> {
-    (0..10).map(|k| vec![if pattern >> k & 1 == 1 { 1 } else { count }]).collect()
-}
-
 /// The name of a pattern: the operands that it broadcasts.
 fn name(pattern: usize) -> String {
     let broadcast: Vec<String> = (0..10).filter(|k| pattern >> k & 1 == 1).map(|k| format!("x{k}")).collect();
@@ -210,7 +122,7 @@ fn name(pattern: usize) -> String {
 /// The engine's time over that of the loop for the pattern.
 fn against_specialised(at: At, pattern: usize, arrays: &Arrays<f64>, out: &mut [f64], rounds: Rounds) -> f64 {
     let count = out.len();
-    let shapes = shapes(pattern, count);
+    let shapes = shapes_of(pattern, count);
     let shapes: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
     let operands: Ten<'_> = std::array::from_fn(|k| &arrays.0[k][..shapes[k][0]]);
     let inputs = operands.iter().map(|operand| Input::from(*operand)).collect();

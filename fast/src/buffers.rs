@@ -1,5 +1,6 @@
 //! What a plan reads and writes: borrowed slices of any dtype.
 
+use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Data, Element};
 
@@ -129,6 +130,28 @@ macro_rules! buffers {
             }
         )*
     };
+}
+
+impl<'a> Input<'a> {
+    /// The same buffer, with halves as their bits.
+    pub(crate) fn bits(self) -> Input<'a> {
+        match self {
+            Input::F16(values) => Input::U16(values.reinterpret_cast()),
+            Input::Bf16(values) => Input::U16(values.reinterpret_cast()),
+            other => other,
+        }
+    }
+}
+
+impl<'a> Output<'a> {
+    /// The same buffer, with halves as their bits.
+    pub(crate) fn bits(self) -> Output<'a> {
+        match self {
+            Output::F16(values) => Output::U16(values.reinterpret_cast_mut()),
+            Output::Bf16(values) => Output::U16(values.reinterpret_cast_mut()),
+            other => other,
+        }
+    }
 }
 
 buffers! {

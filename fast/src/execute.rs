@@ -13,7 +13,7 @@ use crate::grid::RowLayout;
 use crate::inline_capacity::CHAIN_LINKS;
 use crate::math::MathFunction;
 use crate::program::{Program, Source, Step, Target, Work, bank_of};
-use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, MAX_BLOCK, Scratch};
+use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, REGISTER_BYTES, Scratch};
 use crate::tiling::{AccessKind, PANEL, Tiling};
 use broadcheck_spec::DType;
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
@@ -158,7 +158,7 @@ impl Tile<'_, '_> {
         match target {
             Target::Vector(register) => {
                 let mut block = T::registers_mut(self.scratch).take(register as usize);
-                body(self, &mut block.0[..count]);
+                body(self, block.first(count));
                 T::registers_mut(self.scratch).put(register as usize, block);
             }
             Target::Scalar(register) => {
@@ -180,14 +180,20 @@ impl Tile<'_, '_> {
             DType::F16 => self.write::<f32>(target, count, |tile, out| {
                 let (source, start, pattern) = tile.pattern::<f16>(at);
                 if tile.run.tiling.accesses[at].kind == AccessKind::Direct {
-                    source[start..start + out.len()].convert_to_f32_slice(out);
+                    let halves = source[start..start + out.len()].reinterpret_cast();
+                    tile.run.table.widen_f16.run(halves, out);
                 } else {
                     fill(source, start, pattern, out, f16::to_f32);
                 }
             }),
             DType::Bf16 => self.write::<f32>(target, count, |tile, out| {
                 let (source, start, pattern) = tile.pattern::<bf16>(at);
-                fill(source, start, pattern, out, |value| f32::from_bits(u32::from(value.to_bits()) << 16));
+                if tile.run.tiling.accesses[at].kind == AccessKind::Direct {
+                    let halves = source[start..start + out.len()].reinterpret_cast();
+                    tile.run.table.widen_bf16.run(halves, out);
+                } else {
+                    fill(source, start, pattern, out, bf16::to_f32);
+                }
             }),
             DType::F64
             | DType::F32
@@ -218,7 +224,7 @@ impl Tile<'_, '_> {
             (first..first + rows).map(|register| T::registers_mut(self.scratch).take(register)).collect();
         {
             let (source, start, _) = self.pattern::<T>(access);
-            let rows = blocks.iter_mut().map(|block| &mut block.0[..count]);
+            let rows = blocks.iter_mut().map(|block| block.first(count));
             let mut rows: SmallVec<[&mut [T]; PANEL]> = rows.collect();
             T::kernels(self.run.table).across.run(&source[start..], step, &mut rows);
         }
@@ -367,11 +373,11 @@ impl Tile<'_, '_> {
                 Some(stores) if !lines => stores,
                 stores => return grid.run(pairing, a, b, (rows, width), stores, out),
             };
-            let most = MAX_BLOCK / width;
+            let most = REGISTER_BYTES / size_of::<T>() / width;
             for (at, out) in out.chunks_mut(rows * width).enumerate() {
                 for (row, out) in (0..).step_by(most).zip(out.chunks_mut(most * width)) {
                     let (a, b) = (a.from(at, row), b.from(at, row));
-                    let made = &mut block.0[..out.len()];
+                    let made = block.first(out.len());
                     grid.run(pairing, a, b, (out.len() / width, width), None, made);
                     T::kernels(run.table).copy.run(stores, made, out);
                 }
@@ -432,7 +438,7 @@ impl Tile<'_, '_> {
                 if source.is_scalar() {
                     out.fill(f16::from_f32(values[0]));
                 } else {
-                    out.convert_from_f32_slice(values);
+                    self.run.table.narrow_f16.run(values, out.reinterpret_cast_mut());
                 }
             }
             DType::Bf16 => {
@@ -441,7 +447,7 @@ impl Tile<'_, '_> {
                 if source.is_scalar() {
                     out.fill(bf16::from_f32(values[0]));
                 } else {
-                    out.convert_from_f32_slice(values);
+                    self.run.table.narrow_bf16.run(values, out.reinterpret_cast_mut());
                 }
             }
             DType::F64

@@ -16,6 +16,7 @@
 //! | gathering into registers, adding to gradients | `fill` |
 //! | a single call or chain over one tile | `one_tile` |
 //! | a single call with a repeated operand, or over short rows | `pair`, `grid` |
+//! | a single call over long rows, or with a transposed operand | `rows`, `turned` |
 //! | threads | `parallel` |
 //! | kernels and SIMD levels | `arch` |
 //! | exp, log, tanh and power within 1 ULP | [`math`] |
@@ -43,8 +44,10 @@ mod parallel;
 mod plan;
 mod program;
 mod route;
+mod rows;
 mod scratch;
 mod tiling;
+mod turned;
 
 pub use buffers::{Input, Output};
 pub use engine::{Fast, Unavailable};

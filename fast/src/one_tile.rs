@@ -4,20 +4,23 @@
 
 use crate::arch::{CallKernel, ChainOp, Link, Table};
 use crate::buffers::{Input, Output, Stored};
-use crate::dispatch::{by_bank, by_call, by_float_bank};
+use crate::dispatch::{by_call, by_float_bank};
 use crate::execute::{Links, Run};
 use crate::fill::fill;
 use crate::inline_capacity::OPERANDS;
 use crate::math::MathFunction;
-use crate::program::{Program, Source, Step, Target, Work, bank_of, half};
-use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, MAX_BLOCK};
+use crate::program::{Half, Program, Source, Step, Target, Work, bank_of, kernel};
+use crate::scratch::{BankCall, Float, FloatBank, Lane};
 use crate::tiling::{AccessKind, Tiling};
-use broadcheck_spec::{DType, Expression, Function, Node, Operand};
+use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The most elements of a tile into which an operand is gathered without registers.
 const MAX_GATHERED: usize = 64;
+
+/// The most elements of a tile whose operands are read in place, in the first-level cache or the second.
+pub(crate) const MAX_IN_PLACE: usize = 32 << 10;
 
 /// A call of one or two different operands over one tile.
 #[derive(Debug)]
@@ -31,28 +34,25 @@ pub(crate) struct SingleCall {
 /// The function and the arguments of an expression that is one call of one or two different operands and is
 /// computed by one kernel.
 #[inline]
-pub(crate) fn as_call<'a>(
-    expression: &'a Expression,
-    operands: &[Operand],
-) -> Option<(Function, &'a [Node])> {
+pub(crate) fn as_call(expression: &Expression) -> Option<(Function, &[Node])> {
     let (Node::Call(call), arguments) = expression.nodes().split_last()? else { return None };
-    let first = match arguments {
-        // mutant: delete match arm [Node::Operand(a)]: costs time only; the call goes through the tiles
-        [Node::Operand(a)] => a,
-        [Node::Operand(a), Node::Operand(b)] if a != b => a,
-        _ => return None,
+    let is_single = match arguments {
+        // mutant: delete match arm [Node::Operand(_)]: costs time only; the call goes through the tiles
+        [Node::Operand(_)] => true,
+        [Node::Operand(a), Node::Operand(b)] => a != b,
+        _ => false,
     };
-    let is_half = half(operands[*first].dtype()).is_some();
-    (!is_half && MathFunction::of(call.function()).is_none()).then_some((call.function(), arguments))
+    (is_single && MathFunction::of(call.function()).is_none()).then_some((call.function(), arguments))
 }
 
 impl SingleCall {
     /// The call of a function over a tiling of one tile, if that is small enough and has a kernel. `used` are
-    /// the operands of the tiling's accesses and `dtype` is their dtype.
+    /// the operands of the tiling's accesses and `dtype` is their dtype; if it is that of the bits of halves,
+    /// `half` is their format.
     #[inline]
     pub(crate) fn of(
         function: Function,
-        dtype: DType,
+        (dtype, half): (DType, Option<Half>),
         table: &Table,
         tiling: Tiling,
         used: SmallVec<[u32; OPERANDS]>,
@@ -63,8 +63,7 @@ impl SingleCall {
         let is_splat =
             |access: usize| tiling.accesses.get(access).is_some_and(|a| a.kind == AccessKind::Splat);
         let is_scalar = [is_splat(0), is_splat(1), false];
-        let kernel =
-            by_bank!(bank_of(dtype), T => T::kernels(table).call(function, is_scalar).map(T::in_bank))?;
+        let kernel = kernel((table, half), bank_of(dtype), function, is_scalar)?;
         Some(SingleCall { kernel, tiling, used })
     }
 
@@ -135,7 +134,7 @@ fn is_small(tiling: &Tiling) -> bool {
     let gathers = tiling.accesses.iter().any(|access| access.kind == AccessKind::Gather);
     // Kernels treat two scalars as vectors of length 1.
     let scalars = tiling.accesses.iter().all(|access| access.kind == AccessKind::Splat);
-    !scalars && tiling.full <= if gathers { MAX_GATHERED } else { MAX_BLOCK }
+    !scalars && tiling.full <= if gathers { MAX_GATHERED } else { MAX_IN_PLACE }
 }
 
 /// The chain that is the whole of a program, if it is one: its bank, its first argument and its links.

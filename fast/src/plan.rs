@@ -12,7 +12,7 @@
 //! steps.
 //!
 //! Besides the result, running needs this memory:
-//! - per thread, registers of 1024 elements, as many as values of the expression are live at once, and
+//! - per thread, registers of 8 KiB, as many as values of the expression are live at once, and
 //!   sixteen for each transposed operand. A tile uses at most 20 KiB of them, if 64 elements of each fit into
 //!   that.
 //! - for a long gradient of up to 65536 elements, eight copies of it.
@@ -27,7 +27,7 @@ use crate::inline_capacity::OPERANDS;
 use crate::lower::{Lengths, Lowered, count, lower};
 use crate::one_tile;
 use crate::parallel;
-use crate::route::{Route, Task, TiledProgram, route, route_of_copy};
+use crate::route::{Route, Task, TiledProgram, in_bits, route, route_of_copy};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operand, Operation, Request, Shape, Tensor};
 use smallvec::SmallVec;
@@ -118,7 +118,7 @@ impl Plan {
             }
             Operation::Broadcast { .. } | Operation::Elementwise { .. } => (dtype, &lowered.shape[..], false),
         };
-        let task = Task { table: table(level), dtype, count, is_gradient };
+        let task = Task { table: table(level), dtype, count, is_gradient, half: in_bits(request) };
         Ok(Plan {
             task,
             shape: shape.into(),
@@ -139,7 +139,8 @@ impl Plan {
         level: Level,
     ) -> Result<Plan, NoPlan> {
         let dtype = operand.dtype();
-        let task = Task { table: table(level), dtype, count: within_limit(shape)?, is_gradient: false };
+        let count = within_limit(shape)?;
+        let task = Task { table: table(level), dtype, count, is_gradient: false, half: None };
         Ok(Plan {
             task,
             shape: shape.into(),
@@ -208,9 +209,18 @@ impl Plan {
         if self.task.is_gradient && !cleared {
             output.clear();
         }
+        let bits: SmallVec<[Input<'_>; OPERANDS]>;
+        let (inputs, output) = if self.task.half.is_some() {
+            bits = inputs.iter().copied().map(Input::bits).collect();
+            (&bits[..], output.bits())
+        } else {
+            (inputs, output)
+        };
         match &self.route {
             Route::Nothing => {}
             Route::Single(call) => call.run(inputs, output),
+            Route::Turned(call) => call.run(self.task.table, inputs, output),
+            Route::Rows(call) => call.run(inputs, output),
             Route::Pair(tiled) | Route::General(tiled) => self.run_tiles(tiled, inputs, output),
         }
     }

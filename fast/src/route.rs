@@ -9,13 +9,15 @@ use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
 use crate::math::MathFunction;
-use crate::one_tile::{SingleCall, as_call};
+use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::program::{
-    Goal, Graph, Program, Root, Step, Target, ValueKind, bank_of, gradient, half, schedule,
+    Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
 };
-use crate::scratch::MAX_BLOCK;
+use crate::rows::RowsCall;
+use crate::scratch::REGISTER_BYTES;
 use crate::tiling::{Axes, OperandLayout, Tiling};
+use crate::turned::TurnedCall;
 use broadcheck_spec::{DType, Node, Operand, Operation, Request};
 use smallvec::SmallVec;
 
@@ -26,8 +28,12 @@ const LIVE_BYTES: usize = 20 << 10;
 /// Results of at least this many bytes are written with non-temporal stores.
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
-/// The elements of a tile that needs no registers, if a single axis is cut.
-const WIDE_BLOCK: usize = 8 << 10;
+/// How many times as many elements as a register has a tile takes that needs no registers, if a single axis
+/// is cut.
+const WIDE: usize = 8;
+
+/// The most elements of a tile with a transposed operand, which takes a register for each row of a panel.
+const PANEL_BLOCK: usize = 1024;
 
 /// The elements of a tile that needs no registers and is added to a gradient, or whose call is one step.
 const WIDEST_BLOCK: usize = 32 << 10;
@@ -46,6 +52,10 @@ pub(crate) enum Route {
     /// One call of two operands in one step: one is repeated along a short inner axis, stores are
     /// non-temporal, or rows are short.
     Pair(TiledProgram),
+    /// One call of two operands of which one is transposed.
+    Turned(TurnedCall),
+    /// One call of two operands over long rows.
+    Rows(RowsCall),
     /// Any request.
     General(TiledProgram),
 }
@@ -70,9 +80,33 @@ pub(crate) struct Task {
     /// The number of elements of the result.
     pub(crate) count: usize,
     pub(crate) is_gradient: bool,
+    /// The format of the halves that are computed in their bits, as integers of 16 bits ([`in_bits`]).
+    pub(crate) half: Option<Half>,
+}
+
+/// The format of a request's halves if it is computed in their bits, which needs neither registers of f32 nor
+/// conversions where nothing is rounded. The functions of `math` and gradients are computed in f32, and so
+/// are the halves of a request that has another type of 16 bits, too: all values of 16 bits have the same
+/// format.
+pub(crate) fn in_bits(request: &Request) -> Option<Half> {
+    let Operation::Elementwise { expression } = request.operation() else { return None };
+    let has_16_bits = |dtype: &DType| half(*dtype).is_some() || *dtype == DType::U16;
+    let mut words = request.operands().iter().map(Operand::dtype).filter(has_16_bits);
+    let first = words.next()?;
+    let half = half(first)?;
+    if words.any(|dtype| dtype != first) {
+        return None;
+    }
+    let is_math = expression.calls().any(|call| MathFunction::of(call.function()).is_some());
+    (!is_math).then_some(half)
 }
 
 impl Task {
+    /// The dtype as which a dtype is computed.
+    fn computed(self, dtype: DType) -> DType {
+        if self.half.is_some() && half(dtype).is_some() { DType::U16 } else { dtype }
+    }
+
     /// Whether the result is written with non-temporal stores. Halves are not: their conversion takes longer.
     fn is_non_temporal(self) -> bool {
         !self.is_gradient
@@ -96,11 +130,15 @@ pub(crate) fn route(
     if underlying == 0 || task.count == 0 {
         return Ok(Route::Nothing);
     }
+    let task = Task { dtype: task.computed(task.dtype), ..task };
     if let Some(call) = single(task, request, lowered) {
         return Ok(Route::Single(call));
     }
     if let Some(tiled) = pair_route(task, request, lowered) {
         return Ok(Route::Pair(tiled));
+    }
+    if let Some(route) = unregistered(task, request, lowered) {
+        return Ok(route);
     }
     general(task, request, lowered, underlying)
 }
@@ -129,25 +167,25 @@ pub(crate) fn route_of_copy(
 fn single(task: Task, request: &Request, lowered: &Lowered) -> Option<SingleCall> {
     let Operation::Elementwise { expression } = request.operation() else { return None };
     let operands = request.operands();
-    let (function, arguments) = as_call(expression, operands)?;
-    if task.count > MAX_BLOCK {
+    let (function, arguments) = as_call(expression)?;
+    if task.count > MAX_IN_PLACE {
         return None;
     }
     let places = arguments.iter().filter_map(|node| match node {
         Node::Operand(place) => Some(*place),
         Node::Call(_) => None,
     });
-    let dtype = operands[places.clone().next()?].dtype();
+    let dtype = task.computed(operands[places.clone().next()?].dtype());
     let layouts = places.clone().map(|place| layout(&operands[place], lowered.maps.of(place)));
     let tiling = Tiling::whole(&lowered.shape, task.count, layouts);
     let used = places.map(|place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
-    SingleCall::of(function, dtype, task.table, tiling, used)
+    SingleCall::of(function, (dtype, task.half), task.table, tiling, used)
 }
 
 /// One call of two operands in one step, if that is the fastest way.
 fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledProgram> {
     let Operation::Elementwise { expression } = request.operation() else { return None };
-    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression, request.operands())? else {
+    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else {
         return None;
     };
     let layouts = [*a, *b].map(|place| layout(&request.operands()[place], lowered.maps.of(place)));
@@ -160,8 +198,9 @@ fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledP
         is_fastest(&work, task.table.level, non_temporal).then_some(work)
     };
     let mut program = Program::default();
+    let block = REGISTER_BYTES / size_of_dtype(task.dtype);
     let work = attempt(WIDEST_BLOCK, WIDEST_BLOCK);
-    let work = work.or_else(|| if non_temporal { attempt(MAX_BLOCK, WIDE_BLOCK) } else { None });
+    let work = work.or_else(|| if non_temporal { attempt(block, WIDE * block) } else { None });
     let work = match work {
         Some(work) => work,
         None => {
@@ -176,11 +215,30 @@ fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledP
     Some(TiledProgram { tiling, program, used, non_temporal })
 }
 
+/// One call of two operands without registers: one of them is transposed, or there are long rows.
+fn unregistered(task: Task, request: &Request, lowered: &Lowered) -> Option<Route> {
+    let Operation::Elementwise { expression } = request.operation() else { return None };
+    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else { return None };
+    let operands = request.operands();
+    let layouts = [*a, *b].map(|place| layout(&operands[place], lowered.maps.of(place)));
+    let dtype = task.computed(operands[*a].dtype());
+    let axes = Axes::of(&lowered.shape, &layouts);
+    let places = [(*a, layouts[0].offset), (*b, layouts[1].offset)];
+    let (dtype, non_temporal) = ((dtype, task.half), task.is_non_temporal());
+    if let Some(call) = TurnedCall::of(function, dtype, task.table, &axes, places, non_temporal) {
+        return Some(Route::Turned(call));
+    }
+    if non_temporal {
+        return None;
+    }
+    RowsCall::of(function, dtype, task.table, &axes, places).map(Route::Rows)
+}
+
 /// The route of any request.
 fn general(task: Task, request: &Request, lowered: &Lowered, underlying: usize) -> Result<Route, NoKernel> {
     let operands = request.operands();
     let mut graph = Graph::default();
-    let dtype_of = |place: usize| operands[place].dtype();
+    let dtype_of = |place: usize| task.computed(operands[place].dtype());
     let mut target = None;
     let root = match request.operation() {
         Operation::Broadcast { .. } => Some(graph.operand(0, dtype_of(0))),
@@ -230,21 +288,29 @@ fn compile<'a>(
         u32::try_from(place.unwrap_or(used.len())).unwrap_or(u32::MAX)
     };
     let (mut tiling, mut program) = (Tiling::default(), Program::default());
-    if count <= MAX_BLOCK {
+    let block = REGISTER_BYTES / widest(graph);
+    if count <= block {
         tiling = Tiling::whole(shape, count, layouts.iter().copied());
-        schedule(task.table, &mut program, root, &tiling, non_temporal, access_of)?;
+        schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         if program.live * count <= LIVE_BYTES {
             return Ok(TiledProgram { tiling, program, used, non_temporal });
         }
     }
     let axes = Axes::of(shape, &layouts);
-    let mut attempt = |block: usize, wide: usize| -> Result<Attempt, NoKernel> {
-        tiling.cut(&axes, |place| layouts[place].offset, block, wide);
+    let panel = |tiling: &mut Tiling| {
         if !task.is_gradient && tiling.loops.len() > 1 {
-            let expensive = expensive_values(graph, &tiling, access_of);
+            let expensive = expensive_values(graph, tiling, access_of);
             tiling.choose_panel(expensive.into_iter());
         }
-        schedule(task.table, &mut program, root, &tiling, non_temporal, access_of)?;
+    };
+    let mut attempt = |block: usize, wide: usize| -> Result<Attempt, NoKernel> {
+        tiling.cut(&axes, |place| layouts[place].offset, block, wide);
+        panel(&mut tiling);
+        if tiling.panel != 0 && tiling.full > PANEL_BLOCK {
+            tiling.cut(&axes, |place| layouts[place].offset, PANEL_BLOCK, PANEL_BLOCK);
+            panel(&mut tiling);
+        }
+        schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         let gathers = !task.is_gradient && program.gathers_for_chain(&tiling);
         Ok(Attempt { full: tiling.full, live: program.live, gathers, in_rows: program.in_rows })
     };
@@ -253,9 +319,9 @@ fn compile<'a>(
         if task.is_gradient && attempt(WIDEST_BLOCK, WIDEST_BLOCK)?.live == 0 {
             break 'attempts;
         }
-        let mut made = attempt(MAX_BLOCK, WIDE_BLOCK)?;
-        if made.full > MAX_BLOCK && made.live != 0 {
-            made = attempt(MAX_BLOCK, MAX_BLOCK)?;
+        let mut made = attempt(block, WIDE * block)?;
+        if made.full > block && made.live != 0 {
+            made = attempt(block, block)?;
         }
         if made.live * made.full > LIVE_BYTES {
             let fitting = LIVE_BYTES / made.live;
@@ -270,6 +336,11 @@ fn compile<'a>(
         }
     }
     Ok(TiledProgram { tiling, program, used, non_temporal })
+}
+
+/// The bytes of the widest type in which a graph is computed. (A register of it has the fewest elements.)
+fn widest(graph: &Graph) -> usize {
+    graph.values.iter().map(|value| bytes(bank_of(value.dtype))).max().unwrap_or(8)
 }
 
 /// What an attempt at tiles and a program came to.

@@ -1,24 +1,36 @@
-//! Registers: blocks of a fixed size, per thread, in which programs compute. Their memory depends on the
-//! number of live values of an expression, never on the size of a result.
+//! Registers: blocks of a fixed number of bytes, per thread, in which programs compute. Their memory depends
+//! on the number of live values of an expression, never on the size of a result.
 
 use crate::arch::{CallKernel, FloatKernels, Kernels, Table};
 use crate::buffers::Stored;
 use crate::math::Math;
 
-/// The largest number of elements in a tile.
-pub(crate) const MAX_BLOCK: usize = 1024;
+/// The bytes of a vector register. A tile has as many elements as a register of the widest type that the
+/// program computes in. With 1024 elements for every type, calls on elements of one byte took up to 1.7 times
+/// as long (`benches/sweep`).
+pub(crate) const REGISTER_BYTES: usize = 8 << 10;
 
-/// One vector register, aligned to a cache line.
+/// One vector register, aligned to a cache line. `A` is an array of [`REGISTER_BYTES`].
 #[repr(align(64))]
-pub(crate) struct Block<T>(pub(crate) [T; MAX_BLOCK]);
+pub(crate) struct Block<A>(A);
+
+impl<A> Block<A> {
+    /// The first `count` elements, to write to.
+    pub(crate) fn first<T>(&mut self, count: usize) -> &mut [T]
+    where
+        A: AsMut<[T]>,
+    {
+        &mut self.0.as_mut()[..count]
+    }
+}
 
 /// The registers of one element type.
-pub(crate) struct Registers<T> {
-    vectors: Vec<Option<Box<Block<T>>>>,
+pub(crate) struct Registers<T: Lane> {
+    vectors: Vec<Option<Box<Block<T::Array>>>>,
     pub(crate) scalars: Vec<T>,
 }
 
-impl<T> Default for Registers<T> {
+impl<T: Lane> Default for Registers<T> {
     fn default() -> Self {
         Registers { vectors: Vec::new(), scalars: Vec::new() }
     }
@@ -34,31 +46,35 @@ impl<T: Lane> Registers<T> {
             self.vectors.resize_with(vectors, || None);
         }
         for register in &mut self.vectors[..vectors] {
-            register.get_or_insert_with(|| Box::new(Block([T::default(); MAX_BLOCK])));
+            register.get_or_insert_with(T::block);
         }
     }
 
     /// The elements of a vector register. Empty while the register is taken.
     pub(crate) fn vector(&self, register: usize) -> &[T] {
         match &self.vectors[register] {
-            Some(block) => &block.0,
+            Some(block) => block.0.as_ref(),
             None => &[],
         }
     }
 
     /// Takes a register out, to write to it while others are read.
-    pub(crate) fn take(&mut self, register: usize) -> Box<Block<T>> {
-        self.vectors[register].take().unwrap_or_else(|| Box::new(Block([T::default(); MAX_BLOCK])))
+    pub(crate) fn take(&mut self, register: usize) -> Box<Block<T::Array>> {
+        self.vectors[register].take().unwrap_or_else(T::block)
     }
 
     /// Puts a register back.
-    pub(crate) fn put(&mut self, register: usize, block: Box<Block<T>>) {
+    pub(crate) fn put(&mut self, register: usize, block: Box<Block<T::Array>>) {
         self.vectors[register] = Some(block);
     }
 }
 
 /// An element type in which kernels compute. (f16 and bf16 are computed in f32.)
 pub(crate) trait Lane: Stored {
+    /// The elements of a vector register.
+    type Array: AsRef<[Self]> + AsMut<[Self]>;
+    /// A new vector register.
+    fn block() -> Box<Block<Self::Array>>;
     fn registers(scratch: &Scratch) -> &Registers<Self>;
     fn registers_mut(scratch: &mut Scratch) -> &mut Registers<Self>;
     fn kernels(table: &Table) -> &Kernels<Self>;
@@ -95,6 +111,10 @@ macro_rules! banks {
         }
 
         $(impl Lane for $type {
+            type Array = [$type; REGISTER_BYTES / size_of::<$type>()];
+            fn block() -> Box<Block<Self::Array>> {
+                Box::new(Block([<$type>::default(); REGISTER_BYTES / size_of::<$type>()]))
+            }
             fn registers(scratch: &Scratch) -> &Registers<$type> { &scratch.$field }
             fn registers_mut(scratch: &mut Scratch) -> &mut Registers<$type> { &mut scratch.$field }
             fn kernels(table: &Table) -> &Kernels<$type> { &table.$field }

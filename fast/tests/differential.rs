@@ -7,9 +7,9 @@ use broadcheck_fast::{Fast, Input, Level, Output, Plan};
 use broadcheck_reference::Reference;
 use broadcheck_spec::half::f16;
 use broadcheck_spec::{
-    Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
+    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
 };
-use support::{Random, agree, broadcast, request};
+use support::{Random, agree, broadcast, request, value};
 
 fn engines() -> Vec<Fast> {
     Level::available().map(|level| Fast::with_level(level).unwrap()).collect()
@@ -264,6 +264,79 @@ fn large_results_of_halves_are_the_same_on_every_level() {
     }
 }
 
+/// Dense operands of a dtype with special and other values, and one function of both.
+fn call_of_dtype(random: &mut Random, function: Function, dtype: DType, shapes: [&[usize]; 2]) -> Request {
+    let operand = |(shape, name): (&[usize], &str)| {
+        let count = shape.iter().product();
+        let values = (0..count).map(|_| value(random, dtype)).collect::<Vec<_>>();
+        Operand::dense(name, shape, Data::from_scalars(dtype, values).unwrap()).unwrap()
+    };
+    let operands = shapes.into_iter().zip(["a", "b"]).map(operand).collect();
+    let expression = Expression::call(function, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+}
+
+/// Rows so long that a call runs once for each: columns, rows and matrices under blocks of rows.
+#[test]
+fn calls_over_long_rows() {
+    let engines = engines();
+    let (mut counts, mut random) = (Counts::default(), Random(26));
+    for (dtype, function) in [
+        (DType::F64, Function::Less),
+        (DType::F64, Function::Maximum),
+        (DType::F32, Function::Divide),
+        (DType::F16, Function::Add),
+        (DType::F16, Function::Minimum),
+        (DType::Bf16, Function::Multiply),
+        (DType::Bf16, Function::Equal),
+        (DType::I64, Function::Add),
+        (DType::I8, Function::Maximum),
+        (DType::U8, Function::GreaterEqual),
+        (DType::Bool, Function::LogicalOr),
+    ] {
+        for (whole, part) in [
+            (&[5, 70][..], &[5, 1][..]),
+            (&[5, 130], &[130]),
+            (&[1, 257], &[3, 1]),
+            (&[3, 4, 65], &[4, 1]),
+            (&[3, 4, 65], &[3, 1, 1]),
+            (&[2, 3, 4, 64], &[2, 1, 4, 64]),
+            (&[2, 3, 4, 64], &[3, 1, 1]),
+        ] {
+            for shapes in [[whole, part], [part, whole]] {
+                check(&call_of_dtype(&mut random, function, dtype, shapes), &engines, 0, &mut counts);
+            }
+        }
+    }
+    assert_eq!(counts.successes, 11 * 7 * 2);
+}
+
+/// Halves are computed in their bits, so values of another type of 16 bits must not be taken for halves.
+#[test]
+fn halves_beside_other_types_of_16_bits() {
+    let engines = engines();
+    let (mut counts, mut random) = (Counts::default(), Random(27));
+    let operand = |random: &mut Random, name: &str, dtype| {
+        let values = (0..90).map(|_| value(random, dtype)).collect::<Vec<_>>();
+        Operand::dense(name, [90], Data::from_scalars(dtype, values).unwrap()).unwrap()
+    };
+    let halves = [DType::F16, DType::Bf16];
+    for (half, other) in halves.into_iter().flat_map(|half| {
+        [DType::F16, DType::Bf16, DType::U16, DType::I16].into_iter().map(move |other| (half, other))
+    }) {
+        let operands = [("a", half), ("b", half), ("c", other), ("d", other)];
+        let operands = operands.map(|(name, dtype)| operand(&mut random, name, dtype)).into();
+        let call = |function, a, b| Expression::call(function, [a, b]).unwrap();
+        let x = Expression::operand;
+        let less = call(Function::Less, x(2), x(3));
+        let (sum, larger) = (call(Function::Add, x(0), x(1)), call(Function::Maximum, x(1), x(0)));
+        let expression = Expression::call(Function::Select, [less, sum, larger]).unwrap();
+        let request = Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap();
+        check(&request, &engines, 0, &mut counts);
+    }
+    assert_eq!(counts.successes, 8);
+}
+
 #[test]
 fn transposed_operands_of_every_width() {
     let engines = engines();
@@ -279,4 +352,71 @@ fn transposed_operands_of_every_width() {
         check(&Request::new(Rules::Numpy, operation, vec![a, b]).unwrap(), &engines, 0, &mut counts);
     }
     assert_eq!(counts.successes, 8);
+}
+
+/// A dense operand and a transposed one of a shape, in either order, and one function of both.
+fn call_with_transposed(
+    function: Function,
+    [rows, width]: [usize; 2],
+    swapped: bool,
+    data: impl Fn(usize, u64) -> Data,
+) -> Request {
+    // The transposed operand begins at its second element, and its columns are further apart than they are
+    // long.
+    let step = rows + 3;
+    let strides = vec![1, i64::try_from(step).unwrap()];
+    let dense = Operand::dense("a", [rows, width], data(rows * width, 1)).unwrap();
+    let turned = Operand::view("b", [rows, width], data(step * width, 2), Some(strides), 1).unwrap();
+    let operands = if swapped { vec![turned, dense] } else { vec![dense, turned] };
+    let expression = Expression::call(function, [Expression::operand(0), Expression::operand(1)]).unwrap();
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+}
+
+/// Blocks that are cut at the right, at the bottom and at both, of every size of element.
+#[test]
+fn transposed_operands_of_calls_in_blocks() {
+    let engines = engines();
+    let mut counts = Counts::default();
+    for (dtype, function) in [
+        (DType::F64, Function::Subtract),
+        (DType::F32, Function::Divide),
+        (DType::F32, Function::Less),
+        (DType::F16, Function::Subtract),
+        (DType::Bf16, Function::Maximum),
+        (DType::I64, Function::GreaterEqual),
+        (DType::I8, Function::Subtract),
+    ] {
+        for shape in [[64, 64], [64, 65], [65, 64], [63, 70], [127, 129], [70, 200]] {
+            for swapped in [false, true] {
+                let data = |count: usize, seed: u64| {
+                    let mut random = Random(seed);
+                    Data::from_scalars(dtype, (0..count).map(|_| value(&mut random, dtype))).unwrap()
+                };
+                check(&call_with_transposed(function, shape, swapped, data), &engines, 0, &mut counts);
+            }
+        }
+    }
+    assert_eq!(counts.successes, 7 * 6 * 2);
+}
+
+/// So large that stores are non-temporal and threads share the rows.
+#[test]
+fn large_transposed_operands_have_the_same_bits_on_every_level() {
+    let [rows, width] = [1_100, 1_003];
+    let number = |at: usize, seed: u64| (at * 37 % 10_007) as f64 / 16.0 + seed as f64;
+    let data =
+        |count: usize, seed: u64| Data::from((0..count).map(|at| number(at, seed)).collect::<Vec<_>>());
+    for swapped in [false, true] {
+        let request = call_with_transposed(Function::Subtract, [rows, width], swapped, data);
+        let want = (0..rows * width).map(|at| {
+            let (row, column) = (at / width, at % width);
+            let (a, b) = (number(at, 1), number(1 + column * (rows + 3) + row, 2));
+            if swapped { b - a } else { a - b }
+        });
+        let want: Vec<f64> = want.collect();
+        for engine in engines() {
+            let Outcome::Success(success) = engine.run(&request) else { panic!("a refusal") };
+            assert!(*success.tensor.values() == Data::from(want.clone()), "{}", engine.name());
+        }
+    }
 }

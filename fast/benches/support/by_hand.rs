@@ -88,6 +88,27 @@ pub(crate) fn norm<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
     );
 }
 
+/// The sum of ten operands of which three are matrices, three are rows, two are columns and two are scalars.
+pub(crate) fn mixed_sum<T: Real>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
+    let x: [&[T]; 10] = std::array::from_fn(|place| &*arrays.0[place]);
+    let width = x[1].len();
+    at.run(
+        out,
+        #[inline(always)]
+        |out| {
+            for (row, out) in out.chunks_exact_mut(width).enumerate() {
+                let matrix = |place: usize| &x[place][row * width..(row + 1) * width];
+                let (x0, x4, x7) = (matrix(0), matrix(4), matrix(7));
+                let (x1, x6, x9) = (&x[1][..width], &x[6][..width], &x[9][..width]);
+                let (x2, x3, x5, x8) = (x[2][row], x[3][0], x[5][row], x[8][0]);
+                for (k, out) in out.iter_mut().enumerate() {
+                    *out = x0[k] + x1[k] + x2 + x3 + x4[k] + x5 + x6[k] + x7[k] + x8 + x9[k];
+                }
+            }
+        },
+    );
+}
+
 pub(crate) fn swish<T: Exp>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
     at.run_vectors(out, &Swish { x: &arrays.0[0], one: arrays.0[1][0] });
 }

@@ -22,7 +22,6 @@ pub(crate) trait Real:
     + 'static
 {
     const NAME: &'static str;
-    const BYTES: usize = size_of::<Self>();
     fn of(value: f64) -> Self;
     fn std_exp(self) -> Self;
     fn data(values: Vec<Self>) -> Data;
@@ -63,13 +62,15 @@ pub(crate) struct Aligned<T> {
     count: usize,
 }
 
-impl<T: Real> Aligned<T> {
+impl<T: Copy + Default> Aligned<T> {
     pub(crate) fn zeros(count: usize) -> Aligned<T> {
-        let values = vec![T::default(); count + 64 / T::BYTES];
-        let start = values.as_ptr().align_offset(64).min(64 / T::BYTES);
+        let values = vec![T::default(); count + 64 / size_of::<T>()];
+        let start = values.as_ptr().align_offset(64).min(64 / size_of::<T>());
         Aligned { values, start, count }
     }
+}
 
+impl<T: Real> Aligned<T> {
     /// Reproducible numbers between 0.5 and 1.5.
     pub(crate) fn numbers(count: usize, seed: u64) -> Aligned<T> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

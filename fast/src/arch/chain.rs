@@ -41,13 +41,12 @@ use super::vector::{Vector, each};
 /// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
 pub(crate) const LANES: usize = 64;
 
-/// How many bytes ahead operands are prefetched by a chain that computes functions, and by one with
-/// non-temporal stores, whose operands come from memory.
+/// How many bytes ahead operands are prefetched by a chain that computes functions.
 const AHEAD: usize = 2048;
-const FAR_AHEAD: usize = 1024;
 
-/// What a link does with the value so far, `a`, and its argument, `b`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a link does with the value so far, `a`, and its argument, `b`. They are in the order of their
+/// [`ChainKind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChainOp {
     /// `a + b`
     Add,
@@ -93,9 +92,15 @@ pub(crate) struct Link<'a, T> {
 
 impl<T> Link<'_, T> {
     /// Whether there are values for `rows` rows of `width` elements.
+    #[inline(always)]
     fn is_long_enough(&self, rows: usize, width: usize) -> bool {
-        let last = if self.scalar { 1 } else { width };
-        Extent::of(last).repeated(rows, self.step).is_within(self.values)
+        let last = Extent::of(if self.scalar { 1 } else { width });
+        // Of one row, the step does not matter, and a short chain is noticeably faster without it.
+        if rows == 1 {
+            last.is_within(self.values)
+        } else {
+            last.repeated(rows, self.step).is_within(self.values)
+        }
     }
 
     /// Moves on by `rows` rows, after which there is another row. So `rows * step` does not overflow in a
@@ -121,13 +126,12 @@ pub(super) enum ChainKind {
 
 impl ChainKind {
     /// The narrowest kind that covers all links.
+    #[inline(always)]
     pub(super) fn of<T>(links: &[Link<'_, T>]) -> ChainKind {
-        if links.iter().all(|link| link.op == ChainOp::Add) {
-            ChainKind::Sums
-        } else if links.iter().any(|link| link.op.is_unary()) {
-            ChainKind::Functions
-        } else {
-            ChainKind::Arithmetic
+        match links.iter().map(|link| link.op).max() {
+            None | Some(ChainOp::Add) => ChainKind::Sums,
+            Some(op) if op.is_unary() => ChainKind::Functions,
+            Some(_) => ChainKind::Arithmetic,
         }
     }
 }
@@ -415,10 +419,10 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, 
 ) -> [V; U] {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        if NON_TEMPORAL || KIND == FUNCTIONS {
-            fetch::<V, U>(&first, at, if NON_TEMPORAL { FAR_AHEAD } else { AHEAD });
+        if KIND == FUNCTIONS && !NON_TEMPORAL {
+            fetch::<V, U>(&first, at);
             for link in links {
-                fetch::<V, U>(link, at, if NON_TEMPORAL { FAR_AHEAD } else { AHEAD });
+                fetch::<V, U>(link, at);
             }
         }
         let mut a = read::<V, U, ROWS>(&first, at);
@@ -496,7 +500,7 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, 
                 }
                 (ChainOp::Exp, _) => {
                     if KIND == FUNCTIONS {
-                        a = V::exp(a);
+                        a = exp::<V, U>(a);
                     }
                 }
             }
@@ -505,12 +509,34 @@ unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, 
     }
 }
 
-/// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
-/// not look far enough ahead of a chain that computes functions.
+/// exp of a group, as many vectors at a time as there are registers for.
 #[inline(always)]
-fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize, ahead: usize) {
+fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
+    const {
+        assert!(V::EXP_GROUP == 4 || V::EXP_GROUP == 2);
+        assert!(U <= V::EXP_GROUP || U.is_multiple_of(V::EXP_GROUP));
+    }
+    // Loops, because a closure might not be inlined, and would then lack the level's instructions.
+    if V::EXP_GROUP == 4 && U > 4 {
+        for part in a.as_chunks_mut::<4>().0 {
+            *part = V::exp(*part);
+        }
+    } else if V::EXP_GROUP == 2 && U > 2 {
+        for part in a.as_chunks_mut::<2>().0 {
+            *part = V::exp(*part);
+        }
+    } else {
+        a = V::exp(a);
+    }
+    a
+}
+
+/// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
+/// not look far enough ahead of a chain that computes functions. Chains with non-temporal stores do without.
+#[inline(always)]
+fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) {
     if !link.scalar {
-        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(ahead);
+        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
         for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
             prefetch(from.wrapping_add(line * LINE));
         }

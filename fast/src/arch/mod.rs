@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `ops` | what a function does to one element |
 //! | `generic`, `chain`, `grid`, `expand`, `across` | the loops |
+//! | `halves` | the functions of f16 and bf16, and their conversions |
 //! | `vector`, `x86_64` | the vector type of each level |
 //! | `simd` | the entry points of each level, into which the loops are inlined |
 //! | `table` | the addresses of a level's entry points, by function and element type |
@@ -31,6 +32,7 @@ mod expand;
 mod extent;
 mod generic;
 mod grid;
+mod halves;
 mod ops;
 mod simd;
 mod stream;
@@ -88,6 +90,10 @@ kernels! {
     Binary<T, R>(a: &[T], b: &[T], out: &mut [R]);
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    /// Converts the bits of halves to f32, element by element.
+    Widen<>(from: &[u16], to: &mut [f32]);
+    /// Rounds f32 to the bits of halves, element by element.
+    Narrow<>(from: &[f32], to: &mut [u16]);
     /// `a = f(a)`, element by element.
     InPlace<T>(a: &mut [T]);
     /// The sum of the elements.

@@ -3,12 +3,13 @@
 
 use super::chain::Link;
 use super::element::Element;
+use super::halves::{Bf16, F16, Format, In, VectorOp};
 use super::ops::*;
 use super::simd::{self, LevelVector, Simd};
 use super::stream::NonTemporal;
 use super::{
-    Across, AddTo, Binary, Chain, ChainSum, CopyOut, Expand, Grid, InPlace, Kernel, Paired, Select, Sum,
-    Unary,
+    Across, AddTo, Binary, Chain, ChainSum, CopyOut, Expand, Grid, InPlace, Kernel, Narrow, Paired, Select,
+    Sum, Unary, Widen,
 };
 use crate::Level;
 use broadcheck_spec::Function;
@@ -198,10 +199,17 @@ pub(crate) struct Table {
     pub(crate) u16: Kernels<u16>,
     pub(crate) u8: Kernels<u8>,
     pub(crate) bool: Kernels<bool>,
+    /// The functions of f16 and bf16, over the bits of their values.
+    pub(crate) f16: Kernels<u16>,
+    pub(crate) bf16: Kernels<u16>,
     pub(crate) float_f64: FloatKernels<f64>,
     pub(crate) float_f32: FloatKernels<f32>,
     pub(crate) round_to_f16: InPlace<f32>,
     pub(crate) round_to_bf16: InPlace<f32>,
+    pub(crate) widen_f16: Widen,
+    pub(crate) widen_bf16: Widen,
+    pub(crate) narrow_f16: Narrow,
+    pub(crate) narrow_bf16: Narrow,
 }
 
 const fn binary<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
@@ -290,6 +298,65 @@ const fn truth_values<S: Simd>() -> Kernels<bool> {
     }
 }
 
+/// Halves in a format: `arithmetic` has the functions that round.
+const fn halves<S: Simd, F: Format>(arithmetic: &Arithmetic) -> Kernels<u16> {
+    Kernels {
+        add: Some(arithmetic.add),
+        subtract: Some(arithmetic.subtract),
+        multiply: Some(arithmetic.multiply),
+        divide: Some(arithmetic.divide),
+        sqrt: Some(arithmetic.sqrt),
+        maximum: Some(binary::<S, In<F, Maximum>, u16, u16>()),
+        minimum: Some(binary::<S, In<F, Minimum>, u16, u16>()),
+        negate: Some(Kernel(S::unary::<u16, In<F, Negate>>)),
+        abs: Some(Kernel(S::unary::<u16, In<F, Abs>>)),
+        equal: binary::<S, In<F, Equal>, u16, bool>(),
+        not_equal: binary::<S, In<F, NotEqual>, u16, bool>(),
+        less: Some(binary::<S, In<F, Less>, u16, bool>()),
+        less_equal: Some(binary::<S, In<F, LessEqual>, u16, bool>()),
+        greater: Some(binary::<S, In<F, Greater>, u16, bool>()),
+        greater_equal: Some(binary::<S, In<F, GreaterEqual>, u16, bool>()),
+        ..common::<S, u16>()
+    }
+}
+
+/// The functions of halves that round.
+struct Arithmetic {
+    add: Binaries<u16, u16>,
+    subtract: Binaries<u16, u16>,
+    multiply: Binaries<u16, u16>,
+    divide: Binaries<u16, u16>,
+    sqrt: Unary<u16>,
+}
+
+const fn f16_binary<S: Simd, O: VectorOp>() -> Binaries<u16, u16> {
+    Binaries {
+        vector_vector: Kernel(S::f16_binary::<O, false, false>),
+        vector_scalar: Kernel(S::f16_binary::<O, false, true>),
+        scalar_vector: Kernel(S::f16_binary::<O, true, false>),
+    }
+}
+
+const fn f16<S: Simd>() -> Kernels<u16> {
+    halves::<S, F16>(&Arithmetic {
+        add: f16_binary::<S, Add>(),
+        subtract: f16_binary::<S, Subtract>(),
+        multiply: f16_binary::<S, Multiply>(),
+        divide: f16_binary::<S, Divide>(),
+        sqrt: Kernel(S::f16_unary::<Sqrt>),
+    })
+}
+
+const fn bf16<S: Simd>() -> Kernels<u16> {
+    halves::<S, Bf16>(&Arithmetic {
+        add: binary::<S, In<Bf16, Add>, u16, u16>(),
+        subtract: binary::<S, In<Bf16, Subtract>, u16, u16>(),
+        multiply: binary::<S, In<Bf16, Multiply>, u16, u16>(),
+        divide: binary::<S, In<Bf16, Divide>, u16, u16>(),
+        sqrt: Kernel(S::unary::<u16, In<Bf16, Sqrt>>),
+    })
+}
+
 const fn float<S: Simd, V: LevelVector<Level = S>>() -> FloatKernels<V::Element>
 where
     Add: Op2<V::Element, V::Element>,
@@ -328,10 +395,16 @@ const fn all<S: Simd>() -> Table {
         u16: numbers::<S, u16>(),
         u8: numbers::<S, u8>(),
         bool: truth_values::<S>(),
+        f16: f16::<S>(),
+        bf16: bf16::<S>(),
         float_f64: float::<S, S::F64>(),
         float_f32: float::<S, S::F32>(),
         round_to_f16: Kernel(S::in_place::<f32, RoundToF16>),
         round_to_bf16: Kernel(S::in_place::<f32, RoundToBf16>),
+        widen_f16: Kernel(S::widen_f16),
+        widen_bf16: Kernel(S::widen_bf16),
+        narrow_f16: Kernel(S::narrow_f16),
+        narrow_bf16: Kernel(S::narrow_bf16),
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) trait Vector: Copy {
     type Element: Vector<Element = Self::Element> + Default;
     /// The number of elements.
     const WIDTH: usize;
+    /// The number of vectors for which [`exp`](Vector::exp) has enough registers.
+    const EXP_GROUP: usize;
 
     /// # Safety
     /// The machine has the level's instructions, and `from` points to `WIDTH` elements.
@@ -94,6 +96,7 @@ macro_rules! scalar {
         impl Vector for $type {
             type Element = $type;
             const WIDTH: usize = 1;
+            const EXP_GROUP: usize = 4;
 
             #[inline(always)]
             unsafe fn load(from: *const $type) -> $type {

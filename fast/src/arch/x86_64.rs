@@ -9,6 +9,7 @@ macro_rules! vector {
         impl Vector for $vector:ident {
             element: $element:ident,
             width: $width:literal,
+            exp_group: $exp_group:literal,
             load: $load:ident,
             splat: $splat:ident,
             store: $store:ident,
@@ -39,6 +40,7 @@ macro_rules! vector {
         impl Vector for $vector {
             type Element = $element;
             const WIDTH: usize = $width;
+            const EXP_GROUP: usize = $exp_group;
 
             #[inline(always)]
             unsafe fn load(from: *const $element) -> Self {
@@ -165,6 +167,7 @@ vector! {
     impl Vector for __m128d {
         element: f64,
         width: 2,
+        exp_group: 4,
         load: _mm_loadu_pd,
         splat: _mm_set1_pd,
         store: _mm_storeu_pd,
@@ -197,6 +200,7 @@ vector! {
     impl Vector for __m128 {
         element: f32,
         width: 4,
+        exp_group: 2,
         load: _mm_loadu_ps,
         splat: _mm_set1_ps,
         store: _mm_storeu_ps,
@@ -229,6 +233,7 @@ vector! {
     impl Vector for __m256d {
         element: f64,
         width: 4,
+        exp_group: 4,
         load: _mm256_loadu_pd,
         splat: _mm256_set1_pd,
         store: _mm256_storeu_pd,
@@ -261,6 +266,7 @@ vector! {
     impl Vector for __m256 {
         element: f32,
         width: 8,
+        exp_group: 2,
         load: _mm256_loadu_ps,
         splat: _mm256_set1_ps,
         store: _mm256_storeu_ps,
@@ -293,6 +299,7 @@ vector! {
     impl Vector for __m512d {
         element: f64,
         width: 8,
+        exp_group: 4,
         load: _mm512_loadu_pd,
         splat: _mm512_set1_pd,
         store: _mm512_storeu_pd,
@@ -325,6 +332,7 @@ vector! {
     impl Vector for __m512 {
         element: f32,
         width: 16,
+        exp_group: 4,
         load: _mm512_loadu_ps,
         splat: _mm512_set1_ps,
         store: _mm512_storeu_ps,

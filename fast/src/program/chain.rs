@@ -175,7 +175,11 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
     let (mut op, mut a, mut b) = link(graph, end)?;
     let inside = |value: u32| {
         let (fact, whole) = (facts[value as usize], facts[end as usize]);
-        let same = fact.stationary == whole.stationary && fact.scalar == whole.scalar;
+        // The chain computes a scalar at its start once for each row. As a step of its own it would keep a
+        // chain over one tile from running alone, which costs a sum of ten at 1k up to half of its time
+        // (`benches/quick`). A function in it would make the whole chain one of functions.
+        let cheap = fact.scalar && link(graph, value).is_some_and(|(op, ..)| !op.is_unary());
+        let same = fact.stationary == whole.stationary && (fact.scalar == whole.scalar || cheap);
         (readers[value as usize] == 1 && same).then(|| link(graph, value)).flatten()
     };
     let mut arguments: SmallVec<[u32; VALUES]> = SmallVec::new();

@@ -8,4 +8,6 @@ mod schedule;
 
 pub(crate) use adjoint::gradient;
 pub(crate) use graph::{Graph, ValueKind};
-pub(crate) use schedule::{Goal, Program, Root, Source, Step, Target, Work, bank_of, half, schedule};
+pub(crate) use schedule::{
+    Goal, Half, Program, Root, Source, Step, Target, Work, bank_of, bytes, half, kernel, schedule,
+};

@@ -180,7 +180,23 @@ pub(crate) fn bank_of(dtype: DType) -> Bank {
     }
 }
 
-fn bytes(bank: Bank) -> usize {
+/// The kernel of a call in a bank; [`Kernels::call`](crate::arch::Kernels::call) describes `is_scalar`. With
+/// `half_in_bits`, the elements of the bank of u16 are the bits of halves in that format.
+pub(crate) fn kernel(
+    (table, half_in_bits): (&Table, Option<Half>),
+    bank: Bank,
+    function: Function,
+    is_scalar: [bool; 3],
+) -> Option<BankCall> {
+    match half_in_bits {
+        Some(Half::F16) if bank == Bank::U16 => table.f16.call(function, is_scalar).map(u16::in_bank),
+        Some(Half::Bf16) if bank == Bank::U16 => table.bf16.call(function, is_scalar).map(u16::in_bank),
+        Some(_) | None => by_bank!(bank, T => T::kernels(table).call(function, is_scalar).map(T::in_bank)),
+    }
+}
+
+/// The bytes of an element of a bank.
+pub(crate) fn bytes(bank: Bank) -> usize {
     match bank {
         Bank::F64 | Bank::I64 | Bank::U64 => 8,
         Bank::F32 | Bank::I32 | Bank::U32 => 4,
@@ -243,6 +259,8 @@ struct Placed {
 
 struct Scheduler<'a> {
     table: &'a Table,
+    /// The format of the halves whose bits the values of dtype u16 are.
+    half_in_bits: Option<Half>,
     tiling: &'a Tiling,
     program: &'a mut Program,
     free: SmallVec<[(Bank, u32); VALUES]>,
@@ -259,12 +277,12 @@ pub(crate) struct Root<'a> {
 }
 
 /// Writes the steps that compute a root on every tile of `tiling` into `program`. `access_of` maps an operand
-/// to its access.
+/// to its access. If `half_in_bits` is given, values of dtype u16 are the bits of halves.
 ///
 /// # Errors
 /// [`NoKernel`], if a function has no kernel for the type it is computed in.
 pub(crate) fn schedule(
-    table: &Table,
+    (table, half_in_bits): (&Table, Option<Half>),
     program: &mut Program,
     root: Root<'_>,
     tiling: &Tiling,
@@ -273,7 +291,7 @@ pub(crate) fn schedule(
 ) -> Result<(), NoKernel> {
     let Root { graph, value: root, readers, goal } = root;
     *program = Program::default();
-    let mut scheduler = Scheduler { table, tiling, program, free: SmallVec::new(), live: 0 };
+    let mut scheduler = Scheduler { table, half_in_bits, tiling, program, free: SmallVec::new(), live: 0 };
     if let (ValueKind::Operand(operand), Goal::Store(dtype)) = (graph.values[root as usize].kind, goal) {
         let access = access_of(operand);
         if (non_temporal || tiling.panel != 0) && half(dtype).is_none() {
@@ -471,8 +489,7 @@ impl Scheduler<'_> {
         }
         let is_scalar = arguments.map(Source::is_scalar);
         let Some(round) = round else {
-            let kernel =
-                by_bank!(bank, T => T::kernels(self.table).call(function, is_scalar).map(T::in_bank))?;
+            let kernel = kernel((self.table, self.half_in_bits), bank, function, is_scalar)?;
             return Some(Work::Call { kernel, arguments });
         };
         let kernel = self.table.f32.call(function, is_scalar)?;

@@ -5,6 +5,7 @@
 mod chains;
 mod functions;
 mod grids;
+mod halves;
 mod lengths;
 mod moves;
 

@@ -1,0 +1,185 @@
+//! One call of two operands of which one is transposed: its columns are contiguous where the result needs
+//! rows. It is transposed block by block into the first-level cache and used there.
+//!
+//! A block is as high as it is wide, so that few pages are in use at a time and a cache line is read once.
+//! Tiles of 16 whole rows touch a page for every column.
+
+use crate::arch::{CallKernel, NonTemporal, Table, fenced};
+use crate::buffers::{Input, Output, Stored};
+use crate::dispatch::by_call;
+use crate::parallel::by_rows;
+use crate::program::{Half, bank_of, kernel};
+use crate::scratch::{BankCall, Lane};
+use crate::tiling::Axes;
+use broadcheck_spec::{DType, Function};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// The rows and columns of a block.
+const SIDE: usize = 64;
+
+/// A call with a transposed operand.
+#[derive(Debug)]
+pub(crate) struct TurnedCall {
+    kernel: BankCall,
+    rows: usize,
+    width: usize,
+    /// The operand whose rows are contiguous.
+    whole: Strips,
+    /// The operand whose columns are contiguous.
+    turned: Strips,
+    /// Whether the transposed operand is the first argument.
+    swapped: bool,
+    non_temporal: bool,
+}
+
+/// An operand of contiguous strips.
+#[derive(Clone, Copy, Debug)]
+struct Strips {
+    /// Its index among the inputs.
+    input: usize,
+    /// The position of its first element.
+    offset: usize,
+    /// The distance between the starts of successive strips.
+    step: usize,
+}
+
+/// Elements that begin a cache line.
+#[repr(align(64))]
+struct Aligned<A>(A);
+
+impl TurnedCall {
+    /// The call of a function over the axes of its operands, which are `(input, offset)`, if they are two
+    /// long axes and one operand is transposed. `half` is the format of halves whose bits are the elements.
+    pub(crate) fn of(
+        function: Function,
+        (dtype, half): (DType, Option<Half>),
+        table: &Table,
+        axes: &Axes,
+        operands: [(usize, usize); 2],
+        non_temporal: bool,
+    ) -> Option<TurnedCall> {
+        // mutant: replace TurnedCall::of -> Option<TurnedCall> with None: costs time only
+        let ((width, across), (rows, down), None) = (axes.axis(0)?, axes.axis(1)?, axes.axis(2)) else {
+            return None;
+        };
+        // mutant: replace < with <=: costs time only; a call of this size goes through tiles
+        if width < SIDE || rows < SIDE {
+            return None;
+        }
+        let swapped = match (across, down) {
+            (&[1, step], &[_, 1]) if step > 1 => false,
+            (&[step, 1], &[1, _]) if step > 1 => true,
+            _ => return None,
+        };
+        let [first, second] = operands;
+        let (whole, turned) = if swapped { (second, first) } else { (first, second) };
+        let strips = |(input, offset): (usize, usize), step: i64| {
+            Some(Strips { input, offset, step: usize::try_from(step).ok()? })
+        };
+        Some(TurnedCall {
+            kernel: kernel((table, half), bank_of(dtype), function, [false; 3])?,
+            rows,
+            width,
+            whole: strips(whole, down[usize::from(swapped)])?,
+            turned: strips(turned, across[usize::from(!swapped)])?,
+            swapped,
+            non_temporal,
+        })
+    }
+
+    /// Computes the call.
+    pub(crate) fn run(&self, table: &Table, inputs: &[Input<'_>], output: Output<'_>) {
+        by_rows((self.rows, self.width), SIDE, output, &|rows, output| {
+            fenced(self.non_temporal, |stores| {
+                by_call!(self.kernel, kernel => self.compute(table, kernel, inputs, rows, output, stores));
+            });
+        });
+    }
+
+    fn compute<T: Lane>(
+        &self,
+        table: &Table,
+        kernel: CallKernel<T>,
+        inputs: &[Input<'_>],
+        rows: Range<usize>,
+        mut output: Output<'_>,
+        stores: Option<&NonTemporal>,
+    ) {
+        match kernel {
+            CallKernel::Binary(kernel) if self.swapped => {
+                self.blocks::<T, T>(table, inputs, rows, T::output(&mut output), stores, |a, b, out| {
+                    kernel.run(b, a, out);
+                });
+            }
+            CallKernel::Binary(kernel) => {
+                self.blocks::<T, T>(table, inputs, rows, T::output(&mut output), stores, |a, b, out| {
+                    kernel.run(a, b, out);
+                });
+            }
+            CallKernel::Comparison(kernel) if self.swapped => {
+                self.blocks::<T, bool>(
+                    table,
+                    inputs,
+                    rows,
+                    bool::output(&mut output),
+                    stores,
+                    |a, b, out| {
+                        kernel.run(b, a, out);
+                    },
+                );
+            }
+            CallKernel::Comparison(kernel) => {
+                self.blocks::<T, bool>(
+                    table,
+                    inputs,
+                    rows,
+                    bool::output(&mut output),
+                    stores,
+                    |a, b, out| {
+                        kernel.run(a, b, out);
+                    },
+                );
+            }
+            CallKernel::Unary(_) | CallKernel::Select(_) => {
+                unreachable!("a call with a transposed operand has two operands")
+            }
+        }
+    }
+
+    /// Computes some rows of the result, which are `out`, block by block. `call` gets a part of a row of the
+    /// operand with contiguous rows, and of the transposed one.
+    fn blocks<T: Lane, R: Lane>(
+        &self,
+        table: &Table,
+        inputs: &[Input<'_>],
+        rows: Range<usize>,
+        out: &mut [R],
+        stores: Option<&NonTemporal>,
+        call: impl Fn(&[T], &[T], &mut [R]),
+    ) {
+        let [whole, turned] = [self.whole, self.turned].map(|strips| T::input(&inputs[strips.input]));
+        let mut block = Aligned([T::default(); SIDE * SIDE]);
+        let mut made = Aligned([R::default(); SIDE]);
+        for top in rows.clone().step_by(SIDE) {
+            for left in (0..self.width).step_by(SIDE) {
+                let (height, count) = (SIDE.min(rows.end - top), SIDE.min(self.width - left));
+                let lines = block.0.chunks_exact_mut(SIDE).take(height).map(|line| &mut line[..count]);
+                let mut lines: SmallVec<[&mut [T]; SIDE]> = lines.collect();
+                let from = self.turned.offset + left * self.turned.step + top;
+                T::kernels(table).across.run(&turned[from..], self.turned.step, &mut lines);
+                for (row, line) in (top..).zip(&lines) {
+                    let from = self.whole.offset + row * self.whole.step + left;
+                    let (whole, to) = (&whole[from..from + count], (row - rows.start) * self.width + left);
+                    let out = &mut out[to..to + count];
+                    if let Some(stores) = stores {
+                        call(whole, line, &mut made.0[..count]);
+                        R::kernels(table).copy.run(stores, &made.0[..count], out);
+                    } else {
+                        call(whole, line, out);
+                    }
+                }
+            }
+        }
+    }
+}
