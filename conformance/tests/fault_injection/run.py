@@ -45,6 +45,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -586,7 +587,9 @@ def main():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
         print(f"{scenario:<32} {kind:<9} {fault:<8} {sum(outcomes.values()):>5}  {text}")
     total = sum(sum(outcomes.values()) for outcomes in table.values())
-    print(f"\n{total} faults, {wrong} wrong")
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    minutes = sum(usage.ru_utime + usage.ru_stime for usage in used) / 60
+    print(f"\n{total} faults, {wrong} wrong, {minutes:.1f} min of processor time")
     if total < progress.total:
         print(f"not finished: {progress.total - total} of {progress.total} faults are left, {progress.left()}")
         return 2

@@ -9,7 +9,8 @@
  *   FAULT_AT      the number of the call that fails, from 1; 0 or absent: none
  *   FAULT_ERROR   how it fails: a number of errno, "short" (half of the bytes, for read and write), or "kill"
  *                 (the process gets SIGKILL before the call, as in a power cut)
- *   FAULT_STICKY  if set, all later calls of this kind fail, too, as on a full disk
+ *   FAULT_STICKY  if set, all later calls of this kind fail, too, as on a full disk; without file descriptors (EMFILE),
+ *                 neither a file nor a pipe can be opened
  *   FAULT_LOG     a file that gets a line about the first call that failed
  *   FAULT_COUNTS  a file that gets a line for each stack at the end: the kind, a number for the stack, how many calls
  *                 there were, and the number of the first among all calls of this kind. There are millions of
@@ -169,13 +170,19 @@ static void count(enum kind called, unsigned long found, long number) {
     pthread_mutex_unlock(&lock);
 }
 
+/* Whether a call may fail: it has the right kind, or it needs a file descriptor as well. */
+static int is_concerned(enum kind called) {
+    int opens = (called == OPEN || called == PIPE) && (kind == OPEN || kind == PIPE);
+    return (int)called == kind || (opens && is_sticky && error == EMFILE);
+}
+
 /* Whether this is the call that fails, or a later one after a fault that stays. */
 static int is_chosen(enum kind called) {
     long number = __atomic_add_fetch(&counts[called], 1, __ATOMIC_SEQ_CST);
     if (sites && (called != ALLOCATE || number <= 20000 || number % 50 == 0)) count(called, stack(), number);
-    if ((int)called != kind || at == 0) return 0;
+    if (at == 0 || !is_concerned(called)) return 0;
     if (is_sticky && has_failed) return 1;
-    if (number < from || (wanted && stack() != wanted)) return 0;
+    if ((int)called != kind || number < from || (wanted && stack() != wanted)) return 0;
     if (__atomic_add_fetch(&matches, 1, __ATOMIC_SEQ_CST) != at) return 0;
     has_failed = 1;
     return 1;
@@ -195,7 +202,7 @@ static void log_fault(enum kind called, const char *path, int file) {
 
 /* Whether this call fails. `path` or, if that is NULL, `file` is what it is about. */
 static int fails(enum kind called, const char *path, int file) {
-    if (!program || is_inside || (!sites && (int)called != kind)) return 0;
+    if (!program || is_inside || (!sites && !is_concerned(called))) return 0;
     is_inside = 1;
     int chosen = is_chosen(called);
     /* A full disk still lets a message be read on a terminal. */
