@@ -29,7 +29,7 @@ does nothing, since no fault cuts the power.
 A run of broadcheck with a harness looks through all processes of the machine. With --full, it saves time, and makes the
 loops shorter, to give the script a namespace with few processes:
 
-    unshare --pid --fork --mount-proc sh -c '"$@"; exit $?' sh conformance/tests/fault_injection/run.py BINARY --full
+    unshare --pid --fork --mount-proc sh -c '"$@"; exit $?' sh python3 conformance/tests/fault_injection/run.py BINARY --full
 
 (`unshare --user --map-root-user --pid ...` without being root.) If a fault is judged wrong, the line says how to inject it
 again: `--full --only SCENARIO --kind KIND --stack STACK`.
