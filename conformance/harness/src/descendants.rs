@@ -47,7 +47,7 @@ mod linux {
     use rustix::io::Errno;
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
     use std::fs;
-    use std::io;
+    use std::io::{self, ErrorKind};
     use std::process::{Child, Command};
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -108,41 +108,55 @@ mod linux {
 
     pub(in super::super) fn end_marked(mark: &str) {
         if CONTAINED.get().is_some() {
+            // What cannot be found now is looked for again at the end of the run.
             end(|child| child.has_mark(mark));
         }
     }
 
-    pub(in super::super) fn end_all() {
+    pub(in super::super) fn end_all() -> bool {
         match CONTAINED.get() {
-            Some(Contained::All) => end(|_| true),
+            Some(Contained::All) => end(|_| Some(true)),
             Some(Contained::Marked) => end(|child| child.has_mark(run_mark())),
-            None => {}
+            None => true,
         }
     }
 
     /// Kills the children that `is_meant` accepts, then those that become children because of that, until
-    /// none is left. Waits for every other child that has ended.
-    fn end(is_meant: impl Fn(&Orphan) -> bool) {
+    /// none is left. Returns false if they could not be found, because the system reported an error twice.
+    fn end(is_meant: impl Fn(&Orphan) -> Option<bool>) -> bool {
         let deadline = Instant::now() + LIMIT;
         let mut pause = Duration::from_millis(1);
+        let mut has_failed = false;
         loop {
-            let mut left = false;
-            {
-                let ours = ours();
-                for child in children().unwrap_or_default() {
-                    if ours.contains(&child.0.as_raw_nonzero().get().unsigned_abs()) || child.has_ended() {
-                        continue;
-                    }
-                    // An error means that it belongs to another user.
-                    left |= is_meant(&child) && kill_process(child.0, Signal::KILL).is_ok();
-                }
+            match end_once(&is_meant) {
+                Some(false) => return true,
+                Some(true) => {}
+                None if has_failed => return false,
+                None => has_failed = true,
             }
-            if !left || Instant::now() >= deadline {
-                return;
+            if Instant::now() >= deadline {
+                return true;
             }
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }
+    }
+
+    /// Kills the children that `is_meant` accepts, and waits for every other child that has ended. Returns
+    /// whether one was killed; `None` if the system reported an error, so that some may be missing.
+    fn end_once(is_meant: impl Fn(&Orphan) -> Option<bool>) -> Option<bool> {
+        let ours = ours();
+        let (mut left, mut complete) = (false, true);
+        for child in children()? {
+            if ours.contains(&child.0.as_raw_nonzero().get().unsigned_abs()) || child.has_ended() {
+                continue;
+            }
+            let meant = is_meant(&child);
+            complete &= meant.is_some();
+            // An error means that it belongs to another user.
+            left |= meant == Some(true) && kill_process(child.0, Signal::KILL).is_ok();
+        }
+        complete.then_some(left)
     }
 
     /// A child of this process.
@@ -157,24 +171,37 @@ mod linux {
             }
         }
 
-        fn has_mark(&self, mark: &str) -> bool {
-            let environment =
-                fs::read(format!("/proc/{}/environ", self.0.as_raw_nonzero())).unwrap_or_default();
-            environment.windows(mark.len()).any(|part| part == mark.as_bytes())
+        /// `None` if the system reported an error.
+        fn has_mark(&self, mark: &str) -> Option<bool> {
+            let environment = read(&format!("/proc/{}/environ", self.0.as_raw_nonzero()))?;
+            Some(environment.windows(mark.len()).any(|part| part == mark.as_bytes()))
         }
     }
 
-    /// The children of this process; `None` without /proc.
+    /// The content of a file about a process, empty if the process has ended or is hidden from this user.
+    /// `None` if the system reported another error, such as too many open files.
+    fn read(path: &str) -> Option<Vec<u8>> {
+        match fs::read(path) {
+            Ok(content) => Some(content),
+            Err(error) => {
+                let ended = error.raw_os_error() == Some(Errno::SRCH.raw_os_error());
+                let hidden = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
+                (ended || hidden).then(Vec::new)
+            }
+        }
+    }
+
+    /// The children of this process; `None` without /proc, or if the system reported an error.
     fn children() -> Option<Vec<Orphan>> {
         let me = getpid().as_raw_nonzero().get().to_string();
         let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").ok()?.flatten() {
-            let name = entry.file_name();
+        for entry in fs::read_dir("/proc").ok()? {
+            let name = entry.ok()?.file_name();
             let Some(id) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
                 continue;
             };
             // The name of the program, in parentheses, may contain anything.
-            let stat = fs::read(entry.path().join("stat")).unwrap_or_default();
+            let stat = read(&format!("/proc/{}/stat", id.as_raw_nonzero()))?;
             let stat = String::from_utf8_lossy(&stat);
             let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1));
             if parent == Some(me.as_str()) {
@@ -200,5 +227,7 @@ mod elsewhere {
 
     pub(in super::super) fn end_marked(_: &str) {}
 
-    pub(in super::super) fn end_all() {}
+    pub(in super::super) fn end_all() -> bool {
+        true
+    }
 }

@@ -34,6 +34,7 @@ fn launch(command: &mut Command) -> io::Result<Group> {
     let mark = descendants::new_mark();
     command.env(descendants::VARIABLE, descendants::value(&mark));
     apart(command);
+    guard::prepare();
     let child = descendants::spawn(command)?;
     guard::watch(child.id());
     Ok(Group { child, mark, status: None, ended: false })

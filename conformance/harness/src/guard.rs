@@ -58,6 +58,12 @@ struct Guard {
     to: ChildStdin,
 }
 
+/// Starts the guard, unless it runs. It must run before the first process that it is for: broadcheck may be
+/// killed as soon as that one has started.
+pub(super) fn prepare() {
+    GUARD.get_or_init(start);
+}
+
 /// Makes the guard kill this group when broadcheck ends.
 pub(super) fn watch(group: u32) {
     notify('+', group);

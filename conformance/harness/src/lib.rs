@@ -51,8 +51,10 @@ pub fn contain_descendants() {
 /// Processes of others are left alone: those that this process had before [`contain_descendants`], and their
 /// descendants.
 pub fn end_descendants() {
-    descendants::end_all();
-    guard::dismiss();
+    // Otherwise the guard looks for what is left, as soon as this process has ended.
+    if descendants::end_all() {
+        guard::dismiss();
+    }
 }
 
 /// The message of a case that was not answered because the user interrupted the run.

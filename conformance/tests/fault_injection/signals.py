@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 """Interrupts the command `broadcheck` at many moments, and checks how it ends.
 
-    conformance/tests/fault_injection/signals.py BINARY [--rounds N]
+    conformance/tests/fault_injection/signals.py BINARY [--rounds N] [--only TEXT] [--signal NAME] [--delays MS,MS-MS]
+                                                 [--busy N]
 
 SIGINT, SIGTERM, SIGHUP and SIGKILL are sent to `check`, `exhaust`, `fuzz`, `export` and `compare-reports`, after 0 to 1000
 ms. The exit status is 130, or that of a command that was done before. Only SIGKILL, and a signal before the program has
 installed its handler, ends it in another way. Reports are there and whole, no draft is left, and no process: also no
 daemon that a harness started. Processes that broadcheck did not start live on.
+
+Some faults need an interrupt at one moment out of many. To find them, and to measure how often they occur, interrupt one
+command at every millisecond while other processes keep the machine busy:
+
+    signals.py BINARY --only "check, daemons" --signal SIGKILL --delays 0-150 --busy 4 --rounds 10
 """
 import argparse
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -24,6 +31,7 @@ import time
 from run import CASES, DRAFT, ROOT, is_whole, left_behind, tree
 
 DELAYS = [0, 1, 2, 5, 10, 20, 50, 100, 300, 1000]
+SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"]
 FORMATS = "text,json,junit,markdown,html,badge"
 DAEMONS = ROOT / "conformance/harness/tests/bad_harnesses/daemons.py"
 wrong = []
@@ -177,10 +185,36 @@ def ends_with_daemons(binary, scratch):
         print(f"daemons, {how}: {len(ids)} started, {len(left)} left, {time.monotonic() - began:.1f} s", flush=True)
 
 
+def parse_delays(text):
+    """Numbers and ranges, such as 0-100,200."""
+    delays = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        delays += range(int(first), int(last or first) + 1)
+    return delays
+
+
+@contextlib.contextmanager
+def busy(count):
+    """Keeps so many processors busy."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary")
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=1, help="how many times to do everything (default: 1)")
+    parser.add_argument("--only", default="", help="only commands whose name contains this text")
+    parser.add_argument("--signal", choices=SIGNALS, help="only this signal, once, instead of two at random")
+    parser.add_argument("--delays", type=parse_delays, default=DELAYS, metavar="MS,MS-MS",
+                        help="milliseconds before the signal, as numbers and ranges")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep N processors busy")
     arguments = parser.parse_args()
     if sys.platform != "linux":
         print("!! LEFT OUT: the processes of a command are found in /proc, which only Linux has")
@@ -199,8 +233,9 @@ def main():
         Command("export", ["export", "--out", "kit"]),
         Command("compare-reports", ["compare-reports", "old.json", "new.json"]),
     ]
+    commands = [command for command in commands if arguments.only in command.name]
     statuses = collections.defaultdict(collections.Counter)
-    with tempfile.TemporaryDirectory(prefix="broadcheck-signals-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="broadcheck-signals-") as scratch, busy(arguments.busy):
         scratch = pathlib.Path(scratch)
         template = scratch / "template"
         template.mkdir()
@@ -209,12 +244,13 @@ def main():
         for name in ("old", "new"):
             words = ["check", "--filter", "numpy/", "--impl", "fast", "--format", "json", "--out", f"{name}.json"]
             subprocess.run([binary, *words], cwd=template, check=True, capture_output=True)
-        ends_with_daemons(binary, scratch)
+        if not arguments.only:
+            ends_with_daemons(binary, scratch)
         for _ in range(arguments.rounds):
             for command in commands:
-                for delay in DELAYS:
-                    for name in random.sample(["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"], 2):
-                        twice = random.random() < 0.2 and name != "SIGKILL"
+                for delay in arguments.delays:
+                    for name in [arguments.signal] if arguments.signal else random.sample(SIGNALS, 2):
+                        twice = random.random() < 0.2 and name != "SIGKILL" and not arguments.signal
                         status = interrupt(binary, command, template, scratch, name, delay, twice)
                         statuses[command.name][status] += 1
                         shutil.rmtree(scratch / "work", ignore_errors=True)
