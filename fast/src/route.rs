@@ -107,6 +107,13 @@ impl Task {
         if self.half.is_some() && half(dtype).is_some() { DType::U16 } else { dtype }
     }
 
+    /// The same, if a kernel can read the operand where it is: halves that are not computed in their bits are
+    /// converted first.
+    fn in_place(self, dtype: DType) -> Option<DType> {
+        let computed = self.computed(dtype);
+        half(computed).is_none().then_some(computed)
+    }
+
     /// Whether the result is written with non-temporal stores. Halves are not: their conversion takes longer.
     fn is_non_temporal(self) -> bool {
         !self.is_gradient
@@ -175,7 +182,7 @@ fn single(task: Task, request: &Request, lowered: &Lowered) -> Option<SingleCall
         Node::Operand(place) => Some(*place),
         Node::Call(_) => None,
     });
-    let dtype = task.computed(operands[places.clone().next()?].dtype());
+    let dtype = task.in_place(operands[places.clone().next()?].dtype())?;
     let layouts = places.clone().map(|place| layout(&operands[place], lowered.maps.of(place)));
     let tiling = Tiling::whole(&lowered.shape, task.count, layouts);
     let used = places.map(|place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
@@ -221,7 +228,7 @@ fn unregistered(task: Task, request: &Request, lowered: &Lowered) -> Option<Rout
     let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else { return None };
     let operands = request.operands();
     let layouts = [*a, *b].map(|place| layout(&operands[place], lowered.maps.of(place)));
-    let dtype = task.computed(operands[*a].dtype());
+    let dtype = task.in_place(operands[*a].dtype())?;
     let axes = Axes::of(&lowered.shape, &layouts);
     let places = [(*a, layouts[0].offset), (*b, layouts[1].offset)];
     let (dtype, non_temporal) = ((dtype, task.half), task.is_non_temporal());

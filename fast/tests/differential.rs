@@ -337,6 +337,32 @@ fn halves_beside_other_types_of_16_bits() {
     assert_eq!(counts.successes, 8);
 }
 
+/// The same beside an operand that the expression does not use, for each way in which one call is computed.
+#[test]
+fn halves_beside_unused_types_of_16_bits() {
+    let engines = engines();
+    let (mut counts, mut random) = (Counts::default(), Random(28));
+    for (half, other) in [(DType::F16, DType::Bf16), (DType::Bf16, DType::F16), (DType::F16, DType::U16)] {
+        let data = |count: usize, _| {
+            let mut random = Random(29);
+            Data::from_scalars(half, (0..count).map(|_| value(&mut random, half))).unwrap()
+        };
+        for request in [
+            call_of_dtype(&mut random, Function::Add, half, [&[3, 5], &[5]]),
+            call_of_dtype(&mut random, Function::Multiply, half, [&[5, 300], &[5, 1]]),
+            call_of_dtype(&mut random, Function::Maximum, half, [&[700], &[700]]),
+            call_with_transposed(Function::Subtract, [130, 140], false, data),
+        ] {
+            let values = Data::from_scalars(other, [value(&mut random, other)]).unwrap();
+            let mut operands = request.operands().to_vec();
+            operands.push(Operand::dense("c", [1], values).unwrap());
+            let request = Request::new(Rules::Numpy, request.operation().clone(), operands).unwrap();
+            check(&request, &engines, 0, &mut counts);
+        }
+    }
+    assert_eq!(counts.successes, 12);
+}
+
 #[test]
 fn transposed_operands_of_every_width() {
     let engines = engines();
