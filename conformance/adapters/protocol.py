@@ -26,8 +26,8 @@ Nothing here computes a rule: an adapter passes a request to its system unchange
 A system that infers shapes before a run has the operation `infer`, a method `infer(self, signature)`, which returns an
 `Inferred`, and a list `unknown` of what it can be told of a shape: `length`, `bound`, `interval`, `rank`.
 
-A system that builds something before a run has the operation `declared`. A request may then have a `signature`, which is all that
-the system is told while it builds; a `Kept` keeps what was built for the requests that follow.
+A system that builds something before a run has the operation `declared`. A request may then have a `signature`: everything that is
+known while the system builds. `Kept` caches what was built, for later requests with the same signature.
 """
 import collections
 import contextlib
@@ -166,7 +166,7 @@ class Request:
         self.target_shape = _integers(fields.get("target_shape"))
         self.axis = fields.get("axis") and int(fields["axis"])
         self.broadcast_dimensions = _integers(fields.get("broadcast_dimensions"))
-        # What the system is told before the run; None if it may know everything.
+        # What is known before the run; None if that is everything.
         self.signature = Signature(_told(fields)) if _is_declared(fields) else None
 
     def target(self):
@@ -221,15 +221,16 @@ class Signature:
 
 
 class Kept:
-    """What `build` made of signatures or requests, by key. A later one with the same key gets the same. Of more than `most`, the least
-    recently used is dropped. What could not be built is tried again."""
+    """A cache of what `build` makes of a signature or a request. It has at most `most` entries: the least recently used one is
+    dropped. A failure to build is not cached."""
 
     def __init__(self, most, build):
         self.most, self.build, self.made = most, build, collections.OrderedDict()
 
-    def get(self, key, told):
+    def get(self, key, source):
+        """What was built for this key; `source` is the signature or request to build it from."""
         if key not in self.made:
-            self.made[key] = self.build(told)
+            self.made[key] = self.build(source)
         self.made.move_to_end(key)
         if len(self.made) > self.most:
             self.made.popitem(last=False)
