@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes every call of the command `broadcheck` to the system fail, one at a time, and checks what is left.
 
-    conformance/tests/fault_injection/run.py BINARY [--full] [--only TEXT] [--kind KIND] [--part I/N] [--seconds N]
+    conformance/tests/fault_injection/run.py BINARY [--full] [--only TEXT] [--kind KIND] [--stack STACK] [--part I/N]
+                                             [--edges N] [--allocations N] [--seconds N]
 
 The library shim.c makes the n-th write, sync, rename, and so on, of the command fail, or kills the command before it. For
 each fault, the command runs in a new directory with files of a user. Afterwards:
@@ -13,19 +14,38 @@ each fault, the command runs in a new directory with files of a user. Afterwards
   is 1 or 2, with a message that has the system's error.
 - The same command, without a fault, then does everything that it does in a new directory.
 
-Without --full, the faults are spread evenly over the calls, to take about as long as --seconds says. With --full, every
-call fails in every way; of the allocations, 300 per scenario. That takes many hours: --part 1/20 to --part 20/20 divide
-it among machines or nights. Both print once a minute how many faults are left.
+With --full, every call fails in every way, except for:
+
+- Calls with the same stack, that is, the same return addresses within the program: the first ten and the last ten fail.
+  Such calls are in a loop, for example over the files of /proc, in which broadcheck looks for processes of a harness. With
+  `--edges 0`, all of them fail.
+- Allocations: of each scenario, 300 with different stacks fail. Rust ends the program if there is no memory, and the other
+  faults already end it between any two calls to the system. `--allocations N` changes the number.
+
+Without --full, the faults are spread evenly over these, to take about as long as --seconds says. --part 1/20 to --part
+20/20 divide the faults among machines or nights. A line once a minute says how many are left. A sync that does not fail
+does nothing, since no fault cuts the power.
+
+A run of broadcheck with a harness looks through all processes of the machine. With --full, it saves time, and makes the
+loops shorter, to give the script a namespace with few processes:
+
+    unshare --pid --fork --mount-proc sh -c '"$@"; exit $?' sh python3 conformance/tests/fault_injection/run.py BINARY --full
+
+(`unshare --user --map-root-user --pid ...` without being root.) If a fault is judged wrong, the line says how to inject it
+again: `--full --only SCENARIO --kind KIND --stack STACK`.
 """
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import errno
+import hashlib
 import itertools
 import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -37,9 +57,9 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 # Longer than any run takes, also on a busy machine.
-LIMIT = 120
-# The most allocations of a scenario that fail, also with --full: there are a hundred thousand and more.
-ALLOCATIONS = 300
+LIMIT = 300
+# An allocation has this number or a greater one, since runs differ a little: the number of the call, minus this.
+DRIFT = 500
 
 # How the calls of a kind fail. "+" marks a fault that stays, as on a full disk.
 FAULTS = {
@@ -54,10 +74,10 @@ FAULTS = {
     "mkdir": ["ENOSPC", "kill"],
     "stat": ["EIO", "ENOMEM"],
     "readdir": ["EIO"],
-    "pipe": ["EMFILE", "EMFILE+"],
-    "spawn": ["EAGAIN", "ENOMEM", "EAGAIN+"],
-    "thread": ["EAGAIN", "EAGAIN+"],
-    "wait": ["EINTR"],
+    "pipe": ["EMFILE", "EMFILE+", "kill"],
+    "spawn": ["EAGAIN", "ENOMEM", "EAGAIN+", "kill"],
+    "thread": ["EAGAIN", "EAGAIN+", "kill"],
+    "wait": ["EINTR", "kill"],
     "poll": ["EINTR", "ENOMEM"],
     "allocate": ["ENOMEM"],
 }
@@ -120,34 +140,36 @@ cases:
 """
 
 
-def scenarios(binary):
+def scenarios(program):
     every = "text,json,junit,markdown,html,badge"
     cases = {"cases.yaml": CASES}
-    serve = f"'{binary}' serve --impl reference"
-    maximum, ones = (f"python3 '{ROOT}/conformance/harness/tests/bad_harnesses/{name}.py'" for name in ("maximum", "ones"))
+    # A harness with a daemon, which has to be ended with it.
+    daemon = {"harness.sh": f"setsid sleep 1000 <&- >&- 2>&- &\nexec '{program.binary}' serve --impl reference\n"}
+    maximum, ones = (f"'{sys.executable}' '{ROOT}/conformance/harness/tests/bad_harnesses/{name}.py'" for name in ("maximum", "ones"))
 
     def older_kit(directory):
-        words = ["export", "--rules", "numpy", "--functions", "add", "--dtypes", "f64", "--no-sweeps", "--format", "json"]
-        succeed(binary, words + ["--out", "kit"], directory)
+        program.succeed(export + ["--filter", "numpy/examples", "--consumers", "python"], directory)
         (directory / "kit" / "mine.txt").write_text("mine")
         (directory / "kit" / "json" / "mine.json").write_text("mine, too")
 
     def older_reports(directory):
         for name in ("old", "new"):
             words = ["check", "--cases", "cases.yaml", "--impl", "fast", "--format", "json", "--out", f"{name}.json"]
-            succeed(binary, words, directory)
+            program.succeed(words, directory)
 
     beside = {"reports/mine.txt": "mine", **cases}
     kit = {"kit/mine.txt": "mine", "kit/json/mine.json": "mine, too"}
     found = {"found/mine.yaml": "mine", "found/corpus": "mine"}
     export = ["export", "--rules", "numpy", "--functions", "add", "--no-sweeps", "--format", "json", "--out", "kit"]
+    # A kit with a subdirectory of `json`; the older one has other cases, and a consumer that goes.
+    small = ["--filter", "numpy/broadcast-to", "--consumers", "none"]
     return [
         Scenario("check, a harness, all reports",
-                 ["check", "--cases", "cases.yaml", "--impl", serve, "--impl", "fast", "--jobs", "1", "--format", every, "--out",
-                  "reports"], mine=beside, harness=True),
+                 ["check", "--cases", "cases.yaml", "--impl", "sh harness.sh", "--impl", "fast", "--jobs", "1", "--format", every,
+                  "--out", "reports"], mine={**beside, **daemon}, harness=True),
         Scenario("check, over older reports",
                  ["check", "--cases", "cases.yaml", "--impl", "fast", "--jobs", "1", "--format", every, "--out", "reports"],
-                 prepare=lambda directory: succeed(binary, ["check", "--cases", "cases.yaml", "--impl", "reference", "--format",
+                 prepare=lambda directory: program.succeed(["check", "--cases", "cases.yaml", "--impl", "reference", "--format",
                                                         every, "--out", "reports"], directory), mine=beside),
         Scenario("check, printed", ["check", "--cases", "cases.yaml", "--impl", "reference", "--jobs", "1"], mine=cases),
         Scenario("compare-reports", ["compare-reports", "old.json", "new.json"], prepare=older_reports, mine=cases),
@@ -162,8 +184,8 @@ def scenarios(binary):
         Scenario("fuzz, with findings",
                  ["fuzz", "--requests", "20", "--jobs", "1", "--right", maximum, "--allow-skips", "--out", "found"],
                  mine=found, harness=True, status=1, resume=["fuzz", "--resume", "found", "--right", maximum]),
-        Scenario("export, new", export + ["--dtypes", "f64"], whole="kit"),
-        Scenario("export, over an older kit", export + ["--dtypes", "f32"], prepare=older_kit, mine=kit, whole="kit"),
+        Scenario("export, new", export + small, whole="kit"),
+        Scenario("export, over an older kit", export + small, prepare=older_kit, mine=kit, whole="kit"),
     ]
 
 
@@ -172,24 +194,37 @@ class Ran:
         self.status, self.out, self.err, self.hung = status, out, err, hung
 
 
-def succeed(binary, words, directory):
-    ran = run(binary, words, directory)
-    if ran.status != 0:
-        sys.exit(f"{words}: status {ran.status}\n{ran.out}{ran.err}")
+class Program:
+    """The command, with the shim."""
+
+    def __init__(self, binary, shim):
+        self.binary, self.shim = binary, shim
+
+    def run(self, words, directory, **environment):
+        """Runs the command, and returns how it ended."""
+        environment = {**os.environ, "RUST_BACKTRACE": "0", "LD_PRELOAD": str(self.shim), **environment}
+        child = subprocess.Popen([self.binary, *words], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            out, err = child.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+            return Ran(None, "", "", hung=True)
+        return Ran(child.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+    def succeed(self, words, directory):
+        ran = self.run(words, directory)
+        if ran.status != 0:
+            sys.exit(f"{words}: status {ran.status}\n{ran.out}{ran.err}")
 
 
-def run(binary, words, directory, **environment):
-    """Runs the command, and returns how it ended."""
-    environment = {**os.environ, "RUST_BACKTRACE": "0", **environment}
-    child = subprocess.Popen([binary, *words], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    try:
-        out, err = child.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.communicate()
-        return Ran(None, "", "", hung=True)
-    return Ran(child.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+class Site:
+    """The calls of one kind with the same stack: how many there are, and the number of the first among all of the kind."""
+
+    def __init__(self, line):
+        self.kind, self.stack, count, first = line.split()
+        self.count, self.first = int(count), int(first)
 
 
 def tree(directory):
@@ -201,6 +236,13 @@ def tree(directory):
     return files
 
 
+def state(directory):
+    """All that the next run finds in a directory. The name of a draft has the id of its process, which is left out."""
+    paths = {DRAFT.sub(r"\1draft", str(path.relative_to(directory))): path for path in directory.rglob("*")}
+    contents = {name: None if path.is_dir() else path.read_bytes() for name, path in paths.items()}
+    return hashlib.sha256(repr(sorted(contents.items())).encode()).digest()
+
+
 def is_whole(path, content):
     """Whether this is a report or a case from beginning to end."""
     text = content.decode()
@@ -209,25 +251,31 @@ def is_whole(path, content):
     return ending is not None and text.rstrip().endswith(ending)
 
 
+def numbered(path):
+    """The name of a second case of this name."""
+    stem, dot, ending = path.rpartition(".")
+    return f"{stem}-2{dot}{ending}"
+
+
 def without_times(text):
     return re.sub(r"[0-9][0-9.,]* (s|per second)\b", "# \\1", text)
 
 
 def left_behind(mark):
-    """The processes with this mark in their environment."""
+    """The processes with this mark in their environment: their ids and command lines."""
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if f"FAULT_TRIAL={mark}\0".encode() in (process / "environ").read_bytes() + b"\0":
-                found.append(f"{process.name} {(process / 'cmdline').read_bytes()!r}")
+                found.append((int(process.name), (process / "cmdline").read_bytes()))
         except OSError:
             pass
     return found
 
 
 class Injector:
-    def __init__(self, binary, scenario, shim, scratch):
-        self.binary, self.scenario, self.shim, self.scratch = binary, scenario, shim, scratch
+    def __init__(self, program, scenario, scratch):
+        self.program, self.scenario, self.scratch = program, scenario, scratch
         self.template = scratch / "template"
         self.template.mkdir(parents=True)
         for path, text in scenario.mine.items():
@@ -236,50 +284,59 @@ class Injector:
         scenario.prepare(self.template)
         self.before = tree(self.template)
         self.numbers = itertools.count()
-        # Without a fault: twice, since what differs between two runs cannot be compared.
-        self.good, self.after, self.counts, self.seconds = self.reference()
+        # What was wrong with the next run, by the directory that it found.
+        self.repetitions = {}
+        counts = scratch / "counts"
+        self.good, self.after, _ = self.reference(FAULT_COUNTS=str(counts))
+        self.sites = [Site(line) for line in counts.read_text().splitlines()] if counts.exists() else []
+        self.sites.sort(key=lambda site: site.first)
         if self.good.status != scenario.status:
             sys.exit(f"{scenario.name}: status {self.good.status} without a fault\n{self.good.out}{self.good.err}")
-        other, after, _, _ = self.reference()
+        # A second time, since what differs between two runs cannot be compared.
+        other, after, self.seconds = self.reference()
         if (self.good.status, self.after) != (other.status, after):
             changed = [path for path in self.after if self.after[path] != after.get(path)]
             sys.exit(f"{scenario.name}: two runs without a fault differ: {other.status}, {changed}\n{other.err}")
 
-    def reference(self):
+    def reference(self, **environment):
+        """Runs the command without a fault."""
         directory = self.fresh()
-        counts = self.scratch / "counts"
         began = time.monotonic()
-        good = run(self.binary, self.scenario.words, directory, LD_PRELOAD=str(self.shim), FAULT_COUNTS=str(counts))
+        good = self.program.run(self.scenario.words, directory, **environment)
         seconds = time.monotonic() - began
-        calls = {name: int(count) for name, count in (line.split() for line in counts.read_text().splitlines())}
-        counts.unlink()
         after = tree(directory)
         shutil.rmtree(directory)
-        return good, after, calls, seconds
+        return good, after, seconds
 
     def fresh(self):
         directory = self.scratch / str(next(self.numbers))
         shutil.copytree(self.template, directory / "work", symlinks=True)
         return directory / "work"
 
-    def trial(self, kind, fault, number):
-        """One fault. Prints what is wrong, and returns what happened, in a word, and how much is wrong."""
+    def trial(self, fault, site, number):
+        """One fault, in the call of a site with this number. Prints what is wrong, and returns the outcome and how much that is."""
+        kind = site.kind
         directory = self.fresh()
         log = directory.parent / "log"
         how, sticky = fault.rstrip("+"), fault.endswith("+")
         mark = f"{os.getpid()}-{directory.parent.parent.name}-{directory.parent.name}"
         environment = {
-            "LD_PRELOAD": str(self.shim), "FAULT_KIND": kind, "FAULT_AT": str(number), "FAULT_LOG": str(log),
+            "FAULT_KIND": kind, "FAULT_STACK": site.stack, "FAULT_AT": str(number), "FAULT_LOG": str(log),
             "FAULT_ERROR": str(getattr(errno, how, how)), "FAULT_TRIAL": mark,
         }
+        if kind == "allocate":
+            environment["FAULT_FROM"] = str(site.first - DRIFT)
         if sticky:
             environment["FAULT_STICKY"] = "1"
-        ran = run(self.binary, self.scenario.words, directory, **environment)
+        ran = self.program.run(self.scenario.words, directory, **environment)
         hit = log.read_text().split(" ", 3)[3].strip() if log.exists() else None
         wrong = list(self.wrong(ran, kind, how, sticky, hit, directory))
         wrong += list(self.processes(mark))
         if not wrong:
-            wrong += list(self.repeated(directory, how))
+            found = state(directory)
+            if found not in self.repetitions:
+                self.repetitions[found] = list(self.repeated(directory))
+            wrong += self.repetitions[found]
         shutil.rmtree(directory.parent)
         if hit is None:
             outcome = "not reached"
@@ -290,7 +347,7 @@ class Injector:
         else:
             outcome = f"status {ran.status}"
         for text in wrong:
-            print(f"WRONG  {self.scenario.name}: {kind} {number} {fault} ({hit}): {text}", flush=True)
+            print(f"WRONG  {self.scenario.name}: {kind} {site.stack} {number} {fault} ({hit}): {text}", flush=True)
         return outcome, len(wrong)
 
     def wrong(self, ran, kind, how, sticky, hit, directory):
@@ -365,11 +422,21 @@ class Injector:
             left = left_behind(mark)
         if left:
             yield f"processes are left: {left}"
+        for process, _ in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
-    def repeated(self, directory, how):
+    def repeated(self, directory):
         """The same command without a fault."""
-        # Findings about a harness that could not be asked are cases, which the next run leaves alone.
-        extra = {path for path in tree(directory) if path not in self.after} if self.scenario.harness else set()
+        # What was written about a harness that could not be asked, the next run leaves alone. If it is a case with the
+        # name of a finding without a fault, the next run writes that finding under a name with a number.
+        extra = set()
+        if self.scenario.harness:
+            every = tree(directory).items()
+            kept = lambda path: path.startswith("found/") or path == "known.yaml"
+            extra = {path for path, content in every if kept(path) and content != self.after.get(path)}
+            extra -= self.before.keys()
+            extra |= {numbered(path) for path in extra}
         written = self.after.keys() - self.before.keys()
         expected = self.good.status
         if self.scenario.again != expected and all((directory / path).exists() for path in written):
@@ -377,37 +444,53 @@ class Injector:
         words = self.scenario.words
         if any(not json.loads(state.read_bytes())["finished"] for state in directory.rglob(STATE)):
             words = self.scenario.resume
-        ran = run(self.binary, words, directory)
+        ran = self.program.run(words, directory)
         left = lambda path: DRAFT.search(path) or UNSHRUNK.search(path)
         found = {path: content for path, content in tree(directory).items() if not left(path) and path not in extra}
+        after = {path: content for path, content in self.after.items() if path not in extra}
         if ran.status != expected:
             yield f"the next run ends with {ran.status}: {(ran.out + ran.err)[-600:]}"
-        elif found != self.after:
-            changed = [path for path in self.after.keys() | found.keys() if self.after.get(path) != found.get(path)]
+        elif found != after:
+            changed = [path for path in after.keys() | found.keys() if after.get(path) != found.get(path)]
             yield f"the next run leaves something else: {changed[:5]}"
 
 
-def spread(count, quota):
-    """At most `quota` of the numbers from 1 to `count`, with the first and the last."""
-    if count <= quota:
-        return list(range(1, count + 1))
-    if quota == 1:
-        return [1]
-    return sorted({1 + place * (count - 1) // (quota - 1) for place in range(quota)})
+def spread(items, quota):
+    """At most `quota` of the items, with the first and the last."""
+    if len(items) <= quota:
+        return items
+    if quota <= 1:
+        return items[:quota]
+    return [items[place * (len(items) - 1) // (quota - 1)] for place in range(quota)]
+
+
+def calls(injector, kind, edges, allocations):
+    """The calls of this kind that fail with --full, as pairs of a site and a number from 1."""
+    sites = [site for site in injector.sites if site.kind == kind]
+    if kind == "allocate":
+        return [(site, 1) for site in spread(sites, allocations)]
+    edges = edges or max(site.count for site in sites)
+    return [
+        (site, number) for site in sites for number in range(1, site.count + 1)
+        if number <= edges or number > site.count - edges
+    ]
 
 
 def trials(injector, arguments, share):
-    """The faults to inject into one scenario, as (kind, fault, number of the call)."""
-    combinations = [
-        (kind, fault) for kind, faults in FAULTS.items() for fault in faults
-        if injector.counts[kind] and arguments.kind in ("", kind)
-    ]
-    # Two runs per fault: one with it, one after it.
-    affordable = arguments.seconds * share / (2 * injector.seconds)
-    quota = 10 ** 9 if arguments.full else max(2, int(affordable / max(1, len(combinations))))
+    """The faults to inject into one scenario, as (fault, site, number of the call)."""
+    kinds = {site.kind for site in injector.sites if arguments.kind in ("", site.kind)}
+    chosen = {
+        (kind, fault): calls(injector, kind, arguments.edges, arguments.allocations)
+        for kind in FAULTS if kind in kinds for fault in FAULTS[kind]
+    }
+    if not arguments.full:
+        # Two runs per fault: one with it, one after it.
+        affordable = arguments.seconds * share / (2 * injector.seconds)
+        quota = max(2, int(affordable / max(1, len(chosen))))
+        chosen = {key: spread(found, quota) for key, found in chosen.items()}
     every = [
-        (kind, fault, number) for kind, fault in combinations
-        for number in spread(injector.counts[kind], min(quota, ALLOCATIONS) if kind == "allocate" else quota)
+        (fault, site, number) for (_, fault), found in chosen.items() for site, number in found
+        if arguments.stack in ("", site.stack)
     ]
     part, parts = arguments.part
     return every[part - 1::parts]
@@ -447,12 +530,27 @@ class Progress:
         return f"about {expected / 60:.0f} min left"
 
 
+def number_of_calls(injector):
+    """How many calls of each kind a run without a fault makes. Those of the allocations that were counted."""
+    numbers = []
+    for kind in FAULTS:
+        counts = [site.count for site in injector.sites if site.kind == kind]
+        if counts:
+            numbers.append(f"{sum(counts)} {kind} ({len(counts)})")
+    return ", ".join(numbers)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary")
-    parser.add_argument("--full", action="store_true", help=f"inject every fault; of the allocations, {ALLOCATIONS} per scenario")
+    parser.add_argument("--full", action="store_true", help="inject every fault, not a sample")
     parser.add_argument("--only", default="", help="only scenarios whose name contains this text")
     parser.add_argument("--kind", default="", help="only calls of this kind")
+    parser.add_argument("--stack", default="", help="only calls with this stack, which a line about a wrong fault names")
+    parser.add_argument("--edges", type=int, default=10, metavar="N",
+                        help="of the calls with the same stack, only the first N and the last N; 0: all (default: 10)")
+    parser.add_argument("--allocations", type=int, default=300, metavar="N",
+                        help="how many allocations of each scenario, with different stacks (default: 300)")
     parser.add_argument("--part", type=parse_part, default=(1, 1), metavar="I/N",
                         help="only the I-th of N parts, each spread evenly over all faults")
     parser.add_argument("--seconds", type=int, default=150, help="how long to take, without --full (default: 150)")
@@ -471,13 +569,14 @@ def main():
         shim = scratch / "shim.so"
         flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
         subprocess.run([compiler, *flags, "-o", shim, HERE / "shim.c"], check=True)
-        chosen = [scenario for scenario in scenarios(binary) if arguments.only in scenario.name]
+        program = Program(binary, shim)
+        chosen = [scenario for scenario in scenarios(program) if arguments.only in scenario.name]
         jobs = os.cpu_count() or 1
         # Every scenario runs without a fault first: then it is known how many trials there are.
         plan = []
         for place, scenario in enumerate(chosen):
-            injector = Injector(binary, scenario, shim, scratch / str(place))
-            if not any(injector.counts.values()):
+            injector = Injector(program, scenario, scratch / str(place))
+            if not injector.sites:
                 print("!! LEFT OUT: the binary does not call the shim; it must be linked to glibc dynamically")
                 return 0
             plan.append((injector, trials(injector, arguments, jobs / len(chosen))))
@@ -486,12 +585,11 @@ def main():
         try:
             for injector, chosen_trials in plan:
                 name = injector.scenario.name
-                calls = ", ".join(f"{count} {kind}" for kind, count in injector.counts.items() if count)
-                print(f"{name}: {len(chosen_trials)} faults, one run takes {injector.seconds:.2f} s and makes {calls}",
-                      flush=True)
-                for (kind, fault, number), (outcome, errors) in zip(
+                print(f"{name}: {len(chosen_trials)} faults, one run takes {injector.seconds:.2f} s and makes these calls "
+                      f"(with different stacks): {number_of_calls(injector)}", flush=True)
+                for (fault, site, _), (outcome, errors) in zip(
                         chosen_trials, pool.map(lambda trial: injector.trial(*trial), chosen_trials)):
-                    table[name, kind, fault][outcome] += 1
+                    table[name, site.kind, fault][outcome] += 1
                     wrong += errors
                     progress.one(injector)
         except KeyboardInterrupt:
@@ -503,7 +601,9 @@ def main():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
         print(f"{scenario:<32} {kind:<9} {fault:<8} {sum(outcomes.values()):>5}  {text}")
     total = sum(sum(outcomes.values()) for outcomes in table.values())
-    print(f"\n{total} faults, {wrong} wrong")
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    minutes = sum(usage.ru_utime + usage.ru_stime for usage in used) / 60
+    print(f"\n{total} faults, {wrong} wrong, {minutes:.1f} min of processor time")
     if total < progress.total:
         print(f"not finished: {progress.total - total} of {progress.total} faults are left, {progress.left()}")
         return 2
