@@ -20,8 +20,8 @@ RULES = ["none", "numpy", "pdpd", "bidirectional", "xla", "theano"]
 SHARES = [0.05, 0.3, 1.0]
 KINDS = (
     "rank_mismatch dimension_mismatch axis_out_of_range broadcast_dimensions_count broadcast_dimension_out_of_range "
-    "broadcast_dimensions_not_increasing broadcast_dimensions_not_identity flag_violation not_broadcastable dtype_mismatch "
-    "unsupported_function operand_count too_large"
+    "broadcast_dimensions_not_increasing broadcast_dimensions_not_identity broadcast_dimensions_not_distinct flag_violation "
+    "not_broadcastable dtype_mismatch unsupported_function operand_count too_large"
 ).split()
 DTYPES = "f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool".split()
 # A run that takes longer has hung, in seconds.

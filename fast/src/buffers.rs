@@ -37,6 +37,11 @@ macro_rules! buffers {
         pub enum Output<'a> { $($variant(&'a mut [$type]),)* }
 
         impl Input<'_> {
+            /// A buffer without values.
+            pub(crate) fn empty(dtype: DType) -> Input<'static> {
+                match dtype { $(DType::$variant => Input::$variant(&[]),)* }
+            }
+
             /// The dtype of the values.
             pub fn dtype(&self) -> DType {
                 match self { $(Input::$variant(_) => DType::$variant,)* }
@@ -67,6 +72,16 @@ macro_rules! buffers {
             /// Whether there are no places.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
+            }
+
+            /// The same buffer, to read.
+            pub(crate) fn as_input(&self) -> Input<'_> {
+                match self { $(Output::$variant(values) => Input::$variant(values),)* }
+            }
+
+            /// Places of the buffer.
+            pub(crate) fn part(&mut self, first: usize, count: usize) -> Output<'_> {
+                match self { $(Output::$variant(values) => Output::$variant(&mut values[first..first + count]),)* }
             }
 
             /// The first `count` places, and the others.

@@ -1,16 +1,22 @@
 //! The engine as an implementation of the trait that all implementations share.
 
+use crate::declared;
 use crate::lower::{flags, intermediate};
 use crate::plan::{Plan, inputs};
-use crate::{Level, NoPlan, infer};
+use crate::problem::Problem;
+use crate::{Input, Level, NoPlan, Output, infer};
 use broadcheck_spec::{
-    Capabilities, ErrorKind, Implementation, Inference, Operation, Outcome, Request, Rules, Signature,
-    Success, Tensor, Unknown,
+    Capabilities, Data, ErrorKind, Implementation, Inference, Operand, OperationKind, Outcome, Request,
+    Rules, Signature, Success, Tensor, Unknown,
 };
 use std::fmt;
 use std::sync::LazyLock;
 
 static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
+    broadcast_in_dim: true,
+    permuted: true,
+    cotangent: true,
+    into: true,
     infer: true,
     declared: true,
     unknown: Unknown::ALL.to_vec(),
@@ -61,25 +67,47 @@ impl Fast {
     }
 
     fn answer(self, request: &Request) -> Result<Success, NoPlan> {
-        let plan = Plan::with_level(request, self.level)?;
-        let is_elementwise = matches!(request.operation(), Operation::Elementwise { .. });
-        let lower = match intermediate(request) {
+        let problem = Problem::of(request);
+        let run = |plan: &Plan, inputs: &[Input<'_>]| -> Tensor {
+            plan.run(inputs)
+                .unwrap_or_else(|error| unreachable!("the plan was made for these operands: {error}"))
+        };
+        let (tensor, buffer) = if request.declared().next().is_some() {
+            (declared::answer(request, self.level)?, None)
+        } else {
+            let plan = Plan::of_problem(&problem, self.level)?;
+            let buffer = request.destination().map(|destination| written(&plan, request, destination));
+            (run(&plan, &inputs(request)), buffer)
+        };
+        let is_elementwise = request.operation().kind() == OperationKind::Elementwise;
+        let lower = match intermediate(&problem) {
             Some(lower) if is_elementwise => {
-                let operand = &request.operands()[lower.operand];
-                Some((Plan::of_copy(operand, &lower.shape, lower.maps.of(0), self.level)?, operand))
+                let copy = Plan::of_copy(
+                    &problem.operands()[lower.operand],
+                    &lower.shape,
+                    lower.maps.of(0),
+                    self.level,
+                )?;
+                Some((copy, &request.operands()[lower.operand]))
             }
             Some(_) | None => None,
         };
         let has_flags = is_elementwise && *request.rules() == Rules::Theano;
-        let broadcastable = has_flags.then(|| flags(request));
-        let run = |plan: &Plan, inputs: &[crate::Input<'_>]| -> Tensor {
-            plan.run(inputs)
-                .unwrap_or_else(|error| unreachable!("the plan was made for these operands: {error}"))
-        };
+        let broadcastable = has_flags.then(|| flags(&problem));
         let intermediate = lower.map(|(copy, operand)| run(&copy, &[operand.values().into()]));
-        let tensor = run(&plan, &inputs(request));
-        Ok(Success { tensor, intermediate, broadcastable })
+        Ok(Success { tensor, intermediate, broadcastable, buffer })
     }
+}
+
+/// The destination's buffer after the plan has been run in place (clause INTO-4).
+fn written(plan: &Plan, request: &Request, destination: &Operand) -> Data {
+    let mut buffer = destination.values().clone();
+    let own = |operand: &&Operand| operand.name() != destination.name() && !operand.reads_destination();
+    let others: Vec<Input<'_>> =
+        request.operands().iter().filter(own).map(|operand| operand.values().into()).collect();
+    plan.run_in_place(&others, Output::from(&mut buffer))
+        .unwrap_or_else(|error| unreachable!("the plan was made for these operands: {error}"));
+    buffer
 }
 
 impl Default for Fast {
@@ -106,7 +134,9 @@ impl Implementation for Fast {
             Ok(success) => Outcome::Success(success),
             Err(NoPlan::Refused(refusal)) => Outcome::Refusal(refusal),
             Err(skipped @ NoPlan::TooManyElements { .. }) => Outcome::Skipped { reason: skipped.to_string() },
-            Err(defect @ NoPlan::NoKernel(_)) => Outcome::errored(ErrorKind::Reported, defect.to_string()),
+            Err(defect @ (NoPlan::NoKernel(_) | NoPlan::NoOperand { .. })) => {
+                Outcome::errored(ErrorKind::Reported, defect.to_string())
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! operands vary there and how many numbers other than 1 they can have.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::lower::{self, Lengths, in_dim};
+use crate::lower::{self, Lengths, in_dim, seats};
 use broadcheck_spec::{
     Accepts, Asked, Inference, Length, OperandType, PartialShape, Refusal, RefusalKind, Rules, Signature,
 };
@@ -26,6 +26,9 @@ pub fn infer(signature: &Signature) -> Result<Inference, Refusal> {
     };
     let Inferred { shape, certain } = match (signature.asked(), signature.rules()) {
         (Asked::TargetShape(target), Rules::Numpy) => onto(operands[0].shape(), target)?,
+        (Asked::TargetShape(target), Rules::Xla { broadcast_dimensions }) => {
+            seated(operands[0].shape(), target, broadcast_dimensions.as_deref().unwrap_or(&[]))?
+        }
         // `Signature` rejects a target under the other rule sets, and an expression under `bidirectional`.
         (Asked::TargetShape(target), _) => aligned(&[operands[0].shape(), target])?,
         (Asked::Expression(_), Rules::None | Rules::Bidirectional) => equal(operands)?,
@@ -251,6 +254,22 @@ fn place(target: &[Length], own: &[Length], start: usize) -> Result<Inferred, Re
     let mut certain = true;
     for (axis, length) in (start..).zip(own) {
         let (onto, length) = (Bounds::from(&target[axis]), Bounds::from(length));
+        let (bounds, fits) = covered(onto, length).ok_or_else(|| mismatch(onto, length).at_axis(axis))?;
+        shape[axis] = bounds.length();
+        certain &= fits;
+    }
+    Ok(Inferred { shape: PartialShape::Ranked(shape), certain })
+}
+
+/// One operand on the axes named of a target (clause INFER-9).
+fn seated(operand: &PartialShape, target: &PartialShape, dimensions: &[i64]) -> Result<Inferred, Refusal> {
+    let (own, wanted) = (lengths(operand), lengths(target));
+    let seats = seats(own.len(), wanted.len(), dimensions)?;
+    let mut shape = wanted.to_vec();
+    let mut certain = true;
+    for (axis, seat) in seats.iter().enumerate() {
+        let Some(length) = seat.map(|own_axis| Bounds::from(&own[own_axis])) else { continue };
+        let onto = Bounds::from(&wanted[axis]);
         let (bounds, fits) = covered(onto, length).ok_or_else(|| mismatch(onto, length).at_axis(axis))?;
         shape[axis] = bounds.length();
         certain &= fits;

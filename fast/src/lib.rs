@@ -8,6 +8,7 @@
 //!
 //! | step | module |
 //! |---|---|
+//! | a request, or the views of a run, without values | `problem` |
 //! | rule sets, dtypes and refusals | `lower` |
 //! | the choice among the ways below | `route` |
 //! | axes and tiles | `tiling`, `cursor` |
@@ -17,22 +18,27 @@
 //! | a single call or chain over one tile | `one_tile` |
 //! | a single call with a repeated operand, or over short rows | `pair`, `grid` |
 //! | a single call over long rows, or with a transposed operand | `rows`, `turned` |
+//! | writing into a destination that operands may read | `in_place` |
 //! | threads | `parallel` |
+//! | plans for lengths that are known only at the run | `signature`, `view` |
+//! | requests with declared shapes | `declared` |
 //! | kernels and SIMD levels | `arch` |
 //! | exp, log, tanh and power within 1 ULP | [`math`] |
 //!
 //! [`Fast`] answers requests. A [`Plan`] is made once and run many times, optionally into the caller's
-//! memory.
+//! memory or in place. A [`SignaturePlan`] is made before all lengths are known, and run with any of them.
 
 mod arch;
 mod buffers;
 mod cursor;
+mod declared;
 mod dispatch;
 mod engine;
 mod error;
 mod execute;
 mod fill;
 mod grid;
+mod in_place;
 mod infer;
 mod inline_capacity;
 mod level;
@@ -42,16 +48,21 @@ mod one_tile;
 mod pair;
 mod parallel;
 mod plan;
+mod problem;
 mod program;
 mod route;
 mod rows;
 mod scratch;
+mod signature;
 mod tiling;
 mod turned;
+mod view;
 
 pub use buffers::{Input, Output};
 pub use engine::{Fast, Unavailable};
-pub use error::{NoKernel, NoPlan, WrongBuffers};
+pub use error::{Misfit, NoKernel, NoPlan, WrongBuffers};
 pub use infer::infer;
 pub use level::{Level, UnknownLevel};
 pub use plan::Plan;
+pub use signature::{SignaturePlan, Wanted};
+pub use view::View;

@@ -25,7 +25,8 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-fn run_here(run: &Run<'_>, tiles: Range<usize>, output: Output<'_>) {
+/// Runs tiles on this thread.
+pub(crate) fn run_here(run: &Run<'_>, tiles: Range<usize>, output: Output<'_>) {
     SCRATCH.with_borrow_mut(|scratch| run.tiles(tiles, scratch, output));
 }
 

@@ -23,14 +23,18 @@ use crate::arch::table;
 use crate::buffers::{Input, Output, zeros};
 use crate::error::{NoPlan, WrongBuffers};
 use crate::execute::Run;
+use crate::in_place::Destination;
 use crate::inline_capacity::OPERANDS;
 use crate::lower::{Lengths, Lowered, count, lower};
 use crate::one_tile;
 use crate::parallel;
+use crate::problem::{Form, Problem};
 use crate::route::{Route, Task, TiledProgram, in_bits, route, route_of_copy};
+use crate::signature::{SignaturePlan, Wanted};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
-use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operand, Operation, Request, Shape, Tensor};
+use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Request, Shape, Signature, Tensor};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// How to compute requests with certain shapes, strides, dtypes and a certain expression.
 ///
@@ -57,6 +61,8 @@ pub struct Plan {
     /// The dtype and the smallest length of each operand's buffer.
     buffers: SmallVec<[(DType, usize); OPERANDS]>,
     route: Route,
+    /// Where the result is written, if the request says that.
+    destination: Option<Box<Destination>>,
 }
 
 impl std::fmt::Debug for Plan {
@@ -83,47 +89,65 @@ impl Plan {
     /// # Errors
     /// As for [`Plan::new`].
     pub fn with_level(request: &Request, level: Level) -> Result<Plan, NoPlan> {
+        Plan::of_problem(&Problem::of(request), level)
+    }
+
+    /// The plan that computes the values of a signature, whose lengths may be unknown, at the level of
+    /// [`Level::detect`]. [`SignaturePlan::new`] makes the plans of gradients, too.
+    ///
+    /// # Errors
+    /// [`NoPlan`], if the rule set refuses every run; if every length is known, as for [`Plan::new`].
+    pub fn for_signature(signature: &Signature) -> Result<SignaturePlan, NoPlan> {
+        SignaturePlan::new(signature, Wanted::Value, Level::detect())
+    }
+
+    /// The plan of a problem.
+    ///
+    /// # Errors
+    /// As for [`Plan::new`].
+    #[inline]
+    pub(crate) fn of_problem(problem: &Problem<'_>, level: Level) -> Result<Plan, NoPlan> {
         let mut lowered = Lowered::default();
-        match Plan::sizes(request, &mut lowered) {
-            Ok(sizes) => Plan::of(request, level, &lowered, sizes),
+        match Plan::sizes(problem, &mut lowered) {
+            Ok(sizes) => Plan::of(problem, level, &lowered, sizes),
             Err(error) => Err(error),
         }
     }
 
-    /// Lowers a request. Returns the dtype and the number of elements of its (underlying) result, and the
+    /// Lowers a problem. Returns the dtype and the number of elements of its (underlying) result, and the
     /// number of elements of its answer.
     #[inline]
-    fn sizes(request: &Request, lowered: &mut Lowered) -> Result<(DType, usize, usize), NoPlan> {
-        let dtype = lower(request, lowered)?;
+    fn sizes(problem: &Problem<'_>, lowered: &mut Lowered) -> Result<(DType, usize, usize), NoPlan> {
+        let dtype = lower(problem, lowered)?;
         let underlying = within_limit(&lowered.shape)?;
-        let count = match request.operation() {
-            Operation::Gradient { wrt, .. } => within_limit(request.operands()[*wrt].shape())?,
-            Operation::Broadcast { .. } | Operation::Elementwise { .. } => underlying,
+        let count = match problem.wrt() {
+            Some(wrt) => within_limit(wrt.shape)?,
+            None => underlying,
         };
         Ok((dtype, underlying, count))
     }
 
-    /// The plan of a lowered request.
+    /// The plan of a lowered problem.
     #[inline(never)]
     fn of(
-        request: &Request,
+        problem: &Problem<'_>,
         level: Level,
         lowered: &Lowered,
         (dtype, underlying, count): (DType, usize, usize),
     ) -> Result<Plan, NoPlan> {
-        let operands = request.operands();
-        let (dtype, shape, is_gradient) = match request.operation() {
-            Operation::Gradient { wrt, .. } => {
-                (operands[*wrt].dtype(), operands[*wrt].shape().lengths(), true)
-            }
-            Operation::Broadcast { .. } | Operation::Elementwise { .. } => (dtype, &lowered.shape[..], false),
+        let (dtype, shape, is_gradient) = match problem.wrt() {
+            Some(wrt) => (wrt.dtype, wrt.shape, true),
+            None => (dtype, &lowered.shape[..], false),
         };
-        let task = Task { table: table(level), dtype, count, is_gradient, half: in_bits(request) };
+        let destination = Destination::of(problem).map(Box::new);
+        let is_staged = destination.as_ref().is_some_and(|destination| destination.is_staged());
+        let task = Task { table: table(level), dtype, count, is_gradient, is_staged, half: in_bits(problem) };
         Ok(Plan {
             task,
             shape: shape.into(),
-            buffers: operands.iter().map(|operand| (operand.dtype(), reach(operand))).collect(),
-            route: route(task, request, lowered, underlying)?,
+            buffers: problem.with_values().iter().map(|form| (form.dtype, reach(form))).collect(),
+            route: route(task, problem, lowered, underlying)?,
+            destination,
         })
     }
 
@@ -133,19 +157,21 @@ impl Plan {
     /// [`NoPlan::TooManyElements`], if the shape has more elements than the engine computes, and
     /// [`NoPlan::NoKernel`], if the engine cannot copy the operand's dtype.
     pub(crate) fn of_copy(
-        operand: &Operand,
+        operand: &Form<'_>,
         shape: &[usize],
         map: &[u32],
         level: Level,
     ) -> Result<Plan, NoPlan> {
-        let dtype = operand.dtype();
+        let dtype = operand.dtype;
         let count = within_limit(shape)?;
-        let task = Task { table: table(level), dtype, count, is_gradient: false, half: None };
+        let table = table(level);
+        let task = Task { table, dtype, count, is_gradient: false, is_staged: false, half: None };
         Ok(Plan {
             task,
             shape: shape.into(),
             buffers: std::iter::once((dtype, reach(operand))).collect(),
             route: route_of_copy(task, operand, shape, map)?,
+            destination: None,
         })
     }
 
@@ -159,7 +185,15 @@ impl Plan {
         self.task.dtype
     }
 
-    /// Computes the result into new memory.
+    pub(crate) fn route(&self) -> &Route {
+        &self.route
+    }
+
+    pub(crate) fn destination(&self) -> Option<&Destination> {
+        self.destination.as_deref()
+    }
+
+    /// Computes the result into new memory, also if the request has a destination.
     ///
     /// # Errors
     /// [`WrongBuffers`], if the inputs do not match the plan.
@@ -171,7 +205,8 @@ impl Plan {
         Tensor::new(Shape::from(&self.shape[..]), values).map_err(|_| self.wrong_output(self.task.dtype, 0))
     }
 
-    /// Computes the result into the caller's buffer.
+    /// Computes the result into the caller's buffer, which is none of the inputs. To write into an operand,
+    /// or into a view, see [`Plan::run_in_place`].
     ///
     /// # Errors
     /// [`WrongBuffers`], if the buffers do not match the plan.
@@ -188,7 +223,7 @@ impl Plan {
         WrongBuffers::Output { found: (dtype, count), expected: (self.task.dtype, self.task.count) }
     }
 
-    fn check(&self, inputs: &[Input<'_>]) -> Result<(), WrongBuffers> {
+    pub(crate) fn check(&self, inputs: &[Input<'_>]) -> Result<(), WrongBuffers> {
         if inputs.len() != self.buffers.len() {
             return Err(WrongBuffers::Operands { found: inputs.len(), expected: self.buffers.len() });
         }
@@ -205,7 +240,7 @@ impl Plan {
 
     /// Runs the route. The buffers have been checked, so every position that a tile reads is inside them.
     /// `cleared` says whether the output is all zeros.
-    fn compute(&self, inputs: &[Input<'_>], mut output: Output<'_>, cleared: bool) {
+    pub(crate) fn compute(&self, inputs: &[Input<'_>], mut output: Output<'_>, cleared: bool) {
         if self.task.is_gradient && !cleared {
             output.clear();
         }
@@ -225,15 +260,34 @@ impl Plan {
         }
     }
 
-    fn run_tiles(&self, tiled: &TiledProgram, inputs: &[Input<'_>], output: Output<'_>) {
-        let run = Run {
+    /// Computes a range of tiles of the route on this thread. `output` is the part of the result in them.
+    pub(crate) fn compute_tiles(
+        &self,
+        tiled: &TiledProgram,
+        tiles: Range<usize>,
+        inputs: &[Input<'_>],
+        output: Output<'_>,
+    ) {
+        let is_bits = self.task.half.is_some();
+        let as_read = |input| if is_bits { Input::bits(input) } else { input };
+        let inputs: SmallVec<[Input<'_>; OPERANDS]> = inputs.iter().copied().map(as_read).collect();
+        let output = if is_bits { output.bits() } else { output };
+        parallel::run_here(&self.tiles(tiled, &inputs), tiles, output);
+    }
+
+    fn tiles<'a>(&'a self, tiled: &'a TiledProgram, inputs: &'a [Input<'a>]) -> Run<'a> {
+        Run {
             table: self.task.table,
             tiling: &tiled.tiling,
             program: &tiled.program,
             inputs,
             used: &tiled.used,
             non_temporal: tiled.non_temporal,
-        };
+        }
+    }
+
+    fn run_tiles(&self, tiled: &TiledProgram, inputs: &[Input<'_>], output: Output<'_>) {
+        let run = self.tiles(tiled, inputs);
         if tiled.tiling.tiles == 1
             && !tiled.non_temporal
             && let Some(chain) = one_tile::whole_chain(&tiled.program)
@@ -257,9 +311,9 @@ impl Plan {
     }
 }
 
-/// The values of a request's operands, as the inputs of its plan.
+/// The values of a request's operands and then of its cotangent, as the inputs of its plan.
 pub(crate) fn inputs(request: &Request) -> SmallVec<[Input<'_>; OPERANDS]> {
-    request.operands().iter().map(|operand| Input::from(operand.values())).collect()
+    request.with_values().map(|operand| Input::from(operand.values())).collect()
 }
 
 /// The number of elements of a shape, unless it has more than the engine computes (clause G-1).
@@ -270,13 +324,13 @@ fn within_limit(shape: &[usize]) -> Result<usize, NoPlan> {
 
 /// The number of values that an operand's buffer must have: one more than the highest position that the
 /// operand reads. By construction, an operand reads no position below 0.
-fn reach(operand: &Operand) -> usize {
-    let Some(strides) = operand.strides() else { return operand.values().len() };
-    let shape = operand.shape();
+pub(crate) fn reach(operand: &Form<'_>) -> usize {
+    let Some(strides) = operand.strides else { return operand.values };
+    let shape = operand.shape;
     if shape.contains(&0) {
         return 0;
     }
-    let mut highest = operand.offset();
+    let mut highest = operand.offset;
     for (&length, &stride) in shape.iter().zip(strides) {
         let steps = usize::try_from(stride).unwrap_or(0);
         highest = highest.saturating_add((length - 1).saturating_mul(steps));

@@ -1,4 +1,4 @@
-//! The choice of how a request is computed. [`route`] is a pure function from a task to a [`Route`] with
+//! The choice of how a problem is computed. [`route`] is a pure function from a task to a [`Route`] with
 //! everything that running it needs; in particular every kernel has been found.
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -11,6 +11,7 @@ use crate::lower::Lowered;
 use crate::math::MathFunction;
 use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
+use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
 };
@@ -18,7 +19,7 @@ use crate::rows::RowsCall;
 use crate::scratch::REGISTER_BYTES;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
-use broadcheck_spec::{DType, Node, Operand, Operation, Request};
+use broadcheck_spec::{DType, Node};
 use smallvec::SmallVec;
 
 /// The bytes of registers that a tile may keep live. They share the first-level cache with operands and
@@ -42,7 +43,7 @@ const WIDEST_BLOCK: usize = 32 << 10;
 /// what a group of vectors takes of one row.
 const SHORTEST_ROW: usize = 256;
 
-/// How a request is computed.
+/// How a problem is computed.
 #[derive(Debug)]
 pub(crate) enum Route {
     /// There is nothing to compute: the result is empty, or a gradient that is 0 everywhere.
@@ -56,7 +57,7 @@ pub(crate) enum Route {
     Turned(TurnedCall),
     /// One call of two operands over long rows.
     Rows(RowsCall),
-    /// Any request.
+    /// Any problem.
     General(TiledProgram),
 }
 
@@ -80,18 +81,20 @@ pub(crate) struct Task {
     /// The number of elements of the result.
     pub(crate) count: usize,
     pub(crate) is_gradient: bool,
+    /// Whether the result is computed in other memory, from which it is copied to where it belongs.
+    pub(crate) is_staged: bool,
     /// The format of the halves that are computed in their bits, as integers of 16 bits ([`in_bits`]).
     pub(crate) half: Option<Half>,
 }
 
-/// The format of a request's halves if it is computed in their bits, which needs neither registers of f32 nor
+/// The format of a problem's halves if it is computed in their bits, which needs neither registers of f32 nor
 /// conversions where nothing is rounded. The functions of `math` and gradients are computed in f32, and so
-/// are the halves of a request that has another type of 16 bits, too: all values of 16 bits have the same
+/// are the halves of a problem that has another type of 16 bits, too: all values of 16 bits have the same
 /// format.
-pub(crate) fn in_bits(request: &Request) -> Option<Half> {
-    let Operation::Elementwise { expression } = request.operation() else { return None };
+pub(crate) fn in_bits(problem: &Problem<'_>) -> Option<Half> {
+    let expression = problem.elementwise()?;
     let has_16_bits = |dtype: &DType| half(*dtype).is_some() || *dtype == DType::U16;
-    let mut words = request.operands().iter().map(Operand::dtype).filter(has_16_bits);
+    let mut words = problem.operands().iter().map(|operand| operand.dtype).filter(has_16_bits);
     let first = words.next()?;
     let half = half(first)?;
     if words.any(|dtype| dtype != first) {
@@ -117,20 +120,21 @@ impl Task {
     /// Whether the result is written with non-temporal stores. Halves are not: their conversion takes longer.
     fn is_non_temporal(self) -> bool {
         !self.is_gradient
+            && !self.is_staged
             && self.table.level != Level::Portable
             && half(self.dtype).is_none()
             && self.count.saturating_mul(size_of_dtype(self.dtype)) >= NON_TEMPORAL_BYTES
     }
 }
 
-/// Chooses how a lowered request is computed, whose (underlying) result has `underlying` elements.
+/// Chooses how a lowered problem is computed, whose (underlying) result has `underlying` elements.
 ///
 /// # Errors
-/// [`NoKernel`], if the engine has no kernel for an operation of the request.
+/// [`NoKernel`], if the engine has no kernel for an operation of the problem.
 #[inline]
 pub(crate) fn route(
     task: Task,
-    request: &Request,
+    problem: &Problem<'_>,
     lowered: &Lowered,
     underlying: usize,
 ) -> Result<Route, NoKernel> {
@@ -138,16 +142,19 @@ pub(crate) fn route(
         return Ok(Route::Nothing);
     }
     let task = Task { dtype: task.computed(task.dtype), ..task };
-    if let Some(call) = single(task, request, lowered) {
+    if let Some(call) = single(task, problem, lowered) {
         return Ok(Route::Single(call));
     }
-    if let Some(tiled) = pair_route(task, request, lowered) {
+    if let Some(tiled) = pair_route(task, problem, lowered) {
         return Ok(Route::Pair(tiled));
     }
-    if let Some(route) = unregistered(task, request, lowered) {
+    // Those routes have no tiles, of which blocks could be made.
+    if !task.is_staged
+        && let Some(route) = unregistered(task, problem, lowered)
+    {
         return Ok(route);
     }
-    general(task, request, lowered, underlying)
+    general(task, problem, lowered, underlying)
 }
 
 /// The route of an operand that is broadcast to a nonempty shape.
@@ -156,7 +163,7 @@ pub(crate) fn route(
 /// As for [`route`].
 pub(crate) fn route_of_copy(
     task: Task,
-    operand: &Operand,
+    operand: &Form<'_>,
     shape: &[usize],
     map: &[u32],
 ) -> Result<Route, NoKernel> {
@@ -164,16 +171,16 @@ pub(crate) fn route_of_copy(
         return Ok(Route::Nothing);
     }
     let mut graph = Graph::default();
-    let root = graph.operand(0, operand.dtype());
-    let layout = |_| layout(operand, map);
+    let root = graph.operand(0, operand.dtype);
+    let layout = |_| layout(operand, map, None);
     Ok(Route::General(compile(task, &graph, root, (shape, task.count), layout, None)?))
 }
 
-/// One call over one tile, if the request is that.
+/// One call over one tile, if the problem is that.
 #[inline]
-fn single(task: Task, request: &Request, lowered: &Lowered) -> Option<SingleCall> {
-    let Operation::Elementwise { expression } = request.operation() else { return None };
-    let operands = request.operands();
+fn single(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<SingleCall> {
+    let expression = problem.elementwise()?;
+    let operands = problem.operands();
     let (function, arguments) = as_call(expression)?;
     if task.count > MAX_IN_PLACE {
         return None;
@@ -182,20 +189,20 @@ fn single(task: Task, request: &Request, lowered: &Lowered) -> Option<SingleCall
         Node::Operand(place) => Some(*place),
         Node::Call(_) => None,
     });
-    let dtype = task.in_place(operands[places.clone().next()?].dtype())?;
-    let layouts = places.clone().map(|place| layout(&operands[place], lowered.maps.of(place)));
+    let dtype = task.in_place(operands[places.clone().next()?].dtype)?;
+    let layouts = places.clone().map(|place| layout(&operands[place], lowered.maps.of(place), None));
     let tiling = Tiling::whole(&lowered.shape, task.count, layouts);
     let used = places.map(|place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
     SingleCall::of(function, (dtype, task.half), task.table, tiling, used)
 }
 
 /// One call of two operands in one step, if that is the fastest way.
-fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledProgram> {
-    let Operation::Elementwise { expression } = request.operation() else { return None };
+fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<TiledProgram> {
+    let expression = problem.elementwise()?;
     let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else {
         return None;
     };
-    let layouts = [*a, *b].map(|place| layout(&request.operands()[place], lowered.maps.of(place)));
+    let layouts = [*a, *b].map(|place| layout(&problem.operands()[place], lowered.maps.of(place), None));
     let axes = Axes::of(&lowered.shape, &layouts);
     let non_temporal = task.is_non_temporal();
     let mut tiling = Tiling::default();
@@ -223,12 +230,12 @@ fn pair_route(task: Task, request: &Request, lowered: &Lowered) -> Option<TiledP
 }
 
 /// One call of two operands without registers: one of them is transposed, or there are long rows.
-fn unregistered(task: Task, request: &Request, lowered: &Lowered) -> Option<Route> {
-    let Operation::Elementwise { expression } = request.operation() else { return None };
+fn unregistered(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Route> {
+    let expression = problem.elementwise()?;
     let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else { return None };
-    let operands = request.operands();
-    let layouts = [*a, *b].map(|place| layout(&operands[place], lowered.maps.of(place)));
-    let dtype = task.in_place(operands[*a].dtype())?;
+    let operands = problem.operands();
+    let layouts = [*a, *b].map(|place| layout(&operands[place], lowered.maps.of(place), None));
+    let dtype = task.in_place(operands[*a].dtype)?;
     let axes = Axes::of(&lowered.shape, &layouts);
     let places = [(*a, layouts[0].offset), (*b, layouts[1].offset)];
     let (dtype, non_temporal) = ((dtype, task.half), task.is_non_temporal());
@@ -241,36 +248,47 @@ fn unregistered(task: Task, request: &Request, lowered: &Lowered) -> Option<Rout
     RowsCall::of(function, dtype, task.table, &axes, places).map(Route::Rows)
 }
 
-/// The route of any request.
-fn general(task: Task, request: &Request, lowered: &Lowered, underlying: usize) -> Result<Route, NoKernel> {
-    let operands = request.operands();
+/// The route of any problem.
+fn general(
+    task: Task,
+    problem: &Problem<'_>,
+    lowered: &Lowered,
+    underlying: usize,
+) -> Result<Route, NoKernel> {
+    let operands = problem.operands();
     let mut graph = Graph::default();
-    let dtype_of = |place: usize| task.computed(operands[place].dtype());
+    let dtype_of = |place: usize| task.computed(operands[place].dtype);
     let mut target = None;
-    let root = match request.operation() {
-        Operation::Broadcast { .. } => Some(graph.operand(0, dtype_of(0))),
-        Operation::Elementwise { expression } => graph.add(expression, dtype_of).last().copied(),
-        Operation::Gradient { expression, wrt } => {
-            target = Some(lowered.maps.of(*wrt));
+    let root = match problem.computed {
+        Computed::Broadcast(_) => Some(graph.operand(0, dtype_of(0))),
+        Computed::Elementwise(expression) => graph.add(expression, dtype_of).last().copied(),
+        Computed::Gradient { expression, wrt, .. } => {
+            target = Some(lowered.maps.of(wrt));
             let values = graph.add(expression, dtype_of);
-            gradient(&mut graph, expression, &values, *wrt)
+            let weight = problem.cotangent().map(|cotangent| graph.operand(operands.len(), cotangent.dtype));
+            gradient(&mut graph, expression, &values, wrt, weight)
         }
     };
     let Some(root) = root else { return Ok(Route::Nothing) };
-    let layout = |place: usize| layout(&operands[place], lowered.maps.of(place));
+    let row_major = lowered.maps.row_major();
+    // The cotangent comes after the operands.
+    let layout = |place: usize| match operands.get(place) {
+        Some(operand) => layout(operand, lowered.maps.of(place), row_major),
+        None => layout(problem.cotangent().unwrap_or(&operands[0]), lowered.maps.of(place), None),
+    };
+    let target = target.map(|map| OperandLayout { offset: 0, strides: row_major, map });
     Ok(Route::General(compile(task, &graph, root, (&lowered.shape, underlying), layout, target)?))
 }
 
 /// The tiles and the program that compute `root` under a shape of `count` elements. Tiles are so small that
-/// the registers stay in the first-level cache. `target` is the map of the operand by which a gradient is
-/// computed.
+/// the registers stay in the first-level cache. `target` is the layout of a gradient.
 fn compile<'a>(
     task: Task,
     graph: &Graph,
     root: u32,
     (shape, count): (&[usize], usize),
     layout: impl Fn(usize) -> OperandLayout<'a>,
-    target: Option<&'a [u32]>,
+    target: Option<OperandLayout<'a>>,
 ) -> Result<TiledProgram, NoKernel> {
     let readers = graph.readers(root);
     let mut used: SmallVec<[u32; OPERANDS]> = SmallVec::new();
@@ -284,8 +302,8 @@ fn compile<'a>(
     let non_temporal = task.is_non_temporal();
     let goal = match target {
         None => Goal::Store(task.dtype),
-        Some(map) => {
-            layouts.push(OperandLayout { offset: 0, strides: None, map });
+        Some(gradient) => {
+            layouts.push(gradient);
             Goal::Sum(u32::try_from(used.len()).unwrap_or(u32::MAX))
         }
     };
@@ -395,10 +413,11 @@ fn size_of_dtype(dtype: DType) -> usize {
     }
 }
 
-/// The layout of an operand under a result with the given map.
-fn layout<'a>(operand: &'a Operand, map: &'a [u32]) -> OperandLayout<'a> {
-    match operand.strides() {
-        None => OperandLayout { offset: 0, strides: None, map },
-        strides => OperandLayout { offset: operand.offset(), strides, map },
+/// The layout of an operand under a result with the given map. `row_major` are the strides of a row-major
+/// operand, if its axes are not in the order of the result's.
+fn layout<'a>(operand: &Form<'a>, map: &'a [u32], row_major: Option<&'a [i64]>) -> OperandLayout<'a> {
+    match operand.strides {
+        None => OperandLayout { offset: 0, strides: row_major, map },
+        strides => OperandLayout { offset: operand.offset, strides, map },
     }
 }

@@ -15,7 +15,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OperandLayout<'a> {
     pub(crate) offset: usize,
-    /// The strides of its own axes; `None` for a row-major tensor.
+    /// The strides of its own axes; `None` for a row-major tensor whose axes are in the order of the
+    /// result's.
     pub(crate) strides: Option<&'a [i64]>,
     /// For each axis of the result, the operand's own axis.
     pub(crate) map: &'a [u32],

@@ -1,11 +1,14 @@
 //! Planning over few operands of few axes allocates nothing, under any rule set and at any level. Neither
-//! does running a plan again.
+//! does running a plan again, or that of a signature with any lengths.
 #![allow(unsafe_code, reason = "a counting allocator")]
 
-use broadcheck_fast::{Level, Output, Plan};
+use broadcheck_fast::{Level, Output, Plan, SignaturePlan, View, Wanted};
 use broadcheck_spec::Function::*;
 use broadcheck_spec::half::{bf16, f16};
-use broadcheck_spec::{Data, Element, Expression, Function, Operand, Operation, Request, Rules, Shape};
+use broadcheck_spec::{
+    Asked, DType, Data, Element, Expression, Function, Operand, OperandType, Operation, PartialShape,
+    Request, Rules, Shape, Signature,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -184,4 +187,63 @@ fn gradients() {
             }
         }
     }
+}
+
+fn signature(shapes: &[&str], expression: Expression) -> Signature {
+    let operand = |(place, shape): (usize, &&str)| {
+        let shape: PartialShape = shape.parse().unwrap();
+        OperandType::new(format!("x{place}"), DType::F64, shape).unwrap()
+    };
+    let operands = shapes.iter().enumerate().map(operand).collect();
+    Signature::new(Rules::Numpy, Asked::Expression(expression), operands).unwrap()
+}
+
+/// The allocations of a run of a signature's plan.
+fn run_of_signature(plan: &SignaturePlan, operands: &[View<'_>], out: &mut [f64]) -> usize {
+    let (running, done) = allocations(|| plan.run_into(operands, Output::from(out)));
+    done.unwrap();
+    running
+}
+
+#[test]
+fn runs_of_a_signature_with_any_lengths() {
+    let values = [1.5; 60];
+    let product = call(Multiply, [call(Add, [x(0), x(1)]), x(2)]);
+    for level in Level::available() {
+        let plan =
+            SignaturePlan::new(&signature(&["...", "?", "?x?"], product.clone()), Wanted::Value, level);
+        let plan = plan.unwrap();
+        let (mut before, mut out) = (0, [0.0; 60]);
+        for lengths in [[3, 4, 5], [3, 4, 5], [2, 1, 6], [3, 4, 5], [1, 1, 1], [2, 5, 6]] {
+            let [a, b, c] = lengths;
+            let (whole, row, matrix) = ([a, b, c], [c], [b, 1]);
+            let views = [
+                View::dense(&values[..a * b * c], &whole),
+                View::dense(&values[..c], &row),
+                View::dense(&values[..b], &matrix),
+            ];
+            let running = run_of_signature(&plan, &views, &mut out[..a * b * c]);
+            // The first run allocates registers.
+            assert!(before == 0 || running == 0, "{running} allocations with {lengths:?}");
+            before += 1;
+        }
+    }
+}
+
+/// Planning for twelve operands allocates, so a run that does not allocate has found its plan.
+#[test]
+fn a_plan_is_kept_for_its_lengths() {
+    let sum = (1..12).fold(x(0), |sum, place| call(Add, [sum, x(place)]));
+    let plan = Plan::for_signature(&signature(&["?"; 12], sum)).unwrap();
+    let (values, mut out) = ([1.5; 8], [0.0; 8]);
+    let mut run = |length: usize| {
+        let shape = [length];
+        let views = [View::dense(&values[..length], &shape); 12];
+        run_of_signature(&plan, &views, &mut out[..length])
+    };
+    run(8);
+    let again = run(8);
+    let (other, other_again) = (run(7), run(7));
+    assert!(other > again && other_again == again, "{again} {other} {other_again}");
+    assert!(run(8) > again);
 }

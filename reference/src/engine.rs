@@ -8,6 +8,10 @@ use broadcheck_spec::{
 use std::sync::LazyLock;
 
 static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
+    broadcast_in_dim: true,
+    permuted: true,
+    cotangent: true,
+    into: true,
     infer: true,
     declared: true,
     unknown: Unknown::ALL.to_vec(),
@@ -47,10 +51,10 @@ impl Implementation for Reference {
             return Outcome::Skipped { reason };
         }
         match request.operation() {
-            Operation::Elementwise { .. } | Operation::Broadcast { .. } => {
+            Operation::Elementwise { .. } | Operation::Into { .. } | Operation::Broadcast { .. } => {
                 Outcome::Success(evaluate(request, &alignment))
             }
-            Operation::Gradient { .. } => match gradient(request) {
+            Operation::Gradient { .. } | Operation::Vjp { .. } => match gradient(request) {
                 Ok(tensor) => Outcome::Success(Success::from(tensor)),
                 Err(refusal) => Outcome::Refusal(refusal),
             },

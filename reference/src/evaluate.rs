@@ -1,7 +1,7 @@
 //! Elementwise operations and `broadcast`: computes the elements of the result one by one.
 
 use crate::indices::Indices;
-use crate::{Alignment, apply, read, result_dtype};
+use crate::{Alignment, apply, position, read, result_dtype};
 use broadcheck_spec::{
     DEFAULT_MAX_ELEMENTS, DType, Data, Expression, Operand, Operation, Request, Scalar, Shape, Success,
     Tensor,
@@ -11,14 +11,20 @@ use broadcheck_spec::{
 pub(crate) fn evaluate(request: &Request, alignment: &Alignment) -> Success {
     let operands = request.operands();
     match request.operation() {
-        Operation::Elementwise { expression } | Operation::Gradient { expression, .. } => {
+        Operation::Elementwise { expression }
+        | Operation::Into { expression, .. }
+        | Operation::Gradient { expression, .. }
+        | Operation::Vjp { expression, .. } => {
             let dtypes: Vec<DType> = operands.iter().map(Operand::dtype).collect();
             let dtype = result_dtype(expression, &dtypes).expect("the types of an accepted request agree");
             let root = |index: &[usize]| {
                 *node_values(expression, operands, alignment, index).last().expect("an expression has a root")
             };
+            // INTO-3. Nothing is written before every element has been computed.
+            let tensor = tensor(dtype, &alignment.shape, root);
             Success {
-                tensor: tensor(dtype, &alignment.shape, root),
+                buffer: request.destination().map(|destination| written(destination, &tensor)),
+                tensor,
                 intermediate: intermediate(operands, alignment),
                 broadcastable: alignment.broadcastable.clone(),
             }
@@ -55,6 +61,15 @@ fn intermediate(operands: &[Operand], alignment: &Alignment) -> Option<Tensor> {
     let lower = if operands[0].rank() < operands[1].rank() { 0 } else { 1 };
     let value = |index: &[usize]| element(operands, lower, alignment, index);
     Some(tensor(operands[lower].dtype(), shape, value))
+}
+
+/// INTO-4: the destination's buffer, with the result at the places of the destination's elements.
+fn written(destination: &Operand, result: &Tensor) -> Data {
+    let mut buffer: Vec<Scalar> = destination.values().iter().collect();
+    for (index, value) in Indices::new(result.shape()).zip(result.values().iter()) {
+        buffer[position(destination, &index)] = value;
+    }
+    Data::from_scalars(destination.dtype(), buffer).expect("the result has the destination's dtype (INTO-2)")
 }
 
 /// Builds a tensor from its value at each index.

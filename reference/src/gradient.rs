@@ -1,4 +1,5 @@
-//! Gradients of the sum of a result's elements with respect to one operand w (clauses GRAD-1 to GRAD-3).
+//! Gradients of the sum of a result's elements, or of their products with those of a cotangent, with respect
+//! to one operand w (clauses GRAD-1 to GRAD-4).
 //!
 //! At each index of the result, the chain rule is applied from the root of the expression down every path
 //! that ends at w. Each path contributes one term to the element of w that is read at this index.
@@ -7,10 +8,8 @@ use crate::derivative::{Derivative, derivatives};
 use crate::evaluate::node_values;
 use crate::functions::round_to;
 use crate::indices::Indices;
-use crate::{Alignment, align};
-use broadcheck_spec::{
-    Data, Expression, Function, Node, Operand, Operation, Refusal, Request, Scalar, Shape, Tensor,
-};
+use crate::{Alignment, align, read};
+use broadcheck_spec::{Data, Expression, Function, Node, Operand, Refusal, Request, Scalar, Shape, Tensor};
 
 /// The gradient of a request, regardless of its size: check it with [`exceeds_limit`] first.
 ///
@@ -22,21 +21,23 @@ use broadcheck_spec::{
 ///
 /// [`exceeds_limit`]: crate::exceeds_limit
 pub fn gradient(request: &Request) -> Result<Tensor, Refusal> {
-    let Operation::Gradient { expression, wrt } = request.operation() else {
+    let Some((expression, wrt, cotangent)) = request.operation().differentiated() else {
         panic!("expected a gradient, found the operation {}", request.operation().kind());
     };
     let alignment = align(request)?;
-    let w = &request.operands()[*wrt];
+    let w = &request.operands()[wrt];
     let count = w.shape().count().expect("an accepted operand has a count");
 
     // GRAD-1. Element j is the sum over the indices that read j: +0 if no index does.
     let mut sums = vec![0f64; count];
-    if expression.reads(*wrt) {
+    if expression.reads(wrt) {
         for index in Indices::new(&alignment.shape) {
             let values = node_values(expression, request.operands(), &alignment, &index);
-            let element = position(w, *wrt, &alignment, &index);
+            let element = position(w, wrt, &alignment, &index);
+            // GRAD-4. The derivative of the sum of result * cotangent by the result is the cotangent.
+            let weight = cotangent.map_or(1.0, |cotangent| weight_at(cotangent, &index));
             let through = |arriving: f64, link: &Link<'_>| arriving * link.derivative.value();
-            for contribution in contributions(expression, *wrt, &values, 1.0, through) {
+            for contribution in contributions(expression, wrt, &values, weight, through) {
                 sums[element] += contribution;
             }
         }
@@ -46,6 +47,11 @@ pub fn gradient(request: &Request) -> Result<Tensor, Refusal> {
     let rounded = sums.iter().map(|&sum| round_to(w.dtype(), sum));
     let values = Data::from_scalars(w.dtype(), rounded).expect("each was rounded to w's dtype");
     Ok(Tensor::new(w.shape().clone(), values).expect("one sum per element"))
+}
+
+/// The cotangent's element at an index of the result, whose shape it has.
+fn weight_at(cotangent: &Operand, index: &[usize]) -> f64 {
+    read(cotangent, index).as_f64().expect("a cotangent has the dtype of the result, which is a float")
 }
 
 /// A link of the chain: a function on a path to w, and its derivative with respect to the argument on the

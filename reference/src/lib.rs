@@ -11,7 +11,7 @@
 //! | whether a request is accepted | [`align`] |
 //! | the dtype of the result | [`result_dtype`] |
 //! | the value of a function | [`apply`] |
-//! | the element of an operand at an index | [`read`] |
+//! | the element of an operand at an index, and its place in the buffer | [`read`], [`position`] |
 //! | a gradient | [`gradient`] |
 //! | what is known of a result before the run | [`infer`] |
 //! | the whole answer | [`Reference`] |
@@ -50,4 +50,4 @@ pub use gradient::{Link, contributions, gradient};
 pub use infer::infer;
 pub use rules::{align_shapes, broadcast_shape};
 pub use types::result_dtype;
-pub use view::read;
+pub use view::{position, read};

@@ -1,4 +1,4 @@
-//! The value of an operand at an index.
+//! The value of an operand at an index, and its place.
 
 use broadcheck_spec::{Operand, Scalar};
 
@@ -10,6 +10,14 @@ use broadcheck_spec::{Operand, Scalar};
 /// # Panics
 /// If the index is not an index of the operand's shape.
 pub fn read(operand: &Operand, index: &[usize]) -> Scalar {
+    operand.values().get(position(operand, index)).expect("an operand's elements are inside its buffer")
+}
+
+/// The position in an operand's buffer of the element at an index, as [`read`] has it.
+///
+/// # Panics
+/// If the index is not an index of the operand's shape.
+pub fn position(operand: &Operand, index: &[usize]) -> usize {
     let shape = operand.shape();
     assert!(
         index.len() == shape.rank() && index.iter().zip(shape.iter()).all(|(place, length)| place < length),
@@ -25,8 +33,7 @@ pub fn read(operand: &Operand, index: &[usize]) -> Scalar {
             .zip(shape.iter())
             .fold(0, |position, (&place, &length)| position * length as i128 + place as i128),
     };
-    let value = usize::try_from(position).ok().and_then(|position| operand.values().get(position));
-    value.expect("an operand's elements are inside its buffer")
+    usize::try_from(position).expect("an operand's elements are inside its buffer")
 }
 
 #[cfg(test)]

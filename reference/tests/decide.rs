@@ -17,6 +17,10 @@ fn the_reference_declares_its_name_and_capabilities() {
     let reference = Reference::new();
     assert_eq!((reference.name(), reference.version()), ("reference", env!("CARGO_PKG_VERSION")));
     let everything = Capabilities {
+        broadcast_in_dim: true,
+        permuted: true,
+        cotangent: true,
+        into: true,
         infer: true,
         declared: true,
         unknown: Unknown::ALL.to_vec(),

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Run the gradients of cases on JAX: jax.grad of the sum of all elements of the expression, in 64-bit mode.
+"""Run the gradients of cases on JAX: jax.grad of the sum of all elements of the expression, in 64-bit mode. With a cotangent, jax.vjp of the
+expression or of the broadcast.
 
     ask_jax.py FILE...            compare every gradient that the files expect, whatever its origin, with JAX's; exit 1 on a difference
     ask_jax.py --write FILE...    first replace each `result: ask` by the answer; the rest of the file stays as it is
@@ -63,17 +64,32 @@ def evaluate(expression, operands):
     return FUNCTIONS[name](*(evaluate(argument, operands) for argument in arguments))
 
 
+def broadcast(w, rules, target, dimensions):
+    """`broadcast` onto a target."""
+    if rules == "xla":
+        return jax.lax.broadcast_in_dim(w, target, dimensions)
+    return jnp.broadcast_to(w, target if rules == "numpy" else np.broadcast_shapes(w.shape, target))
+
+
 def answer(case, rules):
     """JAX's gradient, in the form of a case's `result`."""
     given = {o["name"]: jnp.asarray(array_of(o)) for o in case["operands"]}
+    cotangent = given.pop(case["cotangent"], None) if "cotangent" in case else None
     shapes = dict(zip(given, lowered_shapes(case, rules, [tuple(a.shape) for a in given.values()])))
     common = np.broadcast_shapes(*shapes.values())  # of all operands, used or not
 
-    def total(w):
+    def result(w):
+        if "target_shape" in case:
+            return broadcast(w, rules, tuple(case["target_shape"]), case.get("broadcast_dimensions") or [])
         operands = {n: (w if n == case["wrt"] else a).reshape(shapes[n]) for n, a in given.items()}
-        return jnp.sum(jnp.broadcast_to(evaluate(case["expression"], operands), common))
+        return jnp.broadcast_to(evaluate(case["expression"], operands), common)
 
-    gradient = np.asarray(jax.grad(total)(given[case["wrt"]]))
+    w = given[case["wrt"]]
+    if cotangent is None:
+        gradient = np.asarray(jax.grad(lambda w: jnp.sum(result(w)))(w))
+    else:
+        _, pull = jax.vjp(result, w)
+        gradient = np.asarray(pull(cotangent)[0])
     return {"dtype": NAMES[gradient.dtype], "shape": list(gradient.shape), "values": spelled(gradient)}
 
 
@@ -104,8 +120,15 @@ def process(path, write):
     for case in document.get("cases") or []:
         if case.get("operation") != "gradient" or "result" not in case:
             continue
-        asked = answer(case, case.get("rules", document.get("rules")))
         expected_to_differ = "JAX 0.10.2 answers" in case.get("note", "")
+        try:
+            asked = answer(case, case.get("rules", document.get("rules")))
+        except ValueError as error:
+            if not expected_to_differ:
+                raise
+            known += 1
+            print(f"  known difference: {case['id']}: {str(error).splitlines()[0]}")
+            continue
         if case["result"] == "ask":
             if write:
                 pattern = rf"(?ms)(^ *- id: {re.escape(case['id'])} *$(?:(?!^ *- id:).)*?^ *result: )ask(?= *(?:#[^\n]*)?$)"

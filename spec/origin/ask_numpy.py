@@ -31,9 +31,9 @@ FORMATS = {"f64": (53, -1074, 1024), "f32": (24, -149, 128), "f16": (11, -24, 16
 
 # ---------------------------------------------------------------- operands
 
-def array_of(operand):
-    """The operand as an array; a view is read through as_strided, after its bounds have been checked."""
-    dtype, shape = np.dtype(DTYPES[operand["dtype"]]), tuple(operand["shape"])
+def buffer_of(operand):
+    """The operand's values as an array of one axis."""
+    dtype = np.dtype(DTYPES[operand["dtype"]])
     raw = operand["values"]
     if operand["dtype"] in FORMATS:
         buffer = np.array([float(v) for v in raw]).astype(dtype)
@@ -42,6 +42,17 @@ def array_of(operand):
             raise AssertionError(f"operand {operand['name']}: value {raw[exact.index(False)]} is not a {operand['dtype']}")
     else:
         buffer = np.array([v if dtype == np.bool_ else int(v) for v in raw], dtype=dtype)
+    return buffer
+
+
+def array_of(operand):
+    """The operand as an array; a view is read through as_strided, after its bounds have been checked."""
+    return array_over(operand, buffer_of(operand)).copy()
+
+
+def array_over(operand, buffer):
+    """The operand as an array that shares memory with its buffer."""
+    dtype, shape = buffer.dtype, tuple(operand["shape"])
     if "strides" not in operand and "offset" not in operand:
         return buffer.reshape(shape)
     offset = operand.get("offset", 0)
@@ -55,7 +66,8 @@ def array_of(operand):
     highest = offset + sum(e for e in ends if e > 0)
     if lowest < 0 or highest >= len(buffer):
         raise AssertionError(f"operand {operand['name']}: the view reaches {lowest}..{highest} of {len(buffer)} values")
-    return as_strided(buffer[offset:], shape, [s * buffer.itemsize for s in strides]).copy()
+    steps = [0 if n == 1 else s * buffer.itemsize for n, s in zip(shape, strides)]  # that of a length of 1 is never used
+    return as_strided(buffer[offset:], shape, steps)
 
 
 # ---------------------------------------------------------------- rule sets
@@ -105,6 +117,16 @@ def lower(case, rules, arrays):
                 raise ValueError("theano: lengths")
         return arrays, {"broadcastable": [all(f[k] for f in flags) for k in range(rank)]}
     return arrays, {}
+
+
+def in_dim(array, target, dims):
+    """XLA's BroadcastInDim: axis i of the array lies on axis dims[i] of the target."""
+    if len(dims) != array.ndim or len(set(dims)) != len(dims) or any(not 0 <= d < len(target) for d in dims):
+        raise ValueError("xla: broadcast_dimensions")
+    placed = [1] * len(target)
+    for length, d in zip(array.shape, dims):
+        placed[d] = length
+    return np.broadcast_to(array.transpose(np.argsort(dims, kind="stable")).reshape(placed), target)
 
 
 # ---------------------------------------------------------------- exp log tanh power, correctly rounded
@@ -244,14 +266,47 @@ MAKES_BOOL = {"equal", "not_equal", "less", "less_equal", "greater", "greater_eq
               "logical_and", "logical_or", "logical_not"}
 
 
+def answer_into(case):
+    """The outcome of a request with a destination, which NumPy writes itself: with `out=` if the outermost function is a ufunc,
+    otherwise by an assignment."""
+    given = {o["name"]: o for o in case["operands"]}
+    buffer = buffer_of(given[case["into"]])
+    shared = [name for name, o in given.items() if "of" in o or name == case["into"]]
+    operands = {name: array_over(o, buffer) if name in shared else array_of(o) for name, o in given.items()}
+    destination = operands[case["into"]]
+    name, arguments = case["expression"], []
+    if not isinstance(name, str):
+        name, *arguments = name
+        arguments = [evaluate(e, operands) for e in arguments]
+        check_types(name, arguments)
+    with np.errstate(all="ignore"):
+        if isinstance(EXACT.get(name), np.ufunc):
+            try:
+                EXACT[name](*arguments, out=destination, casting="equiv")
+            except TypeError as error:
+                raise ValueError(f"into: {error}") from error
+        else:
+            result = evaluate(case["expression"], operands)
+            if result.dtype != destination.dtype or np.broadcast_shapes(result.shape, destination.shape) != destination.shape:
+                raise ValueError("into: another dtype, or a smaller destination")
+            destination[...] = result
+    if np.broadcast_shapes(*(a.shape for a in operands.values())) != destination.shape:  # of all operands, used or not
+        raise ValueError("into: a smaller destination")
+    return {"dtype": NAMES[destination.dtype], "shape": list(destination.shape), "values": spelled(destination)}
+
+
 def answer(case, rules):
     """The outcome: a dict as in a case's `result`, with arrays for values; ValueError if the request is refused."""
+    if "into" in case:
+        return answer_into(case)
     arrays = [array_of(o) for o in case["operands"]]
     with np.errstate(all="ignore"):
         if case.get("operation", "elementwise") == "broadcast":
             target = tuple(case["target_shape"])
             if rules == "numpy":
                 result, extra = np.broadcast_to(arrays[0], target), {}
+            elif rules == "xla":
+                result, extra = in_dim(arrays[0], target, list(case.get("broadcast_dimensions") or [])), {}
             else:
                 result, extra = np.broadcast_arrays(arrays[0], np.ones(target, arrays[0].dtype))[0], {}
         else:

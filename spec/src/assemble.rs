@@ -22,6 +22,8 @@ pub(crate) struct Parts<S = Vec<Natural>> {
     pub(crate) operation: Option<String>,
     pub(crate) expression: Option<RawExpression>,
     pub(crate) wrt: Option<String>,
+    pub(crate) cotangent: Option<String>,
+    pub(crate) into: Option<String>,
     pub(crate) target_shape: Option<S>,
     pub(crate) declared_target_shape: Option<RawShape>,
     pub(crate) axis: Option<i64>,
@@ -31,17 +33,18 @@ pub(crate) struct Parts<S = Vec<Natural>> {
 /// Builds a request, or reports everything that is wrong with it.
 pub(crate) fn request(
     mut parts: Parts,
-    operands: Vec<Operand>,
+    given: Vec<Given>,
     spelling: Spelling,
 ) -> Result<Request, Vec<Malformed>> {
     let mut errors = Vec::new();
+    let mut operands = operands(given, parts.into.as_deref())?;
     let declared = parts.declared_target_shape.take();
     let declared =
         declared.and_then(|raw| partial_shape(&raw, "declared_target_shape", spelling, &mut errors));
     let names = Names::new(operands.iter().map(Operand::name));
     names.repeated(&mut errors);
     let rules = rules(&parts, &mut errors);
-    let operation = operation(parts, &names, &mut errors);
+    let operation = operation(parts, &names, &mut operands, &mut errors);
     match operation {
         Some(operation) if errors.is_empty() => {
             let made = Request::new(rules, operation, operands).and_then(|request| match declared {
@@ -80,7 +83,12 @@ pub(crate) fn operation_kind(name: &str) -> Result<OperationKind, Malformed> {
     })
 }
 
-fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option<Operation> {
+fn operation(
+    parts: Parts,
+    names: &Names,
+    operands: &mut Vec<Operand>,
+    errors: &mut Vec<Malformed>,
+) -> Option<Operation> {
     let kind = match parts.operation.as_deref().map_or(Ok(OperationKind::Elementwise), operation_kind) {
         Ok(kind) => kind,
         Err(error) => {
@@ -96,7 +104,9 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
     };
     foreign("expression", parts.expression.is_some(), kind != OperationKind::Broadcast);
     foreign("wrt", parts.wrt.is_some(), kind == OperationKind::Gradient);
-    foreign("target_shape", parts.target_shape.is_some(), kind == OperationKind::Broadcast);
+    foreign("cotangent", parts.cotangent.is_some(), kind == OperationKind::Gradient);
+    foreign("target_shape", parts.target_shape.is_some(), kind != OperationKind::Elementwise);
+    foreign("into", parts.into.is_some(), kind == OperationKind::Elementwise);
     let missing = |name: &str| Malformed::new(name, format!("no `{name}`"), format!("one for `{kind}`"));
     if kind == OperationKind::Broadcast {
         let Some(target) = parts.target_shape else {
@@ -106,6 +116,9 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
         return shape(&target, "target_shape", errors)
             .map(|target_shape| Operation::Broadcast { target_shape });
     }
+    if let Some(target) = parts.target_shape.as_deref().filter(|_| kind == OperationKind::Gradient) {
+        return gradient_of_broadcast(&parts, target, names, operands, errors);
+    }
     let expression = match &parts.expression {
         Some(raw) => expression(raw, names, &mut "expression".to_owned(), 0, errors),
         None => {
@@ -114,7 +127,11 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
         }
     };
     if kind == OperationKind::Elementwise {
-        return expression.map(|expression| Operation::Elementwise { expression });
+        let Some(name) = &parts.into else {
+            return expression.map(|expression| Operation::Elementwise { expression });
+        };
+        let destination = names.place(name, "into", errors);
+        return Some(Operation::Into { expression: expression?, destination: destination? });
     }
     let wrt = match &parts.wrt {
         Some(name) => names.place(name, "wrt", errors),
@@ -123,7 +140,73 @@ fn operation(parts: Parts, names: &Names, errors: &mut Vec<Malformed>) -> Option
             None
         }
     };
-    Some(Operation::Gradient { expression: expression?, wrt: wrt? })
+    let given = parts.cotangent.as_ref();
+    let cotangent = given.map(|name| take_cotangent(name, wrt, expression.as_ref(), names, operands, errors));
+    let (expression, wrt) = (expression?, wrt?);
+    Some(match cotangent {
+        Some(cotangent) => {
+            Operation::Vjp { expression, wrt, target_shape: None, cotangent: Box::new(cotangent?) }
+        }
+        None => Operation::Gradient { expression, wrt },
+    })
+}
+
+/// The gradient of a `broadcast`: it has a target in place of an expression, and needs a cotangent.
+fn gradient_of_broadcast(
+    parts: &Parts,
+    target: &[Natural],
+    names: &Names,
+    operands: &mut Vec<Operand>,
+    errors: &mut Vec<Malformed>,
+) -> Option<Operation> {
+    if parts.expression.is_some() {
+        let found = "both `expression` and `target_shape`";
+        errors.push(Malformed::new("target_shape", found, "one of them"));
+    }
+    let mut required = |name: &'static str, given: Option<&String>| {
+        if given.is_none() {
+            let expected = "one for the gradient of a broadcast";
+            errors.push(Malformed::new(name, format!("no `{name}`"), expected));
+        }
+        given.cloned()
+    };
+    let (wrt, cotangent) =
+        (required("wrt", parts.wrt.as_ref()), required("cotangent", parts.cotangent.as_ref()));
+    let target_shape = shape(target, "target_shape", errors);
+    let wrt = names.place(&wrt?, "wrt", errors);
+    let cotangent = take_cotangent(&cotangent?, wrt, None, names, operands, errors)?;
+    Some(Operation::Vjp {
+        expression: Expression::operand(0),
+        wrt: wrt?,
+        target_shape: Some(target_shape?),
+        cotangent: Box::new(cotangent),
+    })
+}
+
+/// Takes the cotangent out of the operands, of which it is the last.
+fn take_cotangent(
+    name: &str,
+    wrt: Option<usize>,
+    expression: Option<&Expression>,
+    names: &Names,
+    operands: &mut Vec<Operand>,
+    errors: &mut Vec<Malformed>,
+) -> Option<Operand> {
+    let place = names.place(name, "cotangent", errors)?;
+    let mut wrong = |found: String, expected: &str| errors.push(Malformed::new("cotangent", found, expected));
+    if place + 1 != operands.len() {
+        wrong(format!("`{name}`, which is not the last operand"), "the last of the operands (clause GRAD-4)");
+        return None;
+    }
+    if wrt == Some(place) {
+        wrong(format!("`{name}`, which is also `wrt`"), "an operand that is not differentiated by");
+        return None;
+    }
+    if expression.is_some_and(|expression| expression.reads(place)) {
+        wrong(format!("`{name}`, which the expression uses"), "an operand that the expression does not use");
+        return None;
+    }
+    operands.pop()
 }
 
 /// Builds a signature, or reports everything that is wrong with it.
@@ -143,6 +226,18 @@ pub(crate) fn signature(
     if parts.wrt.is_some() {
         let found = format!("`wrt` with the operation `{INFER}`");
         errors.push(Malformed::new("wrt", found, "no such field: a gradient has no inference (INFER-1)"));
+    }
+    if parts.cotangent.is_some() {
+        let found = format!("`cotangent` with the operation `{INFER}`");
+        errors.push(Malformed::new(
+            "cotangent",
+            found,
+            "no such field: a gradient has no inference (INFER-1)",
+        ));
+    }
+    if parts.into.is_some() {
+        let found = format!("`into` with the operation `{INFER}`");
+        errors.push(Malformed::new("into", found, "no such field: it asks for no values"));
     }
     let asked = match (&parts.expression, &parts.target_shape) {
         (Some(raw), None) => {
@@ -506,9 +601,101 @@ pub(crate) fn tensor(
     }
 }
 
-/// The operand at `field`.
-pub(crate) fn operand(
+/// An operand as it was read.
+pub(crate) enum Given {
+    /// One with values.
+    Complete(Operand),
+    /// One that reads the buffer of the operand `of`, and its field.
+    Reading { of: String, raw: RawOperand, field: String },
+}
+
+/// The operand at `field`, as far as it can be made before the others are known.
+pub(crate) fn given(
+    mut raw: RawOperand,
+    field: &str,
+    spelling: Spelling,
+    errors: &mut Vec<Malformed>,
+) -> Option<Given> {
+    let mut wrong = |found: &str, expected: &str| {
+        errors.push(Malformed::new(field, found, expected));
+        None
+    };
+    match (raw.of.take(), raw.values.take()) {
+        (None, Some(values)) => operand(raw, &values, field, spelling, errors).map(Given::Complete),
+        (Some(of), None) => Some(Given::Reading { of, raw, field: field.to_owned() }),
+        (Some(_), Some(_)) => wrong("both `values` and `of`", "one of them"),
+        (None, None) => wrong("no field `values`", "one: it is required"),
+    }
+}
+
+/// The operands of a request, of which some may read the buffer of the destination, which is named `into`.
+fn operands(given: Vec<Given>, into: Option<&str>) -> Result<Vec<Operand>, Vec<Malformed>> {
+    let complete = |given: &Given| match given {
+        Given::Complete(operand) if Some(operand.name()) == into => Some(operand.clone()),
+        Given::Complete(_) | Given::Reading { .. } => None,
+    };
+    // A clone of an operand shares its buffer.
+    let destination = given.iter().find_map(complete);
+    let mut errors = Vec::new();
+    let mut made = Vec::new();
+    for given in given {
+        made.extend(match given {
+            Given::Complete(operand) => Some(operand),
+            Given::Reading { of, raw, field } => {
+                reading(&of, raw, &field, (into, destination.as_ref()), &mut errors)
+            }
+        });
+    }
+    if errors.is_empty() { Ok(made) } else { Err(errors) }
+}
+
+/// The operand at `field`, which reads the buffer of the operand `of`.
+fn reading(
+    of: &str,
     raw: RawOperand,
+    field: &str,
+    (into, destination): (Option<&str>, Option<&Operand>),
+    errors: &mut Vec<Malformed>,
+) -> Option<Operand> {
+    let before = errors.len();
+    let place = format!("{field}.of");
+    let mut wrong = |found: String, expected: &str| {
+        errors.push(Malformed::new(place.as_str(), found, expected));
+        None
+    };
+    if into.is_none() {
+        return wrong("`of` in a request without `into`".into(), "`values`");
+    }
+    let Some(destination) = destination.filter(|_| into == Some(of)) else {
+        return wrong(
+            format!("`{}`", shortened(of)),
+            "the destination's name, and `values` in the destination",
+        );
+    };
+    if raw.dtype != destination.dtype().name() {
+        let found =
+            format!("a buffer of {} for an operand of {}", destination.dtype(), shortened(&raw.dtype));
+        return wrong(found, "one dtype");
+    }
+    if raw.declared.is_some() {
+        return wrong("a declared shape in a request with `into`".into(), "none (clause INTO-4)");
+    }
+    let shape = shape(&raw.shape, format_args!("{field}.shape"), errors)?;
+    let offset = raw.offset.map(|Natural(given)| usize::try_from(given).unwrap_or(usize::MAX));
+    finished(
+        Operand::of(destination, raw.name, shape, raw.strides, offset),
+        raw.broadcastable,
+        None,
+        field,
+        before,
+        errors,
+    )
+}
+
+/// The operand at `field`, which has these values.
+fn operand(
+    raw: RawOperand,
+    literals: &[Literal],
     field: &str,
     spelling: Spelling,
     errors: &mut Vec<Malformed>,
@@ -517,7 +704,7 @@ pub(crate) fn operand(
     let dtype = dtype(&raw.dtype, format_args!("{field}.dtype"), errors);
     let shape = shape(&raw.shape, format_args!("{field}.shape"), errors);
     let data = dtype
-        .and_then(|dtype| values(&raw.values, dtype, Reading::Exact, format_args!("{field}.values"), errors));
+        .and_then(|dtype| values(literals, dtype, Reading::Exact, format_args!("{field}.values"), errors));
     let declared =
         raw.declared.and_then(|raw| partial_shape(&raw, &format!("{field}.declared"), spelling, errors));
     let mut offset = 0;
@@ -525,13 +712,25 @@ pub(crate) fn operand(
         offset = usize::try_from(given).unwrap_or(usize::MAX);
     }
     // Wrong values are replaced by placeholders, so that a wrong number of values is reported too.
-    let data = data.or_else(|| dtype.map(|_| Data::Bool(vec![false; raw.values.len()])))?;
+    let data = data.or_else(|| dtype.map(|_| Data::Bool(vec![false; literals.len()])))?;
     let made = if raw.strides.is_some() || raw.offset.is_some() {
         Operand::view(raw.name, shape?, data, raw.strides, offset)
     } else {
         Operand::dense(raw.name, shape?, data)
     };
-    let flagged = made.and_then(|operand| match raw.broadcastable {
+    finished(made, raw.broadcastable, declared, field, before, errors)
+}
+
+/// Adds what is left to an operand. `before` is how many errors there were before those of the operand.
+fn finished(
+    made: Result<Operand, Malformed>,
+    broadcastable: Option<Vec<bool>>,
+    declared: Option<PartialShape>,
+    field: &str,
+    before: usize,
+    errors: &mut Vec<Malformed>,
+) -> Option<Operand> {
+    let flagged = made.and_then(|operand| match broadcastable {
         Some(flags) => operand.with_broadcastable(flags),
         None => Ok(operand),
     });

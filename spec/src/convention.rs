@@ -1,7 +1,7 @@
 //! Conventions: points on which real systems differ, and which the suite decided so that a case has one
 //! answer. Also the nature of a clause or case: a rule, arithmetic, or a convention.
 
-use crate::{Asked, Expectation, Inference, OperationKind, RefusalKind, Request, Signature};
+use crate::{Expectation, Inference, OperationKind, RefusalKind, Request, Signature};
 use std::fmt;
 use std::str::FromStr;
 
@@ -78,10 +78,7 @@ impl Convention {
         signature: &Signature,
         expectation: &Expectation<Inference>,
     ) -> Option<Convention> {
-        let operation = match signature.asked() {
-            Asked::Expression(_) => OperationKind::Elementwise,
-            Asked::TargetShape(_) => OperationKind::Broadcast,
-        };
+        let operation = signature.asked().operation();
         if let Expectation::Refusal(refusal) = expectation
             && let Some(convention) = refusal.kind.and_then(|kind| Convention::of_kind(kind, operation))
         {
@@ -109,6 +106,7 @@ impl Convention {
             | RefusalKind::BroadcastDimensionOutOfRange
             | RefusalKind::BroadcastDimensionsNotIncreasing
             | RefusalKind::BroadcastDimensionsNotIdentity
+            | RefusalKind::BroadcastDimensionsNotDistinct
             | RefusalKind::FlagViolation
             | RefusalKind::NotBroadcastable
             | RefusalKind::OperandCount => None,

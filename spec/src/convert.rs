@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
             |reader, parts| {
                 let operands = reader.check_operands(|reader, node, field, errors| {
                     let raw = reader.read::<StrictOperand>(node, field)?;
-                    assemble::operand(raw.into(), field, Spelling::Canonical, errors)
+                    assemble::given(raw.into(), field, Spelling::Canonical, errors)
                 });
                 let parts = parts?;
                 assemble::request(parts, operands?, Spelling::Canonical)
@@ -330,6 +330,8 @@ impl<'a> Reader<'a> {
             operation: raw.operation.clone(),
             expression: raw.expression,
             wrt: raw.wrt,
+            cotangent: raw.cotangent,
+            into: raw.into,
             target_shape: raw.target_shape,
             declared_target_shape: raw.declared_target_shape,
             axis: raw.axis,

@@ -6,7 +6,7 @@ use crate::literal::Reading;
 use crate::raw::{NameOrPlace, Natural, RawInferred, RawRefusal, RawResult};
 use crate::{
     Asked, Attribute, DType, Exactness, Expectation, ExpectedRefusal, ExpectedResult, Function, Inference,
-    Operand, OperandType, Operation, PartialShape, RefusalKind, Request, Signature, Tensor,
+    Operand, OperandType, PartialShape, RefusalKind, Request, Shape, Signature, Tensor,
 };
 
 /// The largest N in `tolerance: {ulp: N}`.
@@ -130,7 +130,7 @@ impl Reader<'_> {
     }
 
     fn tolerance(&mut self, Natural(ulp): Natural, request: &Request) -> Option<u32> {
-        if matches!(request.operation(), Operation::Gradient { .. }) {
+        if request.operation().wrt().is_some() {
             let expected = "none: gradients are judged within the bound of clause V-6";
             self.error("result.tolerance", "a tolerance for a gradient", expected);
             return None;
@@ -244,10 +244,9 @@ struct Ranks<'a> {
 
 impl<'a> Ranks<'a> {
     fn of_request(request: &'a Request) -> Ranks<'a> {
-        let target = match request.operation() {
-            Operation::Broadcast { target_shape } => target_shape.rank(),
-            Operation::Elementwise { .. } | Operation::Gradient { .. } => 0,
-        };
+        let target = request.operation().target_shape().map_or(0, Shape::rank);
+        // A cotangent has the rank of the result, or is refused for its own.
+        let target = request.cotangent().map_or(target, |cotangent| target.max(cotangent.rank()));
         let operand = |operand: &'a Operand| (operand.name(), operand.rank());
         Ranks { operands: request.operands().iter().map(operand).collect(), target }
     }

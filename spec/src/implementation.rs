@@ -2,7 +2,7 @@
 
 use crate::{
     Asked, Convention, DType, ErrorKind, Expression, Function, Inference, Length, Operand, OperandType,
-    Operation, OperationKind, Outcome, PartialShape, Request, RuleSet, Scalar, Shape, Signature,
+    OperationKind, Outcome, PartialShape, Request, RuleSet, Rules, Scalar, Shape, Signature,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,6 +37,15 @@ pub struct Capabilities {
     pub operations: Vec<OperationKind>,
     /// Whether strided views are supported as operands.
     pub strided: bool,
+    /// Whether it answers `broadcast` under `xla` (clauses XLA-9 to XLA-13). The rule set and the operation
+    /// alone do not mean that: they were declared together before `xla` had a `broadcast`.
+    pub broadcast_in_dim: bool,
+    /// Whether the dimensions of that `broadcast` need not increase (clause XLA-11).
+    pub permuted: bool,
+    /// Whether a gradient may have a cotangent (clause GRAD-4), and be that of a `broadcast`.
+    pub cotangent: bool,
+    /// Whether `elementwise` may write into an operand (clauses INTO-1 to INTO-4).
+    pub into: bool,
     /// Whether it answers the operation `infer` ([`Implementation::infer`]).
     pub infer: bool,
     /// Whether it builds ahead: it can be told less of a shape than the run has (clause DECL-2).
@@ -93,13 +102,17 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Everything that can be asked of a run, with the default size limit and no convention; nothing that can
-    /// be asked before a run.
+    /// Everything that can be asked of a run, except for `broadcast` under `xla`, cotangents and
+    /// destinations, with the default size limit and no convention; nothing that can be asked before a run.
     pub fn all() -> Capabilities {
         Capabilities {
             rules: RuleSet::ALL.to_vec(),
             operations: OperationKind::ALL.to_vec(),
             strided: true,
+            broadcast_in_dim: false,
+            permuted: false,
+            cotangent: false,
+            into: false,
             infer: false,
             declared: false,
             unknown: Vec::new(),
@@ -144,7 +157,8 @@ impl Capabilities {
             && self.function_dtypes.get(&function).is_none_or(|dtypes| dtypes.contains(&dtype))
     }
 
-    /// Whether an operation is supported under a rule set.
+    /// Whether an operation is supported under a rule set, as far as its name goes: `broadcast` under `xla`
+    /// needs [`Capabilities::broadcast_in_dim`] too.
     pub fn has_operation(&self, rules: RuleSet, operation: OperationKind) -> bool {
         self.rules.contains(&rules)
             && self.operations.contains(&operation)
@@ -175,12 +189,24 @@ impl Capabilities {
         if !self.has_operation(rules, operation) {
             return Err(format!("no {operation} under {rules}"));
         }
+        let target = request.operation().target_shape();
+        if request.cotangent().is_some() && !self.cotangent {
+            return Err("no cotangents".into());
+        }
+        if request.destination().is_some() && !self.into {
+            return Err("no destinations".into());
+        }
+        if target.is_some() && !self.has_operation(rules, OperationKind::Broadcast) {
+            return Err(format!("no {} under {rules}", OperationKind::Broadcast));
+        }
+        self.covers_dimensions(request.rules(), target.is_some())?;
+        request.cotangent().map_or(Ok(()), |cotangent| self.covers_operand(cotangent))?;
         request.operands().iter().try_for_each(|operand| self.covers_operand(operand))?;
         self.covers_operands_together(request)?;
         self.covers_declared(request)?;
-        if let Operation::Broadcast { target_shape } = request.operation() {
-            self.covers_rank(target_shape.rank())?;
-            self.covers_size(target_shape)?;
+        if let Some(target) = target {
+            self.covers_rank(target.rank())?;
+            self.covers_size(target)?;
         }
         let Some(expression) = request.operation().expression() else { return Ok(()) };
         let operands = request.operands();
@@ -200,16 +226,14 @@ impl Capabilities {
         if !self.rules.contains(&rules) {
             return Err(format!("no rule set {rules}"));
         }
-        let operation = match signature.asked() {
-            Asked::Expression(_) => OperationKind::Elementwise,
-            Asked::TargetShape(_) => OperationKind::Broadcast,
-        };
+        let operation = signature.asked().operation();
         if self.without_infer.contains(&rules) {
             return Err(format!("no infer under {rules}"));
         }
         if !self.infers(rules, operation) {
             return Err(format!("no {operation} under {rules}"));
         }
+        self.covers_dimensions(signature.rules(), operation == OperationKind::Broadcast)?;
         let operands = signature.operands();
         if let Some(operand) = operands.iter().find(|operand| !self.dtypes.contains(&operand.dtype())) {
             return Err(format!("no {}", operand.dtype()));
@@ -233,6 +257,22 @@ impl Capabilities {
         let Asked::Expression(expression) = signature.asked() else { return Ok(()) };
         self.covers_order(rules, expression, operands.len())?;
         self.covers_calls(rules, expression, |operand| operands[operand].dtype())
+    }
+
+    /// The dimensions that place an operand on a target (clauses XLA-9 to XLA-11).
+    fn covers_dimensions(&self, rules: &Rules, target: bool) -> Result<(), String> {
+        let Rules::Xla { broadcast_dimensions } = rules else { return Ok(()) };
+        if !target {
+            return Ok(());
+        }
+        if !self.broadcast_in_dim {
+            return Err(format!("no {} under {}", OperationKind::Broadcast, rules.set()));
+        }
+        let dimensions = broadcast_dimensions.as_deref().unwrap_or(&[]);
+        if !self.permuted && dimensions.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err("no broadcast_dimensions that decrease".into());
+        }
+        Ok(())
     }
 
     /// Without large sizes, neither a bound nor the product of the known lengths other than 0 is beyond
@@ -532,7 +572,6 @@ pub trait Implementation: Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rules;
 
     /// A signature of the negation of a vector, or of its broadcast, with a flag under theano.
     fn signature(rules: RuleSet, broadcast: bool, length: &str, flag: Option<bool>) -> Signature {

@@ -16,8 +16,8 @@ use crate::raw::{NameOrPlace, Natural, RawRequest, RawShape, RawSignature, wide}
 use crate::signature::INFER;
 use crate::{
     Admitted, Asked, Case, CaseFile, ErrorKind, Expectation, Expression, Inference, InferenceCase, Length,
-    Malformed, Node, Operand, OperandType, Operation, Outcome, PartialShape, Refusal, RefusalKind, Request,
-    RuleSet, Rules, Scalar, Shape, Signature, Source, Success, Sweep, Tensor,
+    Malformed, Node, Operand, OperandType, Outcome, PartialShape, Refusal, RefusalKind, Request, RuleSet,
+    Rules, Scalar, Shape, Signature, Source, Success, Sweep, Tensor,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -52,21 +52,27 @@ pub fn request_to_value(request: &Request) -> Value {
 fn insert_request(map: &mut Map<String, Value>, request: &Request) {
     let operation = request.operation();
     map.insert("operation".into(), operation.kind().name().into());
-    if let Some(expression) = operation.expression() {
+    let target = operation.target_shape();
+    if let (Some(expression), None) = (operation.expression(), target) {
         map.insert("expression".into(), expression_to_value(expression, &request.names()));
     }
-    map.insert("operands".into(), request.operands().iter().map(operand_to_value).collect());
-    match operation {
-        Operation::Elementwise { .. } => {}
-        Operation::Broadcast { target_shape } => {
-            map.insert("target_shape".into(), lengths_to_value(target_shape));
-            if let Some(declared) = request.declared_target() {
-                map.insert("declared_target_shape".into(), partial_shape_to_value(declared));
-            }
-        }
-        Operation::Gradient { wrt, .. } => {
-            map.insert("wrt".into(), request.operands()[*wrt].name().into());
-        }
+    let destination = request.destination().map(Operand::name);
+    let operands = request.with_values().map(|operand| operand_to_value(operand, destination));
+    map.insert("operands".into(), operands.collect());
+    if let Some(target) = target {
+        map.insert("target_shape".into(), lengths_to_value(target));
+    }
+    if let Some(declared) = request.declared_target() {
+        map.insert("declared_target_shape".into(), partial_shape_to_value(declared));
+    }
+    if let Some(wrt) = operation.wrt() {
+        map.insert("wrt".into(), request.operands()[wrt].name().into());
+    }
+    if let Some(cotangent) = operation.cotangent() {
+        map.insert("cotangent".into(), cotangent.name().into());
+    }
+    if let Some(destination) = request.destination() {
+        map.insert("into".into(), destination.name().into());
     }
     insert_attributes(map, request.rules());
 }
@@ -178,7 +184,8 @@ fn expression_to_value(expression: &Expression, names: &[&str]) -> Value {
     })
 }
 
-fn operand_to_value(operand: &Operand) -> Value {
+/// An operand. `destination` is the name of the request's destination, if it has one.
+fn operand_to_value(operand: &Operand, destination: Option<&str>) -> Value {
     let mut map = Map::new();
     map.insert("name".into(), operand.name().into());
     map.insert("dtype".into(), operand.dtype().name().into());
@@ -193,7 +200,10 @@ fn operand_to_value(operand: &Operand) -> Value {
     if let Some(flags) = operand.broadcastable() {
         map.insert("broadcastable".into(), flags.into());
     }
-    map.insert("values".into(), operand.values().iter().map(scalar_to_value).collect());
+    match destination.filter(|_| operand.reads_destination()) {
+        Some(name) => map.insert("of".into(), name.into()),
+        None => map.insert("values".into(), operand.values().iter().map(scalar_to_value).collect()),
+    };
     Value::Object(map)
 }
 
@@ -273,7 +283,7 @@ pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
     let mut operands = Vec::new();
     for (place, operand) in raw.operands.into_iter().enumerate() {
         let field = format!("operands[{place}]");
-        operands.extend(assemble::operand(operand, &field, Spelling::Any, &mut errors));
+        operands.extend(assemble::given(operand, &field, Spelling::Any, &mut errors));
     }
     if !errors.is_empty() {
         return Err(first(errors));
@@ -283,6 +293,8 @@ pub fn request_from_value(value: Value) -> Result<Request, Malformed> {
         operation: raw.operation,
         expression: raw.expression,
         wrt: raw.wrt,
+        cotangent: raw.cotangent,
+        into: raw.into,
         target_shape: raw.target_shape,
         declared_target_shape: raw.declared_target_shape,
         axis: raw.axis,
@@ -327,6 +339,8 @@ pub fn signature_from_value(value: Value) -> Result<Signature, Malformed> {
         operation: None,
         expression: raw.expression,
         wrt: raw.wrt,
+        cotangent: raw.cotangent,
+        into: raw.into,
         target_shape: raw.target_shape,
         declared_target_shape: None,
         axis: raw.axis,
@@ -380,6 +394,9 @@ pub fn outcome_to_value(request: &Request, outcome: &Outcome) -> Value {
     answer_to_value(&request.names(), outcome, |success| {
         let mut result = tensor_to_value(&success.tensor, true);
         insert_extras(&mut result, success.intermediate.as_ref(), success.broadcastable.as_deref());
+        if let Some(buffer) = &success.buffer {
+            result["buffer"] = buffer.iter().map(scalar_to_value).collect();
+        }
         ("result", result)
     })
 }
@@ -446,6 +463,7 @@ struct AnswerResult {
     values: Vec<Literal>,
     intermediate: Option<AnswerIntermediate>,
     broadcastable: Option<Vec<bool>>,
+    buffer: Option<Vec<Literal>>,
 }
 
 /// An answer to the operation `infer`.
@@ -608,9 +626,14 @@ fn success(request: &Request, raw: &AnswerResult) -> Result<Success, Malformed> 
         let field = "result.intermediate";
         assemble::tensor(dtype, &raw.shape, &raw.values, Reading::Answer, field, &mut errors)
     });
+    let buffer = raw.buffer.as_ref().and_then(|literals| {
+        // Without a destination there should be no buffer, which the judge reports.
+        let dtype = request.destination().map(Operand::dtype).or(dtype)?;
+        assemble::values(literals, dtype, Reading::Answer, "result.buffer", &mut errors)
+    });
     match tensor {
         Some(tensor) if errors.is_empty() => {
-            Ok(Success { tensor, intermediate, broadcastable: raw.broadcastable.clone() })
+            Ok(Success { tensor, intermediate, broadcastable: raw.broadcastable.clone(), buffer })
         }
         _ => Err(first(errors)),
     }

@@ -24,16 +24,16 @@
 //! | `numpy` | - | `elementwise`, `gradient`, `broadcast` |
 //! | `pdpd` | `axis` | `elementwise`, `gradient` |
 //! | `bidirectional` | - | `broadcast` |
-//! | `xla` | `broadcast_dimensions` | `elementwise`, `gradient` |
+//! | `xla` | `broadcast_dimensions` | `elementwise`, `gradient`, `broadcast` |
 //! | `theano` | `broadcastable`, on each operand | `elementwise`, `gradient` |
 //!
 //! ## Operations
 //!
 //! | operation | fields | meaning |
 //! |---|---|---|
-//! | `elementwise` | `expression`, `operands` | the default: evaluates the expression at every index of the common shape |
-//! | `broadcast` | one operand, `target_shape` | broadcasts the operand to a shape: in both directions under `bidirectional`, in one direction (`broadcast_to`) under `numpy` |
-//! | `gradient` | `expression`, `operands`, `wrt` | the gradient of the sum of the expression's elements with respect to the operand named in `wrt`; it has that operand's shape and dtype |
+//! | `elementwise` | `expression`, `operands` | the default: evaluates the expression at every index of the common shape. With `into`, the name of an operand, it writes the result [into that operand](#into-a-destination) |
+//! | `broadcast` | one operand, `target_shape` | broadcasts the operand to a shape: in both directions under `bidirectional`, in one direction under `numpy` (`broadcast_to`) and `xla` (`broadcast_in_dim`) |
+//! | `gradient` | `expression`, `operands`, `wrt` | the gradient of the sum of the expression's elements with respect to the operand named in `wrt`; it has that operand's shape and dtype. With `cotangent`, the name of the last operand, of the sum of the result times that operand; then `target_shape` in place of `expression` asks for the gradient of `broadcast` (clause GRAD-4) |
 //! | `infer` | either `expression` and `operands`, or one operand and `target_shape` | what is known of the result of `elementwise` or `broadcast` before the run: operands have no values, and lengths [may be unknown](#unknown-lengths) |
 //!
 //! ## Expressions and functions
@@ -68,6 +68,7 @@
 //! | `dtype` | see [below](#dtypes) |
 //! | `shape` | the lengths of the axes, outermost first, each 0 or more; `[]` is a scalar, which has one value |
 //! | `values` | flat, row-major, one per element; for a view, the buffer |
+//! | `of` | in place of `values`, with `into`: the name of the [destination](#into-a-destination), whose buffer the operand reads |
 //! | `strides` | optional: in elements, one per axis; a stride may be negative or 0 |
 //! | `offset` | optional: the position of the first element in the buffer; defaults to 0 |
 //! | `broadcastable` | optional, `theano` only: a flag per axis; all false by default |
@@ -77,6 +78,13 @@
 //! `offset` + Σ i_k · `strides`_k of `values`. If only `offset` is given, the strides are those of a dense
 //! row-major tensor. A view that reaches outside its buffer is malformed; a view without elements does not
 //! reach any position.
+//!
+//! ## Into a destination
+//!
+//! Under `numpy`, `into` names the operand of `elementwise` into which the result is written, whether or not
+//! the expression uses it (clauses INTO-1 to INTO-4). Then an operand may have `of`, the name of that
+//! destination, in place of `values`: it is a view of the destination's buffer. The answer is the result, as
+//! if every operand had been read before anything was written, and optionally the buffer afterwards.
 //!
 //! ## Unknown lengths
 //!
@@ -106,7 +114,7 @@
 //! | field | rule set | default |
 //! |---|---|---|
 //! | `axis` | `pdpd`: the axis of A at which B starts | -1: B is aligned at the right |
-//! | `broadcast_dimensions` | `xla`: for each axis of the lower-rank operand, the axis of the higher-rank operand | not given |
+//! | `broadcast_dimensions` | `xla`: for each axis of the lower-rank operand, the axis of the higher-rank operand; for `broadcast`, for each axis of the operand, that of the target | not given |
 //! | `broadcastable` | `theano`, on each operand | all false |
 //! | `target_shape` | belongs to the operation `broadcast`, not to a rule set | none: it is required |
 //! | `declared_target_shape` | the same: what an implementation that builds ahead is told of `target_shape` before the run | `target_shape` |
@@ -117,16 +125,20 @@
 //! refusal. A request is malformed if it has:
 //!
 //! - no operand, or two operands of the same name;
-//! - an unknown function, an unknown operand in the expression or in `wrt`, or a wrong number of arguments;
+//! - an unknown function, an unknown operand in the expression, in `wrt`, in `cotangent` or in `into`, or a
+//!   wrong number of arguments; a cotangent that is not the last operand, or is used otherwise;
 //! - the operation `broadcast` with a number of operands other than one, or under a rule set other than
-//!   `bidirectional` and `numpy`; or the rule set `bidirectional` with another operation;
+//!   `bidirectional`, `numpy` and `xla`; or the rule set `bidirectional` with another operation than this and
+//!   its gradient;
 //! - a declared shape that does not admit the shape of the run, `declared_target_shape` with an operation
 //!   other than `broadcast`, or a declared shape of unknown rank under `xla` or `theano`;
 //! - the operation `infer` with both `expression` and `target_shape` or neither of them, or with an unknown
 //!   rank under `xla` or `theano`;
+//! - `into` under another rule set than `numpy`, a destination of which two elements share a place, or `of`
+//!   that does not name the destination;
 //! - bounds of which `max` is below `min`;
-//! - a field of another operation, an attribute of another rule set, or `axis` or `broadcast_dimensions` with
-//!   a single operand;
+//! - a field of another operation, an attribute of another rule set, or an expression with `axis` or
+//!   `broadcast_dimensions` and a single operand;
 //! - a number of flags or strides that differs from the rank, or a number of values that differs from the
 //!   number of elements;
 //! - a value that the dtype cannot represent.
@@ -186,7 +198,7 @@
 //! | `origin` | required | where the expected values come from: `document`, `hand`, or `"system: NumPy 2.4.6"`; never the code under test |
 //! | `rules` | required, here or at the top | the rule set |
 //! | `operation` | | `elementwise` by default; the cases of `infer` are loaded apart from the others ([`Suite::inferences`]) |
-//! | `expression`, `operands`, `wrt`, `target_shape`, `axis`, `broadcast_dimensions` | | the [request](#requests) |
+//! | `expression`, `operands`, `wrt`, `cotangent`, `into`, `target_shape`, `axis`, `broadcast_dimensions` | | the [request](#requests) |
 //! | `result` or `refusal`; for `infer`, `inferred` or `refusal` | exactly one | the required outcome |
 //! | `retyped_from` | | the dtype in which the suite has the case, if `broadcheck export --dtypes` wrote it in another one; readers may ignore it |
 //! | `since` | | in an export: the version of the suite in which the id first appeared; ignored by the loader |
@@ -260,7 +272,7 @@
 //! |---|---|
 //! | `dimension_mismatch`, `not_broadcastable` | `axis`, optional: the leftmost offending axis, counted in the result |
 //! | `flag_violation` | `operand` and `axis`, optional: the operand by its name (or its position in the list), and the axis of that operand |
-//! | `rank_mismatch` `axis_out_of_range` `broadcast_dimensions_count` `broadcast_dimension_out_of_range` `broadcast_dimensions_not_increasing` `broadcast_dimensions_not_identity` `dtype_mismatch` `unsupported_function` `operand_count` `too_large` | - |
+//! | `rank_mismatch` `axis_out_of_range` `broadcast_dimensions_count` `broadcast_dimension_out_of_range` `broadcast_dimensions_not_increasing` `broadcast_dimensions_not_identity` `broadcast_dimensions_not_distinct` `dtype_mismatch` `unsupported_function` `operand_count` `too_large` | - |
 //!
 //! ## Sweeps
 //!
@@ -428,6 +440,7 @@ mod case;
 pub mod clauses;
 mod convention;
 mod convert;
+mod destination;
 mod document;
 mod dtype;
 mod error;

@@ -2,6 +2,7 @@
 
 use crate::request::Malformed;
 use crate::{DType, Data, Function, PartialShape, Shape};
+use std::sync::Arc;
 
 /// The longest name of an operand, in characters. Reports use the names as headings.
 pub const MAX_OPERAND_NAME: usize = 64;
@@ -15,11 +16,13 @@ pub const MAX_OPERAND_NAME: usize = 64;
 pub struct Operand {
     name: String,
     shape: Shape,
-    values: Data,
+    /// Operands that read the destination's buffer share it, so that a request is no larger than its text.
+    values: Arc<Data>,
     strides: Option<Vec<i64>>,
     offset: usize,
     broadcastable: Option<Vec<bool>>,
     declared: Option<PartialShape>,
+    reads_destination: bool,
 }
 
 impl Operand {
@@ -33,7 +36,10 @@ impl Operand {
         shape: impl Into<Shape>,
         values: impl Into<Data>,
     ) -> Result<Operand, Malformed> {
-        let (name, shape, values) = (name.into(), shape.into(), values.into());
+        Operand::dense_over(name.into(), shape.into(), Arc::new(values.into()))
+    }
+
+    fn dense_over(name: String, shape: Shape, values: Arc<Data>) -> Result<Operand, Malformed> {
         check_name(&name)?;
         let count = shape.count();
         if count != Some(values.len()) && !(count.is_none() && shape.contains(&0) && values.is_empty()) {
@@ -44,7 +50,16 @@ impl Operand {
                 format!("{expected}, one per element"),
             ));
         }
-        Ok(Operand { name, shape, values, strides: None, offset: 0, broadcastable: None, declared: None })
+        Ok(Operand {
+            name,
+            shape,
+            values,
+            strides: None,
+            offset: 0,
+            broadcastable: None,
+            declared: None,
+            reads_destination: false,
+        })
     }
 
     /// A view into `values`. If `strides` is `None`, the strides are those of a dense row-major tensor.
@@ -59,7 +74,16 @@ impl Operand {
         strides: Option<Vec<i64>>,
         offset: usize,
     ) -> Result<Operand, Malformed> {
-        let (name, shape, values) = (name.into(), shape.into(), values.into());
+        Operand::view_over(name.into(), shape.into(), Arc::new(values.into()), strides, offset)
+    }
+
+    fn view_over(
+        name: String,
+        shape: Shape,
+        values: Arc<Data>,
+        strides: Option<Vec<i64>>,
+        offset: usize,
+    ) -> Result<Operand, Malformed> {
         check_name(&name)?;
         let strides = match strides {
             Some(strides) => strides,
@@ -81,7 +105,29 @@ impl Operand {
             offset,
             broadcastable: None,
             declared: None,
+            reads_destination: false,
         })
+    }
+
+    /// An operand that reads the buffer of a request's destination (clause INTO-4): in files and in the
+    /// protocol, one with `of`. If `strides` and `offset` are both `None`, it is dense.
+    ///
+    /// # Errors
+    /// As for [`Operand::dense`] and [`Operand::view`].
+    pub fn of(
+        destination: &Operand,
+        name: impl Into<String>,
+        shape: impl Into<Shape>,
+        strides: Option<Vec<i64>>,
+        offset: Option<usize>,
+    ) -> Result<Operand, Malformed> {
+        let (name, shape, values) = (name.into(), shape.into(), Arc::clone(&destination.values));
+        let made = if strides.is_some() || offset.is_some() {
+            Operand::view_over(name, shape, values, strides, offset.unwrap_or(0))
+        } else {
+            Operand::dense_over(name, shape, values)
+        };
+        made.map(|operand| Operand { reads_destination: true, ..operand })
     }
 
     /// The same operand with a flag per axis, for the rule set `theano`.
@@ -134,6 +180,17 @@ impl Operand {
     /// For a dense operand, one value per element, row-major; for a view, the buffer that it reads.
     pub fn values(&self) -> &Data {
         &self.values
+    }
+
+    /// Whether the operand reads the buffer of the request's destination (clause INTO-4). Its
+    /// [values](Operand::values) are then that buffer, as it is before the write.
+    pub fn reads_destination(&self) -> bool {
+        self.reads_destination
+    }
+
+    /// Whether two operands have the same buffer, or equal ones.
+    pub(crate) fn has_buffer_of(&self, other: &Operand) -> bool {
+        Arc::ptr_eq(&self.values, &other.values) || self.values == other.values
     }
 
     /// The strides of a view, in elements, one per axis; `None` for a dense operand.

@@ -1,6 +1,6 @@
 //! The answer to a request: a result, a refusal of a named kind, or why there is neither.
 
-use crate::Tensor;
+use crate::{Data, Tensor};
 use std::fmt;
 use std::str::FromStr;
 
@@ -27,10 +27,11 @@ kinds! {
     RankMismatch "rank_mismatch" "The ranks are incompatible.";
     DimensionMismatch "dimension_mismatch" "Two lengths are incompatible; has an axis.";
     AxisOutOfRange "axis_out_of_range" "`axis` is less than -1, or B would extend beyond A (pdpd).";
-    BroadcastDimensionsCount "broadcast_dimensions_count" "Not one dimension per axis of the lower operand (xla).";
-    BroadcastDimensionOutOfRange "broadcast_dimension_out_of_range" "A dimension is not an axis of the higher operand (xla).";
+    BroadcastDimensionsCount "broadcast_dimensions_count" "Not one dimension per axis of the lower operand, or of the only one (xla).";
+    BroadcastDimensionOutOfRange "broadcast_dimension_out_of_range" "A dimension is not an axis of the higher operand, or of the target (xla).";
     BroadcastDimensionsNotIncreasing "broadcast_dimensions_not_increasing" "The dimensions do not increase strictly (xla).";
     BroadcastDimensionsNotIdentity "broadcast_dimensions_not_identity" "Equal ranks with dimensions other than the identity (xla).";
+    BroadcastDimensionsNotDistinct "broadcast_dimensions_not_distinct" "A dimension occurs twice (xla, `broadcast`).";
     FlagViolation "flag_violation" "A flag is true on an axis whose length is not 1 (theano); has an operand and its axis.";
     NotBroadcastable "not_broadcastable" "Lengths differ on axes that never broadcast (theano); has an axis.";
     DTypeMismatch "dtype_mismatch" "The arguments of a function have different dtypes.";
@@ -87,7 +88,7 @@ pub struct Refusal {
     /// The kind; `None` if the implementation does not report one.
     pub kind: Option<RefusalKind>,
     /// The axis, if the kind has one: an axis of the result (so of A under pdpd, of the higher operand under
-    /// xla, and of the target for `broadcast` under numpy), or, for `flag_violation`, of the operand.
+    /// xla, and of the target for `broadcast` under numpy and xla), or, for `flag_violation`, of the operand.
     pub axis: Option<usize>,
     /// The operand's position in the request's list, if the kind has one.
     pub operand: Option<usize>,
@@ -137,11 +138,13 @@ pub struct Success {
     pub intermediate: Option<Tensor>,
     /// theano: the flags of the result (clause THEANO-4), if the implementation reports them.
     pub broadcastable: Option<Vec<bool>>,
+    /// With a destination: its buffer after the write (clause INTO-4), if the implementation reports it.
+    pub buffer: Option<Data>,
 }
 
 impl From<Tensor> for Success {
     fn from(tensor: Tensor) -> Success {
-        Success { tensor, intermediate: None, broadcastable: None }
+        Success { tensor, intermediate: None, broadcastable: None, buffer: None }
     }
 }
 
@@ -202,7 +205,7 @@ mod tests {
 
     #[test]
     fn names_parse_back() {
-        assert_eq!(RefusalKind::ALL.len(), 13);
+        assert_eq!(RefusalKind::ALL.len(), 14);
         for &kind in RefusalKind::ALL {
             assert_eq!(kind.name().parse(), Ok(kind));
         }

@@ -25,6 +25,8 @@ pub(crate) struct RawCase<S = Vec<Natural>> {
     #[serde(rename = "operands")]
     _operands: Option<Vec<IgnoredAny>>,
     pub(crate) wrt: Option<String>,
+    pub(crate) cotangent: Option<String>,
+    pub(crate) into: Option<String>,
     pub(crate) target_shape: Option<S>,
     pub(crate) declared_target_shape: Option<RawShape>,
     pub(crate) axis: Option<i64>,
@@ -114,7 +116,8 @@ pub(crate) struct RawOperand {
     pub(crate) dtype: String,
     #[serde(deserialize_with = "wide::list")]
     pub(crate) shape: Vec<Natural>,
-    pub(crate) values: Vec<Literal>,
+    pub(crate) values: Option<Vec<Literal>>,
+    pub(crate) of: Option<String>,
     #[serde(default, deserialize_with = "wide::some_list")]
     pub(crate) strides: Option<Vec<i64>>,
     #[serde(default, deserialize_with = "wide::some")]
@@ -130,7 +133,8 @@ pub(crate) struct StrictOperand {
     pub(crate) name: String,
     pub(crate) dtype: String,
     pub(crate) shape: Vec<Natural>,
-    pub(crate) values: Vec<Literal>,
+    pub(crate) values: Option<Vec<Literal>>,
+    pub(crate) of: Option<String>,
     pub(crate) strides: Option<Vec<i64>>,
     pub(crate) offset: Option<Natural>,
     pub(crate) broadcastable: Option<Vec<bool>>,
@@ -139,8 +143,9 @@ pub(crate) struct StrictOperand {
 
 impl From<StrictOperand> for RawOperand {
     fn from(strict: StrictOperand) -> RawOperand {
-        let StrictOperand { name, dtype, shape, values, strides, offset, broadcastable, declared } = strict;
-        RawOperand { name, dtype, shape, values, strides, offset, broadcastable, declared }
+        let StrictOperand { name, dtype, shape, values, of, strides, offset, broadcastable, declared } =
+            strict;
+        RawOperand { name, dtype, shape, values, of, strides, offset, broadcastable, declared }
     }
 }
 
@@ -248,6 +253,8 @@ pub(crate) struct RawSignature {
     pub(crate) expression: Option<RawExpression>,
     pub(crate) operands: Vec<RawOperandType>,
     pub(crate) wrt: Option<String>,
+    pub(crate) cotangent: Option<String>,
+    pub(crate) into: Option<String>,
     pub(crate) target_shape: Option<RawShape>,
     #[serde(default, deserialize_with = "wide::some")]
     pub(crate) axis: Option<i64>,
@@ -263,6 +270,8 @@ pub(crate) struct RawRequest {
     pub(crate) expression: Option<RawExpression>,
     pub(crate) operands: Vec<RawOperand>,
     pub(crate) wrt: Option<String>,
+    pub(crate) cotangent: Option<String>,
+    pub(crate) into: Option<String>,
     #[serde(default, deserialize_with = "wide::some_list")]
     pub(crate) target_shape: Option<Vec<Natural>>,
     pub(crate) declared_target_shape: Option<RawShape>,

@@ -2,6 +2,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use crate::destination::check_destination;
 use crate::operand::check_declared;
 use crate::{Attribute, Expression, Operand, PartialShape, RuleSet, Rules, Shape};
 use std::fmt;
@@ -14,6 +15,14 @@ pub enum Operation {
         /// What is computed at each index.
         expression: Expression,
     },
+    /// Evaluates the expression at every index of the common shape, and writes the result into an operand
+    /// (clauses INTO-1 to INTO-4). It is an operation `elementwise` with the field `into`.
+    Into {
+        /// What is computed at each index.
+        expression: Expression,
+        /// The destination's position in the request's list. It takes part in the common shape.
+        destination: usize,
+    },
     /// Broadcasts the only operand to a shape.
     Broadcast {
         /// The target shape.
@@ -25,6 +34,19 @@ pub enum Operation {
         expression: Expression,
         /// The operand's position in the request's list.
         wrt: usize,
+    },
+    /// The gradient of the sum of the result times a cotangent, element by element (clause GRAD-4): a
+    /// vector-Jacobian product. It is an operation `gradient` with the field `cotangent`.
+    Vjp {
+        /// What is computed at each index. With a target, the only operand alone.
+        expression: Expression,
+        /// The operand's position in the request's list.
+        wrt: usize,
+        /// The target, if the operation that is differentiated is `broadcast`.
+        target_shape: Option<Shape>,
+        /// An operand of the result's shape and dtype. It is not in the request's list, and takes no part in
+        /// the common shape; in files and in the protocol it is the last of the operands.
+        cotangent: Box<Operand>,
     },
 }
 
@@ -64,20 +86,61 @@ impl Operation {
     /// The operation without its fields.
     pub fn kind(&self) -> OperationKind {
         match self {
-            Operation::Elementwise { .. } => OperationKind::Elementwise,
+            Operation::Elementwise { .. } | Operation::Into { .. } => OperationKind::Elementwise,
             Operation::Broadcast { .. } => OperationKind::Broadcast,
-            Operation::Gradient { .. } => OperationKind::Gradient,
+            Operation::Gradient { .. } | Operation::Vjp { .. } => OperationKind::Gradient,
         }
     }
 
     /// The expression, if the operation has one.
     pub fn expression(&self) -> Option<&Expression> {
         match self {
-            Operation::Elementwise { expression } | Operation::Gradient { expression, .. } => {
-                Some(expression)
-            }
+            Operation::Elementwise { expression }
+            | Operation::Into { expression, .. }
+            | Operation::Gradient { expression, .. }
+            | Operation::Vjp { expression, .. } => Some(expression),
             Operation::Broadcast { .. } => None,
         }
+    }
+
+    /// The target, of a `broadcast` or of the gradient of one.
+    pub fn target_shape(&self) -> Option<&Shape> {
+        match self {
+            Operation::Broadcast { target_shape } => Some(target_shape),
+            Operation::Vjp { target_shape, .. } => target_shape.as_ref(),
+            Operation::Elementwise { .. } | Operation::Into { .. } | Operation::Gradient { .. } => None,
+        }
+    }
+
+    /// The position of the operand into which the result is written, if there is one (clause INTO-1).
+    pub fn destination(&self) -> Option<usize> {
+        match self {
+            Operation::Into { destination, .. } => Some(*destination),
+            Operation::Elementwise { .. }
+            | Operation::Broadcast { .. }
+            | Operation::Gradient { .. }
+            | Operation::Vjp { .. } => None,
+        }
+    }
+
+    /// Of a gradient: the expression, the position of the operand with respect to which it is differentiated,
+    /// and the cotangent, if there is one.
+    pub fn differentiated(&self) -> Option<(&Expression, usize, Option<&Operand>)> {
+        match self {
+            Operation::Gradient { expression, wrt } => Some((expression, *wrt, None)),
+            Operation::Vjp { expression, wrt, cotangent, .. } => Some((expression, *wrt, Some(cotangent))),
+            Operation::Elementwise { .. } | Operation::Into { .. } | Operation::Broadcast { .. } => None,
+        }
+    }
+
+    /// Of a gradient: the position of the operand with respect to which it is differentiated.
+    pub fn wrt(&self) -> Option<usize> {
+        self.differentiated().map(|(_, wrt, _)| wrt)
+    }
+
+    /// The cotangent, if there is one.
+    pub fn cotangent(&self) -> Option<&Operand> {
+        self.differentiated().and_then(|(_, _, cotangent)| cotangent)
     }
 }
 
@@ -124,13 +187,21 @@ impl Request {
     /// # Errors
     /// [`Malformed`] for no operand, a repeated name, an expression or `wrt` that refers to an operand that
     /// does not exist, `broadcast` with a number of operands other than one or under a rule set other than
-    /// `bidirectional` and `numpy`, `bidirectional` with another operation, flags under a rule set other than
-    /// `theano`, `axis` or `broadcast_dimensions` with a single operand (clause G-5), or a declared shape of
-    /// unknown rank under `xla` or `theano` (clause DECL-1).
+    /// `bidirectional`, `numpy` and `xla`, `bidirectional` with another operation, flags under a rule set
+    /// other than `theano`, an expression with `axis` or `broadcast_dimensions` and a single operand (clause
+    /// G-5), or a declared shape of unknown rank under `xla` or `theano` (clause DECL-1); of a gradient with
+    /// a cotangent, also for a cotangent with the name of an operand, with flags or with a declared shape,
+    /// and for a target under a rule set without `broadcast`, or with another expression than its only
+    /// operand (clause GRAD-4); with a destination, also for another rule set than `numpy`, for a destination
+    /// that does not exist or of which two elements share a place, for an operand of another buffer that
+    /// claims to read the destination's, and for declared shapes (clause INTO-4); without one, for an operand
+    /// that reads the destination's buffer.
     pub fn new(rules: Rules, operation: Operation, operands: Vec<Operand>) -> Result<Request, Malformed> {
         check_names(operands.iter().map(Operand::name))?;
         check_operation(&rules, &operation, operands.len())?;
-        check_attributes(&rules, &operands)?;
+        check_attributes(&rules, &operation, &operands)?;
+        check_cotangent(&rules, &operation, &operands)?;
+        check_destination(rules.set(), operation.destination(), &operands)?;
         check_declared_ranks(rules.set(), &operands)?;
         Ok(Request { rules, operation, operands, declared_target: None })
     }
@@ -139,16 +210,22 @@ impl Request {
     /// the run (clause DECL-1).
     ///
     /// # Errors
-    /// [`Malformed`] if the operation is not `broadcast`, or if the target is not among the shapes that the
-    /// declared one admits.
+    /// [`Malformed`] if the operation is not `broadcast`, if the target is not among the shapes that the
+    /// declared one admits, or for an unknown rank under `xla`.
     pub fn with_declared_target(mut self, declared: PartialShape) -> Result<Request, Malformed> {
         const FIELD: &str = "declared_target_shape";
         match &self.operation {
             Operation::Broadcast { target_shape } => check_declared(FIELD, &declared, target_shape)?,
-            Operation::Elementwise { .. } | Operation::Gradient { .. } => {
+            Operation::Elementwise { .. }
+            | Operation::Into { .. }
+            | Operation::Gradient { .. }
+            | Operation::Vjp { .. } => {
                 let found = format!("`{FIELD}` with the operation `{}`", self.operation.kind());
                 return Err(Malformed::new(FIELD, found, "no such field"));
             }
+        }
+        if has_ranks(self.rules.set()) && declared == PartialShape::Unranked {
+            return Err(unranked(self.rules.set(), FIELD));
         }
         self.declared_target = Some(declared);
         Ok(self)
@@ -185,10 +262,28 @@ impl Request {
         self.operands.iter().map(Operand::name).collect()
     }
 
-    /// Whether the expression leaves an operand out (clause G-5).
+    /// The cotangent of a gradient, if there is one (clause GRAD-4). It is not among the [operands][1].
+    ///
+    /// [1]: Request::operands
+    pub fn cotangent(&self) -> Option<&Operand> {
+        self.operation.cotangent()
+    }
+
+    /// The operand into which the result is written, if there is one (clause INTO-1).
+    pub fn destination(&self) -> Option<&Operand> {
+        self.operation.destination().map(|place| &self.operands[place])
+    }
+
+    /// The operands, then the cotangent: everything that has values.
+    pub fn with_values(&self) -> impl Iterator<Item = &Operand> + Clone {
+        self.operands.iter().chain(self.cotangent())
+    }
+
+    /// Whether the expression leaves an operand out (clause G-5). A destination is used in any case.
     pub fn has_unused_operand(&self) -> bool {
         let Some(expression) = self.operation.expression() else { return false };
-        (0..self.operands.len()).any(|operand| !expression.reads(operand))
+        let destination = self.operation.destination();
+        (0..self.operands.len()).any(|operand| !expression.reads(operand) && destination != Some(operand))
     }
 
     /// The operand whose axes `xla` places on the other's: the one of lower rank. `None` if the ranks are
@@ -224,11 +319,36 @@ pub(crate) fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()
 
 fn check_operation(rules: &Rules, operation: &Operation, operands: usize) -> Result<(), Malformed> {
     let highest = operation.expression().map(Expression::highest_operand);
-    check_operands(rules.set(), operation.kind(), highest, operands)?;
-    match operation {
-        Operation::Gradient { wrt, .. } => check_place("wrt", *wrt, operands),
-        Operation::Elementwise { .. } | Operation::Broadcast { .. } => Ok(()),
+    // The gradient of a broadcast exists where the broadcast does.
+    let target = operation.target_shape().is_some();
+    let kind = if target { OperationKind::Broadcast } else { operation.kind() };
+    check_operands(rules.set(), kind, highest, operands)?;
+    operation.wrt().map_or(Ok(()), |wrt| check_place("wrt", wrt, operands))
+}
+
+fn check_cotangent(rules: &Rules, operation: &Operation, operands: &[Operand]) -> Result<(), Malformed> {
+    let Operation::Vjp { expression, target_shape, cotangent, .. } = operation else { return Ok(()) };
+    let name = cotangent.name();
+    let place = |field: &str| format!("operands.{name}.{field}");
+    if operands.iter().any(|operand| operand.name() == name) {
+        return Err(Malformed::new("operands.name", format!("the name `{name}` twice"), "unique names"));
     }
+    if cotangent.broadcastable().is_some() {
+        let found = format!("flags of a cotangent under the rule set `{}`", rules.set());
+        return Err(Malformed::new(
+            place("broadcastable"),
+            found,
+            "none: it is not broadcast (clause GRAD-4)",
+        ));
+    }
+    if cotangent.declared().is_some() {
+        let expected = "none: it has the shape of the result (clause GRAD-4)";
+        return Err(Malformed::new(place("declared"), "a declared shape of a cotangent", expected));
+    }
+    if target_shape.is_some() && *expression != Expression::operand(0) {
+        return Err(Malformed::new("expression", "an expression with a target", "the only operand alone"));
+    }
+    Ok(())
 }
 
 /// Checks that the rule set has the operation, and that the operation has its operands. `highest` is the
@@ -250,7 +370,7 @@ pub(crate) fn check_operands(
     highest.map_or(Ok(()), |highest| check_place("expression", highest, operands))
 }
 
-fn check_place(place: &str, operand: usize, operands: usize) -> Result<(), Malformed> {
+pub(crate) fn check_place(place: &str, operand: usize, operands: usize) -> Result<(), Malformed> {
     if operand < operands {
         return Ok(());
     }
@@ -258,22 +378,30 @@ fn check_place(place: &str, operand: usize, operands: usize) -> Result<(), Malfo
     Err(Malformed::new(place, found, "an operand of the request"))
 }
 
-/// The shapes of `xla` and `theano` have ranks.
-fn check_declared_ranks(set: RuleSet, operands: &[Operand]) -> Result<(), Malformed> {
-    let ranked = match set {
-        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional => return Ok(()),
-        RuleSet::Xla | RuleSet::Theano => "a known rank",
-    };
-    match operands.iter().find(|operand| operand.declared() == Some(&PartialShape::Unranked)) {
-        Some(operand) => {
-            let place = format!("operands.{}.declared", operand.name());
-            Err(Malformed::new(place, format!("an unknown rank under the rule set `{set}`"), ranked))
-        }
-        None => Ok(()),
+/// Whether all shapes of a rule set have ranks, also before the run.
+pub(crate) fn has_ranks(set: RuleSet) -> bool {
+    match set {
+        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional => false,
+        RuleSet::Xla | RuleSet::Theano => true,
     }
 }
 
-fn check_attributes(rules: &Rules, operands: &[Operand]) -> Result<(), Malformed> {
+/// The error for an unknown rank under a rule set that has none.
+pub(crate) fn unranked(set: RuleSet, place: impl Into<String>) -> Malformed {
+    Malformed::new(place, format!("an unknown rank under the rule set `{set}`"), "a known rank")
+}
+
+fn check_declared_ranks(set: RuleSet, operands: &[Operand]) -> Result<(), Malformed> {
+    let unknown = operands.iter().find(|operand| operand.declared() == Some(&PartialShape::Unranked));
+    match unknown {
+        Some(operand) if has_ranks(set) => {
+            Err(unranked(set, format!("operands.{}.declared", operand.name())))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn check_attributes(rules: &Rules, operation: &Operation, operands: &[Operand]) -> Result<(), Malformed> {
     let set = rules.set();
     if !set.has_attribute(Attribute::Broadcastable)
         && let Some(operand) = operands.iter().find(|operand| operand.broadcastable().is_some())
@@ -281,8 +409,13 @@ fn check_attributes(rules: &Rules, operands: &[Operand]) -> Result<(), Malformed
         let place = format!("operands.{}.broadcastable", operand.name());
         return Err(Attribute::Broadcastable.misplaced(set, place));
     }
+    check_alone(rules, operation.target_shape().is_some(), operands.len())
+}
+
+/// Clause G-5: an expression of a single operand has nothing to be placed on. A `broadcast` has its target.
+pub(crate) fn check_alone(rules: &Rules, target: bool, operands: usize) -> Result<(), Malformed> {
     match rules.given_attribute() {
-        Some(attribute) if operands.len() == 1 => Err(attribute.superfluous()),
+        Some(attribute) if operands == 1 && !target => Err(attribute.superfluous()),
         Some(_) | None => Ok(()),
     }
 }
@@ -295,7 +428,7 @@ impl Attribute {
         Malformed::new(place, found, format!("`{self}` only under {}", listed(owners)))
     }
 
-    /// The error for a request that has this attribute and a single operand (clause G-5).
+    /// The error for an expression with this attribute and a single operand (clause G-5).
     pub fn superfluous(self) -> Malformed {
         let found = format!("`{self}` with a single operand");
         let expected = format!("no `{self}`: there is nothing to broadcast onto (clause G-5)");
@@ -346,6 +479,8 @@ mod tests {
         let broadcast = || Operation::Broadcast { target_shape: Shape::from([2]) };
         assert!(Request::new(Rules::Bidirectional, broadcast(), vec![operand("a")]).is_ok());
         assert!(Request::new(Rules::Numpy, broadcast(), vec![operand("a")]).is_ok());
+        let dimensions = Rules::Xla { broadcast_dimensions: Some(vec![0]) };
+        assert!(Request::new(dimensions, broadcast(), vec![operand("a")]).is_ok());
         assert!(
             error(Rules::Theano, broadcast(), vec![operand("a")])
                 .contains("of `theano`: `elementwise` or `gradient`")
@@ -365,6 +500,38 @@ mod tests {
         assert!(Request::new(Rules::Pdpd { axis: None }, bare(), vec![operand("a")]).is_ok());
         let dims = Rules::Xla { broadcast_dimensions: Some(vec![]) };
         assert!(error(dims, bare(), vec![operand("a")]).contains("single operand"));
+    }
+
+    #[test]
+    fn a_cotangent_is_an_operand_apart() {
+        let vjp = |expression: Expression, target: Option<Shape>, cotangent: Operand| Operation::Vjp {
+            expression,
+            wrt: 0,
+            target_shape: target,
+            cotangent: Box::new(cotangent),
+        };
+        let bare = || Expression::operand(0);
+        let negated = Expression::call(Function::Negate, [bare()]).unwrap();
+        let target = || Some(Shape::from([2]));
+        let request =
+            Request::new(Rules::Numpy, vjp(bare(), target(), operand("g")), vec![operand("a")]).unwrap();
+        assert_eq!(request.operation().kind(), OperationKind::Gradient);
+        assert_eq!((request.names(), request.cotangent().map(Operand::name)), (vec!["a"], Some("g")));
+        assert!(
+            Request::new(Rules::Bidirectional, vjp(bare(), target(), operand("g")), vec![operand("a")])
+                .is_ok()
+        );
+        let refused = |rules, operation| error(rules, operation, vec![operand("a")]);
+        assert!(refused(Rules::Theano, vjp(bare(), target(), operand("g"))).contains("of `theano`"));
+        assert!(
+            refused(Rules::Bidirectional, vjp(bare(), None, operand("g"))).contains("of `bidirectional`")
+        );
+        assert!(refused(Rules::Numpy, vjp(bare(), None, operand("a"))).contains("`a` twice"));
+        assert!(
+            refused(Rules::Numpy, vjp(negated, target(), operand("g"))).contains("the only operand alone")
+        );
+        let flagged = operand("g").with_broadcastable(vec![false]).unwrap();
+        assert!(refused(Rules::Theano, vjp(bare(), None, flagged)).contains("GRAD-4"));
     }
 
     #[test]

@@ -52,7 +52,7 @@ rule_sets! {
         "B onto A from a start axis (OpenVINO's and Paddle's `pdpd`).";
     Bidirectional "bidirectional" [Broadcast] One []
         "One operand to a target shape, in both directions (OpenVINO's Broadcast).";
-    Xla "xla" [Elementwise Gradient] OneOrTwo [BroadcastDimensions]
+    Xla "xla" [Elementwise Gradient Broadcast] OneOrTwo [BroadcastDimensions]
         "Explicit `broadcast_dimensions`, then degenerate dimensions (XLA).";
     Theano "theano" [Elementwise Gradient] OneOrMore [Broadcastable]
         "One static flag per axis (Theano, Aesara, PyTensor).";
@@ -141,7 +141,8 @@ impl fmt::Display for OperandCount {
 pub enum Attribute {
     /// pdpd: the axis of A at which B starts.
     Axis,
-    /// xla: the axis of the higher operand for each axis of the lower.
+    /// xla: the axis of the higher operand for each axis of the lower; for `broadcast`, the axis of the
+    /// target for each axis of the operand.
     BroadcastDimensions,
     /// theano, on each operand: a flag per axis.
     Broadcastable,
@@ -212,6 +213,7 @@ pub enum Rules {
     /// See [`RuleSet::Xla`].
     Xla {
         /// The axis of the higher operand for each axis of the lower; absent means not given (clause XLA-2).
+        /// For `broadcast`, the axis of the target for each axis of the operand (clause XLA-9).
         broadcast_dimensions: Option<Vec<i64>>,
     },
     /// See [`RuleSet::Theano`].
@@ -278,10 +280,10 @@ mod tests {
     #[test]
     fn operations_on_expressions_come_first() {
         assert_eq!(RuleSet::Numpy.operations(), [Elementwise, Gradient, Broadcast]);
-        assert_eq!(RuleSet::Xla.operations(), [Elementwise, Gradient]);
+        assert_eq!(RuleSet::Xla.operations(), [Elementwise, Gradient, Broadcast]);
         assert_eq!(RuleSet::Bidirectional.operations(), [Broadcast]);
-        assert_eq!(RuleSet::with_operations().count(), 12);
-        assert!(RuleSet::having(Broadcast).eq([RuleSet::Numpy, RuleSet::Bidirectional]));
+        assert_eq!(RuleSet::with_operations().count(), 13);
+        assert!(RuleSet::having(Broadcast).eq([RuleSet::Numpy, RuleSet::Bidirectional, RuleSet::Xla]));
     }
 
     #[test]
@@ -296,7 +298,7 @@ mod tests {
     fn every_clause_belongs_to_one_rule_set_or_to_all() {
         let own: usize = RuleSet::ALL.into_iter().map(|set| set.clauses().count()).sum();
         let general = |clause: &&Clause| {
-            ["G-", "GRAD-", "INFER-", "DECL-", "V-"].iter().any(|start| clause.id.starts_with(start))
+            ["G-", "GRAD-", "INTO-", "INFER-", "DECL-", "V-"].iter().any(|start| clause.id.starts_with(start))
         };
         assert_eq!(own + clauses::ALL.iter().filter(general).count(), clauses::ALL.len());
         assert!(RuleSet::ALL.into_iter().all(|set| set.clauses().count() > 0));

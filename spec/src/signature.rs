@@ -4,7 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use crate::operand::check_name;
-use crate::request::{check_names, check_operands};
+use crate::request::{check_alone, check_names, check_operands, has_ranks, unranked};
 use crate::{
     Attribute, DType, Expression, Malformed, Operand, Operation, OperationKind, PartialShape, Request,
     RuleSet, Rules,
@@ -88,6 +88,16 @@ pub enum Asked {
     TargetShape(PartialShape),
 }
 
+impl Asked {
+    /// The operation of which the result is inferred.
+    pub fn operation(&self) -> OperationKind {
+        match self {
+            Asked::Expression(_) => OperationKind::Elementwise,
+            Asked::TargetShape(_) => OperationKind::Broadcast,
+        }
+    }
+}
+
 /// A request before the run: dtypes and what is known of the shapes, without values.
 ///
 /// ```
@@ -123,10 +133,8 @@ impl Signature {
         check_asked(&rules, &asked, operands.len())?;
         check_ranks(rules.set(), &asked, &operands)?;
         check_flags(rules.set(), &operands)?;
-        match rules.given_attribute() {
-            Some(attribute) if operands.len() == 1 => Err(attribute.superfluous()),
-            Some(_) | None => Ok(Signature { rules, asked, operands }),
-        }
+        check_alone(&rules, asked.operation() == OperationKind::Broadcast, operands.len())?;
+        Ok(Signature { rules, asked, operands })
     }
 
     /// What is known of a request when all of it is known. `None` for a gradient, which has no inference
@@ -135,7 +143,7 @@ impl Signature {
         let asked = match request.operation() {
             Operation::Elementwise { expression } => Asked::Expression(expression.clone()),
             Operation::Broadcast { target_shape } => Asked::TargetShape(target_shape.into()),
-            Operation::Gradient { .. } => return None,
+            Operation::Into { .. } | Operation::Gradient { .. } | Operation::Vjp { .. } => return None,
         };
         let operand = |operand: &Operand| OperandType {
             name: operand.name().to_owned(),
@@ -193,27 +201,22 @@ impl Signature {
 }
 
 fn check_asked(rules: &Rules, asked: &Asked, operands: usize) -> Result<(), Malformed> {
-    let (kind, highest) = match asked {
-        Asked::Expression(expression) => (OperationKind::Elementwise, Some(expression.highest_operand())),
-        Asked::TargetShape(_) => (OperationKind::Broadcast, None),
+    let highest = match asked {
+        Asked::Expression(expression) => Some(expression.highest_operand()),
+        Asked::TargetShape(_) => None,
     };
-    check_operands(rules.set(), kind, highest, operands)
+    check_operands(rules.set(), asked.operation(), highest, operands)
 }
 
 fn check_ranks(set: RuleSet, asked: &Asked, operands: &[OperandType]) -> Result<(), Malformed> {
-    let ranked = match set {
-        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional => return Ok(()),
-        RuleSet::Xla | RuleSet::Theano => "a known rank",
-    };
-    let unranked = |shape: &PartialShape| *shape == PartialShape::Unranked;
-    let found = || format!("an unknown rank under the rule set `{set}`");
-    if let Some(operand) = operands.iter().find(|operand| unranked(&operand.shape)) {
-        return Err(Malformed::new(format!("operands.{}.shape", operand.name), found(), ranked));
+    if !has_ranks(set) {
+        return Ok(());
+    }
+    if let Some(operand) = operands.iter().find(|operand| operand.shape == PartialShape::Unranked) {
+        return Err(unranked(set, format!("operands.{}.shape", operand.name)));
     }
     match asked {
-        Asked::TargetShape(target) if unranked(target) => {
-            Err(Malformed::new("target_shape", found(), ranked))
-        }
+        Asked::TargetShape(PartialShape::Unranked) => Err(unranked(set, "target_shape")),
         Asked::TargetShape(_) | Asked::Expression(_) => Ok(()),
     }
 }

@@ -3,8 +3,8 @@
 use crate::signature::INFER;
 use crate::{
     Asked, Case, Data, Expectation, ExpectedRefusal, ExpectedResult, Inference, InferenceCase, Operand,
-    OperandType, Operation, PartialShape, Request, RuleSet, Rules, Scalar, Shape, Signature, Source, Tensor,
-    lint,
+    OperandType, OperationKind, PartialShape, Request, RuleSet, Rules, Scalar, Shape, Signature, Source,
+    Tensor, lint,
 };
 use std::fmt::Display;
 use std::fmt::Write as _;
@@ -140,25 +140,22 @@ fn request_lines(request: &Request) -> Vec<String> {
     let mut lines = Vec::new();
     let names: Vec<String> = request.names().into_iter().map(scalar).collect();
     let operation = request.operation();
-    if !matches!(operation, Operation::Elementwise { .. }) {
+    if operation.kind() != OperationKind::Elementwise {
         lines.push(format!("operation: {}", operation.kind()));
     }
-    if let Some(expression) = operation.expression() {
+    let target = operation.target_shape();
+    if let (Some(expression), None) = (operation.expression(), target) {
         lines.push(format!("expression: {}", expression.display(&names)));
     }
     lines.push("operands:".into());
-    lines.extend(request.operands().iter().map(|operand| format!("  - {}", operand_line(operand))));
-    match operation {
-        Operation::Elementwise { .. } => {}
-        Operation::Broadcast { target_shape } => {
-            lines.push(format!("target_shape: {}", shape(target_shape)));
-            let declared = request.declared_target();
-            lines.extend(
-                declared.map(|declared| format!("declared_target_shape: {}", partial_shape(declared))),
-            );
-        }
-        Operation::Gradient { wrt, .. } => lines.push(format!("wrt: {}", names[*wrt])),
-    }
+    let destination = request.destination().map(Operand::name);
+    lines.extend(request.with_values().map(|operand| format!("  - {}", operand_line(operand, destination))));
+    lines.extend(target.map(|target| format!("target_shape: {}", shape(target))));
+    let declared = request.declared_target();
+    lines.extend(declared.map(|declared| format!("declared_target_shape: {}", partial_shape(declared))));
+    lines.extend(operation.wrt().map(|wrt| format!("wrt: {}", names[wrt])));
+    lines.extend(operation.cotangent().map(|cotangent| format!("cotangent: {}", scalar(cotangent.name()))));
+    lines.extend(destination.map(|name| format!("into: {}", scalar(name))));
     lines.extend(attribute_line(request.rules()));
     lines
 }
@@ -173,7 +170,8 @@ fn attribute_line(rules: &Rules) -> Option<String> {
     }
 }
 
-fn operand_line(operand: &Operand) -> String {
+/// An operand. `destination` is the name of the request's destination, if it has one.
+fn operand_line(operand: &Operand, destination: Option<&str>) -> String {
     let mut fields = vec![
         format!("name: {}", scalar(operand.name())),
         format!("dtype: {}", operand.dtype()),
@@ -189,7 +187,10 @@ fn operand_line(operand: &Operand) -> String {
     if let Some(flags) = operand.broadcastable() {
         fields.push(format!("broadcastable: {}", list(flags)));
     }
-    fields.push(format!("values: {}", values(operand.values())));
+    fields.push(match destination.filter(|_| operand.reads_destination()) {
+        Some(name) => format!("of: {}", scalar(name)),
+        None => format!("values: {}", values(operand.values())),
+    });
     braces(&fields)
 }
 

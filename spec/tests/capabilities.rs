@@ -80,6 +80,69 @@ fn operands_may_have_an_order_under_pdpd() {
     assert_eq!(able.covers(&elementwise(RuleSet::Numpy, sum(operand(1), operand(0)), 2)), Ok(()));
 }
 
+/// Harnesses declared `broadcast` and `xla` together before `xla` had a `broadcast`.
+#[test]
+fn a_broadcast_under_xla_and_a_cotangent_need_a_word() {
+    let vector = |name: &str| Operand::dense(name, [1], vec![1.0f64]).unwrap();
+    let of = |list: &[i64], operation: Operation| {
+        let rules = Rules::Xla { broadcast_dimensions: Some(list.to_vec()) };
+        let rank = Shape::new(vec![1; list.len()]);
+        let operand = Operand::dense("a", rank, vec![1.0f64]).unwrap();
+        Request::new(rules, operation, vec![operand]).unwrap()
+    };
+    let target = || Shape::from([2, 2, 2]);
+    let broadcast = |list: &[i64]| of(list, Operation::Broadcast { target_shape: target() });
+    let old = Capabilities::all();
+    let named = Capabilities { broadcast_in_dim: true, ..Capabilities::all() };
+    let permuted = Capabilities { permuted: true, ..named.clone() };
+    assert_eq!(old.covers(&broadcast(&[0])), Err("no broadcast under xla".into()));
+    assert_eq!(named.covers(&broadcast(&[0, 2])), Ok(()));
+    assert_eq!(named.covers(&broadcast(&[1, 1])), Ok(()), "refused in any order");
+    assert_eq!(named.covers(&broadcast(&[2, 0])), Err("no broadcast_dimensions that decrease".into()));
+    assert_eq!(permuted.covers(&broadcast(&[2, 0])), Ok(()));
+    let list = |list: &[i64]| Rules::Xla { broadcast_dimensions: Some(list.to_vec()) };
+    let inferring = |able: &Capabilities, shape: &str, dimensions: &[i64]| {
+        let able = Capabilities { infer: true, unknown: Unknown::ALL.to_vec(), ..able.clone() };
+        able.covers_signature(&self::target(list(dimensions), shape, "?x?"))
+    };
+    assert_eq!(inferring(&old, "?", &[0]), Err("no broadcast under xla".into()));
+    assert_eq!(inferring(&named, "?", &[0]), Ok(()));
+    assert_eq!(inferring(&named, "?x?", &[1, 0]), Err("no broadcast_dimensions that decrease".into()));
+
+    let vjp = |target_shape: Option<Shape>| Operation::Vjp {
+        expression: Expression::operand(0),
+        wrt: 0,
+        target_shape,
+        cotangent: Box::new(vector("g")),
+    };
+    let weighted = request(RuleSet::Numpy, vjp(None), 1);
+    assert_eq!(old.covers(&weighted), Err("no cotangents".into()));
+    let able = Capabilities { cotangent: true, ..Capabilities::all() };
+    assert_eq!(able.covers(&weighted), Ok(()));
+    let onto = |able: &Capabilities| able.covers(&of(&[0], vjp(Some(target()))));
+    assert_eq!(onto(&able), Err("no broadcast under xla".into()));
+    assert_eq!(onto(&Capabilities { cotangent: true, ..named }), Ok(()));
+    let no_broadcast =
+        Capabilities { operations: vec![OperationKind::Gradient], cotangent: true, ..Capabilities::all() };
+    let whole = request(RuleSet::Numpy, vjp(Some(Shape::from([2]))), 1);
+    assert_eq!(no_broadcast.covers(&whole), Err("no broadcast under numpy".into()));
+}
+
+#[test]
+fn a_destination_needs_a_word() {
+    let operands = vec![
+        Operand::dense("a", [1], vec![1.0f64]).unwrap(),
+        Operand::dense("d", [1], vec![2.0f64]).unwrap(),
+    ];
+    let operation = Operation::Into { expression: Expression::operand(0), destination: 1 };
+    let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+    assert_eq!(Capabilities::all().covers(&request), Err("no destinations".into()));
+    let able = Capabilities { into: true, unused_operands: false, ..Capabilities::all() };
+    assert_eq!(able.covers(&request), Ok(()), "a destination is used");
+    let two = Capabilities { max_operands: Some(1), ..able };
+    assert_eq!(two.covers(&request), Err("no more than 1 operand".into()));
+}
+
 fn partial(text: &str) -> PartialShape {
     text.parse().unwrap()
 }

@@ -225,7 +225,7 @@ fn invalid_answers_are_reported() {
         ),
         (
             r#"{"refusal":{"kind":"never"}}"#,
-            "refusal.kind: found `never`, expected one of rank_mismatch dimension_mismatch axis_out_of_range broadcast_dimensions_count broadcast_dimension_out_of_range broadcast_dimensions_not_increasing broadcast_dimensions_not_identity flag_violation not_broadcastable dtype_mismatch unsupported_function operand_count too_large",
+            "refusal.kind: found `never`, expected one of rank_mismatch dimension_mismatch axis_out_of_range broadcast_dimensions_count broadcast_dimension_out_of_range broadcast_dimensions_not_increasing broadcast_dimensions_not_identity broadcast_dimensions_not_distinct flag_violation not_broadcastable dtype_mismatch unsupported_function operand_count too_large",
         ),
         (r#"{"refusal":{"operand":"c"}}"#, "refusal.operand: found `c`, expected an operand's name: a b"),
     ] {

@@ -53,7 +53,9 @@ fn invalid_command_lines_are_rejected() {
     for (args, said) in [
         (&["fuzz", "--right", "ndarray", "--rules", "xla"][..], "no combination that both sides declare"),
         (&["fuzz", "--without", "sleep"], "expected unused, corners, views, or a kind of refusal: rank_m"),
-        (&["fuzz", "--operation", "multiply"], "expected one of elementwise, broadcast, gradient"),
+        (&["fuzz", "--operation", "multiply"], "expected one of elementwise, broadcast, gradient, infer"),
+        (&["fuzz", "--right", "ndarray", "--operation", "infer"], "no rule set under which both sides infer"),
+        (&["fuzz", "--resume", "x", "--exact"], "cannot be used with"),
         (&["fuzz", "--left", "no-such-program-here"], "--left no-such-program-here"),
         (&["reproduce", "nothing", "x"], "found no such fuzz target, expected one of"),
         (&["reproduce", "differential", "no/such/file"], "no/such/file"),
@@ -62,6 +64,63 @@ fn invalid_command_lines_are_rejected() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output));
         assert!(text(&output).contains(said), "{args:?}: {}", text(&output));
     }
+}
+
+/// Signatures are mixed in, or asked alone; both are counted.
+#[test]
+fn signatures_are_asked_and_counted() {
+    let asked = |operation: &str| {
+        let options = ["--operation", operation, "--requests", "160", "--jobs", "1", "--format", "json"];
+        let output = broadcheck(&[&["fuzz"][..], &options].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        fitting(&output)["counts"].clone()
+    };
+    let count = |counts: &Value, name: &str| counts[name].as_u64().unwrap();
+    let alone = asked("infer");
+    assert_eq!((count(&alone, "requests"), count(&alone["inferred"], "signatures")), (0, 160));
+    let shares = ["always", "depends", "refused"].map(|name| count(&alone["inferred"], name));
+    assert!(shares.iter().all(|&share| share > 8) && shares.iter().sum::<u64>() == 160, "{shares:?}");
+    let mixed = asked("broadcast,infer");
+    assert_eq!((count(&mixed, "requests"), count(&mixed["inferred"], "signatures")), (160, 20));
+    assert!(count(&mixed, "declared") > 0);
+    let without = asked("elementwise");
+    assert_eq!(count(&without["inferred"], "signatures"), 0);
+}
+
+/// A harness whose inferences are wrong is found, and each finding is a case that fails like it.
+#[test]
+#[cfg(unix)]
+fn wrong_inferences_of_a_process_are_written_as_cases() {
+    let Some(harness) = harness("infers_wrongly.py") else { return };
+    let root = tempfile::tempdir().unwrap();
+    let out = root.path().join("findings");
+    let directory = out.to_str().unwrap();
+    let options = ["--operation", "infer", "--requests", "150", "--jobs", "1", "--out", directory];
+    let output = broadcheck(&[&["fuzz", "--right", &harness, "--right-name", "mine"][..], &options].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let said = text(&output);
+    assert!(said.contains("infer-mine: accepts too much"), "{said}");
+    assert!(said.contains("no smaller signature shows this"), "{said}");
+    assert!(files(&out)["findings.txt"].contains(": signature "), "{said}");
+    let validated = broadcheck(&["validate", directory]);
+    assert_eq!(validated.status.code(), Some(0), "{}", text(&validated));
+    let checked = broadcheck(&["check", "--cases", directory, "--impl", &harness]);
+    assert_eq!(checked.status.code(), Some(1), "{}", text(&checked));
+    let passed = text(&checked);
+    assert!(passed.contains(" 0 passed") || !passed.contains(" passed"), "each case fails: {passed}");
+    // The whole run can be continued, and finds nothing else.
+    let resumed = broadcheck(&["fuzz", "--resume", directory, "--right", &harness]);
+    assert_eq!(timeless(&resumed).matches("DISAGREEMENT").count(), said.matches("DISAGREEMENT").count());
+}
+
+#[test]
+fn an_artifact_that_draws_a_signature_succeeds() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("crash-1");
+    std::fs::write(&path, [7, 200, 31, 5, 90, 18, 66, 3, 250, 41, 77, 12, 160, 9]).unwrap();
+    let output = broadcheck(&["reproduce", "infer", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("ok: "), "{}", text(&output));
 }
 
 #[test]
@@ -121,10 +180,13 @@ fn a_killed_run_is_continued() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // Killed as soon as a disagreement is on disk.
+    // Killed as soon as a disagreement and the first state are on disk.
     let found = || {
         let entries = std::fs::read_dir(&killed).into_iter().flatten().flatten();
-        entries.into_iter().any(|entry| entry.path().extension().is_some_and(|end| end == "yaml"))
+        let paths: Vec<std::path::PathBuf> = entries.map(|entry| entry.path()).collect();
+        ["yaml", "state"]
+            .iter()
+            .all(|&end| paths.iter().any(|path| path.extension().is_some_and(|one| one == end)))
     };
     while !found() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(1));

@@ -18,6 +18,18 @@ pub(super) const WINDOW: usize = 16;
 /// The name among the operations that allows operands to be strided views.
 const STRIDED: &str = "strided";
 
+/// The name among the operations for `broadcast` under `xla`.
+const BROADCAST_IN_DIM: &str = "broadcast_in_dim";
+
+/// The name among the operations that allows its dimensions to decrease.
+const PERMUTED: &str = "permuted";
+
+/// The name among the operations for gradients with a cotangent.
+const COTANGENT: &str = "cotangent";
+
+/// The name among the operations for `elementwise` into a destination.
+const INTO: &str = "into";
+
 /// The name among the operations for signatures.
 const INFER: &str = "infer";
 
@@ -103,6 +115,10 @@ struct Keys<'a, K> {
 enum Word {
     Operation(OperationKind),
     Strided,
+    BroadcastInDim,
+    Permuted,
+    Cotangent,
+    Into,
     Infer,
     Declared,
 }
@@ -111,6 +127,10 @@ impl Word {
     fn named(name: &str) -> Option<Word> {
         match name {
             STRIDED => Some(Word::Strided),
+            BROADCAST_IN_DIM => Some(Word::BroadcastInDim),
+            PERMUTED => Some(Word::Permuted),
+            COTANGENT => Some(Word::Cotangent),
+            INTO => Some(Word::Into),
             INFER => Some(Word::Infer),
             DECLARED => Some(Word::Declared),
             name => OperationKind::ALL.into_iter().find(|kind| kind.name() == name).map(Word::Operation),
@@ -130,7 +150,13 @@ impl Reader {
         let words = self.names("operations", &Word::named);
         let operation = |word: &Word| match word {
             Word::Operation(kind) => Some(*kind),
-            Word::Strided | Word::Infer | Word::Declared => None,
+            Word::Strided
+            | Word::BroadcastInDim
+            | Word::Permuted
+            | Word::Cotangent
+            | Word::Into
+            | Word::Infer
+            | Word::Declared => None,
         };
         let (infer, declared) = (words.contains(&Word::Infer), words.contains(&Word::Declared));
         let rule_words = self.names_by_rule_set("rule_operations", &|name| {
@@ -147,6 +173,10 @@ impl Reader {
             rules: self.names("rules", &|name| name.parse::<RuleSet>().ok()),
             strided: words.contains(&Word::Strided),
             operations: words.iter().filter_map(operation).collect(),
+            broadcast_in_dim: words.contains(&Word::BroadcastInDim),
+            permuted: words.contains(&Word::Permuted),
+            cotangent: words.contains(&Word::Cotangent),
+            into: words.contains(&Word::Into),
             infer,
             declared,
             declared_unknown: self.declared_unknown(&unknown),
@@ -344,7 +374,8 @@ fn all_names(field: &str) -> String {
     let names: Vec<&str> = match field {
         "rules" => RuleSet::ALL.iter().map(|rules| rules.name()).collect(),
         "operations" => {
-            OperationKind::ALL.iter().map(|kind| kind.name()).chain([STRIDED, INFER, DECLARED]).collect()
+            let words = [STRIDED, BROADCAST_IN_DIM, PERMUTED, COTANGENT, INFER, DECLARED];
+            OperationKind::ALL.iter().map(|kind| kind.name()).chain(words).collect()
         }
         "unknown" | "declared_unknown" => Unknown::ALL.iter().map(|unknown| unknown.name()).collect(),
         "rule_operations" => OperationKind::ALL.iter().map(|kind| kind.name()).chain([INFER]).collect(),
@@ -359,15 +390,16 @@ fn all_names(field: &str) -> String {
 pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) -> Value {
     let able = implementation.capabilities();
     let mut operations: Vec<&str> = able.operations.iter().map(|kind| kind.name()).collect();
-    if able.strided {
-        operations.push(STRIDED);
-    }
-    if able.infer {
-        operations.push(INFER);
-    }
-    if able.declared {
-        operations.push(DECLARED);
-    }
+    let words = [
+        (STRIDED, able.strided),
+        (BROADCAST_IN_DIM, able.broadcast_in_dim),
+        (PERMUTED, able.permuted),
+        (COTANGENT, able.cotangent),
+        (INTO, able.into),
+        (INFER, able.infer),
+        (DECLARED, able.declared),
+    ];
+    operations.extend(words.into_iter().filter(|(_, able)| *able).map(|(word, _)| word));
     let mut fields = json!({
         "name": implementation.name(),
         "version": implementation.version(),
@@ -490,6 +522,10 @@ mod tests {
             rules: vec![RuleSet::Numpy, RuleSet::None],
             operations: vec![OperationKind::Broadcast],
             strided: false,
+            broadcast_in_dim: true,
+            permuted: true,
+            cotangent: true,
+            into: true,
             infer: true,
             declared: true,
             unknown: vec![Unknown::Bound, Unknown::Rank],

@@ -4,7 +4,7 @@
 //! the result has the shape that the rule set gives; of two faults either may be reported, but not none.
 
 use crate::compare::{Latitude, Verdict, expectation_of, index_of, judge, place_of};
-use broadcheck_reference::{Reference, align, align_shapes};
+use broadcheck_reference::{Reference, align, align_shapes, broadcast_shape};
 use broadcheck_spec::{
     Convention, Data, Expectation, Expression, Function, Implementation, Node, Operand, Operation, Outcome,
     RefusalKind, Request, Rules, Scalar, Shape, Success, Tensor,
@@ -59,11 +59,13 @@ fn has_shape_of(request: &Request, success: &Success) -> bool {
     let operands = request.operands();
     let shapes: Vec<Shape> = operands.iter().map(|operand| operand.shape().clone()).collect();
     let flags: Vec<Option<&[bool]>> = operands.iter().map(Operand::broadcastable).collect();
-    match (align_shapes(request.rules(), &shapes, &flags), request.operation()) {
-        (Ok(_), Operation::Gradient { wrt, .. }) => success.tensor.shape() == operands[*wrt].shape(),
-        (Ok(alignment), Operation::Elementwise { .. } | Operation::Broadcast { .. }) => {
-            *success.tensor.shape() == alignment.shape
-        }
+    let alignment = match request.operation().target_shape() {
+        Some(target) => broadcast_shape(request.rules(), &shapes[0], target),
+        None => align_shapes(request.rules(), &shapes, &flags),
+    };
+    match (alignment, request.operation().wrt()) {
+        (Ok(_), Some(wrt)) => success.tensor.shape() == operands[wrt].shape(),
+        (Ok(alignment), None) => *success.tensor.shape() == alignment.shape,
         (Err(refusal), _) => refusal.kind == Some(RefusalKind::TooLarge),
     }
 }
@@ -72,8 +74,8 @@ fn has_shape_of(request: &Request, success: &Success) -> bool {
 fn is_answer_without_unused(request: &Request, success: &Success, latitude: Latitude) -> bool {
     let Some(reduced) = without_unused(request) else {
         // The gradient by an operand that the expression does not use.
-        let Operation::Gradient { wrt, .. } = request.operation() else { return false };
-        return success.tensor.shape() == request.operands()[*wrt].shape();
+        let Some(wrt) = request.operation().wrt() else { return false };
+        return success.tensor.shape() == request.operands()[wrt].shape();
     };
     let Some(expectation) = expectation_of(&Reference::new().run(&reduced)) else { return false };
     let outcome = Outcome::Success(success.clone());
@@ -83,13 +85,23 @@ fn is_answer_without_unused(request: &Request, success: &Success, latitude: Lati
 /// The request with the used operands only; `None` if the operation needs another one.
 fn without_unused(request: &Request) -> Option<Request> {
     let expression = request.operation().expression()?;
-    let used: Vec<usize> =
-        (0..request.operands().len()).filter(|&operand| expression.reads(operand)).collect();
+    let is_used =
+        |&operand: &usize| expression.reads(operand) || request.operation().destination() == Some(operand);
+    let used: Vec<usize> = (0..request.operands().len()).filter(is_used).collect();
     let place = |operand: usize| used.iter().position(|&kept| kept == operand);
     let reduced: Expression = expression.with_operands(|operand| place(operand).unwrap_or(operand));
     let operation = match request.operation() {
         Operation::Elementwise { .. } => Operation::Elementwise { expression: reduced },
         Operation::Gradient { wrt, .. } => Operation::Gradient { expression: reduced, wrt: place(*wrt)? },
+        Operation::Vjp { wrt, target_shape, cotangent, .. } => Operation::Vjp {
+            expression: reduced,
+            wrt: place(*wrt)?,
+            target_shape: target_shape.clone(),
+            cotangent: cotangent.clone(),
+        },
+        Operation::Into { destination, .. } => {
+            Operation::Into { expression: reduced, destination: place(*destination)? }
+        }
         Operation::Broadcast { .. } => return None,
     };
     // Attributes place one operand on another; with a single one they are malformed.
@@ -106,8 +118,8 @@ pub fn has_gradient_tie(request: &Request) -> bool {
 
 /// The elements of a gradient, in row-major order, to which a tie contributes.
 fn tied_elements(request: &Request) -> BTreeSet<usize> {
-    let Operation::Gradient { expression, wrt } = request.operation() else { return BTreeSet::new() };
-    let holds = expression.holds(*wrt);
+    let Some((expression, wrt, _)) = request.operation().differentiated() else { return BTreeSet::new() };
+    let holds = expression.holds(wrt);
     let mut elements = BTreeSet::new();
     for (place, node) in expression.nodes().iter().enumerate() {
         let Node::Call(call) = node else { continue };
@@ -118,7 +130,7 @@ fn tied_elements(request: &Request) -> BTreeSet<usize> {
             _ => continue,
         };
         if holds[place] {
-            elements.extend(elements_where_equal(request, *wrt, left, right));
+            elements.extend(elements_where_equal(request, wrt, left, right));
         }
     }
     elements

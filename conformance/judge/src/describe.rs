@@ -14,28 +14,29 @@ const MAX_VALUES: usize = 24;
 
 /// The request on several lines: the rule set and the operation, then one line per operand.
 pub fn describe_request(request: &Request) -> Vec<String> {
-    let names = request.names();
     let operation = match request.operation() {
-        Operation::Elementwise { .. } => format!("elementwise {}", computation(request)),
+        Operation::Elementwise { .. } | Operation::Into { .. } => {
+            format!("elementwise {}", computation(request))
+        }
         Operation::Broadcast { target_shape } => format!("broadcast to {target_shape}"),
-        Operation::Gradient { .. } => computation(request),
+        Operation::Gradient { .. } | Operation::Vjp { .. } => computation(request),
     };
     let attribute = attribute(request.rules()).map_or_else(String::new, |text| format!(" {text},"));
     let mut lines = vec![format!("{},{attribute} {operation}", request.rules().set())];
-    let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
-    lines.extend(request.operands().iter().map(|operand| describe_operand(operand, width)));
+    let width = request.with_values().map(|operand| operand.name().len()).max().unwrap_or(0);
+    lines.extend(request.with_values().map(|operand| describe_operand(operand, width)));
     lines
 }
 
 /// The request on one line: `xla [subtract, a, b] a (2,3) b (3) broadcast_dimensions [1]`.
 pub fn summarize_request(request: &Request) -> String {
     let mut text = format!("{} {}", request.rules().set(), computation(request));
-    for operand in request.operands() {
+    for operand in request.with_values() {
         let flags = operand.broadcastable().map_or_else(String::new, |flags| format!(" flags {flags:?}"));
         text += &format!(" {} {}{flags}", operand.name(), operand.shape());
     }
-    if let Operation::Broadcast { target_shape } = request.operation() {
-        text += &format!(" to {target_shape}");
+    if let Some(target) = request.operation().target_shape() {
+        text += &format!(" to {target}");
     }
     if let Some(attribute) = attribute(request.rules()) {
         text += &format!(" {attribute}");
@@ -43,14 +44,25 @@ pub fn summarize_request(request: &Request) -> String {
     text
 }
 
-/// What is computed: an expression, `gradient of … by …`, or `broadcast`.
+/// What is computed: an expression, perhaps `into …`; `gradient of … by …`, perhaps `with cotangent …`;
+/// or `broadcast`.
 fn computation(request: &Request) -> String {
     let names = request.names();
     match request.operation() {
         Operation::Elementwise { expression } => expression.display(&names).to_string(),
+        Operation::Into { expression, destination } => {
+            format!("{} into {}", expression.display(&names), names[*destination])
+        }
         Operation::Broadcast { .. } => "broadcast".into(),
         Operation::Gradient { expression, wrt } => {
             format!("gradient of {} by {}", expression.display(&names), names[*wrt])
+        }
+        Operation::Vjp { expression, wrt, target_shape, cotangent } => {
+            let of = match target_shape {
+                Some(_) => "broadcast".into(),
+                None => expression.display(&names).to_string(),
+            };
+            format!("gradient of {of} by {} with cotangent {}", names[*wrt], cotangent.name())
         }
     }
 }
@@ -73,6 +85,9 @@ fn describe_operand(operand: &Operand, width: usize) -> String {
     }
     if let Some(strides) = operand.strides() {
         text += &format!(" strides {strides:?} offset {} of", operand.offset());
+    }
+    if operand.reads_destination() {
+        return format!("{text} the destination's buffer");
     }
     format!("{text} {}", describe_values(operand.values()))
 }

@@ -27,8 +27,7 @@ pub use inference::InferenceExplanation;
 use crate::text::plural;
 use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
 use broadcheck_spec::{
-    Attribute, DType, Malformed, Operand, Operation, OperationKind, Refusal, RefusalKind, Request, RuleSet,
-    Rules, Shape,
+    Attribute, DType, Malformed, Operand, OperationKind, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
 };
 
 /// Shapes and attributes for a rule set to decide on.
@@ -66,10 +65,14 @@ impl ShapeQuery {
     /// An operand to broadcast to a target shape.
     ///
     /// # Errors
-    /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
-    pub fn broadcast(set: RuleSet, operand: Shape, target: Shape) -> Result<ShapeQuery, Malformed> {
-        check_broadcast(set)?;
-        let rules = Rules::from(set);
+    /// [`Malformed`] under a rule set other than `bidirectional`, `numpy` and `xla`.
+    pub fn broadcast(
+        rules: impl Into<Rules>,
+        operand: Shape,
+        target: Shape,
+    ) -> Result<ShapeQuery, Malformed> {
+        let rules = rules.into();
+        check_broadcast(rules.set())?;
         let labels = vec!["operand".into()];
         Ok(ShapeQuery { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
     }
@@ -81,7 +84,7 @@ impl ShapeQuery {
 
     fn decide(&self) -> Result<Alignment, Refusal> {
         if let Some(target) = &self.target {
-            return broadcast_shape(self.rules.set(), &self.shapes[0], target);
+            return broadcast_shape(&self.rules, &self.shapes[0], target);
         }
         let flags: Vec<Option<&[bool]>> = self.flags.iter().map(Option::as_deref).collect();
         align_shapes(&self.rules, &self.shapes, &flags)
@@ -103,7 +106,7 @@ fn check_elementwise(set: RuleSet, operands: usize) -> Result<(), Malformed> {
 fn check_broadcast(set: RuleSet) -> Result<(), Malformed> {
     if !set.has(OperationKind::Broadcast) {
         let found = format!("a target shape under the rule set `{set}`");
-        return Err(Malformed::new("target", found, "one under `bidirectional` or `numpy`"));
+        return Err(Malformed::new("target", found, "one under `numpy`, `bidirectional` or `xla`"));
     }
     Ok(())
 }
@@ -145,10 +148,7 @@ fn labels(set: RuleSet, count: usize) -> Vec<String> {
 
 impl From<&Request> for ShapeQuery {
     fn from(request: &Request) -> ShapeQuery {
-        let target = match request.operation() {
-            Operation::Broadcast { target_shape } => Some(target_shape.clone()),
-            Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
-        };
+        let target = request.operation().target_shape().cloned();
         let operands = request.operands();
         ShapeQuery {
             rules: request.rules().clone(),

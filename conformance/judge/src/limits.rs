@@ -8,8 +8,12 @@ use crate::text::plural;
 use broadcheck_reference::{align, apply, read};
 use broadcheck_spec::half::f16;
 use broadcheck_spec::{
-    Capabilities, DType, Expectation, Function, Node, Operation, RefusalKind, Request, Scalar, Shape, Tensor,
+    Capabilities, DEFAULT_MAX_ELEMENTS, DType, Expectation, Function, Node, OperationKind, RefusalKind,
+    Request, Scalar, Shape, Tensor,
 };
+
+/// The number of elements of the largest answer that takes no time and memory to speak of.
+pub const CHEAP_ELEMENTS: usize = 1 << 18;
 
 /// The number of elements in the answer to a request, including those of an intermediate. 0 for a request
 /// that must be refused: its answer has none, and a skip never replaces a refusal.
@@ -34,8 +38,8 @@ pub fn elements_within(
     let Ok(alignment) = align(request) else { return Ok(0) };
     let mut shapes: Vec<&Shape> = vec![&alignment.shape];
     shapes.extend(&alignment.intermediate);
-    if let Operation::Gradient { wrt, .. } = request.operation() {
-        shapes.push(request.operands()[*wrt].shape());
+    if let Some(wrt) = request.operation().wrt() {
+        shapes.push(request.operands()[wrt].shape());
     }
     let mut all = 0usize;
     for shape in shapes {
@@ -48,6 +52,18 @@ pub fn elements_within(
         }
     }
     Ok(all)
+}
+
+/// Whether a request that was derived from another is no more expensive: its answer has at most
+/// [`CHEAP_ELEMENTS`] or as many elements as the other's, or so many that nothing computes it.
+///
+/// A view of one element may have any shape, and costs nothing as long as it is refused for another operand's
+/// sake. Without that operand, the answer takes gigabytes and minutes.
+pub fn is_as_cheap(derived: &Request, original: &Request) -> bool {
+    let within = |most| elements_within(derived, None, most).is_ok();
+    within(CHEAP_ELEMENTS)
+        || !within(DEFAULT_MAX_ELEMENTS)
+        || elements_within(original, None, DEFAULT_MAX_ELEMENTS).is_ok_and(within)
 }
 
 /// Whether capabilities cover a case: its request, as far as that shows, and what only the outcome shows: its
@@ -77,7 +93,10 @@ pub fn covers(
 /// Whether an element of the result is a product or a quotient that is subnormal before it is rounded to the
 /// smallest normal number. Processors that flush subnormals flush it, too.
 fn rounds_up_to_normal(request: &Request, result: &Tensor) -> bool {
-    let Operation::Elementwise { expression } = request.operation() else { return false };
+    if request.operation().kind() != OperationKind::Elementwise {
+        return false;
+    }
+    let Some(expression) = request.operation().expression() else { return false };
     let Some(Node::Call(root)) = expression.nodes().last() else { return false };
     let (Some(least), Ok(alignment)) = (least_normal(result.dtype()), align(request)) else { return false };
     let is_least = |(_, value): &(usize, Scalar)| value.as_f64().map(f64::abs) == Some(least);
@@ -135,7 +154,7 @@ fn is_large(request: &Request, max_elements: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use broadcheck_spec::{Expression, Function, Operand, Rules};
+    use broadcheck_spec::{Expression, Function, Operand, Operation, Rules};
 
     /// The sum of a vector of this length and a scalar, or its gradient by the scalar.
     fn sum(length: usize, gradient: bool) -> Request {

@@ -240,7 +240,7 @@ fn xla() -> Rules {
 fn intermediate_and_flags_are_judged_if_both_sides_have_them() {
     let result = tensor(&[1, 1], vec![10i32]);
     let verdict = |request: &Request, want: &ExpectedResult, intermediate, broadcastable| {
-        let success = Success { tensor: result.clone(), intermediate, broadcastable };
+        let success = Success { tensor: result.clone(), intermediate, broadcastable, buffer: None };
         let want = Expectation::Result(want.clone());
         judge(request, &want, &Outcome::Success(success), Latitude::ANY)
     };
@@ -666,4 +666,50 @@ fn one_implementations_outcome_can_be_expected_of_another() {
     let demanded = expectation_of(&refusal).expect("refused");
     assert_eq!(judge(&matrix_plus_row(), &demanded, &refusal, Latitude::ANY), Verdict::Passed);
     assert!(matches!(judge(&matrix_plus_row(), &demanded, &outcome, Latitude::ANY), Verdict::Failed(_)));
+}
+
+#[test]
+fn the_buffer_of_a_destination_follows_from_the_result() {
+    let buffer = vec![1.0, 2.0, f64::NAN, -0.0, 5.0];
+    let view = Operand::view("d", [2], buffer, Some(vec![-2]), 3).unwrap();
+    let negated = call(Function::Negate, [operand(0)]);
+    let operation = Operation::Into { expression: negated.clone(), destination: 0 };
+    let request = Request::new(Rules::Numpy, operation, vec![view]).unwrap();
+    // The elements are -0.0 at position 3 and 2.0 at position 1.
+    let right = tensor(&[2], vec![0.0, -2.0]);
+    let with = |buffer: Vec<f64>| {
+        Outcome::Success(Success { buffer: Some(buffer.into()), ..Success::from(right.clone()) })
+    };
+    let verdict = |outcome: &Outcome| judge(&request, &expected(right.clone()), outcome, Latitude::ANY);
+    assert_eq!(verdict(&answered(right.clone())), Verdict::Passed, "a buffer is optional");
+    let after = with(vec![1.0, -2.0, -f64::NAN, 0.0, 5.0]);
+    assert_eq!(verdict(&after), Verdict::Passed);
+    assert_eq!(compare_outcomes(&request, &after, &after, Latitude::ANY), Verdict::Passed);
+    let wrong = |outcome: &Outcome, kind: DifferenceKind, detail: &str| {
+        let found = difference(verdict(outcome));
+        assert_eq!((found.kind, found.detail.as_str()), (kind, detail));
+        let found = difference(compare_outcomes(&request, &answered(right.clone()), outcome, Latitude::ANY));
+        assert_eq!((found.kind, found.detail.as_str()), (kind, detail));
+    };
+    wrong(
+        &with(vec![1.0, -2.0, f64::NAN, 0.0, 6.0]),
+        DifferenceKind::Values,
+        "buffer: at position 4 found 6.0, expected 5.0, as before: it is outside the destination (clause INTO-4)",
+    );
+    wrong(
+        &with(vec![1.0, -2.0, f64::NAN, -0.0, 5.0]),
+        DifferenceKind::Values,
+        "buffer: at position 3 found -0.0, expected 0.0, the result at [0] (clause INTO-4)",
+    );
+    wrong(
+        &with(vec![1.0, -2.0]),
+        DifferenceKind::Values,
+        "buffer: found 2 values, expected 5, as before the write",
+    );
+    let plain = elementwise(negated, &[(&[2], vec![0.0, 2.0].into())]);
+    let found = difference(judge(&plain, &expected(right.clone()), &after, Latitude::ANY));
+    assert_eq!(
+        (found.kind, found.detail.as_str()),
+        (DifferenceKind::Extra, "buffer: found 5 values, expected none: the request has no `into`")
+    );
 }

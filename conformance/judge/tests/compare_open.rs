@@ -399,6 +399,7 @@ fn results_are_equal_by_shape_values_and_the_extras_of_both() {
             tensor: Tensor::new(shape, vec![1.0]).expect("one value"),
             intermediate: intermediate.map(|value| scalar(vec![value])),
             broadcastable: flags.map(|flag| vec![flag]),
+            buffer: None,
         })
     };
     let one = result(&[1], Some(1.0), Some(true));

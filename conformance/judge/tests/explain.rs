@@ -388,8 +388,30 @@ fn invalid_queries_are_malformed() {
     assert!(
         message(ShapeQuery::elementwise(xla(&[0]), shapes(&["2"]), vec![None])).contains("single operand")
     );
-    let target = ShapeQuery::broadcast(RuleSet::Xla, Shape::scalar(), Shape::scalar());
-    assert!(message(target).contains("under `bidirectional` or `numpy`"));
+    let target = ShapeQuery::broadcast(RuleSet::Theano, Shape::scalar(), Shape::scalar());
+    assert!(message(target).contains("under `numpy`, `bidirectional` or `xla`"));
+}
+
+#[test]
+fn a_broadcast_on_named_axes_is_drawn_on_the_target() {
+    let query = |list: &[i64], operand: &str, target: &str| {
+        let [operand, target] = [operand, target].map(|text| shapes(&[text]).remove(0));
+        Explanation::new(ShapeQuery::broadcast(xla(list), operand, target).unwrap())
+    };
+    for (list, operand, target, clause, rows) in [
+        (&[1, 0][..], "2x3", "3x2", "XLA-13", ["operand  3   2", "target   3   2"]),
+        (&[1, 0], "2x3", "4x5", "XLA-12", ["operand  3!  2", "target   4!  5"]),
+        (&[0, 0], "2x2", "2x2", "XLA-11", ["operand  (2,2)  ! its broadcast_dimensions", "target   2   2"]),
+        (&[0], "2x2", "2x2", "XLA-9", ["operand  (2,2)  ! its broadcast_dimensions", "target   2   2"]),
+        (&[2], "2", "2x2", "XLA-10", ["operand  (2)  ! its broadcast_dimensions", "target   2   2"]),
+    ] {
+        let explanation = query(list, operand, target);
+        assert_eq!(explanation.clause, clause);
+        let text = explanation.draw(100).to_string();
+        for row in rows {
+            assert!(text.contains(row), "{row} in {text}");
+        }
+    }
 }
 
 fn partial(texts: &[&str]) -> Vec<PartialShape> {

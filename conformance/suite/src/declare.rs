@@ -102,7 +102,11 @@ fn places(request: &Request) -> usize {
 fn target(request: &Request) -> Option<&Shape> {
     match request.operation() {
         Operation::Broadcast { target_shape } => Some(target_shape),
-        Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
+        // A gradient declares no target.
+        Operation::Elementwise { .. }
+        | Operation::Into { .. }
+        | Operation::Gradient { .. }
+        | Operation::Vjp { .. } => None,
     }
 }
 

@@ -141,10 +141,7 @@ fn retyped_if(case: &Case, to: DType, wanted: impl Fn(&Request) -> bool) -> Opti
 fn fits_in_bytes(case: &Case, dtype: DType) -> bool {
     let bytes = u128::from(bytes_of(dtype));
     let fits = |shape: &Shape| shape.extent().saturating_mul(bytes) <= u128::from(MAX_COUNT);
-    let target = match case.request.operation() {
-        Operation::Broadcast { target_shape } => Some(target_shape),
-        Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
-    };
+    let target = case.request.operation().target_shape();
     let result = match &case.expectation {
         Expectation::Result(expected) => Some(expected.tensor.shape()),
         Expectation::Refusal(_) => None,
@@ -173,11 +170,10 @@ fn with_other_numbers(request: &Request, from: DType, to: DType) -> Option<Reque
         with_values(operand, Data::from_scalars(to, (0..operand.values().len()).map(|_| one)).ok()?)
     });
     let operands = operands.collect::<Option<Vec<_>>>()?;
-    let made = Request::new(request.rules().clone(), request.operation().clone(), operands).ok()?;
-    match request.declared_target() {
-        Some(declared) => made.with_declared_target(declared.clone()).ok(),
-        None => Some(made),
-    }
+    let operation = with_cotangent(request.operation(), from, |values| {
+        Data::from_scalars(to, (0..values.len()).map(|_| one)).ok()
+    })?;
+    rebuilt(request, operation, operands)
 }
 
 /// The case in another dtype; `None` if that does not represent its numbers. The caller checks whether the
@@ -267,8 +263,50 @@ fn request(request: &Request, expectation: &Expectation, from: DType, to: DType)
         })?;
         with_values(operand, values)
     });
-    let operands = operands.collect::<Option<Vec<_>>>()?;
-    Request::new(request.rules().clone(), request.operation().clone(), operands).ok()
+    let operands = sharing(request, operands.collect::<Option<Vec<_>>>()?)?;
+    let operation = with_cotangent(request.operation(), from, |values| numbers::converted(values, to))?;
+    rebuilt(request, operation, operands)
+}
+
+/// A request with another operation and other operands, and the declared shape of its target.
+fn rebuilt(request: &Request, operation: Operation, operands: Vec<Operand>) -> Option<Request> {
+    let made = Request::new(request.rules().clone(), operation, operands).ok()?;
+    match request.declared_target() {
+        Some(declared) => made.with_declared_target(declared.clone()).ok(),
+        None => Some(made),
+    }
+}
+
+/// The operands, where those that read the destination's buffer read that of the new destination.
+fn sharing(request: &Request, operands: Vec<Operand>) -> Option<Vec<Operand>> {
+    let Some(place) = request.operation().destination() else { return Some(operands) };
+    let shared = |(new, old): (&Operand, &Operand)| {
+        if !old.reads_destination() {
+            return Some(new.clone());
+        }
+        let strides = old.strides().map(<[i64]>::to_vec);
+        let offset = strides.is_some().then(|| old.offset());
+        Operand::of(&operands[place], old.name(), old.shape().clone(), strides, offset).ok()
+    };
+    operands.iter().zip(request.operands()).map(shared).collect()
+}
+
+/// The operation with other values of its cotangent, if it has one of this dtype.
+fn with_cotangent(
+    operation: &Operation,
+    from: DType,
+    values: impl Fn(&Data) -> Option<Data>,
+) -> Option<Operation> {
+    let Operation::Vjp { expression, wrt, target_shape, cotangent } = operation else {
+        return Some(operation.clone());
+    };
+    let cotangent = if cotangent.dtype() == from {
+        Box::new(with_values(cotangent, values(cotangent.values())?)?)
+    } else {
+        cotangent.clone()
+    };
+    let (expression, target_shape) = (expression.clone(), target_shape.clone());
+    Some(Operation::Vjp { expression, wrt: *wrt, target_shape, cotangent })
 }
 
 /// Whether an element of the operand can reach the answer.
@@ -279,8 +317,10 @@ fn is_read(request: &Request, expectation: &Expectation, place: usize) -> bool {
             // The intermediate of XLA-8 may have elements although the result has none.
             (expression.reads(place) && !result.tensor.shape().contains(&0)) || result.intermediate.is_some()
         }
+        // The operands that share the destination's buffer are converted with it.
+        Operation::Into { .. } => true,
         Operation::Broadcast { .. } => !result.tensor.shape().contains(&0),
-        Operation::Gradient { expression, .. } => expression.reads(place),
+        Operation::Gradient { expression, .. } | Operation::Vjp { expression, .. } => expression.reads(place),
     }
 }
 

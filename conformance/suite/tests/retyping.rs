@@ -14,7 +14,9 @@ use broadcheck_spec::{
 
 /// A library with every function, and operands of one dtype.
 fn only(dtype: DType) -> Capabilities {
-    Capabilities { dtypes: vec![dtype], ..Capabilities::all() }
+    let named =
+        Capabilities { broadcast_in_dim: true, permuted: true, cotangent: true, ..Capabilities::all() };
+    Capabilities { dtypes: vec![dtype], ..named }
 }
 
 /// Whether a case is about shapes, alignment or views: its clause is one of a rule set or G-1, G-2, G-4, G-5

@@ -11,11 +11,12 @@ mod types;
 mod xla;
 
 pub(crate) use theano::flags;
-pub(crate) use types::expression_dtype;
-pub(crate) use xla::{in_dim, intermediate};
+pub(crate) use types::{differentiable, expression_dtype};
+pub(crate) use xla::{in_dim, intermediate, seats};
 
-use crate::inline_capacity::{OPERAND_AXES, filled};
-use broadcheck_spec::{DType, Operand, Operation, Refusal, RefusalKind, Request, RuleSet, Rules, Shape};
+use crate::inline_capacity::{AXES, OPERAND_AXES, filled};
+use crate::problem::{Form, Problem};
+use broadcheck_spec::{DType, Refusal, RefusalKind, RuleSet, Rules, Shape};
 use smallvec::SmallVec;
 
 /// Lengths of axes, outermost first.
@@ -29,6 +30,9 @@ pub(crate) const STRETCHED: u32 = u32::MAX;
 pub(crate) struct Maps {
     rank: usize,
     axes: SmallVec<[u32; OPERAND_AXES]>,
+    /// If the axes of the only operand are not in the order of the result's: the strides that it has if it is
+    /// row-major. Otherwise empty, and those strides follow from the map.
+    out_of_order: SmallVec<[i64; AXES]>,
 }
 
 impl Maps {
@@ -45,7 +49,7 @@ impl Maps {
     /// Maps of this many operands that are stretched along every axis.
     #[inline]
     fn stretched(operands: usize, rank: usize) -> Maps {
-        Maps { rank, axes: filled(STRETCHED, operands * rank) }
+        Maps { rank, axes: filled(STRETCHED, operands * rank), out_of_order: SmallVec::new() }
     }
 
     /// Aligns the last axis of a stretched operand with the last axis of the result. An axis whose length
@@ -63,6 +67,29 @@ impl Maps {
         }
     }
 
+    /// Places the only operand: for each axis of the result, its own axis, if it has one.
+    fn place(&mut self, shape: &[usize], axes: &[Option<usize>]) {
+        self.push(axes.len(), |axis| axes[axis]);
+        let mut own = axes.iter().flatten();
+        let mut before = own.next();
+        let in_order = own.all(|next| before.replace(next).is_none_or(|before| before < next));
+        if !in_order {
+            let mut step: i64 = 1;
+            for &length in shape.iter().rev() {
+                self.out_of_order.push(step);
+                step = step.saturating_mul(i64::try_from(length).unwrap_or(i64::MAX));
+            }
+            self.out_of_order.reverse();
+        }
+    }
+
+    /// The strides of a row-major operand whose axes are not in the order of the result's; `None` if they
+    /// are.
+    #[inline]
+    pub(crate) fn row_major(&self) -> Option<&[i64]> {
+        if self.out_of_order.is_empty() { None } else { Some(&self.out_of_order) }
+    }
+
     /// The map of an operand.
     #[inline]
     pub(crate) fn of(&self, operand: usize) -> &[u32] {
@@ -75,7 +102,7 @@ impl Maps {
 pub(crate) struct Lowered {
     /// The shape of the (underlying) result.
     pub(crate) shape: Lengths,
-    /// One map per operand.
+    /// One map per operand, and then one for the cotangent, if there is one.
     pub(crate) maps: Maps,
 }
 
@@ -87,20 +114,20 @@ pub(crate) struct Intermediate {
     pub(crate) maps: Maps,
 }
 
-/// The shapes of a request's operands.
-pub(crate) struct Shapes<'a>(pub(crate) &'a Request);
+/// The shapes of a problem's operands.
+pub(crate) struct Shapes<'a>(pub(crate) &'a [Form<'a>]);
 
 impl<'a> Shapes<'a> {
     pub(crate) fn len(&self) -> usize {
-        self.0.operands().len()
+        self.0.len()
     }
 
     pub(crate) fn of(&self, operand: usize) -> &'a [usize] {
-        self.0.operands()[operand].shape().lengths()
+        self.0[operand].shape
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'a [usize]> + Clone {
-        self.0.operands().iter().map(|operand| operand.shape().lengths())
+        self.0.iter().map(|operand| operand.shape)
     }
 
     pub(crate) fn highest_rank(&self) -> usize {
@@ -108,33 +135,61 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// Lowers a request or refuses it, with checks in the order of clause G-6. Returns the dtype of the
+/// Lowers a problem or refuses it, with checks in the order of clause G-6. Returns the dtype of the
 /// (underlying) result.
-pub(crate) fn lower(request: &Request, into: &mut Lowered) -> Result<DType, Refusal> {
-    let shapes = Shapes(request);
-    check_operand_count(request.rules().set(), shapes.len())?;
-    let dtype = types::check(request)?;
-    match request.operation() {
-        Operation::Broadcast { target_shape } => match request.rules() {
-            Rules::Numpy => numpy::onto(shapes.of(0), target_shape, into)?,
-            // `Request` rejects `broadcast` under the other rule sets.
-            Rules::Bidirectional | Rules::None | Rules::Pdpd { .. } | Rules::Xla { .. } | Rules::Theano => {
-                bidirectional::lower(shapes.of(0), target_shape, into)?;
+pub(crate) fn lower(problem: &Problem<'_>, into: &mut Lowered) -> Result<DType, Refusal> {
+    let shapes = Shapes(problem.operands());
+    check_operand_count(problem.rules.set(), shapes.len())?;
+    let dtype = types::check(problem)?;
+    match problem.target() {
+        Some(target) => match problem.rules {
+            Rules::Numpy => numpy::onto(shapes.of(0), target, into)?,
+            Rules::Xla { broadcast_dimensions } => {
+                xla::onto(shapes.of(0), target, broadcast_dimensions.as_deref().unwrap_or(&[]), into)?;
+            }
+            // `Request` and `Signature` reject `broadcast` under the other rule sets.
+            Rules::Bidirectional | Rules::None | Rules::Pdpd { .. } | Rules::Theano => {
+                bidirectional::lower(shapes.of(0), target, into)?;
             }
         },
-        Operation::Elementwise { .. } | Operation::Gradient { .. } => match request.rules() {
-            // `Request` rejects expressions under `bidirectional`.
+        None => match problem.rules {
+            // `Request` and `Signature` reject expressions under `bidirectional`.
             Rules::None | Rules::Bidirectional => none::lower(&shapes, into)?,
             Rules::Numpy => numpy::lower(&shapes, into)?,
             Rules::Pdpd { axis } => pdpd::lower(&shapes, *axis, into)?,
             Rules::Xla { broadcast_dimensions } => {
                 xla::lower(&shapes, broadcast_dimensions.as_deref().unwrap_or(&[]), into)?;
             }
-            Rules::Theano => theano::lower(request, into)?,
+            Rules::Theano => theano::lower(problem, into)?,
         },
     }
-    check_sizes(request, &into.shape)?;
+    check_sizes(problem, &into.shape)?;
+    if let Some(cotangent) = problem.cotangent() {
+        check_form("cotangent", cotangent, dtype, &into.shape)?;
+        into.maps.push(into.shape.len(), Some);
+    }
+    if let Some(destination) = problem.destination() {
+        check_form("destination", destination, dtype, &into.shape)?;
+    }
     Ok(dtype)
+}
+
+/// Clauses GRAD-4, INTO-1 and INTO-2: a cotangent and a destination have the dtype and the shape of the
+/// result.
+fn check_form(what: &str, form: &Form<'_>, dtype: DType, result: &[usize]) -> Result<(), Refusal> {
+    let shape = form.shape;
+    if form.dtype != dtype {
+        let message = format!("the {what} is {}, the result {dtype}", form.dtype);
+        return Err(Refusal::new(RefusalKind::DTypeMismatch, message));
+    }
+    if shape.len() != result.len() {
+        let message = format!("the {what} has rank {}, the result {}", shape.len(), result.len());
+        return Err(Refusal::new(RefusalKind::RankMismatch, message));
+    }
+    match shape.iter().zip(result).position(|(one, other)| one != other) {
+        Some(axis) => Err(mismatch(axis, shape[axis], result[axis])),
+        None => Ok(()),
+    }
 }
 
 /// Clause G-5.
@@ -148,15 +203,9 @@ pub(crate) fn check_operand_count(rules: RuleSet, count: usize) -> Result<(), Re
 
 /// Clause G-1: for every operand, the target and the result, the product of the nonzero lengths is at most
 /// 2^63 - 1.
-fn check_sizes(request: &Request, result: &[usize]) -> Result<(), Refusal> {
-    let target = match request.operation() {
-        Operation::Broadcast { target_shape } => Some(target_shape.lengths()),
-        Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
-    };
-    // A dense operand that has values has one for each element of its shape.
-    let unknown = |operand: &&Operand| operand.strides().is_some() || operand.values().is_empty();
-    let operands = request.operands().iter().filter(unknown).map(|operand| operand.shape().lengths());
-    for shape in operands.chain(target).chain([result]) {
+fn check_sizes(problem: &Problem<'_>, result: &[usize]) -> Result<(), Refusal> {
+    let operands = problem.operands().iter().filter(|operand| !operand.counted).map(|operand| operand.shape);
+    for shape in operands.chain(problem.target()).chain([result]) {
         if count(shape).is_none() {
             let message = format!("shape {} has more than 2^63-1 elements", Shape::from(shape));
             return Err(Refusal::new(RefusalKind::TooLarge, message));

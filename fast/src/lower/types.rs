@@ -1,17 +1,18 @@
 //! Which function accepts which dtype, and what can be differentiated: clauses G-3, V-2 and GRAD-3.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use broadcheck_spec::{DType, Expression, Function, Node, Operation, Refusal, RefusalKind, Request};
+use crate::problem::Problem;
+use broadcheck_spec::{DType, Expression, Function, Node, Refusal, RefusalKind};
 use smallvec::SmallVec;
 
 /// The dtype of the (underlying) result, or the first refusal in post-order. A gradient is then checked for
 /// differentiability.
-pub(super) fn check(request: &Request) -> Result<DType, Refusal> {
-    let operands = request.operands();
-    let Some(expression) = request.operation().expression() else { return Ok(operands[0].dtype()) };
-    let root = expression_dtype(expression, |place| operands[place].dtype())?;
-    if let Operation::Gradient { wrt, .. } = request.operation() {
-        differentiable(root, operands[*wrt].dtype())?;
+pub(super) fn check(problem: &Problem<'_>) -> Result<DType, Refusal> {
+    let operands = problem.operands();
+    let Some(expression) = problem.expression() else { return Ok(operands[0].dtype) };
+    let root = expression_dtype(expression, |place| operands[place].dtype)?;
+    if let Some(wrt) = problem.wrt() {
+        differentiable(root, wrt.dtype)?;
     }
     Ok(root)
 }
@@ -92,7 +93,7 @@ fn unsupported(message: String) -> Refusal {
 
 /// Clause GRAD-3: root and w are floats. Nothing else is needed: only a condition turns the bool of a
 /// comparison or a logical function into a float root, and conditions contribute nothing.
-fn differentiable(root: DType, own: DType) -> Result<(), Refusal> {
+pub(crate) fn differentiable(root: DType, own: DType) -> Result<(), Refusal> {
     if root.is_float() && own.is_float() {
         return Ok(());
     }

@@ -1,8 +1,12 @@
 //! The rule set `xla`: clauses XLA-1 to XLA-8. The axes of the lower-rank operand are mapped to the given
-//! axes of the higher-rank one, then lengths of 1 are stretched on both sides.
+//! axes of the higher-rank one, then lengths of 1 are stretched on both sides. For `broadcast` (clauses XLA-9
+//! to XLA-13), the operand's axes are mapped to those of the target, in any order.
 
 use super::{Intermediate, Lengths, Lowered, Maps, Shapes, common, mismatch};
-use broadcheck_spec::{Refusal, RefusalKind, Request, Rules};
+use crate::inline_capacity::filled;
+use crate::problem::Problem;
+use broadcheck_spec::{Refusal, RefusalKind, Rules};
+use smallvec::SmallVec;
 
 pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64], into: &mut Lowered) -> Result<(), Refusal> {
     let left = shapes.of(0);
@@ -36,12 +40,12 @@ pub(super) fn lower(shapes: &Shapes<'_>, dimensions: &[i64], into: &mut Lowered)
     Ok(())
 }
 
-/// The lower-rank operand of an accepted request after the in-dim step, if the ranks differ (clause XLA-8).
-pub(crate) fn intermediate(request: &Request) -> Option<Intermediate> {
-    let (Rules::Xla { broadcast_dimensions }, [left, right]) = (request.rules(), request.operands()) else {
+/// The lower-rank operand of an accepted problem after the in-dim step, if the ranks differ (clause XLA-8).
+pub(crate) fn intermediate(problem: &Problem<'_>) -> Option<Intermediate> {
+    let (Rules::Xla { broadcast_dimensions }, [left, right]) = (problem.rules, problem.operands()) else {
         return None;
     };
-    let (left, right) = (left.shape().lengths(), right.shape().lengths());
+    let (left, right) = (left.shape, right.shape);
     if left.len() == right.len() {
         return None;
     }
@@ -85,6 +89,59 @@ fn identity(rank: usize, dimensions: &[i64]) -> Result<(), Refusal> {
     let message =
         format!("dimensions {dimensions:?} for two operands of rank {rank}, expected none or the identity");
     Err(Refusal::new(RefusalKind::BroadcastDimensionsNotIdentity, message))
+}
+
+/// One operand broadcast to exactly this shape, on the axes named (clauses XLA-9 to XLA-13).
+pub(super) fn onto(
+    shape: &[usize],
+    target: &[usize],
+    dimensions: &[i64],
+    into: &mut Lowered,
+) -> Result<(), Refusal> {
+    let mut axes = seats(shape.len(), target.len(), dimensions)?;
+    for (axis, (seat, &whole)) in axes.iter_mut().zip(target).enumerate() {
+        match seat.map(|own| shape[own]) {
+            Some(length) if length == whole => {}
+            Some(1) => *seat = None,
+            Some(length) => return Err(mismatch(axis, length, whole)),
+            None => {}
+        }
+    }
+    into.shape = target.into();
+    into.maps.place(shape, &axes);
+    Ok(())
+}
+
+/// Clauses XLA-9 to XLA-11: for each axis of a target, the operand's axis that takes it.
+pub(crate) fn seats(
+    rank: usize,
+    target: usize,
+    dimensions: &[i64],
+) -> Result<SmallVec<[Option<usize>; 6]>, Refusal> {
+    if dimensions.len() != rank {
+        let message = format!("{} dimensions for an operand of rank {rank}", dimensions.len());
+        return Err(Refusal::new(RefusalKind::BroadcastDimensionsCount, message));
+    }
+    let mut seats: SmallVec<[Option<usize>; 6]> = filled(None, target);
+    let mut taken = None;
+    for (own, &dimension) in dimensions.iter().enumerate() {
+        let seat = usize::try_from(dimension).ok().and_then(|axis| seats.get_mut(axis));
+        let Some(seat) = seat else {
+            let message = format!("dimension {dimension} is out of range for a target of rank {target}");
+            return Err(Refusal::new(RefusalKind::BroadcastDimensionOutOfRange, message));
+        };
+        // A dimension out of range comes first, wherever it is in the list.
+        if seat.replace(own).is_some() {
+            taken = Some(dimension);
+        }
+    }
+    match taken {
+        Some(dimension) => {
+            let message = format!("dimension {dimension} is named more than once");
+            Err(Refusal::new(RefusalKind::BroadcastDimensionsNotDistinct, message))
+        }
+        None => Ok(seats),
+    }
 }
 
 /// Clauses XLA-1 to XLA-6: the axis of the higher-rank operand for each axis of the lower-rank one.

@@ -1,6 +1,6 @@
-//! The gradient as a program (clauses GRAD-1 and GRAD-3). From the root down to every occurrence of w, the
-//! derivatives on the path are multiplied, and a truth value says whether the path is taken at an index. A
-//! path that is not taken is left out by `select`, never multiplied by 0.
+//! The gradient as a program (clauses GRAD-1, GRAD-3 and GRAD-4). From the root down to every occurrence of
+//! w, the derivatives on the path are multiplied, and a truth value says whether the path is taken at an
+//! index. A path that is not taken is left out by `select`, never multiplied by 0.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::graph::Graph;
@@ -15,12 +15,14 @@ struct Path {
 }
 
 /// The value whose sum is the gradient by operand `wrt`, in f64 for f64 and in f32 for other dtypes. `None`
-/// if w does not occur. `values` are the forward values of the expression's nodes.
+/// if w does not occur. `values` are the forward values of the expression's nodes; `weight` is the
+/// cotangent's value, if there is one (clause GRAD-4).
 pub(crate) fn gradient(
     graph: &mut Graph,
     expression: &Expression,
     values: &[u32],
     wrt: usize,
+    weight: Option<u32>,
 ) -> Option<u32> {
     let nodes = expression.nodes();
     let dtype = if graph.dtype(values[nodes.len() - 1]) == DType::F64 { DType::F64 } else { DType::F32 };
@@ -35,7 +37,7 @@ pub(crate) fn gradient(
     // Each node of a tree has one path to the root, which is known before its arguments are visited. The
     // nodes of a condition have none.
     let mut paths: SmallVec<[Option<Path>; 32]> = smallvec::smallvec![None; nodes.len()];
-    paths[nodes.len() - 1] = Some(Path::default());
+    paths[nodes.len() - 1] = Some(Path { factor: weight, taken: None });
     let mut writer = Writer { graph, dtype };
     let mut sum: Option<u32> = None;
     for (at, node) in nodes.iter().enumerate().rev() {

@@ -349,16 +349,20 @@ pub(crate) fn agree(request: &Request, reference: &Outcome, fast: &Outcome) -> R
         (Outcome::Success(one), Outcome::Success(other)) => (one, other),
         _ => return Err(format!("expected {reference:?}, found {fast:?}")),
     };
-    if expected.intermediate != found.intermediate || expected.broadcastable != found.broadcastable {
+    let exact = request.operation().expression().is_none_or(Expression::is_exact);
+    let buffers_differ = exact && expected.buffer != found.buffer;
+    if expected.intermediate != found.intermediate
+        || expected.broadcastable != found.broadcastable
+        || buffers_differ
+    {
         return Err(format!("expected {expected:?}, found {found:?}"));
     }
     if expected.tensor.shape() != found.tensor.shape() || expected.tensor.dtype() != found.tensor.dtype() {
         return Err(format!("expected shape {}, found {}", expected.tensor.shape(), found.tensor.shape()));
     }
-    let exact = request.operation().expression().is_none_or(Expression::is_exact);
     let bounds = match request.operation() {
-        Operation::Gradient { .. } => Some(gradient_bounds(request).unwrap()),
-        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
+        Operation::Gradient { .. } | Operation::Vjp { .. } => Some(gradient_bounds(request).unwrap()),
+        Operation::Elementwise { .. } | Operation::Into { .. } | Operation::Broadcast { .. } => None,
     };
     for (at, (one, other)) in expected.tensor.values().iter().zip(found.tensor.values().iter()).enumerate() {
         let fine = match &bounds {

@@ -5,18 +5,19 @@
 //! catches it does not depend on scheduling: the cases in the suite's order, then, as a fresh engine, the
 //! sweeps, and as another one the requests.
 //!
-//! A fault of what is inferred before the run is asked the cases of the operation `infer`, and signatures in
-//! place of requests: its answers are judged by the runs of a signature alone.
+//! A fault of what is inferred before the run is asked the cases of the operation `infer`, and the
+//! generator's signatures in place of requests: its answers are judged by the runs of a signature alone.
 
-use super::{Class, Fault, Faulty};
+use super::{Class, Fault, Faulty, capabilities};
 use broadcheck::parallel::set_threads;
 use broadcheck::relations::RelationSweep;
 use broadcheck::run::{infer_caught, run_case, run_caught, run_inferences};
 use broadcheck::sweeps::run_sweep;
 use broadcheck_judge::inferred::Inferred;
 use broadcheck_reference::Reference;
+use broadcheck_search::fuzzing::drawn_signature;
 use broadcheck_search::generate::{Profile, Seeded, request};
-use broadcheck_search::inference::{Bounds, Relation};
+use broadcheck_search::inference::Relation;
 use broadcheck_search::oracle::{Judgement, differential};
 use broadcheck_spec::{
     Capabilities, Case, Expectation, Implementation, InferenceCase, Outcome, Request, Suite, Sweep,
@@ -35,7 +36,7 @@ const BATCH: u64 = 512;
 /// The profile for faults: everything, except results so large that they show no more than those of some
 /// thousand elements.
 pub fn profile() -> Profile {
-    Profile::all().with_max_elements(1 << 12)
+    Profile::within(&capabilities()).with_max_elements(1 << 12)
 }
 
 /// The size by which cases are ordered: elements of the result and of the operands' buffers, then operands,
@@ -153,7 +154,7 @@ pub fn requests(faults: &[&Fault], seed: u64, limit: u64) -> Vec<Option<u64>> {
         wanted.map(|fault| Faulty::new(fault)).collect()
     };
     let mut of_requests = first_requests(&engines(false), seed, limit).into_iter();
-    let mut of_signatures = first_signatures(&engines(true), limit).into_iter();
+    let mut of_signatures = first_signatures(&engines(true), seed, limit).into_iter();
     let next = |fault: &&Fault| {
         let found = if fault.class == Class::Infer { of_signatures.next() } else { of_requests.next() };
         found.flatten()
@@ -161,31 +162,38 @@ pub fn requests(faults: &[&Fault], seed: u64, limit: u64) -> Vec<Option<u64>> {
     faults.iter().map(next).collect()
 }
 
-/// One of this many signatures of an exhaustive run is asked.
-const ONE_IN: usize = 13;
+/// The most runs of a signature that are tried.
+const RUNS: usize = 6_000;
 
-/// For each engine, the number of the first signature whose runs contradict its answer, counted from 1;
-/// `None` if none of the first `limit` does. The signatures are a sample of those of an exhaustive run, rule
-/// set by rule set. An answer that is wider than exact contradicts them, too.
-pub fn first_signatures(engines: &[Faulty], limit: u64) -> Vec<Option<u64>> {
-    let mut found = vec![None; engines.len()];
-    if engines.is_empty() {
-        return found;
-    }
-    let (mut relation, mut asked) = (Relation::default(), 0);
-    Bounds::default().every(ONE_IN).each(&mut |signature| {
-        asked += 1;
-        if asked > limit || !found.contains(&None) {
-            return;
-        }
-        let runs = relation.runs(signature);
-        for (engine, found) in engines.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
-            let outcome = infer_caught(engine, signature);
-            if runs.judge(signature, &outcome) != Inferred::Exact {
-                *found = Some(asked);
+/// For each engine, the number of the generator's first signature whose runs contradict its answer, counted
+/// from 1; `None` if none of the first `limit` does. An answer that is wider than exact contradicts them,
+/// too.
+pub fn first_signatures(engines: &[Faulty], seed: u64, limit: u64) -> Vec<Option<u64>> {
+    let profile = profile();
+    let mut found: Vec<Option<u64>> = vec![None; engines.len()];
+    let mut asked = 0;
+    while asked < limit && found.contains(&None) {
+        let numbers: Vec<u64> = (asked + 1..=limit.min(asked + BATCH)).collect();
+        let alive: Vec<usize> = (0..engines.len()).filter(|&place| found[place].is_none()).collect();
+        let contradicted = |relation: &mut Relation, number: u64| -> Vec<usize> {
+            let Some(signature) = drawn_signature(seed, number, &profile) else { return Vec::new() };
+            let runs = relation.runs(&signature);
+            let wrong = |engine: &Faulty| {
+                runs.judge(&signature, &infer_caught(engine, &signature)) != Inferred::Exact
+            };
+            alive.iter().copied().filter(|&place| wrong(&engines[place])).collect()
+        };
+        let caught: Vec<Vec<usize>> = numbers
+            .par_iter()
+            .map_init(|| Relation::trying(RUNS), |relation, &number| contradicted(relation, number))
+            .collect();
+        for (&number, places) in numbers.iter().zip(caught) {
+            for place in places {
+                found[place].get_or_insert(number);
             }
         }
-    });
+        asked += numbers.len() as u64;
+    }
     found
 }
 

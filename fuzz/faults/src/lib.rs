@@ -70,13 +70,15 @@ pub enum Class {
     ManyOperands,
     /// How a gradient is reduced.
     Sums,
+    /// Destinations: which fit, where they are written, and what is read after the write.
+    Into,
     /// What is inferred before the run.
     Infer,
 }
 
 impl Class {
     /// Every class, in the order of the catalogue.
-    pub const ALL: [Class; 21] = [
+    pub const ALL: [Class; 22] = [
         Class::Lengths,
         Class::Alignment,
         Class::Axis,
@@ -97,6 +99,7 @@ impl Class {
         Class::State,
         Class::ManyOperands,
         Class::Sums,
+        Class::Into,
         Class::Infer,
     ];
 
@@ -123,6 +126,7 @@ impl Class {
             Class::State => "state",
             Class::ManyOperands => "many-operands",
             Class::Sums => "sums",
+            Class::Into => "into",
             Class::Infer => "infer",
         }
     }
@@ -144,6 +148,7 @@ impl Class {
                 | Class::Views
                 | Class::ManyOperands
                 | Class::Sums
+                | Class::Into
         )
     }
 }
@@ -234,6 +239,10 @@ impl Faulty {
 fn capabilities() -> Capabilities {
     Capabilities {
         max_elements: MAX_ELEMENTS,
+        broadcast_in_dim: true,
+        permuted: true,
+        cotangent: true,
+        into: true,
         infer: true,
         declared: true,
         unknown: Unknown::ALL.to_vec(),

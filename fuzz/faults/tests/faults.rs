@@ -2,12 +2,22 @@
 //! and by the generator alone. A sample of the faults is hunted here, since `broadcheck faults` hunts all.
 
 use broadcheck::run::{Status, run_cases, run_inferences};
-use broadcheck_faults::hunt::{Cases, LIMIT, SEED, first_case, first_requests, first_signatures, requests};
+use broadcheck_faults::hunt::{
+    Cases, LIMIT, SEED, first_case, first_requests, first_signatures, first_sweeps, profile, requests,
+};
 use broadcheck_faults::{CATALOGUE, Class, Escape, Fault, Faulty, INEXPRESSIBLE, SURVIVORS};
-use broadcheck_spec::{Case, InferenceCase, Suite};
+use broadcheck_judge::describe::describe_signature;
+use broadcheck_reference::Reference;
+use broadcheck_search::fuzzing::{Campaign, drawn_signature, fuzz};
+use broadcheck_search::generate::Signatures;
+use broadcheck_search::shrink::propose_question;
+use broadcheck_spec::json::Question;
+use broadcheck_spec::{Case, Implementation as _, InferenceCase, Signature, Suite, Sweep, load_str};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Loaded once for all tests.
 static SUITE: LazyLock<Suite> =
@@ -43,22 +53,108 @@ fn without_a_fault_no_request_up_to_the_limit_distinguishes_the_engine_from_the_
     assert_eq!(first_requests(&[Faulty::sound()], SEED, LIMIT), [None]);
 }
 
+/// The first signature whose runs contradict the engine without a fault, and its answer.
+fn contradicted(limit: u64) -> Option<String> {
+    let number = first_signatures(&[Faulty::sound()], SEED, limit)[0]?;
+    let signature = drawn_signature(SEED, number, &profile())?;
+    let (asked, answer) = (describe_signature(&signature).join("; "), Faulty::sound().infer(&signature));
+    Some(format!("signature {number}, {asked}: {answer:?}"))
+}
+
 #[test]
 fn without_a_fault_every_inference_is_exact() {
     let cases: Vec<&InferenceCase> = SUITE.inferences.iter().collect();
     for (case, judged) in cases.iter().zip(run_inferences(&Faulty::sound(), &cases, None, true)) {
         assert!(matches!(judged.status, Status::Passed | Status::Agrees), "{}: {}", case.id, judged.detail);
     }
-    assert_eq!(first_signatures(&[Faulty::sound()], LIMIT), [None]);
+    assert_eq!(contradicted(LIMIT / 50), None);
 }
+
+#[test]
+#[ignore = "takes seconds: .ci/run runs it"]
+fn without_a_fault_every_inference_up_to_the_limit_is_exact() {
+    assert_eq!(contradicted(LIMIT), None);
+}
+
+/// The most signatures that a fault of inference survives.
+const MOST_SIGNATURES: u64 = 5_000;
 
 #[test]
 fn every_fault_of_inference_is_caught_by_the_runs_alone() {
     let faults: Vec<&Fault> = CATALOGUE.iter().copied().filter(|fault| fault.class == Class::Infer).collect();
     let found = requests(&faults, SEED, LIMIT);
+    for (fault, found) in faults.iter().zip(&found) {
+        println!("{found:?} {}", fault.id);
+    }
+    let mut numbers: Vec<u64> = found.iter().flatten().copied().collect();
+    numbers.sort_unstable();
+    println!("{} of {}, median {:?}", numbers.len(), faults.len(), numbers.get(numbers.len() / 2));
     let survivors: Vec<&str> =
         faults.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(fault, _)| fault.id).collect();
     assert!(survivors.is_empty(), "no signature catches {survivors:#?}");
+}
+
+/// The smallest signature that the fuzzer finds for a fault of inference, and its case.
+fn smallest(fault: &Fault) -> (Signature, String) {
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    let faulty = Faulty::new(fault);
+    // Up to the first signature that shows it.
+    let first = requests(&[fault], SEED, MOST_SIGNATURES)[0].unwrap_or(MOST_SIGNATURES);
+    let campaign = Campaign {
+        left: &Reference,
+        right: &faulty,
+        profile: profile().with_signatures(Signatures::Only),
+        seed: SEED,
+        requests: Some(first + 1),
+        time: None,
+        jobs: 1,
+        skips: false,
+        exact: true,
+        statistics: false,
+        shrinking: (3_000, Duration::from_secs(60)),
+        shrink_time: None,
+        store: None,
+        earlier: None,
+        stop: &GO_ON,
+    };
+    let report = fuzz(&campaign, &mut |_| ()).unwrap();
+    let groups = report.groups();
+    let found = groups.first().unwrap_or_else(|| panic!("{} is not found", fault.id)).findings[0];
+    assert!(found.shrunk.reproduced() && found.shrunk.minimal, "{}", fault.id);
+    let sides = campaign.sides(&found.shrunk, found.number);
+    let proposal = propose_question(&found.shrunk, &sides).unwrap_or_else(|error| panic!("{error}"));
+    let Question::Infer(signature) = &found.shrunk.request else { panic!("{}: a signature", fault.id) };
+    (signature.clone(), proposal.yaml)
+}
+
+/// The fuzzer finds each of these faults and shrinks it to a case that shows it.
+fn become_small_cases(faults: &[&Fault]) {
+    let shrunk: Vec<(&Fault, (Signature, String))> =
+        faults.par_iter().map(|fault| (*fault, smallest(fault))).collect();
+    for (fault, (signature, yaml)) in shrunk {
+        let axes: usize = signature.shapes().map(|shape| shape.rank().unwrap_or(1)).sum();
+        println!("{}: {axes} axes, {}", fault.id, describe_signature(&signature).join("; "));
+        assert!(axes <= 5 && signature.operands().len() <= 3, "{}: {yaml}", fault.id);
+        let file = load_str(&yaml, "case.yaml").unwrap_or_else(|errors| panic!("{errors}"));
+        let cases: Vec<&InferenceCase> = file.inferences.iter().collect();
+        let shows = |engine: &Faulty| {
+            run_inferences(engine, &cases, None, true).iter().any(|judged| judged.status.is_failure())
+        };
+        assert!(shows(&Faulty::new(fault)) && !shows(&Faulty::sound()), "{}: {yaml}", fault.id);
+    }
+}
+
+#[test]
+fn some_faults_of_inference_become_small_cases() {
+    let faults: Vec<&Fault> = CATALOGUE.iter().copied().filter(|fault| fault.class == Class::Infer).collect();
+    become_small_cases(&faults.into_iter().step_by(9).collect::<Vec<_>>());
+}
+
+#[test]
+#[ignore = "takes a minute: .ci/run runs it"]
+fn every_fault_of_inference_becomes_a_small_case() {
+    let faults: Vec<&Fault> = CATALOGUE.iter().copied().filter(|fault| fault.class == Class::Infer).collect();
+    become_small_cases(&faults);
 }
 
 #[test]
@@ -77,6 +173,21 @@ fn every_fault_that_is_not_listed_is_caught_by_the_generator_alone() {
     let survivors: Vec<&str> =
         faults.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(fault, _)| fault.id).collect();
     assert!(survivors.is_empty(), "none of {LIMIT} requests catches {survivors:#?}");
+}
+
+/// Of the faults of what is kept of a signature, none needs more than a short session.
+#[test]
+fn faults_of_signatures_are_caught_by_sessions() {
+    let sessions: Vec<Sweep> =
+        SUITE.sweeps.iter().filter(|sweep| sweep.id.ends_with("/sessions/short")).cloned().collect();
+    let of_signatures = |fault: &&Fault| {
+        fault.id.starts_with("state/signature-") || fault.id.starts_with("state/unknown-length-")
+    };
+    let faults: Vec<&Fault> = CATALOGUE.iter().copied().filter(of_signatures).collect();
+    assert_eq!((sessions.len(), faults.len()), (6, 8));
+    for (fault, sweep) in faults.iter().zip(first_sweeps(&faults, &sessions)) {
+        assert!(sweep.is_some(), "no session catches {}", fault.id);
+    }
 }
 
 #[test]

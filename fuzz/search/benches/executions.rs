@@ -8,11 +8,12 @@
 use broadcheck_fast::Fast;
 use broadcheck_judge::compare::{Latitude, compare_outcomes};
 use broadcheck_reference::Reference;
-use broadcheck_search::fuzzing::drawn;
+use broadcheck_search::fuzzing::{drawn, drawn_signature};
 use broadcheck_search::generate::{Profile, decode, encode};
+use broadcheck_search::inference::{Both, Relation};
 use broadcheck_search::oracle::{Differential, Judgement, Oracle};
 use broadcheck_spec::Implementation;
-use broadcheck_spec::{Operation, Outcome, Request};
+use broadcheck_spec::{Operation, Outcome, Request, Signature};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -91,4 +92,33 @@ fn main() {
             }
         });
     }
+    measure_signatures(count);
+}
+
+/// The same for signatures of the operation `infer`.
+fn measure_signatures(count: usize) {
+    let profile = Profile::within(Reference.capabilities());
+    let drawn = |number: u64| drawn_signature(1, number, &profile);
+    let signatures: Vec<Signature> = (0..count as u64).filter_map(drawn).collect();
+    let count = signatures.len();
+    let (reference, fast) = (Reference::new(), Fast::new());
+    let both = Both::new(&reference, &fast);
+    println!("\nsignatures");
+    measure("draw a signature", count, &mut || {
+        (0..count as u64).for_each(|number| drop(black_box(drawn(number))));
+    });
+    for one in [&reference as &dyn Implementation, &fast] {
+        measure(&format!("{} infers", one.name()), count, &mut || {
+            signatures.iter().for_each(|signature| drop(black_box(one.infer(signature))));
+        });
+    }
+    let mut relation = Relation::trying(6_000);
+    measure("runs", count, &mut || {
+        signatures.iter().for_each(|signature| drop(black_box(relation.runs(signature))));
+    });
+    measure("draw, infer and judge", count, &mut || {
+        for number in 0..count as u64 {
+            black_box(drawn(number).map(|signature| both.judge(&signature, &mut relation)));
+        }
+    });
 }

@@ -1,8 +1,9 @@
 //! Replays every seed and every regression input of the fuzz targets through the same oracles, without
 //! libFuzzer. The command has a test like this for its own targets.
 
-use broadcheck_search::generate::decode;
 use broadcheck_search::generate::seeds::{Seed, seeds};
+use broadcheck_search::generate::{decode, decode_signature};
+use broadcheck_search::inference::{Relation, Verdict};
 use broadcheck_search::oracle::{self, case_file, protocol::protocol};
 use broadcheck_spec::{Suite, write};
 use std::path::Path;
@@ -16,6 +17,13 @@ fn judge(target: &str, input: &[u8]) -> Result<(), String> {
     match target {
         "case_file" => case_file(input).map(|_| ()),
         "protocol" => protocol(input).map(|_| ()),
+        "infer" => {
+            let Some(signature) = decode_signature(input) else { return Ok(()) };
+            match oracle::inference().judge(&signature, &mut Relation::trying(2_000)) {
+                Verdict::Disagreement(found) => Err(format!("{}: {}", found.signature, found.detail)),
+                Verdict::Agreed { .. } | Verdict::Convention | Verdict::Vacuous(_) => Ok(()),
+            }
+        }
         _ => {
             let request = decode(input);
             let judgement = oracle::target(target).expect("a target").judge(&request);
@@ -70,6 +78,11 @@ fn relations_hold() {
 #[test]
 fn gradient_holds() {
     replay("gradient", 50);
+}
+
+#[test]
+fn infer_holds() {
+    replay("infer", 60);
 }
 
 #[test]

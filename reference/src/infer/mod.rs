@@ -7,7 +7,9 @@
 
 mod lengths;
 
-use crate::rules::{align_shapes, broadcast_shape, check_operand_count, pdpd_start, xla_axes};
+use crate::rules::{
+    align_shapes, broadcast_shape, check_operand_count, pdpd_start, xla_axes, xla_target_axes,
+};
 use crate::types::result_dtype;
 use broadcheck_spec::{
     Accepts, Asked, DType, Inference, Length, OperandType, PartialShape, Refusal, RefusalKind, RuleSet,
@@ -42,7 +44,7 @@ pub fn infer(signature: &Signature) -> Result<Inference, Refusal> {
     };
     let result = match signature.asked() {
         Asked::Expression(_) => elementwise(signature)?,
-        Asked::TargetShape(target) => broadcast(set, signature.operands()[0].shape(), target)?,
+        Asked::TargetShape(target) => broadcast(signature.rules(), signature.operands()[0].shape(), target)?,
     };
     if signature.is_known() {
         check_known(signature)?;
@@ -74,7 +76,7 @@ fn check_known(signature: &Signature) -> Result<(), Refusal> {
                 signature.operands().iter().map(OperandType::broadcastable).collect();
             align_shapes(signature.rules(), &shapes, &flags).map(|_| ())
         }
-        Asked::TargetShape(_) => broadcast_shape(signature.rules().set(), &shapes[0], &shapes[1]).map(|_| ()),
+        Asked::TargetShape(_) => broadcast_shape(signature.rules(), &shapes[0], &shapes[1]).map(|_| ()),
     }
 }
 
@@ -97,12 +99,15 @@ fn elementwise(signature: &Signature) -> Result<Known, Refusal> {
     }
 }
 
-fn broadcast(set: RuleSet, operand: &PartialShape, target: &PartialShape) -> Result<Known, Refusal> {
-    match set {
-        RuleSet::Numpy => numpy_broadcast(operand, target),
+fn broadcast(rules: &Rules, operand: &PartialShape, target: &PartialShape) -> Result<Known, Refusal> {
+    match rules {
+        Rules::Numpy => numpy_broadcast(operand, target),
         // BIDI-1 and BIDI-2: as if the target were an operand.
-        RuleSet::Bidirectional => numpy(&[operand, target]),
-        RuleSet::None | RuleSet::Pdpd | RuleSet::Xla | RuleSet::Theano => Err(no_such_inference(set)),
+        Rules::Bidirectional => numpy(&[operand, target]),
+        Rules::Xla { broadcast_dimensions } => {
+            xla_broadcast(ranked(operand), ranked(target), broadcast_dimensions.as_deref().unwrap_or(&[]))
+        }
+        Rules::None | Rules::Pdpd { .. } | Rules::Theano => Err(no_such_inference(rules.set())),
     }
 }
 
@@ -240,6 +245,19 @@ fn xla(lhs: &[Length], rhs: &[Length], dimensions: &[i64]) -> Result<Known, Refu
         let both = [length, higher[axis]];
         axes[axis] = stretched(&both).ok_or_else(|| mismatch(&both).at_axis(axis))?;
     }
+    Ok(Known::of(&axes))
+}
+
+/// INFER-9, with a target: INFER-7 on the named axes.
+fn xla_broadcast(operand: &[Length], target: &[Length], dimensions: &[i64]) -> Result<Known, Refusal> {
+    let named = xla_target_axes(operand.len(), target.len(), dimensions)?;
+    let axis = |(axis, &wanted): (usize, &Length)| {
+        // An axis that is not named keeps the target's length, as one onto which a 1 is stretched.
+        let own = named.iter().position(|&named| named == axis);
+        let length = own.map_or(Length::exactly(1), |own| operand[own]);
+        stretched_onto(wanted, length).ok_or_else(|| mismatch(&[length, wanted]).at_axis(axis))
+    };
+    let axes = target.iter().enumerate().map(axis).collect::<Result<Vec<Axis>, Refusal>>()?;
     Ok(Known::of(&axes))
 }
 

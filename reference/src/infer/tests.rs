@@ -31,9 +31,9 @@ fn sum(rules: Rules, shapes: &[PartialShape], flags: &[Vec<bool>]) -> Signature 
     Signature::new(rules, Asked::Expression(expression), operands).unwrap()
 }
 
-fn onto(set: RuleSet, operand: &PartialShape, target: &PartialShape) -> Signature {
+fn onto(rules: impl Into<Rules>, operand: &PartialShape, target: &PartialShape) -> Signature {
     let operand = OperandType::new("a", DType::F32, operand.clone()).unwrap();
-    Signature::new(Rules::from(set), Asked::TargetShape(target.clone()), vec![operand]).unwrap()
+    Signature::new(rules.into(), Asked::TargetShape(target.clone()), vec![operand]).unwrap()
 }
 
 /// Every shape of these numbers that a partial shape admits, up to this rank.
@@ -74,7 +74,7 @@ fn runs(signature: &Signature, numbers: &[usize]) -> (BTreeSet<Shape>, bool) {
     for shapes in product(&all) {
         let outcome = match signature.asked() {
             Asked::Expression(_) => align_shapes(signature.rules(), &shapes, &flags),
-            Asked::TargetShape(_) => broadcast_shape(signature.rules().set(), &shapes[0], &shapes[1]),
+            Asked::TargetShape(_) => broadcast_shape(signature.rules(), &shapes[0], &shapes[1]),
         };
         match outcome {
             Ok(alignment) => _ = results.insert(alignment.shape),
@@ -138,6 +138,13 @@ fn check_pairs(lengths: &[&str]) {
     for dimensions in [None, Some(vec![]), Some(vec![0]), Some(vec![1]), Some(vec![0, 1]), Some(vec![2])] {
         pairs(&Rules::Xla { broadcast_dimensions: dimensions }, ranked);
     }
+    for dimensions in
+        [None, Some(vec![0]), Some(vec![1]), Some(vec![0, 1]), Some(vec![1, 0]), Some(vec![1, 1])]
+    {
+        for (a, target) in ranked.iter().flat_map(|a| ranked.iter().map(move |target| (a, target))) {
+            check(&onto(Rules::Xla { broadcast_dimensions: dimensions.clone() }, a, target));
+        }
+    }
     for set in [RuleSet::Numpy, RuleSet::Bidirectional] {
         for a in &shapes {
             for target in &shapes {
@@ -197,6 +204,7 @@ fn vectors_are_inferred_exactly() {
     for (a, target) in shapes.iter().flat_map(|a| shapes.iter().map(move |target| (a, target))) {
         check(&onto(RuleSet::Numpy, a, target));
         check(&onto(RuleSet::Bidirectional, a, target));
+        check(&onto(Rules::Xla { broadcast_dimensions: Some(vec![0]) }, a, target));
     }
 }
 
@@ -268,6 +276,15 @@ fn the_worked_examples_hold() {
     }
     assert_eq!(answer(infer(&onto(RuleSet::Numpy, &shape("4..8"), &shape("1")))), "dimension_mismatch 0");
     assert_eq!(answer(infer(&onto(RuleSet::Numpy, &shape("2"), &shape("?")))), "(2) depends");
+    let named = |dimensions: &[i64], a: &str, target: &str| {
+        let rules = Rules::Xla { broadcast_dimensions: Some(dimensions.to_vec()) };
+        answer(infer(&onto(rules, &shape(a), &shape(target))))
+    };
+    assert_eq!(named(&[1, 0], "2x?", "?x?"), "(?,2) depends");
+    assert_eq!(named(&[0, 1], "..1x2", "?x3"), "dimension_mismatch 1");
+    assert_eq!(named(&[1, 0], "2x3", "4..x4.."), "dimension_mismatch 0", "the target's leftmost");
+    assert_eq!(named(&[1], "1", "?x?"), "(?,?) always");
+    assert_eq!(named(&[2], "?", "?x?"), "broadcast_dimension_out_of_range");
 }
 
 /// INFER-1: known lengths beyond 2^63 are refused; a length that only may be so large is not.

@@ -10,7 +10,7 @@ mod theano;
 mod xla;
 
 pub(crate) use pdpd::start as pdpd_start;
-pub(crate) use xla::axes as xla_axes;
+pub(crate) use xla::{axes as xla_axes, target_axes as xla_target_axes};
 
 use crate::Alignment;
 use broadcheck_spec::{OperationKind, Refusal, RefusalKind, RuleSet, Rules, Shape};
@@ -49,17 +49,20 @@ pub fn align_shapes(
     Ok(alignment)
 }
 
-/// How an operand is aligned with the result when it is broadcast to a target shape, under `bidirectional` or
-/// `numpy`.
+/// How an operand is aligned with the result when it is broadcast to a target shape, under `bidirectional`,
+/// `numpy` or `xla`.
 ///
 /// # Errors
 /// The refusal of the rule set. Other rule sets have no such operation and return a refusal without a kind.
-pub fn broadcast_shape(set: RuleSet, operand: &Shape, target: &Shape) -> Result<Alignment, Refusal> {
-    let alignment = match set {
-        RuleSet::Numpy => numpy::broadcast(operand, target),
-        RuleSet::Bidirectional => bidirectional::broadcast(operand, target),
-        RuleSet::None | RuleSet::Pdpd | RuleSet::Xla | RuleSet::Theano => {
-            Err(no_such_operation(set, OperationKind::Broadcast))
+pub fn broadcast_shape(rules: &Rules, operand: &Shape, target: &Shape) -> Result<Alignment, Refusal> {
+    let alignment = match rules {
+        Rules::Numpy => numpy::broadcast(operand, target),
+        Rules::Bidirectional => bidirectional::broadcast(operand, target),
+        Rules::Xla { broadcast_dimensions } => {
+            xla::broadcast(operand, target, broadcast_dimensions.as_deref())
+        }
+        Rules::None | Rules::Pdpd { .. } | Rules::Theano => {
+            Err(no_such_operation(rules.set(), OperationKind::Broadcast))
         }
     }?;
     check_sizes([operand, target, &alignment.shape])?;

@@ -3,9 +3,9 @@
 
 use super::*;
 use RefusalKind::{
-    AxisOutOfRange, BroadcastDimensionOutOfRange, BroadcastDimensionsCount, BroadcastDimensionsNotIdentity,
-    BroadcastDimensionsNotIncreasing, DimensionMismatch, FlagViolation, NotBroadcastable, OperandCount,
-    RankMismatch, TooLarge,
+    AxisOutOfRange, BroadcastDimensionOutOfRange, BroadcastDimensionsCount, BroadcastDimensionsNotDistinct,
+    BroadcastDimensionsNotIdentity, BroadcastDimensionsNotIncreasing, DimensionMismatch, FlagViolation,
+    NotBroadcastable, OperandCount, RankMismatch, TooLarge,
 };
 
 const HUGE: usize = 1 << 40;
@@ -75,8 +75,8 @@ fn unsupported_operations_are_refused_without_a_kind() {
         (refusal.kind, refusal.message.as_str()),
         (None, "bidirectional has no operation elementwise")
     );
-    for set in [RuleSet::None, RuleSet::Pdpd, RuleSet::Xla, RuleSet::Theano] {
-        assert_eq!(broadcast_shape(set, &Shape::from([1]), &Shape::from([2])).unwrap_err().kind, None);
+    for rules in [Rules::None, PDPD, Rules::Theano] {
+        assert_eq!(broadcast_shape(&rules, &Shape::from([1]), &Shape::from([2])).unwrap_err().kind, None);
     }
 }
 
@@ -96,8 +96,9 @@ fn g1_sizes_are_checked_last_and_over_every_shape() {
     );
     assert_eq!(result(&Rules::Numpy, &[&[HUGE, 1, 0], &[2, 1]]), [HUGE, 2, 0]);
     let [wide, one] = [Shape::from([HUGE, HUGE]), Shape::from([1])];
-    for set in [RuleSet::Numpy, RuleSet::Bidirectional] {
-        assert_eq!(broadcast_shape(set, &one, &wide).unwrap_err().kind, Some(TooLarge));
+    let named = Rules::Xla { broadcast_dimensions: Some(vec![1]) };
+    for rules in [Rules::Numpy, Rules::Bidirectional, named] {
+        assert_eq!(broadcast_shape(&rules, &one, &wide).unwrap_err().kind, Some(TooLarge));
     }
 }
 
@@ -135,7 +136,7 @@ fn numpy() {
 #[test]
 fn numpy_broadcast() {
     let to = |operand: &[usize], target: &[usize]| {
-        broadcast_shape(RuleSet::Numpy, &Shape::from(operand), &Shape::from(target))
+        broadcast_shape(&Rules::Numpy, &Shape::from(operand), &Shape::from(target))
             .map_err(|refusal| (refusal.kind.unwrap(), refusal.axis))
     };
     let alignment = to(&[3, 1], &[2, 3, 4]).unwrap();
@@ -149,9 +150,39 @@ fn numpy_broadcast() {
 }
 
 #[test]
+fn xla_broadcast() {
+    let to = |operand: &[usize], dimensions: &[i64], target: &[usize]| {
+        let rules = Rules::Xla { broadcast_dimensions: Some(dimensions.to_vec()) };
+        broadcast_shape(&rules, &Shape::from(operand), &Shape::from(target))
+            .map_err(|refusal| (refusal.kind.unwrap(), refusal.axis))
+    };
+    // XLA-13: axis 0 lies on axis 2, axis 1 on axis 0.
+    let alignment = to(&[2, 1], &[2, 0], &[3, 4, 2]).unwrap();
+    assert_eq!(alignment.shape, Shape::from([3, 4, 2]));
+    assert_eq!(alignment.axes, [[Some(2), Some(0)]]);
+    assert_eq!(alignment.intermediate, None);
+    assert_eq!(alignment.operand_index(0, &Shape::from([2, 1]), &[2, 3, 1]), [1, 0]);
+    // XLA-9, before XLA-10.
+    assert_eq!(to(&[], &[], &[0]).unwrap().shape, Shape::from([0]));
+    assert_eq!(to(&[2, 3], &[], &[2, 3]), Err((BroadcastDimensionsCount, None)));
+    assert_eq!(to(&[], &[7], &[2]), Err((BroadcastDimensionsCount, None)));
+    // XLA-10, before XLA-11.
+    assert_eq!(to(&[2], &[-1], &[2]), Err((BroadcastDimensionOutOfRange, None)));
+    assert_eq!(to(&[2], &[1], &[2]), Err((BroadcastDimensionOutOfRange, None)));
+    assert_eq!(to(&[2, 2, 2], &[0, 0, 3], &[2, 2, 2]), Err((BroadcastDimensionOutOfRange, None)));
+    // XLA-11, before XLA-12.
+    assert_eq!(to(&[2, 5], &[1, 1], &[2, 2]), Err((BroadcastDimensionsNotDistinct, None)));
+    // XLA-12.
+    assert_eq!(to(&[1], &[0], &[0]).unwrap().shape, Shape::from([0]));
+    assert_eq!(to(&[2], &[1], &[2, 1]), Err((DimensionMismatch, Some(1))));
+    assert_eq!(to(&[0], &[0], &[1]), Err((DimensionMismatch, Some(0))));
+    assert_eq!(to(&[2, 3], &[1, 0], &[4, 5]), Err((DimensionMismatch, Some(0))), "the target's leftmost");
+}
+
+#[test]
 fn bidirectional() {
     let to = |operand: &[usize], target: &[usize]| {
-        broadcast_shape(RuleSet::Bidirectional, &Shape::from(operand), &Shape::from(target))
+        broadcast_shape(&Rules::Bidirectional, &Shape::from(operand), &Shape::from(target))
             .map(|alignment| alignment.shape.to_vec())
             .map_err(|refusal| (refusal.kind.unwrap(), refusal.axis))
     };

@@ -98,6 +98,63 @@ fn named_axes(lower: usize, higher: usize, dimensions: &[i64]) -> Result<Vec<usi
     Ok(named)
 }
 
+/// XLA-9 to XLA-13: the operation `broadcast`, like StableHLO's and JAX's `broadcast_in_dim`. Not in the
+/// documents.
+pub(super) fn broadcast(
+    operand: &Shape,
+    target: &Shape,
+    dimensions: Option<&[i64]>,
+) -> Result<Alignment, Refusal> {
+    let named = target_axes(operand.rank(), target.rank(), dimensions.unwrap_or(&[]))?;
+
+    // XLA-12. The axis is one of the target, and the leftmost there: the dimensions may be in any order.
+    for (axis, &wanted) in target.iter().enumerate() {
+        for (&length, &own) in operand.iter().zip(&named) {
+            if own == axis && length != wanted && length != 1 {
+                let message = format!("length {length} onto {wanted}: only a length 1 is stretched");
+                return Err(Refusal::new(RefusalKind::DimensionMismatch, message).at_axis(axis));
+            }
+        }
+    }
+
+    // XLA-13. Axis i of the operand is aligned with axis dims[i] of the target.
+    Ok(Alignment::new(target.clone(), vec![named]))
+}
+
+/// XLA-9 to XLA-11: the axes of a target with which those of an operand are aligned, by the ranks alone.
+pub(crate) fn target_axes(operand: usize, target: usize, dimensions: &[i64]) -> Result<Vec<usize>, Refusal> {
+    // XLA-9.
+    if dimensions.len() != operand {
+        let message = format!(
+            "{} broadcast_dimensions for an operand of rank {operand}: expected one per axis",
+            dimensions.len()
+        );
+        return Err(Refusal::new(RefusalKind::BroadcastDimensionsCount, message));
+    }
+
+    // XLA-10.
+    let mut named = Vec::with_capacity(dimensions.len());
+    for &dimension in dimensions {
+        match usize::try_from(dimension) {
+            Ok(axis) if axis < target => named.push(axis),
+            _ => {
+                let message =
+                    format!("broadcast dimension {dimension} is out of range for a target of rank {target}");
+                return Err(Refusal::new(RefusalKind::BroadcastDimensionOutOfRange, message));
+            }
+        }
+    }
+
+    // XLA-11.
+    for (i, axis) in named.iter().enumerate() {
+        if named[..i].contains(axis) {
+            let message = format!("broadcast dimension {axis} twice: two axes cannot lie on one");
+            return Err(Refusal::new(RefusalKind::BroadcastDimensionsNotDistinct, message));
+        }
+    }
+    Ok(named)
+}
+
 /// XLA-7. "T has to be equal to the matching dimension" (xla-en 120), or either is 1: the examples of
 /// "Broadcast composition" (xla-en 167 to 204) stretch a 1 on either side.
 fn check_named_lengths(lower: &Shape, higher: &Shape, named: &[usize]) -> Result<(), Refusal> {

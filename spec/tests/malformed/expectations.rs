@@ -66,7 +66,7 @@ fn expectations() {
     refused(
         result,
         &refusal("kind: never"),
-        "f.yaml:14:21: case numpy/x: refusal.kind: found `never`, expected `any` or one of rank_mismatch dimension_mismatch axis_out_of_range broadcast_dimensions_count broadcast_dimension_out_of_range broadcast_dimensions_not_increasing broadcast_dimensions_not_identity flag_violation not_broadcastable dtype_mismatch unsupported_function operand_count too_large",
+        "f.yaml:14:21: case numpy/x: refusal.kind: found `never`, expected `any` or one of rank_mismatch dimension_mismatch axis_out_of_range broadcast_dimensions_count broadcast_dimension_out_of_range broadcast_dimensions_not_increasing broadcast_dimensions_not_identity broadcast_dimensions_not_distinct flag_violation not_broadcastable dtype_mismatch unsupported_function operand_count too_large",
     );
     refused(
         result,

@@ -1,10 +1,12 @@
 //! Every kind of mistake in a case file, with the line that the loader prints for it.
 
+mod cotangent;
 mod counts;
 mod declared;
 mod edges;
 mod expectations;
 mod infer;
+mod into;
 mod requests;
 
 use broadcheck_spec::{LoadErrors, examples, load_str};
@@ -331,7 +333,7 @@ fn fields_of_a_case() {
     refused(
         "    origin: hand",
         "    origin: hand\n    tittle: x",
-        "f.yaml:10:5: case numpy/x: tittle: found unknown field `tittle`, expected one of `id`, `title`, `clause`, `convention`, `example`, `source`, `origin`, `rules`, `operation`, `expression`, `operands`, `wrt`, `target_shape`, `declared_target_shape`, `axis`, `broadcast_dimensions`, `result`, `inferred`, `refusal`, `retyped_from`, `since`, `note`",
+        "f.yaml:10:5: case numpy/x: tittle: found unknown field `tittle`, expected one of `id`, `title`, `clause`, `convention`, `example`, `source`, `origin`, `rules`, `operation`, `expression`, `operands`, `wrt`, `cotangent`, `into`, `target_shape`, `declared_target_shape`, `axis`, `broadcast_dimensions`, `result`, `inferred`, `refusal`, `retyped_from`, `since`, `note`",
     );
     refused("cases:\n", "cases:\n  - 3\n", "f.yaml:4:5: found integer `3`, expected a mapping: a case");
 }

@@ -7,6 +7,7 @@ use broadcheck_reference::Reference;
 use broadcheck_search::exhaustive::{ExhaustReport, Finding, FindingKind};
 use broadcheck_search::oracle::{Differential, Oracle, Relations, Signature};
 use broadcheck_search::shrink::{Limits, Shrunk, Sides, judge_and_shrink};
+use broadcheck_spec::json::Question;
 use broadcheck_spec::{Capabilities, Implementation, Outcome, Request};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,6 +31,7 @@ pub(super) fn write_cases(
             continue;
         }
         let sides = Sides::of(left, right, format!("broadcheck exhaust, {}", report.extent));
+        let shrunk = shrunk.map(Question::Run);
         let proposed = proposal(&shrunk, &sides, Some(out));
         text += &report_found(&Found {
             shrunk: &shrunk,

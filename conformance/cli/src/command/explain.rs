@@ -28,6 +28,7 @@ Examples:
   broadcheck explain --rules theano --broadcastable t,f 1 10
   broadcheck explain --rules bidirectional 3x1 2x1x6
   broadcheck explain --rules numpy --target 2x3 3
+  broadcheck explain --rules xla --dims 1,0 --target 3x2 2x3
   broadcheck explain --rules numpy '?x3' 2x1..3
 
 A shape is its lengths joined by x. A scalar is '()', quoted for the shell, as is '?'.")]
@@ -40,7 +41,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     axis: Option<i64>,
 
-    /// xla: broadcast_dimensions, an axis of the higher-rank operand for each axis of the other
+    /// xla: broadcast_dimensions, an axis of the higher-rank operand (or of the target) for each axis of the
+    /// other
     #[arg(long, visible_alias = "broadcast-dimensions", value_name = "N,N...", allow_hyphen_values = true)]
     dims: Option<String>,
 
@@ -48,7 +50,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FLAGS,FLAGS...")]
     broadcastable: Option<String>,
 
-    /// numpy and bidirectional: target shape of a single operand
+    /// numpy, bidirectional and xla: target shape of a single operand
     #[arg(long, value_name = "SHAPE", value_parser = parse_partial_shape)]
     target: Option<PartialShape>,
 
@@ -141,13 +143,18 @@ fn explained(args: &Args, set: RuleSet) -> Result<Explained, Error> {
     check_attributes(args, set)?;
     let shapes = args.shapes.iter().chain(&args.target).map(PartialShape::known);
     let known: Option<Vec<Shape>> = shapes.collect();
+    let rules = match Rules::from(set) {
+        Rules::Pdpd { .. } => Rules::Pdpd { axis: args.axis },
+        Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: dimensions(args)? },
+        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
+    };
     let explained = match (set, &args.target, &args.shapes[..]) {
         (RuleSet::Bidirectional, None, [operand, target]) | (_, Some(target), [operand]) => {
             match known.as_deref() {
-                Some([operand, target]) => ShapeQuery::broadcast(set, operand.clone(), target.clone())
+                Some([operand, target]) => ShapeQuery::broadcast(rules, operand.clone(), target.clone())
                     .map(Explanation::new)
                     .map(Explained::Known),
-                _ => InferenceExplanation::broadcast(set, operand.clone(), target.clone())
+                _ => InferenceExplanation::broadcast(rules, operand.clone(), target.clone())
                     .map(Explained::Inferred),
             }
         }
@@ -161,11 +168,6 @@ fn explained(args: &Args, set: RuleSet) -> Result<Explained, Error> {
             "exactly one",
         )),
         (_, None, shapes) => {
-            let rules = match Rules::from(set) {
-                Rules::Pdpd { .. } => Rules::Pdpd { axis: args.axis },
-                Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: dimensions(args)? },
-                bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
-            };
             let flags = if set.has_attribute(Attribute::Broadcastable) {
                 flags(args)?
             } else {
@@ -267,8 +269,8 @@ fn not_asked(args: &Args, set: RuleSet) -> Option<&'static str> {
     match (set, &args.target, args.shapes.len()) {
         (RuleSet::Numpy | RuleSet::Bidirectional, Some(_), _) | (RuleSet::Bidirectional, None, 2) => None,
         (RuleSet::Bidirectional, None, _) => Some("it takes one operand and a target"),
-        (_, Some(_), _) => Some("it has no target shape"),
-        (RuleSet::Xla | RuleSet::Theano, None, _) if has_unknown_rank(args) => {
+        (RuleSet::None | RuleSet::Pdpd | RuleSet::Theano, Some(_), _) => Some("it has no target shape"),
+        (RuleSet::Xla | RuleSet::Theano, _, _) if has_unknown_rank(args) => {
             Some("its shapes have known ranks")
         }
         _ => None,
@@ -276,7 +278,7 @@ fn not_asked(args: &Args, set: RuleSet) -> Option<&'static str> {
 }
 
 fn has_unknown_rank(args: &Args) -> bool {
-    args.shapes.iter().any(|shape| shape.rank().is_none())
+    args.shapes.iter().chain(&args.target).any(|shape| shape.rank().is_none())
 }
 
 /// A drawing with colours, which add nothing to its signs.

@@ -1,8 +1,9 @@
 //! Reports a shrunk disagreement and writes it as a case: shared by `fuzz`, `exhaust` and `reproduce`.
 
 use super::Error;
-use crate::report::describe_request;
-use broadcheck_search::shrink::{Again, Shrunk, Sides, Written, propose, write_case};
+use crate::report::{describe_request, describe_signature};
+use broadcheck_search::shrink::{Again, Shrunk, Sides, Written, propose_question, write_case};
+use broadcheck_spec::json::Question;
 use std::path::Path;
 
 /// Creates the directory for cases. Called before the search, so that a wrong path is reported at once rather
@@ -25,8 +26,8 @@ pub(super) enum Proposed {
 }
 
 /// Makes the case of a finding, and writes it to the directory `out` if there is one.
-pub(super) fn proposal(shrunk: &Shrunk, sides: &Sides, out: Option<&Path>) -> Proposed {
-    let proposal = match propose(shrunk, sides) {
+pub(super) fn proposal(shrunk: &Shrunk<Question>, sides: &Sides, out: Option<&Path>) -> Proposed {
+    let proposal = match propose_question(shrunk, sides) {
         Ok(proposal) => proposal,
         Err(message) => return Proposed::Failed(format!("cannot propose a case: {message}")),
     };
@@ -40,7 +41,7 @@ pub(super) fn proposal(shrunk: &Shrunk, sides: &Sides, out: Option<&Path>) -> Pr
 
 /// A finding to report.
 pub(super) struct Found<'a> {
-    pub(super) shrunk: &'a Shrunk,
+    pub(super) shrunk: &'a Shrunk<Question>,
     /// The number of requests that showed it, if counted.
     pub(super) hits: Option<u64>,
     /// The case of the suite that is known to fail in the same way.
@@ -57,23 +58,27 @@ pub(super) fn report_found(found: &Found<'_>) -> String {
     if let Some(case) = known {
         text += &format!("  like the case {case}, which is known to fail\n");
     }
-    for line in describe_request(&shrunk.request) {
+    let (what, lines) = match &shrunk.request {
+        Question::Run(request) => ("request", describe_request(request)),
+        Question::Infer(signature) => ("signature", describe_signature(signature)),
+    };
+    for line in lines {
         text += &format!("  {line}\n");
     }
     for line in shrunk.disagreement.detail.lines() {
         text += &format!("  {line}\n");
     }
     text += &match shrunk.again {
-        Again::NotAsked => "  seen once; the request has not been repeated or shrunk yet\n".to_owned(),
-        Again::NotReproduced => "  seen once, but not again when the request was repeated\n".to_owned(),
+        Again::NotAsked => format!("  seen once; the {what} has not been repeated or shrunk yet\n"),
+        Again::NotReproduced => format!("  seen once, but not again when the {what} was repeated\n"),
         Again::Reproduced if shrunk.minimal => {
-            format!("  no smaller request shows this, of {} that were tried\n", shrunk.steps)
+            format!("  no smaller {what} shows this, of {} that were tried\n", shrunk.steps)
         }
         Again::Reproduced if *waits => {
-            format!("  seen again; shrinking was stopped after {} requests\n", shrunk.steps)
+            format!("  seen again; shrinking was stopped after {} {what}s\n", shrunk.steps)
         }
         Again::Reproduced => {
-            format!("  the search for a smaller request was stopped after {} requests\n", shrunk.steps)
+            format!("  the search for a smaller {what} was stopped after {} {what}s\n", shrunk.steps)
         }
     };
     text + &match proposed {

@@ -4,17 +4,19 @@ use super::finding_report::make_directory;
 use super::fuzz_report::{self, Format, Ran};
 use super::implementations::{Wanted, add_known, find, parse_jobs};
 use super::named::parse_name;
+use super::select::INFER;
 use super::time::parse_time;
 use super::{Ended, Error, interrupt};
 use crate::report::clean::visible;
 use broadcheck::known::Known;
 use broadcheck_search::fuzzing::{Campaign, Earlier, FuzzReport, Store, common, fuzz};
-use broadcheck_search::generate::{MAX_ELEMENTS, Profile};
+use broadcheck_search::generate::{MAX_ELEMENTS, Profile, Signatures};
 use broadcheck_search::oracle::{Oracle as _, Signature};
 use broadcheck_search::shrink::{Limits, shrink};
 use broadcheck_search::subjects::Subject;
-use broadcheck_spec::Implementation;
-use broadcheck_spec::{Case, DType, Function, OperationKind, RefusalKind, RuleSet, Suite};
+use broadcheck_spec::{
+    Capabilities, DType, Function, Implementation, OperationKind, RefusalKind, RuleSet, Suite,
+};
 use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt;
@@ -41,6 +43,11 @@ const MAX_SHRINK_TIME: Duration = Duration::from_secs(30 * 60);
 /// that shows it and written as a case. Crashes, hangs and panics are disagreements, and so are answers that
 /// change when a request is repeated or asked right after one that differs from it in one point.
 ///
+/// If both sides declare `infer`, they are also asked what they infer from shapes with unknown lengths. What
+/// they infer is judged by trying numbers in place of the unknown lengths, and compared. A side that declares
+/// `declared` is also asked sessions of requests with declared shapes, whose outcomes must be the same
+/// without them.
+///
 /// With --out, a disagreement is written to the directory when it is seen, and replaced by its shrunk form
 /// later. A run that was interrupted or killed is continued with --resume. Without --out, new kinds of
 /// disagreements are announced on standard error, the cases are printed at the end, and nothing is written.
@@ -54,6 +61,7 @@ Examples:
   broadcheck fuzz --seed 7 --jobs 1 --requests 100000 --statistics
   broadcheck fuzz --requests 100000 --format json > fuzz.json
   broadcheck fuzz --right adapter:numpy --allow-skips --without too_large,corners
+  broadcheck fuzz --right adapter:openvino --operation infer
 
 With --jobs 1 and --requests, the same seed gives the same report, even if the run was killed and continued. The note of \
 a proposed case states what is certain about it and what is not. An existing file is never changed, except those that \
@@ -93,7 +101,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 
-    /// Number of requests
+    /// Number of requests; with --operation infer, of signatures
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     requests: Option<u64>,
 
@@ -109,9 +117,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "R", value_delimiter = ',')]
     rules: Vec<RuleSet>,
 
-    /// Only these operations: elementwise, broadcast or gradient
+    /// Only these operations: elementwise, broadcast, gradient or infer
     #[arg(long, value_name = "O", value_delimiter = ',', value_parser = parse_operation)]
-    operation: Vec<OperationKind>,
+    operation: Vec<&'static str>,
 
     /// Only these functions
     #[arg(long, value_name = "F", value_delimiter = ',')]
@@ -132,6 +140,12 @@ pub(super) struct Args {
     /// Count requests that a side skips within its capabilities, but do not report them
     #[arg(long)]
     allow_skips: bool,
+
+    /// Report also inferences that are wider than exact: they admit more than the runs give
+    ///
+    /// Without it, they are counted, and reported only of reference and fast.
+    #[arg(long)]
+    exact: bool,
 
     /// Time limit for shrinking one disagreement [default: 6 x --timeout, at least 20 s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
@@ -166,7 +180,7 @@ pub(super) struct Args {
         long,
         value_name = "DIR",
         conflicts_with_all = [
-            "out", "seed", "rules", "operation", "functions", "dtypes", "without", "allow_skips",
+            "out", "seed", "rules", "operation", "functions", "dtypes", "without", "allow_skips", "exact",
         ]
     )]
     resume: Option<PathBuf>,
@@ -196,10 +210,11 @@ struct Stored {
     args: Args,
 }
 
-fn parse_operation(text: &str) -> Result<OperationKind, String> {
-    let names = OperationKind::ALL.map(OperationKind::name).join(", ");
-    let found = OperationKind::ALL.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| format!("expected one of {names}"))
+/// The name of an operation.
+fn parse_operation(text: &str) -> Result<&'static str, String> {
+    let names: Vec<&str> = OperationKind::ALL.iter().map(|kind| kind.name()).chain([INFER]).collect();
+    let found = names.iter().find(|name| **name == text).copied();
+    found.ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
 /// Something that requests leave out.
@@ -271,7 +286,6 @@ impl Args {
         }
         let time = |time: Option<Duration>| time.map(|time| format!("{}ms", time.as_millis()));
         let unnamed = |side: &Option<String>, name: &Option<String>| side.clone().filter(|_| name.is_none());
-        let operations: Vec<&str> = self.operation.iter().map(|operation| operation.name()).collect();
         let options = [
             ("--left", unnamed(&self.left, &self.left_name)),
             ("--right", unnamed(&self.right, &self.right_name)),
@@ -280,7 +294,7 @@ impl Args {
             ("--seed", Some(self.seed.to_string())),
             ("--jobs", self.jobs.map(|jobs| jobs.to_string())),
             ("--rules", list(&self.rules)),
-            ("--operation", list(&operations)),
+            ("--operation", list(&self.operation)),
             ("--functions", list(&self.functions)),
             ("--dtypes", list(&self.dtypes)),
             ("--without", list(&self.without)),
@@ -291,7 +305,8 @@ impl Args {
         let mut words: Vec<String> =
             options.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?))).collect();
         words.extend(self.known.iter().map(|path| format!("--known={}", path.display())));
-        let flags = [("--allow-skips", self.allow_skips), ("--statistics", self.statistics)];
+        let flags =
+            [("--allow-skips", self.allow_skips), ("--exact", self.exact), ("--statistics", self.statistics)];
         words.extend(flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| name.to_owned()));
         words
     }
@@ -402,6 +417,7 @@ fn start(args: &Args, out: Option<&Path>, store: Option<&Store>, earlier: Option
         time,
         jobs: args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         skips: args.allow_skips,
+        exact: args.exact,
         statistics: args.statistics,
         shrinking: (5_000, args.shrinking.unwrap_or((args.timeout() * 6).max(Duration::from_secs(20)))),
         shrink_time: args.shrink_time.or(time.map(|time| (time / 2).min(MAX_SHRINK_TIME))),
@@ -438,9 +454,6 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
     if !args.rules.is_empty() {
         both.rules.retain(|rules| args.rules.contains(rules));
     }
-    if !args.operation.is_empty() {
-        both.operations.retain(|operation| args.operation.contains(operation));
-    }
     if !args.functions.is_empty() {
         both.functions.retain(|function| args.functions.contains(function));
     }
@@ -452,15 +465,36 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
             ));
         }
     }
-    if !both.rules.iter().any(|rules| both.operations.iter().any(|&operation| rules.has(operation))) {
-        return Err(Error::Input(
-            "--rules, --operation: found no combination that both sides declare, expected a rule set with one of its operations".into(),
-        ));
-    }
     let process = left.batch() > 1 || right.batch() > 1;
     let largest = if process { MAX_ELEMENTS_OF_A_PROCESS } else { MAX_ELEMENTS };
     let largest = largest.min(both.max_elements);
-    Ok(args.without.iter().fold(Profile::within(&both).with_max_elements(largest), left_out))
+    let profile = with_operations(Profile::within(&both), &both, &args.operation)?;
+    Ok(args.without.iter().fold(profile.with_max_elements(largest), left_out))
+}
+
+/// The profile with the operations that were named, if any were.
+fn with_operations(profile: Profile, both: &Capabilities, named: &[&str]) -> Result<Profile, Error> {
+    let no = |found: &str| Err(Error::Input(format!("--rules, --operation: found {found}")));
+    let is_named = |name: &str| named.is_empty() || named.contains(&name);
+    let kinds: Vec<OperationKind> =
+        both.operations.iter().copied().filter(|kind| is_named(kind.name())).collect();
+    let runs = both.rules.iter().any(|rules| kinds.iter().any(|&kind| rules.has(kind)));
+    let infers = is_named(INFER) && profile.signatures() != Signatures::Never;
+    if named.contains(&INFER) && !infers {
+        return no("no rule set under which both sides infer, expected at least one");
+    }
+    // Runs were not asked for, or neither side has one.
+    let only = named == [INFER] || (named.is_empty() && both.operations.is_empty());
+    match (runs, infers) {
+        (_, true) if only => Ok(profile.with_signatures(Signatures::Only)),
+        (true, _) => {
+            let signatures = if infers { Signatures::Some } else { Signatures::Never };
+            Ok(profile.with_operations(&kinds).with_signatures(signatures))
+        }
+        (false, _) => {
+            no("no combination that both sides declare, expected a rule set with one of its operations")
+        }
+    }
 }
 
 fn left_out(profile: Profile, what: &LeftOut) -> Profile {
@@ -490,12 +524,11 @@ impl Recognised {
         let is_found = |signature: &Signature| {
             report.findings.iter().any(|found| found.shrunk.disagreement.signature.same_way(signature))
         };
-        let listed =
-            |case: &&Case| known.iter().filter(of_a_side).any(|known| known.entry(&case.id).is_some());
+        let listed = |id: &str| known.iter().filter(of_a_side).any(|known| known.entry(id).is_some());
         let limits = Limits { steps: KNOWN_STEPS, time: Duration::from_secs(5), stop: Some(campaign.stop) };
         let mut all = Vec::new();
         let began = Instant::now();
-        for case in suite.cases.iter().filter(listed) {
+        for case in suite.cases.iter().filter(|case| listed(&case.id)) {
             if report.findings.is_empty() || began.elapsed() >= RECOGNISING {
                 break;
             }
@@ -507,6 +540,13 @@ impl Recognised {
                 let shrunk = shrink(&oracle, &case.request, found, &limits);
                 all.push((shrunk.disagreement.signature, case.id.clone()));
             }
+        }
+        for case in suite.inferences.iter().filter(|case| listed(&case.id)) {
+            if began.elapsed() >= RECOGNISING {
+                break;
+            }
+            let found = campaign.inferred(&case.request, &is_found, &limits);
+            all.extend(found.into_iter().map(|signature| (signature, case.id.clone())));
         }
         Ok(Recognised(all))
     }

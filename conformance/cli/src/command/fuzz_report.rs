@@ -1,12 +1,14 @@
 //! The reports of `broadcheck fuzz`: text, and JSON, which `schema/fuzz.schema.json` describes.
 
 use super::finding_report::{Found, Proposed, proposal, report_found, report_more};
+use super::select::INFER;
 use super::{Ended, FAILED, INTERRUPTED, PASSED, complain, print_and_end, print_visible_and_end};
 use crate::report::plural;
 use broadcheck_search::fuzzing::{self, Campaign, FuzzReport};
 use broadcheck_search::oracle::Signature;
-use broadcheck_search::shrink::{Again, Sides};
-use broadcheck_spec::{Implementation, json};
+use broadcheck_search::shrink::Again;
+use broadcheck_spec::Implementation;
+use broadcheck_spec::json::{self, Question};
 use serde::Serialize;
 use std::path::Path;
 
@@ -96,8 +98,7 @@ pub(super) fn finish(ran: &Ran<'_>, format: Format) -> Ended {
 
 fn groups<'a>(ran: &Ran<'a>) -> Vec<Group<'a>> {
     let finding = |found: &'a fuzzing::Found| {
-        let found_by = format!("broadcheck fuzz, seed {}, request {}", ran.campaign.seed, found.number);
-        let sides = Sides::of(ran.campaign.left, ran.campaign.right, found_by);
+        let sides = ran.campaign.sides(&found.shrunk, found.number);
         let proposed = match &found.file {
             Some(written) => Proposed::Written(written.clone()),
             None => proposal(&found.shrunk, &sides, ran.out),
@@ -231,6 +232,20 @@ struct Counts {
     distinct: u64,
     repeated: u64,
     neighbours: u64,
+    declared: u64,
+    inferred: InferredCounts,
+}
+
+#[derive(Serialize)]
+struct InferredCounts {
+    signatures: u64,
+    always: u64,
+    depends: u64,
+    refused: u64,
+    wider: u64,
+    not_compared: u64,
+    conventions: u64,
+    disagreeing: u64,
 }
 
 #[derive(Serialize)]
@@ -279,6 +294,8 @@ fn document(ran: &Ran<'_>, groups: &[Group<'_>], verdict: Verdict, errors: Vec<S
         disagreeing,
         repeated,
         neighbours,
+        declared,
+        inferred,
         distinct,
     } = report.counts;
     let reason = |(reason, &requests): (&'_ String, &u64)| (reason.clone(), requests);
@@ -303,6 +320,8 @@ fn document(ran: &Ran<'_>, groups: &[Group<'_>], verdict: Verdict, errors: Vec<S
             distinct,
             repeated,
             neighbours,
+            declared,
+            inferred: inferred_counts(inferred),
         },
         not_compared: reasons
             .iter()
@@ -320,6 +339,29 @@ fn document(ran: &Ran<'_>, groups: &[Group<'_>], verdict: Verdict, errors: Vec<S
     serde_json::to_string_pretty(&document).expect("texts and numbers can be written as JSON") + "\n"
 }
 
+fn inferred_counts(counts: fuzzing::InferredCounts) -> InferredCounts {
+    let fuzzing::InferredCounts {
+        signatures,
+        always,
+        depends,
+        refused,
+        wider,
+        vacuous,
+        conventions,
+        disagreeing,
+    } = counts;
+    InferredCounts {
+        signatures,
+        always,
+        depends,
+        refused,
+        wider,
+        not_compared: vacuous,
+        conventions,
+        disagreeing,
+    }
+}
+
 fn group_document<'a>(group: &'a Group<'_>) -> GroupDocument<'a> {
     let findings = group.findings.iter().map(finding_document).collect();
     GroupDocument { cause: &group.cause, hits: group.hits, findings }
@@ -331,7 +373,10 @@ fn finding_document<'a>(finding: &'a Finding<'_>) -> FindingDocument<'a> {
     FindingDocument {
         signature: signature.to_string(),
         rules: signature.rules.name(),
-        operation: signature.operation.name(),
+        operation: match &found.shrunk.request {
+            Question::Run(_) => signature.operation.name(),
+            Question::Infer(_) => INFER,
+        },
         difference: signature.kind.to_string(),
         detail: &found.shrunk.disagreement.detail,
         hits: found.hits,
@@ -348,7 +393,10 @@ fn finding_document<'a>(finding: &'a Finding<'_>) -> FindingDocument<'a> {
             Proposed::Text(yaml) => Some(yaml),
             Proposed::Written(_) | Proposed::Failed(_) => None,
         },
-        request: json::request_to_value(&found.shrunk.request),
+        request: match &found.shrunk.request {
+            Question::Run(request) => json::request_to_value(request),
+            Question::Infer(signature) => json::signature_to_value(signature),
+        },
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::finding_report::{Found, proposal, report_found};
 use super::{Ended, Error, FAILED, PASSED, interrupt, print_visible_and_end};
-use crate::report::describe_request;
-use broadcheck_search::generate::decode;
-use broadcheck_search::oracle::{Judgement, TARGETS, target};
-use broadcheck_search::shrink::{Limits, Sides, shrink};
+use crate::report::{describe_request, describe_signature};
+use broadcheck_search::generate::{decode, decode_signature};
+use broadcheck_search::inference::{Relation, Verdict};
+use broadcheck_search::oracle::{INFER, Judgement, TARGETS, inference, target};
+use broadcheck_search::shrink::{Limits, Shrunk, Sides, shrink, shrink_signature};
+use broadcheck_spec::json::Question;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,8 +17,8 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Turn an artifact of `cargo fuzz` into a case
 ///
-/// Decodes the bytes to the request that the fuzz target ran, judges it with the target's oracle, and shrinks
-/// a disagreement to the smallest case that shows it.
+/// Decodes the bytes to the request or signature that the fuzz target ran, judges it with the target's
+/// oracle, and shrinks a disagreement to the smallest case that shows it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +27,7 @@ Examples:
 
 Exit status: 0 no disagreement, 1 the target disagrees, 2 invalid command line or file.")]
 pub(super) struct Args {
-    /// Fuzz target: differential, numpy_ndarray, relations or gradient
+    /// Fuzz target: differential, numpy_ndarray, relations, gradient or infer
     #[arg(value_name = "TARGET")]
     target: String,
 
@@ -40,15 +42,16 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Ended {
     let name = &args.target;
+    if name == INFER {
+        return run_signature(args);
+    }
     let oracle = target(name).ok_or_else(|| {
         let targets = TARGETS.join(", ");
         Error::Input(format!(
-            "reproduce {name}: found no such fuzz target, expected one of the targets of requests: {targets}"
+            "reproduce {name}: found no such fuzz target, expected one of the targets of requests and signatures: {targets}, {INFER}"
         ))
     })?;
     let request = decode(&read(&args.artifact)?);
-    let limits =
-        Limits { time: Duration::from_secs(120), stop: Some(interrupt::flag()), ..Limits::default() };
     let found = match oracle.judge(&request) {
         Judgement::Disagreement(found) => *found,
         held => {
@@ -64,11 +67,36 @@ pub(super) fn run(args: &Args) -> Ended {
             return print_visible_and_end(&text, PASSED);
         }
     };
-    let shrunk = shrink(oracle.as_ref(), &request, found, &limits);
+    let shrunk = shrink(oracle.as_ref(), &request, found, &limits()).map(Question::Run);
+    failed(args, &shrunk)
+}
+
+fn run_signature(args: &Args) -> Ended {
+    let Some(signature) = decode_signature(&read(&args.artifact)?) else {
+        return print_visible_and_end("ok: these bytes draw no signature\n", PASSED);
+    };
+    let oracle = inference();
+    let found = match oracle.judge(&signature, &mut Relation::default()) {
+        Verdict::Disagreement(found) => *found,
+        Verdict::Agreed { .. } | Verdict::Vacuous(_) | Verdict::Convention => {
+            let lines = describe_signature(&signature);
+            let text: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+            return print_visible_and_end(&(text + "\nok: no disagreement\n"), PASSED);
+        }
+    };
+    let shrunk = shrink_signature(&oracle, signature, found, &limits()).map(Question::Infer);
+    failed(args, &shrunk)
+}
+
+fn limits() -> Limits<'static> {
+    Limits { time: Duration::from_secs(120), stop: Some(interrupt::flag()), ..Limits::default() }
+}
+
+fn failed(args: &Args, shrunk: &Shrunk<Question>) -> Ended {
+    let name = &args.target;
     let sides = Sides::builtin(&shrunk.disagreement, format!("the fuzz target {name}"));
-    let proposed = proposal(&shrunk, &sides, args.out.as_deref());
-    let text =
-        report_found(&Found { shrunk: &shrunk, hits: None, known: None, waits: false, proposed: &proposed });
+    let proposed = proposal(shrunk, &sides, args.out.as_deref());
+    let text = report_found(&Found { shrunk, hits: None, known: None, waits: false, proposed: &proposed });
     print_visible_and_end(&format!("{text}\nFAILED: {name} disagrees\n"), FAILED)
 }
 

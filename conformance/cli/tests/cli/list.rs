@@ -237,7 +237,10 @@ fn explain_rejects_invalid_input() {
     );
     complains("1 flag for shape (2,2)", &["explain", "--rules", "theano", "--broadcastable", "f", "2x2"]);
     complains("found 1 shape, expected two", &["explain", "--rules", "bidirectional", "2"]);
-    complains("under `bidirectional` or `numpy`", &["explain", "--rules", "xla", "--target", "2", "2"]);
+    complains(
+        "under `numpy`, `bidirectional` or `xla`",
+        &["explain", "--rules", "theano", "--target", "2", "2"],
+    );
     let great = format!("{0}x{0}", i64::MAX);
     assert!(ends(0, &["explain", "--rules", "numpy", &great]).out.contains("too_large"));
 }

@@ -540,12 +540,15 @@ fn summary(declared: &Declared) -> String {
     let Declared { name, version, language, capabilities, window } = declared;
     let list = |names: Vec<&str>| if names.is_empty() { "none".into() } else { names.join(" ") };
     let mut operations: Vec<&str> = capabilities.operations.iter().map(|kind| kind.name()).collect();
-    if capabilities.strided {
-        operations.push("strided");
-    }
-    if capabilities.infer {
-        operations.push("infer");
-    }
+    let words = [
+        ("strided", capabilities.strided),
+        ("broadcast_in_dim", capabilities.broadcast_in_dim),
+        ("permuted", capabilities.permuted),
+        ("cotangent", capabilities.cotangent),
+        ("into", capabilities.into),
+        ("infer", capabilities.infer),
+    ];
+    operations.extend(words.into_iter().filter(|(_, able)| *able).map(|(word, _)| word));
     let language = language.as_ref().map(|language| format!(" ({language})")).unwrap_or_default();
     let limits = match capabilities.max_rank {
         Some(rank) => format!("rank {rank}, "),

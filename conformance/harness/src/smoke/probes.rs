@@ -114,6 +114,44 @@ pub(super) fn probes(able: &Capabilities) -> Vec<Probe> {
         let requests = of_operation(operation, able);
         probe(able, &format!("the operation {operation}"), requests, "it is among the declared operations")
     }));
+    if able.broadcast_in_dim {
+        all.push(probe(
+            able,
+            "a broadcast on a named axis",
+            in_dim(able, &[0]),
+            "the operand lies on axis broadcast_dimensions[0] of target_shape; otherwise remove \"broadcast_in_dim\" from `operations`",
+        ));
+    }
+    if able.broadcast_in_dim && able.permuted {
+        all.push(probe(
+            able,
+            "a broadcast that transposes",
+            in_dim(able, &[1, 0]),
+            "axis i of the operand lies on axis broadcast_dimensions[i] of target_shape; if they must increase, remove \"permuted\" from `operations`",
+        ));
+    }
+    if able.cotangent {
+        all.push(probe(
+            able,
+            "a gradient with a cotangent",
+            weighted(),
+            "it is the gradient of the sum of the result times the operand in `cotangent`; otherwise remove \"cotangent\" from `operations`",
+        ));
+    }
+    if able.into {
+        all.push(probe(
+            able,
+            "a sum into its first operand",
+            in_place(able),
+            "the result is written into the operand in `into`; answer with that operand's elements, or remove \"into\" from `operations`",
+        ));
+        all.push(probe(
+            able,
+            "a sum of an operand and itself reversed, in place",
+            reversed_in_place(able),
+            "the operand with `of` reads the buffer of the operand in `into`; the result is as if both had been read before anything is written",
+        ));
+    }
     all.extend(able.dtypes.iter().map(|&dtype| {
         let one = if dtype == DType::Bool { json!([true]) } else { json!([1]) };
         let requests = plain(&value(dtype.name(), &[1], one));
@@ -219,6 +257,54 @@ fn broadcast(like: &Like, target: &[usize]) -> Value {
     json!({ "operation": "broadcast", "operands": [operand("a", like)], "target_shape": target })
 }
 
+/// A vector of 2, or a square, placed by these dimensions on a square.
+fn in_dim(able: &Capabilities, dimensions: &[i64]) -> Vec<Request> {
+    let numbers = number(able, 1 << dimensions.len());
+    let like = Like { shape: vec![2; dimensions.len()], ..numbers };
+    let mut fields = broadcast(&like, &[2, 2]);
+    fields["broadcast_dimensions"] = dimensions.into();
+    request(RuleSet::Xla, fields).into_iter().collect()
+}
+
+/// The gradient of a sum, weighted by 3 and 5, in each float dtype; or that of a broadcast.
+fn weighted() -> Vec<Request> {
+    let of_dtype = |dtype: &'static str| {
+        let (one, weights) = (value(dtype, &[2], json!([1, 2])), value(dtype, &[2], json!([3, 5])));
+        let sum = json!({
+            "operation": "gradient", "expression": ["add", "a", "b"], "wrt": "a", "cotangent": "g",
+            "operands": [operand("a", &one), operand("b", &one), operand("g", &weights)],
+        });
+        let whole = json!({
+            "operation": "gradient", "target_shape": [2], "wrt": "a", "cotangent": "g",
+            "operands": [operand("a", &one), operand("g", &weights)],
+        });
+        let sums = rule_sets(OperationKind::Gradient).filter_map(move |rules| request(rules, sum.clone()));
+        let wholes =
+            rule_sets(OperationKind::Broadcast).filter_map(move |rules| request(rules, whole.clone()));
+        sums.chain(wholes).collect::<Vec<_>>()
+    };
+    ["f64", "f32", "f16", "bf16"].into_iter().flat_map(of_dtype).collect()
+}
+
+/// `a += b`.
+fn in_place(able: &Capabilities) -> Vec<Request> {
+    let (one, other) = (number(able, 3), number(able, 3));
+    let fields = json!({
+        "expression": ["add", "a", "b"], "into": "a", "operands": [operand("a", &one), operand("b", &other)],
+    });
+    request(RuleSet::Numpy, fields).into_iter().collect()
+}
+
+/// `a += a[::-1]`.
+fn reversed_in_place(able: &Capabilities) -> Vec<Request> {
+    let whole = operand("a", &number(able, 3));
+    let reversed = json!({
+        "name": "b", "dtype": whole["dtype"], "shape": [3], "strides": [-1], "offset": 2, "of": "a",
+    });
+    let fields = json!({ "expression": ["add", "a", "b"], "into": "a", "operands": [whole, reversed] });
+    request(RuleSet::Numpy, fields).into_iter().collect()
+}
+
 /// Shapes (2) and (3), which no rule set can broadcast.
 fn refused(able: &Capabilities) -> Vec<Request> {
     let (two, three) = (number(able, 2), number(able, 3));
@@ -282,9 +368,15 @@ pub(super) fn operand(name: &str, like: &Like) -> Value {
     json!({ "name": name, "dtype": like.dtype, "shape": like.shape, "values": like.values })
 }
 
-/// The request of these fields; `None` if it is not valid under this rule set.
+/// The request of these fields; `None` if it is not valid under this rule set. Under `xla`, the axes of an
+/// operand are the first ones of the target, unless `broadcast_dimensions` is given.
 pub(super) fn request(rules: RuleSet, mut fields: Value) -> Option<Request> {
     fields["rules"] = rules.name().into();
+    if rules == RuleSet::Xla && !fields["target_shape"].is_null() && fields["broadcast_dimensions"].is_null()
+    {
+        let rank = fields["operands"][0]["shape"].as_array().map_or(0, Vec::len);
+        fields["broadcast_dimensions"] = (0..rank).collect();
+    }
     json::request_from_value(fields).ok()
 }
 
@@ -299,6 +391,18 @@ mod tests {
             assert!(request.is_some(), "{name}");
         }
         assert_eq!(several(&able, 16).len(), 16);
+        let named =
+            Capabilities { broadcast_in_dim: true, permuted: true, cotangent: true, into: true, ..able };
+        let probes = probes(&named);
+        for name in [
+            "a broadcast on a named axis",
+            "a broadcast that transposes",
+            "a gradient with a cotangent",
+            "a sum into its first operand",
+            "a sum of an operand and itself reversed, in place",
+        ] {
+            assert!(probes.iter().any(|probe| probe.name == name && probe.request.is_some()), "{name}");
+        }
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl<'a> Rule<'a> {
         let any_zero_of_extremes = latitude.any_zero_of_extremes && extremes;
         let ulp = expected.tolerance_ulp.unwrap_or(latitude.ulp);
         match (request.operation(), Reading::of(request)) {
-            (Operation::Elementwise { expression }, Some(reading))
+            (Operation::Elementwise { expression } | Operation::Into { expression, .. }, Some(reading))
                 if (any_zero_of_extremes || !expression.is_exact())
                     && reading.alignment.shape == *expected.tensor.shape() =>
             {
@@ -62,9 +62,10 @@ impl<'a> Rule<'a> {
                     expected_ulp: expected.tolerance_ulp,
                 })
             }
-            (Operation::Gradient { expression, wrt }, Some(reading))
-                if request.operands()[*wrt].dtype() == expected.tensor.dtype() =>
-            {
+            (
+                Operation::Gradient { expression, wrt } | Operation::Vjp { expression, wrt, .. },
+                Some(reading),
+            ) if request.operands()[*wrt].dtype() == expected.tensor.dtype() => {
                 let zeros = any_zero_of_extremes.then(|| FreeZeros::of(request, expression, *wrt));
                 Bounds::of(reading, expression, *wrt, ulp)
                     .map_or(Rule::Bits { any_zero_sign: true }, |bounds| Rule::Gradient(bounds, zeros))
@@ -133,6 +134,11 @@ impl<'a> Reading<'a> {
     pub(super) fn values_at(&self, index: &[usize]) -> Vec<Scalar> {
         let operands = self.request.operands().iter().enumerate();
         operands.map(|(place, operand)| read(operand, &self.operand_index(place, index))).collect()
+    }
+
+    /// The cotangent's value at an index of the result, if there is one.
+    pub(super) fn cotangent_at(&self, index: &[usize]) -> Option<Scalar> {
+        self.request.cotangent().map(|cotangent| read(cotangent, index))
     }
 
     /// The index of an operand's element that an index of the result reads.

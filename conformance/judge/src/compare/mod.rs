@@ -9,6 +9,7 @@ mod admissible;
 #[cfg(test)]
 mod admissible_tests;
 mod admitted;
+mod buffer;
 mod elements;
 mod gradient;
 mod outcomes;
@@ -249,7 +250,7 @@ fn same_dtype_and_shape(what: &str, expected: &Tensor, found: &Tensor) -> Result
 /// Judges the intermediate and the flags: they are wrong where the request has none, and are compared exactly
 /// if both sides have them.
 fn extras(request: &Request, expected: &ExpectedResult, success: &Success) -> Result<(), Difference> {
-    misplaced(request, success)?;
+    consistent(request, success)?;
     let extra = |difference: Difference| Difference { kind: DifferenceKind::Extra, ..difference };
     if let (Some(expected), Some(found)) = (&expected.intermediate, &success.intermediate) {
         same_dtype_and_shape("intermediate: ", expected, found).map_err(extra)?;
@@ -263,6 +264,13 @@ fn extras(request: &Request, expected: &ExpectedResult, success: &Success) -> Re
         }
         _ => Ok(()),
     }
+}
+
+/// Judges what an answer must have whatever is expected: no extras where the request has none, and a buffer
+/// that follows from the result.
+fn consistent(request: &Request, success: &Success) -> Result<(), Difference> {
+    misplaced(request, success)?;
+    buffer::buffer(request, success)
 }
 
 /// An intermediate exists only where `xla` places an operand on one of a higher rank (clause XLA-8), and

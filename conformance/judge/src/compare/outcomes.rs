@@ -3,7 +3,7 @@
 
 use super::elements::{Rule, elements_that_differ};
 use super::{
-    Difference, EXPECTED_ULP, Latitude, Verdict, expectation_of, extras, judge, misplaced,
+    Difference, EXPECTED_ULP, Latitude, Verdict, consistent, expectation_of, extras, judge,
     same_dtype_and_shape,
 };
 use broadcheck_spec::{
@@ -27,7 +27,7 @@ impl Latitude {
 pub fn compare_outcomes(request: &Request, first: &Outcome, other: &Outcome, latitude: Latitude) -> Verdict {
     if same_outcome(first, other) {
         let Outcome::Success(other) = other else { return Verdict::Passed };
-        return misplaced(request, other).map_or_else(Verdict::Failed, |()| Verdict::Passed);
+        return consistent(request, other).map_or_else(Verdict::Failed, |()| Verdict::Passed);
     }
     if let (Outcome::Success(one), Outcome::Success(other)) = (first, other) {
         return results(request, one, other, latitude).map_or_else(Verdict::Failed, |()| Verdict::Passed);

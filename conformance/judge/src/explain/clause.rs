@@ -29,6 +29,7 @@ fn accepting(query: &ShapeQuery) -> &'static str {
         Rules::None => "NONE-2",
         Rules::Bidirectional => "BIDI-2",
         Rules::Theano => "THEANO-3",
+        Rules::Xla { .. } if query.target.is_some() => "XLA-13",
         Rules::Pdpd { .. } | Rules::Xla { .. } if shapes.len() == 1 => "G-5",
         Rules::Pdpd { .. } => "PDPD-6",
         Rules::Xla { .. } if equal_ranks(shapes) => "XLA-1",
@@ -39,6 +40,9 @@ fn accepting(query: &ShapeQuery) -> &'static str {
 
 fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
     let set = query.rules.set();
+    if let Some(clause) = of_dimensions(refusal.kind, query.target.is_some()) {
+        return clause;
+    }
     match refusal.kind {
         Some(RefusalKind::OperandCount) => "G-5",
         Some(RefusalKind::TooLarge) => "G-1",
@@ -53,10 +57,6 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             | Rules::Xla { .. }
             | Rules::Theano => "PDPD-4",
         },
-        Some(RefusalKind::BroadcastDimensionsNotIdentity) => "XLA-1",
-        Some(RefusalKind::BroadcastDimensionsCount) => "XLA-4",
-        Some(RefusalKind::BroadcastDimensionOutOfRange) => "XLA-5",
-        Some(RefusalKind::BroadcastDimensionsNotIncreasing) => "XLA-6",
         Some(RefusalKind::FlagViolation) => "THEANO-1",
         Some(RefusalKind::NotBroadcastable) => "THEANO-3",
         Some(RefusalKind::RankMismatch) => match set {
@@ -71,10 +71,23 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             RuleSet::Numpy => "NUMPY-2",
             RuleSet::Pdpd => "PDPD-5",
             RuleSet::Bidirectional => "BIDI-1",
+            RuleSet::Xla if query.target.is_some() => "XLA-12",
             RuleSet::Xla if equal_ranks(&query.shapes) => "XLA-1",
             RuleSet::Xla => "XLA-7",
             RuleSet::Theano => "THEANO-3",
         },
+    }
+}
+
+/// The clause of `xla` that refuses dimensions: of two operands, or of an operand and a target.
+fn of_dimensions(kind: Option<RefusalKind>, target: bool) -> Option<&'static str> {
+    match kind {
+        Some(RefusalKind::BroadcastDimensionsNotIdentity) => Some("XLA-1"),
+        Some(RefusalKind::BroadcastDimensionsCount) => Some(if target { "XLA-9" } else { "XLA-4" }),
+        Some(RefusalKind::BroadcastDimensionOutOfRange) => Some(if target { "XLA-10" } else { "XLA-5" }),
+        Some(RefusalKind::BroadcastDimensionsNotIncreasing) => Some("XLA-6"),
+        Some(RefusalKind::BroadcastDimensionsNotDistinct) => Some("XLA-11"),
+        _ => None,
     }
 }
 
@@ -89,18 +102,15 @@ pub(super) fn inferring(signature: &Signature, decision: &Result<Inference, Refu
         Some(RefusalKind::OperandCount) => Some("G-5"),
         Some(RefusalKind::TooLarge) => Some("G-1"),
         Some(RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction) => Some("INFER-12"),
-        Some(RefusalKind::BroadcastDimensionsNotIdentity) => Some("XLA-1"),
-        Some(RefusalKind::BroadcastDimensionsCount) => Some("XLA-4"),
-        Some(RefusalKind::BroadcastDimensionOutOfRange) => Some("XLA-5"),
-        Some(RefusalKind::BroadcastDimensionsNotIncreasing) => Some("XLA-6"),
         Some(RefusalKind::RankMismatch) if signature.rules().set() == RuleSet::Xla => Some("XLA-3"),
-        _ => None,
+        _ => of_dimensions(kind, matches!(signature.asked(), Asked::TargetShape(_))),
     };
     of_a_run.unwrap_or(match (signature.rules(), signature.asked()) {
         (Rules::Numpy, Asked::TargetShape(_)) => "INFER-7",
         (Rules::Numpy | Rules::Bidirectional, _) if unranked => "INFER-10",
         (Rules::Numpy | Rules::Bidirectional, _) => "INFER-4",
         (Rules::None, _) => "INFER-5",
+        (Rules::Xla { .. }, Asked::TargetShape(_)) => "INFER-9",
         (Rules::Pdpd { .. } | Rules::Xla { .. }, _) if signature.operands().len() == 1 => "G-5",
         (Rules::Pdpd { .. }, _) => "INFER-6",
         (Rules::Theano, _) => "INFER-8",

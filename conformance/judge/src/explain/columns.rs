@@ -4,7 +4,7 @@
 
 use super::Explanation;
 use super::clause::equal_ranks;
-use broadcheck_spec::{Length, PartialShape, RefusalKind, Rules, Shape, Signature};
+use broadcheck_spec::{Asked, Length, PartialShape, RefusalKind, Rules, Shape, Signature};
 
 /// The columns of a drawing, and the column of every axis.
 pub(super) struct Columns {
@@ -33,6 +33,10 @@ impl Columns {
                 return unplaced(shapes.len());
             }
             _ => {}
+        }
+        if let (Rules::Xla { broadcast_dimensions }, [operand], Some(target)) = (&query.rules, shapes, target)
+        {
+            return onto_target(operand.rank(), target.rank(), broadcast_dimensions.as_deref());
         }
         match (&query.rules, shapes) {
             (Rules::None | Rules::Numpy | Rules::Theano | Rules::Bidirectional, _) => {
@@ -63,6 +67,12 @@ impl Columns {
 
     fn placed(signature: &Signature) -> Columns {
         let shapes: Vec<&PartialShape> = signature.shapes().collect();
+        if let (Rules::Xla { broadcast_dimensions }, Asked::TargetShape(_), [operand, target]) =
+            (signature.rules(), signature.asked(), &shapes[..])
+        {
+            let rank = |shape: &PartialShape| shape.rank().unwrap_or(0);
+            return onto_target(rank(operand), rank(target), broadcast_dimensions.as_deref());
+        }
         match (signature.rules(), &shapes[..]) {
             (Rules::Pdpd { axis }, [a, b]) => partial_pdpd(a, b, axis.unwrap_or(-1)),
             (Rules::Pdpd { .. }, many) if many.len() > 2 => unplaced(many.len()),
@@ -153,18 +163,29 @@ fn pdpd(a: usize, b: usize, kept: usize, axis: i64) -> Columns {
     Columns { count: a.max(start + kept), places: vec![all(a), Some(places)], from_last: false }
 }
 
-/// Places the lower operand at its dimensions, if they name one column for each of its axes.
+/// Places the lower operand at its dimensions, if they name one column for each of its axes, in order.
 fn xla(lhs: usize, rhs: usize, dimensions: Option<&[i64]>) -> Columns {
     let (lower, higher) = (lhs.min(rhs), lhs.max(rhs));
-    let named: Vec<usize> =
-        dimensions.unwrap_or(&[]).iter().filter_map(|&d| usize::try_from(d).ok()).collect();
-    let well_placed = named.len() == dimensions.map_or(0, <[i64]>::len)
-        && named.len() == lower
-        && named.iter().all(|&axis| axis < higher)
-        && named.windows(2).all(|pair| pair[0] < pair[1]);
-    let mut places = vec![all(higher), well_placed.then(|| named.into_iter().map(Some).collect())];
+    let in_order =
+        named(lower, higher, dimensions).filter(|named| named.windows(2).all(|pair| pair[0] < pair[1]));
+    let mut places = vec![all(higher), in_order];
     if lhs < rhs {
         places.swap(0, 1);
     }
     Columns { count: higher, places, from_last: false }
+}
+
+/// Places an operand at its dimensions, if they name one column of the target for each of its axes.
+fn onto_target(operand: usize, target: usize, dimensions: Option<&[i64]>) -> Columns {
+    let places = vec![named(operand, target, dimensions), all(target)];
+    Columns { count: target, places, from_last: false }
+}
+
+/// The columns that the dimensions name, if there is one for each of the axes, and none is named twice.
+fn named(rank: usize, columns: usize, dimensions: Option<&[i64]>) -> Option<Vec<Option<usize>>> {
+    let dimensions = dimensions.unwrap_or(&[]);
+    let column = |&d: &i64| usize::try_from(d).ok().filter(|&column| column < columns);
+    let named = dimensions.iter().map(column).collect::<Option<Vec<usize>>>()?;
+    let distinct = named.iter().enumerate().all(|(i, column)| !named[..i].contains(column));
+    (named.len() == rank && distinct).then(|| named.into_iter().map(Some).collect())
 }

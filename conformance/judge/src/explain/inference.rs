@@ -20,7 +20,7 @@ use super::{Drawing, labels};
 use broadcheck_reference::infer;
 use broadcheck_spec::{
     Accepts, Asked, DType, Expression, Inference, Length, Malformed, OperandType, PartialShape, Refusal,
-    RuleSet, Rules, Shape, Signature,
+    Rules, Shape, Signature,
 };
 use std::collections::BTreeSet;
 
@@ -105,15 +105,17 @@ impl InferenceExplanation {
     /// An operand to broadcast to a target shape.
     ///
     /// # Errors
-    /// [`Malformed`] under a rule set other than `bidirectional` and `numpy`.
+    /// [`Malformed`] under a rule set other than `bidirectional`, `numpy` and `xla`, and for an unknown rank
+    /// under `xla`.
     pub fn broadcast(
-        set: RuleSet,
+        rules: impl Into<Rules>,
         operand: PartialShape,
         target: PartialShape,
     ) -> Result<InferenceExplanation, Malformed> {
-        super::check_broadcast(set)?;
+        let rules = rules.into();
+        super::check_broadcast(rules.set())?;
         let operand = OperandType::new("operand", DType::F32, operand)?;
-        let signature = Signature::new(Rules::from(set), Asked::TargetShape(target), vec![operand])?;
+        let signature = Signature::new(rules, Asked::TargetShape(target), vec![operand])?;
         Ok(InferenceExplanation::new(signature, vec!["operand".into()]))
     }
 
@@ -179,7 +181,15 @@ impl InferenceExplanation {
             (rules, Asked::TargetShape(_)) => {
                 let [operand, target] = &vectors()[..] else { return None };
                 let operand = OperandType::new("operand", DType::F32, operand.clone()).ok()?;
-                Signature::new(rules.clone(), Asked::TargetShape(target.clone()), vec![operand])
+                let rules = match rules {
+                    Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: Some(vec![0]) },
+                    Rules::None
+                    | Rules::Numpy
+                    | Rules::Pdpd { .. }
+                    | Rules::Bidirectional
+                    | Rules::Theano => rules.clone(),
+                };
+                Signature::new(rules, Asked::TargetShape(target.clone()), vec![operand])
             }
             (Rules::Pdpd { .. }, Asked::Expression(_)) => {
                 let rank_of_a = self.signature.operands()[0].shape().rank();

@@ -139,7 +139,7 @@ fn offending(
         Some(RefusalKind::DimensionMismatch) => {
             let counts = match query.rules.set() {
                 RuleSet::None | RuleSet::Pdpd => true,
-                RuleSet::Numpy if query.target.is_some() => true,
+                RuleSet::Numpy | RuleSet::Xla if query.target.is_some() => true,
                 RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Xla | RuleSet::Theano => length != 1,
             };
             refusal.axis == Some(axis) && counts
@@ -152,8 +152,9 @@ fn offending(
 /// The remark on an operand that cannot be placed.
 fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
     let query = &explanation.query;
-    if query.shapes.len() != 2 {
-        // Only with two operands is there something to say about how one aligns with the other.
+    if query.shapes.len() + usize::from(query.target.is_some()) != 2 {
+        // Only with two operands, or an operand and a target, is there something to say about how one aligns
+        // with the other.
         return shape.to_string();
     }
     let kind = explanation.decision.as_ref().err().and_then(|refusal| refusal.kind);

@@ -12,6 +12,9 @@ const FLOATS = ["f64", "f32", "f16", "bf16"];
 /** Thrown by an adapter: the library cannot express the case, and no capability describes why. */
 export class Skipped extends Error {}
 
+/** What `operations` may contain besides operations. */
+const WORDS = ["strided", "broadcast_in_dim", "permuted", "cotangent"];
+
 /** An adapter with its capabilities checked and completed by their defaults. */
 export class Adapter {
     constructor(given, place = "adapter") {
@@ -25,7 +28,7 @@ export class Adapter {
             return new Set(words.map((word) => checked(`${place}.${field}`, word, known)));
         };
         this.rules = list("rules", RULES);
-        this.operations = list("operations", [...OPERATIONS, "strided"]);
+        this.operations = list("operations", [...OPERATIONS, ...WORDS]);
         this.functions = list("functions", FUNCTIONS, []);
         this.dtypes = list("dtypes", DTYPES);
         this.conventions = given.conventions === "all" ? new Set(CONVENTIONS) : list("conventions", CONVENTIONS, []);
@@ -65,11 +68,22 @@ export class Adapter {
         if (!this.rules.has(rules)) return `no rule set ${rules}`;
         if (!this.operations.has(operation)) return `no ${operation}`;
         if (!(this.rule_operations[rules] ?? OPERATIONS).includes(operation)) return `no ${operation} under ${rules}`;
-        return this.#missingOperands(request) ?? this.#missingCalls(request) ?? this.#missingResult(request);
+        return this.#missingTarget(request) ?? this.#missingOperands(request) ?? this.#missingCalls(request) ?? this.#missingResult(request);
     }
 
-    #missingOperands({ operands, expression, target_shape }) {
-        for (const { dtype, strides, values } of operands) {
+    #missingTarget({ rules, target_shape, cotangent, broadcast_dimensions }) {
+        if (cotangent !== undefined && !this.operations.has("cotangent")) return "no cotangents";
+        if (target_shape === undefined) return undefined;
+        const broadcasts = this.operations.has("broadcast") && (this.rule_operations[rules] ?? OPERATIONS).includes("broadcast");
+        if (!broadcasts || (rules === "xla" && !this.operations.has("broadcast_in_dim"))) return `no broadcast under ${rules}`;
+        const falls = (broadcast_dimensions ?? []).some((axis, place, all) => place > 0 && all[place - 1] > axis);
+        return falls && !this.operations.has("permuted") ? "no broadcast_dimensions that decrease" : undefined;
+    }
+
+    #missingOperands({ operands: all, expression, target_shape, cotangent }) {
+        // A cotangent takes no part in the common shape.
+        const operands = all.filter(({ name }) => name !== cotangent);
+        for (const { dtype, strides, values } of all) {
             if (!this.dtypes.has(dtype)) return `no ${dtype}`;
             if (strides && !this.operations.has("strided")) return "no strided views";
             if (this.#flushed(dtype, values)) return `no subnormal ${dtype}`;
@@ -78,7 +92,7 @@ export class Adapter {
         if (this.equal_ranks && operands.some(({ shape }) => shape.length !== operands[0].shape.length)) return "no operands of different ranks";
         const used = new Set([expression].flat(Infinity));
         if (!this.unused_operands && expression !== undefined && operands.some(({ name }) => !used.has(name))) return "no unused operands";
-        for (const shape of [...operands.map((operand) => operand.shape), ...(target_shape ? [target_shape] : [])]) {
+        for (const shape of [...all.map((operand) => operand.shape), ...(target_shape ? [target_shape] : [])]) {
             if (shape.length === 0 && !this.scalars) return "no scalars";
             if (shape.length !== 0 && shape.length < this.min_rank) return `no rank below ${this.min_rank}`;
             if (shape.length > this.max_rank) return `no rank above ${this.max_rank}`;

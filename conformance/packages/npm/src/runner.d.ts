@@ -5,7 +5,7 @@ export interface Adapter {
     name?: string;
     version?: string;
     rules: RuleSet[];
-    operations: (OperationKind | "strided")[];
+    operations: (OperationKind | "strided" | "broadcast_in_dim" | "permuted" | "cotangent")[];
     functions?: string[];
     dtypes: DType[];
     conventions?: Convention[] | "all";

@@ -100,7 +100,7 @@ function described(found, reason) {
     const written = (part) => (typeof part === "string" ? part : `${part[0]}(${part.slice(1).map(written).join(", ")})`);
     const lines = [found.title, `clause ${found.clause}${found.since ? `, since ${found.since}` : ""}`, ""];
     lines.push(`request: ${found.rules} ${found.operation}${found.expression === undefined ? "" : ` of ${written(found.expression)}`}`);
-    for (const field of ["wrt", "target_shape", "axis", "broadcast_dimensions"]) {
+    for (const field of ["wrt", "cotangent", "target_shape", "axis", "broadcast_dimensions"]) {
         if (found[field] !== undefined) lines.push(`  ${field}: ${found[field]}`);
     }
     for (const { name, dtype, shape, strides, offset, broadcastable, values } of found.operands) {

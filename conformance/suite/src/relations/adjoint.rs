@@ -51,8 +51,13 @@ pub(super) fn adjoint(original: &Original<'_>, _: u128) -> Result<(), Ended> {
         &replaced
     };
     match request.operation() {
-        Operation::Broadcast { .. } => broadcast(original, exact, operands),
+        Operation::Broadcast { .. } | Operation::Vjp { target_shape: Some(_), .. } => {
+            broadcast(original, exact, operands)
+        }
         Operation::Elementwise { .. } => product(original, operands, 0),
+        // Its operands may be one buffer, whose values cannot be replaced one by one.
+        Operation::Into { .. } => Err(Ended::Vacuous),
+        Operation::Vjp { wrt, .. } => product(original, operands, *wrt),
         Operation::Gradient { wrt, .. } => product(original, operands, *wrt),
     }
 }
@@ -132,16 +137,15 @@ fn product(original: &Original<'_>, operands: &[Operand], first: usize) -> Resul
 fn broadcast(original: &Original<'_>, exact: Exact, operands: &[Operand]) -> Result<(), Ended> {
     let request = original.request();
     let x = operands[0].clone();
-    let forward =
-        under(request.rules().clone(), request.operation(), operands.to_vec()).ok_or(Ended::Vacuous)?;
+    let target = request.operation().target_shape().ok_or(Ended::Vacuous)?;
+    let operation = Operation::Broadcast { target_shape: target.clone() };
+    let forward = under(request.rules().clone(), &operation, operands.to_vec()).ok_or(Ended::Vacuous)?;
     let wide = original.ask(&forward)?;
     let Outcome::Success(success) = &wide else { return Err(Ended::Vacuous) };
     let shape = success.tensor.shape();
-    // NUMPY-5. Under the bidirectional rules the result may be larger than the target.
-    if let (Rules::Numpy, Operation::Broadcast { target_shape }) = (request.rules(), request.operation())
-        && shape != target_shape
-    {
-        let detail = format!("the result has shape {shape}, expected {target_shape}");
+    // NUMPY-5, XLA-13. Under the bidirectional rules the result may be larger than the target.
+    if matches!(request.rules(), Rules::Numpy | Rules::Xla { .. }) && shape != target {
+        let detail = format!("the result has shape {shape}, expected {target}");
         return Err(original.violated(detail, Some(&forward), wide));
     }
     let count = shape.count().filter(|&count| count <= MOST_COPIED).ok_or(Ended::Vacuous)?;
@@ -151,8 +155,20 @@ fn broadcast(original: &Original<'_>, exact: Exact, operands: &[Operand]) -> Res
     let most = exact.whole(exact.below / (largest * count as f64) - 1.0);
     let y = y.and_then(|y| with_integers(&y, exact.dtype, 1, most));
     let y = y.ok_or(Ended::Vacuous)?;
-    let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };
-    let gradient = under(Rules::Numpy, &operation, vec![x, y.clone()]).ok_or(Ended::Vacuous)?;
+    let gradient = match request.rules() {
+        // GRAD-4: only a cotangent says on which axes the operand lies.
+        rules @ Rules::Xla { .. } => {
+            let target_shape = Some(target.clone());
+            let (expression, cotangent) = (Expression::operand(0), Box::new(y.clone()));
+            let operation = Operation::Vjp { expression, wrt: 0, target_shape, cotangent };
+            under(rules.clone(), &operation, vec![x])
+        }
+        Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano => {
+            let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };
+            under(Rules::Numpy, &operation, vec![x, y.clone()])
+        }
+    };
+    let gradient = gradient.ok_or(Ended::Vacuous)?;
     let back = original.ask(&gradient)?;
     agree(original, &wide, &gradient, back, |place| {
         y.values().get(place).and_then(Scalar::as_f64).unwrap_or(0.0)
@@ -167,8 +183,8 @@ fn agree(
     back: Outcome,
     y: impl Fn(usize) -> f64,
 ) -> Result<(), Ended> {
-    let Operation::Gradient { wrt, .. } = gradient.operation() else { return Err(Ended::Vacuous) };
-    let w = &gradient.operands()[*wrt];
+    let wrt = gradient.operation().wrt().ok_or(Ended::Vacuous)?;
+    let w = &gradient.operands()[wrt];
     let name = w.name();
     let detail = match (forward, &back) {
         (Outcome::Success(_), Outcome::Success(back)) if back.tensor.shape() != w.shape() => {

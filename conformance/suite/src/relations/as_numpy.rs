@@ -1,6 +1,7 @@
 //! Other rule sets agree with `numpy` once each operand is reshaped to the axes on which the rule set places
 //! it.
 
+use super::order::transposed;
 use super::original::{Ended, Original, Refusals};
 use super::placement::{axes_of, result_rank, spread};
 use super::rewrite::{MOST_COPIED, one, reshaped, under, unflagged, with_shape};
@@ -9,8 +10,8 @@ use broadcheck_spec::{
 };
 
 /// Checks what `none` and `theano` accept (NONE-1, NONE-2, THEANO-5), what `pdpd` and `xla` accept or refuse
-/// if the operands can be placed (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8), and what `broadcast` accepts
-/// (BIDI-1, NUMPY-5).
+/// if the operands can be placed (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8, XLA-11 to XLA-13), and what
+/// `broadcast` accepts (BIDI-1, NUMPY-5).
 pub(super) fn as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let operation = request.operation();
@@ -61,6 +62,7 @@ fn placed(original: &Original<'_>) -> Result<(), Ended> {
     let request = original.request();
     let (first, rank) = (request.operands()[0].shape(), result_rank(request));
     let pdpd = request.rules().set() == RuleSet::Pdpd;
+    let mut transposed_any = false;
     let mut operands = Vec::with_capacity(request.operands().len());
     for (place, operand) in request.operands().iter().enumerate() {
         match axes_of(request, place) {
@@ -68,16 +70,20 @@ fn placed(original: &Original<'_>) -> Result<(), Ended> {
                 operands.push(operand.clone());
             }
             Some(axes) => {
-                let placed = reshaped(operand, spread(operand.shape(), &axes, rank));
+                transposed_any |= !axes.is_sorted();
+                let placed = in_order(operand, axes)
+                    .and_then(|(operand, axes)| reshaped(&operand, spread(operand.shape(), &axes, rank)));
                 operands.push(placed.ok_or(Ended::Vacuous)?);
             }
             None => return Err(unplaced(original)),
         }
     }
     let variation = under(Rules::Numpy, request.operation(), operands).ok_or(Ended::Vacuous)?;
-    match request.operation() {
-        Operation::Gradient { wrt, .. } => {
-            let shape = request.operands()[*wrt].shape();
+    match request.operation().wrt() {
+        // The gradient of an operand that was transposed has other axes.
+        Some(_) if transposed_any => Err(Ended::Vacuous),
+        Some(wrt) => {
+            let shape = request.operands()[wrt].shape();
             original.compare(&variation, Refusals::Unspecified, |outcome| with_shape(outcome, shape))
         }
         // PDPD-5: A is not broadcast.
@@ -86,7 +92,19 @@ fn placed(original: &Original<'_>) -> Result<(), Ended> {
     }
 }
 
-/// A request whose operands do not fit on each other must be refused (PDPD-4, XLA-1, XLA-3 to XLA-6).
+/// The operand with its axes in the order of the axes of the result on which they lie, and those (XLA-11).
+fn in_order(operand: &Operand, mut axes: Vec<usize>) -> Option<(Operand, Vec<usize>)> {
+    if axes.is_sorted() {
+        return Some((operand.clone(), axes));
+    }
+    let mut order: Vec<usize> = (0..axes.len()).collect();
+    order.sort_by_key(|&own| axes[own]);
+    axes.sort_unstable();
+    Some((transposed(operand, &order)?, axes))
+}
+
+/// A request whose operands do not fit on each other, or not on the target, must be refused (PDPD-4, XLA-1,
+/// XLA-3 to XLA-6, XLA-9 to XLA-11).
 pub(super) fn unplaced(original: &Original<'_>) -> Ended {
     let outcome = match original.answer() {
         Ok(outcome @ Outcome::Success(_)) => outcome.clone(),
@@ -95,7 +113,7 @@ pub(super) fn unplaced(original: &Original<'_>) -> Ended {
     };
     let detail = match original.request().rules() {
         Rules::Pdpd { .. } => "accepted, although B does not fit on A at this axis",
-        Rules::Xla { .. } => "accepted, although broadcast_dimensions do not place the lower operand",
+        Rules::Xla { .. } => "accepted, although broadcast_dimensions do not place the operand",
         // Their operands are aligned with the last axes.
         Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => return Ended::Vacuous,
     };

@@ -58,7 +58,9 @@ pub(super) fn operands_as_views(original: &Original<'_>, _: u128) -> Result<(), 
     let expression = match request.operation() {
         Operation::Elementwise { expression } => expression.clone(),
         Operation::Broadcast { .. } => Expression::operand(0),
-        Operation::Gradient { .. } => return Err(Ended::Vacuous),
+        Operation::Into { .. } | Operation::Gradient { .. } | Operation::Vjp { .. } => {
+            return Err(Ended::Vacuous);
+        }
     };
     let result = original.success()?.tensor.shape();
     let mut operands = Vec::with_capacity(request.operands().len());

@@ -11,12 +11,16 @@
 //! | `strided-operands` | every dense operand as a reversed view with gaps |
 //! | `operands-as-views` | every operand as a view of the result's shape, with stride 0 where it is broadcast |
 //! | `unit-axis-in-front` | one more axis of length 1 |
+//! | `dimensions-sorted` | a broadcast under `xla` with increasing dimensions, of the operand transposed |
+//! | `in-two-steps` | a broadcast under `xla` onto the target with its axes rotated, and from there onto the target |
 //! | `axes-permuted` | the axes of all operands in another order, once the ranks are equal |
 //! | `as-numpy` | the same under `numpy`, with ones inserted where the rule set puts no axis |
 //! | `ones-flagged-as-numpy` | theano with exactly the axes of length 1 flagged, under `numpy` |
 //! | `broadcast-times-ones` | `bidirectional` as numpy's product with ones of the target's shape |
 //! | `broadcast-as-bidirectional` | numpy's `broadcast` under `bidirectional` |
 //! | `in-stages` | the first function's result stored, and used as an operand of the rest |
+//! | `cotangent-as-factor` | the gradient of the product with the cotangent |
+//! | `without-destination` | the same without `into`, each operand with a buffer of its own |
 //! | `operands-grouped` | a sum of three operands, two of them added first |
 //! | `adjoint` | the gradients of a product by each operand |
 //!
@@ -27,6 +31,7 @@
 
 mod adjoint;
 mod as_numpy;
+mod destination;
 mod memory;
 mod order;
 mod original;
@@ -71,18 +76,22 @@ type Check = fn(&Original<'_>, u128) -> Result<(), Ended>;
 
 /// The relations that the oracle of the fuzzer checks, in order. [`ADJOINT`] belongs to the oracle for
 /// gradients.
-pub static RELATIONS: [&Relation; 12] = [
+pub static RELATIONS: [&Relation; 16] = [
     &OPERANDS_REVERSED,
     &DENSE_OPERANDS,
     &STRIDED_OPERANDS,
     &OPERANDS_AS_VIEWS,
     &UNIT_AXIS_IN_FRONT,
     &AXES_PERMUTED,
+    &DIMENSIONS_SORTED,
+    &IN_TWO_STEPS,
     &AS_NUMPY,
     &ONES_FLAGGED_AS_NUMPY,
     &BROADCAST_TIMES_ONES,
     &BROADCAST_AS_BIDIRECTIONAL,
     &IN_STAGES,
+    &COTANGENT_AS_FACTOR,
+    &WITHOUT_DESTINATION,
     &OPERANDS_GROUPED,
 ];
 
@@ -101,6 +110,8 @@ static OPERANDS_AS_VIEWS: Relation = Relation {
 static UNIT_AXIS_IN_FRONT: Relation = Relation::new("unit-axis-in-front", ranks::unit_axis_in_front);
 static AXES_PERMUTED: Relation =
     Relation { variations: space::factorial, ..Relation::new("axes-permuted", order::axes_permuted) };
+static DIMENSIONS_SORTED: Relation = Relation::new("dimensions-sorted", order::dimensions_sorted);
+static IN_TWO_STEPS: Relation = Relation::new("in-two-steps", order::in_two_steps);
 static AS_NUMPY: Relation =
     Relation { rules: &[RuleSet::Numpy], ..Relation::new("as-numpy", as_numpy::as_numpy) };
 static ONES_FLAGGED_AS_NUMPY: Relation = Relation {
@@ -118,6 +129,11 @@ static BROADCAST_AS_BIDIRECTIONAL: Relation = Relation {
     ..Relation::new("broadcast-as-bidirectional", as_numpy::broadcast_as_bidirectional)
 };
 static IN_STAGES: Relation = Relation::new("in-stages", stages::in_stages);
+static COTANGENT_AS_FACTOR: Relation = Relation {
+    functions: &[Function::Multiply],
+    ..Relation::new("cotangent-as-factor", stages::cotangent_as_factor)
+};
+static WITHOUT_DESTINATION: Relation = Relation::new("without-destination", destination::without_destination);
 static OPERANDS_GROUPED: Relation = Relation::new("operands-grouped", stages::operands_grouped);
 
 /// The sum of a product of all operands equals, for each operand, the sum of that operand times the gradient
@@ -127,6 +143,10 @@ pub static ADJOINT: Relation = Relation {
     functions: &[Function::Multiply],
     ..Relation::new("adjoint", adjoint::adjoint)
 };
+
+/// The same of a `broadcast` under `xla`, whose gradient has a cotangent (clause GRAD-4).
+static BROADCAST_ADJOINT: Relation =
+    Relation { operations: &[OperationKind::Gradient], ..Relation::new("adjoint", adjoint::adjoint) };
 
 impl Relation {
     const fn new(name: &'static str, check: Check) -> Relation {

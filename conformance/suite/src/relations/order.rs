@@ -1,8 +1,9 @@
 //! The order of operands, and the order of axes.
 
+use super::as_numpy::unplaced;
 use super::original::{Ended, Original, Refusals};
-use super::placement::row_major;
-use super::rewrite::{elements, gathered, positions, with_operands};
+use super::placement::{axes_of, row_major};
+use super::rewrite::{MOST_COPIED, elements, gathered, positions, under, with_operands};
 use super::space::factorial;
 use broadcheck_spec::{
     Data, Expression, Operand, Operation, OperationKind, Outcome, Request, RuleSet, Rules, Shape, Tensor,
@@ -43,10 +44,19 @@ fn reversed(request: &Request) -> Option<Request> {
     let moved = |expression: &Expression| expression.with_operands(|place| last - place);
     let operation = match request.operation() {
         Operation::Elementwise { expression } => Operation::Elementwise { expression: moved(expression) },
+        Operation::Into { expression, destination } => {
+            Operation::Into { expression: moved(expression), destination: last - destination }
+        }
         Operation::Gradient { expression, wrt } => {
             Operation::Gradient { expression: moved(expression), wrt: last - wrt }
         }
-        Operation::Broadcast { .. } => return None,
+        Operation::Vjp { expression, wrt, target_shape: None, cotangent } => Operation::Vjp {
+            expression: moved(expression),
+            wrt: last - wrt,
+            target_shape: None,
+            cotangent: cotangent.clone(),
+        },
+        Operation::Broadcast { .. } | Operation::Vjp { target_shape: Some(_), .. } => return None,
     };
     let operands = request.operands().iter().rev().cloned().collect();
     Request::new(request.rules().clone(), operation, operands).ok()
@@ -91,6 +101,83 @@ pub(super) fn axes_permuted(original: &Original<'_>, variation: u128) -> Result<
     })
 }
 
+/// `broadcast` under `xla`: dimensions in any order give what the same dimensions in increasing order give
+/// for the operand with its axes in that order (XLA-11).
+pub(super) fn dimensions_sorted(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    let (Rules::Xla { broadcast_dimensions: Some(list) }, Operation::Broadcast { .. }) =
+        (request.rules(), request.operation())
+    else {
+        return Err(Ended::Vacuous);
+    };
+    let operand = &request.operands()[0];
+    if list.is_sorted() || list.len() != operand.rank() {
+        return Err(Ended::Vacuous);
+    }
+    let mut order: Vec<usize> = (0..list.len()).collect();
+    order.sort_by_key(|&axis| list[axis]);
+    let sorted = order.iter().map(|&axis| list[axis]).collect();
+    let operand = transposed(operand, &order).ok_or(Ended::Vacuous)?;
+    let rules = Rules::Xla { broadcast_dimensions: Some(sorted) };
+    let variation = under(rules, request.operation(), vec![operand]).ok_or(Ended::Vacuous)?;
+    original.compare(&variation, Refusals::Place, |outcome| outcome)
+}
+
+/// `broadcast` under `xla`: one step gives what two give, the first onto the target with its axes rotated,
+/// the second from there onto the target (XLA-13).
+pub(super) fn in_two_steps(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    let (Rules::Xla { .. }, Operation::Broadcast { target_shape }) = (request.rules(), request.operation())
+    else {
+        return Err(Ended::Vacuous);
+    };
+    let axes = axes_of(request, 0).ok_or_else(|| unplaced(original))?;
+    target_shape.count().filter(|&count| count <= MOST_COPIED).ok_or(Ended::Vacuous)?;
+    let rank = target_shape.rank();
+    // Axis i of the target is axis i + 1 between the steps, and the last one is the first.
+    let between = |axis: usize| (axis + 1) % rank;
+    let rotated = (0..rank).map(|axis| target_shape[(axis + rank - 1) % rank]).collect();
+    let step = |dimensions: Vec<usize>, operand: &Operand, target_shape: Shape| {
+        let list = dimensions.iter().map(|&axis| i64::try_from(axis).ok()).collect::<Option<Vec<i64>>>();
+        let rules = Rules::Xla { broadcast_dimensions: Some(list?) };
+        under(rules, &Operation::Broadcast { target_shape }, vec![operand.clone()])
+    };
+    let operand = &request.operands()[0];
+    let first = step(axes.into_iter().map(between).collect(), operand, Shape::new(rotated));
+    let first = first.ok_or(Ended::Vacuous)?;
+    original.answer()?;
+    let (middle, shape) = match original.ask(&first)? {
+        Outcome::Success(success) => {
+            let (shape, values) = success.tensor.into_parts();
+            (Operand::dense(operand.name(), shape.clone(), values).map_err(|_| Ended::Vacuous)?, shape)
+        }
+        refused => return original.agrees(&first, Refusals::Refused, refused),
+    };
+    if shape.rank() != rank {
+        let detail = format!("a result of rank {} for a target of rank {rank}", shape.rank());
+        return Err(original.violated(detail, Some(&first), original.outcome().clone()));
+    }
+    let back = (0..rank).map(|axis| (axis + rank - 1) % rank).collect();
+    let second = step(back, &middle, target_shape.clone()).ok_or(Ended::Vacuous)?;
+    original.compare(&second, Refusals::Refused, |outcome| outcome)
+}
+
+/// An operand with its axes in another order: `order[new]` is the old axis.
+pub(super) fn transposed(operand: &Operand, order: &[usize]) -> Option<Operand> {
+    match operand.strides() {
+        Some(strides) => {
+            let shape = Shape::new(order.iter().map(|&axis| operand.shape()[axis]).collect());
+            let strides = order.iter().map(|&axis| strides[axis]).collect();
+            let values = operand.values().clone();
+            Operand::view(operand.name(), shape, values, Some(strides), operand.offset()).ok()
+        }
+        None => {
+            let (shape, values) = permute(operand.shape(), operand.values(), order)?;
+            Operand::dense(operand.name(), shape, values).ok()
+        }
+    }
+}
+
 /// A permutation of the axes, by its number in lexicographic order.
 fn permutation(rank: usize, number: u128) -> Vec<usize> {
     if number + 1 == factorial(rank) {
@@ -128,6 +215,17 @@ mod tests {
         assert_eq!(permuted, Some((Shape::from([3, 2]), Data::from(vec![1i8, 4, 2, 5, 3, 6]))));
         let empty = Data::from(Vec::<i8>::new());
         assert_eq!(permute(&[0, 3], &empty, &[1, 0]), Some((Shape::from([3, 0]), empty)));
+    }
+
+    #[test]
+    fn operands_are_transposed() {
+        let dense = Operand::dense("a", [2, 3], vec![1i8, 2, 3, 4, 5, 6]).unwrap();
+        let turned = transposed(&dense, &[1, 0]).unwrap();
+        assert_eq!((turned.shape(), turned.values()), (&[3, 2].into(), &vec![1i8, 4, 2, 5, 3, 6].into()));
+        let view = Operand::view("a", [2, 3], vec![1i8, 2, 3], Some(vec![0, -1]), 2).unwrap();
+        let turned = transposed(&view, &[1, 0]).unwrap();
+        assert_eq!((turned.strides(), turned.offset()), (Some(&[-1, 0][..]), 2));
+        assert_eq!(elements(&turned), Some(Data::from(vec![3i8, 3, 2, 2, 1, 1])));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Maps the axes of an operand to axes of the result, for relations that reshape operands or view them.
 
-use broadcheck_spec::{Operand, Operation, Request, Rules, Shape};
+use broadcheck_spec::{Operand, Request, RuleSet, Rules, Shape};
 
 /// The rank of the result, if the request is accepted.
 pub(super) fn result_rank(request: &Request) -> usize {
-    let target = match request.operation() {
-        Operation::Broadcast { target_shape } => target_shape.rank(),
-        Operation::Elementwise { .. } | Operation::Gradient { .. } => 0,
+    let target = match request.operation().target_shape() {
+        Some(target_shape) if request.rules().set() == RuleSet::Xla => return target_shape.rank(),
+        Some(target_shape) => target_shape.rank(),
+        None => 0,
     };
     request.operands().iter().map(Operand::rank).fold(target, usize::max)
 }
@@ -22,6 +23,9 @@ pub(super) fn axes_of(request: &Request, place: usize) -> Option<Vec<usize>> {
         Some((rank - shape.rank()..rank).collect())
     };
     match (request.rules(), operands) {
+        (Rules::Xla { broadcast_dimensions }, [_]) if request.operation().target_shape().is_some() => {
+            target_axes(broadcast_dimensions.as_deref(), shape.rank(), result_rank(request))
+        }
         (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano, _) | (_, [_]) => last_axes(),
         (Rules::Pdpd { .. }, [_, _]) if place == 0 => last_axes(),
         (Rules::Pdpd { axis }, [a, _]) => {
@@ -69,6 +73,14 @@ fn xla_axes(dimensions: Option<&[i64]>, own: usize, other: usize) -> Option<Vec<
             && axes.windows(2).all(|pair| pair[0] < pair[1])
             && axes.last().is_none_or(|&last| last < other)
     })
+}
+
+/// XLA-9 to XLA-11: distinct axes of the target, one per axis of the operand.
+fn target_axes(dimensions: Option<&[i64]>, own: usize, target: usize) -> Option<Vec<usize>> {
+    let axis = |&axis: &i64| usize::try_from(axis).ok().filter(|&axis| axis < target);
+    let axes: Vec<usize> = dimensions.unwrap_or(&[]).iter().map(axis).collect::<Option<_>>()?;
+    let distinct = axes.iter().enumerate().all(|(place, axis)| !axes[..place].contains(axis));
+    (axes.len() == own && distinct).then_some(axes)
 }
 
 /// Lengths on these axes of a rank, with 1 on the others.
@@ -135,6 +147,16 @@ mod tests {
             assert_eq!(xla_axes(Some(list), own, other), None, "{list:?}");
         }
         assert_eq!(xla_axes(None, 1, 2), None);
+    }
+
+    #[test]
+    fn a_broadcast_is_placed_on_distinct_axes_of_the_target() {
+        assert_eq!(target_axes(Some(&[2, 0]), 2, 3), Some(vec![2, 0]));
+        assert_eq!(target_axes(None, 0, 3), Some(vec![]));
+        for (list, own) in [(&[0, 0][..], 2), (&[0], 2), (&[0, 1], 1), (&[-1], 1), (&[3], 1)] {
+            assert_eq!(target_axes(Some(list), own, 3), None, "{list:?}");
+        }
+        assert_eq!(target_axes(None, 2, 2), None);
     }
 
     #[test]

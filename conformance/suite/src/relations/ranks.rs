@@ -9,10 +9,7 @@ use broadcheck_spec::{Operand, Operation, Outcome, Request, RuleSet, Rules, Shap
 pub(super) fn unit_axis_in_front(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let variation = lifted(request).ok_or(Ended::Vacuous)?;
-    let gradient = match request.operation() {
-        Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape()),
-        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
-    };
+    let gradient = request.operation().wrt().map(|wrt| request.operands()[wrt].shape());
     // THEANO-1: a flag violation names an axis of an operand, to which an axis may or may not have been
     // added.
     let refusals = if request.rules().set() == RuleSet::Theano { Refusals::Kind } else { Refusals::Place };
@@ -31,10 +28,19 @@ fn lifted(request: &Request) -> Option<Request> {
     let all = || operands.iter().map(with_axis_in_front).collect::<Option<Vec<Operand>>>();
     let ranks: Vec<usize> = operands.iter().map(Operand::rank).collect();
     match (request.rules(), request.operation(), &ranks[..]) {
+        // The cotangent has the rank of the result.
+        (_, Operation::Vjp { .. }, _) => None,
         (rules, Operation::Broadcast { target_shape }, _) => {
             let target: Vec<usize> = std::iter::once(1).chain(target_shape.iter().copied()).collect();
             let operation = Operation::Broadcast { target_shape: Shape::new(target) };
-            Request::new(rules.clone(), operation, all()?).ok()
+            match rules {
+                // The target alone gets another axis.
+                Rules::Xla { broadcast_dimensions } => {
+                    let list = broadcast_dimensions.as_ref().map(|list| list.iter().map(moved).collect());
+                    under(Rules::Xla { broadcast_dimensions: list }, &operation, operands.to_vec())
+                }
+                others => Request::new(others.clone(), operation, all()?).ok(),
+            }
         }
         (Rules::Theano, ..) => {
             // THEANO-1: absent flags are all false, but the new axis must be flagged True.
@@ -67,10 +73,7 @@ fn lifted(request: &Request) -> Option<Request> {
                 }
                 // Not the identity here, but the identity once there is one more axis.
                 Some(list) if left == right && list.len() == left + 1 && counts_up(list) => return None,
-                Some(list) if left != right => {
-                    let moved = |&axis: &i64| if axis >= 0 { axis.saturating_add(1) } else { axis };
-                    Some(list.iter().map(moved).collect())
-                }
+                Some(list) if left != right => Some(list.iter().map(moved).collect()),
                 given => given.clone(),
             };
             let place = |at: usize, higher: bool| {
@@ -81,6 +84,11 @@ fn lifted(request: &Request) -> Option<Request> {
         }
         _ => None,
     }
+}
+
+/// A dimension in front of whose axis another one was added. A negative dimension stays out of range.
+fn moved(&axis: &i64) -> i64 {
+    if axis >= 0 { axis.saturating_add(1) } else { axis }
 }
 
 /// A result without its first axis; a gradient in its operand's shape.
@@ -99,5 +107,6 @@ fn lowered(success: Success, gradient: Option<&Shape>) -> Outcome {
         tensor: without(success.tensor),
         intermediate: success.intermediate.map(without),
         broadcastable: success.broadcastable.map(|flags| flags.get(1..).unwrap_or_default().to_vec()),
+        buffer: success.buffer,
     })
 }

@@ -6,8 +6,8 @@
 //! largest numbers, so that a difference is not negative.
 
 use super::space::{
-    AXES, Extent, axes, choices, dimensions_count, each_dimensions, flags, flags_count,
-    increasing_dimensions, signed,
+    AXES, Extent, arrangements, axes, choices, dimensions_count, distinct_dimensions, each_dimensions, flags,
+    flags_count, increasing_dimensions, signed,
 };
 use super::{adjoint, stages};
 use crate::retype::{data, integers};
@@ -56,6 +56,10 @@ pub enum Attributes {
     EveryDimensions,
     /// At equal ranks `broadcast_dimensions` absent, empty, and the identity; otherwise nothing.
     EqualRanks,
+    /// For a target, every `broadcast_dimensions`, invalid ones included.
+    EveryTargetDimensions,
+    /// For a target, all lists of distinct axes, one per axis of the operand, in any order.
+    DistinctAxes,
     /// The last axes of the higher operand as `broadcast_dimensions`.
     LastAxes,
     /// At different ranks all strictly increasing `broadcast_dimensions`; otherwise nothing.
@@ -70,15 +74,16 @@ pub enum Attributes {
     OnesFlagged,
 }
 
-/// Every request of every rule set. `numpy` has two operations: `elementwise`, and `broadcast` of the first
-/// shape to the second.
-pub const REQUESTS: [Requests; 7] = [
+/// Every request of every rule set. `numpy` and `xla` have two operations: `elementwise`, and `broadcast` of
+/// the first shape to the second.
+pub const REQUESTS: [Requests; 8] = [
     Requests::new(RuleSet::None, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Numpy, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Numpy, Template::Broadcast, Attributes::Default),
     Requests::new(RuleSet::Pdpd, Template::Difference, Attributes::EveryAxis),
     Requests::new(RuleSet::Bidirectional, Template::Broadcast, Attributes::Default),
     Requests::new(RuleSet::Xla, Template::Difference, Attributes::EveryDimensions),
+    Requests::new(RuleSet::Xla, Template::Broadcast, Attributes::EveryTargetDimensions),
     Requests::new(RuleSet::Theano, Template::Difference, Attributes::AbsentOrEveryFlags),
 ];
 
@@ -203,14 +208,13 @@ impl Requests {
         }
         let (one, other) = (&shapes[first], &shapes[second]);
         match self.template {
-            Template::Difference | Template::Gradient => {
+            Template::Difference | Template::Gradient | Template::Broadcast => {
                 let ranks = [one.rank(), other.rank()];
                 if self.attributes.count(ranks[0], ranks[1]) > 0 {
                     let request = self.without_attributes(dtype, [one, other]);
                     self.attributes.each(Reused(Some(request)), ranks, visit);
                 }
             }
-            Template::Broadcast => visit(&broadcast(self.rules.into(), operand_in(dtype, one, 0, 1), other)),
             Template::Sum => {
                 let pair = [operand_in(dtype, one, 0, 3), operand_in(dtype, other, 1, 3)];
                 for third in shapes {
@@ -228,7 +232,9 @@ impl Attributes {
         match self {
             Attributes::Default | Attributes::LastAxes | Attributes::OnesFlagged => 1,
             Attributes::EveryAxis => AXES,
-            Attributes::EveryDimensions => dimensions_count(one, other),
+            Attributes::EveryDimensions => dimensions_count(one.min(other), one.max(other)),
+            Attributes::EveryTargetDimensions => dimensions_count(one, other),
+            Attributes::DistinctAxes => arrangements(one, other),
             Attributes::EqualRanks if one != other => 0,
             // At rank 0 the identity is the empty list.
             Attributes::EqualRanks if one == 0 => 2,
@@ -246,9 +252,17 @@ impl Attributes {
         match self {
             Attributes::Default => visit(request.get()),
             Attributes::EveryAxis => axes().for_each(|axis| visit(request.with_rules(Rules::Pdpd { axis }))),
-            Attributes::EveryDimensions => each_dimensions(one, other, |list| {
-                visit(request.with_rules(xla(list.map(<[i64]>::to_vec))));
-            }),
+            Attributes::EveryDimensions | Attributes::EveryTargetDimensions => {
+                let targeted = self == Attributes::EveryTargetDimensions;
+                let (own, onto) = if targeted { (one, other) } else { (one.min(other), one.max(other)) };
+                each_dimensions(own, onto, |list| {
+                    visit(request.with_rules(xla(list.map(<[i64]>::to_vec))));
+                });
+            }
+            Attributes::DistinctAxes => {
+                let lists = distinct_dimensions(one, other).into_iter();
+                lists.for_each(|list| visit(request.with_rules(xla(Some(list)))));
+            }
             Attributes::EqualRanks => {
                 let mut lists = vec![None, Some(Vec::new()), Some((0..signed(one)).collect())];
                 lists.dedup();

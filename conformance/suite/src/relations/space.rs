@@ -96,8 +96,7 @@ pub(super) const AXES: u128 = 10;
 const MOST_WRONG_LISTS: u128 = 1000;
 
 /// How many lists of `broadcast_dimensions` [`each_dimensions`] visits.
-pub(super) fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
-    let (low, high) = (one_rank.min(other_rank), one_rank.max(other_rank));
+pub(super) fn dimensions_count(low: usize, high: usize) -> u128 {
     let lists = (0..=low + 1).map(|length| match power(high as u128 + 2, length) {
         all if length == low || all <= MOST_WRONG_LISTS => all,
         _ => 3,
@@ -105,13 +104,14 @@ pub(super) fn dimensions_count(one_rank: usize, other_rank: usize) -> u128 {
     lists.fold(1, u128::saturating_add)
 }
 
-/// Every `broadcast_dimensions` for operands of these ranks: absent, then each list of -1 to the higher rank
-/// (one below and one above what an axis can be) of each length up to one more than the lower rank.
+/// Every `broadcast_dimensions` for an operand of rank `low` that is placed on axes of rank `high`: absent,
+/// then each list of -1 to `high` (one below and one above what an axis can be) of each length up to `low` +
+/// 1.
 ///
-/// A list whose length is not the lower rank is refused for its length, whatever it contains. If there are
+/// A list whose length is not `low` is refused for its length, whatever it contains. If there are
 /// more than 1000 of one such length, only three are visited: the first axes, all too low, all too high.
-pub(super) fn each_dimensions(one_rank: usize, other_rank: usize, mut visit: impl FnMut(Option<&[i64]>)) {
-    let (low, high) = (one_rank.min(other_rank), signed(one_rank.max(other_rank)));
+pub(super) fn each_dimensions(low: usize, high: usize, mut visit: impl FnMut(Option<&[i64]>)) {
+    let high = signed(high);
     visit(None);
     for length in 0..=low + 1 {
         if length != low && power(u128::from(high.unsigned_abs()) + 2, length) > MOST_WRONG_LISTS {
@@ -144,6 +144,28 @@ pub(super) fn increasing_dimensions(one_rank: usize, other_rank: usize) -> Vec<V
         lists = lists.iter().flat_map(longer).collect();
     }
     lists
+}
+
+/// Every list of distinct axes of rank `high`, one per axis of rank `low`. Increasing order from the left.
+pub(super) fn distinct_dimensions(low: usize, high: usize) -> Vec<Vec<i64>> {
+    let mut lists = vec![Vec::new()];
+    for _ in 0..low {
+        let longer = |list: &Vec<i64>| {
+            let list = list.clone();
+            let others = (0..signed(high)).filter(|axis| !list.contains(axis)).collect::<Vec<_>>();
+            others.into_iter().map(move |axis| [&list[..], &[axis]].concat())
+        };
+        lists = lists.iter().flat_map(longer).collect();
+    }
+    lists
+}
+
+/// How many lists [`distinct_dimensions`] gives for these ranks.
+pub(super) fn arrangements(low: usize, high: usize) -> u128 {
+    if low > high {
+        return 0;
+    }
+    (high - low + 1..=high).fold(1u128, |product, factor| product.saturating_mul(factor as u128))
 }
 
 /// The binomial coefficient: how many lists [`increasing_dimensions`] gives for these ranks.
@@ -189,12 +211,13 @@ mod tests {
         assert_eq!(axes().count() as u128, AXES);
         for (low, high) in [(0, 0), (0, 2), (1, 1), (1, 3), (2, 3), (3, 3), (3, 4), (4, 4)] {
             let mut lists = Vec::new();
-            each_dimensions(high, low, |list| lists.push(list.map(<[i64]>::to_vec)));
+            each_dimensions(low, high, |list| lists.push(list.map(<[i64]>::to_vec)));
             assert_eq!(lists.len() as u128, dimensions_count(low, high));
             lists.sort();
             lists.dedup();
             assert_eq!(lists.len() as u128, dimensions_count(low, high), "each once");
             assert_eq!(increasing_dimensions(low, high).len() as u128, choices(low, high));
+            assert_eq!(distinct_dimensions(low, high).len() as u128, arrangements(low, high));
             assert_eq!(
                 flags(low).count() * flags(high).count(),
                 usize::try_from(flags_count(low, high)).unwrap()
@@ -205,6 +228,8 @@ mod tests {
         assert_eq!(dimensions_count(3, 4), 1 + 1 + 6 + 36 + 216 + 3);
         assert_eq!(dimensions_count(4, 4), 1 + 1 + 6 + 36 + 216 + 1296 + 3);
         assert_eq!((factorial(0), factorial(4)), (1, 24));
+        assert_eq!(distinct_dimensions(2, 3), [[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]]);
+        assert_eq!((arrangements(2, 1), arrangements(3, 4), arrangements(0, 0)), (0, 24, 1));
     }
 
     #[test]

@@ -44,6 +44,24 @@ fn with_stored(request: &Request, expression: &Expression, place: usize, stored:
     under(request.rules().clone(), &Operation::Elementwise { expression }, operands)
 }
 
+/// GRAD-4: the gradient with a cotangent is the gradient of the product with it, where any number of operands
+/// are aligned so that one of the result's shape stays as it is.
+pub(super) fn cotangent_as_factor(original: &Original<'_>, _: u128) -> Result<(), Ended> {
+    let request = original.request();
+    let (Rules::None | Rules::Numpy, Operation::Vjp { expression, wrt, target_shape: None, cotangent }) =
+        (request.rules(), request.operation())
+    else {
+        return Err(Ended::Vacuous);
+    };
+    let mut operands = request.operands().to_vec();
+    operands.push((**cotangent).clone());
+    let factors = [expression.clone(), Expression::operand(operands.len() - 1)];
+    let expression = Expression::call(Function::Multiply, factors).map_err(|_| Ended::Vacuous)?;
+    let operation = Operation::Gradient { expression, wrt: *wrt };
+    let variation = under(request.rules().clone(), &operation, operands).ok_or(Ended::Vacuous)?;
+    original.compare(&variation, Refusals::Unspecified, |outcome| outcome)
+}
+
 /// numpy gives the same sum for three operands at once, for the first two added first, and for the last two
 /// added first. The check uses the request's shapes. Values that are not integers are replaced by small
 /// integers, whose addition is associative.

@@ -1,15 +1,15 @@
 //! The relation sweeps: relations over all small requests of a rule set.
 
 use super::requests::Attributes::{
-    AbsentOrIncreasing, Default, EqualRanks, EveryAxis, EveryDimensions, EveryFlags, Increasing, LastAxes,
-    OnesFlagged,
+    AbsentOrIncreasing, Default, DistinctAxes, EqualRanks, EveryAxis, EveryDimensions, EveryFlags,
+    Increasing, LastAxes, OnesFlagged,
 };
 use super::requests::Template::{Difference, Sum};
 use super::requests::has_all;
 use super::{
-    ADJOINT, AS_NUMPY, AXES_PERMUTED, BROADCAST_AS_BIDIRECTIONAL, BROADCAST_TIMES_ONES, Extent,
-    ONES_FLAGGED_AS_NUMPY, OPERANDS_AS_VIEWS, OPERANDS_GROUPED, OPERANDS_REVERSED, OPERANDS_REVERSED_RESULTS,
-    Relation, Requests, Template,
+    ADJOINT, AS_NUMPY, AXES_PERMUTED, BROADCAST_ADJOINT, BROADCAST_AS_BIDIRECTIONAL, BROADCAST_TIMES_ONES,
+    DIMENSIONS_SORTED, Extent, IN_TWO_STEPS, ONES_FLAGGED_AS_NUMPY, OPERANDS_AS_VIEWS, OPERANDS_GROUPED,
+    OPERANDS_REVERSED, OPERANDS_REVERSED_RESULTS, Relation, Requests, Template,
 };
 use crate::retype::ORDER;
 use broadcheck_spec::RuleSet::{Bidirectional, None, Numpy, Pdpd, Theano, Xla};
@@ -272,6 +272,36 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
         "xla-views",
         "xla gives the same result for views of the result's shape, with stride 0 on broadcast axes.",
         Requests::new(Xla, Difference, AbsentOrIncreasing),
+        &OPERANDS_AS_VIEWS,
+    ),
+    sweep(
+        "xla-broadcast-is-numpy",
+        "With distinct dimensions, xla's broadcast is numpy's, of the operand transposed and with ones inserted.",
+        Requests::new(Xla, Template::Broadcast, DistinctAxes),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "xla-broadcast-sorted",
+        "xla's broadcast with dimensions that decrease is that of the operand transposed, with increasing ones.",
+        Requests::new(Xla, Template::Broadcast, DistinctAxes),
+        &DIMENSIONS_SORTED,
+    ),
+    sweep(
+        "xla-broadcast-in-two-steps",
+        "xla's broadcast equals one onto the target with its axes rotated, followed by one onto the target.",
+        Requests::new(Xla, Template::Broadcast, DistinctAxes),
+        &IN_TWO_STEPS,
+    ),
+    sweep(
+        "xla-broadcast-adjoint",
+        "Broadcasting x onto a target is adjoint to the gradient with a cotangent of the target's shape.",
+        Requests::new(Xla, Template::Broadcast, DistinctAxes),
+        &BROADCAST_ADJOINT,
+    ),
+    sweep(
+        "xla-broadcast-views",
+        "xla's broadcast equals a view of the target's shape, with stride 0 on broadcast axes.",
+        Requests::new(Xla, Template::Broadcast, DistinctAxes),
         &OPERANDS_AS_VIEWS,
     ),
     sweep(

@@ -225,7 +225,7 @@ fn signs(request: &Request) -> Option<(usize, Vec<i64>)> {
     let mut signs = vec![0; request.operands().len()];
     let expression = match request.operation() {
         Operation::Broadcast { .. } => return Some((0, vec![1])),
-        Operation::Gradient { .. } => return None,
+        Operation::Gradient { .. } | Operation::Vjp { .. } | Operation::Into { .. } => return None,
         Operation::Elementwise { expression } => expression,
     };
     let found = signed_operands(expression)?;

@@ -1,7 +1,9 @@
 //! Cases that travel, cases that do not, and why.
 
 use super::*;
-use broadcheck_spec::{Data, Expression, Function, Location, Operand, Origin, RefusalKind, Rules, Scalar};
+use broadcheck_spec::{
+    Data, Expression, Function, Location, Operand, Origin, PartialShape, RefusalKind, Rules, Scalar,
+};
 
 /// One function of dense operands under numpy.
 fn case(function: Function, operands: Vec<Operand>, expectation: impl Into<Tensor>) -> Case {
@@ -53,6 +55,18 @@ fn small_integers_travel_to_every_other_dtype() {
     assert_eq!(found, Case { id: case.id.clone(), ..sum(vec![1u8, 2], vec![10u8], vec![11u8, 12]) });
     assert!(retyped(&case, DType::Bool).is_none());
     assert_eq!(travels_to(&sum(vec![1i32, 2], vec![10i32], vec![11i32, 12])).len(), 11);
+}
+
+#[test]
+fn the_declared_shape_of_the_target_remains() {
+    let operation = Operation::Broadcast { target_shape: Shape::from([2]) };
+    let mut case = case_of(operation, vec![operand("a", vec![7.0])], tensor(vec![7.0, 7.0]));
+    let declared: PartialShape = "?".parse().unwrap();
+    case.request = case.request.with_declared_target(declared.clone()).unwrap();
+    for dtype in travels_to(&case) {
+        assert_eq!(retyped(&case, dtype).unwrap().request.declared_target(), Some(&declared), "{dtype}");
+    }
+    assert_eq!(travels_to(&case), ORDER[1..]);
 }
 
 #[test]

@@ -19,6 +19,7 @@
 //! | `RULES-sums` | `from` and `to`: numbers of contributions from 2 to 4096 |
 //! | `numpy-rewrites-…`, `numpy-constants-…`, `numpy-programs-…` | nothing |
 //! | `none-operands`, `numpy-operands`, `theano-operands` | `operands` 3 to 4, `length` 2 to 9, `unused` 0 to 2 |
+//! | `xla-named-axes` | `operand_rank`, `target_rank` up to 5 |
 //! | `RULES-sequences`, `RULES-sessions` | `length` 2 to 100 |
 //! | a relation sweep | `max_rank`, `max_length`: at most 2,000,000 instances |
 
@@ -27,6 +28,7 @@ mod batched;
 mod lanes;
 mod long;
 mod many;
+mod named_axes;
 mod operands;
 mod part;
 mod patterns;
@@ -50,6 +52,7 @@ use broadcheck_spec::{Capabilities, Case, Request, RuleSet, Sweep};
 use lanes::Lanes;
 use long::{Arrangements, LongRuns};
 use many::ManyOperands;
+use named_axes::NamedAxes;
 use operands::Operands;
 use patterns::Patterns;
 use rewrites::Family;
@@ -85,6 +88,7 @@ enum Checked {
     Views(Views),
     Rewrites(&'static Family),
     Operands(Operands),
+    NamedAxes(NamedAxes),
     Sequences(Sequences),
     Sessions(Sessions),
     Relation { relation: &'static RelationSweep, extent: Extent },
@@ -96,7 +100,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     let relations = RELATION_SWEEPS.iter().map(|relation| relation.name);
     let patterns = patterns::NAMES.into_iter().chain(many::NAMES);
     let rewrites = rewrites::FAMILIES.iter().map(|family| family.name);
-    let long = patterns.chain(long).chain(operands::NAMES);
+    let long = patterns.chain(long).chain(operands::NAMES).chain([named_axes::NAME]);
     let sequences = sequences::NAMES.into_iter().chain(sessions::NAMES).map(|(name, _)| name);
     let values = lanes::names().chain(views::names()).chain(rewrites);
     long.chain(values).chain(sequences).chain(relations)
@@ -130,6 +134,7 @@ impl Checked {
             Checked::Lanes(lanes) => Expansion::Cases(lanes.cases(sweep, part)),
             Checked::Views(views) => Expansion::Cases(views.cases(sweep, part)),
             Checked::Operands(operands) => Expansion::Cases(operands.cases(sweep, part)),
+            Checked::NamedAxes(named) => Expansion::Cases(named.cases(sweep, part)),
             Checked::Rewrites(family) => Expansion::Cases(family.cases(sweep, part)),
             Checked::Sequences(sequences) => Expansion::Sequences(sequences.expand(sweep)),
             Checked::Sessions(sessions) => Expansion::Sequences(sessions.expand(sweep)),
@@ -186,6 +191,7 @@ pub(crate) fn expand_part(
         | Checked::Views(_)
         | Checked::Rewrites(_)
         | Checked::Operands(_)
+        | Checked::NamedAxes(_)
         | Checked::Sequences(_)
         | Checked::Sessions(_)
         | Checked::Relation { .. }) => same,
@@ -248,6 +254,11 @@ fn bounded(sweep: &Sweep) -> Result<(Checked, RuleSet, u128), String> {
         let operands = Operands::new(rules, with)?;
         let count = operands.count();
         return Ok((Checked::Operands(operands), rules, count));
+    }
+    if sweep.sweep == named_axes::NAME {
+        let named = NamedAxes::new(integers(&sweep.with, ["operand_rank", "target_rank"])?)?;
+        let count = named.count();
+        return Ok((Checked::NamedAxes(named), RuleSet::Xla, count));
     }
     if let Some(rules) = sequences::rules_of(&sweep.sweep) {
         let [length] = integers(&sweep.with, ["length"])?;

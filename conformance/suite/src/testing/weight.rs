@@ -1,6 +1,6 @@
 //! Which cases run last, one at a time: those for which a wrong rule may take all memory.
 
-use broadcheck_spec::{Case, Expectation, Operation, RefusalKind, Request};
+use broadcheck_spec::{Case, Expectation, RefusalKind, Request, Shape};
 
 /// A case runs last if the result may take more bytes than this in a library that aligns or sizes it wrongly.
 const MUCH_MEMORY: f64 = (1u64 << 30) as f64;
@@ -18,9 +18,7 @@ pub(super) fn may_exhaust_memory(case: &Case) -> bool {
 fn largest_result(request: &Request) -> f64 {
     let mut shapes: Vec<&[usize]> =
         request.operands().iter().map(|operand| operand.shape().lengths()).collect();
-    if let Operation::Broadcast { target_shape } = request.operation() {
-        shapes.push(target_shape.lengths());
-    }
+    shapes.extend(request.operation().target_shape().map(Shape::lengths));
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let longest = |at: &dyn Fn(&[usize]) -> Option<usize>| {
         shapes.iter().filter_map(|shape| at(shape)).max().unwrap_or(1).max(1) as f64

@@ -11,18 +11,22 @@ mod alignment;
 mod axis;
 mod blocks;
 mod collapse;
+mod cotangent;
 mod direction;
 mod dtypes;
 mod flags;
 mod gradient;
+mod in_dim;
 mod inexpressible;
 mod infer;
+mod into;
 mod kernels;
 mod lengths;
 mod many;
 mod nary;
 mod order;
 mod rewrites;
+mod signature;
 mod sizes;
 mod state;
 mod strides;
@@ -40,10 +44,11 @@ use std::sync::LazyLock;
 
 /// Every fault, class by class.
 pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
-    let classes: [&'static [Fault]; 24] = [
+    let classes: [&'static [Fault]; 28] = [
         lengths::FAULTS,
         alignment::FAULTS,
         axis::FAULTS,
+        in_dim::FAULTS,
         order::FAULTS,
         direction::FAULTS,
         nary::FAULTS,
@@ -51,6 +56,7 @@ pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
         collapse::FAULTS,
         blocks::FAULTS,
         gradient::FAULTS,
+        cotangent::FAULTS,
         flags::FAULTS,
         dtypes::FAULTS,
         values::FAULTS,
@@ -62,8 +68,10 @@ pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
         kernels::loops::FAULTS,
         views::FAULTS,
         state::FAULTS,
+        signature::FAULTS,
         many::FAULTS,
         sums::FAULTS,
+        into::FAULTS,
         infer::FAULTS,
     ];
     classes.into_iter().flatten().collect()

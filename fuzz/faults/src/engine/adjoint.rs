@@ -1,10 +1,15 @@
 //! Gradients: the chain rule at every index of the result, then the sum to w's shape.
 
+use super::blocks::unravel;
 use super::convert::as_f64;
 use super::evaluate::Values;
 use super::rewrite::{Program, Step};
+use super::strides::row_major;
 use super::{Aligned, within_limit};
-use broadcheck_spec::{DType, Function, Operand};
+use broadcheck_spec::{DType, Function, Operand, Refusal, RefusalKind};
+
+/// Why something is refused, and the axis of the result, if one is reported.
+pub(crate) type RefusedAt = (RefusalKind, Option<usize>);
 
 /// The derivatives of a function with respect to each argument; `None` if nothing propagates to it.
 pub(crate) type Partials = [Option<f64>; 3];
@@ -65,6 +70,44 @@ pub(crate) struct Adjoint {
     pub(crate) arrived: fn(Vec<f64>, &Spread<'_>) -> Vec<f64>,
     /// Orders the elements of a complete gradient as w's elements.
     pub(crate) ordered: fn(Vec<f64>, &Operand) -> Vec<f64>,
+    /// XLA-11: whether the axes of a gradient are brought into w's order, from w's lengths and the axes of
+    /// the result on which they lie.
+    pub(crate) turned: fn(&[usize], &[usize]) -> bool,
+    /// GRAD-4: whether a cotangent may have this dtype, for a result of that one.
+    pub(crate) weight_dtype: fn(DType, DType) -> bool,
+    /// GRAD-4: why a cotangent of this shape is refused for a result of that one.
+    pub(crate) weight_shape: fn(&[usize], &[usize]) -> Option<RefusedAt>,
+    /// The elements of a cotangent, row-major.
+    pub(crate) weights: fn(&Operand) -> Vec<f64>,
+    /// GRAD-4: the weights at each index of the result, from those elements and the result.
+    pub(crate) spread: fn(Vec<f64>, &[usize]) -> Vec<f64>,
+    /// GRAD-4: what arrives at the root of the expression, from the weight of the index; `None` if nothing
+    /// does.
+    pub(crate) at_root: fn(f64) -> Option<f64>,
+    /// The sum of the contributions at an index, from that sum and the weight of the index.
+    pub(crate) summed_at: fn(f64, f64) -> f64,
+}
+
+/// GRAD-4: the ranks, then the lengths.
+pub(crate) fn weight_shape(weights: &[usize], result: &[usize]) -> Option<RefusedAt> {
+    if weights.len() != result.len() {
+        return Some((RefusalKind::RankMismatch, None));
+    }
+    let axis = weights.iter().zip(result).position(|(one, other)| one != other)?;
+    Some((RefusalKind::DimensionMismatch, Some(axis)))
+}
+
+/// The elements of an operand, row-major.
+pub(crate) fn elements(operand: &Operand) -> Vec<f64> {
+    let dense = row_major(operand.shape());
+    let strides = operand.strides().unwrap_or(&dense);
+    let element = |number: usize| {
+        let index = unravel(number, operand.shape());
+        let steps: i64 = index.iter().zip(strides).map(|(&at, &stride)| at as i64 * stride).sum();
+        let place = usize::try_from(operand.offset() as i64 + steps).ok();
+        place.and_then(|place| operand.values().get(place)).map_or(f64::NAN, as_f64)
+    };
+    (0..operand.shape().iter().product()).map(element).collect()
 }
 
 impl Default for Adjoint {
@@ -82,6 +125,13 @@ impl Default for Adjoint {
             finished: |values, _| values,
             arrived: |values, _| values,
             ordered: |values, _| values,
+            turned: |_, _| true,
+            weight_dtype: |weight, result| weight == result,
+            weight_shape,
+            weights: elements,
+            spread: |weights, _| weights,
+            at_root: Some,
+            summed_at: |total, _| total,
         }
     }
 }
@@ -134,12 +184,19 @@ pub(crate) fn partials(function: Function, arguments: &[f64], r: f64) -> Partial
 }
 
 impl Adjoint {
-    /// The contribution to w at one lane of a block.
-    pub(super) fn lane(&self, program: &Program, wrt: usize, values: &Values, lane: usize) -> f64 {
+    /// The contribution to w at one lane of a block, with the weight of its index.
+    pub(super) fn lane(
+        &self,
+        program: &Program,
+        wrt: usize,
+        values: &Values,
+        lane: usize,
+        weight: f64,
+    ) -> f64 {
         let steps = &program.steps;
         let value = |step: usize| as_f64(values.registers[values.place[step]][lane]);
         let mut arriving: Vec<Option<f64>> = vec![None; steps.len()];
-        arriving[steps.len() - 1] = Some(1.0);
+        arriving[steps.len() - 1] = (self.at_root)(weight);
         let mut total = 0.0;
         for (place, step) in steps.iter().enumerate().rev() {
             let Some(adjoint) = arriving[place] else { continue };
@@ -155,7 +212,33 @@ impl Adjoint {
                 }
             }
         }
-        total
+        (self.summed_at)(total, weight)
+    }
+
+    /// Checks the cotangent of a result of this dtype and shape.
+    pub(super) fn check_cotangent(
+        &self,
+        cotangent: &Operand,
+        dtype: DType,
+        result: &[usize],
+    ) -> Result<(), Refusal> {
+        if !(self.weight_dtype)(cotangent.dtype(), dtype) {
+            return Err(Refusal::new(RefusalKind::DTypeMismatch, "the cotangent has another dtype"));
+        }
+        match (self.weight_shape)(cotangent.shape(), result) {
+            None => Ok(()),
+            Some((kind, axis)) => {
+                Err(Refusal { axis, ..Refusal::new(kind, "the cotangent has another shape") })
+            }
+        }
+    }
+
+    /// GRAD-4: the weight at each index of the result: 1 without a cotangent.
+    pub(super) fn weights_of(&self, cotangent: Option<&Operand>, result: &[usize]) -> Vec<f64> {
+        match cotangent {
+            Some(cotangent) => (self.spread)((self.weights)(cotangent), result),
+            None => vec![1.0; result.iter().product()],
+        }
     }
 
     /// The contributions at every index, summed to w's shape.
@@ -200,10 +283,40 @@ impl Adjoint {
                 shape.insert(axis, 1);
             }
         }
+        (shape, values) = self.in_order(shape, values, axes, operand.shape());
         if shape == operand.shape().lengths() {
             values = (self.ordered)(values, operand);
         }
         (shape, values)
+    }
+
+    /// A sum whose axes are in the order of the result's, with its axes in the order of w's.
+    fn in_order(
+        &self,
+        shape: Vec<usize>,
+        values: Vec<f64>,
+        axes: &[Option<usize>],
+        lengths: &[usize],
+    ) -> (Vec<usize>, Vec<f64>) {
+        let on: Vec<usize> = axes.iter().flatten().copied().collect();
+        let mut sorted = on.clone();
+        sorted.sort_unstable();
+        let complete = on.len() == axes.len() && shape.len() == on.len();
+        if on == sorted || !complete || !(self.turned)(lengths, &on) {
+            return (shape, values);
+        }
+        // For each axis of w, its place among the axes of the sum.
+        let places: Vec<usize> =
+            on.iter().map(|axis| sorted.iter().position(|other| other == axis).unwrap_or(0)).collect();
+        let turned: Vec<usize> = places.iter().map(|&place| shape[place]).collect();
+        let strides = row_major(&shape);
+        let value = |number: usize| {
+            let index = unravel(number, &turned);
+            let steps: i64 = index.iter().zip(&places).map(|(&at, &place)| at as i64 * strides[place]).sum();
+            values.get(usize::try_from(steps).unwrap_or(usize::MAX)).copied().unwrap_or(f64::NAN)
+        };
+        let values = (0..turned.iter().product()).map(value).collect();
+        (turned, values)
     }
 
     fn sum_axis(&self, values: &[f64], along: Along<'_>) -> Vec<f64> {

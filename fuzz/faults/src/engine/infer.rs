@@ -173,6 +173,11 @@ impl Infer {
             }
             (Rules::Numpy | Rules::Bidirectional, _) => self.numpy(&shapes)?,
             (Rules::Pdpd { axis }, [a, b]) => self.pdpd(a, b, *axis)?,
+            (Rules::Xla { broadcast_dimensions }, [operand, target])
+                if matches!(signature.asked(), Asked::TargetShape(_)) =>
+            {
+                self.xla_to_target(xla, operand, target, broadcast_dimensions.as_deref().unwrap_or(&[]))?
+            }
             (Rules::Xla { broadcast_dimensions }, [left, right]) => {
                 self.xla(xla, left, right, broadcast_dimensions.as_deref().unwrap_or(&[]))?
             }
@@ -308,6 +313,23 @@ impl Infer {
         }
         let refusal = Refusal::new(RefusalKind::DimensionMismatch, "no run is accepted");
         Err(refusal.at_axis((self.reported)(&broken)))
+    }
+
+    fn xla_to_target(
+        &self,
+        xla: &Xla,
+        operand: &PartialShape,
+        target: &PartialShape,
+        dimensions: &[i64],
+    ) -> Result<Known, Refusal> {
+        let (own, wanted) = (operand.lengths().unwrap_or(&[]), target.lengths().unwrap_or(&[]));
+        let named = xla.named_of_target(own.len(), wanted.len(), dimensions)?;
+        let mut axes: Vec<Option<Axis>> =
+            wanted.iter().map(|&length| Some(Axis { length, always: true })).collect();
+        for (&length, &axis) in own.iter().zip(&named) {
+            axes[axis] = (self.onto_target)(wanted[axis], length);
+        }
+        Ok(of_axes(&self.all(axes, 0, RefusalKind::DimensionMismatch)?))
     }
 
     fn theano(&self, operands: &[OperandType]) -> Result<Known, Refusal> {

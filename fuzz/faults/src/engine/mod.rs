@@ -6,9 +6,9 @@
 //! strides; `collapse`; `rewrite`, which optimises an expression; `blocks`, which traverses the loop nest in
 //! blocks with tails and gathers operands into registers; `evaluate`, which computes an expression, with
 //! `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a gradient to its operand's
-//! shape; `state`, which is what remains between requests. Without a fault the engine is correct, as the
-//! whole suite and the generator's requests confirm. `infer` answers what is known of a result before the
-//! run.
+//! shape; `into`, which writes into a destination; `state`, which is what remains between requests. Without
+//! a fault the engine is correct, as the whole suite and the generator's requests confirm. `infer` answers
+//! what is known of a result before the run.
 //!
 //! It shares nothing with the reference except the functions on single values, which the faults are not
 //! about.
@@ -21,6 +21,7 @@ pub(super) mod collapse;
 pub(super) mod convert;
 pub(super) mod evaluate;
 pub(super) mod infer;
+pub(super) mod into;
 pub(super) mod lanes;
 pub(super) mod pdpd;
 pub(super) mod rewrite;
@@ -81,6 +82,7 @@ pub(super) struct Decisions {
     pub(super) evaluate: evaluate::Evaluate,
     pub(super) lanes: lanes::Lanes,
     pub(super) adjoint: adjoint::Adjoint,
+    pub(super) into: into::Into,
     pub(super) state: state::State,
     pub(super) infer: infer::Infer,
 }
@@ -149,12 +151,18 @@ impl Decisions {
         let aligned = self.align(request, &shapes)?;
         self.sizes.check_given(request, &shapes)?;
         self.sizes.check_result(request, &aligned)?;
+        if let Some(cotangent) = request.cotangent() {
+            self.adjoint.check_cotangent(cotangent, dtype, &aligned.shape)?;
+        }
+        if let Some(place) = request.operation().destination() {
+            self.check_destination(request, place, dtype, &aligned.shape)?;
+        }
         let all: Vec<&Operand> = operands.iter().collect();
         let program = match request.operation() {
-            Operation::Elementwise { expression } => {
+            Operation::Elementwise { expression } | Operation::Into { expression, .. } => {
                 self.rewrite.program(expression, &Facts { operands: &all, gradient: false })
             }
-            Operation::Gradient { expression, .. } => {
+            Operation::Gradient { expression, .. } | Operation::Vjp { expression, .. } => {
                 self.rewrite.program(expression, &Facts { operands: &all, gradient: true })
             }
             Operation::Broadcast { .. } => Program::operand(0),
@@ -170,7 +178,10 @@ impl Decisions {
     fn run(&self, request: &Request, plan: &Plan) -> Outcome {
         match request.operation() {
             Operation::Elementwise { .. } | Operation::Broadcast { .. } => self.elementwise(request, plan),
-            Operation::Gradient { wrt, .. } => self.gradient(request, *wrt, plan),
+            Operation::Into { destination, .. } => self.written(request, *destination, plan),
+            Operation::Gradient { wrt, .. } | Operation::Vjp { wrt, .. } => {
+                self.gradient(request, *wrt, plan)
+            }
         }
     }
 
@@ -187,11 +198,12 @@ impl Decisions {
     }
 
     fn align(&self, request: &Request, shapes: &[Vec<usize>]) -> Result<Aligned, Refusal> {
-        match (request.rules(), request.operation()) {
-            (Rules::Numpy, Operation::Broadcast { target_shape }) => {
-                self.shapes.onto_target(&shapes[0], target_shape)
+        match (request.rules(), request.operation().target_shape()) {
+            (Rules::Numpy, Some(target_shape)) => self.shapes.onto_target(&shapes[0], target_shape),
+            (Rules::Xla { broadcast_dimensions }, Some(target_shape)) => {
+                self.xla.onto_target(&shapes[0], target_shape, broadcast_dimensions.as_deref())
             }
-            (_, Operation::Broadcast { target_shape }) => self.shapes.toward_target(&shapes[0], target_shape),
+            (_, Some(target_shape)) => self.shapes.toward_target(&shapes[0], target_shape),
             (Rules::None, _) => self.shapes.none(shapes),
             (Rules::Theano, _) => self.theano.align(request.operands(), shapes),
             (Rules::Pdpd { axis }, _) if shapes.len() == 2 => self.pdpd.align(&shapes[0], &shapes[1], *axis),
@@ -228,7 +240,7 @@ impl Decisions {
             let values = self.computed(&Program::operand(0), &operands, &nest, &aligned, dtype);
             self::tensor(dtype, shape, values).ok()
         });
-        Outcome::Success(Success { tensor, intermediate, broadcastable: aligned.flags.clone() })
+        Outcome::Success(Success { tensor, intermediate, broadcastable: aligned.flags.clone(), buffer: None })
     }
 
     /// The values of a program, row-major.
@@ -262,12 +274,14 @@ impl Decisions {
         let aligned = &plan.aligned;
         let (sources, inputs) = (self.sources(&operands), self.inputs(&operands, &plan.nest));
         let context = Context { inputs: &inputs, lanes: &self.lanes, keep: true };
+        let weights = self.adjoint.weights_of(request.cotangent(), &aligned.shape);
         let mut arrived = vec![0.0; aligned.shape.iter().product()];
         self.blocks.walk(&plan.nest, &sources, |piece, registers| {
             let block = self.evaluate.block(&plan.program, &context, registers, piece);
             for lane in 0..piece.count {
                 if let Some(slot) = arrived.get_mut(piece.at + lane) {
-                    *slot = self.adjoint.lane(&plan.program, wrt, &block, lane);
+                    let weight = weights.get(piece.at + lane).copied().unwrap_or(f64::NAN);
+                    *slot = self.adjoint.lane(&plan.program, wrt, &block, lane, weight);
                 }
             }
         });
@@ -302,10 +316,7 @@ impl Decisions {
 /// The outcome of a request that is accepted but not computed, because it has too many elements, by the limit
 /// or by a fault.
 fn not_computed(request: &Request, aligned: &Aligned) -> Option<Outcome> {
-    let wrt = match request.operation() {
-        Operation::Gradient { wrt, .. } => Some(request.operands()[*wrt].shape().lengths()),
-        Operation::Elementwise { .. } | Operation::Broadcast { .. } => None,
-    };
+    let wrt = request.operation().wrt().map(|wrt| request.operands()[wrt].shape().lengths());
     let shapes = [Some(&aligned.shape[..]), wrt];
     let too_large = shapes.into_iter().flatten().find(|shape| !within_limit(shape))?;
     let shape = Shape::from(too_large);

@@ -1,7 +1,7 @@
 //! The number of elements, by arithmetic alone (clause G-1).
 
 use super::Aligned;
-use broadcheck_spec::{Operation, Refusal, RefusalKind, Request, Shape};
+use broadcheck_spec::{Refusal, RefusalKind, Request, Shape};
 
 /// The decisions about sizes.
 #[derive(Clone)]
@@ -41,20 +41,15 @@ impl Sizes {
         if (self.together)(&counts).is_none_or(|count| count > self.bound) {
             return Err(Refusal::new(RefusalKind::TooLarge, "all operands together"));
         }
-        match request.operation() {
-            Operation::Broadcast { target_shape } => self.check(target_shape),
-            Operation::Elementwise { .. } | Operation::Gradient { .. } => Ok(()),
-        }
+        request.operation().target_shape().map_or(Ok(()), |target| self.check(target))
     }
 
     /// Checks the sizes that are known afterwards.
     pub(super) fn check_result(&self, request: &Request, aligned: &Aligned) -> Result<(), Refusal> {
-        match request.operation() {
-            Operation::Gradient { .. } if !self.underneath => Ok(()),
-            Operation::Elementwise { .. } | Operation::Broadcast { .. } | Operation::Gradient { .. } => {
-                self.check(&aligned.shape)
-            }
+        if request.operation().wrt().is_some() && !self.underneath {
+            return Ok(());
         }
+        self.check(&aligned.shape)
     }
 
     fn check(&self, lengths: &[usize]) -> Result<(), Refusal> {

@@ -127,6 +127,10 @@ pub(crate) fn key(request: &Request, without: &[Part]) -> u64 {
         Operation::Broadcast { target_shape } if has(Part::Target) => target_shape.hash(&mut hasher),
         Operation::Broadcast { target_shape } => target_shape.rank().hash(&mut hasher),
         Operation::Gradient { wrt, .. } if has(Part::Wrt) => wrt.hash(&mut hasher),
+        Operation::Vjp { wrt, target_shape, cotangent, .. } => {
+            (wrt, target_shape, cotangent.shape(), cotangent.dtype()).hash(&mut hasher);
+        }
+        Operation::Into { destination, .. } => destination.hash(&mut hasher),
         Operation::Gradient { .. } | Operation::Elementwise { .. } => {}
     }
     if let Some(expression) = request.operation().expression() {
@@ -142,6 +146,7 @@ pub(crate) fn key(request: &Request, without: &[Part]) -> u64 {
         }
     }
     for operand in request.operands() {
+        operand.reads_destination().hash(&mut hasher);
         operand.rank().hash(&mut hasher);
         if has(Part::Lengths) {
             operand.shape().hash(&mut hasher);

@@ -85,7 +85,9 @@ impl Strides {
             .collect();
         (self.read)(&mut readings, operands);
         let offsets = readings.iter().map(|reading| reading.offset).collect();
-        if (self.flat)(&readings, &aligned.shape) {
+        // Dimensions of xla may place axes in another order (XLA-11), also onto the operand's own shape.
+        let in_order = aligned.axes.iter().all(|axes| axes.iter().flatten().is_sorted());
+        if in_order && (self.flat)(&readings, &aligned.shape) {
             let axis = Axis { length: aligned.shape.iter().product(), strides: vec![1; operands.len()] };
             return (self.lowered)(LoopNest { axes: vec![axis], offsets }, &readings);
         }

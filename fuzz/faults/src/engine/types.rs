@@ -2,9 +2,7 @@
 //! GRAD-3).
 
 use super::convert::wider;
-use broadcheck_spec::{
-    Call, DType, Expression, Function, Node, Operand, Operation, Refusal, RefusalKind, Request,
-};
+use broadcheck_spec::{Call, DType, Expression, Function, Node, Operand, Refusal, RefusalKind, Request};
 
 /// The decisions about dtypes.
 #[derive(Clone)]
@@ -74,8 +72,8 @@ impl Types {
         let Some(expression) = request.operation().expression() else { return Ok(operands[0].dtype()) };
         let of_operands: Vec<DType> = operands.iter().map(Operand::dtype).collect();
         let root = self.of_expression(expression, &of_operands)?;
-        if let Operation::Gradient { wrt, .. } = request.operation() {
-            self.check_gradient(request, root, *wrt)?;
+        if let Some(wrt) = request.operation().wrt() {
+            self.check_gradient(request, root, wrt)?;
         }
         Ok(root)
     }

@@ -4,6 +4,10 @@ use super::Aligned;
 use super::shapes::{Common, common, lengths_on};
 use broadcheck_spec::{Refusal, RefusalKind};
 
+/// The axes of the target on which the operand lies, from those that are named, and the operand's and the
+/// target's shape.
+pub(crate) type Seats = fn(Vec<usize>, &[usize], &[usize]) -> Vec<usize>;
+
 /// The intermediate shape, from the higher operand's shape, the lower operand's lengths and their axes.
 pub(crate) type Intermediate = fn(&[usize], &[usize], &[usize]) -> Vec<usize>;
 
@@ -28,6 +32,20 @@ pub(crate) struct Xla {
     pub(crate) intermediate: Intermediate,
     /// XLA-1, XLA-8: the common length in the degenerate step.
     pub(crate) degenerate: Common,
+    /// XLA-9: the dimensions of a broadcast, from those given and the ranks of the operand and the target;
+    /// `None` if there are not as many as axes.
+    pub(crate) of_target: fn(&[i64], usize, usize) -> Option<Vec<i64>>,
+    /// XLA-10: the axis that a dimension names in the target.
+    pub(crate) target_axis: fn(i64, usize) -> Option<usize>,
+    /// XLA-11: whether these axes of the target are accepted.
+    pub(crate) distinct: fn(&[usize]) -> bool,
+    /// XLA-12: the length of the result, from that of the operand and that of the target.
+    pub(crate) onto: Common,
+    /// XLA-12: the axis of the target that is reported, of those that do not fit, in the order of the
+    /// operand.
+    pub(crate) reported: fn(&[usize]) -> usize,
+    /// XLA-13: the axes of the target on which the operand lies, from those that are named, and the shapes.
+    pub(crate) seats: Seats,
 }
 
 impl Default for Xla {
@@ -44,6 +62,12 @@ impl Default for Xla {
             lies_on: |named, _| named,
             intermediate,
             degenerate: common,
+            of_target: |given, rank, _| (given.len() == rank).then(|| given.to_vec()),
+            target_axis: |dimension, rank| usize::try_from(dimension).ok().filter(|&axis| axis < rank),
+            distinct: |axes| axes.iter().enumerate().all(|(place, axis)| !axes[..place].contains(axis)),
+            onto: |length, wanted| (length == wanted || length == 1).then_some(wanted),
+            reported: |axes| axes.iter().copied().min().unwrap_or(0),
+            seats: |named, _, _| named,
         }
     }
 }
@@ -79,6 +103,50 @@ impl Xla {
         let axes = if lhs_is_lower { vec![of_lower, of_higher] } else { vec![of_higher, of_lower] };
         let aligned = self.degenerate_step(shapes, axes, higher.len())?;
         Ok(Aligned { intermediate: Some(intermediate), ..aligned })
+    }
+
+    /// `broadcast` onto a target (clauses XLA-9 to XLA-13).
+    pub(super) fn onto_target(
+        &self,
+        shape: &[usize],
+        target: &[usize],
+        dimensions: Option<&[i64]>,
+    ) -> Result<Aligned, Refusal> {
+        let named = self.named_of_target(shape.len(), target.len(), dimensions.unwrap_or(&[]))?;
+        let mut result = target.to_vec();
+        let mut broken = Vec::new();
+        for (&length, &axis) in shape.iter().zip(&named) {
+            match (self.onto)(length, target[axis]) {
+                Some(common) => result[axis] = common,
+                None => broken.push(axis),
+            }
+        }
+        if !broken.is_empty() {
+            let refusal = Refusal::new(RefusalKind::DimensionMismatch, "a length differs from the target's");
+            return Err(refusal.at_axis((self.reported)(&broken)));
+        }
+        let axes = (self.seats)(named, shape, target).into_iter().map(Some).collect();
+        Ok(Aligned::new(result, vec![axes]))
+    }
+
+    /// XLA-9 to XLA-11: the axes of the target, by ranks alone.
+    pub(super) fn named_of_target(
+        &self,
+        rank: usize,
+        target: usize,
+        dimensions: &[i64],
+    ) -> Result<Vec<usize>, Refusal> {
+        let Some(dimensions) = (self.of_target)(dimensions, rank, target) else {
+            return refuse(RefusalKind::BroadcastDimensionsCount);
+        };
+        let axes = dimensions.iter().map(|&dimension| (self.target_axis)(dimension, target));
+        let Some(named) = axes.collect::<Option<Vec<usize>>>() else {
+            return refuse(RefusalKind::BroadcastDimensionOutOfRange);
+        };
+        if !(self.distinct)(&named) {
+            return refuse(RefusalKind::BroadcastDimensionsNotDistinct);
+        }
+        Ok(named)
     }
 
     /// XLA-1 to XLA-6: the axes of the higher operand that the lower one's axes are, by ranks alone.

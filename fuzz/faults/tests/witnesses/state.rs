@@ -1,7 +1,7 @@
 //! Requests, one after the other, for the faults of what is kept between them.
 
 use super::support::{counted, data, dense, elementwise, gradient, numpy};
-use broadcheck_spec::{DType, Data, Operand, Operation, Request, Rules, Shape};
+use broadcheck_spec::{DType, Data, Operand, Operation, PartialShape, Request, Rules, Shape};
 
 pub(super) fn state() -> Vec<Request> {
     let pair = |a: Operand, b: Operand| vec![a, b];
@@ -87,6 +87,7 @@ pub(super) fn state() -> Vec<Request> {
         numpy("negate a", vec![counted(0, &[2, 2, 2])]),
         numpy("negate a", vec![counted(0, &[])]),
     ];
+    requests.extend(session());
     for length in 2..300 {
         requests.push(numpy("add a b", pair(counted(0, &[length]), counted(1, &[1]))));
     }
@@ -98,4 +99,24 @@ pub(super) fn state() -> Vec<Request> {
         }
     }
     requests
+}
+
+/// Runs of one signature, whose lengths fit, do not fit, fit again, and change.
+fn session() -> Vec<Request> {
+    let shapes: [[&[usize]; 2]; 9] = [
+        [&[2, 3], &[3]],
+        [&[2, 3], &[4]],
+        [&[2, 3], &[3]],
+        [&[2, 4], &[4]],
+        [&[2, 4], &[1]],
+        [&[3, 2], &[2]],
+        [&[2, 3], &[1]],
+        [&[2, 3], &[3]],
+        [&[2, 3], &[2]],
+    ];
+    let unknown = |place: usize, shape: &[usize], declared: &str| {
+        counted(place, shape).with_declared(declared.parse::<PartialShape>().unwrap()).unwrap()
+    };
+    let run = |[a, b]: [&[usize]; 2]| numpy("add a b", vec![unknown(0, a, "?x?"), unknown(1, b, "?")]);
+    shapes.map(run).into()
 }

@@ -1,9 +1,10 @@
 //! Which request of a run showed a disagreement, so that it can be asked again.
 
-use super::{Campaign, NEIGHBOURS, drawn};
+use super::{Campaign, DECLARED_EVERY, NEIGHBOURS, drawn, drawn_signature};
 use crate::generate::neighbours;
-use crate::oracle::{After, Differential, Oracle, Repeated};
-use broadcheck_spec::Request;
+use crate::inference::Both;
+use crate::oracle::{After, Declared, Differential, Oracle, Repeated, STEPS};
+use broadcheck_spec::{Request, Signature};
 use std::fmt;
 
 /// A request of a run: the number of the one that was drawn, and a place among what is asked for it.
@@ -11,13 +12,21 @@ use std::fmt;
 pub(super) struct Asked {
     pub(super) number: u64,
     /// 0 for the request itself; from 1 for its neighbours, each followed by the request; from
-    /// [`AGAIN`](Asked::AGAIN) for the sides that are asked twice.
+    /// [`AGAIN`](Asked::AGAIN) for the sides that are asked twice; from [`DECLARED`](Asked::DECLARED) for the
+    /// steps of a session with declared shapes; [`SIGNATURE`](Asked::SIGNATURE) for what is inferred.
     pub(super) place: u8,
 }
 
 impl Asked {
     /// The place of the right side, which is asked twice. The left side's follows it.
     const AGAIN: u8 = 100;
+
+    /// The place of the first step of a session of the right side. The left side's steps follow.
+    const DECLARED: u8 = 110;
+
+    /// The place of a signature with a wrong answer of the right side. Those with a wrong answer of the left
+    /// side, and with answers that differ, follow.
+    const SIGNATURE: u8 = 120;
 
     /// The request that was drawn.
     pub(super) fn itself(number: u64) -> Asked {
@@ -34,13 +43,27 @@ impl Asked {
     pub(super) fn again(number: u64, side: usize) -> Asked {
         Asked { number, place: Asked::AGAIN.saturating_add(u8::try_from(side).unwrap_or(u8::MAX)) }
     }
+
+    /// A step of a session with declared shapes, of the right side or of the left one.
+    pub(super) fn declared(number: u64, side: usize, step: usize) -> Asked {
+        const { assert!(2 * STEPS <= (Asked::SIGNATURE - Asked::DECLARED) as usize) };
+        let place = u8::try_from(side * STEPS + step).unwrap_or(u8::MAX);
+        Asked { number, place: Asked::DECLARED.saturating_add(place) }
+    }
+
+    /// The signature of this number, with a disagreement of one of the oracles of inference.
+    pub(super) fn signature(number: u64, oracle: usize) -> Asked {
+        let place = u8::try_from(oracle).unwrap_or(u8::MAX);
+        Asked { number, place: Asked::SIGNATURE.saturating_add(place) }
+    }
 }
 
-/// `request-12`, or `request-12-3` for what is asked in addition: a part of an id.
+/// `request-12`, `request-12-3` for what is asked in addition, `signature-12-0`: a part of an id.
 impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
             0 => write!(f, "request-{}", self.number),
+            place @ Asked::SIGNATURE.. => write!(f, "signature-{}-{}", self.number, place - Asked::SIGNATURE),
             place => write!(f, "request-{}-{place}", self.number),
         }
     }
@@ -52,28 +75,58 @@ pub(super) struct Oracles<'a> {
     pub(super) differential: Differential<'a>,
     /// Of the right side, then of the left one.
     pub(super) again: [Repeated<'a>; 2],
+    pub(super) inference: Both<'a>,
 }
 
 impl<'a> Oracles<'a> {
     pub(super) fn of(campaign: &'a Campaign<'a>) -> Oracles<'a> {
         let again = [Repeated::new(campaign.right), Repeated::new(campaign.left)];
-        Oracles { campaign, differential: campaign.oracle(), again }
+        let inference = campaign.inference_oracle();
+        Oracles { campaign, differential: campaign.oracle(), again, inference }
     }
 
-    /// Draws a request again and hands it over with its oracle; `None` if nothing is asked in this place.
-    pub(super) fn with<R>(&self, asked: Asked, work: impl FnOnce(&Request, &dyn Oracle) -> R) -> Option<R> {
-        let request = drawn(self.campaign.seed, asked.number, &self.campaign.profile);
+    /// What judges a step of the session of a request, of the right side or of the left one.
+    pub(super) fn declared(&self, number: u64, side: usize, step: usize) -> Declared<'a> {
+        let sides = [self.campaign.right, self.campaign.left];
+        Declared::new(sides[side.min(1)], number / DECLARED_EVERY, step)
+    }
+
+    /// Draws what was asked again and hands it over with its oracle; `None` if nothing is asked in this
+    /// place.
+    pub(super) fn with<R>(&self, asked: Asked, work: impl FnOnce(Drawn<'_>) -> R) -> Option<R> {
+        let Campaign { seed, profile, .. } = self.campaign;
+        if let Some(place) = asked.place.checked_sub(Asked::SIGNATURE) {
+            let oracle = self.inference.names().into_iter().nth(usize::from(place))?;
+            let signature = drawn_signature(*seed, asked.number, profile)?;
+            return Some(work(Drawn::Signature(signature, oracle)));
+        }
+        let request = drawn(*seed, asked.number, profile);
         if asked.place == 0 {
-            return Some(work(&request, &self.differential));
+            return Some(work(Drawn::Request(&request, &self.differential)));
+        }
+        if let Some(place) = asked.place.checked_sub(Asked::DECLARED) {
+            let (side, step) = (usize::from(place) / STEPS, usize::from(place) % STEPS);
+            let is_place = side < 2;
+            return is_place
+                .then(|| work(Drawn::Request(&request, &self.declared(asked.number, side, step))));
         }
         if let Some(side) = asked.place.checked_sub(Asked::AGAIN) {
-            return self.again.get(usize::from(side)).map(|oracle| work(&request, oracle));
+            return self.again.get(usize::from(side)).map(|oracle| work(Drawn::Request(&request, oracle)));
         }
         let around = around(&request);
         let place = usize::from(asked.place) - 1;
         let first = around.get(place.saturating_sub(1))?;
-        around.get(place).map(|request| work(request, &After::new(first, &self.differential)))
+        let request = around.get(place)?;
+        Some(work(Drawn::Request(request, &After::new(first, &self.differential))))
     }
+}
+
+/// What was asked in a place.
+pub(super) enum Drawn<'a> {
+    /// A request, and what judges it.
+    Request(&'a Request, &'a dyn Oracle),
+    /// A signature, and the name of the oracle that disagrees.
+    Signature(Signature, String),
 }
 
 /// The neighbours of a request, each before the request: a result that is kept under too short a key is then

@@ -14,10 +14,17 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
     let either = |left: &[RuleSet], right: &[RuleSet]| -> Vec<RuleSet> {
         RuleSet::ALL.into_iter().filter(|rules| left.contains(rules) || right.contains(rules)).collect()
     };
+    // An implementation that only infers declares no operation: it infers the results of all of them.
+    let only_infers = |side: &Capabilities| side.operations.is_empty() && side.infer;
+    let only_inferred = (only_infers(left) && right.infer) || (only_infers(right) && left.infer);
     let common = Capabilities {
         rules: both(&left.rules, &right.rules),
         operations: both(&left.operations, &right.operations),
         strided: left.strided && right.strided,
+        broadcast_in_dim: left.broadcast_in_dim && right.broadcast_in_dim,
+        permuted: left.permuted && right.permuted,
+        cotangent: left.cotangent && right.cotangent,
+        into: left.into && right.into,
         infer: left.infer && right.infer,
         declared: left.declared && right.declared,
         unknown: both(&left.unknown, &right.unknown),
@@ -53,7 +60,7 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
     };
     for (what, none) in [
         ("rule set", common.rules.is_empty()),
-        ("operation", common.operations.is_empty()),
+        ("operation", common.operations.is_empty() && !only_inferred),
         ("dtype", common.dtypes.is_empty()),
     ] {
         if none {

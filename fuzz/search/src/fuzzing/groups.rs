@@ -7,7 +7,7 @@
 
 use super::{Found, FuzzReport};
 use crate::oracle::{Breakage, Kind, Side};
-use crate::shrink::cost_of;
+use crate::shrink::cost_of_question;
 use broadcheck_spec::{Function, OperationKind, RuleSet};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,9 +47,12 @@ impl Cause {
             Kind::Values | Kind::DType | Kind::Nondeterministic => {
                 Cause::Values(oracle, kind, signature.operation, signature.pattern.function)
             }
-            Kind::Shape | Kind::Extra | Kind::Acceptance { .. } | Kind::Refusal(..) | Kind::Relation(_) => {
-                Cause::Rules(oracle, kind, signature.rules)
-            }
+            Kind::Shape
+            | Kind::Extra
+            | Kind::Acceptance { .. }
+            | Kind::Refusal(..)
+            | Kind::Relation(_)
+            | Kind::Inferred(_) => Cause::Rules(oracle, kind, signature.rules),
             Kind::Broke(side, breakage) => {
                 Cause::Silence(oracle, *side, *breakage, without_numbers(&disagreement.detail, MAX_MESSAGE))
             }
@@ -97,7 +100,7 @@ impl FuzzReport {
 
 /// Groups findings, as [`FuzzReport::groups`] does.
 pub(super) fn groups(findings: &[Found]) -> Vec<Group<'_>> {
-    let size = |found: &Found| (found.waits, cost_of(&found.shrunk.request), found.number);
+    let size = |found: &Found| (found.waits, cost_of_question(&found.shrunk.request), found.number);
     let mut by_cause: BTreeMap<Cause, Vec<&Found>> = BTreeMap::new();
     for found in findings {
         by_cause.entry(Cause::of(found)).or_default().push(found);

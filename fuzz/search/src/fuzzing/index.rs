@@ -2,7 +2,7 @@
 //! together, and the one to read first on top.
 
 use super::groups::groups;
-use super::{Campaign, Found};
+use super::{Campaign, Found, noun};
 use crate::shrink::Written;
 use broadcheck_spec::{Implementation, hides};
 use std::fmt::Write as _;
@@ -42,7 +42,8 @@ pub(super) fn text(campaign: &Campaign<'_>, findings: &[Found], finished: bool) 
         for found in group.findings.iter().take(MOST_FILES) {
             let name = file(found).unwrap_or("(no case file)");
             let shrunk = if found.waits { ", not shrunk yet" } else { "" };
-            let _ = writeln!(text, "   {name}: request {}, {} hits{shrunk}", found.number, found.hits);
+            let what = noun(&found.shrunk.request);
+            let _ = writeln!(text, "   {name}: {what} {}, {} hits{shrunk}", found.number, found.hits);
         }
         if let Some(more) = group.findings.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
             let _ = writeln!(text, "   and {more} more");

@@ -8,10 +8,10 @@
 use super::asked::Asked;
 use super::groups::without_numbers;
 use super::position::Positions;
-use super::{Campaign, Counts, Found};
+use super::{Campaign, Counts, Found, noun};
 use crate::oracle::{Disagreement, Signature};
-use crate::shrink::{Filed, Proposal, Shrunk, Sides, file_case, propose};
-use broadcheck_spec::Request;
+use crate::shrink::{Filed, Proposal, Shrunk, file_case, propose_question};
+use broadcheck_spec::json::Question;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -63,7 +63,7 @@ pub(super) struct Entries {
 pub(super) struct Sighting {
     pub(super) asked: Asked,
     /// As it was seen, or shrunk.
-    pub(super) shrunk: Shrunk,
+    pub(super) shrunk: Shrunk<Question>,
     pub(super) status: Status,
     /// The disagreements of the class that are not kept, if this is the first of its class.
     pub(super) more: u64,
@@ -193,9 +193,9 @@ impl<'a> Ledger<'a> {
     }
 
     /// Records a disagreement and writes it to a file, or only counts it if enough of its class are kept.
-    pub(super) fn add(&self, asked: Asked, request: &Request, found: Disagreement, tally: &mut Tally) {
+    pub(super) fn add(&self, asked: Asked, request: Question, found: Disagreement, tally: &mut Tally) {
         let class = class_of(&found.signature);
-        let shrunk = Shrunk::unshrunk(request.clone(), found);
+        let shrunk = Shrunk::unshrunk(request, found);
         let place = {
             let mut entries = self.entries();
             // A run that was cut off has recorded it, but not counted the rest of its batch.
@@ -207,7 +207,8 @@ impl<'a> Ledger<'a> {
                 return;
             }
             if !entries.classes.contains_key(&class) {
-                let news = format!("request {}: {}", asked.number, shrunk.disagreement.signature);
+                let what = noun(&shrunk.request);
+                let news = format!("{what} {}: {}", asked.number, shrunk.disagreement.signature);
                 entries.news.push(news);
             }
             let settled = self.campaign.store.is_none();
@@ -228,9 +229,8 @@ impl<'a> Ledger<'a> {
         sighting.settled = true;
     }
 
-    fn proposal(&self, asked: Asked, shrunk: &Shrunk) -> Result<Proposal, String> {
-        let Campaign { left, right, seed, .. } = *self.campaign;
-        propose(shrunk, &Sides::of(left, right, found_by(seed, asked.number)))
+    fn proposal(&self, asked: Asked, shrunk: &Shrunk<Question>) -> Result<Proposal, String> {
+        propose_question(shrunk, &self.campaign.sides(shrunk, asked.number))
     }
 
     /// The first disagreement that waits to be shrunk.
@@ -245,7 +245,7 @@ impl<'a> Ledger<'a> {
 
     /// Records how a disagreement was shrunk. If that was cut short, it waits for a run that continues this
     /// one.
-    pub(super) fn shrunk(&self, place: usize, shrunk: Shrunk, cut_short: bool, took: Duration) {
+    pub(super) fn shrunk(&self, place: usize, shrunk: Shrunk<Question>, cut_short: bool, took: Duration) {
         let store = self.campaign.store;
         let asked = self.entries().sightings[place].asked;
         let proposal =
@@ -311,9 +311,4 @@ impl<'a> Ledger<'a> {
 /// Adds to a count, which in a state file may be any number.
 fn add_to(count: &mut u64, more: u64) {
     *count = count.saturating_add(more);
-}
-
-/// How a case was found, so that the run can be repeated.
-pub(super) fn found_by(seed: u64, number: u64) -> String {
-    format!("broadcheck fuzz, seed {seed}, request {number}")
 }

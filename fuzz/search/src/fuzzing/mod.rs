@@ -22,11 +22,13 @@ pub use groups::Group;
 pub use report::FuzzReport;
 pub use store::{Earlier, Store};
 
-use crate::generate::{Profile, Seeded, Statistics, request};
-use crate::oracle::{Answer, Differential, Judgement, Oracle};
-use crate::shrink::{Limits, Shrunk, Written, shrink};
-use asked::{Asked, Oracles, around};
+use crate::generate::{Profile, Seeded, Signatures, Statistics, request, signature};
+use crate::inference::{Accepted, Both, Relation, Verdict};
+use crate::oracle::{Answer, Differential, Disagreement, Judgement, Oracle, Signature as Class};
+use crate::shrink::{Limits, Shrunk, Sides, Written, shrink, shrink_signature};
+use asked::{Asked, Drawn, Oracles, around};
 use broadcheck_reference::Reference;
+use broadcheck_spec::json::Question;
 use broadcheck_spec::{Implementation, Request};
 use ledger::{Ledger, Tally};
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,18 @@ const REPEAT_EVERY: u64 = 64;
 
 /// Every nth request is followed by neighbours: requests that differ from it in one point.
 const NEIGHBOURS_EVERY: u64 = 32;
+
+/// After every nth request, one side that builds ahead is asked a session with declared shapes.
+const DECLARED_EVERY: u64 = 32;
+
+/// In one of so many sessions, the left side is asked instead of the right one.
+const DECLARED_LEFT: u64 = 4;
+
+/// After every nth request, both sides are asked what they infer from a signature.
+const SIGNATURE_EVERY: u64 = 8;
+
+/// The most runs of a signature that are tried. Most signatures have fewer.
+const RUNS: usize = 6_000;
 
 /// The number of neighbours that follow a request.
 const NEIGHBOURS: usize = 3;
@@ -70,6 +84,8 @@ pub struct Campaign<'a> {
     pub jobs: usize,
     /// Whether a side may skip requests that it declares.
     pub skips: bool,
+    /// Whether an inference that is wider than exact is a disagreement for every implementation.
+    pub exact: bool,
     /// Whether to collect statistics about the requests.
     pub statistics: bool,
     /// The number of requests and the time allowed for shrinking one finding.
@@ -89,13 +105,51 @@ impl Campaign<'_> {
     pub fn oracle(&self) -> Differential<'_> {
         Differential::new(self.left, self.right).allowing_skips(self.skips).only(self.profile.dtypes())
     }
+
+    /// What judges what is inferred.
+    fn inference_oracle(&self) -> Both<'_> {
+        Both::new(self.left, self.right).exactly(self.exact).allowing_skips(self.skips)
+    }
+
+    /// How the sides disagree on what is inferred from a signature, as it is and shrunk. Nothing if they do
+    /// not, or not in a way that is wanted.
+    pub fn inferred(
+        &self,
+        signature: &broadcheck_spec::Signature,
+        wanted: &dyn Fn(&Class) -> bool,
+        limits: &Limits<'_>,
+    ) -> Vec<Class> {
+        let oracle = self.inference_oracle();
+        match oracle.judge(signature, &mut Relation::trying(RUNS)) {
+            Verdict::Disagreement(found) if wanted(&found.signature) => {
+                let class = found.signature.clone();
+                let shrunk = shrink_signature(&oracle, signature.clone(), *found, limits);
+                vec![class, shrunk.disagreement.signature]
+            }
+            Verdict::Disagreement(_) | Verdict::Agreed { .. } | Verdict::Vacuous(_) | Verdict::Convention => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// The sides that a disagreement is about, as its case describes them.
+    pub fn sides(&self, found: &Shrunk<Question>, number: u64) -> Sides {
+        let found_by = format!("broadcheck fuzz, seed {}, {} {number}", self.seed, noun(&found.request));
+        let oracle = &found.disagreement.signature.oracle;
+        let of_declared = |side: &&dyn Implementation| oracle.strip_prefix("declared-") == Some(side.name());
+        match [self.right, self.left].into_iter().find(of_declared) {
+            Some(side) => Sides::of_declared(side, found_by),
+            None => Sides::of(self.left, self.right, found_by),
+        }
+    }
 }
 
 /// A distinct disagreement.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The request, and how it disagrees. Of a run that was continued, the answers are no longer known.
-    pub shrunk: Shrunk,
+    /// The request or signature, and how it disagrees. Of a run that was continued, the answers are no longer
+    /// known.
+    pub shrunk: Shrunk<Question>,
     /// The number of the request that first found it.
     pub number: u64,
     /// How many disagreements turned out to be this one.
@@ -136,15 +190,58 @@ pub struct Counts {
     pub repeated: u64,
     /// Requests that differ in one point from the one before them, sent in addition.
     pub neighbours: u64,
+    /// Requests that were sent with declared shapes, in addition.
+    pub declared: u64,
+    /// What was inferred before the run, in addition.
+    pub inferred: InferredCounts,
     /// The distinct disagreements.
     pub distinct: u64,
 }
 
+/// What a run has counted of signatures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InferredCounts {
+    /// Signatures drawn.
+    pub signatures: u64,
+    /// Those of which all runs are accepted.
+    pub always: u64,
+    /// Those of which some runs are accepted.
+    pub depends: u64,
+    /// Those of which no run is accepted.
+    pub refused: u64,
+    /// Those to which an answer is wider than exact, and no disagreement. They are counted above, too.
+    pub wider: u64,
+    /// Those for which there was nothing to compare.
+    pub vacuous: u64,
+    /// Those on which an answer differs only by a convention that its side does not declare.
+    pub conventions: u64,
+    /// Those on which the sides disagree with each other, or with the runs.
+    pub disagreeing: u64,
+}
+
+/// What a question is called in reports.
+fn noun(question: &Question) -> &'static str {
+    match question {
+        Question::Run(_) => "request",
+        Question::Infer(_) => "signature",
+    }
+}
+
 /// The request of this seed and number.
 pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
-    // Two odd factors keep the streams of neighbouring seeds and numbers apart.
-    let mixed = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    request(&mut Seeded::new(mixed), profile)
+    request(&mut Seeded::new(mixed(seed, number)), profile)
+}
+
+/// The signature of this seed and number, if the profile has any.
+pub fn drawn_signature(seed: u64, number: u64, profile: &Profile) -> Option<broadcheck_spec::Signature> {
+    // Its choices have nothing to do with those of the request.
+    signature(&mut Seeded::new(!mixed(seed, number)), profile)
+}
+
+/// Two odd factors keep the streams of neighbouring seeds and numbers apart.
+fn mixed(seed: u64, number: u64) -> u64 {
+    seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Runs a campaign. `progress` is called periodically, from the calling thread.
@@ -269,6 +366,7 @@ impl Run<'_> {
         let end = self.campaign.requests.unwrap_or(u64::MAX);
         // How long this thread has been shrinking.
         let mut shrinking = Duration::ZERO;
+        let mut relation = Relation::trying(RUNS);
         self.shrink_waiting(&mut shrinking);
         loop {
             let deadline = self.deadline(shrinking);
@@ -277,9 +375,14 @@ impl Run<'_> {
             }
             let taken = self.ledger.entries().positions.take(batch, end);
             let Some(taken) = taken else { return };
-            let one_by_one = self.oracles.differential.batch() <= 1;
-            let judge = if one_by_one { Run::judge_one_by_one } else { Run::judge_batch };
-            if let Some((tally, judged)) = judge(self, taken, deadline) {
+            let judge = match self.campaign.profile.signatures() {
+                Signatures::Only => Run::judge_signatures,
+                Signatures::Never | Signatures::Some if self.oracles.differential.batch() <= 1 => {
+                    Run::judge_one_by_one
+                }
+                Signatures::Never | Signatures::Some => Run::judge_batch,
+            };
+            if let Some((tally, judged)) = judge(self, taken, deadline, &mut relation) {
                 self.ledger.add_batch(tally, judged);
             }
             self.shrink_waiting(&mut shrinking);
@@ -303,14 +406,11 @@ impl Run<'_> {
             let Some((place, asked, found)) = self.ledger.take_waiting() else { return };
             let limits = Limits { steps, time: longest.min(left), stop: Some(self.campaign.stop) };
             let began = Instant::now();
-            let shrunk = self.oracles.with(asked, |request, oracle| {
-                let mut shrunk = shrink(oracle, request, found, &limits);
-                if shrunk.reproduced()
-                    && let Some(condition) = oracle.condition(&shrunk.request)
-                {
-                    shrunk.disagreement.detail += &format!("\n{condition}");
+            let shrunk = self.oracles.with(asked, |drawn| match drawn {
+                Drawn::Request(request, oracle) => shrunk(oracle, request, found, &limits),
+                Drawn::Signature(signature, _) => {
+                    shrink_signature(&self.oracles.inference, signature, found, &limits).map(Question::Infer)
                 }
-                shrunk
             });
             let took = began.elapsed();
             *shrinking += took;
@@ -323,7 +423,12 @@ impl Run<'_> {
 
     /// Judges requests until a deadline, and returns what to count and which requests were judged.
     #[allow(clippy::unnecessary_wraps, reason = "the signature of judge_batch")]
-    fn judge_one_by_one(&self, range: Range<u64>, deadline: Option<Instant>) -> Option<(Tally, Range<u64>)> {
+    fn judge_one_by_one(
+        &self,
+        range: Range<u64>,
+        deadline: Option<Instant>,
+        relation: &mut Relation,
+    ) -> Option<(Tally, Range<u64>)> {
         let mut tally = Tally::default();
         for number in range.clone() {
             let request = self.drawn(number);
@@ -340,6 +445,8 @@ impl Run<'_> {
                     );
                 }
             }
+            self.judge_declared(number, &request, deadline, &mut tally);
+            self.judge_signature(number, deadline, relation, &mut tally);
             self.note(&request);
             if self.stopped() || is_over(deadline) {
                 return Some((tally, range.start..number + 1));
@@ -348,9 +455,99 @@ impl Run<'_> {
         Some((tally, range))
     }
 
+    /// Judges signatures until a deadline, in place of requests.
+    #[allow(clippy::unnecessary_wraps, reason = "the signature of judge_batch")]
+    fn judge_signatures(
+        &self,
+        range: Range<u64>,
+        deadline: Option<Instant>,
+        relation: &mut Relation,
+    ) -> Option<(Tally, Range<u64>)> {
+        let mut tally = Tally::default();
+        for number in range.clone() {
+            self.infer(number, relation, &mut tally);
+            if self.stopped() || is_over(deadline) {
+                return Some((tally, range.start..number + 1));
+            }
+        }
+        Some((tally, range))
+    }
+
+    /// Asks one side a session with declared shapes, if it is the request's turn.
+    fn judge_declared(&self, number: u64, request: &Request, deadline: Option<Instant>, tally: &mut Tally) {
+        let Campaign { left, right, .. } = self.campaign;
+        if !number.is_multiple_of(DECLARED_EVERY) || is_over(deadline) {
+            return;
+        }
+        let turn = number / DECLARED_EVERY;
+        let left_has_turn = turn % DECLARED_LEFT == DECLARED_LEFT - 1;
+        let side = match (left.capabilities().declared, right.capabilities().declared) {
+            (false, false) => return,
+            (true, true) => usize::from(left_has_turn),
+            (left, _) => usize::from(left),
+        };
+        let judged = self.oracles.declared(number, side, 0).judge_session(request, deadline);
+        for (step, judgement) in judged.into_iter().enumerate() {
+            let Some(judgement) = judgement else { continue };
+            tally.counts.declared += 1;
+            if let Some(found) = judgement.disagreement() {
+                let written = self.oracles.declared(number, side, step).written(request);
+                self.ledger.add(Asked::declared(number, side, step), Question::Run(written), found, tally);
+            }
+        }
+    }
+
+    /// Asks both sides what they infer from a signature, if it is the number's turn.
+    fn judge_signature(
+        &self,
+        number: u64,
+        deadline: Option<Instant>,
+        relation: &mut Relation,
+        tally: &mut Tally,
+    ) {
+        let is_turn = number % SIGNATURE_EVERY == SIGNATURE_EVERY - 1;
+        if is_turn && self.campaign.profile.signatures() == Signatures::Some && !is_over(deadline) {
+            self.infer(number, relation, tally);
+        }
+    }
+
+    fn infer(&self, number: u64, relation: &mut Relation, tally: &mut Tally) {
+        let Campaign { seed, profile, .. } = self.campaign;
+        let counts = &mut tally.counts.inferred;
+        let Some(signature) = drawn_signature(*seed, number, profile) else { return };
+        counts.signatures += 1;
+        match self.oracles.inference.judge(&signature, relation) {
+            Verdict::Agreed { accepted, wider } => {
+                counts.wider += u64::from(wider);
+                match accepted {
+                    Accepted::All => counts.always += 1,
+                    Accepted::Some => counts.depends += 1,
+                    Accepted::None => counts.refused += 1,
+                }
+            }
+            Verdict::Vacuous(reason) => {
+                counts.vacuous += 1;
+                tally.add_reason(&reason);
+            }
+            Verdict::Convention => counts.conventions += 1,
+            Verdict::Disagreement(found) => {
+                counts.disagreeing += 1;
+                let names = self.oracles.inference.names();
+                let oracle = names.iter().position(|name| *name == found.signature.oracle).unwrap_or(0);
+                let asked = Asked::signature(number, oracle);
+                self.ledger.add(asked, Question::Infer(signature), *found, tally);
+            }
+        }
+    }
+
     /// Judges requests together until a deadline. After it, the requests that are answered count, without
     /// their neighbours and repetitions. If the run is interrupted meanwhile, none counts.
-    fn judge_batch(&self, range: Range<u64>, deadline: Option<Instant>) -> Option<(Tally, Range<u64>)> {
+    fn judge_batch(
+        &self,
+        range: Range<u64>,
+        deadline: Option<Instant>,
+        relation: &mut Relation,
+    ) -> Option<(Tally, Range<u64>)> {
         let mut tally = Tally::default();
         let mut requests: Vec<(u64, Request)> =
             range.clone().map(|number| (number, self.drawn(number))).collect();
@@ -358,6 +555,8 @@ impl Run<'_> {
         requests.truncate(judged);
         for (number, request) in &requests {
             self.judge_neighbours(*number, request, deadline, &mut tally);
+            self.judge_declared(*number, request, deadline, &mut tally);
+            self.judge_signature(*number, deadline, relation, &mut tally);
         }
         let some: Vec<&(u64, Request)> =
             requests.iter().filter(|(number, _)| number % REPEAT_EVERY == 0).collect();
@@ -421,7 +620,7 @@ impl Run<'_> {
             Judgement::Convention(_) => counts.conventions += 1,
             Judgement::Disagreement(found) => {
                 counts.disagreeing += 1;
-                self.ledger.add(asked, request, *found, tally);
+                self.ledger.add(asked, Question::Run(request.clone()), *found, tally);
             }
         }
     }
@@ -437,7 +636,8 @@ impl Run<'_> {
         tally.counts.neighbours += judged.len() as u64 / 2;
         for (place, judgement) in judged.into_iter().enumerate() {
             if let Some(found) = judgement.disagreement() {
-                self.ledger.add(Asked::around(number, place), asked[place], found, tally);
+                let request = Question::Run(asked[place].clone());
+                self.ledger.add(Asked::around(number, place), request, found, tally);
             }
         }
     }
@@ -445,7 +645,7 @@ impl Run<'_> {
     fn count_again(&self, asked: Asked, request: &Request, judged: Judgement, tally: &mut Tally) {
         tally.counts.repeated += 1;
         if let Some(found) = judged.disagreement() {
-            self.ledger.add(asked, request, found, tally);
+            self.ledger.add(asked, Question::Run(request.clone()), found, tally);
         }
     }
 
@@ -457,6 +657,22 @@ impl Run<'_> {
             statistics.add(request, &outcome);
         }
     }
+}
+
+/// Shrinks a request to the one that is written as a case.
+fn shrunk(
+    oracle: &dyn Oracle,
+    request: &Request,
+    found: Disagreement,
+    limits: &Limits<'_>,
+) -> Shrunk<Question> {
+    let mut shrunk = shrink(oracle, request, found, limits);
+    if shrunk.reproduced()
+        && let Some(condition) = oracle.condition(&shrunk.request)
+    {
+        shrunk.disagreement.detail += &format!("\n{condition}");
+    }
+    shrunk.map(|request| Question::Run(oracle.written(&request)))
 }
 
 /// Whether the time is over.

@@ -1,6 +1,6 @@
 //! The results of a run.
 
-use super::{Counts, Found};
+use super::{Counts, Found, InferredCounts};
 use crate::generate::Statistics;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -33,12 +33,7 @@ pub struct FuzzReport {
 }
 
 impl FuzzReport {
-    /// Requests per second, over all threads.
-    fn per_second(&self) -> f64 {
-        per_second(self.counts.requests, self.elapsed)
-    }
-
-    /// The run on one line: how many requests, how fast, and their outcomes.
+    /// The run on one line: how many requests and signatures, how fast, and their outcomes.
     pub fn summary(&self) -> String {
         let Counts {
             requests,
@@ -49,24 +44,92 @@ impl FuzzReport {
             disagreeing,
             repeated,
             neighbours,
+            declared,
+            inferred,
             distinct,
         } = self.counts;
-        let conventions = match conventions {
+        let seconds = self.elapsed.as_secs_f64();
+        let rate = per_second(requests.max(inferred.signatures), self.elapsed);
+        let shrinking = format!("{:.1} s more for shrinking", self.shrinking.as_secs_f64());
+        if requests == 0 && inferred.signatures > 0 {
+            let outcomes = inferred.outcomes();
+            return format!(
+                "{} signatures in {seconds:.1} s, {rate:.0} per second: {outcomes} ({distinct} distinct); {shrinking}",
+                inferred.signatures
+            );
+        }
+        let inferred = match inferred.signatures {
             0 => String::new(),
-            1 => "; 1 difference in a convention, not reported".into(),
-            more => format!("; {more} differences in conventions, not reported"),
+            count => format!("; {count} signatures: {}", inferred.outcomes()),
+        };
+        let declared = match declared {
+            0 => String::new(),
+            count => format!("; {count} with declared shapes"),
         };
         let share = |count: u64| share(count, requests);
         format!(
-            "{requests} requests in {:.1} s, {:.0} per second: {} accepted, {} refused, {} not compared, \
-             {disagreeing} disagreeing ({distinct} distinct){conventions}; {repeated} sent twice; {neighbours} neighbours; {:.1} s more for shrinking",
-            self.elapsed.as_secs_f64(),
-            self.per_second(),
+            "{requests} requests in {seconds:.1} s, {rate:.0} per second: {} accepted, {} refused, {} not compared, \
+             {disagreeing} disagreeing ({distinct} distinct){}; {repeated} sent twice; {neighbours} neighbours{declared}{inferred}; {shrinking}",
             share(accepted),
             share(refused),
             share(vacuous),
-            self.shrinking.as_secs_f64(),
+            in_conventions(conventions),
         )
+    }
+}
+
+/// The differences that are not reported.
+fn in_conventions(count: u64) -> String {
+    match count {
+        0 => String::new(),
+        1 => "; 1 difference in a convention, not reported".into(),
+        more => format!("; {more} differences in conventions, not reported"),
+    }
+}
+
+impl InferredCounts {
+    /// The shares of all signatures: `30.1 % always accepted, 45.2 % depending on the lengths, ...`.
+    fn outcomes(&self) -> String {
+        let InferredCounts { signatures, always, depends, refused, wider, vacuous, conventions, disagreeing } =
+            *self;
+        let share = |count: u64| share(count, signatures);
+        let wider = match wider {
+            0 => String::new(),
+            count => format!(", {count} with wider answers"),
+        };
+        format!(
+            "{} always accepted, {} depending on the lengths, {} refused, {} not compared{wider}, {disagreeing} \
+             disagreeing{}",
+            share(always),
+            share(depends),
+            share(refused),
+            share(vacuous),
+            in_conventions(conventions).replace("; ", ", "),
+        )
+    }
+
+    fn add(&mut self, more: &InferredCounts) {
+        let InferredCounts { signatures, always, depends, refused, wider, vacuous, conventions, disagreeing } =
+            *more;
+        for (sum, more) in [
+            (&mut self.signatures, signatures),
+            (&mut self.always, always),
+            (&mut self.depends, depends),
+            (&mut self.refused, refused),
+            (&mut self.wider, wider),
+            (&mut self.vacuous, vacuous),
+            (&mut self.conventions, conventions),
+            (&mut self.disagreeing, disagreeing),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    /// The number of signatures to which answers were compared.
+    fn compared(&self) -> u64 {
+        [self.always, self.depends, self.refused, self.conventions, self.disagreeing]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -81,8 +144,11 @@ impl Counts {
             disagreeing,
             repeated,
             neighbours,
+            declared,
+            inferred,
             distinct: _,
         } = *more;
+        self.inferred.add(&inferred);
         for (sum, more) in [
             (&mut self.requests, requests),
             (&mut self.accepted, accepted),
@@ -92,6 +158,7 @@ impl Counts {
             (&mut self.disagreeing, disagreeing),
             (&mut self.repeated, repeated),
             (&mut self.neighbours, neighbours),
+            (&mut self.declared, declared),
         ] {
             // A state file may contain any number.
             *sum = sum.saturating_add(more);
@@ -100,19 +167,28 @@ impl Counts {
 
     /// A line of progress.
     pub fn progress(&self, elapsed: Duration) -> String {
+        let signatures = self.inferred.signatures;
+        let (what, count) = if self.requests == 0 && signatures > 0 {
+            ("signatures", signatures)
+        } else {
+            ("requests", self.requests)
+        };
+        let (accepted, refused) = match what {
+            "requests" => (self.accepted, self.refused),
+            _ => (self.inferred.always.saturating_add(self.inferred.depends), self.inferred.refused),
+        };
         format!(
-            "{} requests, {:.0} per second, {} accepted, {} refused, {} distinct disagreements",
-            self.requests,
-            per_second(self.requests, elapsed),
-            share(self.accepted, self.requests),
-            share(self.refused, self.requests),
+            "{count} {what}, {:.0} per second, {} accepted, {} refused, {} distinct disagreements",
+            per_second(count, elapsed),
+            share(accepted, count),
+            share(refused, count),
             self.distinct
         )
     }
 
-    /// The number of requests that were compared.
+    /// The number of requests and signatures that were compared.
     pub fn compared(&self) -> u64 {
-        [self.accepted, self.refused, self.conventions, self.disagreeing]
+        [self.accepted, self.refused, self.conventions, self.disagreeing, self.inferred.compared()]
             .into_iter()
             .fold(0, u64::saturating_add)
     }

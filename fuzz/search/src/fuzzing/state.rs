@@ -3,13 +3,14 @@
 //! The file is small: a request that was drawn is stored as its number, a shrunk one as JSON. It is read as
 //! untrusted input: it starts no program and names no file outside its directory.
 
-use super::asked::{Asked, Oracles};
+use super::asked::{Asked, Drawn, Oracles};
 use super::ledger::{Entries, MOST_KEPT, MOST_REASONS, Sighting, Status};
 use super::position::Positions;
 use super::{Campaign, Counts};
 use crate::oracle::{Disagreement, Kind, Signature};
 use crate::shrink::{Again, Filed, Shrunk, Written, digest};
-use broadcheck_spec::{Implementation, json};
+use broadcheck_spec::Implementation;
+use broadcheck_spec::json::{self, Question};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -108,8 +109,20 @@ fn side(implementation: &dyn Implementation) -> SideState {
 }
 
 fn profile(campaign: &Campaign<'_>) -> String {
-    let drawn = format!("{:?} {} {}", campaign.profile, campaign.seed, campaign.skips);
+    let drawn = format!("{:?} {} {} {}", campaign.profile, campaign.seed, campaign.skips, campaign.exact);
     format!("{:016x}", digest(drawn.as_bytes()))
+}
+
+fn question_to_value(question: &Question) -> serde_json::Value {
+    match question {
+        Question::Run(request) => json::request_to_value(request),
+        Question::Infer(signature) => json::signature_to_value(signature),
+    }
+}
+
+fn question(text: &str) -> Result<Question, String> {
+    let value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    json::question_from_value(value).map_err(|error| error.to_string())
 }
 
 fn milliseconds(time: Duration) -> u64 {
@@ -238,7 +251,7 @@ impl State {
 impl SightingState {
     fn of(one: &Sighting, count: usize) -> SightingState {
         let shrunk = &one.shrunk;
-        let request = shrunk.reproduced().then(|| json::request_to_value(&shrunk.request).to_string());
+        let request = shrunk.reproduced().then(|| question_to_value(&shrunk.request).to_string());
         let request = request.filter(|text| text.len() <= MAX_REQUEST);
         let (status, request) = match one.status {
             Status::Same(other) if other < count => (StatusState::SameAs(other), None),
@@ -274,10 +287,13 @@ impl SightingState {
         let kind = Kind::named(&self.kind)
             .ok_or_else(|| format!("kind: found `{}`, expected a kind of disagreement", shown(&self.kind)))?;
         let asked = Asked { number: self.number, place: self.place };
-        let judged = Oracles::of(campaign).with(asked, |request, oracle| (request.clone(), oracle.name()));
+        let drawn = Oracles::of(campaign).with(asked, |drawn| match drawn {
+            Drawn::Request(request, oracle) => (Question::Run(oracle.written(request)), oracle.name()),
+            Drawn::Signature(signature, oracle) => (Question::Infer(signature), oracle),
+        });
         let (request, oracle) =
-            judged.ok_or_else(|| format!("place: found {}, expected the place of a request", self.place))?;
-        let seen_as = Signature::new(oracle.clone(), &request, kind.clone());
+            drawn.ok_or_else(|| format!("place: found {}, expected the place of a request", self.place))?;
+        let seen_as = Signature::of_question(&oracle, &request, kind.clone());
         let mut status = Status::Done;
         let mut again = Again::NotAsked;
         let mut shrunk_request = None;
@@ -290,12 +306,12 @@ impl SightingState {
             }
             StatusState::Shrunk => {
                 let text = self.request.as_deref().unwrap_or_default();
-                let parsed = json::request_from_str(text).map_err(|error| format!("request: {error}"))?;
+                let parsed = question(text).map_err(|error| format!("request: {error}"))?;
                 (again, shrunk_request) = (Again::Reproduced, Some(parsed));
             }
         }
         let request = shrunk_request.unwrap_or(request);
-        let signature = Signature::new(oracle, &request, kind);
+        let signature = Signature::of_question(&oracle, &request, kind);
         let disagreement = Disagreement { signature, detail: self.detail.clone(), left: None, right: None };
         let shrunk = Shrunk { request, disagreement, steps: self.steps, minimal: self.minimal, again };
         let file = self.file.as_ref().map(|file| file.restored(directory)).transpose()?;

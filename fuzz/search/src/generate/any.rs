@@ -1,8 +1,8 @@
-//! A request for fuzz targets and property tests that use `arbitrary`.
+//! Requests and signatures for fuzz targets and property tests that use `arbitrary`.
 
-use super::bytes::{decode, decode_prefix};
-use arbitrary::{Arbitrary, Result, Unstructured};
-use broadcheck_spec::{Request, write};
+use super::bytes::{decode, decode_prefix, decode_signature};
+use arbitrary::{Arbitrary, Error, Result, Unstructured};
+use broadcheck_spec::{Request, Signature, write};
 use std::fmt;
 
 /// A request decoded from bytes as [`decode`] does. `Debug` shows it as YAML.
@@ -32,6 +32,28 @@ impl<'a> Arbitrary<'a> for AnyRequest {
     }
 }
 
+/// A signature of the operation `infer`, drawn from all of the bytes. `Debug` shows it as YAML.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AnySignature(pub Signature);
+
+impl fmt::Debug for AnySignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&write::signature_to_yaml(&self.0))
+    }
+}
+
+impl<'a> Arbitrary<'a> for AnySignature {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<AnySignature> {
+        let length = u.len();
+        decode_signature(u.bytes(length)?).map(AnySignature).ok_or(Error::IncorrectFormat)
+    }
+
+    /// Zeros follow the last byte, so no byte is required.
+    fn size_hint(_: usize) -> (usize, Option<usize>) {
+        (0, None)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,6 +71,13 @@ mod tests {
         assert!(unstructured.is_empty());
         assert!(unstructured.arbitrary::<AnyRequest>().is_ok(), "zeros follow the last byte");
         assert_eq!(AnyRequest::arbitrary_take_rest(Unstructured::new(&bytes)), Ok(AnyRequest(one)));
+    }
+
+    #[test]
+    fn a_signature_can_be_read_from_any_bytes() {
+        let signature = AnySignature::arbitrary_take_rest(Unstructured::new(&[])).unwrap();
+        let text = format!("{signature:?}");
+        assert!(text.contains("operation: infer") && text.contains("operands:\n"), "{text}");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! | rule set and operation | one: an index into the list of rule sets with their operations |
 //! | operands | one: below 192 a number from 1 to 4, by the remainder; from 192 on any number; absent for `broadcast` |
 //! | `axis`, under pdpd with two operands or more | one: 0 if absent; otherwise followed by an integer |
-//! | `broadcast_dimensions`, under xla with two operands or more | one: 0 if absent, or their number plus 1; the integers |
+//! | `broadcast_dimensions`, under xla with two operands or more, or with a target | one: 0 if absent, or their number plus 1; the integers |
 //! | `target_shape` of `broadcast` | a shape |
 //! | `expression` | root first: one byte for a leaf, its operand; for a function 128 + its index in the table, then its arguments |
 //! | `wrt` of `gradient` | one: the operand's index |
@@ -34,7 +34,8 @@ mod writer;
 use super::choices::Bytes;
 use super::draw::request;
 use super::profile::{Profile, RuleOperation};
-use broadcheck_spec::{OperationKind, Request, RuleSet};
+use super::signatures::signature;
+use broadcheck_spec::{Capabilities, OperationKind, Request, RuleSet, Signature, Unknown};
 use std::sync::LazyLock;
 
 /// The most operands of a literal request.
@@ -63,7 +64,7 @@ const SAME: u8 = 128;
 
 /// Every rule set with each of its operations. The order never changes: the bytes of a corpus contain
 /// positions.
-const RULE_OPERATIONS: [RuleOperation; 12] = [
+const RULE_OPERATIONS: [RuleOperation; 13] = [
     (RuleSet::Numpy, OperationKind::Elementwise),
     (RuleSet::Numpy, OperationKind::Broadcast),
     (RuleSet::Numpy, OperationKind::Gradient),
@@ -76,6 +77,7 @@ const RULE_OPERATIONS: [RuleOperation; 12] = [
     (RuleSet::Xla, OperationKind::Gradient),
     (RuleSet::Theano, OperationKind::Elementwise),
     (RuleSet::Theano, OperationKind::Gradient),
+    (RuleSet::Xla, OperationKind::Broadcast),
 ];
 
 /// The request that these bytes encode.
@@ -93,6 +95,16 @@ pub fn decode_prefix(bytes: &[u8]) -> (Request, usize) {
         request(&mut source, &PROFILE)
     };
     (request, bytes.len() - source.left().len())
+}
+
+/// The signature of the operation `infer` that these bytes draw: each choice of
+/// [`signature`] takes as many bytes as it needs. `None` for bytes that draw nothing but
+/// what is malformed.
+pub fn decode_signature(bytes: &[u8]) -> Option<Signature> {
+    static PROFILE: LazyLock<Profile> = LazyLock::new(|| {
+        Profile::within(&Capabilities { infer: true, unknown: Unknown::ALL.to_vec(), ..Capabilities::all() })
+    });
+    signature(&mut Bytes::new(bytes), &PROFILE)
 }
 
 /// Bytes that [`decode`] to this request if it is within the bounds; otherwise to a similar one.

@@ -1,6 +1,7 @@
 //! Draws a request: a skeleton that is accepted, faults that make it refused, dtypes, an expression, values.
 
 use super::choices::Choices;
+use super::destinations::destined;
 use super::expressions::{Builder, MAX_LEAVES, dtypes, with_every_operand};
 use super::faults::{self, Fault};
 use super::lengths::size;
@@ -8,7 +9,8 @@ use super::profile::Profile;
 use super::shapes::{Skeleton, accepted};
 use super::values::{ValueMix, values};
 use super::views::layout;
-use broadcheck_spec::{DType, Expression, Operand, Operation, OperationKind, Request, Shape};
+use broadcheck_reference::{align, result_dtype};
+use broadcheck_spec::{DType, Expression, Operand, Operation, OperationKind, Request, RuleSet, Shape};
 
 /// How many requests are drawn before giving up on one within the capabilities of a profile.
 const MOST_DRAWS: usize = 64;
@@ -43,10 +45,56 @@ fn drawn(choices: &mut dyn Choices, profile: &Profile) -> Request {
         (false, false) => ValueMix::Any,
     };
     let operands = operands(choices, profile, &mut skeleton, &dtypes, mix);
-    Request::new(skeleton.rules(), operation, operands).expect("what is drawn is well-formed")
+    let request = Request::new(skeleton.rules(), operation, operands).expect("what is drawn is well-formed");
+    let differentiable =
+        gradient || profile.draws_gradients() && skeleton.operation == OperationKind::Broadcast;
+    if profile.cotangent && differentiable && choices.chance(1, 3) {
+        return weighted(choices, profile, &request).unwrap_or(request);
+    }
+    if profile.into && request.rules().set() == RuleSet::Numpy && choices.chance(1, 6) {
+        return destined(choices, profile, &request).unwrap_or(request);
+    }
+    request
 }
 
-fn operation(
+/// The largest cotangent that is drawn, in elements.
+const MOST_WEIGHTS: usize = 1 << 18;
+
+/// The gradient of the request with a cotangent (clause GRAD-4), which mostly fits.
+fn weighted(choices: &mut dyn Choices, profile: &Profile, request: &Request) -> Option<Request> {
+    let (rules, operation, operands) = request.clone().into_parts();
+    let (expression, wrt, target_shape) = match operation {
+        Operation::Gradient { expression, wrt } => (expression, wrt, None),
+        Operation::Broadcast { target_shape } => (Expression::operand(0), 0, Some(target_shape)),
+        Operation::Elementwise { .. } | Operation::Into { .. } | Operation::Vjp { .. } => return None,
+    };
+    let result = align(request).map_or_else(|_| operands[0].shape().clone(), |alignment| alignment.shape);
+    let mut lengths = result.to_vec();
+    if choices.chance(1, 12) {
+        match lengths.get_mut(choices.index(result.rank() + 1)) {
+            Some(length) => *length = if *length == 2 { 3 } else { 2 },
+            None => lengths.push(1),
+        }
+    }
+    let shape = Shape::new(lengths);
+    let count = shape.count().filter(|&count| count <= MOST_WEIGHTS)?;
+    let dtypes: Vec<DType> = operands.iter().map(Operand::dtype).collect();
+    let dtype = result_dtype(&expression, &dtypes).ok()?;
+    let place = (operands.len(), operands.len() + 1);
+    let cotangent = if profile.strided && choices.chance(1, 4) {
+        let layout = layout(choices, &shape);
+        let values = values(choices, dtype, layout.length, place, ValueMix::Summable);
+        let values = profile.without_flushed(values);
+        Operand::view("weights", shape, values, Some(layout.strides), layout.offset)
+    } else {
+        let values = profile.without_flushed(values(choices, dtype, count, place, ValueMix::Summable));
+        Operand::dense("weights", shape, values)
+    };
+    let cotangent = Box::new(cotangent.ok()?);
+    Request::new(rules, Operation::Vjp { expression, wrt, target_shape, cotangent }, operands).ok()
+}
+
+pub(super) fn operation(
     choices: &mut dyn Choices,
     profile: &Profile,
     skeleton: &Skeleton,

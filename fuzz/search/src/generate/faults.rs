@@ -36,6 +36,14 @@ fn kinds((set, operation): RuleOperation) -> &'static [RefusalKind] {
             K::TooLarge,
         ],
         (RuleSet::Bidirectional, _) => &[K::DimensionMismatch, K::DimensionMismatch, K::TooLarge],
+        (RuleSet::Xla, OperationKind::Broadcast) => &[
+            K::DimensionMismatch,
+            K::DimensionMismatch,
+            K::BroadcastDimensionsCount,
+            K::BroadcastDimensionOutOfRange,
+            K::BroadcastDimensionsNotDistinct,
+            K::TooLarge,
+        ],
         (RuleSet::Xla, _) => &[
             K::DimensionMismatch,
             K::DimensionMismatch,
@@ -100,6 +108,7 @@ pub(super) fn least_rank(faults: &[Fault]) -> usize {
         RefusalKind::BroadcastDimensionsNotIncreasing => 3,
         RefusalKind::BroadcastDimensionsCount
         | RefusalKind::BroadcastDimensionOutOfRange
+        | RefusalKind::BroadcastDimensionsNotDistinct
         | RefusalKind::TooLarge => 2,
         RefusalKind::DimensionMismatch
         | RefusalKind::RankMismatch
@@ -131,6 +140,7 @@ pub(super) fn in_skeleton(
             RefusalKind::BroadcastDimensionsCount
             | RefusalKind::BroadcastDimensionOutOfRange
             | RefusalKind::BroadcastDimensionsNotIncreasing
+            | RefusalKind::BroadcastDimensionsNotDistinct
             | RefusalKind::BroadcastDimensionsNotIdentity => dimensions::fault(choices, skeleton, *fault),
             // Left to [`in_types`].
             RefusalKind::DTypeMismatch | RefusalKind::UnsupportedFunction | _ => {}
@@ -190,6 +200,7 @@ fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
                 one[axis] = if one[axis] != 1 && choices.chance(1, 3) { 1 } else { off(choices, one[axis]) };
             }
         }
+        (RuleSet::Xla, OperationKind::Broadcast) => dimensions::target_mismatch(choices, skeleton),
         (_, OperationKind::Broadcast) => {
             let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
             let from_right = clash(choices, operand, target);

@@ -6,6 +6,7 @@
 //! hold them follow.
 //!
 //! - [`request`] draws from any source of [`Choices`]: a seed ([`Seeded`]) or a fuzzer's bytes;
+//! - [`signature`] draws what a compiler knows of a request before the run, for the operation `infer`;
 //! - a [`Profile`] specifies what may be drawn;
 //! - [`decode`] turns any bytes into a request, and [`encode`] finds bytes for a request, so that cases can
 //!   be seeds of a corpus;
@@ -17,6 +18,7 @@
 mod any;
 pub mod bytes;
 mod choices;
+mod destinations;
 mod draw;
 pub(crate) mod expressions;
 mod faults;
@@ -26,16 +28,18 @@ mod neighbours;
 mod profile;
 pub mod seeds;
 mod shapes;
+mod signatures;
 mod statistics;
 mod values;
 mod views;
 
 #[cfg(feature = "arbitrary")]
-pub use any::AnyRequest;
-pub use bytes::{decode, encode};
+pub use any::{AnyRequest, AnySignature};
+pub use bytes::{decode, decode_signature, encode};
 pub use choices::{Choices, Seeded};
 pub use draw::request;
 pub(crate) use near::is_near;
 pub(crate) use neighbours::neighbours;
-pub use profile::{MAX_ELEMENTS, MAX_RANK, Profile};
+pub use profile::{MAX_ELEMENTS, MAX_RANK, Profile, Signatures};
+pub use signatures::signature;
 pub use statistics::Statistics;

@@ -14,7 +14,7 @@ pub(crate) fn is_near(request: &Request) -> bool {
         let changed = Request::new(rules.clone(), operation.clone(), operands.to_vec());
         changed.is_ok_and(|request| align(&request).is_ok())
     };
-    attributes(&rules, &operands).iter().any(|rules| fits(rules, &operation, &operands))
+    attributes(&rules, &operation, &operands).iter().any(|rules| fits(rules, &operation, &operands))
         || operations(&operation, operands.len()).iter().any(|operation| fits(&rules, operation, &operands))
         || (0..operands.len()).any(|place| {
             let others: Vec<&Operand> = operands.iter().collect();
@@ -32,15 +32,17 @@ pub(crate) fn is_near(request: &Request) -> bool {
 fn first_operand(operation: &Operation) -> Operation {
     match operation {
         Operation::Broadcast { .. } => operation.clone(),
-        Operation::Elementwise { .. } | Operation::Gradient { .. } => {
-            Operation::Elementwise { expression: Expression::operand(0) }
-        }
+        Operation::Elementwise { .. }
+        | Operation::Into { .. }
+        | Operation::Gradient { .. }
+        | Operation::Vjp { .. } => Operation::Elementwise { expression: Expression::operand(0) },
     }
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
-pub(super) fn attributes(rules: &Rules, operands: &[Operand]) -> Vec<Rules> {
-    let rank = operands.iter().map(Operand::rank).max().unwrap_or(0) as i64;
+pub(super) fn attributes(rules: &Rules, operation: &Operation, operands: &[Operand]) -> Vec<Rules> {
+    let target = operation.target_shape().map_or(0, Shape::rank);
+    let rank = operands.iter().map(Operand::rank).fold(target, usize::max) as i64;
     match rules {
         Rules::Pdpd { .. } => (-1..=rank).map(|axis| Rules::Pdpd { axis: Some(axis) }).collect(),
         Rules::Xla { broadcast_dimensions } => {
@@ -91,14 +93,36 @@ pub(super) fn operations(operation: &Operation, operands: usize) -> Vec<Operatio
     if let Operation::Gradient { expression, .. } = operation {
         all.extend((0..operands).map(|wrt| Operation::Gradient { expression: expression.clone(), wrt }));
     }
+    if let Operation::Vjp { cotangent, .. } = operation {
+        let others = changed(cotangent, &[]).into_iter();
+        all.extend(others.filter_map(|cotangent| with_cotangent(operation, cotangent)));
+    }
     all
 }
 
 fn with_expression(operation: &Operation, expression: Expression) -> Operation {
     match operation {
         Operation::Gradient { wrt, .. } => Operation::Gradient { expression, wrt: *wrt },
+        Operation::Vjp { wrt, target_shape, cotangent, .. } => Operation::Vjp {
+            expression,
+            wrt: *wrt,
+            target_shape: target_shape.clone(),
+            cotangent: cotangent.clone(),
+        },
+        Operation::Into { destination, .. } => Operation::Into { expression, destination: *destination },
         Operation::Elementwise { .. } | Operation::Broadcast { .. } => Operation::Elementwise { expression },
     }
+}
+
+/// The same gradient with another cotangent.
+fn with_cotangent(operation: &Operation, cotangent: Operand) -> Option<Operation> {
+    let Operation::Vjp { expression, wrt, target_shape, .. } = operation else { return None };
+    Some(Operation::Vjp {
+        expression: expression.clone(),
+        wrt: *wrt,
+        target_shape: target_shape.clone(),
+        cotangent: Box::new(cotangent),
+    })
 }
 
 /// The expression with another function at a node, or with the node replaced by its last argument.
@@ -113,9 +137,21 @@ fn replaced(expression: &Expression, place: usize, function: Option<Function>) -
 
 /// The target with one axis more or fewer, or another length.
 pub(super) fn targets(operation: &Operation, operands: &[Operand]) -> Vec<Operation> {
-    let Operation::Broadcast { target_shape } = operation else { return Vec::new() };
+    let Some(target_shape) = operation.target_shape() else { return Vec::new() };
     let shapes = shapes(target_shape, operands.iter().map(Operand::shape));
-    shapes.into_iter().map(|target_shape| Operation::Broadcast { target_shape }).collect()
+    let with = |target_shape: Shape| match operation {
+        Operation::Vjp { expression, wrt, cotangent, .. } => Operation::Vjp {
+            expression: expression.clone(),
+            wrt: *wrt,
+            target_shape: Some(target_shape),
+            cotangent: cotangent.clone(),
+        },
+        Operation::Elementwise { .. }
+        | Operation::Into { .. }
+        | Operation::Gradient { .. }
+        | Operation::Broadcast { .. } => Operation::Broadcast { target_shape },
+    };
+    shapes.into_iter().map(with).collect()
 }
 
 /// An operand with one difference.

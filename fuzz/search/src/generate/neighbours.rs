@@ -2,24 +2,17 @@
 //! result under too short a key answers one of them with that of another.
 
 use super::near::{attributes, changed, operations, targets};
-use super::profile::MAX_ELEMENTS;
-use broadcheck_judge::limits::elements_within;
-use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, Data, Operand, Operation, Request, Rules};
+use broadcheck_judge::limits::is_as_cheap;
+use broadcheck_spec::{Data, Operand, Operation, Request, Rules};
 
 /// Requests that differ from this one in the values, the view, the dtype, the shape or the flags of one
 /// operand, in the order of the operands, or in an attribute, a function, the operand of the gradient or the
-/// target. At most `most` of them, evenly spread, and none that is expensive.
+/// target. At most `most` of them, evenly spread, and none that is expensive: a column whose neighbour is a
+/// row turns a vector into a matrix.
 pub(crate) fn neighbours(request: &Request, most: usize) -> Vec<Request> {
-    let all: Vec<Request> = all(request).into_iter().filter(is_cheap).collect();
+    let all: Vec<Request> = all(request).into_iter().filter(|one| is_as_cheap(one, request)).collect();
     let step = all.len().div_ceil(most.max(1)).max(1);
     all.into_iter().step_by(step).collect()
-}
-
-/// Whether the result has as few elements as those of drawn requests, or so many that nothing computes it. A
-/// column whose neighbour is a row turns a vector into a matrix, which may take gigabytes and minutes.
-fn is_cheap(request: &Request) -> bool {
-    let within = |most| elements_within(request, None, most).is_ok();
-    within(MAX_ELEMENTS) || !within(DEFAULT_MAX_ELEMENTS)
 }
 
 fn all(request: &Request) -> Vec<Request> {
@@ -43,7 +36,9 @@ fn all(request: &Request) -> Vec<Request> {
         turned.rotate_left(1);
         add(&rules, &operation, turned);
     }
-    attributes(&rules, &operands).iter().for_each(|rules| add(rules, &operation, operands.clone()));
+    attributes(&rules, &operation, &operands)
+        .iter()
+        .for_each(|rules| add(rules, &operation, operands.clone()));
     let operations = operations(&operation, operands.len());
     operations.iter().for_each(|operation| add(&rules, operation, operands.clone()));
     targets(&operation, &operands).iter().for_each(|operation| add(&rules, operation, operands.clone()));
@@ -130,9 +125,12 @@ mod tests {
         .unwrap();
         let operation = Operation::Elementwise { expression };
         let request = Request::new(Rules::Numpy, operation, vec![column("a"), column("b")]).unwrap();
-        assert!(all(&request).iter().any(|neighbour| !is_cheap(neighbour)), "a row and a column");
+        assert!(
+            all(&request).iter().any(|neighbour| !is_as_cheap(neighbour, &request)),
+            "a row and a column"
+        );
         let found = neighbours(&request, usize::MAX);
-        assert!(found.len() > 10 && found.iter().all(is_cheap));
+        assert!(found.len() > 10 && found.iter().all(|one| is_as_cheap(one, &request)));
     }
 
     #[test]

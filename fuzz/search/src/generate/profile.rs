@@ -1,10 +1,11 @@
 //! What the generator may draw.
 
+use super::signatures::inferred;
 use broadcheck::relations::rewrite::one;
 use broadcheck_judge::limits::covers_request;
 use broadcheck_spec::{
     Capabilities, DType, Data, Expression, Function, Operand, Operation, OperationKind, RefusalKind, Request,
-    RuleSet, Rules, Shape,
+    RuleSet, Rules, Shape, Signature, Unknown,
 };
 
 /// The highest rank that is drawn unless a profile specifies otherwise.
@@ -17,10 +18,24 @@ pub const MAX_ELEMENTS: usize = 1 << 18;
 /// A rule set with one of its operations.
 pub(super) type RuleOperation = (RuleSet, OperationKind);
 
+/// When signatures of the operation `infer` are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signatures {
+    /// Never.
+    Never,
+    /// Some, besides requests.
+    Some,
+    /// In place of requests.
+    Only,
+}
+
 /// What may be drawn, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     pub(super) rule_operations: Vec<RuleOperation>,
+    /// The operations whose results are inferred.
+    pub(super) inferred: Vec<RuleOperation>,
+    signatures: Signatures,
     pub(super) functions: Functions,
     pub(super) dtypes: Vec<DType>,
     pub(super) strided: bool,
@@ -36,12 +51,17 @@ pub struct Profile {
     pub(super) unused: bool,
     pub(super) plain_values: bool,
     pub(super) large: u16,
+    /// Whether a gradient may have a cotangent, and be that of a broadcast.
+    pub(super) cotangent: bool,
+    /// Whether an elementwise operation may have a destination.
+    pub(super) into: bool,
 }
 
 impl Profile {
-    /// Everything that the format can express.
+    /// Everything that the format can express, except for cotangents and destinations: the bytes of fuzz
+    /// targets have none.
     pub fn all() -> Profile {
-        Profile::within(&Capabilities::all())
+        Profile::within(&Capabilities { broadcast_in_dim: true, permuted: true, ..Capabilities::all() })
     }
 
     /// What an implementation declares.
@@ -50,12 +70,24 @@ impl Profile {
     /// [`Profile::all`] does, so that there is always a request.
     pub fn within(capabilities: &Capabilities) -> Profile {
         let mut capabilities = capabilities.clone();
+        let inferred = inferred(&capabilities);
+        let signatures = match (inferred.is_empty(), rule_operations(&capabilities).is_empty()) {
+            (true, _) => Signatures::Never,
+            (false, false) => Signatures::Some,
+            (false, true) => Signatures::Only,
+        };
         if rule_operations(&capabilities).is_empty() || capabilities.dtypes.is_empty() {
-            let Capabilities { rules, operations, rule_operations, dtypes, .. } = Capabilities::all();
-            capabilities = Capabilities { rules, operations, rule_operations, dtypes, ..capabilities };
+            let Capabilities { rules, operations, rule_operations, .. } = Capabilities::all();
+            capabilities = Capabilities { rules, operations, rule_operations, ..capabilities };
+        }
+        // An implementation that only infers has dtypes of its own.
+        if capabilities.dtypes.is_empty() {
+            capabilities.dtypes = Capabilities::all().dtypes;
         }
         let mut profile = Profile {
             rule_operations: rule_operations(&capabilities),
+            inferred,
+            signatures,
             functions: Functions::of(&capabilities),
             dtypes: capabilities.dtypes.clone(),
             strided: capabilities.strided,
@@ -68,6 +100,8 @@ impl Profile {
             unused: capabilities.unused_operands,
             plain_values: false,
             large: 1,
+            cotangent: capabilities.cotangent,
+            into: capabilities.into,
             capabilities: Capabilities::all(),
         };
         if !capabilities.large_sizes {
@@ -82,6 +116,30 @@ impl Profile {
     /// Whether a request that was drawn is within the capabilities.
     pub(super) fn covers(&self, request: &Request) -> bool {
         covers_request(&self.capabilities, request).is_ok()
+    }
+
+    /// Whether a signature that was drawn is within the capabilities.
+    pub(super) fn covers_signature(&self, signature: &Signature) -> bool {
+        self.capabilities.covers_signature(signature).is_ok()
+    }
+
+    /// What may be unknown of a shape.
+    pub(super) fn unknown(&self) -> &[Unknown] {
+        &self.capabilities.unknown
+    }
+
+    /// When signatures are drawn.
+    pub fn signatures(&self) -> Signatures {
+        self.signatures
+    }
+
+    /// Sets when signatures are drawn. Has no effect if none can be.
+    #[must_use]
+    pub fn with_signatures(mut self, signatures: Signatures) -> Profile {
+        if !self.inferred.is_empty() {
+            self.signatures = signatures;
+        }
+        self
     }
 
     /// A request without a call, of a single operand, that is within the capabilities; `None` if no such
@@ -131,6 +189,11 @@ impl Profile {
             self.rule_operations = kept;
         }
         self
+    }
+
+    /// Whether gradients are drawn.
+    pub(super) fn draws_gradients(&self) -> bool {
+        self.rule_operations.iter().any(|(_, operation)| *operation == OperationKind::Gradient)
     }
 
     /// The dtypes of operands that are drawn.
@@ -247,6 +310,8 @@ pub(super) struct Limits {
     pub(super) max_operands: usize,
     /// Whether all operands have the same rank.
     pub(super) equal_ranks: bool,
+    /// Whether the dimensions of a broadcast under `xla` may decrease.
+    pub(super) permuted: bool,
 }
 
 impl Limits {
@@ -259,6 +324,7 @@ impl Limits {
             least_rank,
             max_operands: capabilities.max_operands.unwrap_or(usize::MAX),
             equal_ranks: capabilities.equal_ranks,
+            permuted: capabilities.permuted,
         }
     }
 }
@@ -273,7 +339,14 @@ fn alone(set: RuleSet, operation: OperationKind, dtype: DType, shape: &Shape) ->
         OperationKind::Gradient => Operation::Gradient { expression, wrt: 0 },
         OperationKind::Broadcast => Operation::Broadcast { target_shape: shape.clone() },
     };
-    Request::new(Rules::from(set), operation, vec![operand]).ok()
+    let rules = match (set, operation.kind()) {
+        (RuleSet::Xla, OperationKind::Broadcast) => {
+            let all = (0..shape.rank()).map(|axis| i64::try_from(axis).ok());
+            Rules::Xla { broadcast_dimensions: Some(all.collect::<Option<Vec<i64>>>()?) }
+        }
+        (set, _) => Rules::from(set),
+    };
+    Request::new(rules, operation, vec![operand]).ok()
 }
 
 fn rule_operations(capabilities: &Capabilities) -> Vec<RuleOperation> {
@@ -281,5 +354,6 @@ fn rule_operations(capabilities: &Capabilities) -> Vec<RuleOperation> {
     let pairs = capabilities.rules.iter().flat_map(operations);
     pairs
         .filter(|&(set, operation)| set.has(operation) && capabilities.has_operation(set, operation))
+        .filter(|&pair| capabilities.broadcast_in_dim || pair != (RuleSet::Xla, OperationKind::Broadcast))
         .collect()
 }

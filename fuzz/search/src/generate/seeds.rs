@@ -1,6 +1,7 @@
 //! Turns the cases into seeds of the fuzz targets' corpora.
 
 use super::bytes::encode;
+use super::choices::{Choices, Seeded};
 use crate::oracle;
 use broadcheck::files;
 use broadcheck_spec::{CaseFile, Suite, json, write};
@@ -16,14 +17,15 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// The fuzz targets whose seeds are cases, or answers to cases. The command has others.
-pub const TARGETS: [&str; 6] =
-    ["differential", "numpy_ndarray", "relations", "gradient", "case_file", "protocol"];
+/// The fuzz targets whose seeds are cases, answers to cases, or random bytes. The command has others.
+pub const TARGETS: [&str; 7] =
+    ["differential", "numpy_ndarray", "relations", "gradient", "infer", "case_file", "protocol"];
 
 /// The seeds of a target from these cases: every case that is relevant to the target. None for an unknown
 /// target.
 pub fn seeds(target: &str, suite: &Suite) -> Vec<Seed> {
     match target {
+        "infer" => signatures(),
         "case_file" => case_files(suite),
         "protocol" => outputs(),
         _ => requests(target, suite),
@@ -107,6 +109,18 @@ fn case_files(suite: &Suite) -> Vec<Seed> {
         bytes: json::file_to_json(&sweeps).to_string().into_bytes(),
     });
     seeds
+}
+
+/// Bytes that draw signatures: random ones, because no encoder finds the bytes of a given signature.
+fn signatures() -> Vec<Seed> {
+    const COUNT: u64 = 64;
+    const LENGTH: usize = 96;
+    let drawn = |number: u64| {
+        let mut choices = Seeded::new(number);
+        let byte = |_| u8::try_from(choices.below(256)).unwrap_or(0);
+        Seed { name: format!("drawn-{number}"), bytes: (0..LENGTH).map(byte).collect() }
+    };
+    (0..COUNT).map(drawn).collect()
 }
 
 fn outputs() -> Vec<Seed> {

@@ -67,6 +67,7 @@ pub(super) fn accepted(
         (RuleSet::None, _) => skeleton.shapes = vec![result; count(choices, size, limits)],
         (RuleSet::Numpy, _) => skeleton.shapes = parts(choices, &result, size, limits),
         (RuleSet::Pdpd, _) => pdpd(choices, &mut skeleton, result, limits),
+        (RuleSet::Xla, OperationKind::Broadcast) => in_dim(choices, &mut skeleton, result, limits),
         (RuleSet::Xla, _) => xla(choices, &mut skeleton, &result, limits),
         (RuleSet::Theano, _) => theano(choices, &mut skeleton, &result, size, limits),
     }
@@ -176,6 +177,30 @@ fn xla(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize], lim
         skeleton.dimensions = Some((0..if identity { low.len() as i64 } else { 0 }).collect());
     }
     skeleton.shapes = if choices.chance(1, 2) { vec![low, high] } else { vec![high, low] };
+}
+
+/// An operand on some axes of a target, in any order.
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+fn in_dim(choices: &mut dyn Choices, skeleton: &mut Skeleton, mut target: Vec<usize>, limits: Limits) {
+    let rank = target.len();
+    // With equal lengths only the values show the order of the axes.
+    let shortest = target.iter().copied().min().unwrap_or(0);
+    if shortest > 1 && choices.chance(1, 3) {
+        target.fill(shortest);
+    }
+    let named = if choices.chance(1, 4) { u64::MAX } else { choices.below(1 << rank.min(16)) };
+    let mut named: Vec<usize> = (0..rank).filter(|axis| named >> axis.min(&63) & 1 == 1).collect();
+    if limits.permuted && choices.chance(1, 2) {
+        for last in (1..named.len()).rev() {
+            named.swap(last, choices.index(last + 1));
+        }
+    }
+    let under: Vec<usize> = named.iter().map(|&axis| target[axis]).collect();
+    let list = named.iter().map(|&axis| axis as i64).collect();
+    // An empty list is the same as none.
+    skeleton.dimensions = if named.is_empty() && choices.chance(1, 2) { None } else { Some(list) };
+    skeleton.shapes.push(stretched(choices, &under));
+    skeleton.target = target;
 }
 
 fn theano(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize], size: Size, limits: Limits) {

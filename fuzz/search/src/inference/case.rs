@@ -18,20 +18,35 @@ use broadcheck_spec::{
 /// The signature is too large to be written as a case.
 pub fn propose(finding: &Finding, found_by: &str) -> Result<Proposal, String> {
     let signature = &finding.signature;
-    let rules = signature.rules().set();
-    let expectation = Relation::default().runs(signature).expectation;
-    let clause = clause(signature, &expectation);
     let implementation = plain(&finding.implementation);
-    let id = format!("{rules}/infer/{implementation}-{}", finding.kind.slug());
+    let id = format!("{}/infer/{implementation}-{}", signature.rules().set(), finding.kind.slug());
     let asked = describe_signature(signature).join("; ");
+    let title = format!("{} infers {}: {asked}.", finding.implementation, wrong(finding));
+    let found = format!("Found by {found_by}. {}: {}.", finding.implementation, finding.detail);
+    propose_as(signature, id, title, &found)
+}
+
+/// Proposes a case file with this id and title. `found` says how it was found and what is wrong.
+///
+/// # Errors
+/// The signature is too large to be written as a case.
+pub(crate) fn propose_as(
+    signature: &Signature,
+    id: String,
+    title: String,
+    found: &str,
+) -> Result<Proposal, String> {
+    let runs = Relation::default().runs(signature);
+    let expectation = runs.expectation;
+    let clause = clause(signature, &expectation);
+    let given =
+        if runs.complete { "what the runs of the signature give" } else { "what some runs of it give" };
     let note = format!(
-        "Found by {found_by}. {}: {}. The expectation is what the runs of the signature give. Confirm it from \
-         the clause, and record the source in the origin.",
-        finding.implementation, finding.detail
+        "{found} The expectation is {given}. Confirm it from the clause, and record the source in the origin."
     );
     let case = InferenceCase {
         id: id.clone(),
-        title: format!("{} infers {}: {asked}.", finding.implementation, wrong(finding)),
+        title,
         clause: clause.into(),
         convention: Convention::of_inference(clause, signature, &expectation),
         examples: Vec::new(),

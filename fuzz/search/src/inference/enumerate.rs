@@ -169,7 +169,9 @@ impl Shapes {
         let (wide, low) = (unflagged(&self.wide), unflagged(&self.low));
         let mut families =
             vec![family(without.clone(), Form::Negate, &wide, 1), family(without, Form::Sum, &low, 3)];
-        for (form, shapes) in [(Form::Subtract, wide), (Form::Less, low)] {
+        for (form, shapes) in
+            [(Form::Subtract, &wide), (Form::Less, &low), (Form::Broadcast, &wide), (Form::Broadcast, &low)]
+        {
             let highest = shapes.iter().filter_map(|(shape, _)| shape.rank()).max().unwrap_or(0);
             let of_rank = |rank| -> Arc<Vec<Typed>> {
                 Arc::new(shapes.iter().filter(|(shape, _)| shape.rank() == Some(rank)).cloned().collect())
@@ -177,7 +179,9 @@ impl Shapes {
             let by_rank: Vec<Arc<Vec<Typed>>> = (0..=highest).map(of_rank).collect();
             for (one, left) in by_rank.iter().enumerate() {
                 for (other, right) in by_rank.iter().enumerate() {
-                    for broadcast_dimensions in dimensions(one.min(other), one.max(other)) {
+                    let (own, onto) =
+                        if form == Form::Broadcast { (one, other) } else { (one.min(other), one.max(other)) };
+                    for broadcast_dimensions in dimensions(own, onto) {
                         let rules = Rules::Xla { broadcast_dimensions };
                         families.push(Family { rules, form, shapes: vec![left.clone(), right.clone()] });
                     }
@@ -225,6 +229,12 @@ fn with_unknown_rank(shapes: &[PartialShape]) -> Arc<Vec<Typed>> {
 fn dimensions(low: usize, high: usize) -> Vec<Option<Vec<i64>>> {
     let high = i64::try_from(high).expect("a small rank");
     let mut lists = vec![None, Some(Vec::new())];
+    let all: Vec<i64> = (0..).take(low).collect();
+    if all.last().is_some_and(|&last| last >= high) {
+        // A target of a lower rank than the operand's. No list can be accepted.
+        lists.push(Some(all));
+        return lists;
+    }
     let mut increasing: Vec<Vec<i64>> = vec![Vec::new()];
     for _ in 0..low {
         let longer = |list: &Vec<i64>| {

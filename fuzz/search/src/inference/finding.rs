@@ -1,5 +1,6 @@
 //! The findings of a run.
 
+use crate::oracle::Kind;
 use broadcheck_judge::compare::DifferenceKind;
 use broadcheck_judge::describe::describe_signature;
 use broadcheck_spec::Signature;
@@ -34,6 +35,19 @@ pub enum FindingKind {
     Broken,
 }
 
+/// What [`FindingKind::words`] returns.
+pub(crate) const WORDS: [&str; 9] = [
+    "unsound shape",
+    "wrong dtype",
+    "accepts too much",
+    "refuses too much",
+    "wrong flags",
+    "wrong refusal",
+    "wider than exact",
+    "different inferences",
+    "no inference",
+];
+
 impl FindingKind {
     pub(super) fn of(difference: DifferenceKind) -> FindingKind {
         FindingKind::Runs(match difference {
@@ -46,6 +60,21 @@ impl FindingKind {
         })
     }
 
+    /// The kind in a few words.
+    pub(super) fn words(&self) -> &'static str {
+        match self {
+            FindingKind::Runs("shape") => "unsound shape",
+            FindingKind::Runs("dtype") => "wrong dtype",
+            FindingKind::Runs("accepted") => "accepts too much",
+            FindingKind::Runs("refused") => "refuses too much",
+            FindingKind::Runs("flags") => "wrong flags",
+            FindingKind::Runs(_) => "wrong refusal",
+            FindingKind::Wider => "wider than exact",
+            FindingKind::Difference { .. } => "different inferences",
+            FindingKind::Broken => "no inference",
+        }
+    }
+
     /// The kind in the characters of ids.
     pub(super) fn slug(&self) -> &'static str {
         match self {
@@ -54,6 +83,13 @@ impl FindingKind {
             FindingKind::Difference { .. } => "difference",
             FindingKind::Broken => "broken",
         }
+    }
+}
+
+/// As the fuzzer classifies it.
+impl From<FindingKind> for Kind {
+    fn from(kind: FindingKind) -> Kind {
+        Kind::Inferred(kind.words())
     }
 }
 

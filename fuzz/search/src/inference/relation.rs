@@ -14,6 +14,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// The concretisations of a signature of which all are tried; of more, as many are drawn.
 const MOST: usize = 50_000;
 
+/// The farthest axis of `pdpd` for which an unknown rank of A is tried. Farther ones would take too many
+/// shapes.
+const FARTHEST: usize = 8;
+
 /// How many verdicts are remembered.
 const REMEMBERED: usize = 1 << 17;
 
@@ -99,7 +103,7 @@ impl Context {
     /// What the clauses of the rule set say of shapes.
     fn decide(&self, shapes: &[Shape]) -> Result<(Shape, Option<Vec<bool>>), Refusal> {
         let alignment = if self.is_broadcast {
-            broadcast_shape(self.rules.set(), &shapes[0], &shapes[1])
+            broadcast_shape(&self.rules, &shapes[0], &shapes[1])
         } else {
             let flags: Vec<Option<&[bool]>> = self.flags.iter().map(Option::as_deref).collect();
             align_shapes(&self.rules, shapes, &flags)
@@ -243,12 +247,14 @@ impl Place {
 /// numbers.
 fn places(signature: &Signature, numbers: &Numbers) -> (Vec<Place>, bool) {
     let known = signature.shapes().filter_map(PartialShape::rank).max().unwrap_or(0);
-    let start = match signature.rules() {
-        Rules::Pdpd { axis: Some(axis) } => usize::try_from(*axis).ok().filter(|&axis| axis <= 8),
-        Rules::Pdpd { axis: None } | Rules::None | Rules::Numpy | Rules::Bidirectional => None,
-        Rules::Xla { .. } | Rules::Theano => None,
+    let axis = match signature.rules() {
+        Rules::Pdpd { axis } => axis.and_then(|axis| usize::try_from(axis).ok()),
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Theano => None,
     };
-    let (mut places, mut complete) = (Vec::new(), true);
+    let start = axis.filter(|&axis| axis <= FARTHEST);
+    // An A of unknown rank may have an axis that no A with few axes has.
+    let a_may_be_longer = signature.shapes().next().is_some_and(|a| a.rank().is_none());
+    let (mut places, mut complete) = (Vec::new(), start == axis || !a_may_be_longer);
     for shape in signature.shapes() {
         match shape.lengths() {
             Some(lengths) => {

@@ -267,8 +267,8 @@ pub(super) fn judged(
     }
 }
 
-/// Compares an answer that agrees with the runs with the first implementation's.
-fn compared(
+/// Compares an answer that agrees with the runs with another implementation's.
+pub(super) fn compared(
     implementation: &dyn Implementation,
     signature: &Signature,
     against: &str,
@@ -302,7 +302,7 @@ fn is_free(
 }
 
 /// An answer as an expectation of others.
-fn expectation_of(outcome: &Outcome<Inference>) -> Option<Expectation<Inference>> {
+pub(super) fn expectation_of(outcome: &Outcome<Inference>) -> Option<Expectation<Inference>> {
     match outcome {
         Outcome::Success(inference) => Some(Expectation::Result(inference.clone())),
         Outcome::Refusal(refusal) => Some(Expectation::Refusal(ExpectedRefusal {

@@ -191,7 +191,7 @@ pub(super) fn cut_off(outcome: &Outcome) -> bool {
 }
 
 /// How an implementation failed to answer, with its message.
-pub(super) fn breakage(outcome: &Outcome) -> Option<(Breakage, &str)> {
+pub(crate) fn breakage<T>(outcome: &Outcome<T>) -> Option<(Breakage, &str)> {
     match outcome {
         Outcome::Success(_) | Outcome::Refusal(_) => None,
         Outcome::Skipped { reason } => Some((Breakage::Skipped, reason)),

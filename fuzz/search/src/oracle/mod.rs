@@ -10,12 +10,16 @@
 //! | [`relations`] | the [relations](broadcheck::relations) hold: answers agree with those to variations of the request |
 //! | [`gradient`] | gradients are the adjoint of broadcasting and agree with central differences |
 //! | `repeated` | the same request gives the same outcome twice |
+//! | `declared` | a request with declared shapes has the outcome that it has without them, also in a session |
+//!
+//! What is inferred before the run is judged by [`Both`].
 //!
 //! A panic in an implementation is an outcome like any other, and a disagreement.
 
 mod after;
 mod case_file;
 mod conventions;
+mod declared;
 mod differential;
 mod gradient;
 mod pattern;
@@ -26,6 +30,8 @@ mod signature;
 
 pub(crate) use after::After;
 pub use case_file::{Loaded, case_file};
+pub(crate) use declared::{Declared, STEPS};
+pub(crate) use differential::breakage;
 pub use differential::{Differential, differential};
 pub use gradient::{Gradient, gradient};
 pub use pattern::Pattern;
@@ -33,6 +39,7 @@ pub use relations::{Relations, relations};
 pub(crate) use repeated::Repeated;
 pub use signature::{Breakage, Kind, Side, Signature};
 
+use crate::inference::Both;
 use crate::subjects::Ndarray;
 use broadcheck_fast::Fast;
 use broadcheck_reference::Reference;
@@ -102,6 +109,11 @@ pub trait Oracle: Sync {
     /// Judges one request.
     fn judge(&self, request: &Request) -> Judgement;
 
+    /// The request that is written as a case, if the oracle asks it in another form.
+    fn written(&self, request: &Request) -> Request {
+        request.clone()
+    }
+
     /// What a disagreement on this request depends on, if that is more than the request.
     fn condition(&self, _: &Request) -> Option<String> {
         None
@@ -135,6 +147,15 @@ fn subjects() -> &'static Subjects {
         ndarray: Ndarray::new(),
     });
     &SUBJECTS
+}
+
+/// The fuzz target that judges signatures, with [`inference`].
+pub const INFER: &str = "infer";
+
+/// What judges the signatures of the target [`INFER`]: the reference and the fast engine, exactly.
+pub fn inference() -> Both<'static> {
+    let Subjects { reference, fast, .. } = subjects();
+    Both::new(reference, fast).exactly(true)
 }
 
 /// The oracle of a target, over the built-in implementations.

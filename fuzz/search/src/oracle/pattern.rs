@@ -3,7 +3,9 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use broadcheck_spec::{DType, Function, Node, Operand, Operation, Request, Rules, Shape};
+use broadcheck_spec::{
+    Asked, DType, Expression, Function, Length, Node, Operand, PartialShape, Request, Rules, Shape, Signature,
+};
 use std::fmt;
 
 /// The features of a request.
@@ -22,6 +24,10 @@ pub struct Pattern {
     pub empty: bool,
     /// Some operand is a view.
     pub strided: bool,
+    /// Some length is unknown, or has bounds.
+    pub unknown: bool,
+    /// Some rank is unknown.
+    pub unranked: bool,
     /// The rule set's attribute is given.
     pub attribute: bool,
     /// The function, if there is exactly one.
@@ -34,10 +40,7 @@ impl Pattern {
     /// The features of this request.
     pub fn of(request: &Request) -> Pattern {
         let operands = request.operands();
-        let target = match request.operation() {
-            Operation::Broadcast { target_shape } => Some(target_shape),
-            Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
-        };
+        let target = request.operation().target_shape();
         let shapes: Vec<&Shape> = operands.iter().map(Operand::shape).chain(target).collect();
         let rank = shapes[0].rank();
         let ranks_differ = shapes.iter().any(|shape| shape.rank() != rank);
@@ -50,13 +53,47 @@ impl Pattern {
             stretched: length(1) && shapes.iter().any(|shape| shape.iter().any(|&length| length != 1)),
             empty: length(0),
             strided: operands.iter().any(|operand| operand.strides().is_some()),
+            unknown: false,
+            unranked: false,
             attribute: match request.rules() {
                 Rules::Pdpd { axis } => axis.is_some(),
                 Rules::Xla { broadcast_dimensions } => broadcast_dimensions.is_some(),
                 Rules::Theano => operands.iter().any(|operand| operand.broadcastable().is_some()),
                 Rules::None | Rules::Numpy | Rules::Bidirectional => false,
             },
-            function: function(request),
+            function: request.operation().expression().and_then(function),
+            dtype: operands.iter().all(|operand| operand.dtype() == dtype).then_some(dtype),
+        }
+    }
+
+    /// The features of this signature.
+    pub(super) fn of_inference(signature: &Signature) -> Pattern {
+        let operands = signature.operands();
+        let shapes: Vec<&PartialShape> = signature.shapes().collect();
+        let ranks_differ = shapes.iter().any(|shape| shape.rank() != shapes[0].rank());
+        let lengths: Vec<Length> =
+            shapes.iter().filter_map(|shape| shape.lengths()).flatten().copied().collect();
+        let number = |value: usize| lengths.iter().any(|length| length.number() == Some(value));
+        let dtype = operands[0].dtype();
+        Pattern {
+            operands: u8::try_from(operands.len().min(3)).unwrap_or(3),
+            ranks_differ,
+            scalar: ranks_differ && shapes.iter().any(|shape| shape.rank() == Some(0)),
+            stretched: number(1) && lengths.iter().any(|length| length.number() != Some(1)),
+            empty: number(0),
+            strided: false,
+            unknown: lengths.iter().any(|length| length.number().is_none()),
+            unranked: shapes.iter().any(|shape| shape.rank().is_none()),
+            attribute: match signature.rules() {
+                Rules::Pdpd { axis } => axis.is_some(),
+                Rules::Xla { broadcast_dimensions } => broadcast_dimensions.is_some(),
+                Rules::Theano => operands.iter().any(|operand| operand.broadcastable().is_some()),
+                Rules::None | Rules::Numpy | Rules::Bidirectional => false,
+            },
+            function: match signature.asked() {
+                Asked::Expression(expression) => function(expression),
+                Asked::TargetShape(_) => None,
+            },
             dtype: operands.iter().all(|operand| operand.dtype() == dtype).then_some(dtype),
         }
     }
@@ -69,9 +106,8 @@ impl Pattern {
     }
 }
 
-fn function(request: &Request) -> Option<Function> {
-    let nodes = request.operation().expression()?.nodes();
-    let mut calls = nodes.iter().filter_map(|node| match node {
+fn function(expression: &Expression) -> Option<Function> {
+    let mut calls = expression.nodes().iter().filter_map(|node| match node {
         Node::Call(call) => Some(call.function()),
         Node::Operand(_) => None,
     });
@@ -89,6 +125,8 @@ impl fmt::Display for Pattern {
             (self.stretched, "stretched"),
             (self.empty, "empty"),
             (self.strided, "strided"),
+            (self.unknown, "unknown"),
+            (self.unranked, "unranked"),
             (self.attribute, "attribute"),
         ];
         let mut words: Vec<&str> = features.iter().filter_map(|&(has, word)| has.then_some(word)).collect();
@@ -104,7 +142,7 @@ impl fmt::Display for Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use broadcheck_spec::Expression;
+    use broadcheck_spec::{Expression, Operation};
 
     fn pattern(shapes: &[&[usize]]) -> String {
         let operands: Vec<Operand> = shapes

@@ -3,7 +3,9 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::pattern::Pattern;
-use broadcheck_spec::{ErrorKind, OperationKind, RefusalKind, Request, RuleSet};
+use crate::inference;
+use broadcheck_spec::json::Question;
+use broadcheck_spec::{Asked, ErrorKind, OperationKind, RefusalKind, Request, RuleSet};
 use std::fmt;
 
 /// The class of a disagreement.
@@ -73,6 +75,8 @@ pub enum Kind {
     Nondeterministic,
     /// A relation does not hold.
     Relation(&'static str),
+    /// What is inferred before the run is wrong, in these words.
+    Inferred(&'static str),
 }
 
 impl Kind {
@@ -93,7 +97,8 @@ impl Kind {
         let broken = sides
             .into_iter()
             .flat_map(|side| Breakage::ALL.into_iter().map(move |breakage| Kind::Broke(side, breakage)));
-        plain.into_iter().chain(acceptances).chain(pairs).chain(broken)
+        let inferred = inference::WORDS.into_iter().map(Kind::Inferred);
+        plain.into_iter().chain(acceptances).chain(pairs).chain(broken).chain(inferred)
     }
 }
 
@@ -117,6 +122,29 @@ impl Signature {
             operation: request.operation().kind(),
             kind,
             pattern: Pattern::of(request),
+        }
+    }
+
+    /// The signature of a disagreement over what is inferred from this signature of a request. Its operation
+    /// is the one that is inferred.
+    pub fn of_inference(
+        oracle: impl Into<String>,
+        signature: &broadcheck_spec::Signature,
+        kind: Kind,
+    ) -> Signature {
+        let operation = match signature.asked() {
+            Asked::Expression(_) => OperationKind::Elementwise,
+            Asked::TargetShape(_) => OperationKind::Broadcast,
+        };
+        let (rules, pattern) = (signature.rules().set(), Pattern::of_inference(signature));
+        Signature { oracle: oracle.into(), rules, operation, kind, pattern }
+    }
+
+    /// The signature of a disagreement over this.
+    pub(crate) fn of_question(oracle: &str, question: &Question, kind: Kind) -> Signature {
+        match question {
+            Question::Run(request) => Signature::new(oracle, request, kind),
+            Question::Infer(signature) => Signature::of_inference(oracle, signature, kind),
         }
     }
 
@@ -190,7 +218,7 @@ impl fmt::Display for Kind {
             Kind::Extra => f.write_str("intermediate or flags"),
             Kind::Broke(side, breakage) => write!(f, "{side} {breakage}"),
             Kind::Nondeterministic => f.write_str("unsteady"),
-            Kind::Relation(name) => f.write_str(name),
+            Kind::Relation(name) | Kind::Inferred(name) => f.write_str(name),
         }
     }
 }

@@ -18,7 +18,7 @@ use broadcheck_judge::explain::Explanation;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
     Case, Convention, Expectation, Function, Implementation, Location, MAX_TOLERANCE_ULP, Operand, Operation,
-    Origin, Outcome, Request, RuleSet, Rules, clauses, load_str, write,
+    Origin, Outcome, RefusalKind, Request, RuleSet, Rules, clauses, load_str, write,
 };
 
 /// The two sides of a disagreement, as the case describes them.
@@ -41,15 +41,22 @@ impl Sides {
         let latitude = Latitude::of_both(left, right);
         Sides { left: title(left), right: title(right), latitude, found_by: found_by.into() }
     }
-}
 
-impl Sides {
+    /// An implementation with and without declared shapes.
+    pub fn of_declared(one: &dyn Implementation, found_by: impl Into<String>) -> Sides {
+        let Sides { left, latitude, found_by, .. } = Sides::of(one, one, found_by);
+        let right = format!("{} with declared shapes {}", one.name(), one.version());
+        Sides { left, right, latitude, found_by }
+    }
+
     /// The sides of a disagreement between the built-in implementations, as its oracle names them:
     /// `reference` and `fast` for `reference-fast`, `fast` twice for `relations-fast`.
     pub fn builtin(found: &Disagreement, found_by: impl Into<String>) -> Sides {
         let oracle = found.signature.oracle.as_str();
         let (left, right) = match oracle.split_once('-') {
-            Some(("relations" | "gradient" | "repeated", subject)) => (subject, subject),
+            Some(("relations" | "gradient" | "repeated" | "declared", subject)) => (subject, subject),
+            // Both answers are judged by the runs.
+            Some(("infer", _)) => ("reference", "fast"),
             Some(sides) => sides,
             None => (oracle, oracle),
         };
@@ -155,7 +162,7 @@ fn candidates(shrunk: &Shrunk, sides: &Sides) -> Vec<Candidate> {
         })
     };
     // An oracle that checks only the reference puts the reference in question.
-    let in_question = ["relations-", "gradient-", "repeated-"]
+    let in_question = ["relations-", "gradient-", "repeated-", "declared-"]
         .iter()
         .any(|oracle| found.signature.oracle == format!("{oracle}{}", Reference.name()));
     let compared = found.left.is_some() && found.right.is_some();
@@ -175,7 +182,7 @@ fn candidates(shrunk: &Shrunk, sides: &Sides) -> Vec<Candidate> {
 fn expectation(request: &Request, outcome: &Outcome, latitude: Latitude) -> Option<Expectation> {
     let mut expectation = expectation_of(outcome)?;
     let inexact = request.operation().expression().is_some_and(|expression| !expression.is_exact());
-    let gradient = matches!(request.operation(), Operation::Gradient { .. });
+    let gradient = request.operation().wrt().is_some();
     if let Expectation::Result(expected) = &mut expectation
         && inexact
         && !gradient
@@ -189,14 +196,17 @@ fn expectation(request: &Request, outcome: &Outcome, latitude: Latitude) -> Opti
 /// The deciding clause: of the refusal, of the values, or of the shapes.
 fn clause(request: &Request, outcome: &Outcome, kind: &Kind) -> &'static str {
     let of_shapes = Explanation::of_request(request).clause;
-    if matches!(outcome, Outcome::Refusal(_)) {
-        return known_clause(of_shapes);
+    if let Outcome::Refusal(refusal) = outcome {
+        let fits = request.destination().is_none() || refusal.kind != Some(RefusalKind::RankMismatch);
+        return if fits { known_clause(of_shapes) } else { "INTO-1" };
     }
     let halves = |operand: &Operand| matches!(operand.dtype().name(), "f16" | "bf16");
     match (kind, request.operation()) {
         (Kind::Extra, _) if request.rules().set() == RuleSet::Theano => "THEANO-4",
         (Kind::Extra, _) => "XLA-8",
         (_, Operation::Gradient { .. }) => "GRAD-1",
+        (_, Operation::Vjp { .. }) => "GRAD-4",
+        (_, Operation::Into { .. }) => "INTO-3",
         (Kind::Values, Operation::Elementwise { expression }) if is_plain(request) => {
             let holds =
                 |wanted: &[Function]| expression.calls().any(|call| wanted.contains(&call.function()));
@@ -245,11 +255,12 @@ fn title(shrunk: &Shrunk, sides: &Sides) -> String {
         Kind::Broke(Side::Right, breakage) => format!("{right} {breakage}: {asked}."),
         Kind::Nondeterministic => format!("{right} gives different answers to the same request: {asked}."),
         Kind::Relation(relation) => format!("{right} violates the relation {relation}: {asked}."),
+        Kind::Inferred(wrong) => format!("{right}, {wrong}: {asked}."),
     }
 }
 
 /// `reference` of `reference 0.2.0`.
-fn name(title: &str) -> &str {
+pub(super) fn name(title: &str) -> &str {
     title.rsplit_once(' ').map_or(title, |(name, _)| name)
 }
 
@@ -265,13 +276,15 @@ fn note(shrunk: &Shrunk, sides: &Sides, candidates: &[Candidate]) -> String {
             "There is a case for each answer. Decide from the clause which one is right, and delete the other."
         }
     };
-    if shrunk.again != Again::Reproduced {
-        text += match shrunk.again {
-            Again::NotAsked => " It was written when it was seen: the request has not been shrunk.",
-            Again::Reproduced | Again::NotReproduced => " It was seen once, and could not be reproduced.",
-        };
-    } else if !shrunk.minimal {
-        text += " The search for a smaller request was cut short.";
+    text + left_to_do(shrunk.again, shrunk.minimal)
+}
+
+/// What a reader should know of how a request was shrunk.
+pub(super) fn left_to_do(again: Again, minimal: bool) -> &'static str {
+    match again {
+        Again::NotAsked => " It was written when it was seen: the request has not been shrunk.",
+        Again::NotReproduced => " It was seen once, and could not be reproduced.",
+        Again::Reproduced if minimal => "",
+        Again::Reproduced => " The search for a smaller request was cut short.",
     }
-    text
 }

@@ -5,7 +5,7 @@ use super::draft::{Draft, Piece, plain};
 use broadcheck_spec::{DType, Function, Node, Rules, Scalar};
 
 /// The cost of a request. Costs are compared lexicographically: earlier entries take precedence.
-pub(super) type Cost = [u64; 11];
+pub(crate) type Cost = [u64; 11];
 
 /// Dtypes, the simplest first.
 pub(super) const DTYPES: [DType; 13] = [
@@ -70,7 +70,7 @@ pub(super) fn dtype_cost(dtype: DType) -> u64 {
     DTYPES.iter().position(|&other| other == dtype).unwrap_or(DTYPES.len()) as u64
 }
 
-pub(super) fn function_cost(function: Function) -> u64 {
+pub(crate) fn function_cost(function: Function) -> u64 {
     Function::ALL.iter().position(|&other| other == function).unwrap_or(Function::ALL.len()) as u64
 }
 

@@ -1,6 +1,7 @@
 //! A request split into parts, so that any part can be changed and the whole put together again.
 
 use broadcheck::relations::rewrite::{elements, gathered};
+use broadcheck_reference::{Alignment, align};
 use broadcheck_spec::{Data, Expression, Operand, Operation, Request, Rules, Scalar, Shape};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -10,6 +11,8 @@ pub(super) struct Draft {
     pub(super) rules: Rules,
     pub(super) operation: Operation,
     pub(super) pieces: Vec<Piece>,
+    /// Whether the cotangent of a gradient, if there is one, has the shape of the result.
+    pub(super) weighs: bool,
 }
 
 /// The end of an axis whose elements are kept.
@@ -23,6 +26,9 @@ impl End {
     pub(super) const BOTH: [End; 2] = [End::First, End::Last];
 }
 
+/// The largest cotangent, in elements, that is made for another shape.
+const MOST_WEIGHTS: usize = 1 << 20;
+
 /// An operand in parts.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
@@ -32,6 +38,8 @@ pub(super) struct Piece {
     pub(super) strides: Option<Vec<i64>>,
     pub(super) offset: usize,
     pub(super) flags: Option<Vec<bool>>,
+    /// Whether the values are those of the destination, and not these.
+    pub(super) reads_destination: bool,
 }
 
 impl Draft {
@@ -39,22 +47,76 @@ impl Draft {
         let piece = |operand: &Operand| Piece {
             name: operand.name().into(),
             shape: operand.shape().to_vec(),
-            values: operand.values().clone(),
+            values: if operand.reads_destination() {
+                Data::empty(operand.dtype())
+            } else {
+                operand.values().clone()
+            },
             strides: operand.strides().map(<[i64]>::to_vec),
             offset: operand.offset(),
             flags: operand.broadcastable().map(<[bool]>::to_vec),
+            reads_destination: operand.reads_destination(),
         };
         Draft {
             rules: request.rules().clone(),
             operation: request.operation().clone(),
             pieces: request.operands().iter().map(piece).collect(),
+            weighs: align(request).is_ok(),
         }
     }
 
     /// The request, if the parts are well-formed.
     pub(super) fn request(&self) -> Option<Request> {
-        let operands: Option<Vec<Operand>> = self.pieces.iter().map(Piece::operand).collect();
-        Request::new(self.rules.clone(), self.operation.clone(), operands?).ok()
+        let operands = self.operands()?;
+        let operation = match &self.operation {
+            vjp @ Operation::Vjp { .. } if self.weighs => self.with_fitting_cotangent(vjp, &operands)?,
+            same @ (Operation::Elementwise { .. }
+            | Operation::Into { .. }
+            | Operation::Broadcast { .. }
+            | Operation::Gradient { .. }
+            | Operation::Vjp { .. }) => same.clone(),
+        };
+        Request::new(self.rules.clone(), operation, operands).ok()
+    }
+
+    fn operands(&self) -> Option<Vec<Operand>> {
+        let Some(place) = self.operation.destination() else {
+            return self.pieces.iter().map(Piece::operand).collect();
+        };
+        let destination = self.pieces[place].operand()?;
+        let operand =
+            |piece: &Piece| if piece.reads_destination { piece.of(&destination) } else { piece.operand() };
+        self.pieces.iter().map(operand).collect()
+    }
+
+    /// The same without a destination; operands that read its buffer have copies of it.
+    pub(super) fn without_destination(&self) -> Option<Draft> {
+        let expression = self.expression()?.clone();
+        let mut changed = Draft { operation: Operation::Elementwise { expression }, ..self.clone() };
+        let destination = self.pieces[self.operation.destination()?].values.clone();
+        changed.pieces.iter_mut().for_each(|piece| piece.take_copy(&destination));
+        Some(changed)
+    }
+
+    /// The gradient with a cotangent of the shape that the result now has. It keeps its values as far as
+    /// there are any, and starts again after the last.
+    fn with_fitting_cotangent(&self, vjp: &Operation, operands: &[Operand]) -> Option<Operation> {
+        let Operation::Vjp { expression, wrt, target_shape, cotangent } = vjp else { return None };
+        let forward = match target_shape {
+            Some(target_shape) => Operation::Broadcast { target_shape: target_shape.clone() },
+            None => Operation::Elementwise { expression: expression.clone() },
+        };
+        let forward = Request::new(self.rules.clone(), forward, operands.to_vec()).ok()?;
+        let Ok(Alignment { shape, .. }) = align(&forward) else { return Some(vjp.clone()) };
+        if shape == *cotangent.shape() {
+            return Some(vjp.clone());
+        }
+        let count = shape.count().filter(|&count| count <= MOST_WEIGHTS)?;
+        let weights: Vec<Scalar> = cotangent.values().iter().collect();
+        let values = Data::from_scalars(cotangent.dtype(), weights.into_iter().cycle().take(count)).ok()?;
+        let cotangent = Box::new(Operand::dense(cotangent.name(), shape, values).ok()?);
+        let (expression, target_shape) = (expression.clone(), target_shape.clone());
+        Some(Operation::Vjp { expression, wrt: *wrt, target_shape, cotangent })
     }
 
     pub(super) fn expression(&self) -> Option<&Expression> {
@@ -64,17 +126,21 @@ impl Draft {
     pub(super) fn with_expression(&self, expression: Expression) -> Draft {
         let operation = match &self.operation {
             Operation::Elementwise { .. } => Operation::Elementwise { expression },
+            Operation::Into { destination, .. } => Operation::Into { expression, destination: *destination },
             Operation::Gradient { wrt, .. } => Operation::Gradient { expression, wrt: *wrt },
+            Operation::Vjp { wrt, target_shape, cotangent, .. } => Operation::Vjp {
+                expression,
+                wrt: *wrt,
+                target_shape: target_shape.clone(),
+                cotangent: cotangent.clone(),
+            },
             broadcast @ Operation::Broadcast { .. } => broadcast.clone(),
         };
         Draft { operation, ..self.clone() }
     }
 
     pub(super) fn target(&self) -> Option<&Shape> {
-        match &self.operation {
-            Operation::Broadcast { target_shape } => Some(target_shape),
-            Operation::Elementwise { .. } | Operation::Gradient { .. } => None,
-        }
+        self.operation.target_shape()
     }
 
     /// The number of shapes: the operands' shapes, and the target if there is one.
@@ -109,7 +175,9 @@ impl Draft {
     }
 
     fn change_target(&mut self, change: impl FnOnce(&mut Vec<usize>)) {
-        if let Operation::Broadcast { target_shape } = &mut self.operation {
+        if let Operation::Broadcast { target_shape }
+        | Operation::Vjp { target_shape: Some(target_shape), .. } = &mut self.operation
+        {
             let mut lengths = target_shape.to_vec();
             change(&mut lengths);
             *target_shape = Shape::new(lengths);
@@ -121,7 +189,8 @@ impl Draft {
         let mut hasher = DefaultHasher::new();
         format!("{:?} {:?}", self.rules, self.operation).hash(&mut hasher);
         for piece in &self.pieces {
-            (&piece.name, &piece.shape, &piece.strides, piece.offset, &piece.flags).hash(&mut hasher);
+            let Piece { name, shape, strides, offset, flags, reads_destination, .. } = piece;
+            (name, shape, strides, offset, flags, reads_destination).hash(&mut hasher);
             piece.values.dtype().hash(&mut hasher);
             piece.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
         }
@@ -130,6 +199,18 @@ impl Draft {
 }
 
 impl Piece {
+    fn of(&self, destination: &Operand) -> Option<Operand> {
+        let offset = self.strides.as_ref().map(|_| self.offset);
+        Operand::of(destination, self.name.as_str(), self.shape.clone(), self.strides.clone(), offset).ok()
+    }
+
+    /// Gives a piece that reads the destination's buffer a copy of it.
+    pub(super) fn take_copy(&mut self, buffer: &Data) {
+        if std::mem::take(&mut self.reads_destination) {
+            self.values = buffer.clone();
+        }
+    }
+
     pub(super) fn operand(&self) -> Option<Operand> {
         let (name, shape, values) = (self.name.clone(), self.shape.clone(), self.values.clone());
         let operand = match &self.strides {

@@ -13,15 +13,20 @@ mod case;
 mod cost;
 mod draft;
 mod passes;
+mod question;
 mod write;
 
 pub use case::{Proposal, Sides, propose};
+pub(crate) use question::cost_of_question;
+pub use question::{propose_question, shrink_signature};
 pub(crate) use write::{Filed, digest, file_case};
 pub use write::{Written, write_case};
 
 use crate::oracle::{Disagreement, Judgement, Oracle};
+use broadcheck_judge::limits::is_as_cheap;
 use broadcheck_spec::Request;
 use cost::cost;
+pub(crate) use cost::function_cost;
 use draft::Draft;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,11 +49,11 @@ impl Default for Limits<'_> {
     }
 }
 
-/// The result of shrinking a request.
+/// The result of shrinking a request, or whatever else `R` is.
 #[derive(Clone, Debug)]
-pub struct Shrunk {
+pub struct Shrunk<R = Request> {
     /// The smallest request that was found.
-    pub request: Request,
+    pub request: R,
     /// How it disagrees.
     pub disagreement: Disagreement,
     /// The number of requests that were tried.
@@ -70,10 +75,16 @@ pub enum Again {
     NotAsked,
 }
 
-impl Shrunk {
+impl<R> Shrunk<R> {
     /// A disagreement as it was seen, before it is shrunk.
-    pub(crate) fn unshrunk(request: Request, disagreement: Disagreement) -> Shrunk {
+    pub(crate) fn unshrunk(request: R, disagreement: Disagreement) -> Shrunk<R> {
         Shrunk { request, disagreement, steps: 0, minimal: false, again: Again::NotAsked }
+    }
+
+    /// The same with another request.
+    pub fn map<S>(self, other: impl FnOnce(R) -> S) -> Shrunk<S> {
+        let Shrunk { request, disagreement, steps, minimal, again } = self;
+        Shrunk { request: other(request), disagreement, steps, minimal, again }
     }
 
     /// Whether the disagreement was seen again.
@@ -167,6 +178,7 @@ impl Search<'_> {
         as_before: &Disagreement,
     ) -> Option<(Draft, Request, Disagreement)> {
         let before = cost(best);
+        let original = best.request()?;
         for offer in pass(best) {
             if self.exhausted() {
                 return None;
@@ -174,16 +186,11 @@ impl Search<'_> {
             if cost(&offer) >= before || !self.tried.insert(offer.fingerprint()) {
                 continue;
             }
-            let Some(request) = offer.request() else { continue };
+            let Some(request) = offer.request().filter(|one| is_as_cheap(one, &original)) else { continue };
             if let Some(found) = self.ask(&request, as_before) {
                 return Some((offer, request, found));
             }
         }
         None
     }
-}
-
-/// The cost of a request, to put the simplest of several first.
-pub(crate) fn cost_of(request: &Request) -> impl Ord + use<> {
-    cost(&Draft::of(request))
 }

@@ -40,14 +40,20 @@ pub(crate) struct Filed {
 }
 
 impl Filed {
-    /// Removes the file if it still has the content that was written. A file that a person has edited stays.
+    /// Removes the file if it still has the content that was written. A file that a person has edited stays,
+    /// and one that a person has removed is no error.
+    ///
+    /// # Errors
+    /// The path and the error of the system, if the file cannot be read or removed. It is then still there.
     pub(crate) fn remove(&self) -> Result<(), String> {
         let path = self.written.path();
-        let unchanged = content(path).is_some_and(|text| Some(digest(text.as_bytes())) == self.digest);
-        if !unchanged {
-            return Ok(());
-        }
-        fs::remove_file(path).map_err(|error| format!("{}: {error}", path.display()))
+        let said = |error: std::io::Error| format!("{}: {error}", path.display());
+        let text = match content(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            found => found.map_err(said)?,
+        };
+        let unchanged = text.is_some_and(|text| Some(digest(text.as_bytes())) == self.digest);
+        if unchanged { fs::remove_file(path).map_err(said) } else { Ok(()) }
     }
 }
 
@@ -84,7 +90,8 @@ pub(crate) fn file_case(directory: &Path, proposal: &Proposal) -> Result<Filed, 
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(said(&path, error)),
         }
-        let text = content(&path).unwrap_or_default();
+        // A file that cannot be read has another request, as far as is known.
+        let text = content(&path).ok().flatten().unwrap_or_default();
         if text == yaml {
             // Written by an earlier part of the run.
             let digest = Some(digest(yaml.as_bytes()));
@@ -109,10 +116,39 @@ fn has_request_of(text: &str, yaml: &str) -> bool {
             .any(|one| written.inferences.iter().any(|other| one.request == other.request))
 }
 
-/// The text of a regular file, up to a limit.
-fn content(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    let regular = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-    let read = |file: fs::File| file.take(MAX_BYTES).read_to_string(&mut text);
-    (regular && fs::File::open(path).and_then(read).is_ok()).then_some(text)
+/// The text of a regular file, up to a limit. Nothing for what is not a regular file, or not text.
+fn content(path: &Path) -> std::io::Result<Option<String>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8(bytes).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Filed, Written, digest};
+    use std::fs;
+
+    #[test]
+    fn a_file_that_cannot_be_removed_is_reported() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("case.yaml");
+        let filed = |path: &std::path::Path| Filed {
+            written: Written::New(path.to_owned()),
+            digest: Some(digest(b"ours")),
+        };
+        assert_eq!(filed(&path).remove(), Ok(()), "nothing is there");
+        fs::write(&path, "edited").unwrap();
+        assert_eq!(filed(&path).remove(), Ok(()));
+        assert!(path.exists(), "an edited file stays");
+        // No file can be below a file, which is an error other than that of a missing file.
+        let below = path.join("case.yaml");
+        let error = filed(&below).remove().unwrap_err();
+        assert!(error.contains("case.yaml") && error.contains("os error"), "{error}");
+        fs::write(&path, "ours").unwrap();
+        assert_eq!(filed(&path).remove(), Ok(()));
+        assert!(!path.exists());
+    }
 }

@@ -93,7 +93,10 @@ fn answer(request: &Request, max_elements: usize) -> Result<Tensor, NoResult> {
     let (target, expression) = match request.operation() {
         Operation::Broadcast { target_shape } => (target_shape.to_vec(), &Expression::operand(0)),
         Operation::Elementwise { expression } => (common_shape(request.operands()), expression),
-        Operation::Gradient { .. } => return Err(NoResult::Skipped("ndarray has no gradients".into())),
+        Operation::Into { .. } => return Err(NoResult::Skipped("no destinations".into())),
+        Operation::Gradient { .. } | Operation::Vjp { .. } => {
+            return Err(NoResult::Skipped("ndarray has no gradients".into()));
+        }
     };
     // All operands take part in the common shape, whether or not the expression reads them.
     let views: Vec<Array<'_>> = request.operands().iter().map(Array::view_of).collect::<Result<_, _>>()?;

@@ -5,7 +5,9 @@ use broadcheck_reference::Reference;
 use broadcheck_search::fuzzing::{Campaign, Found, FuzzReport, common, drawn, fuzz};
 use broadcheck_search::generate::{Profile, encode};
 use broadcheck_search::oracle::{Breakage, Kind, Side, target};
-use broadcheck_spec::{Capabilities, Implementation, Operand, Outcome, Request, RuleSet};
+use broadcheck_spec::{
+    Capabilities, Implementation, Inference, Operand, Outcome, Request, RuleSet, Signature,
+};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -26,6 +28,7 @@ fn campaign<'a>(
         time: None,
         jobs: 1,
         skips: false,
+        exact: false,
         statistics: false,
         shrinking: (2_000, Duration::from_secs(30)),
         shrink_time: None,
@@ -62,7 +65,7 @@ fn a_fault_is_found_and_one_defect_is_few_findings() {
     assert!(report.counts.disagreeing > 10 && !report.findings.is_empty());
     assert!(report.findings.len() as u64 <= report.counts.disagreeing / 2, "{}", report.findings.len());
     for found in &report.findings {
-        assert_eq!(found.shrunk.request.rules().set(), RuleSet::Pdpd);
+        assert_eq!(found.shrunk.disagreement.signature.rules, RuleSet::Pdpd);
         assert!(found.shrunk.reproduced());
     }
     // The results are the same for the same seed.
@@ -104,6 +107,9 @@ impl Implementation for Caching {
             kept.clear();
         }
         kept.entry(key).or_insert_with(|| Reference.run(request)).clone()
+    }
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        Reference.infer(signature)
     }
 }
 

@@ -245,6 +245,33 @@ fn large_signatures_are_judged_as_far_as_they_are_tried() {
     );
 }
 
+/// Every A that is tried has too few axes for the largest axis, and one that has enough would be accepted.
+#[test]
+fn nothing_follows_from_the_ranks_that_were_tried_where_an_axis_is_beyond_them() {
+    let with_axis = |a: &str, axis: &str| {
+        let text = format!(
+            "format: 1\nrules: pdpd\ncases:\n  - id: pdpd/x\n    title: X.\n    clause: INFER-6\n    origin: hand\n    \
+             operation: infer\n    expression: [add, a, b]\n    operands:\n      - {{name: a, dtype: f32, shape: {a}}}\n      \
+             - {{name: b, dtype: f32, shape: []}}\n    axis: {axis}\n    refusal: {{kind: any}}\n"
+        );
+        load_str(&text, "x.yaml").unwrap().inferences.remove(0).request
+    };
+    let mut relation = Relation::default();
+    for (a, axis, complete) in [
+        ("\"...\"", "9223372036854775807", false),
+        ("\"...\"", "9", false),
+        ("\"...\"", "8", true),
+        ("\"...\"", "-2", true),
+        ("[\"?\"]", "9", true),
+    ] {
+        let signature = with_axis(a, axis);
+        let runs = relation.runs(&signature);
+        assert_eq!(runs.complete, complete, "{a}, {axis}");
+        let judged = runs.judge(&signature, &Reference.infer(&signature));
+        assert_eq!(judged, broadcheck_judge::inferred::Inferred::Exact, "{a}, {axis}");
+    }
+}
+
 #[test]
 fn findings_do_not_depend_on_the_number_of_threads() {
     let changed = Changed::new(promising);

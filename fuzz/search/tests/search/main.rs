@@ -8,4 +8,5 @@ mod inference;
 mod ndarray;
 mod proptest;
 mod shrink;
+mod signatures;
 mod sweeps;

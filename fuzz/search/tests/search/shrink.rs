@@ -2,13 +2,14 @@
 //! that load.
 
 use broadcheck_judge::compare::Latitude;
+use broadcheck_judge::limits::is_as_cheap;
 use broadcheck_reference::Reference;
 use broadcheck_search::generate::Profile;
 use broadcheck_search::oracle::{Differential, Disagreement, Judgement, Kind, Oracle, Side};
 use broadcheck_search::shrink::{Limits, Shrunk, Sides, Written, propose, shrink, write_case};
 use broadcheck_spec::{
-    Capabilities, DType, Data, Implementation, Operand, Operation, OperationKind, Outcome, Request, RuleSet,
-    Rules, Success, Tensor, load_str,
+    Capabilities, DType, Data, Expression, Function, Implementation, Operand, Operation, OperationKind,
+    Outcome, Refusal, RefusalKind, Request, RuleSet, Rules, Success, Tensor, load_str,
 };
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -100,6 +101,32 @@ fn a_fault_of_one_dtype_and_a_long_axis_keeps_both() {
         request.operands().iter().flat_map(|operand| operand.shape().to_vec()).collect();
     assert!(lengths.iter().max() == Some(&7), "{request:#?}");
     assert!(lengths.len() <= 2 && request.operands().len() <= 2, "{request:#?}");
+}
+
+/// A view of one element costs nothing as long as the request is refused for another operand's sake.
+#[test]
+fn no_step_asks_an_expensive_request() {
+    static EXPENSIVE: AtomicU32 = AtomicU32::new(0);
+    fn refused() -> Request {
+        let view = Operand::view("a", [1 << 11, 1 << 11], vec![1.0], Some(vec![0, 0]), 0).unwrap();
+        let operands = vec![view, Operand::dense("b", [3], vec![1.0, 2.0, 3.0]).unwrap()];
+        let expression =
+            Expression::call(Function::Add, [Expression::operand(0), Expression::operand(1)]).unwrap();
+        Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+    }
+    let planted = Planted(|request, outcome| {
+        EXPENSIVE.fetch_add(u32::from(!is_as_cheap(request, &refused())), Ordering::Relaxed);
+        match outcome {
+            Outcome::Refusal(_) => Outcome::Refusal(Refusal::new(RefusalKind::OperandCount, "planted")),
+            other => other,
+        }
+    });
+    let oracle = Differential::new(&Reference, &planted);
+    let found = oracle.judge(&refused()).disagreement().expect("the refusal has another kind");
+    let shrunk = shrink(&oracle, &refused(), found, &Limits::default());
+    assert!(shrunk.minimal, "after {} steps: {:#?}", shrunk.steps, shrunk.request);
+    assert!(shrunk.request.operands().iter().all(|operand| operand.rank() <= 1), "{:#?}", shrunk.request);
+    assert_eq!(EXPENSIVE.load(Ordering::Relaxed), 0);
 }
 
 #[test]

@@ -51,10 +51,14 @@ pub(super) enum Kind {
     /// A length, stride or position is beyond 2^53, so that it is a string in JSON. Such a case may also test
     /// a convention: its field `convention` shows it.
     Extreme,
+    /// It has a destination: consumers of the other cases would not see that, and operands may have no
+    /// values, so that its JSON is in a directory of its own. Its field `convention` shows whether it tests
+    /// one.
+    Into,
 }
 
 impl Kind {
-    pub(super) const ALL: [Kind; 3] = [Kind::Required, Kind::Optional, Kind::Extreme];
+    pub(super) const ALL: [Kind; 4] = [Kind::Required, Kind::Optional, Kind::Extreme, Kind::Into];
 
     /// The name in the manifest and of the subdirectory.
     pub(super) fn name(self) -> &'static str {
@@ -62,10 +66,14 @@ impl Kind {
             Kind::Required => "required",
             Kind::Optional => "optional",
             Kind::Extreme => "extreme",
+            Kind::Into => "into",
         }
     }
 
     fn of(case: &Case, written: &Value) -> Kind {
+        if case.request.destination().is_some() {
+            return Kind::Into;
+        }
         if is_extreme(written) {
             return Kind::Extreme;
         }
@@ -431,10 +439,11 @@ impl Authored {
                 continue;
             }
             let directory = match kind {
-                Kind::Required => String::new(),
-                Kind::Optional | Kind::Extreme => format!("{}/", kind.name()),
+                Kind::Required => "json".into(),
+                Kind::Optional | Kind::Extreme => format!("json/{}", kind.name()),
+                Kind::Into => kind.name().to_owned(),
             };
-            let path = format!("json/{directory}{}.json", self.name);
+            let path = format!("{directory}/{}.json", self.name);
             files.push(File::of_cases(path, json_text(cases.iter().map(|case| &case.json)), cases.len()));
         }
         if !self.inferences.is_empty() {

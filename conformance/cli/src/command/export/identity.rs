@@ -9,13 +9,15 @@ use std::fmt::Write as _;
 
 /// The fields of a case that an implementation is asked, and by which its answer is judged. `admitted`, in
 /// `result`, has a digest of its own.
-const JUDGED: [&str; 12] = [
+const JUDGED: [&str; 14] = [
     "rules",
     "operation",
     "expression",
     "operands",
     "target_shape",
     "wrt",
+    "cotangent",
+    "into",
     "axis",
     "broadcast_dimensions",
     "convention",

@@ -58,7 +58,7 @@ pub(in super::super) struct Manifest {
     pub(super) licence: String,
     /// The number of cases per rule set, and in total, without those of sweeps.
     pub(super) cases: BTreeMap<String, usize>,
-    /// The same number of cases by kind: required, optional and extreme.
+    /// The same number of cases by kind: required, optional, extreme and into.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) kinds: BTreeMap<String, usize>,
     /// The number of further cases of the operation `infer`.

@@ -46,10 +46,11 @@ struct Directory {
     count: usize,
 }
 
-/// The numbers of cases of a rule set: required, optional, extreme, from sweeps, of the operation `infer`.
+/// The numbers of cases of a rule set: required, optional, extreme, from sweeps, of the operation `infer`,
+/// with a destination.
 struct Row {
     name: &'static str,
-    counts: [usize; 5],
+    counts: [usize; 6],
 }
 
 /// The file, with the numbers of this kit.
@@ -79,6 +80,7 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
             directory(1, "json/optional/", "cases about conventions: a library may differ"),
             directory(2, "json/extreme/", "cases with lengths or positions beyond 2^53"),
             directory(3, "json/sweeps/", "sweeps of patterns, written out: many similar cases"),
+            directory(5, "into/", "cases with a destination, for libraries with `out=` or `+=`"),
             directory(4, "infer/", "cases of the operation `infer`, for compilers: shapes without values"),
         ],
         kinds: kinds(chosen),
@@ -87,7 +89,7 @@ pub(super) fn file(choice: &Choice, chosen: &Chosen, manifest: &Manifest, has_co
         max_elements: chosen.cases().map(Written::elements).max().unwrap_or(0),
         max_rank: chosen.cases().map(Written::rank).max().unwrap_or(0),
         max_operands: chosen.cases().map(Written::operands).max().unwrap_or(0),
-        rules: rows.into_iter().filter(|row| row.counts != [0; 5]).collect(),
+        rules: rows.into_iter().filter(|row| row.counts != [0; 6]).collect(),
         example: chosen.example.as_ref().map(example).unwrap_or_default(),
     };
     File::new("README.md", readme.render().expect("writing to a string does not fail") + "\n")
@@ -103,10 +105,10 @@ fn kinds(chosen: &Chosen) -> String {
 
 fn row(rules: RuleSet, chosen: &Chosen) -> Row {
     let of = |kind: Kind| chosen.cases().filter(|case| case.rules() == rules && case.kind() == kind).count();
-    let [required, optional, extreme] = Kind::ALL.map(of);
+    let [required, optional, extreme, into] = Kind::ALL.map(of);
     let swept = chosen.expanded.iter().filter(|sweep| sweep.rules() == Some(rules)).map(Expanded::count);
     let inferred = chosen.inferences().filter(|case| case.rules() == rules).count();
-    Row { name: rules.name(), counts: [required, optional, extreme, swept.sum(), inferred] }
+    Row { name: rules.name(), counts: [required, optional, extreme, swept.sum(), inferred, into] }
 }
 
 /// The example as JSON, with one field or operand per line.

@@ -10,7 +10,7 @@ use super::interval::Interval;
 use super::limits::{Limits, Sums};
 use super::term::{Room, Term, last_place};
 use broadcheck_reference::{Link, apply, contributions, round_to};
-use broadcheck_spec::{Expression, Operation, Refusal, Request};
+use broadcheck_spec::{Expression, Refusal, Request};
 
 /// For each element of a gradient, in row-major order, the interval of correct answers (clause V-6); `None`
 /// if every answer is right because an implementation that computes in the dtype may overflow. The ends are
@@ -24,12 +24,12 @@ use broadcheck_spec::{Expression, Operation, Refusal, Request};
 /// # Panics
 /// If the operation is not a gradient.
 pub fn gradient_bounds(request: &Request) -> Result<Vec<Option<Interval>>, Refusal> {
-    let Operation::Gradient { expression, wrt } = request.operation() else {
+    let Some((expression, wrt, _)) = request.operation().differentiated() else {
         panic!("expected a gradient, found the operation {}", request.operation().kind());
     };
     let reading = Reading { request, alignment: broadcheck_reference::align(request)? };
-    let limits = Limits::of(request.operands()[*wrt].dtype());
-    let elements = elements(&reading, expression, *wrt, limits);
+    let limits = Limits::of(request.operands()[wrt].dtype());
+    let elements = elements(&reading, expression, wrt, limits);
     Ok(elements.iter().map(|element| Some(element.sum(limits)?.rounded(0.0, limits))).collect())
 }
 
@@ -45,13 +45,16 @@ pub(super) fn elements(
     if !expression.reads(wrt) {
         return elements;
     }
-    let room = Room::of(expression, limits);
+    let room = Room::of(expression, reading.request.cotangent().is_some(), limits);
     for index in reading.indices() {
         let operands = reading.values_at(&index);
         let values = expression.values(|operand| operands[operand], apply);
         let element = &mut elements[place_of(&reading.operand_index(wrt, &index), operand_shape)];
         let through = |term: Term, link: &Link<'_>| term.through(link, limits);
-        for term in contributions(expression, wrt, &values, Term::ONE, through) {
+        let root = values[values.len() - 1];
+        let start =
+            reading.cotangent_at(&index).map_or(Term::ONE, |weight| Term::weighted(root, weight, limits));
+        for term in contributions(expression, wrt, &values, start, through) {
             element.add(term, room, limits);
         }
     }

@@ -56,7 +56,9 @@ fn width_at(
     let values = reading.values_at(index);
     let at = values[wrt].as_f64().map(Interval::point);
     let root = at.and_then(|at| enclose(expression, wrt, at, &values, precision));
-    root.map_or(Width::Unknown, |root| Width::Known(root.derivative.width()))
+    let weight = reading.cotangent_at(index).and_then(broadcheck_spec::Scalar::as_f64).map_or(1.0, f64::abs);
+    let width = root.map(|root| root.derivative.width() * weight).filter(|width| width.is_finite());
+    width.map_or(Width::Unknown, Width::Known)
 }
 
 impl Width {

@@ -20,12 +20,14 @@ pub(super) struct Room {
 impl Room {
     /// 8 for each function; for f16 and bf16, whose eps is large, 2 for each exact function: the four
     /// roundings, of half an ULP each, of a formula other than that of GRAD-3, as -a/(b*b) is.
-    pub(super) fn of(expression: &Expression, limits: Limits) -> Room {
+    /// The product with a cotangent is one more function.
+    pub(super) fn of(expression: &Expression, weighted: bool, limits: Limits) -> Room {
         let units = |function: Function| match function.exactness() {
             Exactness::Exact if limits.is_half() => 2.0,
             Exactness::Exact | Exactness::Ulp => 8.0,
         };
-        let units = expression.calls().map(|call| units(call.function())).sum();
+        let weight = weighted.then_some(Function::Multiply);
+        let units = expression.calls().map(broadcheck_spec::Call::function).chain(weight).map(units).sum();
         Room { units, exact: expression.is_exact() }
     }
 }
@@ -60,6 +62,17 @@ impl Term {
         amplified: 0.0,
         factors: Factors::NONE,
     };
+
+    /// The derivative of the root times an element of a cotangent with respect to the root (clause GRAD-4).
+    pub(super) fn weighted(root: Scalar, weight: Scalar, limits: Limits) -> Term {
+        let link = Link {
+            function: Function::Multiply,
+            arguments: &[root, weight],
+            by: 0,
+            derivative: Derivative::Number(weight.as_f64().unwrap_or(f64::NAN)),
+        };
+        Term::ONE.through(&link, limits)
+    }
 
     /// The chain rule, one link further down the path.
     pub(super) fn through(self, link: &Link<'_>, limits: Limits) -> Term {

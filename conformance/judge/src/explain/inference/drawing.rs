@@ -136,7 +136,7 @@ fn is_stretched(rules: &Rules, asked: &Asked, place: usize, flag: Option<bool>) 
     match (rules, asked) {
         (Rules::None, _) => false,
         (Rules::Pdpd { .. }, _) => place == 1,
-        (Rules::Numpy, Asked::TargetShape(_)) => place == 0,
+        (Rules::Numpy | Rules::Xla { .. }, Asked::TargetShape(_)) => place == 0,
         (Rules::Theano, _) => flag == Some(true),
         (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. }, _) => true,
     }

@@ -17,6 +17,10 @@ from ._numbers import DTYPES
 _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
+# What `operations` may contain besides operations.
+_WORDS = ("strided", "broadcast_in_dim", "permuted", "cotangent")
+
+
 class Refused(Exception):
     """Raised by an adapter: the library refuses the case. Give `kind`, `axis` and `operand` only if it reports them."""
 
@@ -48,7 +52,7 @@ class Adapter:
         self.name = str(getattr(given, "name", place))
         self.version = str(getattr(given, "version", ""))
         self.rules = self._words("rules", RULES)
-        self.operations = self._words("operations", (*OPERATIONS, "strided"))
+        self.operations = self._words("operations", (*OPERATIONS, *_WORDS))
         self.functions = self._words("functions", FUNCTIONS, optional=True)
         self.dtypes = self._words("dtypes", DTYPES)
         conventions = getattr(given, "conventions", ())
@@ -138,6 +142,16 @@ class Adapter:
             return f"no {operation}"
         if operation not in self.rule_operations.get(case.rules, OPERATIONS):
             return f"no {operation} under {case.rules}"
+        if case.cotangent is not None and "cotangent" not in self.operations:
+            return "no cotangents"
+        if case.target_shape is not None:
+            if "broadcast" not in self.operations or "broadcast" not in self.rule_operations.get(case.rules, OPERATIONS):
+                return f"no broadcast under {case.rules}"
+            if case.rules == "xla" and "broadcast_in_dim" not in self.operations:
+                return "no broadcast under xla"
+            named = case.broadcast_dimensions or ()
+            if "permuted" not in self.operations and any(a > b for a, b in zip(named, named[1:])):
+                return "no broadcast_dimensions that decrease"
         return self._missing_operands(case) or self._missing_calls(case) or self._missing_result(case)
 
     def _missing_operands(self, case: Case) -> Optional[str]:
@@ -149,6 +163,8 @@ class Adapter:
                 return "no strided views"
             if self._flushed(operand.dtype, operand.values):
                 return f"no subnormal {operand.dtype}"
+        # A cotangent takes no part in the common shape.
+        operands = tuple(operand for operand in operands if operand.name != case.cotangent)
         if self.max_operands is not None and len(operands) > self.max_operands:
             return f"no more than {self.max_operands} operands"
         if self.equal_ranks and len({len(operand.shape) for operand in operands}) > 1:
@@ -156,7 +172,7 @@ class Adapter:
         if not self.unused_operands and case.expression is not None:
             if {operand.name for operand in operands} - _leaves(case.expression):
                 return "no unused operands"
-        shapes = [operand.shape for operand in operands]
+        shapes = [operand.shape for operand in case.operands]
         if case.target_shape is not None:
             shapes.append(case.target_shape)
         for shape in shapes:

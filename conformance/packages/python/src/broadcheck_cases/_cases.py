@@ -162,11 +162,13 @@ class Case:
     rules: str
     operation: str
     operands: Tuple[Operand, ...]
-    #: None for a broadcast.
+    #: None for a broadcast, and for the gradient of one.
     expression: Optional[Expression] = None
     #: For a gradient: the operand with respect to which the sum of the expression's elements is differentiated.
     wrt: Optional[str] = None
-    #: For a broadcast.
+    #: For a gradient: the last operand, by which the result is multiplied before it is summed; None for no weights.
+    cotangent: Optional[str] = None
+    #: For a broadcast, and for the gradient of one.
     target_shape: Optional[Tuple[int, ...]] = None
     #: Under `pdpd`; None means -1.
     axis: Optional[int] = None
@@ -363,7 +365,7 @@ def _case(fields: Dict[str, Any]) -> Case:
         operation=fields.get("operation", "elementwise"),
         operands=operands,
         expression=_expression(fields["expression"]) if "expression" in fields else None,
-        wrt=fields.get("wrt"), target_shape=_integers(fields.get("target_shape")),
+        wrt=fields.get("wrt"), cotangent=fields.get("cotangent"), target_shape=_integers(fields.get("target_shape")),
         axis=None if fields.get("axis") is None else int(fields["axis"]),
         broadcast_dimensions=_integers(fields.get("broadcast_dimensions")),
         result=None if result is None else _result(result, lower.dtype),

@@ -255,7 +255,7 @@ def described(case: Any) -> List[str]:
     """A case for people: what it says, and what it asks."""
     lines = [case.title, f"clause {case.clause}" + (f", since {case.since}" if case.since else ""), ""]
     lines.append(f"request: {case.rules} {case.operation}" + ("" if case.expression is None else f" of {written(case.expression)}"))
-    for field in ("wrt", "target_shape", "axis", "broadcast_dimensions"):
+    for field in ("wrt", "cotangent", "target_shape", "axis", "broadcast_dimensions"):
         value: Optional[Any] = getattr(case, field)
         if value is not None:
             lines.append(f"  {field}: {value}")

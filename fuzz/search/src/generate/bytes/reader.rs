@@ -31,7 +31,7 @@ pub(super) fn read(source: &mut Bytes<'_>) -> Request {
     let (set, kind) = RULE_OPERATIONS[index(source, RULE_OPERATIONS.len())];
     let broadcast = kind == OperationKind::Broadcast;
     let count = if broadcast { 1 } else { 1 + small(source, 4) };
-    let rules = rules(source, set, count);
+    let rules = rules(source, set, broadcast || count > 1);
     let mut target = if broadcast { shape(source) } else { Vec::new() };
     let mut calls = 0;
     let expression =
@@ -110,14 +110,13 @@ fn shape(source: &mut Bytes<'_>) -> Vec<usize> {
     (0..rank).map(|_| size(source)).collect()
 }
 
-fn rules(source: &mut Bytes<'_>, set: RuleSet, operands: usize) -> Rules {
+/// `placed`: whether there is something on which an operand is placed.
+fn rules(source: &mut Bytes<'_>, set: RuleSet, placed: bool) -> Rules {
     match Rules::from(set) {
         bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
-        Rules::Pdpd { .. } => {
-            Rules::Pdpd { axis: (operands > 1 && byte(source) != 0).then(|| integer(source)) }
-        }
+        Rules::Pdpd { .. } => Rules::Pdpd { axis: (placed && byte(source) != 0).then(|| integer(source)) },
         Rules::Xla { .. } => {
-            let count = if operands > 1 { index(source, MAX_RANK + 2) } else { 0 };
+            let count = if placed { index(source, MAX_RANK + 2) } else { 0 };
             let list = count.checked_sub(1).map(|count| (0..count).map(|_| integer(source)).collect());
             Rules::Xla { broadcast_dimensions: list }
         }

@@ -32,7 +32,9 @@ fn computed(shapes: &Shapes<'_>) -> Vec<usize> {
     if shapes.operation == OperationKind::Gradient {
         counts.push(count(all[shapes.wrt].iter().copied()));
     }
-    if shapes.set == RuleSet::Xla && all.len() == 2 && all[0].len() != all[1].len() {
+    if shapes.set == RuleSet::Xla && shapes.operation == OperationKind::Broadcast {
+        counts.push(count(shapes.target.iter().copied()));
+    } else if shapes.set == RuleSet::Xla && all.len() == 2 && all[0].len() != all[1].len() {
         counts.extend(in_dim(all[0], all[1], shapes.dimensions.unwrap_or_default()));
     } else {
         let rank = all.iter().map(|shape| shape.len()).max().unwrap_or(0);

@@ -3,7 +3,7 @@
 use super::super::draw::name;
 use super::reader::LETTERS;
 use super::{LITERAL, MAX_NAME, RULE_OPERATIONS, SAME};
-use broadcheck_spec::{DType, Expression, Function, Node, Operand, Operation, Request, Rules};
+use broadcheck_spec::{DType, Expression, Function, Node, Operand, Operation, OperationKind, Request, Rules};
 
 /// Writes the literal form.
 pub(super) fn write(request: &Request) -> Vec<u8> {
@@ -17,8 +17,11 @@ pub(super) fn write(request: &Request) -> Vec<u8> {
     attributes(request, &mut out);
     match request.operation() {
         Operation::Broadcast { target_shape } => shape(target_shape, &mut out),
-        Operation::Elementwise { expression: root } => expression(root, &mut out),
-        Operation::Gradient { expression: root, wrt } => {
+        // The bytes have no destination and no cotangent.
+        Operation::Elementwise { expression: root } | Operation::Into { expression: root, .. } => {
+            expression(root, &mut out);
+        }
+        Operation::Gradient { expression: root, wrt } | Operation::Vjp { expression: root, wrt, .. } => {
             expression(root, &mut out);
             out.push(low_byte(*wrt));
         }
@@ -63,7 +66,7 @@ fn shape(lengths: &[usize], out: &mut Vec<u8>) {
 }
 
 fn attributes(request: &Request, out: &mut Vec<u8>) {
-    if request.operands().len() == 1 {
+    if request.operands().len() == 1 && request.operation().kind() != OperationKind::Broadcast {
         return;
     }
     match request.rules() {

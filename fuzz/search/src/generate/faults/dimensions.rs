@@ -3,7 +3,7 @@
 use super::super::choices::Choices;
 use super::super::shapes::Skeleton;
 use super::{clash, off, two};
-use broadcheck_spec::RefusalKind;
+use broadcheck_spec::{OperationKind, RefusalKind};
 
 /// The indices of the lower and the higher operand.
 fn places(skeleton: &Skeleton) -> (usize, usize) {
@@ -38,6 +38,9 @@ fn differing(choices: &mut dyn Choices, skeleton: &mut Skeleton, least: usize) -
 /// Applies one of the faults that only xla has.
 #[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
 pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: RefusalKind) {
+    if skeleton.operation == OperationKind::Broadcast {
+        return of_a_target(choices, skeleton, kind);
+    }
     if kind == RefusalKind::BroadcastDimensionsNotIdentity {
         return not_identity(choices, skeleton);
     }
@@ -49,6 +52,7 @@ pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: Re
         | RefusalKind::AxisOutOfRange
         | RefusalKind::BroadcastDimensionsCount
         | RefusalKind::BroadcastDimensionsNotIdentity
+        | RefusalKind::BroadcastDimensionsNotDistinct
         | RefusalKind::FlagViolation
         | RefusalKind::NotBroadcastable
         | RefusalKind::OperandCount
@@ -101,6 +105,63 @@ pub(super) fn fault(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: Re
         | RefusalKind::UnsupportedFunction
         | RefusalKind::TooLarge
         | _ => {}
+    }
+}
+
+/// Applies a fault to the dimensions that place an operand on a target.
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+fn of_a_target(choices: &mut dyn Choices, skeleton: &mut Skeleton, kind: RefusalKind) {
+    let (operand, target) = (&mut skeleton.shapes[0], &skeleton.target);
+    let list = skeleton.dimensions.get_or_insert_default();
+    if kind == RefusalKind::BroadcastDimensionsCount {
+        if !list.is_empty() && choices.chance(1, 2) {
+            list.remove(choices.index(list.len()));
+        } else {
+            list.push(choices.index(target.len().max(1)) as i64);
+        }
+        return;
+    }
+    let twice = kind == RefusalKind::BroadcastDimensionsNotDistinct;
+    while list.len() < 1 + usize::from(twice) {
+        list.push(choices.index(target.len().max(1)) as i64);
+        operand.resize(list.len(), 1);
+    }
+    let at = choices.index(list.len());
+    if twice {
+        let other = (at + 1 + choices.index(list.len() - 1)) % list.len();
+        list[at] = list[other];
+    } else {
+        let rank = target.len() as i64;
+        list[at] = choices.one_of(&[-1, -1, rank, rank, rank + 1, -rank, i64::MIN, i64::MAX]);
+    }
+}
+
+/// A length that is neither 1 nor the target's, with valid dimensions.
+#[allow(clippy::cast_possible_wrap, reason = "ranks are small")]
+pub(super) fn target_mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
+    let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
+    let list = skeleton.dimensions.get_or_insert_default();
+    if target.is_empty() {
+        return;
+    }
+    if operand.is_empty() {
+        operand.push(1);
+        *list = vec![choices.index(target.len()) as i64];
+    }
+    let at = choices.index(operand.len());
+    let onto = list.get(at).and_then(|&axis| usize::try_from(axis).ok()).filter(|&axis| axis < target.len());
+    let Some(onto) = onto else { return };
+    // A target of 1 is not stretched either.
+    if target[onto] != 1 && choices.chance(1, 3) {
+        operand[at] = if target[onto] == 0 { 2 } else { target[onto] };
+        target[onto] = 1;
+    } else {
+        let length = if target[onto] == 1 { 2 } else { target[onto] };
+        target[onto] = length;
+        operand[at] = match off(choices, length) {
+            1 => 0,
+            other => other,
+        };
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn too_large(choices: &mut dyn Choices, skeleton: &mut Skeleton, prof
         let operand = &mut skeleton.shapes[0];
         *operand = vec![1; operand.len().min(2)];
         skeleton.target = vec![long, wide];
+        skeleton.dimensions = skeleton.dimensions.is_some().then(|| (0..).take(operand.len()).collect());
         if profile.max_rank > 2 && choices.chance(1, 4) {
             skeleton.target.insert(choices.index(3), 0);
         }

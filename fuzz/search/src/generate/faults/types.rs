@@ -33,6 +33,7 @@ pub(in crate::generate) fn in_types(
             | RefusalKind::BroadcastDimensionOutOfRange
             | RefusalKind::BroadcastDimensionsNotIncreasing
             | RefusalKind::BroadcastDimensionsNotIdentity
+            | RefusalKind::BroadcastDimensionsNotDistinct
             | RefusalKind::FlagViolation
             | RefusalKind::NotBroadcastable
             | RefusalKind::OperandCount

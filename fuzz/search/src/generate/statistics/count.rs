@@ -2,8 +2,7 @@
 
 use broadcheck_reference::align;
 use broadcheck_spec::{
-    DType, Exactness, Expression, Function, Node, Operand, Operation, Outcome, RefusalKind, Request, RuleSet,
-    Rules,
+    DType, Exactness, Expression, Function, Node, Operand, Outcome, RefusalKind, Request, RuleSet, Rules,
 };
 
 /// A topic with a count for each of its names.
@@ -206,6 +205,7 @@ fn functions(expression: &Expression, topics: &mut [Topic]) {
 
 fn attributes(request: &Request, topics: &mut [Topic]) {
     let operands = request.operands();
+    let is_broadcast = request.operation().target_shape().is_some();
     let mut found: Vec<&str> = Vec::new();
     match request.rules() {
         Rules::Pdpd { axis } if operands.len() > 1 => found.push(match axis {
@@ -213,13 +213,14 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
             Some(-1) => "axis -1",
             Some(_) => "axis given",
         }),
-        Rules::Xla { broadcast_dimensions } if operands.len() > 1 => {
+        Rules::Xla { broadcast_dimensions } if operands.len() > 1 || is_broadcast => {
             found.push(match broadcast_dimensions.as_deref() {
                 None => "dimensions absent",
                 Some([]) => "dimensions empty",
                 Some(_) => "dimensions given",
             });
-            match operands[0].rank().cmp(&operands[1].rank()) {
+            let onto = operands.get(1).unwrap_or(&operands[0]);
+            match operands[0].rank().cmp(&onto.rank()) {
                 std::cmp::Ordering::Less => found.push("lower operand first"),
                 std::cmp::Ordering::Greater => found.push("lower operand second"),
                 std::cmp::Ordering::Equal => {}
@@ -237,13 +238,13 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
         let uses: Vec<usize> = (0..operands.len()).map(uses).collect();
         found.extend(uses.contains(&0).then_some("an operand unused"));
         found.extend(uses.iter().any(|&uses| uses > 1).then_some("an operand twice"));
-        if let Operation::Gradient { wrt, .. } = request.operation() {
-            found.extend(operands[*wrt].strides().is_some().then_some("wrt a view"));
-            found.extend((uses[*wrt] == 0).then_some("wrt unused"));
-            let smooth = expression.holds(*wrt);
-            let in_branches = |&(place, node): &(usize, &Node)| *node == Node::Operand(*wrt) && smooth[place];
+        if let Some(wrt) = request.operation().wrt() {
+            found.extend(operands[wrt].strides().is_some().then_some("wrt a view"));
+            found.extend((uses[wrt] == 0).then_some("wrt unused"));
+            let smooth = expression.holds(wrt);
+            let in_branches = |&(place, node): &(usize, &Node)| *node == Node::Operand(wrt) && smooth[place];
             let in_branches = expression.nodes().iter().enumerate().filter(in_branches).count();
-            let masked = (1..uses[*wrt]).contains(&in_branches);
+            let masked = (1..uses[wrt]).contains(&in_branches);
             found.extend(masked.then_some("wrt in a condition and a branch"));
         }
     }
@@ -295,7 +296,7 @@ fn accepted(request: &Request, topics: &mut [Topic]) {
     let count = stretched.iter().filter(|&&stretched| stretched).count();
     let first = stretched.iter().position(|&stretched| stretched).unwrap_or(0);
     let neighbours = stretched[first..].iter().take_while(|&&stretched| stretched).count() == count;
-    let single = request.operands().len() == 1 && !matches!(request.operation(), Operation::Broadcast { .. });
+    let single = request.operands().len() == 1 && request.operation().target_shape().is_none();
     let pattern = match count {
         _ if single => 0,
         _ if scalar => 5,

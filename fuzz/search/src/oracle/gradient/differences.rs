@@ -21,6 +21,7 @@ const MOST_ELEMENTS: usize = 4096;
 const STEP: f64 = 1.0 / (1u64 << 24) as f64;
 
 pub(super) fn check(implementation: &dyn Implementation, request: &Request) -> Checked {
+    // Differences are of the sum of the result's elements, without weights.
     let Operation::Gradient { expression, wrt } = request.operation() else { return None };
     let w = &request.operands()[*wrt];
     let alignment = align(request).ok()?;

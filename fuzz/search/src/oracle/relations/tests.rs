@@ -1,4 +1,5 @@
 use super::*;
+use broadcheck_judge::limits::is_as_cheap;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
     Capabilities, ErrorKind, Expression, Function, Operand, Operation, Refusal, Rules, Shape,
@@ -44,6 +45,33 @@ fn request(rules: Rules, shapes: &[&[usize]]) -> Request {
     Request::new(rules, Operation::Elementwise { expression }, operands.collect()).unwrap()
 }
 
+/// A sum of a view of one element, of a scalar, and of a vector that does not fit. Its answer has no
+/// elements; without the vector it has 2^22.
+fn refused_large() -> Request {
+    let view = Operand::view("a", [1 << 11, 1 << 11], vec![1.0], Some(vec![0, 0]), 0).unwrap();
+    let expression =
+        Expression::call(Function::Add, [call(Function::Add, 0, 1), Expression::operand(2)]).unwrap();
+    let operands = vec![view, operand("b", &[], 1), operand("c", &[3], 1)];
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+}
+
+#[test]
+fn no_variation_is_expensive() {
+    let request = refused_large();
+    let without = call(Function::Add, 0, 1);
+    let expensive = Request::new(
+        Rules::Numpy,
+        Operation::Elementwise { expression: without },
+        request.operands()[..2].to_vec(),
+    );
+    assert!(!is_as_cheap(&expensive.unwrap(), &request));
+    let frugal = Faulty(|asked| {
+        assert!(is_as_cheap(asked, &refused_large()), "{asked:?}");
+        None
+    });
+    assert_eq!(Relations::new(&frugal).judge(&request), Judgement::Agreed(Answer::Refused));
+}
+
 fn requests() -> Vec<Request> {
     let pdpd = |axis| Rules::Pdpd { axis };
     let xla = |list: &[i64]| Rules::Xla { broadcast_dimensions: Some(list.to_vec()) };
@@ -81,6 +109,10 @@ fn requests() -> Vec<Request> {
         let operation = Operation::Broadcast { target_shape: Shape::from(target) };
         all.push(Request::new(rules, operation, vec![operand("a", &[2, 3], 1)]).unwrap());
     }
+    let destination = operand("a", &[4], 1);
+    let reversed = Operand::of(&destination, "b", [4], Some(vec![-1]), Some(3)).unwrap();
+    let operation = Operation::Into { expression, destination: 0 };
+    all.push(Request::new(Rules::Numpy, operation, vec![destination, reversed]).unwrap());
     all
 }
 
@@ -176,6 +208,14 @@ fn each_fault_breaks_the_relation_that_it_belongs_to() {
         request.operands().iter().any(flagged).then(|| Outcome::Refusal(Refusal::default()))
     };
     assert!(kinds_found(flags_refused).contains(&"ones-flagged-as-numpy".into()));
+
+    let unwritten: fn(&Request) -> Option<Outcome> = |request| {
+        let destination = request.destination()?;
+        let shape = destination.shape().clone();
+        let unchanged = broadcheck_spec::Tensor::new(shape, destination.values().clone()).ok()?;
+        Some(Outcome::Success(unchanged.into()))
+    };
+    assert!(kinds_found(unwritten).contains(&"without-destination".into()));
 
     let three_added: fn(&Request) -> Option<Outcome> = |request| {
         let expression = request.operation().expression()?;

@@ -34,14 +34,19 @@ fn ends(axes: std::ops::Range<usize>) -> impl Iterator<Item = (usize, End)> {
     axes.flat_map(|axis| End::BOTH.map(|end| (axis, end)))
 }
 
-/// Removes an axis of the higher operand together with the axis that the attribute aligns with it, and
-/// changes the attribute so that the other axes stay aligned.
+/// Removes an axis of the higher operand, or of the target, together with the axis that the attribute aligns
+/// with it, and changes the attribute so that the other axes stay aligned.
 fn along_the_attribute(draft: &Draft, axis: usize, end: End) -> Option<Draft> {
-    let [left, right] = &draft.pieces[..] else { return None };
+    // A target comes after its only operand.
+    if draft.shape_count() != 2 {
+        return None;
+    }
+    let ranks = [0, 1].map(|place| draft.shape(place).len());
+    let has_target = draft.pieces.len() == 1;
     let mut changed = draft.clone();
     match &draft.rules {
         Rules::Xla { broadcast_dimensions: Some(list) } => {
-            let higher = usize::from(right.shape.len() > left.shape.len());
+            let higher = usize::from(has_target || ranks[1] > ranks[0]);
             let number = i64::try_from(axis).ok()?;
             if axis >= draft.shape(higher).len() {
                 return None;
@@ -57,13 +62,13 @@ fn along_the_attribute(draft: &Draft, axis: usize, end: End) -> Option<Draft> {
             changed.rules = Rules::Xla { broadcast_dimensions: Some(list) };
         }
         Rules::Pdpd { axis: Some(start) } => {
-            if axis >= left.shape.len() {
+            if axis >= ranks[0] {
                 return None;
             }
             changed.remove_axis(0, axis, end);
             match usize::try_from(*start) {
                 Ok(start) if axis < start => changed.rules = Rules::Pdpd { axis: Some(start as i64 - 1) },
-                Ok(start) if axis - start < right.shape.len() => changed.remove_axis(1, axis - start, end),
+                Ok(start) if axis - start < ranks[1] => changed.remove_axis(1, axis - start, end),
                 _ => {}
             }
         }

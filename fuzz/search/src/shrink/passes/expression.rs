@@ -43,10 +43,19 @@ fn without(draft: &Draft, gone: usize, other: usize) -> Option<Draft> {
         Operation::Elementwise { expression: whole } => {
             Operation::Elementwise { expression: whole.with_operands(moved) }
         }
+        Operation::Into { expression: whole, destination } => {
+            Operation::Into { expression: whole.with_operands(moved), destination: moved(*destination) }
+        }
         Operation::Gradient { expression: whole, wrt } => {
             Operation::Gradient { expression: whole.with_operands(moved), wrt: moved(*wrt) }
         }
-        Operation::Broadcast { .. } => return None,
+        Operation::Vjp { expression: whole, wrt, target_shape: None, cotangent } => Operation::Vjp {
+            expression: whole.with_operands(moved),
+            wrt: moved(*wrt),
+            target_shape: None,
+            cotangent: cotangent.clone(),
+        },
+        Operation::Broadcast { .. } | Operation::Vjp { target_shape: Some(_), .. } => return None,
     };
     let mut changed = Draft { operation, ..draft.clone() };
     changed.pieces.remove(gone);

@@ -19,7 +19,8 @@ pub(super) type Offers<'a> = Box<dyn Iterator<Item = Draft> + 'a>;
 pub(super) type Pass = for<'a> fn(&'a Draft) -> Offers<'a>;
 
 /// All passes. Those that make the following ones cheaper come first.
-pub(super) const PASSES: [Pass; 11] = [
+pub(super) const PASSES: [Pass; 12] = [
+    no_destination,
     expression::smaller,
     expression::fewer_operands,
     lengths::all_at_once,
@@ -32,6 +33,19 @@ pub(super) const PASSES: [Pass; 11] = [
     values::plainer,
     names,
 ];
+
+/// No destination, or one whose buffer fewer operands read.
+fn no_destination(draft: &Draft) -> Offers<'_> {
+    let whole = std::iter::once_with(|| draft.without_destination()).flatten();
+    let each = (0..draft.pieces.len()).filter(|&place| draft.pieces[place].reads_destination);
+    let copied = each.filter_map(|place| {
+        let buffer = draft.pieces[draft.operation.destination()?].values.clone();
+        let mut changed = draft.clone();
+        changed.pieces[place].take_copy(&buffer);
+        Some(changed)
+    });
+    Box::new(whole.chain(copied))
+}
 
 /// Changes all operands of a dtype to a simpler one.
 fn dtypes(draft: &Draft) -> Offers<'_> {

@@ -3,8 +3,8 @@
 
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    Capabilities, DType, Data, Implementation, Outcome, Refusal, RefusalKind, Request, Scalar, Shape,
-    Success, Tensor,
+    Capabilities, DType, Data, Implementation, Inference, Outcome, Refusal, RefusalKind, Request, Scalar,
+    Shape, Signature, Success, Tensor,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -54,6 +54,9 @@ impl Implementation for Altered {
         (self.seed, format!("{request:?}")).hash(&mut hasher);
         let number = hasher.finish();
         if number.is_multiple_of(self.one_in) { (self.alter)(outcome, number / self.one_in) } else { outcome }
+    }
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        self.inner.infer(signature)
     }
 }
 

@@ -3,8 +3,8 @@
 pub(crate) mod altered;
 
 use broadcheck::spec::{
-    Capabilities, Data, Implementation, Operand, Operation, Outcome, Refusal, RefusalKind, Request, Rules,
-    Shape, Success, Tensor,
+    Capabilities, Data, Implementation, Inference, Operand, Operation, Outcome, Refusal, RefusalKind,
+    Request, Rules, Shape, Signature, Success, Tensor,
 };
 use broadcheck_reference::Reference;
 
@@ -234,6 +234,10 @@ impl Implementation for Faulty {
 
     fn run(&self, request: &Request) -> Outcome {
         (self.fault.answer)(&self.inner, request)
+    }
+
+    fn infer(&self, signature: &Signature) -> Outcome<Inference> {
+        self.inner.infer(signature)
     }
 }
 

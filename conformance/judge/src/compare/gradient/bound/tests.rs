@@ -2,7 +2,7 @@
 
 use super::*;
 use broadcheck_spec::half::f16;
-use broadcheck_spec::{DType, Data, Function, Operand, Rules};
+use broadcheck_spec::{DType, Data, Function, Operand, Operation, Rules};
 
 const INF: f64 = f64::INFINITY;
 

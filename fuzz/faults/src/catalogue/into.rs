@@ -1,0 +1,228 @@
+//! Destinations: which fit, in which order elements are read and written, and where they go.
+
+use super::invented;
+use crate::engine::adjoint::weight_shape;
+use crate::engine::into::{neighbours, place, row_major};
+use crate::{Class, Fault};
+use broadcheck_spec::RefusalKind;
+
+pub(super) static FAULTS: &[Fault] = &[
+    invented(
+        "into/element-by-element",
+        Class::Into,
+        "Each element is written before the next is computed, also if an operand overlaps the destination.",
+        |d| d.into.parts = |writing| neighbours(writing.count, 1),
+    ),
+    invented(
+        "into/backwards",
+        Class::Into,
+        "Each element is written before the one in front of it is computed.",
+        |d| {
+            d.into.parts = |writing| {
+                let mut parts = neighbours(writing.count, 1);
+                parts.reverse();
+                parts
+            };
+        },
+    ),
+    invented(
+        "into/vectors-of-four",
+        Class::Into,
+        "Four elements are written before the next four are computed.",
+        |d| d.into.parts = |writing| neighbours(writing.count, 4),
+    ),
+    invented(
+        "into/row-by-row",
+        Class::Into,
+        "A row is written before the next is computed: right for an operand that overlaps itself within rows.",
+        |d| {
+            d.into.parts = |writing| match writing.result {
+                [_, .., row] => neighbours(writing.count, *row),
+                _ => vec![(0..writing.count).collect()],
+            };
+        },
+    ),
+    invented(
+        "into/overlap-by-first-element",
+        Class::Into,
+        "Operands overlap the destination only if they begin at the same element.",
+        |d| {
+            d.into.parts = |writing| {
+                let first = writing.destination.offset();
+                let mut others = writing.operands.iter().filter(|operand| operand.reads_destination());
+                if others.any(|operand| operand.offset() == first) {
+                    vec![(0..writing.count).collect()]
+                } else {
+                    neighbours(writing.count, 1)
+                }
+            };
+        },
+    ),
+    invented(
+        "into/forwards-if-the-operand-is-behind",
+        Class::Into,
+        "The order of a memory move: backwards if the operand begins before the destination, otherwise forwards.",
+        |d| {
+            d.into.parts = |writing| {
+                let first = writing.destination.offset();
+                let mut others = writing.operands.iter().filter(|operand| operand.reads_destination());
+                let is_before = others.any(|operand| operand.offset() < first);
+                let mut parts = neighbours(writing.count, 1);
+                if is_before {
+                    parts.reverse();
+                }
+                parts
+            };
+        },
+    ),
+    invented(
+        "into/strides-ignored",
+        Class::Into,
+        "The destination is written as a dense array from its first element on.",
+        |d| {
+            d.into.place = |destination, index| {
+                let steps = index.iter().zip(row_major(destination));
+                let steps = steps.map(|(&step, stride)| step as i128 * i128::from(stride)).sum::<i128>();
+                usize::try_from(destination.offset() as i128 + steps).ok()
+            };
+        },
+    ),
+    invented(
+        "into/offset-ignored",
+        Class::Into,
+        "The destination is written from the start of its buffer.",
+        |d| {
+            d.into.place = |destination, index| place(destination, index)?.checked_sub(destination.offset());
+        },
+    ),
+    invented(
+        "into/negative-strides-positive",
+        Class::Into,
+        "A destination with negative strides is written forwards.",
+        |d| {
+            d.into.place = |destination, index| {
+                let strides = destination.strides()?.iter().map(|stride| i128::from(*stride).abs());
+                let steps =
+                    index.iter().zip(strides).map(|(&step, stride)| step as i128 * stride).sum::<i128>();
+                usize::try_from(destination.offset() as i128 + steps).ok()
+            };
+        },
+    ),
+    invented(
+        "into/transposed-square",
+        Class::Into,
+        "A destination of as many rows as columns is written transposed.",
+        |d| {
+            d.into.place = |destination, index| match (destination.shape().lengths(), index) {
+                ([rows, columns], &[row, column]) if rows == columns => place(destination, &[column, row]),
+                _ => place(destination, index),
+            };
+        },
+    ),
+    invented(
+        "into/gaps-cleared",
+        Class::Into,
+        "The places of the buffer between the elements of the destination become those of its first element.",
+        |d| {
+            d.into.finished = |_, mut after, places| {
+                let (Some(&low), Some(&high)) = (places.iter().min(), places.iter().max()) else {
+                    return after;
+                };
+                let first = after[places[0]];
+                for (place, slot) in after.iter_mut().enumerate().take(high).skip(low) {
+                    if !places.contains(&place) {
+                        *slot = first;
+                    }
+                }
+                after
+            };
+        },
+    ),
+    invented(
+        "into/one-place-too-far",
+        Class::Into,
+        "A whole vector is stored at the end, which changes the place after the last element.",
+        |d| {
+            d.into.finished = |_, mut after, places| {
+                if let Some(&high) = places.iter().max()
+                    && high + 1 < after.len()
+                {
+                    after[high + 1] = after[high];
+                }
+                after
+            };
+        },
+    ),
+    invented("into/last-element-missing", Class::Into, "The last element is not written.", |d| {
+        d.into.finished = |before, mut after, places| {
+            if let Some(&last) = places.last() {
+                after[last] = before[last];
+            }
+            after
+        };
+    }),
+    invented("into/not-written", Class::Into, "The destination stays as it was.", |d| {
+        d.into.parts = |_| Vec::new();
+    }),
+    invented(
+        "into/destination-stretched",
+        Class::Into,
+        "A destination of length 1 takes a longer result, of which the last element stays.",
+        |d| {
+            d.into.shape = |fit| match weight_shape(fit.destination, fit.common) {
+                Some((RefusalKind::DimensionMismatch, Some(axis))) if fit.destination[axis] == 1 => None,
+                other => other,
+            };
+            d.into.place = |destination, index| {
+                let lengths = destination.shape().iter();
+                let inside: Vec<usize> =
+                    index.iter().zip(lengths).map(|(&step, &length)| step.min(length.max(1) - 1)).collect();
+                place(destination, &inside)
+            };
+        },
+    ),
+    invented(
+        "into/leading-ones-dropped",
+        Class::Into,
+        "A result with more axes than the destination is accepted if they have length 1, as in an assignment.",
+        |d| {
+            d.into.shape = |fit| {
+                let more = fit.common.len() - fit.destination.len();
+                let (leading, rest) = fit.common.split_at(more);
+                if rest == fit.destination && leading.iter().all(|&length| length == 1) {
+                    None
+                } else {
+                    weight_shape(fit.destination, fit.common)
+                }
+            };
+            d.into.place =
+                |destination, index| place(destination, &index[index.len() - destination.rank()..]);
+        },
+    ),
+    invented(
+        "into/takes-no-part",
+        Class::Into,
+        "The destination must have the common shape of the other operands, and may not be larger.",
+        |d| {
+            d.into.shape = |fit| {
+                let alone = fit.others.is_empty();
+                weight_shape(fit.destination, if alone { fit.common } else { fit.others })
+            };
+        },
+    ),
+    invented(
+        "into/mismatch-at-the-last-axis",
+        Class::Into,
+        "Of several axes on which the destination does not fit, the last one is reported.",
+        |d| {
+            d.into.shape = |fit| {
+                let (kind, axis) = weight_shape(fit.destination, fit.common)?;
+                let last = fit.destination.iter().zip(fit.common).rposition(|(one, other)| one != other);
+                Some((kind, axis.and(last)))
+            };
+        },
+    ),
+    invented("into/dtype-not-checked", Class::Into, "A destination may have any dtype.", |d| {
+        d.into.dtype = |_, _| true;
+    }),
+];
