@@ -1,6 +1,6 @@
 //! Adapters: programs that connect a real system to the protocol. `adapter:NAME` is the command that starts
-//! one, once its requirements are installed or it is built. An adapter is a Python script, or a program of
-//! the crate in `rust`.
+//! one, once its requirements are installed or it is built. An adapter is a Python script, a program of the
+//! crate in `rust`, or a package in `javascript`.
 //!
 //! Their directory is named by the environment variable [`DIRECTORY`]; or belongs to the checkout that
 //! contains the current directory or the running program, where `conformance/adapters/setup NAME` sets one
@@ -28,6 +28,12 @@ const PROTOCOL: &str = "protocol.py";
 /// The file that setup writes last: the requirements that it has installed.
 const INSTALLED: &str = "installed.txt";
 
+/// The directory of the adapters that are written in JavaScript: a package of npm each.
+const JAVASCRIPT: &str = "javascript";
+
+/// The program in the package of an adapter in JavaScript.
+const PACKAGE: &str = "adapter.mjs";
+
 /// The directory of the adapters; `None` if there is none, because nothing was installed.
 ///
 /// # Errors
@@ -54,7 +60,8 @@ pub(crate) fn shipped() -> Vec<String> {
     let paths = embedded::files("adapters").map(|(path, _)| path);
     let stem = |path: &str| {
         let program = path.strip_prefix("rust/src/bin/").and_then(|file| file.strip_suffix(".rs"));
-        program.or_else(|| path.strip_suffix("_adapter.py")).map(str::to_owned)
+        let package = path.strip_prefix("javascript/").and_then(|file| file.strip_suffix("/adapter.mjs"));
+        program.or(package).or_else(|| path.strip_suffix("_adapter.py")).map(str::to_owned)
     };
     let mut names: Vec<String> = paths.filter_map(stem).collect();
     names.sort_unstable();
@@ -76,7 +83,7 @@ pub(crate) enum State {
 pub(crate) struct Entry {
     /// Its name.
     pub(crate) name: String,
-    /// What it runs on: `Python 3.11, 3.12` or `Rust`.
+    /// What it runs on: `Python 3.11, 3.12`, `Rust` or `Node.js`.
     pub(crate) runs_on: String,
     /// Whether it can be started.
     pub(crate) state: State,
@@ -86,31 +93,37 @@ pub(crate) struct Entry {
 pub(crate) fn list(directory: Option<&Path>) -> Vec<Entry> {
     let Some(directory) = directory else {
         let entry = |name: String| {
-            let requirements = format!("requirements-{name}.txt");
-            let text = embedded::files("adapters").find(|(path, _)| *path == requirements);
-            let runs_on = runs_on(text.and_then(|(_, text)| std::str::from_utf8(text).ok()));
-            Entry { name, runs_on, state: State::Missing }
+            let text = |path: &str| embedded::files("adapters").find(|(file, _)| *file == path);
+            let required = text(&format!("requirements-{name}.txt"));
+            let required = required.and_then(|(_, text)| std::str::from_utf8(text).ok());
+            let is_package = text(&format!("javascript/{name}/{PACKAGE}")).is_some();
+            Entry { runs_on: runs_on(required, is_package), name, state: State::Missing }
         };
         return shipped().into_iter().map(entry).collect();
     };
     let entry = |name: String| {
         let requirements = fs::read_to_string(directory.join(format!("requirements-{name}.txt")));
         let state = Adapter::new(directory, &name).state(directory);
-        Entry { runs_on: runs_on(requirements.ok().as_deref()), state, name }
+        let is_package = package(directory, &name).join(PACKAGE).is_file();
+        Entry { runs_on: runs_on(requirements.ok().as_deref(), is_package), state, name }
     };
     names(directory).into_iter().map(entry).collect()
 }
 
-/// The first line of a script's requirements lists the versions of Python; a program has no such file.
-fn runs_on(requirements: Option<&str>) -> String {
+/// The first line of a Python script's requirements lists the versions of Python; others have no such file.
+fn runs_on(requirements: Option<&str>, is_package: bool) -> String {
     let versions = requirements.and_then(|text| text.lines().next()?.strip_prefix("# python: "));
-    versions.map_or_else(|| "Rust".into(), |versions| format!("Python {versions}"))
+    let other = if is_package { "Node.js" } else { "Rust" };
+    versions.map_or_else(|| other.into(), |versions| format!("Python {versions}"))
 }
 
 /// The names of the adapters in a directory, sorted.
 fn names(directory: &Path) -> Vec<String> {
     let mut names = stems(directory, "_adapter.py");
     names.extend(stems(&programs(directory), ".rs"));
+    let mut packages = stems(&directory.join(JAVASCRIPT), "");
+    packages.retain(|name| package(directory, name).join(PACKAGE).is_file());
+    names.extend(packages);
     names.sort_unstable();
     names
 }
@@ -125,6 +138,11 @@ fn stems(directory: &Path, ending: &str) -> Vec<String> {
 /// The directory of the adapters that are written in Rust.
 fn programs(directory: &Path) -> PathBuf {
     directory.join("rust/src/bin")
+}
+
+/// The directory of an adapter that is written in JavaScript.
+fn package(directory: &Path, name: &str) -> PathBuf {
+    directory.join(JAVASCRIPT).join(name)
 }
 
 /// The command that starts an adapter.
@@ -181,6 +199,8 @@ impl Adapter {
     fn new(directory: &Path, name: &str) -> Adapter {
         if programs(directory).join(format!("{name}.rs")).is_file() {
             Adapter::program(&directory.join("rust"), name)
+        } else if package(directory, name).join(PACKAGE).is_file() {
+            Adapter::package(&package(directory, name))
         } else {
             Adapter::script(directory, name)
         }
@@ -213,6 +233,15 @@ impl Adapter {
             words: vec![built.join("release").join(name)],
             installed: built.join(INSTALLED),
             required: package.join("Cargo.lock"),
+        }
+    }
+
+    /// A package of npm, in its directory.
+    fn package(package: &Path) -> Adapter {
+        Adapter {
+            words: vec!["node".into(), package.join(PACKAGE)],
+            installed: package.join("node_modules").join(INSTALLED),
+            required: package.join("package-lock.json"),
         }
     }
 }
@@ -303,6 +332,30 @@ mod tests {
         assert!(words[1].ends_with("mine_adapter.py"), "{words:?}");
         fs::write(directory.path().join("requirements-mine.txt"), "numpy==2\n").unwrap();
         let error = command_in(directory.path(), "mine").unwrap_err();
+        assert!(error.starts_with("its requirements have changed since it was set up: run `"), "{error}");
+    }
+
+    #[test]
+    fn a_package_is_found_if_its_lock_file_is_installed() {
+        let directory = adapters();
+        let theirs = package(directory.path(), "theirs");
+        fs::create_dir_all(theirs.join("node_modules")).unwrap();
+        fs::write(directory.path().join("javascript/protocol.mjs"), "").unwrap();
+        for file in [PACKAGE, "package-lock.json"] {
+            fs::write(theirs.join(file), "{}\n").unwrap();
+        }
+        let error = command_in(directory.path(), "yours").unwrap_err();
+        assert_eq!(error, "found no adapter `yours`, expected one of mine, theirs");
+        let error = command_in(directory.path(), "theirs").unwrap_err();
+        assert!(error.starts_with("the adapter is not set up: run `"), "{error}");
+        fs::write(theirs.join("node_modules").join(INSTALLED), "{}\n").unwrap();
+        let words = shell_words::split(&command_in(directory.path(), "theirs").unwrap()).unwrap();
+        assert!(words[0] == "node" && words[1].ends_with("javascript/theirs/adapter.mjs"), "{words:?}");
+        let runs_on: Vec<String> =
+            list(Some(directory.path())).into_iter().map(|entry| entry.runs_on).collect();
+        assert_eq!(runs_on, ["Rust", "Node.js"], "mine names no version of Python");
+        fs::write(theirs.join("package-lock.json"), "{ }\n").unwrap();
+        let error = command_in(directory.path(), "theirs").unwrap_err();
         assert!(error.starts_with("its requirements have changed since it was set up: run `"), "{error}");
     }
 

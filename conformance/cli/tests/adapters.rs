@@ -175,6 +175,14 @@ fn crate_of(adapter: &str) -> &str {
     }
 }
 
+/// The package of npm whose version an adapter in JavaScript declares.
+fn package_of(adapter: &str) -> &str {
+    match adapter {
+        "tfjs" => "@tensorflow/tfjs",
+        other => panic!("{other} has no package here"),
+    }
+}
+
 /// The known-failures file of a shipped adapter covers this version of it, and lists cases that exist.
 fn assert_known(name: &str, version: &str) {
     let here = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -237,4 +245,24 @@ fn every_shipped_adapter_in_rust_is_complete() {
         assert_known(name, version);
     }
     assert!(names.len() >= 3, "{names:?}");
+}
+
+#[test]
+fn every_shipped_adapter_in_javascript_is_complete() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters/javascript");
+    let packages = stems("adapters/javascript", "").into_iter().map(|name| (directory.join(&name), name));
+    let packages: Vec<(PathBuf, String)> = packages.filter(|(package, _)| package.is_dir()).collect();
+    for (package, name) in &packages {
+        let [manifest, lock] = ["package.json", "package-lock.json"].map(|file| {
+            let text = fs::read_to_string(package.join(file)).expect(name);
+            serde_json::from_str::<serde_json::Value>(&text).expect(name)
+        });
+        let system = package_of(name);
+        let version = manifest["dependencies"][system].as_str().expect(name);
+        let locked = &lock["packages"][format!("node_modules/{system}")]["version"];
+        assert_eq!(locked, version, "{name}: package-lock.json has another version of {system}");
+        assert!(package.join("adapter.mjs").is_file(), "{name}: found no adapter.mjs");
+        assert_known(name, version);
+    }
+    assert!(!packages.is_empty());
 }

@@ -26,8 +26,8 @@ enum Action {
 /// Install adapters: their files, and a virtual environment or a program for each
 ///
 /// An adapter in Python gets a virtual environment with the pinned packages of its system, on the Python
-/// version that these need. An adapter in Rust is built by cargo. What is already installed is left as it
-/// is.
+/// version that these need. An adapter in Rust is built by cargo, and one in JavaScript gets its packages
+/// from npm. What is already installed is left as it is.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
