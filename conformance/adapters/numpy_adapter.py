@@ -1,4 +1,6 @@
-"""NumPy: its ufuncs under the rule set `numpy`, and `numpy.broadcast_to`. Operands are real views."""
+"""NumPy: its ufuncs under the rule set `numpy`, also in place and with `out=`, and `numpy.broadcast_to`. Operands are real views."""
+import operator
+
 import protocol
 import numpy as np
 from numpy_interface import functions, skip_large
@@ -8,12 +10,17 @@ KINDS = [
     (r"operands could not be broadcast together|shape mismatch", "dimension_mismatch"),
     (r"input operand has more dimensions than allowed", "rank_mismatch"),
 ]
+# `a += b` and so on. Those of `logical_and` and `logical_or` are bitwise, which is the same for bool.
+IN_PLACE = {
+    "add": operator.iadd, "subtract": operator.isub, "multiply": operator.imul, "divide": operator.itruediv,
+    "power": operator.ipow, "logical_and": operator.iand, "logical_or": operator.ior,
+}
 
 
 class NumPy:
     name, version = "numpy", np.__version__
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "strided"]
+    operations = ["elementwise", "broadcast", "strided", "into"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     max_rank = 64
@@ -21,11 +28,31 @@ class NumPy:
 
     def run(self, request):
         with protocol.refusals(ValueError, TypeError, OverflowError, kinds=KINDS):
+            if request.into is not None:
+                return self.into(request)
             arrays = {operand.name: operand.array() for operand in request.operands}
             if request.operation == "broadcast":
                 return np.broadcast_to(arrays[request.operands[0].name], request.target_shape)
             skip_large(arrays.values())
             return protocol.evaluate(request.expression, arrays, FUNCTIONS)
+
+    def into(self, request):
+        """`a += b` where the destination is the first argument and there is such an operator, otherwise `out=`."""
+        arrays, buffer = request.in_place()
+        skip_large(arrays.values())
+        destination = arrays[request.into]
+        if isinstance(request.expression, str) or request.expression[0] == "select":
+            # numpy.where has no argument `out`, and an assignment drops leading axes: a ufunc that changes nothing writes the values.
+            value = protocol.evaluate(request.expression, arrays, FUNCTIONS)
+            np.logical_and(value, value, out=destination) if value.dtype == np.bool_ else np.positive(value, out=destination)
+            return protocol.Result(destination, buffer=buffer)
+        function, *arguments = request.expression
+        values = [protocol.evaluate(argument, arrays, FUNCTIONS) for argument in arguments]
+        if function in IN_PLACE and arguments[0] == request.into:
+            IN_PLACE[function](destination, values[1])
+        else:
+            FUNCTIONS[function](*values, out=destination)
+        return protocol.Result(destination, buffer=buffer)
 
 
 protocol.serve(NumPy())

@@ -86,12 +86,14 @@ class Skipped(Exception):
 
 
 class Result:
-    """An answer: the array, and what is reported with it (xla: the intermediate; theano: the flags)."""
+    """An answer: the array, and what is reported with it (xla: the intermediate; theano: the flags; with a destination: its
+    buffer after the write)."""
 
-    def __init__(self, array, intermediate=None, broadcastable=None):
+    def __init__(self, array, intermediate=None, broadcastable=None, buffer=None):
         self.array = np.asarray(array)
         self.intermediate = intermediate
         self.broadcastable = broadcastable
+        self.buffer = buffer
 
 
 def dtype(name):
@@ -120,15 +122,24 @@ class Operand:
         self.dtype = fields["dtype"]
         self.shape = tuple(map(int, fields["shape"]))
         self.broadcastable = fields.get("broadcastable")
-        self._values = fields["values"]
+        # The name of the destination, if the operand reads its buffer.
+        self.of = fields.get("of")
+        self._values = fields.get("values")
         self._strides = _integers(fields.get("strides"))
         self._offset = int(fields.get("offset", 0))
 
     def array(self):
         """The operand as a NumPy array; a view stays one."""
+        return self.over(self.buffer())
+
+    def buffer(self):
+        """The values as a new NumPy array of one axis."""
         buffer = np.array([_number(v) for v in self._values], dtype=np.float64) if self.dtype in ("f64", "f32", "f16", "bf16") \
             else np.array([v if isinstance(v, bool) else int(v) for v in self._values], dtype=dtype(self.dtype))
-        buffer = buffer.astype(dtype(self.dtype), copy=False)
+        return buffer.astype(dtype(self.dtype), copy=False)
+
+    def over(self, buffer, writeable=False):
+        """The operand as an array that reads this buffer, and perhaps writes to it."""
         if self._strides is None and not self._offset:
             return buffer.reshape(self.shape)
         strides = self._strides
@@ -139,7 +150,7 @@ class Operand:
             return np.empty(self.shape, buffer.dtype)
         # The stride of an axis of length 1 is never used, and may have any size.
         strides = [0 if length == 1 else stride * buffer.itemsize for length, stride in zip(self.shape, strides)]
-        return np.lib.stride_tricks.as_strided(buffer[self._offset:], self.shape, strides, writeable=False)
+        return np.lib.stride_tricks.as_strided(buffer[self._offset:], self.shape, strides, writeable=writeable)
 
     def view(self):
         """The operand as a NumPy array, for a system that takes those; a view stays one."""
@@ -163,6 +174,8 @@ class Request:
         self.expression = fields.get("expression")
         self.operands = [Operand(operand) for operand in fields["operands"]]
         self.wrt = fields.get("wrt")
+        self.cotangent = fields.get("cotangent")
+        self.into = fields.get("into")
         self.target_shape = _integers(fields.get("target_shape"))
         self.axis = fields.get("axis") and int(fields["axis"])
         self.broadcast_dimensions = _integers(fields.get("broadcast_dimensions"))
@@ -174,10 +187,19 @@ class Request:
         limit(self.target_shape)
         return np.zeros(self.target_shape, dtype=np.bool_)
 
+    def in_place(self):
+        """With a destination: the operands as arrays by name, of which some read the destination's buffer, and that buffer."""
+        destination = next(operand for operand in self.operands if operand.name == self.into)
+        buffer = destination.buffer()
+        arrays = {operand.name: operand.over(buffer) if operand.of else operand.array() for operand in self.operands}
+        arrays[self.into] = destination.over(buffer, writeable=True)
+        return arrays, buffer
+
     def unused(self):
         """The names of the operands that the expression does not use; a broadcast has no expression."""
         used = leaves(self.expression) if self.expression is not None else {operand.name for operand in self.operands}
-        return [operand.name for operand in self.operands if operand.name not in used]
+        return [operand.name for operand in self.operands if operand.name not in used
+                and operand.name not in (self.cotangent, self.into)]
 
 
 class Length(collections.namedtuple("Length", "min max")):
@@ -368,6 +390,8 @@ def _answer(system, request):
             answer["intermediate"] = {"shape": list(result.intermediate.shape), "values": values(result.intermediate)}
         if result.broadcastable is not None:
             answer["broadcastable"] = [bool(flag) for flag in result.broadcastable]
+        if result.buffer is not None:
+            answer["buffer"] = values(result.buffer)
         return {"result": answer}
     except Refused as refused:
         return {"refusal": {key: value for key, value in refused.fields.items() if value is not None}}

@@ -1,83 +1,170 @@
-"""StableHLO through JAX's MLIR bindings, which infer the type of each operation: StableHLO's own operations under the rule set
-`none`, and under `numpy` those of CHLO, its client dialect, which broadcast. Nothing is run."""
+"""StableHLO's reference interpreter, and the types that its operations infer, through JAX's MLIR bindings.
+
+StableHLO's own operations are under the rule set `none`. Under `numpy` are those of CHLO, its client dialect, which broadcast:
+a pass of StableHLO lowers them to its own. Under `xla` is `broadcast_in_dim`.
+"""
 import protocol
+import numpy as np
 from jaxlib import version as jaxlib_version
-from jaxlib.mlir import ir
+from jaxlib.mlir import ir, passmanager
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import chlo, func, stablehlo
 
+COMPARISONS = {"equal": "EQ", "not_equal": "NE", "less": "LT", "less_equal": "LE", "greater": "GT", "greater_equal": "GE"}
 UNARY = {
     "negate": stablehlo.NegOp, "abs": stablehlo.AbsOp, "sqrt": stablehlo.SqrtOp, "exp": stablehlo.ExpOp, "log": stablehlo.LogOp,
     "tanh": stablehlo.TanhOp, "logical_not": stablehlo.NotOp,
 }
+
+
+def comparisons(dialect, operation):
+    """The dialect's comparison in each direction."""
+    def call(direction):
+        return lambda left, right: operation(left, right, dialect.ComparisonDirectionAttr.get(direction))
+    return {function: call(direction) for function, direction in COMPARISONS.items()}
+
+
 FUNCTIONS = {
     "none": {
         "add": stablehlo.AddOp, "subtract": stablehlo.SubtractOp, "multiply": stablehlo.MulOp, "divide": stablehlo.DivOp,
         "maximum": stablehlo.MaxOp, "minimum": stablehlo.MinOp, "power": stablehlo.PowOp, "logical_and": stablehlo.AndOp,
-        "logical_or": stablehlo.OrOp, **UNARY,
+        "logical_or": stablehlo.OrOp, "select": stablehlo.SelectOp, **comparisons(stablehlo, stablehlo.CompareOp), **UNARY,
     },
     "numpy": {
         "add": chlo.BroadcastAddOp, "subtract": chlo.BroadcastSubOp, "multiply": chlo.BroadcastMulOp,
         "divide": chlo.BroadcastDivOp, "maximum": chlo.BroadcastMaxOp, "minimum": chlo.BroadcastMinOp,
-        "power": chlo.BroadcastPowOp, "logical_and": chlo.BroadcastAndOp, "logical_or": chlo.BroadcastOrOp, **UNARY,
+        "power": chlo.BroadcastPowOp, "logical_and": chlo.BroadcastAndOp, "logical_or": chlo.BroadcastOrOp,
+        "select": chlo.BroadcastSelectOp, **comparisons(chlo, chlo.BroadcastCompareOp), **UNARY,
     },
 }
 ELEMENTS = {
     "f64": "f64", "f32": "f32", "f16": "f16", "bf16": "bf16", "i64": "i64", "i32": "i32", "i16": "i16", "i8": "i8",
     "u64": "ui64", "u32": "ui32", "u16": "ui16", "u8": "ui8", "bool": "i1",
 }
+# CHLO's select checks its shapes with operations of the dialect `shape`, of which `canonicalize` leaves constants.
+LOWERING = "builtin.module(func.func(chlo-legalize-to-stablehlo,canonicalize,shape-legalize-to-stablehlo,canonicalize))"
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
-def tensor_type(operand):
-    """The MLIR type of an operand: a bound is in the type's encoding."""
+def tensor_type(dtype, shape):
+    """The MLIR type of an array."""
+    return ir.RankedTensorType.get(shape, ir.Type.parse(ELEMENTS[dtype]))
+
+
+def partial_type(operand):
+    """The MLIR type of an operand before the run: a bound is in the type's encoding."""
     lengths = [DYNAMIC if length.number is None else length.number for length in operand.shape]
     bounds = [DYNAMIC if length.max is None or length.number is not None else length.max for length in operand.shape]
     encoding = None if set(bounds) <= {DYNAMIC} else stablehlo.TypeExtensions.get(bounds)
     return ir.RankedTensorType.get(lengths, ir.Type.parse(ELEMENTS[operand.dtype]), encoding)
 
 
+def dtype_of(kind):
+    return next(name for name, element in ELEMENTS.items() if str(kind.element_type) == element)
+
+
 def inferred(kind):
-    dtype = next(name for name, element in ELEMENTS.items() if str(kind.element_type) == element)
     if not isinstance(kind, ir.RankedTensorType):
-        return protocol.Inferred(dtype, None)
+        return protocol.Inferred(dtype_of(kind), None)
     bounds = [DYNAMIC] * kind.rank if kind.encoding is None else stablehlo.TypeExtensions(kind.encoding).bounds
     lengths = [
         length if length != DYNAMIC else None if bound == DYNAMIC else protocol.Length(0, bound)
         for length, bound in zip(kind.shape, bounds)
     ]
-    return protocol.Inferred(dtype, lengths)
+    return protocol.Inferred(dtype_of(kind), lengths)
+
+
+def constant(operand):
+    """An operand as an argument of the interpreter."""
+    array = operand.dense()
+    bits = array.view(np.uint16) if operand.dtype == "bf16" else array
+    return ir.DenseElementsAttr.get(bits, type=ir.Type.parse(ELEMENTS[operand.dtype]), shape=array.shape)
+
+
+def array(value, dtype):
+    """The interpreter's answer as a NumPy array. It has signed integers in place of unsigned ones, and of bf16 the bits."""
+    return np.array(value).view(protocol.dtype(dtype))
 
 
 class StableHlo:
     name, version = "stablehlo", jaxlib_version.__version__
-    rules = ["none", "numpy"]
-    operations = ["infer"]
-    rule_operations = {rules: ["elementwise", "infer"] for rules in rules}
+    rules = ["none", "numpy", "xla"]
+    operations = ["elementwise", "broadcast", "broadcast_in_dim", "permuted", "infer"]
+    rule_operations = {"none": ["elementwise", "infer"], "numpy": ["elementwise", "infer"], "xla": ["broadcast"]}
     unknown = ["length", "bound"]
     functions = list(FUNCTIONS["numpy"])
     dtypes = list(ELEMENTS)
-    # Those of StableHLO are bitwise.
-    function_dtypes = {name: ["bool"] for name in ("logical_and", "logical_or", "logical_not")}
+    # Of integers, StableHLO's `and`, `or` and `not` are bitwise. Its `abs` takes no unsigned ones.
+    function_dtypes = {
+        "abs": [dtype for dtype in ELEMENTS if not dtype.startswith("u")],
+        **{name: ["bool"] for name in ("logical_and", "logical_or", "logical_not")},
+    }
     unused_operands = False  # an operation takes none
     large_sizes = False  # lengths are signed
 
     def __init__(self):
         self.context = ir.Context()
+        registry = ir.DialectRegistry()
+        _jax_mlir_ext.register_dialects(registry)
+        self.context.append_dialect_registry(registry)
         chlo.register_dialect(self.context)
         stablehlo.register_dialect(self.context)
+        self.context.load_all_available_dialects()
+        stablehlo.register_stablehlo_passes()
+        with self.context:
+            self.lowering = passmanager.PassManager.parse(LOWERING)
+
+    def run(self, request):
+        with self.context, ir.Location.unknown():
+            constants = [constant(operand) for operand in request.operands]
+            with protocol.refusals(ir.MLIRError):
+                module, dtype = self.module(request)
+                self.lowering.run(module.operation)
+            return array(stablehlo.eval_module(module, constants)[0], dtype)
+
+    def module(self, request):
+        """A module whose function computes the request, and the dtype of the result."""
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            function = func.FuncOp("main", ([tensor_type(o.dtype, o.shape) for o in request.operands], []))
+        block = function.add_entry_block()
+        with ir.InsertionPoint(block):
+            result = computed(request, block)
+            dtype = dtype_of(result.type)
+            if dtype == "bf16" and result.type.has_rank:
+                result = stablehlo.BitcastConvertOp(tensor_type("u16", result.type.shape), result).result
+            func.ReturnOp([result])
+        kind = ir.FunctionType.get([argument.type for argument in block.arguments], [result.type])
+        function.attributes["function_type"] = ir.TypeAttr.get(kind)
+        return module, dtype
 
     def infer(self, signature):
-        calls = {
-            name: lambda *operands, operation=operation: operation(*operands).result
-            for name, operation in FUNCTIONS[signature.rules].items()
-        }
         with self.context, ir.Location.unknown(), protocol.refusals(ir.MLIRError):
             module = ir.Module.create()  # it owns the operations
             with ir.InsertionPoint(module.body):
-                block = func.FuncOp("request", ([tensor_type(operand) for operand in signature.operands], [])).add_entry_block()
+                block = func.FuncOp("request", ([partial_type(operand) for operand in signature.operands], [])).add_entry_block()
             with ir.InsertionPoint(block):
-                operands = {operand.name: value for operand, value in zip(signature.operands, block.arguments)}
-                return inferred(protocol.evaluate(signature.expression, operands, calls).type)
+                return inferred(computed(signature, block).type)
+
+
+def computed(request, block):
+    """The value of a request or signature in terms of the block's arguments."""
+    if request.expression is None:
+        operand = request.operands[0]
+        kind = tensor_type(operand.dtype, request.target_shape)
+        return stablehlo.BroadcastInDimOp(kind, block.arguments[0], request.broadcast_dimensions or []).result
+    operands = {operand.name: value for operand, value in zip(request.operands, block.arguments)}
+    calls = {name: verified(operation) for name, operation in FUNCTIONS[request.rules].items()}
+    return protocol.evaluate(request.expression, operands, calls)
+
+
+def verified(operation):
+    """The operation as a function. Some infer a type from one argument; the operation's verifier compares the others."""
+    def call(*values):
+        made = operation(*values)
+        made.verify()
+        return made.result
+    return call
 
 
 protocol.serve(StableHlo())

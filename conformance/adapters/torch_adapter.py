@@ -45,10 +45,27 @@ def array(result):
     return result.detach().numpy()
 
 
+def result(request, tensors):
+    if request.target_shape is not None:
+        return torch.broadcast_to(tensors[request.operands[0].name], request.target_shape)
+    return protocol.evaluate(request.expression, tensors, FUNCTIONS)
+
+
+def gradient(request, tensors):
+    wrt = tensors[request.wrt].requires_grad_()
+    output = result(request, tensors)
+    if request.cotangent is None:
+        output = output.sum()
+    if not output.requires_grad and output.is_floating_point():
+        # The operand is used only in conditions, so it is not connected to the result: its gradient is 0.
+        return torch.zeros_like(wrt)
+    return torch.autograd.grad(output, wrt, tensors.get(request.cotangent))[0]
+
+
 class Torch:
     name, version = "torch", torch.__version__.split("+")[0]
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent"]
     functions = protocol.FUNCTIONS
     dtypes = list(TYPES)
     function_dtypes = {
@@ -63,16 +80,9 @@ class Torch:
             protocol.limit([length or 1 for length in request.target_shape])
         tensors = {operand.name: tensor(operand) for operand in request.operands}
         with protocol.refusals(RuntimeError, TypeError, kinds=KINDS, lacks=LACKS):
-            if request.operation == "broadcast":
-                return array(torch.broadcast_to(tensors[request.operands[0].name], request.target_shape))
-            if request.operation == "elementwise":
-                return array(protocol.evaluate(request.expression, tensors, FUNCTIONS))
-            wrt = tensors[request.wrt].requires_grad_()
-            total = protocol.evaluate(request.expression, tensors, FUNCTIONS).sum()
-            if not total.requires_grad and total.is_floating_point():
-                # The operand is used only in conditions, so it is not connected to the result: its gradient is 0.
-                return array(torch.zeros_like(wrt))
-            return array(torch.autograd.grad(total, wrt)[0])
+            if request.operation != "gradient":
+                return array(result(request, tensors))
+            return array(gradient(request, tensors))
 
 
 protocol.serve(Torch())

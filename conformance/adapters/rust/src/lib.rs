@@ -6,8 +6,8 @@
 
 use broadcheck_harness as harness;
 use broadcheck_spec::{
-    ErrorKind, Expression, Function, Implementation, Node, Operation, Outcome, Refusal, RefusalKind, Request,
-    Success, Tensor,
+    ErrorKind, Expression, Function, Implementation, Node, Outcome, Refusal, RefusalKind, Request, Success,
+    Tensor,
 };
 use std::any::Any;
 use std::io;
@@ -78,10 +78,7 @@ pub fn evaluate<T: Clone, E>(
 
 /// The position of the operand that a gradient is taken with respect to.
 pub fn gradient_operand(request: &Request) -> Option<usize> {
-    match request.operation() {
-        Operation::Gradient { wrt, .. } => Some(*wrt),
-        _ => None,
-    }
+    request.operation().wrt()
 }
 
 /// Skips a shape that is too large to allocate. A shape without elements is never too large.

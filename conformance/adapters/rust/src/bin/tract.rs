@@ -93,7 +93,10 @@ fn model(request: &Request, tensors: &[Tensor]) -> TractResult<TypedModel> {
     }
     let root = match request.operation() {
         Operation::Broadcast { target_shape } => broadcast(&mut model, sources[0], target_shape.lengths())?,
-        Operation::Elementwise { expression } | Operation::Gradient { expression, .. } => {
+        Operation::Elementwise { expression }
+        | Operation::Into { expression, .. }
+        | Operation::Gradient { expression, .. }
+        | Operation::Vjp { expression, .. } => {
             let mut calls = 0;
             evaluate(expression, &sources, |function, arguments| {
                 calls += 1;
