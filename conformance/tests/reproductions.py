@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Runs the Python reproductions of the findings and reports which no longer print the output recorded there.
+"""Runs the reproductions of the findings in Python and JavaScript, and reports which no longer print the output recorded there.
 
     reproductions.py                 for every system whose adapter is set up
     reproductions.py NAME [NAME...]  for these systems
 
-Each reproduction (conformance/findings/NNNN-*.md) runs with the interpreter of its system's adapter, in a separate
-process and directory. Exit status: 0 all outputs match, 1 some differ, 2 nothing was run.
+Each reproduction (conformance/findings/NNNN-*.md) runs in a separate process: in Python with the interpreter of its system's
+adapter, in a directory of its own; in JavaScript with node, in the directory of its system's adapter. Exit status: 0 all outputs match, 1 some differ, 2 nothing was run.
 """
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,25 +18,37 @@ import tempfile
 # The directory `conformance`, wherever in it this script is.
 CONFORMANCE = next(path for path in pathlib.Path(__file__).resolve().parents if (path / "findings").is_dir())
 VENVS = CONFORMANCE / "adapters" / "venvs"
+PACKAGES = CONFORMANCE / "adapters" / "javascript"
 SECONDS = 120
 
 
 def findings():
-    """(file, name of the adapter, program, output) of each finding with a Python program."""
+    """(file, name of the adapter, language, program, output) of each finding with a program in one of these languages."""
     for path in sorted((CONFORMANCE / "findings").glob("[0-9]*.md")):
         text = path.read_text(encoding="utf-8")
         name = re.search(r"^adapter: (\S+)$", text, re.MULTILINE)[1]
-        program = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+        program = re.search(r"```(python|javascript)\n(.*?)```", text, re.DOTALL)
         output = re.search(r"```text\n(.*?)```", text, re.DOTALL)
         if program and output:
-            yield path.name, name, program[1], output[1].strip()
+            yield path.name, name, program[1], program[2], output[1].strip()
 
 
-def printed(python, program):
+def interpreter(name, language):
+    """The interpreter of the adapter's environment; node if its packages are installed; None if it is not set up."""
+    if language == "javascript":
+        return shutil.which("node") if (PACKAGES / name / "node_modules" / "installed.txt").is_file() else None
+    python = VENVS / name / "bin" / "python"
+    return str(python) if python.exists() else None
+
+
+def printed(name, language, program):
     """What the program prints: its standard output, then how it ended if by an exception or a signal."""
+    options = ["--input-type=module", "-e"] if language == "javascript" else ["-c"]
+    command = [interpreter(name, language), *options, program]
     with tempfile.TemporaryDirectory() as directory:
-        command = [python, "-c", program]
-        done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=SECONDS)
+        # node looks for packages beside the program, which has no file, and so in the current directory.
+        place = PACKAGES / name if language == "javascript" else directory
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=SECONDS)
     parts = [done.stdout.strip()]
     if done.returncode < 0:
         parts.append(f"killed by signal {-done.returncode} ({signal.Signals(-done.returncode).name})")
@@ -53,12 +66,11 @@ def matches(expected, found):
 def main():
     names = sys.argv[1:]
     ran = differing = 0
-    for file, name, program, expected in findings():
-        python = VENVS / name / "bin" / "python"
-        if (names and name not in names) or not python.exists():
+    for file, name, language, program, expected in findings():
+        if (names and name not in names) or interpreter(name, language) is None:
             continue
         ran += 1
-        found = printed(str(python), program)
+        found = printed(name, language, program)
         if not matches(expected, found):
             differing += 1
             print(f"findings/{file}\n  found:\n{found}\n  expected:\n{expected}\n")
