@@ -52,13 +52,26 @@ fn check_destination(request: &Request, dtypes: &[DType], common: &Shape) -> Res
     check_form("a destination", &request.operands()[*destination], result_dtype(expression, dtypes)?, common)
 }
 
+/// Whether operands of this common shape, the destination's own included, may be written into a destination of
+/// this shape (clause INTO-1).
+///
+/// # Errors
+/// `rank_mismatch`, or `dimension_mismatch` at the leftmost axis on which the lengths differ.
+pub fn check_destination_shape(destination: &Shape, common: &Shape) -> Result<(), Refusal> {
+    check_lengths("a destination", destination, common)
+}
+
 /// Checks that an operand has the dtype, the rank and the lengths of the result, in this order.
 fn check_form(what: &str, operand: &Operand, dtype: DType, result: &Shape) -> Result<(), Refusal> {
     if operand.dtype() != dtype {
         let message = format!("{what} of {} for a result of {dtype}", operand.dtype());
         return Err(Refusal::new(RefusalKind::DTypeMismatch, message));
     }
-    let shape = operand.shape();
+    check_lengths(what, operand.shape(), result)
+}
+
+/// Checks that a shape is the result's.
+fn check_lengths(what: &str, shape: &Shape, result: &Shape) -> Result<(), Refusal> {
     if shape.rank() != result.rank() {
         let message = format!("{what} of rank {} for a result of rank {}", shape.rank(), result.rank());
         return Err(Refusal::new(RefusalKind::RankMismatch, message));

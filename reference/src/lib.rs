@@ -42,7 +42,7 @@ mod types;
 mod view;
 
 pub use alignment::Alignment;
-pub use decide::{align, exceeds_limit};
+pub use decide::{align, check_destination_shape, exceeds_limit};
 pub use derivative::{Derivative, derivatives};
 pub use engine::Reference;
 pub use functions::{apply, round_to};

@@ -25,7 +25,9 @@ pub use drawing::{Drawing, Mark, Span};
 pub use inference::InferenceExplanation;
 
 use crate::text::plural;
-use broadcheck_reference::{Alignment, align, align_shapes, broadcast_shape, result_dtype};
+use broadcheck_reference::{
+    Alignment, align, align_shapes, broadcast_shape, check_destination_shape, result_dtype,
+};
 use broadcheck_spec::{
     Attribute, DType, Malformed, Operand, OperationKind, Refusal, RefusalKind, Request, RuleSet, Rules, Shape,
 };
@@ -39,6 +41,16 @@ pub struct ShapeQuery {
     labels: Vec<String>,
     flags: Vec<Option<Vec<bool>>>,
     target: Option<Shape>,
+    bound: Option<Bound>,
+}
+
+/// A shape that must be the result's, which is checked after everything else.
+#[derive(Clone, Debug)]
+enum Bound {
+    /// The position of the operand into which the result is written (INTO-1), and whether the expression reads it.
+    Destination { place: usize, read: bool },
+    /// The cotangent of a gradient, which is not an operand (GRAD-4).
+    Cotangent { label: String, shape: Shape },
 }
 
 impl ShapeQuery {
@@ -59,7 +71,22 @@ impl ShapeQuery {
         }
         check_flags(set, shapes.iter().map(|shape| (shape, Some(shape.rank()))), &flags)?;
         let labels = labels(set, shapes.len());
-        Ok(ShapeQuery { rules, shapes, labels, flags, target: None })
+        Ok(ShapeQuery { rules, shapes, labels, flags, target: None, bound: None })
+    }
+
+    /// The operands of an elementwise operation under `numpy` whose result is written into a destination, as with
+    /// `out=` (clause INTO-1).
+    ///
+    /// # Errors
+    /// [`Malformed`] if there is no operand.
+    pub fn into_destination(shapes: Vec<Shape>, destination: Shape) -> Result<ShapeQuery, Malformed> {
+        let flags = vec![None; shapes.len()];
+        let mut query = ShapeQuery::elementwise(Rules::Numpy, shapes, flags)?;
+        query.bound = Some(Bound::Destination { place: query.shapes.len(), read: false });
+        query.shapes.push(destination);
+        query.labels.push("into".into());
+        query.flags.push(None);
+        Ok(query)
     }
 
     /// An operand to broadcast to a target shape.
@@ -74,7 +101,8 @@ impl ShapeQuery {
         let rules = rules.into();
         check_broadcast(rules.set())?;
         let labels = vec!["operand".into()];
-        Ok(ShapeQuery { rules, shapes: vec![operand], labels, flags: vec![None], target: Some(target) })
+        let shapes = vec![operand];
+        Ok(ShapeQuery { rules, shapes, labels, flags: vec![None], target: Some(target), bound: None })
     }
 
     /// The rule set, with its attributes.
@@ -83,6 +111,23 @@ impl ShapeQuery {
     }
 
     fn decide(&self) -> Result<Alignment, Refusal> {
+        let alignment = self.align()?;
+        if let Some(destination) = self.destination() {
+            check_destination_shape(&self.shapes[destination], &alignment.shape)?;
+        }
+        Ok(alignment)
+    }
+
+    /// The position of the operand into which the result is written.
+    fn destination(&self) -> Option<usize> {
+        match self.bound {
+            Some(Bound::Destination { place, .. }) => Some(place),
+            Some(Bound::Cotangent { .. }) | None => None,
+        }
+    }
+
+    /// The decision of the rule set alone, before the destination or the cotangent is checked.
+    fn align(&self) -> Result<Alignment, Refusal> {
         if let Some(target) = &self.target {
             return broadcast_shape(&self.rules, &self.shapes[0], target);
         }
@@ -150,23 +195,45 @@ impl From<&Request> for ShapeQuery {
     fn from(request: &Request) -> ShapeQuery {
         let target = request.operation().target_shape().cloned();
         let operands = request.operands();
+        let cotangent = request.cotangent().map(|cotangent| Bound::Cotangent {
+            label: cotangent.name().to_owned(),
+            shape: cotangent.shape().clone(),
+        });
+        let destination = request.operation().destination().map(|place| Bound::Destination {
+            place,
+            read: request.operation().expression().is_some_and(|expression| expression.reads(place)),
+        });
+        let bound = destination.or(cotangent);
         ShapeQuery {
             rules: request.rules().clone(),
             shapes: operands.iter().map(|operand| operand.shape().clone()).collect(),
             labels: operands.iter().map(|operand| operand.name().to_owned()).collect(),
             flags: operands.iter().map(|operand| operand.broadcastable().map(<[bool]>::to_vec)).collect(),
             target,
+            bound,
         }
     }
 }
 
+/// The clause that refuses a destination or a cotangent that does not have the dtype and shape of the result.
+fn bound_clause(query: &ShapeQuery, refusal: &Refusal) -> Option<&'static str> {
+    let of_dtype = refusal.kind == Some(RefusalKind::DTypeMismatch);
+    match &query.bound {
+        Some(Bound::Destination { .. }) => Some(if of_dtype { "INTO-2" } else { "INTO-1" }),
+        Some(Bound::Cotangent { .. }) => Some("GRAD-4"),
+        None => None,
+    }
+}
+
+/// Whether the types of the expression are right by themselves.
+fn types_fit(request: &Request) -> bool {
+    let dtypes: Vec<DType> = request.operands().iter().map(Operand::dtype).collect();
+    request.operation().expression().is_none_or(|expression| result_dtype(expression, &dtypes).is_ok())
+}
+
 /// A function is unsupported either for its dtypes or because it has no derivative.
 fn type_clause(request: &Request) -> &'static str {
-    let dtypes: Vec<DType> = request.operands().iter().map(Operand::dtype).collect();
-    match request.operation().expression() {
-        Some(expression) if result_dtype(expression, &dtypes).is_ok() => "GRAD-3",
-        _ => "V-2",
-    }
+    if types_fit(request) { "GRAD-3" } else { "V-2" }
 }
 
 /// A query with the rule set's decision.
@@ -178,33 +245,59 @@ pub struct Explanation {
     pub decision: Result<Alignment, Refusal>,
     /// The deciding clause of SEMANTICS.md.
     pub clause: &'static str,
+    /// Whether the rule set accepts the operands, and the destination or the cotangent is what is refused.
+    of_bound: bool,
 }
 
 impl Explanation {
     /// Applies the rule set to the query.
     pub fn new(query: ShapeQuery) -> Explanation {
         let decision = query.decide();
-        let clause = clause::deciding(&query, &decision);
-        Explanation { query, decision, clause }
+        Explanation::with(query, decision, None, true)
     }
 
     /// Applies the rule set to a whole request, including its dtypes.
     pub fn of_request(request: &Request) -> Explanation {
         let query = ShapeQuery::from(request);
         let decision = align(request);
-        let clause = match &decision {
-            Err(refusal) if refusal.kind == Some(RefusalKind::UnsupportedFunction) => type_clause(request),
-            _ => clause::deciding(&query, &decision),
+        let of_types = match &decision {
+            Err(refusal) if refusal.kind == Some(RefusalKind::UnsupportedFunction) => {
+                Some(type_clause(request))
+            }
+            _ => None,
         };
-        Explanation { query, decision, clause }
+        Explanation::with(query, decision, of_types, types_fit(request))
     }
 
-    /// `(2,3) + (3) => (2,3)`; with a target, `(5) to (1) => (5)`.
+    fn with(
+        query: ShapeQuery,
+        decision: Result<Alignment, Refusal>,
+        of_types: Option<&'static str>,
+        types_fit: bool,
+    ) -> Explanation {
+        let of_bound = match &decision {
+            Err(refusal) if of_types.is_none() && types_fit && query.align().is_ok() => {
+                bound_clause(&query, refusal)
+            }
+            _ => None,
+        };
+        let clause = of_types.or(of_bound).unwrap_or_else(|| clause::deciding(&query, &decision));
+        Explanation { query, decision, clause, of_bound: of_bound.is_some() }
+    }
+
+    /// `(2,3) + (3) => (2,3)`; with a target, `(5) to (1) => (5)`; with a destination,
+    /// `(3) + (1) into (2,3) => (2,3)`.
     fn equation(&self) -> String {
-        let shapes: Vec<String> = self.query.shapes.iter().map(ToString::to_string).collect();
-        let left = match &self.query.target {
-            Some(target) => format!("{} to {target}", shapes[0]),
-            None => shapes.join(" + "),
+        let query = &self.query;
+        let shapes: Vec<String> = query.shapes.iter().map(ToString::to_string).collect();
+        let left = match (&query.target, &query.bound) {
+            (Some(target), _) => format!("{} to {target}", shapes[0]),
+            (None, Some(Bound::Destination { place, read })) => {
+                let others = (0..shapes.len()).filter(|other| *read || other != place);
+                let others: Vec<&str> = others.map(|other| &shapes[other][..]).collect();
+                format!("{} into {}", others.join(" + "), shapes[*place])
+            }
+            (None, Some(Bound::Cotangent { .. }) | None) => shapes.join(" + "),
         };
         match &self.decision {
             Ok(alignment) => format!("{left} => {}", alignment.shape),

@@ -1,7 +1,7 @@
 //! The drawings of `explain`, in full. Each was checked by hand against its document.
 
 use broadcheck_judge::explain::{Explanation, InferenceExplanation, ShapeQuery};
-use broadcheck_spec::{Accepts, PartialShape, RuleSet, Rules, Shape};
+use broadcheck_spec::{Accepts, PartialShape, RuleSet, Rules, Shape, load_str};
 
 fn shapes(texts: &[&str]) -> Vec<Shape> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
@@ -99,6 +99,70 @@ none: (2,3) + (3) => refused
   NONE-1: The ranks are equal
 ",
     );
+}
+
+fn into(destination: &str, texts: &[&str]) -> String {
+    drawn(ShapeQuery::into_destination(shapes(texts), destination.parse().unwrap()).unwrap())
+}
+
+#[test]
+fn a_destination_may_be_larger_than_what_the_operands_have_in_common() {
+    assert_drawn(
+        &into("2x3", &["3", "1"]),
+        "
+numpy: (3) + (1) into (2,3) => (2,3)
+
+  axis    0   1
+  A       .   3
+  B       .   1*
+  into    2   3   the result is written here
+  result  2   3
+
+  * a stretched 1   . no axis: repeated along it
+  accepted: the result is (2,3)
+  INTO-1: The destination takes part in the common shape, and has it
+",
+    );
+}
+
+#[test]
+fn a_destination_is_not_stretched() {
+    assert_drawn(
+        &into("5x1", &["5x2", "5x1"]),
+        "
+numpy: (5,2) + (5,1) into (5,1) => refused
+
+  axis  0   1
+  A     5   2!
+  B     5   1
+  into  5   1!  the result is written here
+
+  ! incompatible
+  refused: dimension_mismatch at axis 1: a destination of length 1 for 2 of the result
+  INTO-1: The destination takes part in the common shape, and has it
+",
+    );
+    assert_drawn(
+        &into("3", &["2x3"]),
+        "
+numpy: (2,3) into (3) => refused
+
+  axis  0   1
+  A     2   3
+  into  -!  3   the result is written here
+
+  ! incompatible
+  refused: rank_mismatch: a destination of rank 1 for a result of rank 2
+  INTO-1: The destination takes part in the common shape, and has it
+",
+    );
+}
+
+#[test]
+fn a_destination_that_has_no_common_shape_with_the_operands_is_refused_by_their_clause() {
+    let drawing = into("3", &["2"]);
+    assert!(drawing.contains("refused: dimension_mismatch at axis 0: lengths 2 and 3"), "{drawing}");
+    assert!(drawing.ends_with("NUMPY-2: On each axis all lengths other than 1 are equal\n"), "{drawing}");
 }
 
 #[test]
@@ -635,4 +699,59 @@ fn many_lengths_are_explained_quickly() {
     let text =
         InferenceExplanation::elementwise(Rules::None, wide, vec![None; 2]).unwrap().draw(100).to_string();
     assert!(text.contains("9992 more axes may be refused"), "{}", &text[text.len() - 2000..]);
+}
+
+/// The drawing of a request with the expression `add(a, b)`, whose operands have these dtypes and shapes.
+fn requested(operands: &[(&str, &str, &str)], line: &str) -> String {
+    let operand = |(name, dtype, shape): &(&str, &str, &str)| {
+        let shape: Shape = shape.parse().unwrap();
+        let values = vec!["1"; shape.count().unwrap()].join(", ");
+        let lengths = shape.to_string().replace(['(', ')'], "");
+        format!("      - {{name: {name}, dtype: {dtype}, shape: [{lengths}], values: [{values}]}}\n")
+    };
+    let operands: String = operands.iter().map(operand).collect();
+    let text = format!(
+        "format: 1\nrules: numpy\ncases:\n  - id: numpy/x\n    title: X.\n    clause: INTO-1\n    origin: hand\n    \
+         expression: [add, a, b]\n    operands:\n{operands}    {line}\n    refusal: {{kind: any}}\n"
+    );
+    let case = load_str(&text, "x.yaml").unwrap().cases.remove(0);
+    Explanation::of_request(&case.request).draw(100).to_string()
+}
+
+#[test]
+fn an_operation_in_place_shows_the_destination_among_what_is_read() {
+    let (a, b, d) = (("a", "f64", "2x3"), ("b", "f64", "3"), ("d", "f64", "2x3"));
+    let in_place = requested(&[a, b], "into: a");
+    assert!(in_place.starts_with("numpy: (2,3) + (3) into (2,3) => (2,3)\n"), "{in_place}");
+    assert!(in_place.contains("  a       2   3   the result is written here\n"), "{in_place}");
+    let apart = requested(&[a, b, d], "into: d");
+    assert!(apart.starts_with("numpy: (2,3) + (3) into (2,3) => (2,3)\n"), "{apart}");
+    assert!(apart.contains("  d       2   3   the result is written here\n"), "{apart}");
+    let cast = requested(&[("a", "f32", "2"), ("b", "f32", "2"), ("d", "f64", "2")], "into: d");
+    assert!(cast.contains("INTO-2") && cast.contains("dtype_mismatch"), "{cast}");
+    let mixed = requested(&[("a", "f32", "2"), ("b", "f64", "2"), ("d", "f64", "2")], "into: d");
+    assert!(mixed.contains("G-3"), "the types of the expression come first: {mixed}");
+}
+
+#[test]
+fn a_cotangent_has_a_row_of_its_own() {
+    let gradient = "operation: gradient\n    wrt: a\n    cotangent: g";
+    let (a, b) = (("a", "f64", "2"), ("b", "f64", "2x2"));
+    assert_drawn(
+        &requested(&[a, b, ("g", "f64", "3x2")], gradient),
+        "
+numpy: (2) + (2,2) => refused
+
+  axis  0   1
+  a     .   2
+  b     2   2
+  g     3!  2   weighs the result
+
+  . no axis   ! incompatible
+  refused: dimension_mismatch at axis 0: a cotangent of length 3 for 2 of the result
+  GRAD-4: A cotangent weighs the result
+",
+    );
+    let vector = requested(&[a, b, ("g", "f64", "2")], gradient);
+    assert!(vector.contains("  g     (2)  ! its rank is not that of the result\n"), "{vector}");
 }

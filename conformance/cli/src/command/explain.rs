@@ -29,6 +29,7 @@ Examples:
   broadcheck explain --rules bidirectional 3x1 2x1x6
   broadcheck explain --rules numpy --target 2x3 3
   broadcheck explain --rules xla --dims 1,0 --target 3x2 2x3
+  broadcheck explain --rules numpy --into 2x3 2x1 3
   broadcheck explain --rules numpy '?x3' 2x1..3
 
 A shape is its lengths joined by x. A scalar is '()', quoted for the shell, as is '?'.")]
@@ -53,6 +54,10 @@ pub(super) struct Args {
     /// numpy, bidirectional and xla: target shape of a single operand
     #[arg(long, value_name = "SHAPE", value_parser = parse_partial_shape)]
     target: Option<PartialShape>,
+
+    /// numpy: shape of the array that the result is written into, as with `out=` and `+=`
+    #[arg(long, value_name = "SHAPE", conflicts_with = "target", value_parser = parse_partial_shape)]
+    into: Option<PartialShape>,
 
     /// Shapes of the operands, such as 2x3 3 '()' or '?x3'
     #[arg(required = true, value_name = "SHAPE", value_parser = parse_partial_shape)]
@@ -124,9 +129,14 @@ pub(super) fn text(args: &Args) -> Result<String, Error> {
     }
 }
 
+/// The operands, then the target or the destination.
+fn all_shapes(args: &Args) -> impl Iterator<Item = &PartialShape> + Clone {
+    args.shapes.iter().chain(&args.target).chain(&args.into)
+}
+
 /// A drawing has a row for each shape and a column for each axis.
 fn check_size(args: &Args) -> Result<(), Error> {
-    let shapes = args.shapes.iter().chain(&args.target);
+    let shapes = all_shapes(args);
     let (rows, axes) = (shapes.clone().count(), shapes.filter_map(PartialShape::rank).max().unwrap_or(0));
     if rows.saturating_mul(axes.max(1)) <= MAX_LENGTHS {
         return Ok(());
@@ -141,13 +151,15 @@ fn check_size(args: &Args) -> Result<(), Error> {
 /// The explanation under one rule set, with the attributes from the command line.
 fn explained(args: &Args, set: RuleSet) -> Result<Explained, Error> {
     check_attributes(args, set)?;
-    let shapes = args.shapes.iter().chain(&args.target).map(PartialShape::known);
-    let known: Option<Vec<Shape>> = shapes.collect();
+    let known: Option<Vec<Shape>> = all_shapes(args).map(PartialShape::known).collect();
     let rules = match Rules::from(set) {
         Rules::Pdpd { .. } => Rules::Pdpd { axis: args.axis },
         Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: dimensions(args)? },
         bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
     };
+    if args.into.is_some() {
+        return written(known);
+    }
     let explained = match (set, &args.target, &args.shapes[..]) {
         (RuleSet::Bidirectional, None, [operand, target]) | (_, Some(target), [operand]) => {
             match known.as_deref() {
@@ -186,6 +198,18 @@ fn explained(args: &Args, set: RuleSet) -> Result<Explained, Error> {
     explained.map_err(|malformed| Error::Input(malformed.to_string()))
 }
 
+/// The explanation of a result that is written into the last of the shapes.
+fn written(known: Option<Vec<Shape>>) -> Result<Explained, Error> {
+    let Some(mut shapes) = known else {
+        return Err(Error::Input("--into: found unknown lengths, expected shapes of known lengths".into()));
+    };
+    let destination = shapes.pop().expect("--into is the last of the shapes");
+    let query = ShapeQuery::into_destination(shapes, destination);
+    query
+        .map(|query| Explained::Known(Explanation::new(query)))
+        .map_err(|malformed| Error::Input(malformed.to_string()))
+}
+
 /// Rejects attributes of other rule sets than the one requested.
 fn check_attributes(args: &Args, set: RuleSet) -> Result<(), Error> {
     if args.rules.is_none() {
@@ -195,6 +219,7 @@ fn check_attributes(args: &Args, set: RuleSet) -> Result<(), Error> {
         ("--axis", args.axis.is_some(), RuleSet::Pdpd),
         ("--dims", args.dims.is_some(), RuleSet::Xla),
         ("--broadcastable", args.broadcastable.is_some(), RuleSet::Theano),
+        ("--into", args.into.is_some(), RuleSet::Numpy),
     ];
     match attributes.iter().find(|(_, given, owner)| *given && *owner != set) {
         Some((name, _, owner)) => Err(Error::Input(format!(
@@ -267,6 +292,7 @@ fn side_by_side(args: &Args) -> Result<String, Error> {
 /// Why a rule set does not apply to the shapes, or `None` if it does.
 fn not_asked(args: &Args, set: RuleSet) -> Option<&'static str> {
     match (set, &args.target, args.shapes.len()) {
+        _ if args.into.is_some() => (set != RuleSet::Numpy).then_some("it has no destination"),
         (RuleSet::Numpy | RuleSet::Bidirectional, Some(_), _) | (RuleSet::Bidirectional, None, 2) => None,
         (RuleSet::Bidirectional, None, _) => Some("it takes one operand and a target"),
         (RuleSet::None | RuleSet::Pdpd | RuleSet::Theano, Some(_), _) => Some("it has no target shape"),
@@ -278,7 +304,7 @@ fn not_asked(args: &Args, set: RuleSet) -> Option<&'static str> {
 }
 
 fn has_unknown_rank(args: &Args) -> bool {
-    args.shapes.iter().chain(&args.target).any(|shape| shape.rank().is_none())
+    all_shapes(args).any(|shape| shape.rank().is_none())
 }
 
 /// A drawing with colours, which add nothing to its signs.

@@ -23,6 +23,7 @@ pub(super) fn deciding(query: &ShapeQuery, decision: &Result<Alignment, Refusal>
 fn accepting(query: &ShapeQuery) -> &'static str {
     let shapes = &query.shapes;
     match &query.rules {
+        Rules::Numpy if query.destination().is_some() => "INTO-1",
         Rules::Numpy if query.target.is_some() => "NUMPY-5",
         Rules::Numpy if shapes.iter().all(|shape| shape.rank() == 0) => "NUMPY-4",
         Rules::Numpy => "NUMPY-3",

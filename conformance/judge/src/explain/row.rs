@@ -2,7 +2,7 @@
 //! becomes of it.
 
 use super::columns::Columns;
-use super::{Explanation, Mark};
+use super::{Bound, Explanation, Mark};
 use broadcheck_spec::{Refusal, RefusalKind, RuleSet, Rules, Shape};
 
 /// One cell of a row.
@@ -23,7 +23,7 @@ pub(super) struct Row {
     pub(super) remark: String,
 }
 
-/// Rows for the operands, then for the target, then for the result.
+/// Rows for the operands, then for the target, the cotangent and the result.
 pub(super) fn rows(explanation: &Explanation, columns: &Columns) -> Vec<Row> {
     let query = &explanation.query;
     let mut rows = Vec::new();
@@ -32,6 +32,9 @@ pub(super) fn rows(explanation: &Explanation, columns: &Columns) -> Vec<Row> {
     }
     if query.target.is_some() {
         rows.push(operand_row(explanation, columns, query.shapes.len()));
+    }
+    if let Some(Bound::Cotangent { label, shape }) = &query.bound {
+        rows.push(cotangent_row(explanation, columns, label, shape));
     }
     let Ok(alignment) = &explanation.decision else { return rows };
     let two_steps = alignment.intermediate.as_ref();
@@ -52,6 +55,21 @@ pub(super) fn rows(explanation: &Explanation, columns: &Columns) -> Vec<Row> {
     };
     rows.push(Row { label: label.into(), cells: Some(cells.collect()), remark });
     rows
+}
+
+/// The cotangent has the result's shape, or its first other length is why the gradient is refused.
+fn cotangent_row(explanation: &Explanation, columns: &Columns, label: &str, shape: &Shape) -> Row {
+    let label = label.to_owned();
+    if shape.rank() != columns.count {
+        return Row { label, cells: None, remark: format!("{shape}  ! its rank is not that of the result") };
+    }
+    let refused = explanation.decision.as_ref().err().filter(|_| explanation.of_bound);
+    let mark = |axis| match refused.and_then(|refusal| refusal.axis) {
+        Some(wrong) if wrong == axis => Mark::Offending,
+        Some(_) | None => Mark::Plain,
+    };
+    let cells = shape.iter().enumerate().map(|(axis, &length)| length_cell(length, mark(axis), None));
+    Row { label, cells: Some(cells.collect()), remark: "weighs the result".into() }
 }
 
 /// Under xla, with different ranks: the operand of the lower rank.
@@ -91,6 +109,7 @@ fn operand_row(explanation: &Explanation, columns: &Columns, place: usize) -> Ro
     }
     let dropped = places.iter().filter(|axis| axis.is_none()).count();
     let remark = match dropped {
+        0 if query.destination() == Some(place) => "the result is written here".into(),
         0 => String::new(),
         1 => "its trailing 1 is dropped (PDPD-3)".into(),
         _ => format!("its {dropped} trailing ones are dropped (PDPD-3)"),
@@ -112,6 +131,9 @@ fn stretched(length: usize, result: usize) -> Mark {
 fn missing_cell(explanation: &Explanation, place: usize, axis: usize) -> Cell {
     let sign = |number: &str, mark| Cell { number: number.into(), mark };
     let Err(refusal) = &explanation.decision else { return sign(".", Mark::Missing) };
+    if explanation.of_bound && explanation.query.destination() != Some(place) {
+        return sign(".", Mark::Missing);
+    }
     let set = explanation.query.rules.set();
     let beyond_a = set == RuleSet::Pdpd && place == 0;
     let needed = match refusal.kind {
@@ -133,7 +155,12 @@ fn offending(
     flag: Option<bool>,
 ) -> Mark {
     let query = &explanation.query;
+    let is_destination = query.destination() == Some(place);
     let wrong = match refusal.kind {
+        _ if explanation.of_bound && !is_destination => {
+            query.destination().is_some() && refusal.axis == Some(axis) && length != 1
+        }
+        Some(RefusalKind::DimensionMismatch) if explanation.of_bound => refusal.axis == Some(axis),
         Some(RefusalKind::FlagViolation) => refusal.operand == Some(place) && refusal.axis == Some(own),
         Some(RefusalKind::NotBroadcastable) => refusal.axis == Some(axis) && flag == Some(false),
         Some(RefusalKind::DimensionMismatch) => {

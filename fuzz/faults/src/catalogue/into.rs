@@ -49,8 +49,7 @@ pub(super) static FAULTS: &[Fault] = &[
         |d| {
             d.into.parts = |writing| {
                 let first = writing.destination.offset();
-                let mut others = writing.operands.iter().filter(|operand| operand.reads_destination());
-                if others.any(|operand| operand.offset() == first) {
+                if writing.sharing().any(|operand| operand.offset() == first) {
                     vec![(0..writing.count).collect()]
                 } else {
                     neighbours(writing.count, 1)
@@ -65,8 +64,7 @@ pub(super) static FAULTS: &[Fault] = &[
         |d| {
             d.into.parts = |writing| {
                 let first = writing.destination.offset();
-                let mut others = writing.operands.iter().filter(|operand| operand.reads_destination());
-                let is_before = others.any(|operand| operand.offset() < first);
+                let is_before = writing.sharing().any(|operand| operand.offset() < first);
                 let mut parts = neighbours(writing.count, 1);
                 if is_before {
                     parts.reverse();

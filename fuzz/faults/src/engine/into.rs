@@ -28,6 +28,13 @@ pub(crate) struct Writing<'a> {
     pub(crate) count: usize,
 }
 
+impl Writing<'_> {
+    /// The operands that read the destination's buffer.
+    pub(crate) fn sharing(&self) -> impl Iterator<Item = &Operand> {
+        self.operands.iter().filter(|operand| operand.reads_destination())
+    }
+}
+
 /// The buffer in the end, from that before the write, that after it, and the places of the destination.
 pub(crate) type Finish = fn(&[Scalar], Vec<Scalar>, &[usize]) -> Vec<Scalar>;
 

@@ -2,8 +2,9 @@
 //!
 //! The first byte says how to read the others. If it is even, the request is encoded *literally*, so that any
 //! case can be a seed of a corpus and a small change of the bytes is a small change of the request. If it is
-//! odd, the request is *drawn*: each choice of [`request`] takes as many bytes as it needs. Every input is a
-//! request: zeros follow the last byte, and what would be malformed is always corrected in the same way.
+//! odd, the request is *drawn*: each choice of [`request`] takes as many bytes as it needs. With a remainder of
+//! 3 by 4, it may have a cotangent or a destination, which a literal request has not. Every input is a request:
+//! zeros follow the last byte, and what would be malformed is always corrected in the same way.
 //!
 //! A literal request, after its first byte:
 //!
@@ -87,12 +88,22 @@ pub fn decode(bytes: &[u8]) -> Request {
 
 /// The request that these bytes begin with, and how many bytes it took.
 pub fn decode_prefix(bytes: &[u8]) -> (Request, usize) {
-    static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile::all().with_max_elements(MAX_DRAWN));
+    static PLAIN: LazyLock<Profile> = LazyLock::new(|| Profile::all().with_max_elements(MAX_DRAWN));
+    static WHOLE: LazyLock<Profile> = LazyLock::new(|| {
+        let capabilities = Capabilities {
+            broadcast_in_dim: true,
+            permuted: true,
+            cotangent: true,
+            into: true,
+            ..Capabilities::all()
+        };
+        Profile::within(&capabilities).with_max_elements(MAX_DRAWN)
+    });
     let mut source = Bytes::new(bytes);
-    let request = if source.number(1).is_multiple_of(2) {
-        reader::read(&mut source)
-    } else {
-        request(&mut source, &PROFILE)
+    let request = match source.number(1) % 4 {
+        1 => request(&mut source, &PLAIN),
+        3 => request(&mut source, &WHOLE),
+        _ => reader::read(&mut source),
     };
     (request, bytes.len() - source.left().len())
 }

@@ -58,8 +58,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Everything that the format can express, except for cotangents and destinations: the bytes of fuzz
-    /// targets have none.
+    /// Everything that the format can express, except for cotangents and destinations, which literal bytes of
+    /// fuzz targets do not have.
     pub fn all() -> Profile {
         Profile::within(&Capabilities { broadcast_in_dim: true, permuted: true, ..Capabilities::all() })
     }

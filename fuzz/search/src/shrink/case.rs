@@ -196,9 +196,8 @@ fn expectation(request: &Request, outcome: &Outcome, latitude: Latitude) -> Opti
 /// The deciding clause: of the refusal, of the values, or of the shapes.
 fn clause(request: &Request, outcome: &Outcome, kind: &Kind) -> &'static str {
     let of_shapes = Explanation::of_request(request).clause;
-    if let Outcome::Refusal(refusal) = outcome {
-        let fits = request.destination().is_none() || refusal.kind != Some(RefusalKind::RankMismatch);
-        return if fits { known_clause(of_shapes) } else { "INTO-1" };
+    if matches!(outcome, Outcome::Refusal(_)) {
+        return known_clause(of_shapes);
     }
     let halves = |operand: &Operand| matches!(operand.dtype().name(), "f16" | "bf16");
     match (kind, request.operation()) {

@@ -107,8 +107,8 @@ fn every_case_is_a_seed() {
     let cases = Suite::builtin().unwrap().cases;
     let count = cases.len();
     for case in cases {
-        // Bytes do not say what is declared, and without it the request is that of another case. They have no
-        // cotangents and no destinations.
+        // Literal bytes do not say what is declared, and without it the request is that of another case. They
+        // have no cotangents and no destinations.
         let (request, declared) = (&case.request, case.request.declared().next());
         if declared.is_some() || request.cotangent().is_some() || request.destination().is_some() {
             continue;
@@ -148,6 +148,23 @@ fn drawn_requests_survive_a_round_trip_through_bytes() {
             write::request_to_yaml(&request)
         );
     }
+}
+
+#[test]
+fn bytes_draw_destinations_and_cotangents() {
+    let starting = |first: u8| {
+        inputs(5, 2_000).map(move |mut bytes| {
+            bytes.insert(0, first);
+            decode(&bytes)
+        })
+    };
+    let count = |first, wanted: fn(&Request) -> bool| starting(first).filter(wanted).count();
+    let into = count(3, |request| request.destination().is_some());
+    let shared = count(3, |request| request.operands().iter().any(|operand| operand.reads_destination()));
+    let weighted = count(3, |request| request.cotangent().is_some());
+    assert!(into > 40 && shared > 10 && weighted > 40, "{into}, {shared}, {weighted}");
+    let plain = |request: &Request| request.destination().is_none() && request.cotangent().is_none();
+    assert_eq!(count(1, plain), 2_000);
 }
 
 #[test]

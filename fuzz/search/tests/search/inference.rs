@@ -215,17 +215,20 @@ fn signatures_outside_the_capabilities_are_not_sent() {
     assert!(report.asked_nothing("changed") && !report.held());
 }
 
+/// The signature of `a + b`: their shapes, the rule set, and another line of the case.
+fn sum(rules: &str, [a, b]: [&str; 2], line: &str) -> Signature {
+    let text = format!(
+        "format: 1\nrules: {rules}\ncases:\n  - id: {rules}/x\n    title: X.\n    clause: INFER-4\n    origin: hand\n    \
+         operation: infer\n    expression: [add, a, b]\n    operands:\n      - {{name: a, dtype: f32, shape: {a}}}\n      \
+         - {{name: b, dtype: f32, shape: {b}}}\n    {line}\n    refusal: {{kind: any}}\n"
+    );
+    load_str(&text, "x.yaml").unwrap().inferences.remove(0).request
+}
+
 /// Lengths near 2^64, and more axes than can be tried one by one.
 #[test]
 fn large_signatures_are_judged_as_far_as_they_are_tried() {
-    let signature = |left: &str, right: &str| {
-        let text = format!(
-            "format: 1\nrules: numpy\ncases:\n  - id: numpy/x\n    title: X.\n    clause: INFER-4\n    origin: hand\n    \
-             operation: infer\n    expression: [add, a, b]\n    operands:\n      - {{name: a, dtype: f32, shape: {left}}}\n      \
-             - {{name: b, dtype: f32, shape: {right}}}\n    refusal: {{kind: any}}\n"
-        );
-        load_str(&text, "x.yaml").unwrap().inferences.remove(0).request
-    };
+    let signature = |left: &str, right: &str| sum("numpy", [left, right], "");
     let mut relation = Relation::default();
     let huge = signature("[{max: 18446744073709551615}, 5]", "[\"?\", {min: 1, max: 18446744073709551614}]");
     let runs = relation.runs(&huge);
@@ -248,14 +251,7 @@ fn large_signatures_are_judged_as_far_as_they_are_tried() {
 /// Every A that is tried has too few axes for the largest axis, and one that has enough would be accepted.
 #[test]
 fn nothing_follows_from_the_ranks_that_were_tried_where_an_axis_is_beyond_them() {
-    let with_axis = |a: &str, axis: &str| {
-        let text = format!(
-            "format: 1\nrules: pdpd\ncases:\n  - id: pdpd/x\n    title: X.\n    clause: INFER-6\n    origin: hand\n    \
-             operation: infer\n    expression: [add, a, b]\n    operands:\n      - {{name: a, dtype: f32, shape: {a}}}\n      \
-             - {{name: b, dtype: f32, shape: []}}\n    axis: {axis}\n    refusal: {{kind: any}}\n"
-        );
-        load_str(&text, "x.yaml").unwrap().inferences.remove(0).request
-    };
+    let with_axis = |a: &str, axis: &str| sum("pdpd", [a, "[]"], &format!("axis: {axis}"));
     let mut relation = Relation::default();
     for (a, axis, complete) in [
         ("\"...\"", "9223372036854775807", false),

@@ -17,7 +17,7 @@ pub(super) fn write(request: &Request) -> Vec<u8> {
     attributes(request, &mut out);
     match request.operation() {
         Operation::Broadcast { target_shape } => shape(target_shape, &mut out),
-        // The bytes have no destination and no cotangent.
+        // Literal bytes have no destination and no cotangent.
         Operation::Elementwise { expression: root } | Operation::Into { expression: root, .. } => {
             expression(root, &mut out);
         }
