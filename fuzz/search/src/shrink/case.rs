@@ -18,7 +18,7 @@ use broadcheck_judge::explain::Explanation;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
     Case, Convention, Expectation, Function, Implementation, Location, MAX_TOLERANCE_ULP, Operand, Operation,
-    Origin, Outcome, RefusalKind, Request, RuleSet, Rules, clauses, load_str, write,
+    Origin, Outcome, Request, RuleSet, Rules, clauses, load_str, write,
 };
 
 /// The two sides of a disagreement, as the case describes them.

@@ -162,7 +162,7 @@ fn bytes_draw_destinations_and_cotangents() {
     let into = count(3, |request| request.destination().is_some());
     let shared = count(3, |request| request.operands().iter().any(|operand| operand.reads_destination()));
     let weighted = count(3, |request| request.cotangent().is_some());
-    assert!(into > 40 && shared > 10 && weighted > 40, "{into}, {shared}, {weighted}");
+    assert!(into > 10 && shared > 2 && weighted > 100, "{into}, {shared}, {weighted}");
     let plain = |request: &Request| request.destination().is_none() && request.cotangent().is_none();
     assert_eq!(count(1, plain), 2_000);
 }
