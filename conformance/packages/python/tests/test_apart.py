@@ -1,4 +1,6 @@
 """What a kit has in `into/` and in `infer/`: reading and judging, and which adapters are asked."""
+from dataclasses import replace
+
 import pytest
 
 from broadcheck_cases import (
@@ -39,6 +41,13 @@ def test_what_is_outside_of_a_destination_keeps_its_bits_except_for_nan():
     case = into(Operand("d", "f64", (1,), (-0.0, 1.0, nan), (1,), 1), [-1.0])
     assert reason(case, [-0.0, -1.0, -nan]) == ""
     assert reason(case, [0.0, -1.0, nan]).startswith("buffer at 0: found 0.0, expected -0.0")
+
+
+def test_a_write_outside_of_a_destination_is_no_matter_of_zeros():
+    case = replace(into(VIEW, [-0.0, 0.0]), convention="zero-signs")
+    for values, buffer, free in (([0.0, 0.0], [1.0, 0.0, 3.0, 0.0, 5.0], True), ([0.0, 0.0], [1.0, 0.0, 9.0, 0.0, 5.0], False)):
+        answer = Result("f64", (2,), values, buffer=buffer)
+        assert excused(case, answer, judge(case, answer)) == free
 
 
 def test_the_places_of_a_destination_follow_its_strides():
@@ -99,7 +108,8 @@ UNRANKED = infers(Inference("f32", "...", "depends"), "...", (TWO,))
     (DEPENDS, Inference("f32", [2, 3], "always"), "unsound, some runs are refused"),
     (DEPENDS, Inference("f32", ["?", 3], "always"), "unsound, some runs are refused"),
     (DEPENDS, Inference("f32", [2, 4]), "unsound, the shape leaves out"),
-    (DEPENDS, Inference("f32", [3]), "unsound, the shape leaves out"),
+    (DEPENDS, Inference("f32", [2]), "unsound, the shape leaves out"),
+    (DEPENDS, Inference("f32", [2, 3, 1]), "unsound, the shape leaves out"),
     (DEPENDS, Inference("f64", [2, 3]), "dtype"),
     (DEPENDS, Refusal(), "unsound: found a refusal"),
     (ALWAYS, Inference("f32", ["?"], "always"), "exact"),
@@ -215,6 +225,11 @@ def test_a_destination_is_no_unused_operand_and_what_is_unknown_is_named():
     shapes = [(ANY,), (Length(0, 3),), (Length(1, 3),), (Length(2),), "..."]
     wanted = [None, "no lengths with an upper bound", *["no lengths with a lower bound"] * 2, "no unknown ranks"]
     assert missing(plain, [infers(NONE.refusal, shape, shape) for shape in shapes]) == wanted
+    assert [Adapter(plain).declares(case) for case in (out, ALWAYS)] == [True, True]
+    assert [Adapter(type("Runs", (Everything,), {"operations": OPERATIONS})).declares(case) for case in (out, ALWAYS)] == [False, False]
+    small = type("Small", (Everything,), {"large_sizes": False})
+    ends = [(Length(0, 2**63 - 1),), (Length(0, 2**63),), (Length(2**63),), (ANY, Length(2**32, 2**32), Length(2**31, 2**31))]
+    assert missing(small, [infers(NONE.refusal, shape, shape) for shape in ends]) == [None, *["no sizes beyond memory"] * 3]
     # A library that only infers, infers every operation; one that runs has those that it runs.
     both = [*inference_cases(filter="numpy/infer-broadcast/"), ALWAYS]
     assert set(missing(type("Infers", (Everything,), {"operations": ["infer"]}), both)) == {None}
