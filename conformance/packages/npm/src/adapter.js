@@ -1,24 +1,29 @@
 // An adapter: an object that declares what a library supports, and passes cases to it. The names of the declared
 // capabilities and their meaning are those of broadcheck's protocol.
 import { CONVENTIONS, FUNCTIONS, OPERATIONS, RULES, calls } from "./kit.js";
+import { UNKNOWN, bounds, shapesOf, unknownIn } from "./infer.js";
 import { DTYPES, isSubnormal } from "./numbers.js";
 import { Refused } from "./judge.js";
 
 const PREDICATES = new Set("equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not".split(" "));
 const COUNTS = { min_rank: 0, max_rank: Infinity, max_operands: Infinity, max_calls: Infinity, max_elements: 2 ** 28 };
-const FLAGS = { ordered_operands: false, equal_ranks: false, scalars: true, unused_operands: true, large_sizes: true };
+const FLAGS = { ordered_operands: false, equal_ranks: false, scalars: true, unused_operands: true, large_sizes: true, static_flags: false };
 const FLOATS = ["f64", "f32", "f16", "bf16"];
 
 /** Thrown by an adapter: the library cannot express the case, and no capability describes why. */
 export class Skipped extends Error {}
 
+const EVERY = [...OPERATIONS, "infer"];
 /** What `operations` may contain besides operations. */
-const WORDS = ["strided", "broadcast_in_dim", "permuted", "cotangent"];
+const WORDS = ["strided", "broadcast_in_dim", "permuted", "cotangent", "into", "infer"];
 
 /** An adapter with its capabilities checked and completed by their defaults. */
 export class Adapter {
     constructor(given, place = "adapter") {
-        if (typeof given?.run !== "function") throw new TypeError(`${place}: no function \`run\`, expected an adapter with run(case)`);
+        const needs = (name) => {
+            if (typeof given?.[name] !== "function") throw new TypeError(`${place}: no function \`${name}\`, expected an adapter with ${name}(case)`);
+        };
+        if (typeof given?.infer !== "function") needs("run");
         this.given = given;
         this.name = String(given.name ?? place);
         this.version = String(given.version ?? "");
@@ -29,11 +34,14 @@ export class Adapter {
         };
         this.rules = list("rules", RULES);
         this.operations = list("operations", [...OPERATIONS, ...WORDS]);
+        if (OPERATIONS.some((operation) => this.operations.has(operation))) needs("run");
+        if (this.operations.has("infer")) needs("infer");
         this.functions = list("functions", FUNCTIONS, []);
         this.dtypes = list("dtypes", DTYPES);
+        this.unknown = list("unknown", Object.keys(UNKNOWN), ["length"]);
         this.conventions = given.conventions === "all" ? new Set(CONVENTIONS) : list("conventions", CONVENTIONS, []);
         this.flushed_subnormals = list("flushed_subnormals", FLOATS, []);
-        for (const [field, keys, values] of [["function_dtypes", FUNCTIONS, DTYPES], ["rule_operations", RULES, OPERATIONS], ["rule_functions", RULES, FUNCTIONS]]) {
+        for (const [field, keys, values] of [["function_dtypes", FUNCTIONS, DTYPES], ["rule_operations", RULES, EVERY], ["rule_functions", RULES, FUNCTIONS]]) {
             this[field] = given[field] ?? {};
             for (const [key, words] of Object.entries(this[field])) {
                 checked(`${place}.${field}`, key, keys);
@@ -52,14 +60,19 @@ export class Adapter {
         }
     }
 
-    /** What the library does with a case: `{dtype, shape, values}` or a `Refused`. */
+    /** What the library does with a case: `{dtype, shape, values}` (to `infer`, `{dtype, shape}`) or a `Refused`. */
     async answer(request) {
         try {
-            return await this.given.run(request);
+            return await (request.operation === "infer" ? this.given.infer(request) : this.given.run(request));
         } catch (error) {
             if (error instanceof Refused) return error;
             throw error;
         }
+    }
+
+    /** Whether the library has what puts a case into a directory of its own. If not, the case is not counted either. */
+    declares({ operation, into }) {
+        return operation === "infer" ? this.operations.has("infer") : into === undefined || this.operations.has("into");
     }
 
     /** Why the library cannot be asked a case, such as `no f16`; undefined if it can. */
@@ -67,20 +80,58 @@ export class Adapter {
         const { rules, operation } = request;
         if (!this.rules.has(rules)) return `no rule set ${rules}`;
         if (!this.operations.has(operation)) return `no ${operation}`;
-        if (!(this.rule_operations[rules] ?? OPERATIONS).includes(operation)) return `no ${operation} under ${rules}`;
+        if (!(this.rule_operations[rules] ?? EVERY).includes(operation)) return `no ${operation} under ${rules}`;
+        if (operation === "infer") return this.#missingInference(request);
         return this.#missingTarget(request) ?? this.#missingOperands(request) ?? this.#missingCalls(request) ?? this.#missingResult(request);
     }
 
-    #missingTarget({ rules, target_shape, cotangent, broadcast_dimensions }) {
+    #missingInference(request) {
+        const { rules, target_shape } = request;
+        const operation = target_shape === undefined ? "elementwise" : "broadcast";
+        // A library without operations infers those of all of them.
+        const runs = OPERATIONS.filter((word) => this.operations.has(word));
+        const isRun = (runs.length === 0 || runs.includes(operation)) && (this.rule_operations[rules] ?? OPERATIONS).includes(operation);
+        if (!isRun) return `no ${operation} under ${rules}`;
+        const missing = this.#missingDimensions(request) ?? this.#missingTypes(request);
+        return missing ?? this.#missingTogether(request.operands, request.expression) ?? this.#missingCalls(request);
+    }
+
+    #missingTypes({ rules, operands, ...request }) {
+        const lacking = operands.find(({ dtype }) => !this.dtypes.has(dtype));
+        if (lacking) return `no ${lacking.dtype}`;
+        for (const shape of shapesOf({ operands, ...request })) {
+            const word = unknownIn(shape).find((one) => !this.unknown.has(one));
+            if (word) return `no ${UNKNOWN[word]}`;
+            if (shape === "...") continue;
+            const ends = shape.map(bounds);
+            const numbers = ends.filter(({ min, max }) => min == max).map(({ min }) => min);
+            const missing = this.#missingRank(shape) ?? (numbers.length === shape.length && this.#large(shape) ? "no sizes beyond memory" : undefined);
+            if (missing) return missing;
+            const highest = ends.map(({ min, max }) => (max === Infinity ? min : max));
+            const count = numbers.reduce((all, number) => all * BigInt(number || 1), 1n);
+            if (!this.large_sizes && [count, ...highest].some((size) => size >= 2n ** 63n)) return "no sizes beyond memory";
+        }
+        const isStatic = ({ shape, broadcastable = [] }) => [...shape].every((length, axis) => (broadcastable[axis] ?? false) === (length === 1));
+        return this.static_flags && rules === "theano" && !operands.every(isStatic) ? "no flags that differ from static lengths of 1" : undefined;
+    }
+
+    #missingTarget(request) {
+        const { rules, target_shape, cotangent, into } = request;
         if (cotangent !== undefined && !this.operations.has("cotangent")) return "no cotangents";
+        if (into !== undefined && !this.operations.has("into")) return "no destinations";
         if (target_shape === undefined) return undefined;
         const broadcasts = this.operations.has("broadcast") && (this.rule_operations[rules] ?? OPERATIONS).includes("broadcast");
-        if (!broadcasts || (rules === "xla" && !this.operations.has("broadcast_in_dim"))) return `no broadcast under ${rules}`;
+        return broadcasts ? this.#missingDimensions(request) : `no broadcast under ${rules}`;
+    }
+
+    #missingDimensions({ rules, target_shape, broadcast_dimensions }) {
+        if (target_shape === undefined) return undefined;
+        if (rules === "xla" && !this.operations.has("broadcast_in_dim")) return "no broadcast under xla";
         const falls = (broadcast_dimensions ?? []).some((axis, place, all) => place > 0 && all[place - 1] > axis);
         return falls && !this.operations.has("permuted") ? "no broadcast_dimensions that decrease" : undefined;
     }
 
-    #missingOperands({ operands: all, expression, target_shape, cotangent }) {
+    #missingOperands({ operands: all, expression, target_shape, cotangent, into }) {
         // A cotangent takes no part in the common shape.
         const operands = all.filter(({ name }) => name !== cotangent);
         for (const { dtype, strides, values } of all) {
@@ -88,17 +139,29 @@ export class Adapter {
             if (strides && !this.operations.has("strided")) return "no strided views";
             if (this.#flushed(dtype, values)) return `no subnormal ${dtype}`;
         }
-        if (operands.length > this.max_operands) return `no more than ${this.max_operands} operands`;
-        if (this.equal_ranks && operands.some(({ shape }) => shape.length !== operands[0].shape.length)) return "no operands of different ranks";
-        const used = new Set([expression].flat(Infinity));
-        if (!this.unused_operands && expression !== undefined && operands.some(({ name }) => !used.has(name))) return "no unused operands";
-        for (const shape of [...all.map((operand) => operand.shape), ...(target_shape ? [target_shape] : [])]) {
-            if (shape.length === 0 && !this.scalars) return "no scalars";
-            if (shape.length !== 0 && shape.length < this.min_rank) return `no rank below ${this.min_rank}`;
-            if (shape.length > this.max_rank) return `no rank above ${this.max_rank}`;
-            if (this.#large(shape)) return "no sizes beyond memory";
+        const missing = this.#missingTogether(operands, expression, into);
+        if (missing) return missing;
+        for (const shape of shapesOf({ operands: all, target_shape })) {
+            const reason = this.#missingRank(shape) ?? (this.#large(shape) ? "no sizes beyond memory" : undefined);
+            if (reason) return reason;
         }
         return undefined;
+    }
+
+    #missingTogether(operands, expression, into) {
+        if (operands.length > this.max_operands) return `no more than ${this.max_operands} operands`;
+        // An unknown rank is a rank of its own.
+        const rank = ({ shape }) => (shape === "..." ? undefined : shape.length);
+        if (this.equal_ranks && operands.some((operand) => rank(operand) !== rank(operands[0]))) return "no operands of different ranks";
+        // A destination is used: it is written.
+        const used = new Set([expression, into].flat(Infinity));
+        return !this.unused_operands && expression !== undefined && operands.some(({ name }) => !used.has(name)) ? "no unused operands" : undefined;
+    }
+
+    #missingRank({ length: rank }) {
+        if (rank === 0) return this.scalars ? undefined : "no scalars";
+        if (rank < this.min_rank) return `no rank below ${this.min_rank}`;
+        return rank > this.max_rank ? `no rank above ${this.max_rank}` : undefined;
     }
 
     #missingCalls({ expression, operands, rules }) {

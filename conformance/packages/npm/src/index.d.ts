@@ -1,6 +1,8 @@
 /** The cases and the judge. i64 and u64 values are bigint, other numbers number. */
 export type RuleSet = "none" | "numpy" | "pdpd" | "bidirectional" | "xla" | "theano";
 export type OperationKind = "elementwise" | "broadcast" | "gradient";
+/** What may be unknown of a shape. */
+export type Unknown = "length" | "bound" | "interval" | "rank";
 export type DType =
     | "f64" | "f32" | "f16" | "bf16" | "i64" | "i32" | "i16" | "i8" | "u64" | "u32" | "u16" | "u8" | "bool";
 export type Convention =
@@ -13,6 +15,12 @@ export type Integer = number | bigint;
 /** The name of an operand, or a function and its arguments. */
 export type Expression = string | [string, ...Expression[]];
 
+/** A length that may be unknown: of `{min, max}`, either end may be missing, and both are included. */
+export type Length = Integer | "?" | { min?: Integer; max?: Integer };
+/** A shape of which lengths may be unknown, or not even the rank is known. */
+export type PartialShape = "..." | Length[];
+
+export declare const UNKNOWN: Readonly<Record<Unknown, string>>;
 export declare const RULES: readonly RuleSet[];
 export declare const OPERATIONS: readonly OperationKind[];
 export declare const FUNCTIONS: readonly string[];
@@ -31,6 +39,10 @@ export declare class Operand {
     readonly offset: number;
     /** Theano's flags, one per axis. */
     readonly broadcastable?: boolean[];
+    /** The destination, if the operand reads its buffer: `values` are those of the destination. */
+    readonly of?: string;
+    /** The places of the elements in `values`, in row-major order. */
+    places(): number[];
     /** The elements in row-major order, for a library without views. */
     elements(): Value[];
 }
@@ -44,6 +56,8 @@ export interface Result {
     values: Iterable<Value>;
     intermediate?: { shape: ArrayLike<Integer>; values: Iterable<Value> };
     broadcastable?: boolean[];
+    /** Of an answer to a case with a destination: the destination's buffer after the write, if it shall be judged. */
+    buffer?: Iterable<Value>;
 }
 
 export interface RequiredResult extends Result {
@@ -69,6 +83,8 @@ export interface Case {
     target_shape?: Integer[];
     axis?: Integer;
     broadcast_dimensions?: Integer[];
+    /** The destination: the operand into which the result is written. */
+    into?: string;
     /** Exactly one of `result` and `refusal` is present. */
     result?: RequiredResult;
     refusal?: { kind: string; axis?: number; operand?: string };
@@ -76,6 +92,47 @@ export interface Case {
     since?: string;
     note?: string;
     retyped_from?: DType;
+    /** The file in the kit. */
+    file: string;
+}
+
+/** What is known of an operand before the run. */
+export interface OperandType {
+    readonly name: string;
+    readonly dtype: DType;
+    readonly shape: PartialShape;
+    /** Theano's flags, one per axis. */
+    readonly broadcastable?: boolean[];
+}
+
+/** What is known of a result before the run. An answer need not have `accepts` and `broadcastable`. */
+export interface Inference {
+    dtype: DType;
+    shape: PartialShape;
+    /** Whether every run is accepted, or some are refused. */
+    accepts?: "always" | "depends";
+    broadcastable?: boolean[];
+}
+
+/** A case of the operation `infer`. */
+export interface InferenceCase {
+    id: string;
+    name: string;
+    title: string;
+    clause: string;
+    rules: RuleSet;
+    operation: "infer";
+    operands: OperandType[];
+    expression?: Expression;
+    target_shape?: PartialShape;
+    axis?: Integer;
+    broadcast_dimensions?: Integer[];
+    /** The exact answer, unless every run is refused. */
+    inferred?: Inference;
+    refusal?: { kind: string; axis?: number; operand?: string };
+    convention?: Convention;
+    since?: string;
+    note?: string;
     /** The file in the kit. */
     file: string;
 }
@@ -95,12 +152,16 @@ export interface Selection {
     extreme?: boolean;
     /** Adds the patterns, 4,000 cases. */
     sweeps?: boolean;
+    /** Adds the cases whose result is written into an operand. */
+    into?: boolean;
     /** Another directory that `broadcheck export` wrote. */
     kit?: string;
 }
 
 /** The cases, in the order of the kit. Throws RangeError for a word that does not exist. */
 export declare function cases(selection?: Selection): Case[];
+/** Those of the operation `infer`. Other selections do not have them. */
+export declare function cases(selection: Omit<Selection, "operation"> & { operation: "infer" }): InferenceCase[];
 /** The directory of the kit in this package. */
 export declare const kitPath: string;
 export declare function manifest(kit?: string): { version: string; format: 1; [field: string]: unknown };
@@ -114,9 +175,12 @@ export interface Verdict {
     reason: string;
     /** Whether the answer has the required dtype and shape, and only values are wrong. */
     onlyValues?: boolean;
+    /** Whether the answer to a case of `infer` is right, but admits more than is possible. `reason` says what. */
+    wider?: boolean;
 }
 /** Judges an answer by what the case admits. Throws TypeError if it is neither a result nor a `Refused`. */
 export declare function judge(required: Case, answer: Result | Refused): Verdict;
+export declare function judge(required: InferenceCase, answer: Inference | Refused): Verdict;
 
 /** The library refuses the case. Give kind, axis and operand only if it reports them. */
 export declare class Refused extends Error {

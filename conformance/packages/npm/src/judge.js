@@ -1,4 +1,5 @@
 // Compares an answer with what a case requires. The case has everything: no tolerance is applied, and no ULP counted.
+import { judgeInference } from "./infer.js";
 import { DTYPES, normal, same, show } from "./numbers.js";
 
 const LISTED = 5;
@@ -11,8 +12,9 @@ export class Refused extends Error {
     }
 }
 
-/** Judges an answer: `{dtype, shape, values}` or a `Refused`. Returns `{passed, reason}`. */
+/** Judges an answer: `{dtype, shape, values}` (to `infer`, `{dtype, shape}`) or a `Refused`. Returns `{passed, reason}`. */
 export function judge(required, answer) {
+    if (required.operation === "infer") return judgeInference(required, answer);
     if (answer instanceof Refused) return judgeRefusal(required, answer);
     if (!answer || !DTYPES.includes(answer.dtype) || !answer.shape || !answer.values) {
         throw new TypeError(`found ${answer?.dtype ? `the dtype ${answer.dtype}` : String(answer)}, expected {dtype, shape, values} or a Refused`);
@@ -33,11 +35,15 @@ export function judge(required, answer) {
         const dense = { ...intermediate, admitted: new Map() };
         reasons.push(...wrongValues(dense, answer.intermediate.values).map((reason) => `intermediate: ${reason}`));
     }
-    return { passed: reasons.length === 0, reason: reasons.join("\n"), onlyValues: reasons.length !== 0 };
+    const buffer = wrongBuffer(required, answer);
+    const onlyValues = reasons.length !== 0 && buffer.length === 0;
+    return { passed: reasons.length + buffer.length === 0, reason: [...reasons, ...buffer].join("\n"), onlyValues };
 }
 
 /** These decide single values of a result, whose dtype and shape can still be wrong. Others decide the whole answer. */
 export const VALUE_CONVENTIONS = ["gradient-ties", "zero-signs"];
+/** These are about whole answers, but a library without them refuses all the same. */
+const REFUSAL_CONVENTIONS = ["refusal-order", "inferred-refusals"];
 
 /**
  * Judges an answer as `judge` does, but what `zero-signs` leaves open by the listed values alone: a case of this
@@ -52,10 +58,10 @@ export function judgeConvention(required, answer) {
 /** Whether a wrong answer to a case of a convention is one that a library without this convention may give. */
 export function excused({ convention }, answer, { onlyValues = false }) {
     if (VALUE_CONVENTIONS.includes(convention)) return onlyValues;
-    return convention !== undefined && (convention !== "refusal-order" || answer instanceof Refused);
+    return convention !== undefined && (!REFUSAL_CONVENTIONS.includes(convention) || answer instanceof Refused);
 }
 
-function judgeRefusal({ refusal, result }, answer) {
+export function judgeRefusal({ refusal, result }, answer) {
     if (!refusal) return { passed: false, reason: `found a refusal, expected ${shown(result)}: ${answer.message}` };
     if (refusal.kind === "any") return { passed: true, reason: "" };
     for (const field of ["kind", "axis", "operand"]) {
@@ -83,6 +89,30 @@ function wrongValues({ dtype, shape, values, admitted }, answered) {
         }
     }
     return wrong.length > LISTED ? [...wrong.slice(0, LISTED), `and ${wrong.length - LISTED} more of ${values.length} elements`] : wrong;
+}
+
+/** The destination's buffer, if the answer has it: the answered elements at their places, and elsewhere what was there. */
+function wrongBuffer({ into, operands }, { buffer, values }) {
+    if (!buffer) return [];
+    if (into === undefined) return ["buffer: found one, expected none for a request without a destination"];
+    const destination = operands.find(({ name }) => name === into);
+    const { dtype, shape, values: before } = destination;
+    const found = [...buffer];
+    if (found.length !== before.length) return [`buffer: found ${found.length} values, expected ${before.length}, as before the write`];
+    const answered = [...values];
+    const written = (place, element) => [place, [answered[element], `the element ${index(element, shape)}`]];
+    const elements = new Map(destination.places().slice(0, answered.length).map(written));
+    const wrong = [];
+    for (const [place, value] of found.entries()) {
+        const [expected, why] = elements.get(place) ?? [before[place], "as before: it is outside of the destination"];
+        try {
+            if (!same(normal(dtype, value), normal(dtype, expected))) wrong.push(`buffer at ${place}: found ${show(value)}, expected ${show(expected)}, ${why}`);
+        } catch (error) {
+            if (!(error instanceof RangeError)) throw error;
+            wrong.push(`buffer at ${place}: ${error.message}`);
+        }
+    }
+    return wrong.length > LISTED ? [...wrong.slice(0, LISTED), `and ${wrong.length - LISTED} more of ${found.length} places`] : wrong;
 }
 
 /** An entry is one value, to the bit, or an interval, in which both zeros are the same number and NaN is not. */

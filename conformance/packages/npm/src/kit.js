@@ -21,11 +21,13 @@ export const kitPath = join(PACKAGE, "kit");
 
 /** An operand: `values` are its elements in row-major order or, for a view, the buffer that it looks into. */
 export class Operand {
-    constructor(fields) {
+    /** `owner` has the values: the operand itself, or the destination whose buffer it reads. */
+    constructor(fields, owner = fields) {
         this.name = fields.name;
         this.dtype = fields.dtype;
         this.shape = fields.shape.map(integer);
-        this.values = fields.values.map((literal) => read(fields.dtype, literal));
+        this.of = fields.of;
+        this.values = owner.values.map((literal) => read(fields.dtype, literal));
         this.strides = fields.strides?.map(integer);
         this.offset = Number(fields.offset ?? 0);
         this.broadcastable = fields.broadcastable;
@@ -34,9 +36,9 @@ export class Operand {
         }
     }
 
-    /** The elements in row-major order, for a library without views. */
-    elements() {
-        if (!this.strides) return [...this.values];
+    /** The places of the elements in `values`, in row-major order. */
+    places() {
+        if (!this.strides) return [...this.values.keys()];
         if (this.shape.includes(0)) return [];
         let places = [this.offset];
         for (const [axis, length] of this.shape.entries()) {
@@ -44,20 +46,26 @@ export class Operand {
             const stride = length === 1 ? 0 : this.strides[axis];
             places = places.flatMap((place) => Array.from({ length: Number(length) }, (_, index) => place + index * stride));
         }
-        return places.map((place) => this.values[place]);
+        return places;
+    }
+
+    /** The elements in row-major order, for a library without views. */
+    elements() {
+        return this.places().map((place) => this.values[place]);
     }
 }
 
 /** The cases of a kit, in its order. */
 export function cases(options = {}) {
-    const { extreme = false, sweeps = false, kit } = options;
+    const { extreme = false, sweeps = false, into = false, kit } = options;
     const wanted = {};
-    for (const [field, known] of Object.entries({ rules: RULES, dtypes: DTYPES, operation: OPERATIONS, functions: FUNCTIONS, conventions: CONVENTIONS })) {
+    for (const [field, known] of Object.entries({ rules: RULES, dtypes: DTYPES, operation: [...OPERATIONS, "infer"], functions: FUNCTIONS, conventions: CONVENTIONS })) {
         wanted[field] = words(field, options[field], known);
     }
     const globs = options.filter === undefined ? undefined : [options.filter].flat().map((text) => glob(text, true));
     const chosen = [];
-    for (const found of allCases({ extreme, sweeps, kit })) {
+    const infer = wanted.operation?.has("infer") ?? false;
+    for (const found of allCases({ extreme, sweeps, into, infer, kit })) {
         if (wanted.rules && !wanted.rules.has(found.rules)) continue;
         if (wanted.operation && !wanted.operation.has(found.operation)) continue;
         if (found.convention && wanted.conventions && !wanted.conventions.has(found.convention)) continue;
@@ -92,13 +100,14 @@ export function manifest(kit = kitPath) {
 }
 
 /** Every case, without retyping. */
-export function allCases({ extreme, sweeps, kit = kitPath }) {
+export function allCases({ extreme, sweeps, into, infer, kit = kitPath }) {
     manifest(kit);
-    return ["", "optional", ...(extreme ? ["extreme"] : []), ...(sweeps ? ["sweeps"] : [])].flatMap((folder) => {
-        const directory = join(kit, "json", folder);
-        if (!existsSync(directory)) return [];
+    const folders = { json: true, "json/optional": true, "json/extreme": extreme, "json/sweeps": sweeps, into, infer };
+    return Object.keys(folders).flatMap((folder) => {
+        const directory = join(kit, folder);
+        if (!folders[folder] || !existsSync(directory)) return [];
         const files = readdirSync(directory).filter((name) => name.endsWith(".json")).sort();
-        return files.flatMap((name) => readCases(join(directory, name), ["json", folder, name].filter(Boolean).join("/")));
+        return files.flatMap((name) => readCases(join(directory, name), `${folder}/${name}`));
     });
 }
 
@@ -126,7 +135,9 @@ function readCases(file, place) {
 
 function caseOf(fields, file) {
     const found = { operation: "elementwise", ...fields, file };
-    found.operands = fields.operands.map((operand) => new Operand(operand));
+    if (fields.operation === "infer") return inferenceCaseOf(found);
+    const named = (wanted) => fields.operands.find(({ name }) => name === wanted);
+    found.operands = fields.operands.map((operand) => new Operand(operand, named(operand.of ?? operand.name)));
     for (const field of ["target_shape", "broadcast_dimensions"]) {
         if (fields[field]) found[field] = fields[field].map(integer);
     }
@@ -134,6 +145,18 @@ function caseOf(fields, file) {
     if (fields.result) found.result = resultOf(fields.result, lowest(found.operands).dtype);
     found.name = fields.retyped_from ? `${fields.id}[${found.operands.find(({ dtype }) => dtype !== "bool").dtype}]` : fields.id;
     return found;
+}
+
+/** A case of `infer`: the same fields, with large numbers as BigInt. */
+function inferenceCaseOf(found) {
+    const whole = ({ min, max }) => ({ ...(min !== undefined && { min: integer(min) }), ...(max !== undefined && { max: integer(max) }) });
+    const length = (one) => (one === "?" ? one : typeof one === "object" ? whole(one) : integer(one));
+    const shaped = ({ shape, ...rest }) => ({ ...rest, shape: shape === "..." ? shape : shape.map(length) });
+    if (found.target_shape) found.target_shape = shaped({ shape: found.target_shape }).shape;
+    if (found.inferred) found.inferred = shaped(found.inferred);
+    if (found.broadcast_dimensions) found.broadcast_dimensions = found.broadcast_dimensions.map(integer);
+    if (found.axis !== undefined) found.axis = integer(found.axis);
+    return { ...found, name: found.id, operands: found.operands.map(shaped) };
 }
 
 const lowest = (operands) => operands.reduce((a, b) => (b.shape.length < a.shape.length ? b : a));

@@ -52,6 +52,27 @@ class Broken(Oracle):
 
 class Missing(Oracle):
     known = {"numpy/examples/no-such-case": "a reason"}
+
+class Apart(Oracle):
+    operations, unknown = [*Oracle.operations, "into", "infer"], UNKNOWN
+    dtypes = ["f64", "f32", "bool"]
+
+    def infer(self, case):
+        return case.inferred or case.refusal
+
+class Vague(Apart):
+    def infer(self, case):
+        return case.inferred and Inference(case.inferred.dtype, "...") or case.refusal
+
+class Vaguely(Vague):
+    known = {"numpy/infer/unknown-meets-two": "a reason"}
+
+class Unsound(Apart):
+    def infer(self, case):
+        return case.inferred and Inference(case.inferred.dtype, case.inferred.shape, "always") or case.refusal
+
+class KnownApart(Oracle):
+    known = {"numpy/into/*": "a reason", "numpy/infer/*": "a reason"}
 """
 
 
@@ -145,3 +166,41 @@ def test_other_tests_run_beside_the_cases_and_alone_without_the_option(run, pyte
     assert pytester.runpytest_subprocess().parseoutcomes() == {"passed": 1}
     done, counts = run("Oracle", "-m", "broadcheck", "--broadcheck-filter", "numpy/examples/scalar-with-scalar")
     assert counts == {"passed": 1, "deselected": 1}
+
+
+def test_cases_with_a_destination_and_of_infer_are_for_adapters_that_declare_them(run):
+    for name in ("Oracle", "KnownApart"):
+        # Neither asked nor skipped.
+        counts = [run(name, "--broadcheck-filter", some)[1] for some in ("numpy/{examples,into,infer}/*", "numpy/examples/*")]
+        assert counts[0] == counts[1] and counts[0]["passed"] > 3
+    done, counts = run("Oracle", "broadcheck::numpy/into/in-place", "-rs")
+    assert counts == {"skipped": 1}
+    done.stdout.fnmatch_lines(["SKIPPED*oracle: no destinations"])
+    done, counts = run("Apart", "--broadcheck-filter", "numpy/in{to,fer*}/*")
+    assert done.ret == 0 and counts["passed"] > 250 and set(counts) == {"passed", "skipped"}
+
+
+def test_answers_that_are_wider_than_exact_are_counted_and_fail_on_request(run):
+    some = ["--broadcheck-filter", "numpy/infer/{u,l,t}*"]
+    done, counts = run("Vague", *some)
+    assert done.ret == 0 and counts["wider"] > 10 and "failed" not in counts
+    done.stdout.fnmatch_lines([
+        "wider than exact: broadcheck::numpy/infer/*: found f32(...), expected f32(*",
+        f"and {counts['wider'] - 10} more: --broadcheck-exact fails them all",
+    ])
+    done, exact = run("Vague", *some, "--broadcheck-exact")
+    assert done.ret == 1 and exact["failed"] == counts["wider"] and "wider" not in exact
+    done.stdout.fnmatch_lines(["  a: f32(*", "wider than exact: found f32(...), *", "rerun: *--broadcheck-exact broadcheck::numpy/infer/*"])
+    # A right answer is no failure, whether or not it is exact.
+    done, counts = run("Vaguely", "broadcheck::numpy/infer/unknown-meets-two")
+    assert done.ret == 1 and counts == {"failed": 1}
+    done, counts = run("Vaguely", "broadcheck::numpy/infer/unknown-meets-two", "--broadcheck-exact")
+    assert done.ret == 0 and counts == {"xfailed": 1}
+
+
+def test_an_unsound_answer_fails(run):
+    done, counts = run("Unsound", "--broadcheck-filter", "numpy/infer/unknown-meets-two")
+    assert done.ret == 1 and counts["failed"] == 1
+    done.stdout.fnmatch_lines([
+        "request: numpy infer of add(a, b)", "  a: f32(?)", "unsound, some runs are refused: found f32(2), always, expected f32(2), depends",
+    ])

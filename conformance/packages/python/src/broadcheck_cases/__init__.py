@@ -13,11 +13,13 @@ from ._cases import (
     CONVENTIONS, FUNCTIONS, OPERATIONS, RULES, Admitted, Between, Case, Exactly, Intermediate, Kit, Operand, Refusal,
     Result, cases, evaluate, numpy_dtype,
 )
+from ._infer import UNKNOWN, Inference, InferenceCase, Length, OperandType, inference_cases
 from ._judge import Verdict, judge, result_of
 from ._numbers import DTYPES
 
 __all__ = [
-    "CONVENTIONS", "DTYPES", "FUNCTIONS", "OPERATIONS", "RULES", "Adapter", "AdapterError", "Admitted", "Between", "Case",
-    "Exactly", "Intermediate", "Kit", "Operand", "Refusal", "Refused", "Result", "Skipped", "Verdict", "cases",
-    "evaluate", "judge", "numpy_dtype", "result_of",
+    "CONVENTIONS", "DTYPES", "FUNCTIONS", "OPERATIONS", "RULES", "UNKNOWN", "Adapter", "AdapterError", "Admitted",
+    "Between", "Case", "Exactly", "Inference", "InferenceCase", "Intermediate", "Kit", "Length", "Operand",
+    "OperandType", "Refusal", "Refused", "Result", "Skipped", "Verdict", "cases", "evaluate", "inference_cases", "judge",
+    "numpy_dtype", "result_of",
 ]

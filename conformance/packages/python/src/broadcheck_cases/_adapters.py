@@ -7,10 +7,11 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 
 from . import _numbers
-from ._cases import CONVENTIONS, FUNCTIONS, OPERATIONS, PREDICATES, RULES, Case, Expression, Refusal, Result
+from ._cases import CONVENTIONS, FUNCTIONS, OPERATIONS, PREDICATES, RULES, Case, Expression, Operand, Refusal, Result
+from ._infer import UNKNOWN, InferenceCase, OperandType, unknown_in
 from ._judge import result_of
 from ._numbers import DTYPES
 
@@ -18,7 +19,7 @@ _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
 # What `operations` may contain besides operations.
-_WORDS = ("strided", "broadcast_in_dim", "permuted", "cotangent")
+_WORDS = ("strided", "broadcast_in_dim", "permuted", "cotangent", "into", "infer")
 
 
 class Refused(Exception):
@@ -47,19 +48,23 @@ class Adapter:
         if isinstance(given, type):
             given = given()
         self.given = given
-        if not callable(getattr(given, "run", None)):
-            raise AdapterError(f"{place}: found {type(given).__name__} without `run`, expected an adapter with `run(case)`")
+        if not callable(getattr(given, "infer", None)):
+            self._needs("run")
         self.name = str(getattr(given, "name", place))
         self.version = str(getattr(given, "version", ""))
         self.rules = self._words("rules", RULES)
         self.operations = self._words("operations", (*OPERATIONS, *_WORDS))
-        self.functions = self._words("functions", FUNCTIONS, optional=True)
+        for method, operations in (("run", OPERATIONS), ("infer", ("infer",))):
+            if not set(operations).isdisjoint(self.operations):
+                self._needs(method)
+        self.functions = self._words("functions", FUNCTIONS, [])
         self.dtypes = self._words("dtypes", DTYPES)
+        self.unknown = self._words("unknown", UNKNOWN, ["length"])
         conventions = getattr(given, "conventions", ())
-        self.conventions = list(CONVENTIONS) if conventions == "all" else self._words("conventions", CONVENTIONS, optional=True)
-        self.flushed_subnormals = self._words("flushed_subnormals", _FLOATS, optional=True)
+        self.conventions = list(CONVENTIONS) if conventions == "all" else self._words("conventions", CONVENTIONS, [])
+        self.flushed_subnormals = self._words("flushed_subnormals", _FLOATS, [])
         self.function_dtypes = self._table("function_dtypes", FUNCTIONS, DTYPES)
-        self.rule_operations = self._table("rule_operations", RULES, OPERATIONS)
+        self.rule_operations = self._table("rule_operations", RULES, (*OPERATIONS, "infer"))
         self.rule_functions = self._table("rule_functions", RULES, FUNCTIONS)
         self.min_rank = self._count("min_rank", 0)
         self.max_rank = self._count("max_rank", None)
@@ -71,6 +76,7 @@ class Adapter:
         self.scalars = self._flag("scalars", True)
         self.unused_operands = self._flag("unused_operands", True)
         self.large_sizes = self._flag("large_sizes", True)
+        self.static_flags = self._flag("static_flags", False)
 
     @staticmethod
     def load(spec: str) -> "Adapter":
@@ -93,8 +99,13 @@ class Adapter:
             value = getattr(value, part)
         return Adapter(value, spec)
 
-    def _words(self, field: str, known: Iterable[str], optional: bool = False) -> List[str]:
-        words = getattr(self.given, field, [] if optional else None)
+    def _needs(self, method: str) -> None:
+        if not callable(getattr(self.given, method, None)):
+            found = f"{self._place}: found {type(self.given).__name__} without `{method}`"
+            raise AdapterError(f"{found}, expected an adapter with `{method}(case)`")
+
+    def _words(self, field: str, known: Iterable[str], default: Optional[List[str]] = None) -> List[str]:
+        words = getattr(self.given, field, default)
         if words is None:
             raise AdapterError(f"{self._place}: no `{field}`, expected a list of: {' '.join(known)}")
         if isinstance(words, str):
@@ -125,16 +136,25 @@ class Adapter:
             raise AdapterError(f"{self._place}.{field}: found {flag!r}, expected True or False")
         return flag
 
-    def answer(self, case: Case) -> Any:
-        """What the library does with a case: a `Result` or a `Refusal`. Raises what the adapter raises."""
+    def answer(self, case: Union[Case, InferenceCase]) -> Any:
+        """What the library does with a case: a `Result`, an `Inference` or a `Refusal`. Raises what the adapter raises."""
+        infers = isinstance(case, InferenceCase)
         try:
-            answer = self.given.run(case)
+            answer = self.given.infer(case) if infers else self.given.run(case)
         except Refused as refused:
             return refused.refusal
-        return answer if isinstance(answer, (Result, Refusal)) else result_of(answer)
+        return answer if infers or isinstance(answer, (Result, Refusal)) else result_of(answer)
 
-    def missing(self, case: Case) -> Optional[str]:
+    def declares(self, case: Union[Case, InferenceCase]) -> bool:
+        """Whether the library has what puts a case into a directory of its own. If not, the case is not counted either."""
+        if isinstance(case, InferenceCase):
+            return "infer" in self.operations
+        return case.into is None or "into" in self.operations
+
+    def missing(self, case: Union[Case, InferenceCase]) -> Optional[str]:
         """Why the library cannot be asked a case: `no f16`; None if it can."""
+        if isinstance(case, InferenceCase):
+            return self._missing_inference(case)
         if case.rules not in self.rules:
             return f"no rule set {case.rules}"
         operation = case.operation
@@ -144,15 +164,59 @@ class Adapter:
             return f"no {operation} under {case.rules}"
         if case.cotangent is not None and "cotangent" not in self.operations:
             return "no cotangents"
+        if case.into is not None and "into" not in self.operations:
+            return "no destinations"
         if case.target_shape is not None:
             if "broadcast" not in self.operations or "broadcast" not in self.rule_operations.get(case.rules, OPERATIONS):
                 return f"no broadcast under {case.rules}"
-            if case.rules == "xla" and "broadcast_in_dim" not in self.operations:
-                return "no broadcast under xla"
-            named = case.broadcast_dimensions or ()
-            if "permuted" not in self.operations and any(a > b for a, b in zip(named, named[1:])):
-                return "no broadcast_dimensions that decrease"
-        return self._missing_operands(case) or self._missing_calls(case) or self._missing_result(case)
+        missing = self._missing_dimensions(case) or self._missing_operands(case)
+        return missing or self._missing_calls(case) or self._missing_result(case)
+
+    def _missing_dimensions(self, case: Union[Case, InferenceCase]) -> Optional[str]:
+        if case.target_shape is None:
+            return None
+        if case.rules == "xla" and "broadcast_in_dim" not in self.operations:
+            return "no broadcast under xla"
+        named = case.broadcast_dimensions or ()
+        falls = any(a > b for a, b in zip(named, named[1:]))
+        return "no broadcast_dimensions that decrease" if falls and "permuted" not in self.operations else None
+
+    def _missing_inference(self, case: InferenceCase) -> Optional[str]:
+        rules, operation = case.rules, "elementwise" if case.target_shape is None else "broadcast"
+        named = self.rule_operations.get(rules)
+        # A library without operations infers those of all of them.
+        runs = [word for word in self.operations if word in OPERATIONS] or OPERATIONS
+        if rules not in self.rules:
+            return f"no rule set {rules}"
+        if "infer" not in self.operations:
+            return "no infer"
+        if named is not None and "infer" not in named:
+            return f"no infer under {rules}"
+        if operation not in runs or (named is not None and operation not in named):
+            return f"no {operation} under {rules}"
+        return self._missing_dimensions(case) or self._missing_types(case) or self._missing_calls(case)
+
+    def _missing_types(self, case: InferenceCase) -> Optional[str]:
+        operands = case.operands
+        for operand in operands:
+            if operand.dtype not in self.dtypes:
+                return f"no {operand.dtype}"
+        for shape in case.shapes():
+            for word in unknown_in(shape):
+                if word not in self.unknown:
+                    return f"no {UNKNOWN[word]}"
+            if isinstance(shape, str):
+                continue
+            numbers = [length.number for length in shape if length.number is not None]
+            reason = self._missing_rank(len(shape)) or (self._missing_size(numbers) if len(numbers) == len(shape) else None)
+            if reason:
+                return reason
+            bounds = [length.min if length.max is None else length.max for length in shape]
+            if not self.large_sizes and max([math.prod(number or 1 for number in numbers), *bounds]) >= 2**63:
+                return "no sizes beyond memory"
+        if self.static_flags and case.rules == "theano" and not all(map(_has_static_flags, operands)):
+            return "no flags that differ from static lengths of 1"
+        return self._missing_together(case, operands)
 
     def _missing_operands(self, case: Case) -> Optional[str]:
         operands = case.operands
@@ -164,14 +228,9 @@ class Adapter:
             if self._flushed(operand.dtype, operand.values):
                 return f"no subnormal {operand.dtype}"
         # A cotangent takes no part in the common shape.
-        operands = tuple(operand for operand in operands if operand.name != case.cotangent)
-        if self.max_operands is not None and len(operands) > self.max_operands:
-            return f"no more than {self.max_operands} operands"
-        if self.equal_ranks and len({len(operand.shape) for operand in operands}) > 1:
-            return "no operands of different ranks"
-        if not self.unused_operands and case.expression is not None:
-            if {operand.name for operand in operands} - _leaves(case.expression):
-                return "no unused operands"
+        reason = self._missing_together(case, tuple(operand for operand in operands if operand.name != case.cotangent), case.into)
+        if reason:
+            return reason
         shapes = [operand.shape for operand in case.operands]
         if case.target_shape is not None:
             shapes.append(case.target_shape)
@@ -179,6 +238,21 @@ class Adapter:
             reason = self._missing_rank(len(shape)) or self._missing_size(shape)
             if reason:
                 return reason
+        return None
+
+    def _missing_together(
+        self, case: Union[Case, InferenceCase], operands: Tuple[Union[Operand, OperandType], ...], into: Optional[str] = None
+    ) -> Optional[str]:
+        if self.max_operands is not None and len(operands) > self.max_operands:
+            return f"no more than {self.max_operands} operands"
+        # An unknown rank is a rank of its own.
+        ranks = {None if isinstance(operand.shape, str) else len(operand.shape) for operand in operands}
+        if self.equal_ranks and len(ranks) > 1:
+            return "no operands of different ranks"
+        if not self.unused_operands and case.expression is not None:
+            # A destination is used: it is written.
+            if {operand.name for operand in operands} - _leaves(case.expression) - {into}:
+                return "no unused operands"
         return None
 
     def _missing_rank(self, rank: int) -> Optional[str]:
@@ -192,7 +266,7 @@ class Adapter:
         large = math.prod(length or 1 for length in shape) > self.max_elements
         return "no sizes beyond memory" if large and not self.large_sizes else None
 
-    def _missing_calls(self, case: Case) -> Optional[str]:
+    def _missing_calls(self, case: Union[Case, InferenceCase]) -> Optional[str]:
         if case.expression is None:
             return None
         calls = case.calls()
@@ -253,6 +327,13 @@ class Adapter:
 
 class _Lacks(Exception):
     pass
+
+
+def _has_static_flags(operand: OperandType) -> bool:
+    """Whether the flags are true where the length is known to be 1, and nowhere else."""
+    lengths = () if isinstance(operand.shape, str) else operand.shape
+    flags = operand.broadcastable or (False,) * len(lengths)
+    return all(flag == (length.number == 1) for flag, length in zip(flags, lengths))
 
 
 def _leaves(expression: Expression) -> "set[str]":

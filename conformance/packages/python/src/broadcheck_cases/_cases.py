@@ -48,37 +48,53 @@ class Operand:
     offset: int = 0
     #: Theano's flags, one per axis; None under other rule sets.
     broadcastable: Optional[Tuple[bool, ...]] = None
+    #: The destination, if the operand reads its buffer: `values` are those of the destination.
+    of: Optional[str] = None
 
     @property
     def is_view(self) -> bool:
         return self.strides is not None
 
-    def elements(self) -> List[Value]:
-        """The elements in row-major order, for a library without views."""
+    def places(self) -> List[int]:
+        """The places of the elements in `values`, in row-major order."""
         if self.strides is None:
-            return list(self.values)
+            return list(range(len(self.values)))
         places = [self.offset]
         if 0 in self.shape:
             return []
         for length, stride in zip(self.shape, self.strides):
             places = [place + index * stride for place in places for index in range(length)]
-        return [self.values[place] for place in places]
+        return places
 
-    def numpy(self) -> Any:
-        """The operand as a NumPy array; a view stays one. bf16 needs the package `ml_dtypes`."""
+    def elements(self) -> List[Value]:
+        """The elements in row-major order, for a library without views."""
+        return [self.values[place] for place in self.places()]
+
+    def buffer(self) -> Any:
+        """`values` as a new NumPy array of one axis. bf16 needs the package `ml_dtypes`."""
         import numpy as np
 
         dtype = numpy_dtype(self.dtype)
         wide = np.array(self.values, np.float64) if _numbers.is_float(self.dtype) else np.array(self.values, dtype)
-        buffer = wide.astype(dtype, copy=False)
+        return wide.astype(dtype, copy=False)
+
+    def numpy(self, buffer: Any = None) -> Any:
+        """The operand as a NumPy array; a view stays one. bf16 needs the package `ml_dtypes`.
+
+        With a `buffer`, an array of `values`, it reads that one, and writes to it.
+        """
+        import numpy as np
+
+        writeable = buffer is not None
+        buffer = self.buffer() if buffer is None else buffer
         if self.strides is None:
             return buffer.reshape(self.shape)
         if 0 in self.shape:
             # Nothing is read, and NumPy rejects some strides over an empty buffer.
-            return np.empty(self.shape, dtype)
+            return np.empty(self.shape, buffer.dtype)
         # The stride of an axis of length 1 is never used, and may have any size.
         strides = [0 if n == 1 else s * buffer.itemsize for n, s in zip(self.shape, self.strides)]
-        return np.lib.stride_tricks.as_strided(buffer[self.offset:], self.shape, strides, writeable=False)
+        return np.lib.stride_tricks.as_strided(buffer[self.offset:], self.shape, strides, writeable=writeable)
 
 
 @dataclass(frozen=True)
@@ -133,6 +149,8 @@ class Result:
     intermediate: Optional[Intermediate] = None
     #: Under `theano`: the flags of the result.
     broadcastable: Optional[Tuple[bool, ...]] = None
+    #: Of an answer to a case with a destination: the destination's buffer after the write, if it shall be judged.
+    buffer: Optional[Tuple[Value, ...]] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(self.shape))
@@ -140,6 +158,8 @@ class Result:
         object.__setattr__(self, "admitted", dict(self.admitted or {}))
         if self.broadcastable is not None:
             object.__setattr__(self, "broadcastable", tuple(self.broadcastable))
+        if self.buffer is not None:
+            object.__setattr__(self, "buffer", tuple(self.buffer))
 
 
 @dataclass(frozen=True)
@@ -185,6 +205,22 @@ class Case:
     retyped_from: Optional[str] = None
     #: The file in the kit.
     file: str = ""
+    #: The destination: the operand into which the result is written; None for a new array.
+    into: Optional[str] = None
+
+    @property
+    def destination(self) -> Optional[Operand]:
+        return next((operand for operand in self.operands if operand.name == self.into), None)
+
+    def numpy(self) -> Tuple[Dict[str, Any], Any]:
+        """The operands as NumPy arrays by name, and the buffer that the destination and those that read it share.
+
+        The buffer is None without a destination. bf16 needs the package `ml_dtypes`.
+        """
+        destination = self.destination
+        buffer = None if destination is None else destination.buffer()
+        shares = {operand.name: operand.of is not None or operand is destination for operand in self.operands}
+        return {operand.name: operand.numpy(buffer if shares[operand.name] else None) for operand in self.operands}, buffer
 
     @property
     def name(self) -> str:
@@ -200,16 +236,13 @@ class Case:
 
     def calls(self) -> List[str]:
         """The functions that the expression calls, arguments before their call."""
-        found: List[str] = []
+        return calls(self.expression)
 
-        def visit(expression: Optional[Expression]) -> None:
-            if isinstance(expression, tuple):
-                for argument in expression[1:]:
-                    visit(argument)
-                found.append(expression[0])
 
-        visit(self.expression)
-        return found
+def calls(expression: Optional[Expression]) -> List[str]:
+    if not isinstance(expression, tuple):
+        return []
+    return [*(name for argument in expression[1:] for name in calls(argument)), expression[0]]
 
 
 def evaluate(expression: Expression, arrays: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> Any:
@@ -243,26 +276,28 @@ def cases(
     filter: Union[str, Iterable[str], None] = None,
     extreme: bool = True,
     sweeps: bool = False,
+    into: bool = False,
     kit: Union[str, "os.PathLike[str]", None] = None,
 ) -> List[Case]:
-    """The cases, in the order of the kit. Each argument leaves others out; without arguments, all but sweeps are given.
+    """The cases, in the order of the kit. Without arguments, all are given but sweeps and those with a destination.
 
     `rules`, `operation`: only cases of these. `functions`: only cases that call no others.
     `dtypes`: only cases whose operands have no others. A case whose dtype does not matter is given in another one.
     `conventions`: only these conventions, `()` for none. `filter`: ids, beginnings of ids, or globs.
     `extreme`: False leaves out lengths, strides and counts beyond 2^53.
-    `sweeps`: True adds the patterns, 4,000 cases. `kit`: another directory that `broadcheck export` wrote.
+    `sweeps`: True adds the patterns, 4,000 cases. `into`: True adds the cases whose result is written into an operand.
+    `kit`: another directory that `broadcheck export` wrote.
 
     Raises ValueError for a word that does not exist.
     """
-    wanted_rules = _words("rules", rules, RULES)
-    wanted_dtypes = _words("dtypes", dtypes, DTYPES)
-    wanted_operations = _words("operation", operation, OPERATIONS)
-    wanted_functions = _words("functions", functions, FUNCTIONS)
-    wanted_conventions = _words("conventions", conventions, CONVENTIONS)
+    wanted_rules = words("rules", rules, RULES)
+    wanted_dtypes = words("dtypes", dtypes, DTYPES)
+    wanted_operations = words("operation", operation, OPERATIONS)
+    wanted_functions = words("functions", functions, FUNCTIONS)
+    wanted_conventions = words("conventions", conventions, CONVENTIONS)
     globs = None if filter is None else [glob(text, prefix=True) for text in ([filter] if isinstance(filter, str) else filter)]
     chosen = []
-    for case in Kit(kit).cases(extreme=extreme, sweeps=sweeps):
+    for case in Kit(kit).cases(extreme=extreme, sweeps=sweeps, into=into):
         if wanted_rules is not None and case.rules not in wanted_rules:
             continue
         if wanted_operations is not None and case.operation not in wanted_operations:
@@ -282,14 +317,14 @@ def cases(
     return chosen
 
 
-def _words(place: str, given: Union[str, Iterable[str], None], known: Tuple[str, ...]) -> Optional["frozenset[str]"]:
+def words(place: str, given: Union[str, Iterable[str], None], known: Tuple[str, ...]) -> Optional["frozenset[str]"]:
     if given is None:
         return None
-    words = [given] if isinstance(given, str) else list(given)
-    for word in words:
+    found = [given] if isinstance(given, str) else list(given)
+    for word in found:
         if word not in known:
             raise ValueError(f"{place}: found {word!r}, expected one of: {' '.join(known)}")
-    return frozenset(words)
+    return frozenset(found)
 
 
 class Kit:
@@ -306,11 +341,11 @@ class Kit:
             raise ValueError(f"{self.path / 'manifest.json'}: found the format {manifest.get('format')!r}, expected 1")
         return manifest
 
-    def cases(self, extreme: bool = True, sweeps: bool = False) -> Iterator[Case]:
+    def cases(self, extreme: bool = True, sweeps: bool = False, into: bool = False) -> Iterator[Case]:
         self.manifest()
-        folders = ["", "optional"] + ["extreme"] * extreme + ["sweeps"] * sweeps
+        folders = ["json", "json/optional"] + ["json/extreme"] * extreme + ["json/sweeps"] * sweeps + ["into"] * into
         for folder in folders:
-            yield from _folder(self.path / "json" / folder, self.path)
+            yield from _folder(self.path / folder, self.path)
 
     def in_dtypes(self, case: Case, dtypes: Iterable[str]) -> Optional[Case]:
         """The case, or the same case in the first of these dtypes in which the kit has it; None if there is none."""
@@ -358,30 +393,33 @@ def _retyped(dtype: str) -> Dict[str, Case]:
 
 def _case(fields: Dict[str, Any]) -> Case:
     result, refusal = fields.get("result"), fields.get("refusal")
-    operands = tuple(_operand(operand) for operand in fields["operands"])
+    written = {operand["name"]: operand for operand in fields["operands"]}
+    operands = tuple(_operand(operand, written[operand.get("of", operand["name"])]) for operand in written.values())
     lower = min(operands, key=lambda operand: len(operand.shape))
     return Case(
         id=fields["id"], title=fields["title"], clause=fields["clause"], rules=fields["rules"],
         operation=fields.get("operation", "elementwise"),
         operands=operands,
-        expression=_expression(fields["expression"]) if "expression" in fields else None,
-        wrt=fields.get("wrt"), cotangent=fields.get("cotangent"), target_shape=_integers(fields.get("target_shape")),
+        expression=expression_of(fields["expression"]) if "expression" in fields else None,
+        wrt=fields.get("wrt"), cotangent=fields.get("cotangent"), target_shape=integers(fields.get("target_shape")),
         axis=None if fields.get("axis") is None else int(fields["axis"]),
-        broadcast_dimensions=_integers(fields.get("broadcast_dimensions")),
+        broadcast_dimensions=integers(fields.get("broadcast_dimensions")),
         result=None if result is None else _result(result, lower.dtype),
         refusal=None if refusal is None else Refusal(refusal["kind"], refusal.get("axis"), refusal.get("operand")),
         convention=fields.get("convention"), since=fields.get("since"), note=fields.get("note"),
-        retyped_from=fields.get("retyped_from"),
+        retyped_from=fields.get("retyped_from"), into=fields.get("into"),
     )
 
 
-def _operand(fields: Dict[str, Any]) -> Operand:
-    shape, strides = _integers(fields["shape"]), _integers(fields.get("strides"))
+def _operand(fields: Dict[str, Any], owner: Dict[str, Any]) -> Operand:
+    """`owner` has the values: it is the operand itself, or the destination whose buffer it reads."""
+    shape, strides = integers(fields["shape"]), integers(fields.get("strides"))
     if strides is None and fields.get("offset"):
         strides = tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
     return Operand(
-        fields["name"], fields["dtype"], shape, _values(fields["dtype"], fields["values"]), strides,
+        fields["name"], fields["dtype"], shape, _values(fields["dtype"], owner["values"]), strides,
         int(fields.get("offset", 0)), None if "broadcastable" not in fields else tuple(fields["broadcastable"]),
+        fields.get("of"),
     )
 
 
@@ -392,9 +430,9 @@ def _result(fields: Dict[str, Any], lower: str) -> Result:
         for place, entries in fields.get("admitted", {}).items()
     }
     if intermediate is not None:
-        intermediate = Intermediate(_integers(intermediate["shape"]), _values(lower, intermediate["values"]), lower)
+        intermediate = Intermediate(integers(intermediate["shape"]), _values(lower, intermediate["values"]), lower)
     return Result(
-        dtype, _integers(fields["shape"]), _values(dtype, fields["values"]), admitted, intermediate,
+        dtype, integers(fields["shape"]), _values(dtype, fields["values"]), admitted, intermediate,
         fields.get("broadcastable"),
     )
 
@@ -405,11 +443,11 @@ def _admitted(dtype: str, entry: Dict[str, Any]) -> Admitted:
     return Between(_numbers.read(dtype, entry["lower"]), _numbers.read(dtype, entry["upper"]))
 
 
-def _expression(written: Any) -> Expression:
-    return written if isinstance(written, str) else tuple(_expression(part) for part in written)
+def expression_of(written: Any) -> Expression:
+    return written if isinstance(written, str) else tuple(expression_of(part) for part in written)
 
 
-def _integers(written: Any) -> Any:
+def integers(written: Any) -> Any:
     """Integers, in which large ones are strings."""
     return None if written is None else tuple(int(number) for number in written)
 

@@ -1,7 +1,8 @@
 """The pytest plugin: `pytest --broadcheck my_module:adapter` runs one test per case.
 
 A case that the adapter does not declare is skipped, with the reason. A known failure is an `xfail` that must fail. A case
-of a convention that the adapter does not declare passes or `differs`, which is no failure.
+of a convention that the adapter does not declare passes or `differs`, which is no failure. An inferred shape that is right
+but says less than is known is `wider`, which is a failure with --broadcheck-exact.
 """
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from typing import Any, Dict, Iterator, List, Optional
 import pytest
 
 PREFIX = "broadcheck::"
+# So many answers that are wider than exact are listed.
+LISTED = 10
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="known failures, in the format of `broadcheck check --known`: YAML (needs PyYAML) or JSON; may be repeated",
     )
     group.addoption("--broadcheck-sweeps", action="store_true", help="run the patterns too, about 4,000 cases")
+    group.addoption("--broadcheck-exact", action="store_true", help="fail the inferred shapes that are wider than exact")
     group.addoption("--broadcheck-kit", metavar="DIR", help="cases to use instead of those of the package: a directory that `broadcheck export` wrote")
 
 
@@ -84,6 +88,7 @@ class Run:
         """The selected cases, each in a dtype of the adapter if there is one."""
         from . import Kit
         from ._cases import glob
+        from ._infer import all_inference_cases
         from ._judge import VALUE_CONVENTIONS
         from ._known import KnownError, check
 
@@ -91,7 +96,7 @@ class Run:
         sweeps = self.config.getoption("--broadcheck-sweeps")
         try:
             # A known failure may be one of a pattern.
-            everything = list(kit.cases(sweeps=sweeps or bool(self.known)))
+            everything: List[Any] = [*kit.cases(sweeps=sweeps or bool(self.known), into=True), *all_inference_cases(kit)]
             decided = [(c.id, c.convention is not None and c.convention not in VALUE_CONVENTIONS) for c in everything]
             check(self.known, decided + [(name, False) for name in kit.manifest().get("sweeps_by_name", {})])
             globs = [glob(text, prefix=True) for text in self.config.getoption("--broadcheck-filter")]
@@ -102,6 +107,8 @@ class Run:
             if case.file.startswith("json/sweeps/") and not sweeps:
                 continue
             if globs and not any(matches(case.id) for matches in globs):
+                continue
+            if not self.adapter.declares(case) and case.id not in self.names:
                 continue
             case = kit.in_dtypes(case, self.adapter.dtypes) or case
             if not self.names or {case.id, case.name} & self.names:
@@ -123,9 +130,13 @@ class Run:
             report.broadcheck_differs = True
         if item.conventional and report.when == "call":
             report.broadcheck_convention = item.case.convention
+        if item.wider and report.when == "call":
+            report.broadcheck_wider = item.wider
 
     def pytest_report_teststatus(self, report: Any) -> Any:
-        return ("differs", "d", ("DIFFERS", {"yellow": True})) if getattr(report, "broadcheck_differs", False) else None
+        if getattr(report, "broadcheck_differs", False):
+            return "differs", "d", ("DIFFERS", {"yellow": True})
+        return ("wider", "w", ("WIDER", {"green": True})) if is_wider(report) else None
 
     def pytest_report_header(self) -> str:
         from . import Kit
@@ -141,7 +152,8 @@ class Run:
             if name is not None:
                 counts = conventions.setdefault(name, [0, 0])
                 counts[bool(getattr(report, "broadcheck_differs", False))] += 1
-        if not conventions and not nothing_asked(reports):
+        wider = [report for report in reports if is_wider(report)]
+        if not conventions and not wider and not nothing_asked(reports):
             return
         terminalreporter.section("broadcheck")
         whole = not self.names and not self.config.getoption("--broadcheck-filter")
@@ -150,6 +162,10 @@ class Run:
         for name, (agrees, differs) in sorted(conventions.items()):
             hint = "" if differs or not whole else ": declare it, so that a change is a failure"
             terminalreporter.line(f"convention {name}: agrees in {agrees}, differs in {differs}{hint}")
+        for report in wider[:LISTED]:
+            terminalreporter.line(f"wider than exact: {report.nodeid}: {report.broadcheck_wider}")
+        if len(wider) > LISTED:
+            terminalreporter.line(f"and {len(wider) - LISTED} more: --broadcheck-exact fails them all")
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -165,6 +181,11 @@ def reports_of(reporter: Any) -> List[Any]:
     """The reports of the cases; the terminal reporter has warnings and other tests too."""
     reports = [report for some in reporter.stats.values() for report in some]
     return [report for report in reports if isinstance(report, pytest.TestReport) and report.nodeid.startswith(PREFIX)]
+
+
+def is_wider(report: Any) -> bool:
+    """Whether the answer is right but wider than exact. A known failure that may pass is counted as such."""
+    return bool(getattr(report, "broadcheck_wider", "")) and report.passed and not hasattr(report, "wasxfail")
 
 
 def nothing_asked(reports: List[Any]) -> bool:
@@ -209,6 +230,8 @@ class CaseItem(pytest.Item):
         self.run = run
         #: Whether the case tests a convention that the adapter does not declare.
         self.conventional = case.convention is not None and case.convention not in run.adapter.conventions
+        #: How the answer is wider than exact.
+        self.wider = ""
 
     def runtest(self) -> None:
         from . import Skipped
@@ -222,6 +245,9 @@ class CaseItem(pytest.Item):
         if not verdict:
             differs = self.conventional and excused(self.case, answer, verdict)
             raise (Differs if differs else Wrong)(verdict.reason)
+        if verdict.wider and self.config.getoption("--broadcheck-exact"):
+            raise Wrong(f"wider than exact: {verdict.reason}")
+        self.wider = verdict.reason if verdict.wider else ""
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         if not isinstance(excinfo.value, Wrong):
@@ -235,6 +261,7 @@ class CaseItem(pytest.Item):
         if self.config.getoption("--broadcheck-kit"):
             options.append(f"--broadcheck-kit={self.config.getoption('--broadcheck-kit')}")
         options += ["--broadcheck-sweeps"] * bool(self.case.file.startswith("json/sweeps/"))
+        options += ["--broadcheck-exact"] * bool(self.config.getoption("--broadcheck-exact"))
         command = ["pytest", "--broadcheck", self.run.spec, *options, PREFIX + self.case.name]
         return "rerun: " + " ".join(map(shlex.quote, command))
 
@@ -253,19 +280,29 @@ class Differs(Exception):
 
 def described(case: Any) -> List[str]:
     """A case for people: what it says, and what it asks."""
+    from ._infer import shown
+
     lines = [case.title, f"clause {case.clause}" + (f", since {case.since}" if case.since else ""), ""]
     lines.append(f"request: {case.rules} {case.operation}" + ("" if case.expression is None else f" of {written(case.expression)}"))
-    for field in ("wrt", "cotangent", "target_shape", "axis", "broadcast_dimensions"):
-        value: Optional[Any] = getattr(case, field)
+    for field in ("wrt", "cotangent", "into", "target_shape", "axis", "broadcast_dimensions"):
+        value: Optional[Any] = getattr(case, field, None)
         if value is not None:
-            lines.append(f"  {field}: {value}")
-    for operand in case.operands:
-        values = " ".join(map(repr, operand.values[:12])) + (" ..." if len(operand.values) > 12 else "")
-        shape = ",".join(map(str, operand.shape))
-        view = f" strides ({','.join(map(str, operand.strides))}) offset {operand.offset}" if operand.is_view else ""
-        flags = "" if operand.broadcastable is None else f" broadcastable {operand.broadcastable}"
-        lines.append(f"  {operand.name}: {operand.dtype}({shape}){view}{flags} [{values}]")
-    return lines
+            partial = field == "target_shape" and case.operation == "infer"
+            lines.append(f"  {field}: {shown(value) if partial else value}")
+    return lines + [f"  {operand_of(operand)}" for operand in case.operands]
+
+
+def operand_of(operand: Any) -> str:
+    from ._infer import shown
+
+    flags = "" if operand.broadcastable is None else f" broadcastable {operand.broadcastable}"
+    told = f"{operand.name}: {operand.dtype}{shown(operand.shape)}"
+    if not hasattr(operand, "values"):
+        return told + flags
+    values = " ".join(map(repr, operand.values[:12])) + (" ..." if len(operand.values) > 12 else "")
+    view = f" strides ({','.join(map(str, operand.strides))}) offset {operand.offset}" if operand.is_view else ""
+    shared = "" if operand.of is None else f" of {operand.of}"
+    return f"{told}{view}{shared}{flags} [{values}]"
 
 
 def written(expression: Any) -> str:
