@@ -131,6 +131,12 @@ def main():
         said = run("and fail with --exact", 1, *told, "--exact", cwd=work)
         expect("--exact", said, r"^FAILED  numpy/infer/unknown-meets-two$", r"^    wider than exact: found f32\(\?\), depends, ")
 
+        for options, status, pattern in (("", 0, r"^\s*# wider than exact: found f32\(\?\), depends, "), (", exact: true", 1, r"^\s*not ok \d+ - numpy/infer/unknown-meets-two$")):
+            test = f'import {{ run }} from "broadcheck-cases/runner";\nimport adapter from "./infer.mjs";\nawait run(adapter, {{ filter: "numpy/infer/"{options} }});\n'
+            (work / "inferring.test.mjs").write_text(test, encoding="utf-8")
+            said = run(f"under node --test, they end with exit status {status}{options}", status, "node", "--test", "inferring.test.mjs", cwd=work)
+            expect("node --test", said, pattern)
+
         (work / "wrong.mjs").write_text('export default {rules: ["nunpy"], run() {}};\n', encoding="utf-8")
         said = run("a wrong adapter is an error", 2, *command[:-1], "./wrong.mjs", cwd=work)
         expect("a wrong adapter", said, r'^broadcheck-cases: \./wrong\.mjs\.rules: found "nunpy", expected one of: none numpy ')
