@@ -1,4 +1,5 @@
-"""autograd: its gradients of NumPy functions, under the rule set `numpy`. Forward evaluation is NumPy's and is not declared."""
+"""autograd: its gradients of NumPy functions, under the rule set `numpy`, also with a cotangent (`make_vjp`). Forward evaluation is
+NumPy's and is not declared."""
 import protocol
 import autograd
 import autograd.numpy as anp
@@ -11,7 +12,7 @@ FUNCTIONS = functions(anp)
 class Autograd:
     name, version = "autograd", version("autograd")
     rules = ["numpy"]
-    operations = ["gradient", "strided"]
+    operations = ["gradient", "cotangent", "strided"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     max_rank = 64
@@ -21,11 +22,13 @@ class Autograd:
     def run(self, request):
         arrays = {operand.name: operand.array() for operand in request.operands}
 
-        def total(w):
-            return anp.sum(protocol.evaluate(request.expression, {**arrays, request.wrt: w}, FUNCTIONS))
+        def function(w):
+            return protocol.evaluate(request.expression, {**arrays, request.wrt: w}, FUNCTIONS)
 
         with protocol.refusals(ValueError, TypeError, NotImplementedError):
-            return autograd.grad(total)(arrays[request.wrt])
+            if request.cotangent is None:
+                return autograd.grad(lambda w: anp.sum(function(w)))(arrays[request.wrt])
+            return autograd.make_vjp(function)(arrays[request.wrt])[0](arrays[request.cotangent])
 
 
 protocol.serve(Autograd())

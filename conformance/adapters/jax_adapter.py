@@ -1,5 +1,8 @@
-"""JAX in 64-bit mode: `jax.numpy` under the rule set `numpy`, `jnp.broadcast_to`, and `jax.grad`. For `infer`: `jax.eval_shape`
-of symbolic shapes, in which each length that is not known has its own symbol. JAX takes a symbol to be at least 1."""
+"""JAX in 64-bit mode: `jax.numpy` under the rule set `numpy`, `jnp.broadcast_to`, `jax.grad`, and `jax.vjp` for gradients with a
+cotangent. Under `xla`: `lax.broadcast_in_dim` and its gradients; JAX has no functions of two operands with dimensions.
+
+For `infer`: `jax.eval_shape` of symbolic shapes, in which each length that is not known has its own symbol. JAX takes a symbol
+to be at least 1."""
 import itertools
 
 import protocol
@@ -18,16 +21,23 @@ KINDS = [
 CLEAR_EVERY = 500
 
 
+def vjp(function, argument, cotangent):
+    return jax.vjp(function, argument)[1](cotangent)[0]
+
+
 class Jax(Differentiable):
     name, version = "jax", jax.__version__
-    operations = [*Differentiable.operations, "infer"]
+    rules = ["numpy", "xla"]
+    operations = [*Differentiable.operations, "broadcast_in_dim", "permuted", "infer"]
+    rule_operations = {"xla": ["broadcast", "gradient", "infer"]}
+    rule_functions = {"xla": []}
     unknown = ["length"]
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
     large_sizes = False
     flushed_subnormals = ["f64", "f32", "bf16"]
 
     def __init__(self):
-        super().__init__(jnp, lambda operand: jnp.asarray(operand.dense()), jax.grad, KINDS)
+        super().__init__(jnp, lambda operand: jnp.asarray(operand.dense()), jax.grad, vjp, KINDS)
         self.requests = 0
 
     def run(self, request):
@@ -35,6 +45,11 @@ class Jax(Differentiable):
         if self.requests % CLEAR_EVERY == 0:
             jax.clear_caches()
         return super().run(request)
+
+    def broadcast(self, request, array, target):
+        if request.rules == "xla":
+            return jax.lax.broadcast_in_dim(array, target, request.broadcast_dimensions or [])
+        return jnp.broadcast_to(array, target)
 
     def infer(self, signature):
         scope, places = jax.export.SymbolicScope(), itertools.count()
@@ -45,7 +60,7 @@ class Jax(Differentiable):
 
         def traced(*arrays):
             if signature.expression is None:
-                return jnp.broadcast_to(arrays[0], symbolic(signature.target_shape))
+                return self.broadcast(signature, arrays[0], symbolic(signature.target_shape))
             operands = {operand.name: array for operand, array in zip(signature.operands, arrays)}
             return protocol.evaluate(signature.expression, operands, self.calls)
 

@@ -1,4 +1,5 @@
-"""MLX on its CPU device: its functions under the rule set `numpy`, `mx.broadcast_to`, and gradients with `mx.grad`."""
+"""MLX on its CPU device: its functions under the rule set `numpy`, `mx.broadcast_to`, and gradients with `mx.grad`
+and `mx.vjp`."""
 import protocol
 import mlx.core as mx
 from numpy_interface import Differentiable
@@ -10,6 +11,10 @@ TYPES = {
 mx.set_default_device(mx.cpu)
 
 
+def vjp(function, argument, cotangent):
+    return mx.vjp(function, [argument], [cotangent])[1][0]
+
+
 class Mlx(Differentiable):
     name, version = "mlx", mx.__version__
     dtypes = list(TYPES)
@@ -17,7 +22,7 @@ class Mlx(Differentiable):
     large_sizes = False
 
     def __init__(self):
-        super().__init__(mx, lambda operand: mx.array(operand.dense(), dtype=TYPES[operand.dtype]), mx.grad)
+        super().__init__(mx, lambda operand: mx.array(operand.dense(), dtype=TYPES[operand.dtype]), mx.grad, vjp)
 
 
 protocol.serve(Mlx())

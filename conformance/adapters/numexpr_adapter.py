@@ -1,4 +1,4 @@
-"""numexpr: `numexpr.evaluate` of the whole expression, under the rule set `numpy`. Operands are real views."""
+"""numexpr: `numexpr.evaluate` of the whole expression, under the rule set `numpy`, also with `out=`. Operands are real views."""
 import protocol
 import numexpr
 import numpy as np
@@ -28,7 +28,7 @@ def source_of(expression):
 class NumExpr:
     name, version = "numexpr", numexpr.__version__
     rules = ["numpy"]
-    operations = ["elementwise", "strided"]
+    operations = ["elementwise", "strided", "into"]
     functions = [*BINARY, *UNARY, *CALLS]
     dtypes = ["f64", "f32", "i64", "i32", "bool"]
     # Of other dtypes, numexpr computes these in f64 (`numexpr.expressions.functions`).
@@ -40,9 +40,13 @@ class NumExpr:
     large_sizes = False
 
     def run(self, request):
-        arrays = {"v_" + operand.name: operand.array() for operand in request.operands}
+        arrays, buffer = request.in_place() if request.into else ({o.name: o.array() for o in request.operands}, None)
+        variables = {"v_" + name: array for name, array in arrays.items()}
         with protocol.refusals(ValueError, TypeError, NotImplementedError):
-            return np.asarray(numexpr.evaluate(source_of(request.expression), local_dict=arrays, global_dict={}))
+            result = numexpr.evaluate(
+                source_of(request.expression), local_dict=variables, global_dict={}, out=arrays.get(request.into)
+            )
+        return protocol.Result(result, buffer=buffer)
 
 
 protocol.serve(NumExpr())

@@ -32,17 +32,17 @@ def skip_large(arrays):
 
 
 class Differentiable:
-    """A system that has elementwise functions, `broadcast_to`, and gradients of functions."""
+    """A system that has elementwise functions, `broadcast_to`, and gradients of functions, also with a cotangent."""
 
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent"]
     functions = protocol.FUNCTIONS
     unused_operands = False  # a function takes none
 
-    def __init__(self, module, array, grad, kinds=()):
-        """`array` makes the system's array from an operand, `grad` the gradient of a function of one argument; `kinds` is
-        passed to `protocol.refusals`."""
-        self.module, self.array, self.grad, self.kinds = module, array, grad, kinds
+    def __init__(self, module, array, grad, vjp, kinds=()):
+        """`array` makes the system's array from an operand, `grad` the gradient of a function of one argument; `vjp` takes such a
+        function, its argument and a cotangent; `kinds` is passed to `protocol.refusals`."""
+        self.module, self.array, self.grad, self.vjp, self.kinds = module, array, grad, vjp, kinds
         self.calls = functions(module)
 
     def run(self, request):
@@ -53,12 +53,20 @@ class Differentiable:
             return np.array(self.answer(request, arrays))
 
     def answer(self, request, arrays):
-        if request.operation == "broadcast":
-            return self.module.broadcast_to(arrays[request.operands[0].name], request.target_shape)
-        if request.operation == "elementwise":
+        if request.operation != "gradient":
             return self.result(request, arrays)
-        gradient = self.grad(lambda w: self.module.sum(self.result(request, {**arrays, request.wrt: w})))
-        return gradient(arrays[request.wrt])
+
+        def function(wrt):
+            return self.result(request, {**arrays, request.wrt: wrt})
+
+        if request.cotangent is not None:
+            return self.vjp(function, arrays[request.wrt], arrays[request.cotangent])
+        return self.grad(lambda wrt: self.module.sum(function(wrt)))(arrays[request.wrt])
 
     def result(self, request, arrays):
+        if request.target_shape is not None:
+            return self.broadcast(request, arrays[request.operands[0].name], request.target_shape)
         return protocol.evaluate(request.expression, arrays, self.calls)
+
+    def broadcast(self, request, array, target):
+        return self.module.broadcast_to(array, target)

@@ -1,6 +1,6 @@
 """OpenVINO on its CPU plugin: `auto_broadcast` none, numpy and pdpd of its elementwise operations; its operation Broadcast in
-bidirectional mode, and in numpy mode for the one-directional `broadcast`. For `infer`: the partial shape of the node's output. For
-`declared`: a compiled model whose parameters have partial shapes.
+bidirectional mode, in numpy mode for the one-directional `broadcast`, and in explicit mode under `xla`, where its axes must not
+decrease. For `infer`: the partial shape of the node's output. For `declared`: a compiled model whose parameters have partial shapes.
 
 There are two traps. The start axis of pdpd is the attribute `auto_broadcast.auto_broadcast_axis`. Any other name is silently
 accepted and ignored, so the adapter checks that every node has its axis. And if a request has no axis, the adapter passes -1,
@@ -68,13 +68,16 @@ def pdpd(expression, inputs, names, axis):
     return made, 0
 
 
-def constant(target):
-    """A target shape as a node."""
-    return op.Constant(ov.Type.i64, ov.Shape([len(target)]), np.array(target, dtype=np.int64).tolist())
+def constant(integers):
+    """A target shape or a list of axes as a node."""
+    return op.Constant(ov.Type.i64, ov.Shape([len(integers)]), np.array(integers, dtype=np.int64).tolist())
 
 
 def graph(request, inputs, target=None):
     """The root node. `target` is the node of the target shape of a broadcast."""
+    if target is not None and request.rules == "xla":
+        axes = constant(request.broadcast_dimensions or [])
+        return opset3.broadcast(inputs[request.operands[0].name], target, axes, broadcast_spec="EXPLICIT")
     if target is not None:
         mode = "BIDIRECTIONAL" if request.rules == "bidirectional" else "NUMPY"
         return opset3.broadcast(inputs[request.operands[0].name], target, broadcast_spec=mode)
@@ -112,7 +115,8 @@ def all_but_values(request):
     places = {operand.name: place for place, operand in enumerate(request.operands)}
     expression = request.expression and protocol.evaluate(request.expression, places, CALLS)
     operands = [(operand.dtype, operand.shape) for operand in request.operands]
-    return repr((request.rules, request.operation, expression, request.target_shape, request.axis, operands))
+    attributes = (request.target_shape, request.axis, request.broadcast_dimensions)
+    return repr((request.rules, request.operation, expression, attributes, operands))
 
 
 def partial_shape(shape):
@@ -139,8 +143,9 @@ def known_length(dimension):
 
 class OpenVINO:
     name, version = "openvino", ov.__version__.split("-")[0]
-    rules = ["none", "numpy", "pdpd", "bidirectional"]
-    operations = ["elementwise", "broadcast", "infer", "declared"]
+    rules = ["none", "numpy", "pdpd", "bidirectional", "xla"]
+    operations = ["elementwise", "broadcast", "broadcast_in_dim", "infer", "declared"]
+    rule_operations = {"xla": ["broadcast", "infer", "declared"]}
     unknown = ["length", "bound", "interval", "rank"]
     declared_unknown = ["length", "bound", "interval"]  # the CPU plugin takes no parameter of unknown rank
     functions = protocol.FUNCTIONS

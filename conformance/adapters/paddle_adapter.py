@@ -1,6 +1,7 @@
-"""PaddlePaddle: its public functions under the rule set `numpy`, its older elementwise operations with their attribute `axis`
-under `pdpd` (`paddle._legacy_C_ops`, in dynamic mode), and the gradients of both with `backward`. For `infer`: the shape of a
-result in static mode; the older operations exist in dynamic mode only. For `declared`: a program of static mode, run."""
+"""PaddlePaddle: its public functions under the rule set `numpy`, also in place and with `out=`; its older elementwise operations with
+their attribute `axis` under `pdpd` (`paddle._legacy_C_ops`, in dynamic mode); and the gradients of both with `backward`, or with
+`paddle.grad` if there is a cotangent. For `infer`: the shape of a result in static mode; the older operations exist in dynamic mode
+only. For `declared`: a program of static mode, run."""
 import contextlib
 import os
 import pickle
@@ -24,6 +25,8 @@ WITH_AXIS = {
     "add": "elementwise_add", "subtract": "elementwise_sub", "multiply": "elementwise_mul", "divide": "elementwise_div",
     "maximum": "elementwise_max", "minimum": "elementwise_min", "power": "elementwise_pow",
 }
+# Functions without a method that writes into the first argument: `where_` writes into the second.
+NOT_IN_PLACE = ["maximum", "minimum", "select"]
 LACKS = r"kernel .* is not registered|no kernels which are registered"
 UNARY = ["negate", "abs", "sqrt", "exp", "log", "tanh", "logical_not"]
 # Programs that are kept: all ways to declare one request, and more.
@@ -78,7 +81,7 @@ def placeholder(name, dtype, shape):
 class Paddle:
     name, version = "paddle", paddle.__version__
     rules = ["numpy", "pdpd"]
-    operations = ["elementwise", "broadcast", "gradient", "infer", "declared"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent", "into", "infer", "declared"]
     rule_operations = {"pdpd": ["elementwise", "gradient"]}
     unknown = ["length"]
     functions = protocol.FUNCTIONS
@@ -107,25 +110,19 @@ class Paddle:
         return in_child(self.compute, request) if request.rules == "pdpd" else self.compute(request)
 
     def compute(self, request):
-        tensors = {operand.name: paddle.to_tensor(operand.dense()) for operand in request.operands}
+        tensors = {operand.name: paddle.to_tensor(operand.dense()) for operand in request.operands if not operand.of}
+        # One that reads the destination's buffer is dense, too: views are not declared.
+        tensors |= {operand.name: tensors[operand.of].view(list(operand.shape)) for operand in request.operands if operand.of}
         with refusals():
-            if request.operation == "broadcast":
-                return paddle.broadcast_to(tensors[request.operands[0].name], request.target_shape).numpy()
-            if request.operation == "elementwise":
+            if request.into is not None:
+                return into(request, tensors).numpy()
+            if request.operation != "gradient":
                 return result(request, tensors).numpy()
-            wrt = tensors[request.wrt]
-            wrt.stop_gradient = False
-            result(request, tensors).sum().backward()
-            if wrt.grad is None and wrt.is_floating_point():
-                # The operand is used only in conditions, so it is not connected to the result: its gradient is 0.
-                return paddle.zeros_like(wrt).numpy()
-            if wrt.grad is None:
-                raise protocol.Refused("Paddle returns no gradient")
-            return wrt.grad.numpy()
+            return gradient(request, tensors).numpy()
 
     def declared(self, request):
         feeds = {operand.name: operand.dense() for operand in request.operands}
-        if request.operation == "broadcast":
+        if request.target_shape is not None:
             feeds["target_shape"] = request.target()
         with refusals(), static_mode():
             made, root, inputs = self.programs.get(request.signature.key(), request.signature)
@@ -150,6 +147,8 @@ def program(signature):
     with paddle.static.program_guard(made):
         tensors = {o.name: placeholder(o.name, o.dtype, o.shape) for o in signature.operands}
         inputs = set(tensors)
+        if signature.wrt is not None:
+            tensors[signature.wrt].stop_gradient = False
         if signature.expression is None:
             target = protocol.numbers(signature.target_shape)
             if None in target:
@@ -159,18 +158,56 @@ def program(signature):
         else:
             root = protocol.evaluate(signature.expression, tensors, FUNCTIONS)
         if signature.operation == "gradient":
-            wrt = tensors[signature.wrt]
-            wrt.stop_gradient = False
-            root = paddle.static.gradients([protocol.evaluate(signature.expression, tensors, FUNCTIONS).sum()], [wrt])[0]
+            cotangent = tensors.get(signature.cotangent)
+            weighed = [root.sum()] if cotangent is None else [root]
+            weights = None if cotangent is None else [cotangent]
+            root = paddle.static.gradients(weighed, [tensors[signature.wrt]], weights)[0]
         return made, root, inputs
 
 
+def gradient(request, tensors):
+    """The gradient in dynamic mode. An operand that is used only in conditions is not connected to the result: its gradient is 0."""
+    wrt = tensors[request.wrt]
+    wrt.stop_gradient = False
+    root = result(request, tensors)
+    if request.cotangent is None:
+        root.sum().backward()
+        found = wrt.grad
+    else:
+        found = paddle.grad([root], [wrt], [tensors[request.cotangent]], allow_unused=True)[0]
+    if found is None and wrt.is_floating_point():
+        return paddle.zeros_like(wrt)
+    if found is None:
+        raise protocol.Refused("Paddle returns no gradient")
+    return found
+
+
+def into(request, tensors):
+    """`a.add_(b)` where the destination is the first argument and there is such a method, otherwise `out=`; `paddle.assign` without
+    a function, and for `neg`, which has no `out`."""
+    destination = tensors[request.into]
+    function, *arguments = [None] if isinstance(request.expression, str) else request.expression
+    in_place = request.into in arguments[:1] and function not in NOT_IN_PLACE
+    if function is None or (function == "negate" and not in_place):
+        paddle.assign(protocol.evaluate(request.expression, tensors, FUNCTIONS), output=destination)
+        return destination
+    values = [protocol.evaluate(argument, tensors, FUNCTIONS) for argument in arguments]
+    if in_place:
+        # Some functions of the module are wrappers, whose names begin with an underscore.
+        getattr(destination, FUNCTIONS[function].__name__.strip("_") + "_")(*values[1:])
+    else:
+        FUNCTIONS[function](*values, out=destination)
+    return destination
+
+
 def result(request, tensors):
-    if request.rules == "numpy" or len(request.operands) == 1:
+    if request.target_shape is not None:
+        return paddle.broadcast_to(tensors[request.operands[0].name], request.target_shape)
+    names = [operand.name for operand in request.operands if operand.name != request.cotangent]
+    if request.rules == "numpy" or len(names) == 1:
         return protocol.evaluate(request.expression, tensors, FUNCTIONS)
-    if len(request.operands) > 2:
+    if len(names) > 2:
         raise protocol.Skipped("Paddle's operations with an axis take two operands")
-    names = [operand.name for operand in request.operands]
     return pdpd(request.expression, tensors, names, -1 if request.axis is None else request.axis)[0]
 
 

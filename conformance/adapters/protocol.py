@@ -138,19 +138,23 @@ class Operand:
             else np.array([v if isinstance(v, bool) else int(v) for v in self._values], dtype=dtype(self.dtype))
         return buffer.astype(dtype(self.dtype), copy=False)
 
+    def layout(self):
+        """The strides and the offset in the buffer, in elements. Of an axis of length 1, whose stride is never used, it is 0."""
+        strides = self._strides
+        if strides is None:
+            strides = [math.prod(self.shape[axis + 1:]) for axis in range(len(self.shape))]
+        return [0 if length == 1 else stride for length, stride in zip(self.shape, strides)], self._offset
+
     def over(self, buffer, writeable=False):
         """The operand as an array that reads this buffer, and perhaps writes to it."""
         if self._strides is None and not self._offset:
             return buffer.reshape(self.shape)
-        strides = self._strides
-        if strides is None:
-            strides = [math.prod(self.shape[axis + 1:]) for axis in range(len(self.shape))]
         if 0 in self.shape:
             # Nothing is read, and NumPy rejects some strides over an empty buffer.
             return np.empty(self.shape, buffer.dtype)
-        # The stride of an axis of length 1 is never used, and may have any size.
-        strides = [0 if length == 1 else stride * buffer.itemsize for length, stride in zip(self.shape, strides)]
-        return np.lib.stride_tricks.as_strided(buffer[self._offset:], self.shape, strides, writeable=writeable)
+        strides, offset = self.layout()
+        strides = [stride * buffer.itemsize for stride in strides]
+        return np.lib.stride_tricks.as_strided(buffer[offset:], self.shape, strides, writeable=writeable)
 
     def view(self):
         """The operand as a NumPy array, for a system that takes those; a view stays one."""
@@ -187,9 +191,13 @@ class Request:
         limit(self.target_shape)
         return np.zeros(self.target_shape, dtype=np.bool_)
 
+    def destination(self):
+        """The operand into which the result is written."""
+        return next(operand for operand in self.operands if operand.name == self.into)
+
     def in_place(self):
         """With a destination: the operands as arrays by name, of which some read the destination's buffer, and that buffer."""
-        destination = next(operand for operand in self.operands if operand.name == self.into)
+        destination = self.destination()
         buffer = destination.buffer()
         arrays = {operand.name: operand.over(buffer) if operand.of else operand.array() for operand in self.operands}
         arrays[self.into] = destination.over(buffer, writeable=True)
@@ -229,6 +237,7 @@ class Signature:
         self.rules = fields["rules"]
         self.operation = fields.get("operation", "elementwise")
         self.wrt = fields.get("wrt")
+        self.cotangent = fields.get("cotangent")
         self.expression = fields.get("expression")
         self.operands = [OperandType(operand) for operand in fields["operands"]]
         self.target_shape = None if self.expression is not None else _partial_shape(fields["target_shape"])
@@ -238,7 +247,7 @@ class Signature:
     def key(self):
         """Equal for equal signatures."""
         operands = [(o.name, o.dtype, o.shape, o.broadcastable) for o in self.operands]
-        return repr((self.rules, self.operation, self.wrt, self.expression, self.target_shape, self.axis,
+        return repr((self.rules, self.operation, self.wrt, self.cotangent, self.expression, self.target_shape, self.axis,
                      self.broadcast_dimensions, operands))
 
 

@@ -2,7 +2,8 @@
 linker runs it without rewrites, so that its Elemwise makes the check at run time and nothing is compiled as C.
 
 This module imports none of those packages. An adapter passes the package, its tensor module and its Mode, and how the package
-writes an axis's flag. For `declared`: a function whose inputs have the declared lengths as static shapes.
+writes an axis's flag. A gradient with a cotangent is the package's `Lop`. For `declared`: a function whose inputs have the declared
+lengths as static shapes.
 """
 import protocol
 
@@ -25,7 +26,7 @@ class StaticFlags:
     """Theano, Aesara or PyTensor. Theano infers no lengths: its types have flags alone."""
 
     rules = ["theano"]
-    operations = ["elementwise", "gradient", "strided"]
+    operations = ["elementwise", "gradient", "cotangent", "strided"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     unused_operands = False  # a graph contains none
@@ -69,7 +70,11 @@ class StaticFlags:
         root = protocol.evaluate(request.expression, variables, self.calls)
         if request.operation == "gradient":
             # A derivative need not depend on every operand.
-            gradient = self.package.gradient.grad(root.sum(), variables[request.wrt])
+            wrt = variables[request.wrt]
+            if request.cotangent is None:
+                gradient = self.package.gradient.grad(root.sum(), wrt)
+            else:
+                gradient = self.package.gradient.Lop(root, wrt, variables[request.cotangent])
             return self.compiled(variables, gradient, on_unused_input="ignore"), None
         return self.compiled(variables, root), root.type.broadcastable
 

@@ -1,5 +1,6 @@
-"""TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape. For
-`infer`: the output of a `tf.function` that is traced with a `TensorSpec` for each operand. For `declared`: such a function, called."""
+"""TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape, whose
+`output_gradients` are a cotangent. For `infer`: the output of a `tf.function` that is traced with a `TensorSpec` for each operand. For
+`declared`: such a function, called."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -26,7 +27,7 @@ LACKS = r"Could not find device for node|No OpKernel was registered|Unimplemente
 class TensorFlow:
     name, version = "tensorflow", tf.__version__
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient", "infer", "declared"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent", "infer", "declared"]
     unknown = ["length", "rank"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
@@ -45,13 +46,12 @@ class TensorFlow:
             tensors = [tf.constant(array) for array in arrays]
             if request.signature is not None:
                 return self.declared(request, tensors)
-            if request.operation == "broadcast":
-                return tf.broadcast_to(tensors[0], tf.constant(request.target_shape, dtype=tf.int64)).numpy()
-            return computed(request, tensors).numpy()
+            target = None if request.target_shape is None else tf.constant(request.target_shape, dtype=tf.int64)
+            return computed(request, tensors, target).numpy()
 
     def declared(self, request, tensors):
         function = self.kept.get(request.signature.key(), request.signature)
-        if request.operation == "broadcast":
+        if request.target_shape is not None:
             tensors.append(tf.constant(request.target()))
         return function(*tensors).numpy()
 
@@ -62,21 +62,29 @@ class TensorFlow:
         return protocol.Inferred(function.output_dtypes.as_numpy_dtype, None if shape.rank is None else shape.as_list())
 
 
-def computed(request, tensors):
-    """The result of a request's expression, or of a signature's, or its gradient."""
+def computed(request, tensors, target):
+    """The result of a request or a signature, or its gradient; `target` is a tensor of the target shape."""
     operands = {operand.name: tensor for operand, tensor in zip(request.operands, tensors)}
     if request.operation != "gradient":
-        return protocol.evaluate(request.expression, operands, FUNCTIONS)
-    wrt = operands[request.wrt]
+        return result(request, operands, target)
+    wrt, cotangent = operands[request.wrt], operands.get(request.cotangent)
     with tf.GradientTape() as tape:
         tape.watch(wrt)
-        total = tf.reduce_sum(protocol.evaluate(request.expression, operands, FUNCTIONS))
+        root = result(request, operands, target)
+        if cotangent is None:
+            root = tf.reduce_sum(root)
     # An operand that is used only in conditions is not connected to the result, and its gradient is 0.
     unconnected = tf.UnconnectedGradients.ZERO if wrt.dtype.is_floating else tf.UnconnectedGradients.NONE
-    gradient = tape.gradient(total, wrt, unconnected_gradients=unconnected)
+    gradient = tape.gradient(root, wrt, output_gradients=cotangent, unconnected_gradients=unconnected)
     if gradient is None:
         raise protocol.Refused("TensorFlow returns no gradient")
     return gradient
+
+
+def result(request, operands, target):
+    if target is not None:
+        return tf.broadcast_to(operands[request.operands[0].name], target)
+    return protocol.evaluate(request.expression, operands, FUNCTIONS)
 
 
 def traced(signature):
@@ -86,9 +94,8 @@ def traced(signature):
         specs.append(tf.TensorSpec(protocol.numbers(signature.target_shape), tf.bool))
 
     def body(*tensors):
-        if signature.expression is None:
-            return tf.broadcast_to(tensors[0], tf.shape(tensors[1], out_type=tf.int64))
-        return computed(signature, tensors)
+        target = tf.shape(tensors[-1], out_type=tf.int64) if signature.expression is None else None
+        return computed(signature, tensors, target)
 
     return tf.function(body, autograph=False).get_concrete_function(*specs)
 

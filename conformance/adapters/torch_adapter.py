@@ -1,4 +1,5 @@
-"""PyTorch in eager mode on the CPU: its functions under the rule set `numpy`, `torch.broadcast_to`, and gradients by autograd."""
+"""PyTorch in eager mode on the CPU: its functions under the rule set `numpy`, also in place and with `out=`, `torch.broadcast_to`,
+and gradients by autograd."""
 import re
 
 import protocol
@@ -8,6 +9,8 @@ torch.set_num_threads(1)
 # The protocol's names that are not PyTorch's. `torch.equal` compares whole tensors.
 NAMES = {"power": "pow", "equal": "eq", "negate": "negative", "select": "where"}
 FUNCTIONS = {name: getattr(torch, NAMES.get(name, name)) for name in protocol.FUNCTIONS}
+# Methods that write into their first argument.
+IN_PLACE = {name: f"{call.__name__}_" for name, call in FUNCTIONS.items() if hasattr(torch.Tensor, f"{call.__name__}_")}
 TYPES = {
     "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64, "i32": torch.int32,
     "i16": torch.int16, "i8": torch.int8, "u64": torch.uint64, "u32": torch.uint32, "u16": torch.uint16, "u8": torch.uint8,
@@ -33,10 +36,19 @@ def has_kernel(function, dtype):
     return True
 
 
-def tensor(operand):
-    """NumPy has no bfloat16 of its own; every one is an f32, too."""
-    array = operand.dense()
-    return torch.from_numpy(array.astype("f4") if operand.dtype == "bf16" else array).to(TYPES[operand.dtype])
+def buffer(operand):
+    """The values in a tensor of one axis, with storage of PyTorch's own. NumPy has no bfloat16; every one is an f32, too."""
+    array = operand.buffer()
+    return torch.tensor(array.astype("f4") if operand.dtype == "bf16" else array).to(TYPES[operand.dtype])
+
+
+def tensor(operand, values=None):
+    """The operand as a tensor that reads its values, or these."""
+    protocol.limit(operand.shape)
+    strides, offset = operand.layout()
+    values = buffer(operand) if values is None else values
+    # Nothing is read of an empty tensor, and PyTorch takes no offset beyond its buffer.
+    return values.new_empty(operand.shape) if 0 in operand.shape else values.as_strided(operand.shape, strides, offset)
 
 
 def array(result):
@@ -62,10 +74,29 @@ def gradient(request, tensors):
     return torch.autograd.grad(output, wrt, tensors.get(request.cotangent))[0]
 
 
+def into(request):
+    """`a.add_(b)` where the destination is the first argument and there is such a method, otherwise `out=`; `copy_` without a
+    function."""
+    destination = request.destination()
+    values = buffer(destination)
+    tensors = {operand.name: tensor(operand, values if operand.of else None) for operand in request.operands}
+    written = tensors[request.into] = tensor(destination, values)
+    if isinstance(request.expression, str):
+        written.copy_(tensors[request.expression])
+    else:
+        function, *arguments = request.expression
+        inner = [protocol.evaluate(argument, tensors, FUNCTIONS) for argument in arguments]
+        if function in IN_PLACE and arguments[0] == request.into:
+            getattr(written, IN_PLACE[function])(*inner[1:])
+        else:
+            FUNCTIONS[function](*inner, out=written)
+    return protocol.Result(array(written), buffer=array(values))
+
+
 class Torch:
     name, version = "torch", torch.__version__.split("+")[0]
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient", "cotangent"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent", "into"]
     functions = protocol.FUNCTIONS
     dtypes = list(TYPES)
     function_dtypes = {
@@ -78,6 +109,9 @@ class Torch:
     def run(self, request):
         if request.target_shape:
             protocol.limit([length or 1 for length in request.target_shape])
+        if request.into is not None:
+            with protocol.refusals(RuntimeError, TypeError, kinds=KINDS, lacks=LACKS):
+                return into(request)
         tensors = {operand.name: tensor(operand) for operand in request.operands}
         with protocol.refusals(RuntimeError, TypeError, kinds=KINDS, lacks=LACKS):
             if request.operation != "gradient":

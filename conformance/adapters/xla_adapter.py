@@ -3,7 +3,8 @@
 Each request becomes one computation of parameters and functions. A function that combines the lower operand's rank with the
 higher operand's gets the request's `broadcast_dimensions`. XLA infers the shapes, and refuses or compiles. The intermediate
 is what its builder makes of the lower operand: its shape is read from that computation, its values from a separate one.
-`Select` takes three operands of one shape and broadcasts nothing; it is used as it is.
+`Select` takes three operands of one shape and broadcasts nothing; it is used as it is. A `broadcast` is the builder's
+`BroadcastInDim`, whose dimensions must increase.
 
 For `infer`, the builder reports the shape of the root. A length that is not known is unbounded. A bounded one is not sent,
 because XLA means something else by it: a length of that number, of which a part is used.
@@ -30,16 +31,25 @@ KINDS = [
     (r"must either be not set or be the identity", "broadcast_dimensions_not_identity"),
     (r"Size of broadcast_dimensions has to match", "broadcast_dimensions_count"),
     (r"Broadcast dimension number \(.*\) (cannot be negative|too large)", "broadcast_dimension_out_of_range"),
+    (r"Broadcast dimension -?\d+ is out of bound", "broadcast_dimension_out_of_range"),
     (r"Broadcast dimensions order is wrong", "broadcast_dimensions_not_increasing"),
     (r"Broadcast dimension \d+ mismatch", "dimension_mismatch"),
+    (r"Input dimension should be either 1 or equal to the output dimension", "dimension_mismatch"),
     (r"Binary op with incompatible shapes", "dimension_mismatch"),
     (r"Binary op with different element types", "dtype_mismatch"),
 ]
-# If XLA cannot compile or run a request, that is not a refusal.
-NOT_A_REFUSAL = r"UNIMPLEMENTED|INTERNAL|RESOURCE_EXHAUSTED"
+# The builder says the same of dimensions that decrease and of those that repeat, which `broadcast` tells apart.
+KINDS_OF_BROADCAST = [(r"order is wrong: (\d+) comes after \1\b", "broadcast_dimensions_not_distinct"), *KINDS]
+# If XLA cannot compile or run a request, that is not a refusal. A target of unknown length is refused with an internal check.
+NOT_A_REFUSAL = r"UNIMPLEMENTED|INTERNAL(?!.*must shape be static)|RESOURCE_EXHAUSTED"
 CLIENT = xla_client.make_cpu_client()
 # The length of an axis that is unbounded.
 UNBOUNDED = -(2**63)
+
+
+def refusals(request):
+    kinds = KINDS_OF_BROADCAST if request.expression is None else KINDS
+    return protocol.refusals(xla_client.XlaRuntimeError, kinds=kinds, unless=NOT_A_REFUSAL)
 
 
 def run(builder, root, arrays):
@@ -50,11 +60,15 @@ def run(builder, root, arrays):
     return np.array(result._single_device_array_to_np_array_did_copy()[0])
 
 
+def unbounded(numbers):
+    """XLA's lengths; one that is None is unbounded."""
+    return [UNBOUNDED if number is None else number for number in numbers]
+
+
 def partial_shape(dtype, numbers):
     """XLA's shape; a length that is None is unbounded."""
     unknown = [number is None for number in numbers]
-    lengths = [UNBOUNDED if number is None else number for number in numbers]
-    return xla_client.Shape.array_shape(protocol.dtype(dtype), lengths, None, unknown)
+    return xla_client.Shape.array_shape(protocol.dtype(dtype), unbounded(numbers), None, unknown)
 
 
 class Computation:
@@ -68,6 +82,12 @@ class Computation:
             operand.name: (ops.Parameter(self.builder, place, shape), len(operand.shape))
             for place, (operand, shape) in enumerate(zip(self.operands, self.shapes))
         }
+
+    def root(self, expression, target):
+        """The XlaOp of an expression, or of a broadcast to a target shape."""
+        if expression is not None:
+            return self.node(expression)[0]
+        return ops.BroadcastInDim(self.nodes[self.operands[0].name][0], target, self.dims)
 
     def node(self, expression):
         if isinstance(expression, str):
@@ -106,7 +126,7 @@ class Computation:
 class Xla:
     name, version = "xla", jaxlib_version.__version__
     rules = ["xla"]
-    operations = ["elementwise", "infer"]
+    operations = ["elementwise", "broadcast", "broadcast_in_dim", "infer"]
     unknown = ["length"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
@@ -120,10 +140,10 @@ class Xla:
 
     def run(self, request):
         arrays = [operand.dense() for operand in request.operands]
-        with protocol.refusals(xla_client.XlaRuntimeError, kinds=KINDS, unless=NOT_A_REFUSAL):
+        with refusals(request):
             shapes = [xla_client.Shape.array_shape(protocol.dtype(o.dtype), o.shape) for o in request.operands]
             computation = Computation(request, shapes)
-            root, _ = computation.node(request.expression)
+            root = computation.root(request.expression, request.target_shape)
             result = run(computation.builder, root, arrays)
             ranks = {len(operand.shape) for operand in request.operands}
             intermediate = computation.intermediate(arrays) if len(ranks) == 2 else None
@@ -131,9 +151,10 @@ class Xla:
 
     def infer(self, signature):
         shapes = [partial_shape(o.dtype, protocol.numbers(o.shape)) for o in signature.operands]
-        with protocol.refusals(xla_client.XlaRuntimeError, kinds=KINDS, unless=NOT_A_REFUSAL):
+        with refusals(signature):
             computation = Computation(signature, shapes)
-            root, _ = computation.node(signature.expression)
+            numbers = [] if signature.expression is not None else protocol.numbers(signature.target_shape)
+            root = computation.root(signature.expression, unbounded(numbers))
             shape = computation.builder.get_shape(root)
         lengths = [None if length == UNBOUNDED else length for length in shape.dimensions()]
         return protocol.Inferred(shape.numpy_dtype(), lengths)
