@@ -347,14 +347,23 @@ fn an_export_of_one_dtype_contains_retyped_cases() {
     assert!(number("retyped") > 400, "{printed}");
     assert!(printed.contains(&format!("in another dtype: {} cases\n", number("retyped"))), "{printed}");
     assert_eq!(manifest["dtypes"], serde_json::json!(["f32"]));
-    let there = Suite::from_paths(&[directory.path().join("json")]).unwrap();
+    let there = Suite::from_paths(&["json", "into"].map(|part| directory.path().join(part))).unwrap();
     assert_eq!(there.cases.len() as u64, total + number("cases_of_sweeps"));
-    let case = there.get("numpy/zero/one-with-zero-on-the-first-axis").expect("a case about shapes");
-    let dtypes: Vec<DType> = case.request.operands().iter().map(Operand::dtype).collect();
-    assert_eq!(dtypes, [DType::F32; 2]);
+    for id in ["numpy/zero/one-with-zero-on-the-first-axis", "numpy/into/plus-reversed"] {
+        let case = there.get(id).expect("a case about shapes");
+        let dtypes: Vec<DType> = case.request.operands().iter().map(Operand::dtype).collect();
+        assert_eq!(dtypes, [DType::F32; 2], "{id}");
+    }
     assert!(there.get("numpy/patterns/two-operands/10").is_some());
     let text = fs::read_to_string(directory.path().join("json/numpy-zero.json")).unwrap();
     assert!(text.contains("retyped_from"));
+
+    // A request that needs every word that a harness may declare: only dtypes were chosen.
+    let directory = scratch();
+    let id = "xla/cotangent/square-turned-back";
+    export(directory.path(), &["--filter", id, "--dtypes", "f32", "--format", "json", "--consumers", "none"]);
+    let there = Suite::from_paths(&[directory.path().join("json")]).unwrap();
+    assert!(there.get(id).is_some());
 }
 
 #[test]

@@ -409,7 +409,15 @@ impl Chosen {
 /// What a library of the chosen dtypes is asked; `None` if every dtype is chosen.
 fn capabilities(choice: &Choice) -> Option<Capabilities> {
     let dtypes = choice.dtypes.clone();
-    (!dtypes.is_empty()).then(|| Capabilities { dtypes, ..Capabilities::all() })
+    // Only dtypes are chosen here, so what newer operations need is not missing.
+    let every = Capabilities {
+        broadcast_in_dim: true,
+        permuted: true,
+        cotangent: true,
+        into: true,
+        ..Capabilities::all()
+    };
+    (!dtypes.is_empty()).then_some(Capabilities { dtypes, ..every })
 }
 
 /// Whether a library of the chosen dtypes is asked a case of the operation `infer`. Such a case is not
