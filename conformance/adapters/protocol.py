@@ -53,8 +53,8 @@ NUMPY_RANK = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 # What a system may declare in addition: conformance/PROTOCOL.md explains each field.
 OPTIONAL_FIELDS = (
     "function_dtypes", "rule_operations", "rule_functions", "ordered_operands", "min_rank", "max_rank", "equal_ranks",
-    "scalars", "max_operands", "max_calls", "unused_operands", "max_elements", "large_sizes", "flushed_subnormals",
-    "conventions", "window", "unknown", "declared_unknown", "static_flags",
+    "scalars", "max_operands", "max_calls", "unused_operands", "negative_strides", "max_elements", "large_sizes",
+    "flushed_subnormals", "conventions", "window", "unknown", "declared_unknown", "static_flags",
 )
 
 _DTYPES = {

@@ -1,5 +1,5 @@
 """PyTorch in eager mode on the CPU: its functions under the rule set `numpy`, also in place and with `out=`, `torch.broadcast_to`,
-and gradients by autograd."""
+and gradients by autograd. Operands are real views; PyTorch has none whose strides are negative."""
 import re
 
 import protocol
@@ -96,13 +96,14 @@ def into(request):
 class Torch:
     name, version = "torch", torch.__version__.split("+")[0]
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient", "cotangent", "into"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent", "strided", "into"]
     functions = protocol.FUNCTIONS
     dtypes = list(TYPES)
     function_dtypes = {
         function: [dtype for dtype in TYPES if has_kernel(function, dtype)] for function in protocol.FUNCTIONS
     }
     unused_operands = False  # a function takes none
+    negative_strides = False
     # PyTorch counts elements in signed 64 bits, and allocates its results.
     large_sizes = False
 

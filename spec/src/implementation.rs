@@ -37,6 +37,8 @@ pub struct Capabilities {
     pub operations: Vec<OperationKind>,
     /// Whether strided views are supported as operands.
     pub strided: bool,
+    /// Whether a view may have a negative stride along an axis of more than one element.
+    pub negative_strides: bool,
     /// Whether it answers `broadcast` under `xla` (clauses XLA-9 to XLA-13). The rule set and the operation
     /// alone do not mean that: they were declared together before `xla` had a `broadcast`.
     pub broadcast_in_dim: bool,
@@ -109,6 +111,7 @@ impl Capabilities {
             rules: RuleSet::ALL.to_vec(),
             operations: OperationKind::ALL.to_vec(),
             strided: true,
+            negative_strides: true,
             broadcast_in_dim: false,
             permuted: false,
             cotangent: false,
@@ -328,6 +331,9 @@ impl Capabilities {
         if operand.strides().is_some() && !self.strided {
             return Err("no strided views".into());
         }
+        if !self.negative_strides && has_negative_stride(operand) {
+            return Err("no negative strides".into());
+        }
         if self.flushed_subnormals.contains(&dtype) && operand.values().iter().any(Scalar::is_subnormal) {
             return Err(format!("no subnormal {dtype}"));
         }
@@ -409,6 +415,12 @@ impl Capabilities {
         }
         Err("no sizes beyond memory".into())
     }
+}
+
+/// Whether an operand is a view that is read backwards. The stride of an axis of one element is never used.
+fn has_negative_stride(operand: &Operand) -> bool {
+    let strides = operand.strides().unwrap_or(&[]);
+    strides.iter().zip(operand.shape().iter()).any(|(&stride, &length)| stride < 0 && length > 1)
 }
 
 /// Whether these shapes have nothing unknown that is not listed.

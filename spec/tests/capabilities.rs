@@ -45,6 +45,27 @@ fn a_rule_set_may_have_fewer_operations_and_functions() {
 }
 
 #[test]
+fn views_may_be_read_forwards_only() {
+    let forwards = Capabilities { negative_strides: false, ..Capabilities::all() };
+    for (lengths, strides, backwards) in [
+        (vec![2], vec![1], false),
+        (vec![2], vec![-1], true),
+        (vec![1], vec![-1], false),
+        (vec![2, 1], vec![0, -9], false),
+        (vec![1, 2], vec![3, -1], true),
+    ] {
+        let offset = usize::from(backwards);
+        let shape = Shape::new(lengths);
+        let view = Operand::view("a", shape, Data::from(vec![1.0f64, 2.0]), Some(strides.clone()), offset);
+        let operation = Operation::Elementwise { expression: operand(0) };
+        let request = Request::new(Rules::Numpy, operation, vec![view.unwrap()]).unwrap();
+        let found = if backwards { Err("no negative strides".into()) } else { Ok(()) };
+        assert_eq!(forwards.covers(&request), found, "{strides:?}");
+        assert_eq!(Capabilities::all().covers(&request), Ok(()), "{strides:?}");
+    }
+}
+
+#[test]
 fn operands_may_have_an_order_under_pdpd() {
     let able = Capabilities { ordered_operands: true, ..Capabilities::all() };
     let sum = |left, right| call(Function::Add, [left, right]);

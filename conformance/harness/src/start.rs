@@ -200,6 +200,7 @@ impl Reader {
             max_operands: self.number("max_operands", 1),
             max_calls: self.number("max_calls", 0),
             unused_operands: self.flag("unused_operands", true),
+            negative_strides: self.flag("negative_strides", true),
             max_elements: self.number("max_elements", 1).unwrap_or(DEFAULT_MAX_ELEMENTS),
             large_sizes: self.flag("large_sizes", true),
             flushed_subnormals: self.some_names("flushed_subnormals", &|name| name.parse::<DType>().ok()),
@@ -423,6 +424,7 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
         ("equal_ranks", able.equal_ranks, false),
         ("scalars", able.scalars, true),
         ("unused_operands", able.unused_operands, true),
+        ("negative_strides", able.negative_strides, true),
         ("large_sizes", able.large_sizes, true),
         ("static_flags", able.static_flags, false),
     ] {
@@ -546,6 +548,7 @@ mod tests {
             max_operands: Some(2),
             max_calls: Some(1),
             unused_operands: false,
+            negative_strides: false,
             max_elements: 1 << 20,
             large_sizes: false,
             flushed_subnormals: vec![DType::F32],

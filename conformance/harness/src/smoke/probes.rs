@@ -103,7 +103,7 @@ pub(super) fn probes(able: &Capabilities) -> Vec<Probe> {
             able,
             "a view",
             views(able),
-            "element i is at offset + Σ i_k · strides_k of values; if the library has no strided views, remove \"strided\" from `operations`",
+            "element i is at offset + Σ i_k · strides_k of values; if the library has no strided views, remove \"strided\" from `operations`; if none whose strides are negative, add \"negative_strides\":false to the answer to `start`",
         ),
     ];
     all.extend(able.rules.iter().map(|&rules| {
@@ -328,11 +328,12 @@ fn big_integers() -> Vec<Request> {
     plain(&signed).into_iter().chain(plain(&unsigned)).collect()
 }
 
-/// A transposed view with a negative stride along its last axis.
+/// A transposed view, with a negative stride along its last axis if that is declared.
 fn views(able: &Capabilities) -> Vec<Request> {
     let like = number(able, 6);
+    let (strides, offset) = if able.negative_strides { ([1, -3], 3) } else { ([1, 3], 0) };
     let view = json!({
-        "name": "a", "dtype": like.dtype, "shape": [3, 2], "strides": [1, -3], "offset": 3, "values": like.values,
+        "name": "a", "dtype": like.dtype, "shape": [3, 2], "strides": strides, "offset": offset, "values": like.values,
     });
     let bare = json!({ "operation": "elementwise", "expression": "a", "operands": [view] });
     let whole = json!({ "operation": "broadcast", "target_shape": [3, 2], "operands": [view] });

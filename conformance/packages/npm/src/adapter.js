@@ -7,7 +7,10 @@ import { Refused } from "./judge.js";
 
 const PREDICATES = new Set("equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not".split(" "));
 const COUNTS = { min_rank: 0, max_rank: Infinity, max_operands: Infinity, max_calls: Infinity, max_elements: 2 ** 28 };
-const FLAGS = { ordered_operands: false, equal_ranks: false, scalars: true, unused_operands: true, large_sizes: true, static_flags: false };
+const FLAGS = {
+    ordered_operands: false, equal_ranks: false, scalars: true, unused_operands: true, negative_strides: true, large_sizes: true,
+    static_flags: false,
+};
 const FLOATS = ["f64", "f32", "f16", "bf16"];
 
 /** Thrown by an adapter: the library cannot express the case, and no capability describes why. */
@@ -134,9 +137,11 @@ export class Adapter {
     #missingOperands({ operands: all, expression, target_shape, cotangent, into }) {
         // A cotangent takes no part in the common shape.
         const operands = all.filter(({ name }) => name !== cotangent);
-        for (const { dtype, strides, values } of all) {
+        for (const { dtype, shape, strides, values } of all) {
             if (!this.dtypes.has(dtype)) return `no ${dtype}`;
             if (strides && !this.operations.has("strided")) return "no strided views";
+            const backwards = (strides ?? []).some((stride, axis) => stride < 0 && shape[axis] > 1);
+            if (backwards && !this.negative_strides) return "no negative strides";
             if (this.#flushed(dtype, values)) return `no subnormal ${dtype}`;
         }
         const missing = this.#missingTogether(operands, expression, into);

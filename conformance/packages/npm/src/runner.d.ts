@@ -28,6 +28,7 @@ export interface Adapter {
     max_operands?: number;
     max_calls?: number;
     unused_operands?: boolean;
+    negative_strides?: boolean;
     max_elements?: number;
     large_sizes?: boolean;
     static_flags?: boolean;

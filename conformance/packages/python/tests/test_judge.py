@@ -175,7 +175,7 @@ def test_an_adapter_of_everything_misses_nothing_and_each_capability_misses_some
     assert not [case.id for case in everything if Adapter(Everything).missing(case)]
     narrower = {
         "max_rank": 2, "min_rank": 2, "equal_ranks": True, "scalars": False, "max_operands": 2, "max_calls": 1,
-        "unused_operands": False, "max_elements": 3, "flushed_subnormals": ["f64"], "ordered_operands": True,
+        "unused_operands": False, "negative_strides": False, "max_elements": 3, "flushed_subnormals": ["f64"], "ordered_operands": True,
         "function_dtypes": {"add": ["f64"]}, "rule_operations": {"xla": ["gradient"]}, "rule_functions": {"pdpd": ["add"]},
         "operations": OPERATIONS, "rules": ["numpy"], "dtypes": ["f64"], "functions": ["add"],
     }

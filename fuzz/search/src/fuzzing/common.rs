@@ -50,6 +50,7 @@ pub fn common(left: &Capabilities, right: &Capabilities) -> Result<Capabilities,
         max_operands: left.max_operands.into_iter().chain(right.max_operands).min(),
         max_calls: left.max_calls.into_iter().chain(right.max_calls).min(),
         unused_operands: left.unused_operands && right.unused_operands,
+        negative_strides: left.negative_strides && right.negative_strides,
         max_elements: left.max_elements.min(right.max_elements),
         large_sizes: left.large_sizes && right.large_sizes,
         flushed_subnormals: DType::ALL

@@ -223,6 +223,7 @@ fn restricted() -> Vec<(&'static str, Capabilities)> {
         ("one operand", Capabilities { max_operands: Some(1), ..all.clone() }),
         ("max_calls", Capabilities { max_calls: Some(1), ..all.clone() }),
         ("unused_operands", Capabilities { unused_operands: false, ..all.clone() }),
+        ("negative_strides", Capabilities { negative_strides: false, ..all.clone() }),
         ("rule_operations", Capabilities { rule_operations: of_numpy.clone(), ..all.clone() }),
         ("ordered_operands", Capabilities { ordered_operands: true, ..all.clone() }),
         ("large_sizes", Capabilities { large_sizes: false, ..all.clone() }),
@@ -241,6 +242,7 @@ fn restricted() -> Vec<(&'static str, Capabilities)> {
         max_operands: Some(2),
         max_calls: Some(1),
         unused_operands: false,
+        negative_strides: false,
         large_sizes: false,
         flushed_subnormals: vec![DType::F64],
         ..all

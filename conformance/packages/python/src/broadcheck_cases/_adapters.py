@@ -75,6 +75,7 @@ class Adapter:
         self.equal_ranks = self._flag("equal_ranks", False)
         self.scalars = self._flag("scalars", True)
         self.unused_operands = self._flag("unused_operands", True)
+        self.negative_strides = self._flag("negative_strides", True)
         self.large_sizes = self._flag("large_sizes", True)
         self.static_flags = self._flag("static_flags", False)
 
@@ -225,6 +226,8 @@ class Adapter:
                 return f"no {operand.dtype}"
             if operand.is_view and "strided" not in self.operations:
                 return "no strided views"
+            if not self.negative_strides and _is_backwards(operand):
+                return "no negative strides"
             if self._flushed(operand.dtype, operand.values):
                 return f"no subnormal {operand.dtype}"
         # A cotangent takes no part in the common shape.
@@ -340,6 +343,11 @@ def _leaves(expression: Expression) -> "set[str]":
     if isinstance(expression, str):
         return {expression}
     return set().union(*(_leaves(argument) for argument in expression[1:]))
+
+
+def _is_backwards(operand: Operand) -> bool:
+    """Whether a stride that is used is negative."""
+    return any(stride < 0 and length > 1 for stride, length in zip(operand.strides or (), operand.shape))
 
 
 def _common(case: Case) -> List[int]:
