@@ -131,7 +131,8 @@ class Paddle:
 
     def infer(self, signature):
         with refusals(), static_mode():
-            _, root, _ = program(signature)
+            # The root belongs to the program, which must live until it has been read.
+            made, root, _ = program(signature)
             dtype = str(root.dtype).removeprefix("paddle.")
             return protocol.Inferred(dtype, [None if length == -1 else length for length in root.shape])
 
