@@ -1,0 +1,42 @@
+"""Blosc2: lazy expressions of its functions on compressed arrays, evaluated whole, under the rule set `numpy`, and `broadcast_to`."""
+import protocol
+import blosc2
+import numpy as np
+from numpy_interface import skip_large
+
+blosc2.set_nthreads(1)
+# The protocol's names that are not Blosc2's.
+NAMES = {"power": "pow", "negate": "negative", "select": "where"}
+FUNCTIONS = {name: getattr(blosc2, NAMES.get(name, name)) for name in protocol.FUNCTIONS}
+KINDS = [(r"could not be broadcast|cannot be broadcast to a single shape", "dimension_mismatch")]
+# How Blosc2 refuses operands. Any other exception is a failure.
+REFUSES = r"broadcast|must be boolean|boolean (expressions|subtract|negative)|Invalid operand type|not supported for the input types"
+
+
+class Blosc2:
+    name, version = "blosc2", blosc2.__version__
+    rules = ["numpy"]
+    operations = ["elementwise", "broadcast"]
+    functions = protocol.FUNCTIONS
+    dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
+    max_rank = blosc2.MAX_DIM
+    # numexpr, which evaluates the expressions, takes 64 arrays, of which one is the result.
+    max_operands = 63
+    unused_operands = False  # a function takes none
+    large_sizes = False
+
+    def run(self, request):
+        arrays = {operand.name: operand.dense() for operand in request.operands}
+        if request.target_shape is None:
+            skip_large(arrays.values())
+        else:
+            protocol.limit([length or 1 for length in request.target_shape])
+        arrays = {name: blosc2.asarray(array) for name, array in arrays.items()}
+        with protocol.refusals(ValueError, TypeError, kinds=KINDS, unless=f"^(?!.*({REFUSES}))"):
+            if request.target_shape is not None:
+                return blosc2.broadcast_to(arrays[request.operands[0].name], tuple(request.target_shape))[()]
+            # Indexing evaluates a lazy expression to an array of NumPy.
+            return np.asarray(protocol.evaluate(request.expression, arrays, FUNCTIONS)[()])
+
+
+protocol.serve(Blosc2())
