@@ -1,18 +1,21 @@
 //! `exp`, `log`, `tanh` and `power` over slices: own kernels, within 1 ULP (clause V-4), with the same bits
 //! at every [`Level`].
 //!
-//! Each function is one fixed sequence of IEEE additions, multiplications, divisions, bit operations and
-//! selects on one element. There is no fused multiply-add, because not every machine has it. So the levels
-//! agree bit for bit whatever the length of a slice, except that any NaN counts as any other.
+//! Each function is one fixed sequence of IEEE additions, multiplications, fused multiply-adds, divisions, bit
+//! operations and selects on one element. A fused multiply-add is one instruction on every machine with AVX2
+//! that the level `avx2` accepts, and on most others. The portable level of x86-64 computes the same bits
+//! from exact products and sums (`arch/fused.rs`). So the levels agree bit for bit whatever the length of a
+//! slice, except that any NaN counts as any other.
 //!
-//! log, tanh and power have neither branches nor tables. The same source is the scalar function
-//! (`log_f64_scalar`) and the body of a plain loop over blocks, which is compiled for each level and which
-//! the compiler vectorises. The rest of a slice goes through the same loop as a padded block.
+//! The functions are written over the vectors of a level, of which a single number is one; log, tanh and
+//! power once for both types, with the constants of `real.rs`. exp is part of the loop of chains; the others
+//! are loops of their own (`levels.rs`), whose last group of vectors overlaps the one before.
 //!
-//! exp is part of the loop of chains, so it is written over the vectors of a level, of which a single number
-//! is one. It looks up a table of sixteen entries (eight for f32), which stays in registers where the level
-//! has instructions for it. Near the ends of its range it takes a second path, which a group of vectors
-//! without such numbers skips. The path of an element depends on that element alone.
+//! exp and log look up tables of sixteen entries (eight for exp in f32), which stay in registers where the
+//! level has instructions for it, and tanh divides once. Where an argument or a result is infinite,
+//! subnormal, zero, negative or a NaN, exp, log and power take a second path, which a group of vectors
+//! without such numbers skips. The path of an element depends on that element alone, or makes no difference
+//! to its bits.
 //!
 //! # Accuracy
 //!
@@ -68,11 +71,15 @@
 pub(crate) mod f32;
 pub(crate) mod f64;
 mod levels;
+mod log;
 mod power;
+mod real;
+mod tanh;
 
 use crate::Level;
 use crate::arch::{ChainOp, FloatKernels, Link, Scalars, table, vector};
 use broadcheck_spec::Function;
+use real::Real;
 
 pub use levels::{log_f32, log_f64, tanh_f32, tanh_f64};
 pub use levels::{power_f32, power_f32_by, power_f32_of, power_f64, power_f64_by, power_f64_of};
@@ -117,32 +124,41 @@ pub fn exp_f32_scalar(x: f32) -> f32 {
 
 /// The natural logarithm, with the bits of every level.
 pub fn log_f64_scalar(x: f64) -> f64 {
-    f64::log(x)
+    let [value] = log::log([x]);
+    value
 }
 
 /// The natural logarithm, with the bits of every level.
 pub fn log_f32_scalar(x: f32) -> f32 {
-    f32::log(x)
+    let [value] = log::log([x]);
+    value
 }
 
 /// The hyperbolic tangent, with the bits of every level.
 pub fn tanh_f64_scalar(x: f64) -> f64 {
-    f64::tanh(x)
+    let [value] = tanh::tanh([x]);
+    value
 }
 
 /// The hyperbolic tangent, with the bits of every level.
 pub fn tanh_f32_scalar(x: f32) -> f32 {
-    f32::tanh(x)
+    let [value] = tanh::tanh([x]);
+    value
 }
 
 /// x^y, with the bits of every level.
 pub fn power_f64_scalar(x: f64, y: f64) -> f64 {
-    power::power_f64(x, y)
+    power_scalar(x, y)
 }
 
 /// x^y, with the bits of every level.
 pub fn power_f32_scalar(x: f32, y: f32) -> f32 {
-    power::power_f32(x, y)
+    power_scalar(x, y)
+}
+
+fn power_scalar<T: Real>(x: T, y: T) -> T {
+    let ([size], beyond) = power::power(&power::logarithm_of([x]), [y]);
+    if beyond { T::power_of_size(x, y, size) } else { size }
 }
 
 /// The functions that this module computes, each several times as expensive as an addition.
