@@ -100,37 +100,56 @@ pub(super) unsafe fn multiply_add_f64(a: __m128d, b: __m128d, c: __m128d) -> __m
         let excess = _mm_sub_pd(excess, _mm_mul_pd(a_low, b_low));
         let (sum, lost) = sum_and_error(product, c);
         let value = _mm_sub_pd(sum, _mm_sub_pd(excess, lost));
-        if is_certain([product, c], [excess, lost], value) { value } else { one_by_one(a, b, c) }
+        if is_moderate(product, c, value) && is_settled(excess, lost) {
+            value
+        } else {
+            carefully([a, b, c], sum, [excess, lost])
+        }
     }
 }
 
-/// Whether [`multiply_add_f64`] is right:
-/// - nothing has overflowed, which would have led to an infinity or a NaN;
-/// - the product or `c` is at least 2^-800. A product below 2^-900, whose excess may not be exact, does not
-///   matter beside such a `c`;
-/// - the rest is exact because one of its parts is 0, or rounding it has not made it half of a last place of
-///   the sum, which is a power of two.
+/// Whether nothing has overflowed, which would have led to an infinity or a NaN, and the product or `c` is at
+/// least 2^-800. A product below 2^-900, whose excess may not be exact, does not matter beside such a `c`.
 #[inline(always)]
-fn is_certain([product, c]: [__m128d; 2], [excess, lost]: [__m128d; 2], value: __m128d) -> bool {
+fn is_moderate(product: __m128d, c: __m128d, value: __m128d) -> bool {
     const LARGE: f64 = f64::from_bits((1023 + 1000) << 52);
     const SMALL: f64 = f64::from_bits((1023 - 800) << 52);
-    const MANTISSA: f64 = f64::from_bits((1 << 52) - 1);
     // SAFETY: SSE2 belongs to x86-64.
     unsafe {
         let abs = |x: __m128d| _mm_andnot_pd(_mm_set1_pd(-0.0), x);
         let finite = _mm_cmplt_pd(abs(value), _mm_set1_pd(LARGE));
         let normal = _mm_cmpge_pd(_mm_max_pd(abs(product), abs(c)), _mm_set1_pd(SMALL));
+        _mm_movemask_pd(_mm_and_pd(finite, normal)) == 0b11
+    }
+}
+
+/// Whether the rest, `excess - lost`, is exact because one of them is 0, or rounding it has not made it half of
+/// a last place of the sum, which is a power of two.
+#[inline(always)]
+fn is_settled(excess: __m128d, lost: __m128d) -> bool {
+    const MANTISSA: f64 = f64::from_bits((1 << 52) - 1);
+    // SAFETY: SSE2 belongs to x86-64.
+    unsafe {
         let (zero, one) = (_mm_setzero_pd(), _mm_set1_pd(1.0));
         let exact = _mm_or_pd(_mm_cmpeq_pd(excess, zero), _mm_cmpeq_pd(lost, zero));
         let mantissa = _mm_and_pd(_mm_sub_pd(excess, lost), _mm_set1_pd(MANTISSA));
         let settled = _mm_or_pd(exact, _mm_cmpneq_pd(_mm_or_pd(mantissa, one), one));
-        _mm_movemask_pd(_mm_and_pd(_mm_and_pd(finite, normal), settled)) == 0b11
+        _mm_movemask_pd(settled) == 0b11
+    }
+}
+
+/// `a * b + c` from the parts in [`multiply_add_f64`], with the rest rounded to odd, or by the standard library.
+#[cold]
+#[inline(never)]
+fn carefully([a, b, c]: [__m128d; 3], sum: __m128d, [excess, lost]: [__m128d; 2]) -> __m128d {
+    // SAFETY: SSE2 belongs to x86-64.
+    unsafe {
+        let value = _mm_add_pd(sum, sum_to_odd(lost, _mm_sub_pd(_mm_setzero_pd(), excess)));
+        if is_moderate(_mm_mul_pd(a, b), c, value) { value } else { one_by_one(a, b, c) }
     }
 }
 
 /// `a * b + c` by the standard library, which may take long, unless the product is 0.
-#[cold]
-#[inline(never)]
 fn one_by_one(a: __m128d, b: __m128d, c: __m128d) -> __m128d {
     let one = |a: f64, b: f64, c: f64| if a == 0.0 || b == 0.0 { a * b + c } else { a.mul_add(b, c) };
     // SAFETY: SSE2 belongs to x86-64.
@@ -146,6 +165,7 @@ mod tests {
     use super::*;
 
     /// Numbers with few or many bits, of moderate and of extreme exponents, and special ones.
+    #[allow(clippy::cast_possible_truncation, reason = "a remainder")]
     fn numbers(state: &mut u64) -> f64 {
         let mut random = || {
             *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

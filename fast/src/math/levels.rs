@@ -64,19 +64,22 @@ const GROUP: usize = 64;
 unsafe fn read<V: Vector, const U: usize>(values: &[V::Element], at: usize) -> [V; U] {
     let values = &values[at..at + U * V::WIDTH];
     // SAFETY: the caller guarantees the instructions, and the slice has the elements.
-    std::array::from_fn(
-        #[inline(always)]
-        |k| unsafe { V::load(values[k * V::WIDTH..].as_ptr()) },
-    )
+    unsafe {
+        let mut vectors = [V::load(values.as_ptr()); U];
+        for (k, vector) in vectors.iter_mut().enumerate() {
+            *vector = V::load(values.as_ptr().add(k * V::WIDTH));
+        }
+        vectors
+    }
 }
 
 /// Writes a group of vectors from an index on.
 #[inline(always)]
 fn write<V: Vector, const U: usize>(vectors: [V; U], out: &mut [V::Element], at: usize) {
     let out = &mut out[at..at + U * V::WIDTH];
-    for (vector, out) in vectors.into_iter().zip(out.chunks_exact_mut(V::WIDTH)) {
+    for (k, vector) in vectors.into_iter().enumerate() {
         // SAFETY: the slice has the places.
-        unsafe { vector.store(out.as_mut_ptr()) };
+        unsafe { vector.store(out.as_mut_ptr().add(k * V::WIDTH)) };
     }
 }
 
@@ -164,29 +167,52 @@ unsafe fn whole_powers<V: Vector<Element: Real>, const U: usize>(
     y: Values<'_, V::Element>,
     out: &mut [V::Element],
 ) {
-    let (count, step) = (out.len(), U * V::WIDTH);
+    let step = U * V::WIDTH;
+    let last = out.len() - step;
+    let starts = (0..out.len()).step_by(step).map(|at| at.min(last));
     // SAFETY: the caller guarantees the instructions.
-    let vectors = |values: Values<'_, V::Element>, at| -> [V; U] {
-        match values {
-            Values::Each(values) => unsafe { read(values, at) },
-            Values::One(value) => [unsafe { V::splat(value) }; U],
-        }
-    };
-    let mut logarithm = power::logarithm_of(vectors(x, 0));
-    let mut at = 0;
-    while at < count {
-        let start = at.min(count - step);
-        if matches!(x, Values::Each(_)) {
-            logarithm = power::logarithm_of(vectors(x, start));
-        }
-        let (sizes, beyond) = power::power(&logarithm, vectors(y, start));
-        write(sizes, out, start);
-        if beyond {
-            for (k, out) in out[start..start + step].iter_mut().enumerate() {
-                *out = Real::power_of_size(x.get(start + k), y.get(start + k), *out);
+    unsafe {
+        match x {
+            Values::Each(bases) => {
+                for start in starts {
+                    let logarithm = power::logarithm_of::<V, U>(read(bases, start));
+                    power_group(&logarithm, (x, y), start, out);
+                }
+            }
+            Values::One(base) => {
+                let logarithm = power::logarithm_of([V::splat(base); U]);
+                for start in starts {
+                    power_group(&logarithm, (x, y), start, out);
+                }
             }
         }
-        at += step;
+    }
+}
+
+/// x^y for a group of vectors, given the logarithms of x.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn power_group<V: Vector<Element: Real>, const U: usize>(
+    logarithm: &power::Logarithm<V, U>,
+    (x, y): (Values<'_, V::Element>, Values<'_, V::Element>),
+    start: usize,
+    out: &mut [V::Element],
+) {
+    // SAFETY: the caller guarantees the instructions.
+    let exponents = unsafe {
+        match y {
+            Values::Each(values) => read(values, start),
+            Values::One(value) => [V::splat(value); U],
+        }
+    };
+    let (sizes, beyond) = power::power(logarithm, exponents);
+    write(sizes, out, start);
+    if beyond {
+        for (k, out) in out[start..start + U * V::WIDTH].iter_mut().enumerate() {
+            *out = Real::power_of_size(x.get(start + k), y.get(start + k), *out);
+        }
     }
 }
 

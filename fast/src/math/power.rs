@@ -72,11 +72,11 @@ pub(crate) fn power<V: Vector<Element: Real>, const U: usize>(
 ) -> ([V; U], bool) {
     let (v, sum, rest) = (y[0], *sum, *rest);
     let product = each!(y, sum => y.multiply(sum));
+    // An infinite or large y leads to a product that is large or a NaN, or x is 1 and the product 0.
     let mut beyond = *beyond;
-    let (safe, largest) = (v.like(V::Element::EXP_SAFE), v.like(V::Element::LARGEST_EXPONENT));
-    for k in 0..U {
-        beyond |= y[k].any_outside(largest.negate(), largest);
-        beyond |= product[k].any_outside(safe.negate(), safe);
+    let safe = v.like(V::Element::EXP_SAFE);
+    for product in product {
+        beyond |= product.any_outside(safe.negate(), safe);
     }
     if beyond {
         return (power_beyond(sum, rest, y), true);
