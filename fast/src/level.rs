@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 pub enum Level {
     /// The instructions of the compilation target. Every machine has them.
     Portable,
-    /// x86-64 with AVX2 and F16C.
+    /// x86-64 with AVX2, FMA and F16C.
     Avx2,
     /// x86-64 with AVX-512 (F, BW, DQ, VL).
     Avx512,
@@ -33,7 +33,11 @@ impl Level {
         match self {
             Level::Portable => true,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c"),
+            Level::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c")
+            }
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => {
                 Level::Avx2.is_available()

@@ -7,6 +7,9 @@
 mod f32;
 #[path = "../../src/math/f64.rs"]
 mod f64;
+#[cfg(target_arch = "x86_64")]
+#[path = "../../src/arch/fused.rs"]
+mod fused;
 #[path = "../../src/arch/vector.rs"]
 mod vector;
 #[cfg(target_arch = "x86_64")]

@@ -69,7 +69,7 @@ fn avx512<T, R>(out: &mut [T], body: impl FnOnce(&mut [T]) -> R) -> R {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn avx2<T, R>(out: &mut [T], body: impl FnOnce(&mut [T]) -> R) -> R {
     body(out)
 }

@@ -234,7 +234,7 @@ macro_rules! paired {
     }) => {
         /// `out = f(a, b)` with `b` repeated.
         #[inline]
-        #[target_feature(enable = "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+        #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
         pub(super) fn $name(
             pairing: Pairing,
             a: &[$type],
@@ -312,7 +312,7 @@ macro_rules! paired {
         /// `place` is a multiple of `N` vectors inside `out` and `a`, and `b` has the values for it. With
         /// `non_temporal`, it starts aligned to a vector. `N` is the number in `repeat`.
         #[inline]
-        #[target_feature(enable = "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+        #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
         unsafe fn $run<const N: usize>(
             a: &[$type],
             b: &[$type],

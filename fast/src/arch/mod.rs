@@ -7,6 +7,7 @@
 //! | `generic`, `chain`, `grid`, `expand`, `across` | the loops |
 //! | `halves` | the functions of f16 and bf16, and their conversions |
 //! | `vector`, `x86_64` | the vector type of each level |
+//! | `fused` | a multiply-add for machines without one |
 //! | `simd` | the entry points of each level, into which the loops are inlined |
 //! | `table` | the addresses of a level's entry points, by function and element type |
 //! | `stream` | non-temporal stores and prefetching |
@@ -30,6 +31,8 @@ mod chain;
 mod element;
 mod expand;
 mod extent;
+#[cfg(target_arch = "x86_64")]
+mod fused;
 mod generic;
 mod grid;
 mod halves;

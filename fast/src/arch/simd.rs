@@ -463,7 +463,7 @@ impl Simd for Portable {
     }
 }
 
-/// x86-64 with AVX2 and F16C.
+/// x86-64 with AVX2, FMA and F16C.
 #[cfg(target_arch = "x86_64")]
 pub(super) struct Avx2;
 
@@ -471,12 +471,12 @@ pub(super) struct Avx2;
 impl Simd for Avx2 {
     const LEVEL: Level = Level::Avx2;
     entry_points! {
-        target_features: ["avx2,f16c"],
+        target_features: ["avx2,fma,f16c"],
         vectors: [std::arch::x86_64::__m256d, std::arch::x86_64::__m256],
         halves: std::arch::x86_64::__m256
     }
 
-    #[target_feature(enable = "avx2,f16c")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn copy<T: Element>(stores: &NonTemporal, from: &[T], to: &mut [T]) {
         stream::copy(stores, from, to);
     }
@@ -485,7 +485,7 @@ impl Simd for Avx2 {
         expand::plain(from, times, out);
     }
 
-    #[target_feature(enable = "avx2,f16c")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
         across::squares(from, step, rows);
     }
@@ -499,22 +499,22 @@ pub(super) struct Avx512;
 impl Simd for Avx512 {
     const LEVEL: Level = Level::Avx512;
     entry_points! {
-        target_features: ["avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"],
+        target_features: ["avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"],
         vectors: [std::arch::x86_64::__m512d, std::arch::x86_64::__m512],
         halves: std::arch::x86_64::__m512
     }
 
-    #[target_feature(enable = "avx2,f16c")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn copy<T: Element>(stores: &NonTemporal, from: &[T], to: &mut [T]) {
         stream::copy(stores, from, to);
     }
 
-    #[target_feature(enable = "avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
         expand::avx512(from, times, out);
     }
 
-    #[target_feature(enable = "avx2,f16c")]
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
         across::squares(from, step, rows);
     }

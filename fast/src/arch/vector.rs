@@ -37,6 +37,8 @@ pub(crate) trait Vector: Copy {
     fn subtract(self, other: Self) -> Self;
     fn multiply(self, other: Self) -> Self;
     fn divide(self, other: Self) -> Self;
+    /// `self * by + other`, rounded once.
+    fn multiply_add(self, by: Self, other: Self) -> Self;
     fn negate(self) -> Self;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
@@ -48,6 +50,8 @@ pub(crate) trait Vector: Copy {
     fn choose(self, limit: Self, above: Self, other: Self) -> Self;
     /// Whether any element is greater than its element of `limit`.
     fn any_above(self, limit: Self) -> bool;
+    /// Whether any element is below its element of `least`, above that of `most`, or a NaN.
+    fn any_outside(self, least: Self, most: Self) -> bool;
     /// Shifts the bits of each element left.
     fn shift_left(self, by: i32) -> Self;
     /// Shifts the bits of each element right, filling with zeros.
@@ -58,8 +62,11 @@ pub(crate) trait Vector: Copy {
     fn add_bits(self, other: Self) -> Self;
     /// Subtracts the bits of each element as integers.
     fn subtract_bits(self, other: Self) -> Self;
-    /// For each element, the table entry that its low bits select.
+    /// For each element, the table entry that its low four bits select. In f32 it may be the low three bits:
+    /// the second half of the table must repeat the first.
     fn look_up(self, table: &[Self::Element; ENTRIES]) -> Self;
+    /// For each element, the table entry that its low four bits select.
+    fn look_up_whole(self, table: &[Self::Element; ENTRIES]) -> Self;
     /// e^x, for several vectors at once.
     fn exp<const U: usize>(x: [Self; U]) -> [Self; U];
 }
@@ -138,6 +145,10 @@ macro_rules! scalar {
                 self / other
             }
             #[inline(always)]
+            fn multiply_add(self, by: $type, other: $type) -> $type {
+                self.mul_add(by, other)
+            }
+            #[inline(always)]
             fn negate(self) -> $type {
                 -self
             }
@@ -166,6 +177,10 @@ macro_rules! scalar {
                 self > limit
             }
             #[inline(always)]
+            fn any_outside(self, least: $type, most: $type) -> bool {
+                !(least..=most).contains(&self)
+            }
+            #[inline(always)]
             fn shift_left(self, by: i32) -> $type {
                 $type::from_bits(self.to_bits() << by)
             }
@@ -192,6 +207,10 @@ macro_rules! scalar {
             #[inline(always)]
             fn look_up(self, table: &[$type; ENTRIES]) -> $type {
                 table[self.to_bits() as usize % ENTRIES]
+            }
+            #[inline(always)]
+            fn look_up_whole(self, table: &[$type; ENTRIES]) -> $type {
+                self.look_up(table)
             }
             #[inline(always)]
             fn exp<const U: usize>(x: [$type; U]) -> [$type; U] {

@@ -1,5 +1,6 @@
 //! The vectors of x86-64: SSE2 for the portable level, AVX2 and AVX-512.
 
+use super::fused;
 use super::vector::{ENTRIES, Vector};
 use std::arch::x86_64::*;
 
@@ -18,6 +19,7 @@ macro_rules! vector {
             subtract: $subtract:ident,
             multiply: $multiply:ident,
             divide: $divide:ident,
+            multiply_add: $multiply_add:path,
             sqrt: $sqrt:ident,
             minimum: $minimum:ident,
             maximum: $maximum:ident,
@@ -33,7 +35,9 @@ macro_rules! vector {
             subtract_bits: $subtract_bits:ident,
             choose: $choose:ident,
             any_above: $any_above:ident,
+            any_outside: $any_outside:ident,
             look_up: $look_up:ident,
+            look_up_whole: $look_up_whole:ident,
             exp: $exp:path,
         }
     ) => {
@@ -88,6 +92,11 @@ macro_rules! vector {
                 unsafe { $divide(self, other) }
             }
             #[inline(always)]
+            fn multiply_add(self, by: Self, other: Self) -> Self {
+                // SAFETY: as in `like`.
+                unsafe { $multiply_add(self, by, other) }
+            }
+            #[inline(always)]
             fn negate(self) -> Self {
                 // SAFETY: as in `like`.
                 unsafe { $from_integer($xor($to_integer(self), $to_integer($splat(-0.0)))) }
@@ -120,6 +129,10 @@ macro_rules! vector {
             #[inline(always)]
             fn any_above(self, limit: Self) -> bool {
                 $any_above(self, limit)
+            }
+            #[inline(always)]
+            fn any_outside(self, least: Self, most: Self) -> bool {
+                $any_outside(self, least, most)
             }
             #[inline(always)]
             fn shift_left(self, by: i32) -> Self {
@@ -156,6 +169,10 @@ macro_rules! vector {
                 $look_up(self, table)
             }
             #[inline(always)]
+            fn look_up_whole(self, table: &[$element; ENTRIES]) -> Self {
+                $look_up_whole(self, table)
+            }
+            #[inline(always)]
             fn exp<const U: usize>(x: [Self; U]) -> [Self; U] {
                 $exp(x)
             }
@@ -176,6 +193,7 @@ vector! {
         subtract: _mm_sub_pd,
         multiply: _mm_mul_pd,
         divide: _mm_div_pd,
+        multiply_add: fused::multiply_add_f64,
         sqrt: _mm_sqrt_pd,
         minimum: _mm_min_pd,
         maximum: _mm_max_pd,
@@ -191,7 +209,9 @@ vector! {
         subtract_bits: _mm_sub_epi64,
         choose: choose_sse2_f64,
         any_above: any_above_sse2_f64,
+        any_outside: any_outside_sse2_f64,
         look_up: look_up_sse2_f64,
+        look_up_whole: look_up_sse2_f64,
         exp: super::f64::exp,
     }
 }
@@ -209,6 +229,7 @@ vector! {
         subtract: _mm_sub_ps,
         multiply: _mm_mul_ps,
         divide: _mm_div_ps,
+        multiply_add: fused::multiply_add_f32,
         sqrt: _mm_sqrt_ps,
         minimum: _mm_min_ps,
         maximum: _mm_max_ps,
@@ -224,7 +245,9 @@ vector! {
         subtract_bits: _mm_sub_epi32,
         choose: choose_sse2_f32,
         any_above: any_above_sse2_f32,
+        any_outside: any_outside_sse2_f32,
         look_up: look_up_sse2_f32,
+        look_up_whole: look_up_sse2_f32,
         exp: super::f32::exp,
     }
 }
@@ -242,6 +265,7 @@ vector! {
         subtract: _mm256_sub_pd,
         multiply: _mm256_mul_pd,
         divide: _mm256_div_pd,
+        multiply_add: _mm256_fmadd_pd,
         sqrt: _mm256_sqrt_pd,
         minimum: _mm256_min_pd,
         maximum: _mm256_max_pd,
@@ -257,7 +281,9 @@ vector! {
         subtract_bits: _mm256_sub_epi64,
         choose: choose_avx2_f64,
         any_above: any_above_avx2_f64,
+        any_outside: any_outside_avx2_f64,
         look_up: look_up_avx2_f64,
+        look_up_whole: look_up_avx2_f64,
         exp: super::f64::exp,
     }
 }
@@ -275,6 +301,7 @@ vector! {
         subtract: _mm256_sub_ps,
         multiply: _mm256_mul_ps,
         divide: _mm256_div_ps,
+        multiply_add: _mm256_fmadd_ps,
         sqrt: _mm256_sqrt_ps,
         minimum: _mm256_min_ps,
         maximum: _mm256_max_ps,
@@ -290,7 +317,9 @@ vector! {
         subtract_bits: _mm256_sub_epi32,
         choose: choose_avx2_f32,
         any_above: any_above_avx2_f32,
+        any_outside: any_outside_avx2_f32,
         look_up: look_up_avx2_f32,
+        look_up_whole: look_up_avx2_f32_whole,
         exp: super::f32::exp,
     }
 }
@@ -308,6 +337,7 @@ vector! {
         subtract: _mm512_sub_pd,
         multiply: _mm512_mul_pd,
         divide: _mm512_div_pd,
+        multiply_add: _mm512_fmadd_pd,
         sqrt: _mm512_sqrt_pd,
         minimum: _mm512_min_pd,
         maximum: _mm512_max_pd,
@@ -323,7 +353,9 @@ vector! {
         subtract_bits: _mm512_sub_epi64,
         choose: choose_avx512_f64,
         any_above: any_above_avx512_f64,
+        any_outside: any_outside_avx512_f64,
         look_up: look_up_avx512_f64,
+        look_up_whole: look_up_avx512_f64,
         exp: super::f64::exp,
     }
 }
@@ -341,6 +373,7 @@ vector! {
         subtract: _mm512_sub_ps,
         multiply: _mm512_mul_ps,
         divide: _mm512_div_ps,
+        multiply_add: _mm512_fmadd_ps,
         sqrt: _mm512_sqrt_ps,
         minimum: _mm512_min_ps,
         maximum: _mm512_max_ps,
@@ -356,20 +389,23 @@ vector! {
         subtract_bits: _mm512_sub_epi32,
         choose: choose_avx512_f32,
         any_above: any_above_avx512_f32,
+        any_outside: any_outside_avx512_f32,
         look_up: look_up_avx512_f32,
+        look_up_whole: look_up_avx512_f32,
         exp: super::f32::exp,
     }
 }
 
-/// `choose` and `any_above` below AVX-512, where a mask is a vector.
+/// `choose`, `any_above` and `any_outside` below AVX-512, where a mask is a vector.
 macro_rules! comparisons_by_vectors {
-    ($choose:ident, $any_above:ident {
+    ($choose:ident, $any_above:ident, $any_outside:ident {
         vector: $vector:ident,
         greater: $greater:expr,
+        at_least: $at_least:expr,
         and: $and:ident,
         and_not: $and_not:ident,
         or: $or:ident,
-        sign_bits: $sign_bits:ident,
+        sign_bits: $sign_bits:ident == $all:literal,
     }) => {
         #[inline(always)]
         fn $choose(x: $vector, limit: $vector, above: $vector, other: $vector) -> $vector {
@@ -385,56 +421,68 @@ macro_rules! comparisons_by_vectors {
             // SAFETY: a vector exists, so the machine has the instructions.
             unsafe { $sign_bits($greater(x, limit)) != 0 }
         }
+
+        #[inline(always)]
+        fn $any_outside(x: $vector, least: $vector, most: $vector) -> bool {
+            // SAFETY: a vector exists, so the machine has the instructions.
+            unsafe { $sign_bits($and($at_least(x, least), $at_least(most, x))) != $all }
+        }
     };
 }
 
 comparisons_by_vectors! {
-    choose_sse2_f64, any_above_sse2_f64 {
+    choose_sse2_f64, any_above_sse2_f64, any_outside_sse2_f64 {
         vector: __m128d,
         greater: _mm_cmpgt_pd,
+        at_least: _mm_cmpge_pd,
         and: _mm_and_pd,
         and_not: _mm_andnot_pd,
         or: _mm_or_pd,
-        sign_bits: _mm_movemask_pd,
+        sign_bits: _mm_movemask_pd == 0b11,
     }
 }
 
 comparisons_by_vectors! {
-    choose_sse2_f32, any_above_sse2_f32 {
+    choose_sse2_f32, any_above_sse2_f32, any_outside_sse2_f32 {
         vector: __m128,
         greater: _mm_cmpgt_ps,
+        at_least: _mm_cmpge_ps,
         and: _mm_and_ps,
         and_not: _mm_andnot_ps,
         or: _mm_or_ps,
-        sign_bits: _mm_movemask_ps,
+        sign_bits: _mm_movemask_ps == 0b1111,
     }
 }
 
 comparisons_by_vectors! {
-    choose_avx2_f64, any_above_avx2_f64 {
+    choose_avx2_f64, any_above_avx2_f64, any_outside_avx2_f64 {
         vector: __m256d,
         greater: _mm256_cmp_pd::<_CMP_GT_OQ>,
+        at_least: _mm256_cmp_pd::<_CMP_GE_OQ>,
         and: _mm256_and_pd,
         and_not: _mm256_andnot_pd,
         or: _mm256_or_pd,
-        sign_bits: _mm256_movemask_pd,
+        sign_bits: _mm256_movemask_pd == 0b1111,
     }
 }
 
 comparisons_by_vectors! {
-    choose_avx2_f32, any_above_avx2_f32 {
+    choose_avx2_f32, any_above_avx2_f32, any_outside_avx2_f32 {
         vector: __m256,
         greater: _mm256_cmp_ps::<_CMP_GT_OQ>,
+        at_least: _mm256_cmp_ps::<_CMP_GE_OQ>,
         and: _mm256_and_ps,
         and_not: _mm256_andnot_ps,
         or: _mm256_or_ps,
-        sign_bits: _mm256_movemask_ps,
+        sign_bits: _mm256_movemask_ps == 0b1111_1111,
     }
 }
 
-/// `choose` and `any_above` of AVX-512, where a mask has one bit per element.
+/// `choose`, `any_above` and `any_outside` of AVX-512, where a mask has one bit per element.
 macro_rules! comparisons_by_masks {
-    ($choose:ident, $any_above:ident { vector: $vector:ident, compare: $compare:ident, blend: $blend:ident }) => {
+    ($choose:ident, $any_above:ident, $any_outside:ident {
+        vector: $vector:ident, compare: $compare:ident, compare_some: $compare_some:ident, blend: $blend:ident, all: $all:literal
+    }) => {
         #[inline(always)]
         fn $choose(x: $vector, limit: $vector, above: $vector, other: $vector) -> $vector {
             // SAFETY: a vector exists, so the machine has the instructions.
@@ -446,18 +494,26 @@ macro_rules! comparisons_by_masks {
             // SAFETY: a vector exists, so the machine has the instructions.
             unsafe { $compare::<_CMP_GT_OQ>(x, limit) != 0 }
         }
+
+        #[inline(always)]
+        fn $any_outside(x: $vector, least: $vector, most: $vector) -> bool {
+            // SAFETY: a vector exists, so the machine has the instructions.
+            unsafe { $compare_some::<_CMP_LE_OQ>($compare::<_CMP_GE_OQ>(x, least), x, most) != $all }
+        }
     };
 }
 
 comparisons_by_masks! {
-    choose_avx512_f64, any_above_avx512_f64 {
-        vector: __m512d, compare: _mm512_cmp_pd_mask, blend: _mm512_mask_blend_pd
+    choose_avx512_f64, any_above_avx512_f64, any_outside_avx512_f64 {
+        vector: __m512d, compare: _mm512_cmp_pd_mask, compare_some: _mm512_mask_cmp_pd_mask,
+        blend: _mm512_mask_blend_pd, all: 0xff
     }
 }
 
 comparisons_by_masks! {
-    choose_avx512_f32, any_above_avx512_f32 {
-        vector: __m512, compare: _mm512_cmp_ps_mask, blend: _mm512_mask_blend_ps
+    choose_avx512_f32, any_above_avx512_f32, any_outside_avx512_f32 {
+        vector: __m512, compare: _mm512_cmp_ps_mask, compare_some: _mm512_mask_cmp_ps_mask,
+        blend: _mm512_mask_blend_ps, all: 0xffff
     }
 }
 
@@ -496,6 +552,18 @@ fn look_up_avx2_f64(x: __m256d, table: &[f64; ENTRIES]) -> __m256d {
 fn look_up_avx2_f32(x: __m256, table: &[f32; ENTRIES]) -> __m256 {
     // SAFETY: a vector exists, so the machine has the instructions. The table has more than eight entries.
     unsafe { _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), _mm256_castps_si256(x)) }
+}
+
+#[inline(always)]
+fn look_up_avx2_f32_whole(x: __m256, table: &[f32; ENTRIES]) -> __m256 {
+    // SAFETY: a vector exists, so the machine has the instructions. The table has twice eight entries.
+    unsafe {
+        let index = _mm256_castps_si256(x);
+        let low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), index);
+        let high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr().add(8)), index);
+        // The fourth bit becomes the sign bit, which is the one that selects.
+        _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32::<28>(index)))
+    }
 }
 
 #[inline(always)]

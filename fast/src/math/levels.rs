@@ -1,160 +1,306 @@
 //! The loops over slices, compiled once per level, and the choice among them: the only unsafe code of `math`.
 #![allow(unsafe_code, reason = "functions compiled for a level are called here, after checking the machine")]
 
-use super::{f32, f64, power};
+use super::real::Real;
+use super::vector::Vector;
+use super::{log, power, tanh};
 use crate::Level;
 
-/// The kernels of one level, which are compiled with the given target features.
-macro_rules! kernels {
-    ($(#[$features:meta])?) => {
-        unary! { [$(#[$features])?] log_f64 { element: f64, function: f64::log } }
-        unary! { [$(#[$features])?] tanh_f64 { element: f64, function: f64::tanh } }
-        unary! { [$(#[$features])?] log_f32 { element: f32, function: f32::log } }
-        unary! { [$(#[$features])?] tanh_f32 { element: f32, function: f32::tanh } }
-        power! { [$(#[$features])?] {
-            element: f64,
-            log: power::log_parts,
-            power_of_log: power::power_of_log,
-            vectors: power_f64,
-            scalar_exponent: power_f64_by,
-            scalar_base: power_f64_of,
-        } }
-        power! { [$(#[$features])?] {
-            element: f32,
-            log: power::log_wide,
-            power_of_log: power::power_of_log_f32,
-            vectors: power_f32,
-            scalar_exponent: power_f32_by,
-            scalar_base: power_f32_of,
-        } }
-    };
+/// A function of one argument over vectors.
+trait Function {
+    fn of<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> [V; U];
 }
 
-macro_rules! unary {
-    ([$(#[$features:meta])?] $name:ident { element: $type:ident, function: $kernel:path }) => {
-        $(#[$features])?
-        pub(crate) fn $name(x: &[$type], out: &mut [$type]) {
-            const BLOCK: usize = 128 / size_of::<$type>();
-            assert_eq!(x.len(), out.len(), "lengths differ");
-            let (x_blocks, x_rest) = x.as_chunks::<BLOCK>();
-            let (out_blocks, out_rest) = out.as_chunks_mut::<BLOCK>();
-            for (x, out) in x_blocks.iter().zip(out_blocks) {
-                for i in 0..BLOCK {
-                    out[i] = $kernel(x[i]);
-                }
-            }
-            if !x_rest.is_empty() {
-                let mut out = [0.0; BLOCK];
-                $name(&padded::<$type, BLOCK>(x_rest), &mut out);
-                out_rest.copy_from_slice(&out[..out_rest.len()]);
-            }
-        }
-    };
+struct Log;
+
+impl Function for Log {
+    #[inline(always)]
+    fn of<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> [V; U] {
+        log::log(x)
+    }
 }
 
-/// The logarithms of a block are computed before its powers. That keeps twice as many vectors in flight and
-/// saves a third of the time.
-macro_rules! power {
-    ([$(#[$features:meta])?] {
-        element: $type:ident,
-        log: $log:path,
-        power_of_log: $power:path,
-        vectors: $both:ident,
-        scalar_exponent: $by:ident,
-        scalar_base: $of:ident,
-    }) => {
-        $(#[$features])?
-        pub(crate) fn $both(x: &[$type], y: &[$type], out: &mut [$type]) {
-            assert!(x.len() == out.len() && y.len() == out.len(), "lengths differ");
-            let (x_blocks, x_rest) = x.as_chunks::<POWERS>();
-            let (y_blocks, y_rest) = y.as_chunks::<POWERS>();
-            let (out_blocks, out_rest) = out.as_chunks_mut::<POWERS>();
-            let (mut high, mut low) = ([0.0; POWERS], [Default::default(); POWERS]);
-            for ((x, y), out) in x_blocks.iter().zip(y_blocks).zip(out_blocks) {
-                for i in 0..POWERS {
-                    (high[i], low[i]) = $log(x[i].abs());
-                }
-                for i in 0..POWERS {
-                    out[i] = $power(x[i], y[i], (high[i], low[i]));
-                }
-            }
-            if !x_rest.is_empty() {
-                let mut out = [0.0; POWERS];
-                $both(&padded::<$type, POWERS>(x_rest), &padded::<$type, POWERS>(y_rest), &mut out);
-                out_rest.copy_from_slice(&out[..out_rest.len()]);
-            }
-        }
+struct Tanh;
 
-        $(#[$features])?
-        pub(crate) fn $by(x: &[$type], y: $type, out: &mut [$type]) {
-            assert_eq!(x.len(), out.len(), "lengths differ");
-            let (x_blocks, x_rest) = x.as_chunks::<POWERS>();
-            let (out_blocks, out_rest) = out.as_chunks_mut::<POWERS>();
-            let (mut high, mut low) = ([0.0; POWERS], [Default::default(); POWERS]);
-            for (x, out) in x_blocks.iter().zip(out_blocks) {
-                for i in 0..POWERS {
-                    (high[i], low[i]) = $log(x[i].abs());
-                }
-                for i in 0..POWERS {
-                    out[i] = $power(x[i], y, (high[i], low[i]));
-                }
-            }
-            if !x_rest.is_empty() {
-                let mut out = [0.0; POWERS];
-                $by(&padded::<$type, POWERS>(x_rest), y, &mut out);
-                out_rest.copy_from_slice(&out[..out_rest.len()]);
-            }
-        }
-
-        $(#[$features])?
-        pub(crate) fn $of(x: $type, y: &[$type], out: &mut [$type]) {
-            assert_eq!(y.len(), out.len(), "lengths differ");
-            let (y_blocks, y_rest) = y.as_chunks::<POWERS>();
-            let (out_blocks, out_rest) = out.as_chunks_mut::<POWERS>();
-            let log = $log(x.abs());
-            for (y, out) in y_blocks.iter().zip(out_blocks) {
-                for i in 0..POWERS {
-                    out[i] = $power(x, y[i], log);
-                }
-            }
-            if !y_rest.is_empty() {
-                let mut out = [0.0; POWERS];
-                $of(x, &padded::<$type, POWERS>(y_rest), &mut out);
-                out_rest.copy_from_slice(&out[..out_rest.len()]);
-            }
-        }
-    };
+impl Function for Tanh {
+    #[inline(always)]
+    fn of<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> [V; U] {
+        tanh::tanh(x)
+    }
 }
 
-/// The number of elements in a block of `power`.
-const POWERS: usize = 32;
+/// One argument of `power`: a value for each element, or one for all.
+#[derive(Clone, Copy)]
+enum Values<'a, T> {
+    Each(&'a [T]),
+    One(T),
+}
 
-/// The rest of a slice as a whole block, so that it goes through the same vectorised loop.
+impl<T: Copy> Values<'_, T> {
+    #[inline(always)]
+    fn get(&self, at: usize) -> T {
+        match self {
+            Values::Each(values) => values[at],
+            Values::One(value) => *value,
+        }
+    }
+
+    fn has_length(&self, count: usize) -> bool {
+        match self {
+            Values::Each(values) => values.len() == count,
+            Values::One(_) => true,
+        }
+    }
+}
+
+/// The most elements of a group of vectors.
+const GROUP: usize = 64;
+
+/// A group of vectors of the values from an index on.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn padded<T: Copy + Default, const N: usize>(rest: &[T]) -> [T; N] {
-    let mut block = [T::default(); N];
-    block[..rest.len()].copy_from_slice(rest);
+unsafe fn read<V: Vector, const U: usize>(values: &[V::Element], at: usize) -> [V; U] {
+    let values = &values[at..at + U * V::WIDTH];
+    // SAFETY: the caller guarantees the instructions, and the slice has the elements.
+    unsafe {
+        let mut vectors = [V::load(values.as_ptr()); U];
+        for (k, vector) in vectors.iter_mut().enumerate() {
+            *vector = V::load(values.as_ptr().add(k * V::WIDTH));
+        }
+        vectors
+    }
+}
+
+/// Writes a group of vectors from an index on.
+#[inline(always)]
+fn write<V: Vector, const U: usize>(vectors: [V; U], out: &mut [V::Element], at: usize) {
+    let out = &mut out[at..at + U * V::WIDTH];
+    for (k, vector) in vectors.into_iter().enumerate() {
+        // SAFETY: the slice has the places.
+        unsafe { vector.store(out.as_mut_ptr().add(k * V::WIDTH)) };
+    }
+}
+
+/// The elements of a slice that is shorter than a group, followed by ones.
+#[inline(always)]
+fn padded<T: Real>(values: &[T]) -> [T; GROUP] {
+    let mut block = [T::ONE; GROUP];
+    block[..values.len()].copy_from_slice(values);
     block
+}
+
+/// A function over a slice. The last group overlaps the one before.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn unary<V: Vector<Element: Real>, F: Function, const U: usize>(
+    x: &[V::Element],
+    out: &mut [V::Element],
+) {
+    const { assert!(U * V::WIDTH <= GROUP) };
+    assert_eq!(x.len(), out.len(), "lengths differ");
+    let (count, step) = (out.len(), U * V::WIDTH);
+    if count < step {
+        let mut block = padded(x);
+        // SAFETY: the caller guarantees the instructions.
+        write(F::of(unsafe { read::<V, U>(&block, 0) }), &mut block, 0);
+        out.copy_from_slice(&block[..count]);
+        return;
+    }
+    let mut at = 0;
+    while at < count {
+        let start = at.min(count - step);
+        // SAFETY: as above.
+        write(F::of(unsafe { read::<V, U>(x, start) }), out, start);
+        at += step;
+    }
+}
+
+/// x^y. The last group overlaps the one before.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn powers<V: Vector<Element: Real>, const U: usize>(
+    x: Values<'_, V::Element>,
+    y: Values<'_, V::Element>,
+    out: &mut [V::Element],
+) {
+    const { assert!(U * V::WIDTH <= GROUP) };
+    assert!(x.has_length(out.len()) && y.has_length(out.len()), "lengths differ");
+    let (count, step) = (out.len(), U * V::WIDTH);
+    if count >= step {
+        // SAFETY: the caller guarantees the instructions.
+        return unsafe { whole_powers::<V, U>(x, y, out) };
+    }
+    let (x_block, y_block, mut block);
+    let x = match x {
+        Values::Each(x) => {
+            x_block = padded(x);
+            Values::Each(&x_block[..step])
+        }
+        Values::One(x) => Values::One(x),
+    };
+    let y = match y {
+        Values::Each(y) => {
+            y_block = padded(y);
+            Values::Each(&y_block[..step])
+        }
+        Values::One(y) => Values::One(y),
+    };
+    block = [<V::Element as Real>::ONE; GROUP];
+    // SAFETY: as above.
+    unsafe { whole_powers::<V, U>(x, y, &mut block[..step]) };
+    out.copy_from_slice(&block[..count]);
+}
+
+/// x^y for at least one whole group.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn whole_powers<V: Vector<Element: Real>, const U: usize>(
+    x: Values<'_, V::Element>,
+    y: Values<'_, V::Element>,
+    out: &mut [V::Element],
+) {
+    let step = U * V::WIDTH;
+    let last = out.len() - step;
+    let starts = (0..out.len()).step_by(step).map(|at| at.min(last));
+    // SAFETY: the caller guarantees the instructions.
+    unsafe {
+        match x {
+            Values::Each(bases) => {
+                for start in starts {
+                    let logarithm = power::logarithm_of::<V, U>(read(bases, start));
+                    power_group(&logarithm, (x, y), start, out);
+                }
+            }
+            Values::One(base) => {
+                let logarithm = power::logarithm_of([V::splat(base); U]);
+                for start in starts {
+                    power_group(&logarithm, (x, y), start, out);
+                }
+            }
+        }
+    }
+}
+
+/// x^y for a group of vectors, given the logarithms of x.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn power_group<V: Vector<Element: Real>, const U: usize>(
+    logarithm: &power::Logarithm<V, U>,
+    (x, y): (Values<'_, V::Element>, Values<'_, V::Element>),
+    start: usize,
+    out: &mut [V::Element],
+) {
+    // SAFETY: the caller guarantees the instructions.
+    let exponents = unsafe {
+        match y {
+            Values::Each(values) => read(values, start),
+            Values::One(value) => [V::splat(value); U],
+        }
+    };
+    let (sizes, beyond) = power::power(logarithm, exponents);
+    write(sizes, out, start);
+    if beyond {
+        for (k, out) in out[start..start + U * V::WIDTH].iter_mut().enumerate() {
+            *out = Real::power_of_size(x.get(start + k), y.get(start + k), *out);
+        }
+    }
+}
+
+/// The kernels of one level, which are compiled with the given target features: over its vectors, of which
+/// a group of that many is computed at once.
+macro_rules! kernels {
+    ([$($feature:meta)?] $f64:ty, $f32:ty, log: $log:literal, group: $group:literal) => {
+        $(#[$feature])?
+        pub(crate) fn log_f64(x: &[f64], out: &mut [f64]) {
+            // SAFETY: this function is compiled with the instructions of the vectors, so its caller checks
+            // that the machine has them. So do the following.
+            unsafe { unary::<$f64, Log, $log>(x, out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn log_f32(x: &[f32], out: &mut [f32]) {
+            // SAFETY: as above.
+            unsafe { unary::<$f32, Log, $log>(x, out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn tanh_f64(x: &[f64], out: &mut [f64]) {
+            // SAFETY: as above.
+            unsafe { unary::<$f64, Tanh, $group>(x, out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn tanh_f32(x: &[f32], out: &mut [f32]) {
+            // SAFETY: as above.
+            unsafe { unary::<$f32, Tanh, $group>(x, out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
+            // SAFETY: as above.
+            unsafe { powers::<$f64, $group>(Values::Each(x), Values::Each(y), out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_f64_by(x: &[f64], y: f64, out: &mut [f64]) {
+            // SAFETY: as above.
+            unsafe { powers::<$f64, $group>(Values::Each(x), Values::One(y), out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_f64_of(x: f64, y: &[f64], out: &mut [f64]) {
+            // SAFETY: as above.
+            unsafe { powers::<$f64, $group>(Values::One(x), Values::Each(y), out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
+            // SAFETY: as above.
+            unsafe { powers::<$f32, $group>(Values::Each(x), Values::Each(y), out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_f32_by(x: &[f32], y: f32, out: &mut [f32]) {
+            // SAFETY: as above.
+            unsafe { powers::<$f32, $group>(Values::Each(x), Values::One(y), out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_f32_of(x: f32, y: &[f32], out: &mut [f32]) {
+            // SAFETY: as above.
+            unsafe { powers::<$f32, $group>(Values::One(x), Values::Each(y), out) }
+        }
+    };
 }
 
 /// For every machine.
 pub(crate) mod portable {
     use super::*;
-    kernels! {}
+    #[cfg(target_arch = "x86_64")]
+    kernels! { [] std::arch::x86_64::__m128d, std::arch::x86_64::__m128, log: 2, group: 2 }
+    #[cfg(not(target_arch = "x86_64"))]
+    kernels! { [] f64, f32, log: 4, group: 4 }
 }
 
-/// x86-64 with AVX2.
+/// x86-64 with AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2 {
     use super::*;
-    kernels! { #[target_feature(enable = "avx2")] }
+    kernels! {
+        [target_feature(enable = "avx2,fma")]
+        std::arch::x86_64::__m256d, std::arch::x86_64::__m256, log: 4, group: 4
+    }
 }
 
 /// x86-64 with AVX-512.
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512 {
     use super::*;
-    kernels! { #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] }
+    kernels! {
+        [target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
+        std::arch::x86_64::__m512d, std::arch::x86_64::__m512, log: 2, group: 4
+    }
 }
 
 macro_rules! dispatch {

@@ -1,182 +1,107 @@
-//! `power`. For f64, the logarithm and the product are computed to twice the precision; for f32, in f64. The
-//! steps follow the method of FreeBSD's `e_pow.c` (log by s = (m-1)/(m+1) in two parts, exact products of
-//! halves); the code is our own.
+//! `power`: e^(y ln x), with the logarithm and the product to more than twice the bits that the result needs.
 
-use super::f64::{LN2_HI, LN2_LO, LOG2_E, ROUND, exp_reduced, reduce, scale, split};
-use std::f64::consts::LN_2;
+use super::log::{Parts, parts, raise};
+use super::real::{Real, polynomial};
+use super::vector::{Vector, each};
 
-/// 2^70. As an exponent, this or any larger number gives only 0, 1 and infinity. (A NaN is not larger.)
-const LARGEST_EXPONENT: f64 = 1_180_591_620_717_411_303_424.0;
-
-/// The first 26 bits: the product of two such numbers is exact.
+/// ln x as a rounded sum and the rest, given the parts of the logarithm. With w = (ln(1 + r) - r) / r^2, which
+/// is -1/2 + r/3 and small terms, the square of r and its product with w are exact sums of two numbers.
 #[inline(always)]
-fn first(x: f64) -> f64 {
-    f64::from_bits(x.to_bits() & 0xffff_ffff_f800_0000)
+fn logarithm<V: Vector<Element: Real>, const U: usize>(
+    Parts { high, low, r }: Parts<V, U>,
+) -> ([V; U], [V; U]) {
+    let v = r[0];
+    let minus_half = v.like(V::Element::HALF).negate();
+    let square = each!(r => r.multiply(r));
+    let square_rest = each!(r, square => r.multiply_add(r, square.negate()));
+    let w = each!(r => r.multiply_add(v.like(V::Element::THIRD), minus_half));
+    let w_rest = each!(r, w => r.multiply_add(v.like(V::Element::THIRD), minus_half.subtract(w)));
+    let w_rest = each!(r, w_rest => r.multiply_add(v.like(V::Element::THIRD_REST), w_rest));
+    let tail = each!(r => polynomial(r, V::Element::POWER_TAIL));
+    let w_rest = each!(square, tail, w_rest => square.multiply_add(tail, w_rest));
+    let curve = each!(square, w => square.multiply(w));
+    let curve_rest = each!(square, w, curve => square.multiply_add(w, curve.negate()));
+    let curve_rest = each!(square_rest, w, curve_rest => square_rest.multiply_add(w, curve_rest));
+    let curve_rest = each!(square, w_rest, curve_rest => square.multiply_add(w_rest, curve_rest));
+    // Each of the larger parts is 0 or not much smaller than the next one.
+    let line = each!(high, r => high.add(r));
+    let line_rest = each!(high, r, line => high.subtract(line).add(r));
+    let sum = each!(line, curve => line.add(curve));
+    let sum_rest = each!(line, curve, sum => line.subtract(sum).add(curve));
+    let rest = each!(low, line_rest, sum_rest => low.add(line_rest.add(sum_rest)));
+    let rest = each!(rest, curve_rest => rest.add(curve_rest));
+    // The rest times y must not move e^(y ln x) out of the range of its polynomial.
+    let rounded = each!(sum, rest => sum.add(rest));
+    (rounded, each!(sum, rounded, rest => sum.subtract(rounded).add(rest)))
 }
 
-/// 2/3 in two parts, of which the first has 26 bits.
-const TWO_THIRDS: f64 = 2.0 / 3.0;
-const TWO_THIRDS_HI: f64 = f64::from_bits(TWO_THIRDS.to_bits() & 0xffff_ffff_f800_0000);
-/// 2/3 = TWO_THIRDS + 2^-54 * 2/3.
-const TWO_THIRDS_LO: f64 = (TWO_THIRDS - TWO_THIRDS_HI) + TWO_THIRDS / 18_014_398_509_481_984.0;
-
-/// log x for finite x > 0: the first 26 bits, and the rest. Their sum is within 2^-65.
-#[inline(always)]
-pub(super) fn log_parts(x: f64) -> (f64, f64) {
-    let (k, m) = split(x);
-    // Divide by the nearest of 3/4, 1 and 5/4, so that |s| < 0.072. Its logarithm is a multiple of 2^-32, and
-    // a rest.
-    let (below, above) = (m < 0.866_025_403_784_438_6, m > 1.118_033_988_749_895);
-    let near = if below {
-        0.75
-    } else if above {
-        1.25
-    } else {
-        1.0
-    };
-    let near_hi = if below {
-        -0.28768207249231637
-    } else if above {
-        0.22314355126582086
-    } else {
-        0.0
-    };
-    let near_lo = if below {
-        4.053543780278539e-11
-    } else if above {
-        4.838889490356316e-11
-    } else {
-        0.0
-    };
-    // s = (m - near)/(m + near) as s_hi + s_lo.
-    let f = m - near;
-    let t = m + near;
-    let t_hi = first(t);
-    let t_lo = m - (t_hi - near);
-    let v = 1.0 / t;
-    let s = f * v;
-    let s_hi = first(s);
-    let s_lo = v * ((f - s_hi * t_hi) - s_hi * t_lo);
-    // atanh(s) = s/3 (3 + s^2 + s^4 W(s^2)), W within 2^-78 of all that.
-    let z = s * s;
-    let z2 = z * z;
-    let w01 = 0.6 + z * 0.428571428571501;
-    let w23 = 0.3333333332226184 + z * 0.2727273428010663;
-    let w45 = 0.23074782788569093 + z * 0.20313767731733437;
-    let w = w01 + z2 * (w23 + z2 * w45);
-    let tail = z2 * w + s_lo * (s_hi + s);
-    let square = s_hi * s_hi;
-    let b_hi = first(3.0 + square + tail);
-    let b_lo = tail - ((b_hi - 3.0) - square);
-    let u = s_hi * b_hi;
-    let rest = s_lo * b_hi + b_lo * s;
-    let p_hi = first(u + rest);
-    let p_lo = rest - (p_hi - u);
-    // log m = log near + 2/3 (p_hi + p_lo), log x = k ln 2 + log m.
-    let q_hi = TWO_THIRDS_HI * p_hi;
-    let q_lo = TWO_THIRDS_LO * p_hi + TWO_THIRDS * p_lo;
-    let a = k * LN2_HI + near_hi;
-    let high = a + q_hi;
-    let low = (q_hi - (high - a)) + ((k * LN2_LO + near_lo) + q_lo);
-    let l_hi = first(high + low);
-    (l_hi, low - (l_hi - high))
+/// The logarithms of some x, for [`power`].
+pub(crate) struct Logarithm<V, const U: usize> {
+    sum: [V; U],
+    rest: [V; U],
+    /// Whether some x is not a normal positive number.
+    beyond: bool,
 }
 
-/// x^y by IEEE 754-2019 `pow`.
+/// The logarithms of x, for [`power`].
 #[inline(always)]
-pub(super) fn power_f64(x: f64, y: f64) -> f64 {
-    power_of_log(x, y, log_parts(x.abs()))
+pub(crate) fn logarithm_of<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> Logarithm<V, U> {
+    let v = x[0];
+    let mut beyond = false;
+    for x in x {
+        beyond |= x.any_outside(v.like(V::Element::LEAST), v.like(V::Element::MOST));
+    }
+    let (sum, rest) = if beyond { logarithm_of_size(x) } else { logarithm(parts(x, None)) };
+    Logarithm { sum, rest, beyond }
 }
 
-/// x^y, given the logarithm of |x|.
+/// The logarithms of |x| where some x is not a normal positive number. Those of zeros, infinities and NaNs are
+/// any numbers.
+#[cold]
 #[inline(always)]
-pub(super) fn power_of_log(x: f64, y: f64, (l_hi, l_lo): (f64, f64)) -> f64 {
-    let ax = x.abs();
-    let yc = if y > LARGEST_EXPONENT { LARGEST_EXPONENT } else { y };
-    let yc = if yc < -LARGEST_EXPONENT { -LARGEST_EXPONENT } else { yc };
-    let y_hi = first(yc);
-    let y_lo = yc - y_hi;
-    let p_hi = y_hi * l_hi;
-    let p_lo = y_lo * l_hi + yc * l_lo;
-    // Above e^800 the result overflows, below e^-800 it rounds to 0.
-    let p_lo = if p_hi.abs() > 800.0 { 0.0 } else { p_lo };
-    let p_hi = if p_hi > 800.0 { 800.0 } else { p_hi };
-    let p_hi = if p_hi < -800.0 { -800.0 } else { p_hi };
-    let (shifted, r_hi, n_lo) = reduce(p_hi);
-    let r_lo = p_lo - n_lo;
-    let r = r_hi + r_lo;
-    let c = (r_hi - r) + r_lo;
-    let (high, low) = exp_reduced(r);
-    let size = scale(high + (low + (c + c * r)), shifted);
-
-    // 2^52 + |y|, or |y| if that is larger. The last bit is the parity of an integer y below 2^53.
-    let ay = y.abs();
-    let fine = ay < 4_503_599_627_370_496.0;
-    let whole = if fine { ay + 4_503_599_627_370_496.0 } else { ay };
-    let integer = !fine | (whole - 4_503_599_627_370_496.0 == ay);
-    let parity = if integer & (ay < 9_007_199_254_740_992.0) { whole.to_bits() << 63 } else { 0 };
-    let edge = if (ax == 0.0) == (y < 0.0) { f64::INFINITY } else { 0.0 };
-    let at_edge = (ax == 0.0) | (ax == f64::INFINITY);
-    let size = if at_edge { edge } else { size };
-    let signed = f64::from_bits(size.to_bits() ^ (x.to_bits() & parity));
-    let signed = if (x < 0.0) & !integer & !at_edge { f64::NAN } else { signed };
-    let signed = if x.is_nan() | y.is_nan() { f64::NAN } else { signed };
-    if (y == 0.0) | (x == 1.0) { 1.0 } else { signed }
+fn logarithm_of_size<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> ([V; U], [V; U]) {
+    let (normal, raised) = raise(each!(x => x.abs()));
+    logarithm(parts(normal, Some(raised)))
 }
 
-/// The logarithm of a positive f32 in f64, within 2^-44. The second part is empty; it matches that of
-/// `log_parts`.
+/// |x|^y, and whether some element needs [`Real::power_of_size`], given the logarithms of |x|.
 #[inline(always)]
-pub(super) fn log_wide(x: f32) -> (f64, ()) {
-    let (k, m) = split(f64::from(x));
-    let f = m - 1.0;
-    let s = f / (2.0 + f);
-    let z = s * s;
-    let c01 = 0.6666666667598744 + z * 0.3999999555055722;
-    let c23 = 0.28572117467003527 + z * 0.22175812594463337;
-    let z2 = z * z;
-    let tail = c01 + z2 * (c23 + z2 * 0.19589951652230567);
-    (k * LN_2 + (s + s + s * (z * tail)), ())
+pub(crate) fn power<V: Vector<Element: Real>, const U: usize>(
+    Logarithm { sum, rest, beyond }: &Logarithm<V, U>,
+    y: [V; U],
+) -> ([V; U], bool) {
+    let (v, sum, rest) = (y[0], *sum, *rest);
+    let product = each!(y, sum => y.multiply(sum));
+    // An infinite or large y leads to a product that is large or a NaN, or x is 1 and the product 0.
+    let mut beyond = *beyond;
+    let safe = v.like(V::Element::EXP_SAFE);
+    for product in product {
+        beyond |= product.any_outside(safe.negate(), safe);
+    }
+    if beyond {
+        return (power_beyond(sum, rest, y), true);
+    }
+    let product_rest = each!(y, sum, product => y.multiply_add(sum, product.negate()));
+    let product_rest = each!(y, rest, product_rest => y.multiply_add(rest, product_rest));
+    let (shifted, p) = V::Element::exp_parts(product, Some(product_rest));
+    (V::Element::exp_whole(shifted, p), false)
 }
 
-/// x^y by IEEE 754-2019 `pow`, in f64 with about 15 extra bits, rounded once.
+/// |x|^y where it or an intermediate value may be infinite or subnormal.
+#[cold]
 #[inline(always)]
-pub(super) fn power_f32(x: f32, y: f32) -> f32 {
-    power_of_log_f32(x, y, log_wide(x.abs()))
-}
-
-/// x^y, given the logarithm of |x|.
-#[inline(always)]
-pub(super) fn power_of_log_f32(x: f32, y: f32, (log, ()): (f64, ())) -> f32 {
-    let yc = f64::from(y);
-    let yc = if yc > LARGEST_EXPONENT { LARGEST_EXPONENT } else { yc };
-    let yc = if yc < -LARGEST_EXPONENT { -LARGEST_EXPONENT } else { yc };
-    // Outside this range the result overflows or rounds to 0.
-    let p = yc * log;
-    let p = if p > 92.0 { 92.0 } else { p };
-    let p = if p < -110.0 { -110.0 } else { p };
-    let shifted = p * LOG2_E + ROUND;
-    let r = p - (shifted - ROUND) * LN_2;
-    let r2 = r * r;
-    // (e^r - 1 - r) / r^2; multiplied by r^2, within 2^-34 of e^r.
-    let c01 = 0.5000000068433241 + r * 0.16666665859747468;
-    let c23 = 0.04166629217352623 + r * 0.008333498341698076;
-    let c45 = 0.0013944868520070566 + r * 0.00019790135029895198;
-    let value = 1.0 + (r + r2 * (c01 + r2 * (c23 + r2 * c45)));
-    #[expect(clippy::cast_possible_truncation, reason = "the only rounding")]
-    let size = (value * f64::from_bits(shifted.to_bits().wrapping_sub(1023) << 52)) as f32;
-
-    // As in `power_of_log`, with 2^23.
-    let (ax, ay) = (x.abs(), y.abs());
-    let fine = ay < 8_388_608.0;
-    let whole = if fine { ay + 8_388_608.0 } else { ay };
-    let integer = !fine | (whole - 8_388_608.0 == ay);
-    let parity = if integer & (ay < 16_777_216.0) { whole.to_bits() << 31 } else { 0 };
-    let edge = if (ax == 0.0) == (y < 0.0) { f32::INFINITY } else { 0.0 };
-    let at_edge = (ax == 0.0) | (ax == f32::INFINITY);
-    let size = if at_edge { edge } else { size };
-    let signed = f32::from_bits(size.to_bits() ^ (x.to_bits() & parity));
-    let signed = if (x < 0.0) & !integer & !at_edge { f32::NAN } else { signed };
-    let signed = if x.is_nan() | y.is_nan() { f32::NAN } else { signed };
-    if (y == 0.0) | (x == 1.0) { 1.0 } else { signed }
+fn power_beyond<V: Vector<Element: Real>, const U: usize>(sum: [V; U], rest: [V; U], y: [V; U]) -> [V; U] {
+    let v = y[0];
+    let (limit, largest) = (v.like(V::Element::EXP_LIMIT), v.like(V::Element::LARGEST_EXPONENT));
+    let y = each!(y => y.at_most(largest).at_least(largest.negate()));
+    let product = each!(y, sum => y.multiply(sum));
+    let product_rest = each!(y, sum, product => y.multiply_add(sum, product.negate()));
+    let product_rest = each!(y, rest, product_rest => y.multiply_add(rest, product_rest));
+    let zero = v.like(V::Element::ZERO);
+    let product_rest = each!(product_rest, product => product.abs().choose(limit, zero, product_rest));
+    let product = each!(product => product.at_most(limit).at_least(limit.negate()));
+    // The same element has the same bits where it is in a group that needs none of this: of a normal result,
+    // both powers of two are exact.
+    let (shifted, p) = V::Element::exp_parts(product, Some(product_rest));
+    V::Element::exp_scaled(shifted, p)
 }
