@@ -213,7 +213,7 @@ fn restricted() -> Vec<(&'static str, Capabilities)> {
     let of_floats = [(Function::Negate, vec![DType::F32, DType::F64]), (Function::Add, vec![DType::I32])];
     let of_numpy: BTreeMap<RuleSet, Vec<OperationKind>> =
         [(RuleSet::Numpy, vec![OperationKind::Broadcast])].into();
-    let one_each: [(&str, Capabilities); 14] = [
+    let one_each: [(&str, Capabilities); 15] = [
         ("function_dtypes", Capabilities { function_dtypes: of_floats.clone().into(), ..all.clone() }),
         ("min_rank", Capabilities { min_rank: 2, ..all.clone() }),
         ("max_rank", Capabilities { max_rank: Some(2), ..all.clone() }),
