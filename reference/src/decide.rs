@@ -52,8 +52,8 @@ fn check_destination(request: &Request, dtypes: &[DType], common: &Shape) -> Res
     check_form("a destination", &request.operands()[*destination], result_dtype(expression, dtypes)?, common)
 }
 
-/// Whether operands of this common shape, the destination's own included, may be written into a destination of
-/// this shape (clause INTO-1).
+/// Whether operands of this common shape, the destination's own included, may be written into a destination
+/// of this shape (clause INTO-1).
 ///
 /// # Errors
 /// `rank_mismatch`, or `dimension_mismatch` at the leftmost axis on which the lengths differ.

@@ -47,7 +47,8 @@ pub struct ShapeQuery {
 /// A shape that must be the result's, which is checked after everything else.
 #[derive(Clone, Debug)]
 enum Bound {
-    /// The position of the operand into which the result is written (INTO-1), and whether the expression reads it.
+    /// The position of the operand into which the result is written (INTO-1), and whether the expression
+    /// reads it.
     Destination { place: usize, read: bool },
     /// The cotangent of a gradient, which is not an operand (GRAD-4).
     Cotangent { label: String, shape: Shape },
@@ -74,8 +75,8 @@ impl ShapeQuery {
         Ok(ShapeQuery { rules, shapes, labels, flags, target: None, bound: None })
     }
 
-    /// The operands of an elementwise operation under `numpy` whose result is written into a destination, as with
-    /// `out=` (clause INTO-1).
+    /// The operands of an elementwise operation under `numpy` whose result is written into a destination, as
+    /// with `out=` (clause INTO-1).
     ///
     /// # Errors
     /// [`Malformed`] if there is no operand.

@@ -123,8 +123,8 @@ fn is_moderate(product: __m128d, c: __m128d, value: __m128d) -> bool {
     }
 }
 
-/// Whether the rest, `excess - lost`, is exact because one of them is 0, or rounding it has not made it half of
-/// a last place of the sum, which is a power of two.
+/// Whether the rest, `excess - lost`, is exact because one of them is 0, or rounding it has not made it half
+/// of a last place of the sum, which is a power of two.
 #[inline(always)]
 fn is_settled(excess: __m128d, lost: __m128d) -> bool {
     const MANTISSA: f64 = f64::from_bits((1 << 52) - 1);
@@ -138,7 +138,8 @@ fn is_settled(excess: __m128d, lost: __m128d) -> bool {
     }
 }
 
-/// `a * b + c` from the parts in [`multiply_add_f64`], with the rest rounded to odd, or by the standard library.
+/// `a * b + c` from the parts in [`multiply_add_f64`], with the rest rounded to odd, or by the standard
+/// library.
 #[cold]
 #[inline(never)]
 fn carefully([a, b, c]: [__m128d; 3], sum: __m128d, [excess, lost]: [__m128d; 2]) -> __m128d {

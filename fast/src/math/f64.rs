@@ -1,5 +1,6 @@
-//! `exp` of f64, over vectors, as one fixed sequence of IEEE operations with fused multiply-adds, so that every
-//! level gives the bits of the scalar function. Polynomials are minimax fits (Remez exchange, 220 bits).
+//! `exp` of f64, over vectors, as one fixed sequence of IEEE operations with fused multiply-adds, so that
+//! every level gives the bits of the scalar function. Polynomials are minimax fits (Remez exchange, 220
+//! bits).
 
 use super::vector::{ENTRIES, Vector, any_beyond, each};
 

@@ -54,7 +54,8 @@ pub(crate) fn log<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> [V; U]
     if beyond { beyond_normal(x) } else { whole(parts(x, None)) }
 }
 
-/// Numbers below the smallest normal one as 2^-`raised` times normal ones, and the others with a `raised` of 0.
+/// Numbers below the smallest normal one as 2^-`raised` times normal ones, and the others with a `raised` of
+/// 0.
 #[inline(always)]
 pub(super) fn raise<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> ([V; U], [V; U]) {
     let v = x[0];

@@ -1,11 +1,11 @@
 //! `exp`, `log`, `tanh` and `power` over slices: own kernels, within 1 ULP (clause V-4), with the same bits
 //! at every [`Level`].
 //!
-//! Each function is one fixed sequence of IEEE additions, multiplications, fused multiply-adds, divisions, bit
-//! operations and selects on one element. A fused multiply-add is one instruction on every machine with AVX2
-//! that the level `avx2` accepts, and on most others. The portable level of x86-64 computes the same bits
-//! from exact products and sums (`arch/fused.rs`). So the levels agree bit for bit whatever the length of a
-//! slice, except that any NaN counts as any other.
+//! Each function is one fixed sequence of IEEE additions, multiplications, fused multiply-adds, divisions,
+//! bit operations and selects on one element. A fused multiply-add is one instruction on every machine with
+//! AVX2 that the level `avx2` accepts, and on most others. The portable level of x86-64 computes the same
+//! bits from exact products and sums (`arch/fused.rs`). So the levels agree bit for bit whatever the length
+//! of a slice, except that any NaN counts as any other.
 //!
 //! The functions are written over the vectors of a level, of which a single number is one; log, tanh and
 //! power once for both types, with the constants of `real.rs`. exp is part of the loop of chains; the others
@@ -38,9 +38,9 @@
 //! The strata (`tests/math/strata.rs`) are: any bits, any positive bits, the whole range of finite results,
 //! near 0, near 1, near overflow, subnormal arguments and subnormal results; for power also integer exponents
 //! and negative bases. The programs and ignored tests of the crate `tests/accuracy`, outside the workspace,
-//! measured them, except that of exp, log and tanh in f32 one block of 4096 successive inputs in 37 was measured,
-//! by a loop over the same vectors. Every `cargo test` compares the engine with a table of correctly rounded values
-//! (`tests/table.rs`).
+//! measured them, except that of exp, log and tanh in f32 one block of 4096 successive inputs in 37 was
+//! measured, by a loop over the same vectors. Every `cargo test` compares the engine with a table of
+//! correctly rounded values (`tests/table.rs`).
 //!
 //! f16 and bf16 use the f32 kernels and round once. An error of 0.9 ULP of f32 is about 0.0001 ULP of f16, so
 //! only a near-tie can round to the wrong neighbour.

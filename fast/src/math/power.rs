@@ -4,8 +4,8 @@ use super::log::{Parts, parts, raise};
 use super::real::{Real, polynomial};
 use super::vector::{Vector, each};
 
-/// ln x as a rounded sum and the rest, given the parts of the logarithm. With w = (ln(1 + r) - r) / r^2, which
-/// is -1/2 + r/3 and small terms, the square of r and its product with w are exact sums of two numbers.
+/// ln x as a rounded sum and the rest, given the parts of the logarithm. With w = (ln(1 + r) - r) / r^2,
+/// which is -1/2 + r/3 and small terms, the square of r and its product with w are exact sums of two numbers.
 #[inline(always)]
 fn logarithm<V: Vector<Element: Real>, const U: usize>(
     Parts { high, low, r }: Parts<V, U>,
@@ -55,8 +55,8 @@ pub(crate) fn logarithm_of<V: Vector<Element: Real>, const U: usize>(x: [V; U]) 
     Logarithm { sum, rest, beyond }
 }
 
-/// The logarithms of |x| where some x is not a normal positive number. Those of zeros, infinities and NaNs are
-/// any numbers.
+/// The logarithms of |x| where some x is not a normal positive number. Those of zeros, infinities and NaNs
+/// are any numbers.
 #[cold]
 #[inline(always)]
 fn logarithm_of_size<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> ([V; U], [V; U]) {

@@ -1,5 +1,5 @@
-//! The constants of `log`, `tanh` and `power` in f64 and f32, for which they are written once. Polynomials are
-//! minimax fits (Remez exchange, 260 bits), listed from the constant on.
+//! The constants of `log`, `tanh` and `power` in f64 and f32, for which they are written once. Polynomials
+//! are minimax fits (Remez exchange, 260 bits), listed from the constant on.
 
 use super::vector::{ENTRIES, Vector};
 

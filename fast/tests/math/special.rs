@@ -185,8 +185,8 @@ fn the_edges_of_exp() {
 }
 
 /// Results near the ends of the range, of bases near the ends of an interval of the logarithm's table. There,
-/// any part of the product of exponent and logarithm that is lost shows. Expected: mpmath 1.4.1 with 300 bits,
-/// rounded; within 1 ULP of it by clause V-4.
+/// any part of the product of exponent and logarithm that is lost shows. Expected: mpmath 1.4.1 with 300
+/// bits, rounded; within 1 ULP of it by clause V-4.
 #[test]
 fn the_ends_of_power() {
     for (x, y, want) in [

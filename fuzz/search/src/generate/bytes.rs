@@ -2,9 +2,9 @@
 //!
 //! The first byte says how to read the others. If it is even, the request is encoded *literally*, so that any
 //! case can be a seed of a corpus and a small change of the bytes is a small change of the request. If it is
-//! odd, the request is *drawn*: each choice of [`request`] takes as many bytes as it needs. With a remainder of
-//! 3 by 4, it may have a cotangent or a destination, which a literal request has not. Every input is a request:
-//! zeros follow the last byte, and what would be malformed is always corrected in the same way.
+//! odd, the request is *drawn*: each choice of [`request`] takes as many bytes as it needs. With a remainder
+//! of 3 by 4, it may have a cotangent or a destination, which a literal request has not. Every input is a
+//! request: zeros follow the last byte, and what would be malformed is always corrected in the same way.
 //!
 //! A literal request, after its first byte:
 //!
