@@ -189,6 +189,7 @@ fn triples_of_vectors_are_inferred_exactly() {
 fn many_triples_are_inferred_exactly() {
     check_triples(&["0", "1", "3", "?", "..2", "..1", "1..2", "2..", "2..3"], 1);
     check_triples(&["0", "1", "3", "?"], 2);
+    check_triples(&["1", "3", "..2", "2.."], 2);
 }
 
 /// Lengths whose bounds meet, overlap and exclude each other, below, at and above 1.
@@ -228,6 +229,7 @@ fn flags_are_inferred_exactly() {
 fn many_flags_are_inferred_exactly() {
     check_flags(&["1", "2", "?", "..2"], 2, 2);
     check_flags(&["0", "1", "3", "?", "..2", "1..3"], 1, 3);
+    check_flags(&["1", "3", "?"], 2, 3);
 }
 
 /// Examples of clauses INFER-4 to INFER-7, INFER-10 and INFER-11; `spec/cases` has all.
