@@ -1,6 +1,6 @@
 """TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape, whose
-`output_gradients` are a cotangent. For `infer`: the output of a `tf.function` that is traced with a `TensorSpec` for each operand. For
-`declared`: such a function, called."""
+`output_gradients` are a cotangent. For `infer`: the output of a `tf.function` that is traced with a `TensorSpec` for each operand, with
+which `tf.broadcast_static_shape` must agree. For `declared`: such a function, called."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -56,10 +56,27 @@ class TensorFlow:
         return function(*tensors).numpy()
 
     def infer(self, signature):
+        static = static_shape(signature)
         with protocol.refusals(*ERRORS, kinds=KINDS, lacks=LACKS):
             function = traced(signature)
         shape = function.output_shapes
+        if static is not None and repr(static) != repr(shape):
+            raise RuntimeError(f"broadcast_static_shape infers {static}, and a function {shape}")
         return protocol.Inferred(function.output_dtypes.as_numpy_dtype, None if shape.rank is None else shape.as_list())
+
+
+def static_shape(signature):
+    """What `tf.broadcast_static_shape` infers of one call with two arguments; None for other signatures."""
+    if signature.expression is None or isinstance(signature.expression, str):
+        return None
+    _, *arguments = signature.expression
+    if len(arguments) != 2 or not all(isinstance(argument, str) for argument in arguments):
+        return None
+    shapes = {operand.name: tf.TensorShape(protocol.numbers(operand.shape)) for operand in signature.operands}
+    try:
+        return tf.broadcast_static_shape(*(shapes[argument] for argument in arguments))
+    except ValueError as refused:
+        return refused
 
 
 def computed(request, tensors, target):
