@@ -160,7 +160,7 @@ fn bytes_draw_destinations_and_cotangents() {
     };
     let count = |first, wanted: fn(&Request) -> bool| starting(first).filter(wanted).count();
     let into = count(3, |request| request.destination().is_some());
-    let shared = count(3, |request| request.operands().iter().any(|operand| operand.reads_destination()));
+    let shared = count(3, |request| request.operands().iter().any(Operand::reads_destination));
     let weighted = count(3, |request| request.cotangent().is_some());
     assert!(into > 10 && shared > 2 && weighted > 100, "{into}, {shared}, {weighted}");
     let plain = |request: &Request| request.destination().is_none() && request.cotangent().is_none();
