@@ -41,8 +41,8 @@
 //! measured them. Every `cargo test` compares the engine with a table of correctly rounded values
 //! (`tests/table.rs`).
 //!
-//! f16 and bf16 use the f32 kernels and round once. An error of 0.91 ULP of f32 is about 0.0001 ULP of f16, so
-//! only a near-tie can round to the wrong neighbour.
+//! f16 and bf16 use the f32 kernels and round once. An error of 0.91 ULP of f32 is about 0.0001 ULP of f16,
+//! so only a near-tie can round to the wrong neighbour.
 //!
 //! # Speed
 //!
