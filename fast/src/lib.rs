@@ -55,6 +55,7 @@ mod rows;
 mod scratch;
 mod signature;
 mod tiling;
+mod tiny;
 mod turned;
 mod view;
 

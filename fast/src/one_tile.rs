@@ -7,28 +7,61 @@ use crate::buffers::{Input, Output, Stored};
 use crate::dispatch::{by_call, by_float_bank};
 use crate::execute::{Links, Run};
 use crate::fill::fill;
-use crate::inline_capacity::OPERANDS;
 use crate::math::MathFunction;
 use crate::program::{Half, Program, Source, Step, Target, Work, bank_of, kernel};
 use crate::scratch::{BankCall, Float, FloatBank, Lane};
-use crate::tiling::{AccessKind, Tiling};
+use crate::tiling::{Access, AccessKind, Tiling};
 use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The most elements of a tile into which an operand is gathered without registers.
-const MAX_GATHERED: usize = 64;
+pub(crate) const MAX_GATHERED: usize = 64;
 
 /// The most elements of a tile whose operands are read in place, in the first-level cache or the second.
 pub(crate) const MAX_IN_PLACE: usize = 32 << 10;
+
+/// Axes in the patterns of a call's operands.
+pub(crate) const READ_AXES: usize = 4;
 
 /// A call of one or two different operands over one tile.
 #[derive(Debug)]
 pub(crate) struct SingleCall {
     kernel: BankCall,
-    tiling: Tiling,
-    /// The operand of each access of the tiling.
-    used: SmallVec<[u32; OPERANDS]>,
+    /// The elements of the tile.
+    count: usize,
+    /// The operands. Of a call of one operand, only the first is read.
+    reads: [Read; 2],
+}
+
+/// How an operand is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Read {
+    /// Its index among the inputs.
+    pub(crate) operand: usize,
+    /// The position of its first element.
+    pub(crate) offset: usize,
+    pub(crate) kind: AccessKind,
+    /// The lengths and strides of its axes, outermost first, if it is gathered.
+    pub(crate) pattern: SmallVec<[(usize, i64); READ_AXES]>,
+}
+
+impl Default for Read {
+    fn default() -> Read {
+        Read { operand: 0, offset: 0, kind: AccessKind::Direct, pattern: SmallVec::new() }
+    }
+}
+
+impl Read {
+    /// How an access of a tiling reads its operand.
+    fn of(tiling: &Tiling, access: usize, operand: u32) -> Read {
+        let Access { offset, kind, .. } = tiling.accesses[access];
+        let pattern = match kind {
+            AccessKind::Gather => SmallVec::from_slice(tiling.pattern(access)),
+            AccessKind::Direct | AccessKind::Splat => SmallVec::new(),
+        };
+        Read { operand: operand as usize, offset, kind, pattern }
+    }
 }
 
 /// The function and the arguments of an expression that is one call of one or two different operands and is
@@ -45,26 +78,54 @@ pub(crate) fn as_call(expression: &Expression) -> Option<(Function, &[Node])> {
     (is_single && MathFunction::of(call.function()).is_none()).then_some((call.function(), arguments))
 }
 
+/// The kernel of a call of one or two operands over one tile of `count` elements, if the tile is small
+/// enough. `half` is the format of halves whose bits are the elements.
+#[inline]
+pub(crate) fn single_kernel(
+    function: Function,
+    (dtype, half): (DType, Option<Half>),
+    table: &Table,
+    count: usize,
+    kinds: [AccessKind; 2],
+) -> Option<BankCall> {
+    let kinds = &kinds[..function.arity()];
+    let is = |which: usize, kind: AccessKind| kinds.get(which).is_some_and(|&own| own == kind);
+    let gathers = is(0, AccessKind::Gather) || is(1, AccessKind::Gather);
+    let splats = [is(0, AccessKind::Splat), is(1, AccessKind::Splat), false];
+    // Kernels treat two scalars as vectors of length 1.
+    if count > if gathers { MAX_GATHERED } else { MAX_IN_PLACE }
+        || splats.starts_with(&[true, true][..kinds.len()])
+    {
+        return None;
+    }
+    kernel((table, half), bank_of(dtype), function, splats)
+}
+
 impl SingleCall {
     /// The call of a function over a tiling of one tile, if that is small enough and has a kernel. `used` are
     /// the operands of the tiling's accesses and `dtype` is their dtype; if it is that of the bits of halves,
     /// `half` is their format.
-    #[inline]
     pub(crate) fn of(
         function: Function,
-        (dtype, half): (DType, Option<Half>),
+        dtype: (DType, Option<Half>),
         table: &Table,
-        tiling: Tiling,
-        used: SmallVec<[u32; OPERANDS]>,
+        tiling: &Tiling,
+        mut used: impl Iterator<Item = u32>,
     ) -> Option<SingleCall> {
-        if !is_small(&tiling) {
-            return None;
-        }
-        let is_splat =
-            |access: usize| tiling.accesses.get(access).is_some_and(|a| a.kind == AccessKind::Splat);
-        let is_scalar = [is_splat(0), is_splat(1), false];
-        let kernel = kernel((table, half), bank_of(dtype), function, is_scalar)?;
-        Some(SingleCall { kernel, tiling, used })
+        let kind =
+            |access: usize| tiling.accesses.get(access).map_or(AccessKind::Direct, |access| access.kind);
+        let kernel = single_kernel(function, dtype, table, tiling.full, [kind(0), kind(1)])?;
+        let mut read = |access: usize| match used.next() {
+            Some(operand) => Read::of(tiling, access, operand),
+            None => Read::default(),
+        };
+        Some(SingleCall::new(kernel, tiling.full, [read(0), read(1)]))
+    }
+
+    /// The call of a kernel over one tile of `count` elements.
+    #[inline(always)]
+    pub(crate) fn new(kernel: BankCall, count: usize, reads: [Read; 2]) -> SingleCall {
+        SingleCall { kernel, count, reads }
     }
 
     /// Computes the call.
@@ -74,7 +135,7 @@ impl SingleCall {
 
     #[inline]
     fn compute<T: Lane>(&self, kernel: CallKernel<T>, inputs: &[Input<'_>], mut output: Output<'_>) {
-        let source = |access: usize| T::input(&inputs[self.used[access] as usize]);
+        let source = |which: usize| T::input(&inputs[self.reads[which].operand]);
         let (mut first, mut second);
         let a = match self.in_place(0, source(0)) {
             Some(a) => a,
@@ -104,11 +165,11 @@ impl SingleCall {
 
     /// The elements of an operand under the tile, if they can be read in place.
     #[inline]
-    fn in_place<'a, T>(&self, access: usize, source: &'a [T]) -> Option<&'a [T]> {
-        let access = &self.tiling.accesses[access];
-        match access.kind {
-            AccessKind::Direct => Some(&source[access.offset..access.offset + self.tiling.full]),
-            AccessKind::Splat => Some(&source[access.offset..=access.offset]),
+    fn in_place<'a, T>(&self, which: usize, source: &'a [T]) -> Option<&'a [T]> {
+        let read = &self.reads[which];
+        match read.kind {
+            AccessKind::Direct => Some(&source[read.offset..read.offset + self.count]),
+            AccessKind::Splat => Some(&source[read.offset..=read.offset]),
             AccessKind::Gather => None,
         }
     }
@@ -117,24 +178,14 @@ impl SingleCall {
     #[inline]
     fn gathered<'a, T: Copy>(
         &self,
-        access: usize,
+        which: usize,
         source: &[T],
         places: &'a mut [T; MAX_GATHERED],
     ) -> &'a [T] {
-        let places = &mut places[..self.tiling.full];
-        let start = self.tiling.accesses[access].offset;
-        fill(source, start, self.tiling.pattern(access), places, |value| value);
+        let (read, places) = (&self.reads[which], &mut places[..self.count]);
+        fill(source, read.offset, &read.pattern, places, |value| value);
         places
     }
-}
-
-/// Whether a tiling of one tile needs no registers.
-#[inline]
-fn is_small(tiling: &Tiling) -> bool {
-    let gathers = tiling.accesses.iter().any(|access| access.kind == AccessKind::Gather);
-    // Kernels treat two scalars as vectors of length 1.
-    let scalars = tiling.accesses.iter().all(|access| access.kind == AccessKind::Splat);
-    !scalars && tiling.full <= if gathers { MAX_GATHERED } else { MAX_IN_PLACE }
 }
 
 /// The chain that is the whole of a program, if it is one: its bank, its first argument and its links.

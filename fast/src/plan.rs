@@ -31,6 +31,7 @@ use crate::parallel;
 use crate::problem::{Form, Problem};
 use crate::route::{Route, Task, TiledProgram, in_bits, route, route_of_copy};
 use crate::signature::{SignaturePlan, Wanted};
+use crate::tiny::TinyCall;
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Request, Shape, Signature, Tensor};
 use smallvec::SmallVec;
@@ -89,6 +90,17 @@ impl Plan {
     /// # Errors
     /// As for [`Plan::new`].
     pub fn with_level(request: &Request, level: Level) -> Result<Plan, NoPlan> {
+        let table = table(level);
+        if let Some(tiny) = TinyCall::of(request, table) {
+            let (dtype, count) = (tiny.dtype, tiny.count);
+            return Ok(Plan {
+                task: Task { table, dtype, count, is_gradient: false, is_staged: false, half: None },
+                shape: tiny.shape(),
+                buffers: tiny.buffers(),
+                route: Route::Single(tiny.call()),
+                destination: None,
+            });
+        }
         Plan::of_problem(&Problem::of(request), level)
     }
 
@@ -183,6 +195,35 @@ impl Plan {
     /// The dtype of the result.
     pub fn dtype(&self) -> DType {
         self.task.dtype
+    }
+
+    /// The name of the way in which the plan computes, for those who count which ways their requests take:
+    ///
+    /// | name | what is computed so |
+    /// |---|---|
+    /// | `nothing` | an empty result, or a gradient that is 0 everywhere |
+    /// | `call` | one call over one tile |
+    /// | `pair` | one call of two operands in one step: one is repeated, rows are short, or the result is large |
+    /// | `transposed` | one call of two operands of which one is transposed |
+    /// | `rows` | one call of two operands over long rows |
+    /// | `chain` | calls over one tile, each with the result of the one before |
+    /// | `chain of rows` | the same over many tiles at once |
+    /// | `gradient` | a gradient |
+    /// | `tiles` | anything else |
+    pub fn route_name(&self) -> &'static str {
+        match &self.route {
+            Route::Nothing => "nothing",
+            Route::Single(_) => "call",
+            Route::Pair(_) => "pair",
+            Route::Turned(_) => "transposed",
+            Route::Rows(_) => "rows",
+            Route::General(_) if self.task.is_gradient => "gradient",
+            Route::General(tiled) if one_tile::whole_chain(&tiled.program).is_some() => {
+                if tiled.tiling.tiles == 1 { "chain" } else { "chain of rows" }
+            }
+            Route::General(tiled) if tiled.program.in_rows => "chain of rows",
+            Route::General(_) => "tiles",
+        }
     }
 
     pub(crate) fn route(&self) -> &Route {

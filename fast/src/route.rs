@@ -13,10 +13,11 @@ use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
-    Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
+    Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, fold, gradient, half,
+    may_fold, operands, schedule,
 };
 use crate::rows::RowsCall;
-use crate::scratch::REGISTER_BYTES;
+use crate::scratch::{FloatBank, REGISTER_BYTES};
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
 use broadcheck_spec::{DType, Node};
@@ -42,6 +43,9 @@ const WIDEST_BLOCK: usize = 32 << 10;
 /// The bytes of the shortest row over which a chain runs in place, instead of gathering several rows. It is
 /// what a group of vectors takes of one row.
 const SHORTEST_ROW: usize = 256;
+
+/// Operands of a chain that are listed without an allocation.
+const FOLDED: usize = 12;
 
 /// How a problem is computed.
 #[derive(Debug)]
@@ -154,7 +158,37 @@ pub(crate) fn route(
     {
         return Ok(route);
     }
-    general(task, problem, lowered, underlying)
+    let mut whole = None;
+    match fold_route(task, problem, lowered, &mut whole) {
+        Some(tiled) => Ok(Route::General(tiled)),
+        None => general(task, problem, lowered, underlying, whole),
+    }
+}
+
+/// One chain over one tile, which [`general`] finds too, but later. If it is not, `whole` is the tiling over
+/// which it was tried, if any: the same that [`compile`] starts with, because every operand is read, in this
+/// order.
+fn fold_route(
+    task: Task,
+    problem: &Problem<'_>,
+    lowered: &Lowered,
+    whole: &mut Option<Tiling>,
+) -> Option<TiledProgram> {
+    let expression = problem.elementwise()?;
+    let bank = FloatBank::of(bank_of(task.in_place(task.dtype)?))?;
+    if task.count > REGISTER_BYTES / size_of_dtype(task.dtype) || !may_fold(expression) {
+        return None;
+    }
+    // A list whose length is known, so that the tiling's lists are as long at once.
+    let places: SmallVec<[usize; FOLDED]> = operands(expression).collect();
+    let form = |&place: &usize| layout(&problem.operands()[place], lowered.maps.of(place), None);
+    let tiling = Tiling::whole(&lowered.shape, task.count, places.iter().map(form));
+    let Some(program) = fold(expression, bank, &tiling) else {
+        *whole = Some(tiling);
+        return None;
+    };
+    let used = places.iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
+    Some(TiledProgram { tiling, program, used, non_temporal: false })
 }
 
 /// The route of an operand that is broadcast to a nonempty shape.
@@ -173,7 +207,7 @@ pub(crate) fn route_of_copy(
     let mut graph = Graph::default();
     let root = graph.operand(0, operand.dtype);
     let layout = |_| layout(operand, map, None);
-    Ok(Route::General(compile(task, &graph, root, (shape, task.count), layout, None)?))
+    Ok(Route::General(compile(task, &graph, root, (shape, task.count), layout, None, None)?))
 }
 
 /// One call over one tile, if the problem is that.
@@ -192,8 +226,8 @@ fn single(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Single
     let dtype = task.in_place(operands[places.clone().next()?].dtype)?;
     let layouts = places.clone().map(|place| layout(&operands[place], lowered.maps.of(place), None));
     let tiling = Tiling::whole(&lowered.shape, task.count, layouts);
-    let used = places.map(|place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
-    SingleCall::of(function, (dtype, task.half), task.table, tiling, used)
+    let used = places.map(|place| u32::try_from(place).unwrap_or(u32::MAX));
+    SingleCall::of(function, (dtype, task.half), task.table, &tiling, used)
 }
 
 /// One call of two operands in one step, if that is the fastest way.
@@ -248,12 +282,13 @@ fn unregistered(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<
     RowsCall::of(function, dtype, task.table, &axes, places).map(Route::Rows)
 }
 
-/// The route of any problem.
+/// The route of any problem. `whole` is its tiling as one tile, if that is known.
 fn general(
     task: Task,
     problem: &Problem<'_>,
     lowered: &Lowered,
     underlying: usize,
+    whole: Option<Tiling>,
 ) -> Result<Route, NoKernel> {
     let operands = problem.operands();
     let mut graph = Graph::default();
@@ -277,11 +312,12 @@ fn general(
         None => layout(problem.cotangent().unwrap_or(&operands[0]), lowered.maps.of(place), None),
     };
     let target = target.map(|map| OperandLayout { offset: 0, strides: row_major, map });
-    Ok(Route::General(compile(task, &graph, root, (&lowered.shape, underlying), layout, target)?))
+    Ok(Route::General(compile(task, &graph, root, (&lowered.shape, underlying), layout, target, whole)?))
 }
 
 /// The tiles and the program that compute `root` under a shape of `count` elements. Tiles are so small that
-/// the registers stay in the first-level cache. `target` is the layout of a gradient.
+/// the registers stay in the first-level cache. `target` is the layout of a gradient, and `whole` the
+/// tiling as one tile, if that is known.
 fn compile<'a>(
     task: Task,
     graph: &Graph,
@@ -289,6 +325,7 @@ fn compile<'a>(
     (shape, count): (&[usize], usize),
     layout: impl Fn(usize) -> OperandLayout<'a>,
     target: Option<OperandLayout<'a>>,
+    whole: Option<Tiling>,
 ) -> Result<TiledProgram, NoKernel> {
     let readers = graph.readers(root);
     let mut used: SmallVec<[u32; OPERANDS]> = SmallVec::new();
@@ -315,7 +352,7 @@ fn compile<'a>(
     let (mut tiling, mut program) = (Tiling::default(), Program::default());
     let block = REGISTER_BYTES / widest(graph);
     if count <= block {
-        tiling = Tiling::whole(shape, count, layouts.iter().copied());
+        tiling = whole.unwrap_or_else(|| Tiling::whole(shape, count, layouts.iter().copied()));
         schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         if program.live * count <= LIVE_BYTES {
             return Ok(TiledProgram { tiling, program, used, non_temporal });
@@ -419,5 +456,79 @@ fn layout<'a>(operand: &Form<'a>, map: &'a [u32], row_major: Option<&'a [i64]>) 
     match operand.strides {
         None => OperandLayout { offset: 0, strides: row_major, map },
         strides => OperandLayout { offset: operand.offset, strides, map },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Task, fold_route, general};
+    use crate::Level;
+    use crate::arch::table;
+    use crate::lower::{Lowered, lower};
+    use crate::problem::Problem;
+    use crate::route::Route;
+    use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
+
+    /// A request's program by [`fold_route`], if there is one, and by [`general`] alone.
+    fn both(expression: Expression, operands: Vec<Operand>) -> (Option<String>, String) {
+        let request = Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap();
+        let problem = Problem::of(&request);
+        let mut lowered = Lowered::default();
+        let dtype = lower(&problem, &mut lowered).unwrap();
+        let (count, table) = (lowered.shape.iter().product(), table(Level::detect()));
+        let task = Task { table, dtype, count, is_gradient: false, is_staged: false, half: None };
+        let Ok(Route::General(tiled)) = general(task, &problem, &lowered, count, None) else {
+            panic!("no program")
+        };
+        let short = fold_route(task, &problem, &lowered, &mut None);
+        (short.map(|tiled| format!("{tiled:?}")), format!("{tiled:?}"))
+    }
+
+    #[test]
+    fn a_chain_is_planned_as_by_the_scheduler() {
+        use Function as F;
+        let binary = [F::Add, F::Subtract, F::Multiply, F::Divide];
+        let unary = [F::Negate, F::Abs, F::Sqrt, F::Exp];
+        let shapes: [&[usize]; 4] = [&[2, 3], &[2, 3], &[1], &[3]];
+        let (mut short, mut all) = (0, 0);
+        // The digits of a number choose functions, shapes and on which side the chain is.
+        for number in 0..4096usize {
+            let digit = |at: usize| number >> (2 * at) & 3;
+            let shape = |place: usize| shapes[digit(5 - place)];
+            let mut expression = Expression::operand(0);
+            for place in 1..4 {
+                let other = Expression::operand(place);
+                let pair = if number >> place & 1 == 0 { [expression, other] } else { [other, expression] };
+                expression = Expression::call(binary[digit(place)], pair).unwrap();
+                if digit(place + 1) == 3 {
+                    expression = Expression::call(unary[digit(place + 2)], [expression]).unwrap();
+                }
+            }
+            let operand = |place: usize| {
+                let shape = if place == 0 { shapes[digit(0)] } else { shape(place) };
+                Operand::dense(format!("x{place}"), shape, vec![1.0f32; shape.iter().product()]).unwrap()
+            };
+            let (folded, scheduled) = both(expression, (0..4).map(operand).collect());
+            all += 1;
+            if let Some(folded) = folded {
+                assert_eq!(folded, scheduled);
+                short += 1;
+            }
+        }
+        assert!(short > all / 10, "{short} of {all}");
+    }
+
+    #[test]
+    fn what_is_no_chain_is_left_to_the_scheduler() {
+        let x = |place: usize| Expression::operand(place);
+        let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
+        let dense = |place: usize| Operand::dense(format!("x{place}"), [4], vec![1.0f64; 4]).unwrap();
+        let sum = |a, b| call(Function::Add, vec![a, b]);
+        let two_chains = sum(sum(x(0), x(1)), sum(x(2), x(3)));
+        let twice = sum(sum(x(0), x(1)), x(0));
+        let other = call(Function::Maximum, vec![sum(x(0), x(1)), x(2)]);
+        for expression in [two_chains, twice, other, sum(x(0), x(1))] {
+            assert_eq!(both(expression, (0..4).map(dense).collect()).0, None);
+        }
     }
 }

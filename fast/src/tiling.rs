@@ -272,6 +272,9 @@ impl Tiling {
         operands: impl Iterator<Item = OperandLayout<'a>>,
     ) -> Tiling {
         let mut tiling = Tiling { full: count, last: count, tiles: 1, ..Tiling::default() };
+        let least = operands.size_hint().0;
+        tiling.accesses.reserve_exact(least);
+        tiling.patterns.reserve(least);
         tiling.fill_whole(shape, operands);
         tiling
     }

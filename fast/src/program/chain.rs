@@ -106,15 +106,23 @@ fn facts(
 fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
     let value = graph.values[at as usize];
     let ValueKind::Call { function, arguments: [a, b, _] } = value.kind else { return None };
-    let op = match function {
-        Function::Add => ChainOp::Add,
-        Function::Subtract => ChainOp::Subtract,
-        Function::Multiply => ChainOp::Multiply,
-        Function::Divide => ChainOp::Divide,
-        Function::Negate => ChainOp::Negate,
-        Function::Abs => ChainOp::Abs,
-        Function::Sqrt => ChainOp::Sqrt,
-        Function::Exp => ChainOp::Exp,
+    let op = chain_op(function)?;
+    let second = (!op.is_unary()).then_some(b);
+    let alike = |argument: u32| graph.dtype(argument) == value.dtype;
+    (has_chains(value.dtype) && alike(a) && second.is_none_or(alike)).then_some((op, a, second))
+}
+
+/// What a function is as a link of a chain, if it can be one.
+pub(super) fn chain_op(function: Function) -> Option<ChainOp> {
+    match function {
+        Function::Add => Some(ChainOp::Add),
+        Function::Subtract => Some(ChainOp::Subtract),
+        Function::Multiply => Some(ChainOp::Multiply),
+        Function::Divide => Some(ChainOp::Divide),
+        Function::Negate => Some(ChainOp::Negate),
+        Function::Abs => Some(ChainOp::Abs),
+        Function::Sqrt => Some(ChainOp::Sqrt),
+        Function::Exp => Some(ChainOp::Exp),
         Function::Power
         | Function::Maximum
         | Function::Minimum
@@ -129,11 +137,8 @@ fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
         | Function::LogicalAnd
         | Function::LogicalOr
         | Function::LogicalNot
-        | Function::Select => return None,
-    };
-    let second = (!op.is_unary()).then_some(b);
-    let alike = |argument: u32| graph.dtype(argument) == value.dtype;
-    (has_chains(value.dtype) && alike(a) && second.is_none_or(alike)).then_some((op, a, second))
+        | Function::Select => None,
+    }
 }
 
 /// Whether there are chains of a dtype.
@@ -155,7 +160,7 @@ fn has_chains(dtype: DType) -> bool {
 }
 
 /// The same operation if the chain is its second argument.
-fn swapped(op: ChainOp) -> ChainOp {
+pub(super) fn swapped(op: ChainOp) -> ChainOp {
     match op {
         ChainOp::Subtract => ChainOp::SubtractFrom,
         ChainOp::Divide => ChainOp::DivideInto,
