@@ -92,8 +92,10 @@ fn large_shape(choices: &mut dyn Choices, (least, most): (usize, usize), budget:
     let mut left = budget;
     // Half of these shapes have all elements on one axis.
     let others = if choices.chance(1, 2) { 0 } else { rank.saturating_sub(1) };
+    // Engines treat a transposed operand in a way of its own if both axes are long.
+    let most = choices.one_of(&[40, 40, 40, 160]);
     for length in &mut lengths[..others] {
-        *length = choices.in_range(1, 40.min(left));
+        *length = choices.in_range(1, most.min(left));
         left /= *length;
     }
     if let Some(last) = lengths.last_mut() {

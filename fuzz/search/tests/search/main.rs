@@ -7,6 +7,7 @@ mod generate;
 mod inference;
 mod ndarray;
 mod proptest;
+mod routes;
 mod shrink;
 mod signatures;
 mod sweeps;
