@@ -21,12 +21,16 @@ mod interrupt;
 mod list;
 mod man;
 mod matrix;
+mod merge;
+mod modes;
 mod named;
+mod report;
 mod reproduce;
 mod seeds;
 mod select;
 mod serve;
 mod show;
+mod site;
 mod smoke;
 mod suite_run;
 mod time;
@@ -71,6 +75,8 @@ enum Command {
     Check(check::Args),
     CompareReports(compare_reports::Args),
     Matrix(matrix::Args),
+    Report(report::Args),
+    Site(site::Args),
     List(list::Args),
     Show(show::Args),
     Explain(explain::Args),
@@ -96,8 +102,8 @@ impl Command {
     /// Whether the first interrupt lets the command finish with what it has. It ends every other command at
     /// once.
     fn finishes_when_interrupted(&self) -> bool {
-        use Command::{Check, Exhaust, Export, Fuzz, Reproduce};
-        matches!(self, Check(_) | Exhaust(_) | Export(_) | Fuzz(_) | Reproduce(_))
+        use Command::{Check, Exhaust, Export, Fuzz, Reproduce, Site};
+        matches!(self, Check(_) | Exhaust(_) | Export(_) | Fuzz(_) | Reproduce(_) | Site(_))
     }
 }
 
@@ -167,6 +173,8 @@ fn run() -> u8 {
         Command::Check(args) => check::run(&args),
         Command::CompareReports(args) => compare_reports::run(&args),
         Command::Matrix(args) => matrix::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Site(args) => site::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
@@ -346,6 +354,12 @@ fn complain(message: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     // If standard error is closed, the exit status still reports the failure.
     let _ = writeln!(err, "{red}error:{red:#} {}", visible(message));
+}
+
+/// Prints a message on standard error, beside the output.
+fn note(text: &str) {
+    // If standard error is closed, the message is lost.
+    let _ = writeln!(anstream::stderr(), "{}", visible(text));
 }
 
 /// The width for output: that of the terminal, or 100 columns for a file.

@@ -14,6 +14,8 @@ mod list;
 mod reports;
 #[path = "cli/search.rs"]
 mod search;
+#[path = "cli/site.rs"]
+mod site;
 
 use broadcheck_search::subjects::NAMES;
 use serde_json::Value;

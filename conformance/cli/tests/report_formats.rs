@@ -48,6 +48,7 @@ fn run(name: &str, version: &str, statuses: &[Status]) -> Run {
         rules: vec![RuleSet::Numpy],
         conventions: Vec::new(),
         results,
+        declares: None,
         leftovers: Vec::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! Makes texts from implementations safe to show: a name or a message may contain anything, such as terminal
 //! escape codes or characters that change the direction of a line.
 
-use super::Report;
+use super::{Declares, Report};
 use broadcheck_spec::hides;
 
 /// The maximum length of a message, in characters.
@@ -19,6 +19,7 @@ impl Report {
         for run in &mut self.runs {
             run.name = name(&run.name);
             run.version = name(&run.version);
+            run.declares = run.declares.take().map(Declares::cleaned);
             for entry in &mut run.results {
                 entry.detail = message(&entry.detail);
                 entry.wider = entry.wider.as_deref().map(one_line);

@@ -1,6 +1,6 @@
 //! The report for programs, described by `schema/report.schema.json`.
 
-use super::{Entry, Report, Run, Shared, Summary};
+use super::{Declares, Entry, Report, Run, Shared, Summary};
 use broadcheck::asked;
 use broadcheck_spec::{Convention, DType, Nature, RuleSet};
 use serde::Serialize;
@@ -36,6 +36,9 @@ struct Implementation<'a> {
     wider: usize,
     /// The same counts, by nature.
     by_nature: BTreeMap<&'a str, Counts>,
+    /// What the implementation declares besides rule sets and conventions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    declares: Option<&'a Declares>,
     /// How much of each declared rule set was asked.
     asked: Vec<Asked>,
     /// How far each convention is shared.
@@ -145,6 +148,7 @@ fn implementation(run: &Run) -> Implementation<'_> {
         summary: counts(run.summary()),
         wider: run.summary().wider,
         by_nature: by_nature.into(),
+        declares: run.declares.as_ref(),
         asked: run.asked().into_iter().map(asked).collect(),
         conventions: run.shared().into_iter().map(convention).collect(),
         known_without_case: run

@@ -44,7 +44,7 @@ fn results(runs: &[&RecordedRun], findings: &str) -> String {
         // To infer is optional: a system that does not was not asked less for it.
         let infers = run.cases.iter().any(|case| case.inference && case.status != Status::Skipped);
         let counted = run.cases.iter().filter(|case| infers || !case.inference).map(counted);
-        for asked in tally(&declared(run), counted) {
+        for asked in tally(&run.declared_rules(), counted) {
             let cells = [
                 std::mem::take(&mut system),
                 asked.rules.to_string(),
@@ -68,18 +68,6 @@ fn share(part: usize, whole: usize) -> String {
 fn counted(case: &RecordedCase) -> Counted<'_> {
     let nature = case.nature.unwrap_or(Nature::Rule);
     Counted { rules: case.rules, nature, status: case.status, detail: &case.detail, retyped: case.retyped }
-}
-
-/// The rule sets that a report declares. A report of an earlier version does not: then those of which a case
-/// was asked.
-fn declared(run: &RecordedRun) -> Vec<RuleSet> {
-    if !run.asked.is_empty() {
-        return run.asked.iter().map(|asked| asked.rules).collect();
-    }
-    let any = |rules: &RuleSet| {
-        run.cases.iter().any(|case| case.rules == Some(*rules) && case.status != Status::Skipped)
-    };
-    RuleSet::ALL.into_iter().filter(any).collect()
 }
 
 fn of(run: &RecordedRun, rules: RuleSet) -> impl Iterator<Item = &RecordedCase> + Clone {

@@ -5,6 +5,7 @@
 pub mod badge;
 pub(crate) mod clean;
 pub(crate) mod compare;
+mod declares;
 pub(crate) mod divergence;
 pub mod html;
 pub(crate) mod json;
@@ -14,6 +15,7 @@ pub mod markdown;
 pub(crate) mod matrix;
 pub mod output;
 pub(crate) mod read;
+pub(crate) mod site;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,7 @@ pub(crate) use broadcheck_judge::describe::{
     describe_expectation, describe_expected_inference, describe_request, describe_signature,
 };
 pub(crate) use broadcheck_judge::text::plural;
+pub use declares::Declares;
 pub(crate) use verdict::{Shared, shared};
 
 use broadcheck::run::Status;
@@ -65,6 +68,8 @@ pub struct Run {
     pub rules: Vec<RuleSet>,
     /// The conventions that it declares.
     pub conventions: Vec<Convention>,
+    /// What it declares besides; `None` if a report does not say.
+    pub declares: Option<Declares>,
     /// The results, in the order of the suite.
     pub results: Vec<Entry>,
     /// Entries of the known-failures file that match no case of the suite.

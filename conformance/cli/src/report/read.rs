@@ -1,8 +1,10 @@
-//! Reads JSON reports, as far as a comparison and the matrix need. Unknown fields are ignored, so that
-//! reports of later versions can be read; fields that earlier versions did not write are optional.
+//! Reads JSON reports, as far as a comparison, the matrix and a merged report need. Unknown fields are
+//! ignored, so that reports of later versions can be read; fields that earlier versions did not write are
+//! optional.
 
-use super::clean;
+use super::{Declares, clean};
 use broadcheck::run::Status;
+use broadcheck_judge::compare::DifferenceKind;
 use broadcheck_spec::{Convention, DType, Nature, RuleSet};
 use serde::Deserialize;
 use serde::de::{Error as _, SeqAccess, Visitor};
@@ -20,6 +22,17 @@ const MAX_IMPLEMENTATIONS: usize = 1 << 16;
 
 /// What a file should be, for error messages.
 const EXPECTED: &str = "a report written by `broadcheck check --format json`";
+
+/// The kinds of difference that a report may name.
+const KINDS: [DifferenceKind; 7] = [
+    DifferenceKind::Values,
+    DifferenceKind::Shape,
+    DifferenceKind::DType,
+    DifferenceKind::WronglyAccepted,
+    DifferenceKind::WronglyRefused,
+    DifferenceKind::Refusal,
+    DifferenceKind::Extra,
+];
 
 /// A report that was read from a file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -39,6 +52,9 @@ pub(crate) struct Recorded {
 pub(crate) struct RecordedSuite {
     /// The version of broadcheck.
     pub(crate) version: String,
+    /// The maximum number of cases run of each sweep, if not all.
+    #[serde(default)]
+    pub(crate) sweep_sample: Option<u64>,
 }
 
 /// The results of one implementation.
@@ -48,12 +64,18 @@ pub(crate) struct RecordedRun {
     pub(crate) name: String,
     /// Its version.
     pub(crate) version: String,
+    /// What it declares besides rule sets and conventions. Earlier versions did not write it.
+    #[serde(default)]
+    pub(crate) declares: Option<Declares>,
     /// The declared rule sets of which a case was selected.
     #[serde(default)]
     pub(crate) asked: Vec<RecordedAsked>,
     /// The conventions of which a case was asked.
     #[serde(default)]
     pub(crate) conventions: Vec<RecordedConvention>,
+    /// Entries of the known-failures file that match no case.
+    #[serde(default)]
+    pub(crate) known_without_case: Vec<RecordedLeftover>,
     /// The cases and sweeps.
     pub(crate) cases: Vec<RecordedCase>,
 }
@@ -76,6 +98,15 @@ pub(crate) struct RecordedConvention {
     pub(crate) declared: bool,
 }
 
+/// An entry of a known-failures file that matches no case.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct RecordedLeftover {
+    /// The id or glob.
+    pub(crate) case: String,
+    /// The reason that the file gives.
+    pub(crate) reason: String,
+}
+
 /// A case or sweep. A report has up to a million: the texts take no more than their bytes.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct RecordedCase {
@@ -89,6 +120,15 @@ pub(crate) struct RecordedCase {
     /// What must hold.
     #[serde(default)]
     pub(crate) title: Box<str>,
+    /// The clause that it cites.
+    #[serde(default)]
+    pub(crate) clause: Box<str>,
+    /// The kind of difference, if the outcome is wrong.
+    #[serde(default, deserialize_with = "difference")]
+    pub(crate) difference: Option<DifferenceKind>,
+    /// Whether it is a sweep.
+    #[serde(default)]
+    pub(crate) sweep: bool,
     /// The rule set; `None` for a sweep over several.
     #[serde(default, deserialize_with = "parsed_or_null")]
     pub(crate) rules: Option<RuleSet>,
@@ -116,6 +156,20 @@ impl RecordedCase {
     /// The reason; for a passed inference that is wider than exact, how it is wider.
     pub(crate) fn reason(&self) -> &str {
         self.wider.as_deref().unwrap_or(&self.detail)
+    }
+}
+
+impl RecordedRun {
+    /// The rule sets that a report declares. A report of an earlier version does not: then those of which a
+    /// case was asked.
+    pub(crate) fn declared_rules(&self) -> Vec<RuleSet> {
+        if !self.asked.is_empty() {
+            return self.asked.iter().map(|asked| asked.rules).collect();
+        }
+        let any = |rules: &RuleSet| {
+            self.cases.iter().any(|case| case.rules == Some(*rules) && case.status != Status::Skipped)
+        };
+        RuleSet::ALL.into_iter().filter(any).collect()
     }
 }
 
@@ -176,6 +230,16 @@ fn nature<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Na
     found.map(Some).ok_or_else(|| {
         let names = Nature::ALL.map(Nature::name).join(" ");
         serde::de::Error::custom(format!("found the nature `{name}`, expected one of {names}"))
+    })
+}
+
+/// A kind of difference by its words.
+fn difference<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<DifferenceKind>, D::Error> {
+    let words = String::deserialize(deserializer)?;
+    let found = KINDS.into_iter().find(|kind| kind.to_string() == words);
+    found.map(Some).ok_or_else(|| {
+        let all = KINDS.map(|kind| format!("`{kind}`")).join(", ");
+        serde::de::Error::custom(format!("found the difference `{words}`, expected one of {all}"))
     })
 }
 
@@ -243,7 +307,7 @@ impl Recorded {
             run.name = clean::name(&run.name);
             run.version = clean::name(&run.version);
             for case in &mut run.cases {
-                let texts = [&mut case.id, &mut case.detail, &mut case.title];
+                let texts = [&mut case.id, &mut case.detail, &mut case.title, &mut case.clause];
                 for text in texts.into_iter().chain(&mut case.wider) {
                     if !clean::is_visible(text) {
                         *text = clean::visible(text).into();

@@ -36,6 +36,7 @@ fn report(results: Vec<Entry>, named: bool) -> Report {
         rules: RuleSet::ALL.to_vec(),
         conventions: Vec::new(),
         results,
+        declares: None,
         leftovers: Vec::new(),
     };
     Report { cases, sweeps: 0, sample: None, min_asked: None, runs: vec![run], interrupted: false }

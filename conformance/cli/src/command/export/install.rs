@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::command::interrupt;
 use broadcheck::files;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -46,12 +46,68 @@ impl Journal {
 }
 
 /// The changes that make one kit of another.
-pub(super) struct Changes<'a> {
+struct Changes<'a> {
     /// Files that are new, or that replace another of this name.
-    pub(super) put: Vec<&'a File>,
+    put: Vec<&'a File>,
     /// Files that exist and are replaced or removed.
-    pub(super) aside: Vec<String>,
-    pub(super) manifest: &'a File,
+    aside: Vec<String>,
+    manifest: &'a File,
+}
+
+/// Writes what is new or different, and removes what `earlier` lists and is no longer part.
+///
+/// # Errors
+/// A file was changed since, or is not of an earlier run; or the first error of the system. The directory is
+/// then as it was, or the message says that it is not.
+pub(in super::super) fn update(
+    place: &Place,
+    earlier: &[Entry],
+    files: &[File],
+    manifest: &File,
+) -> Result<(), String> {
+    // A path that leaves the directory is not of an export.
+    let mut earlier: BTreeMap<&str, &str> = earlier
+        .iter()
+        .filter(|file| file.is_inside())
+        .map(|file| (file.path.as_str(), file.sha256.as_str()))
+        .collect();
+    let mut changes = Changes { put: Vec::new(), aside: Vec::new(), manifest };
+    for file in files {
+        let expected = earlier.remove(file.path.as_str());
+        let Some(content) = place.read(&file.path)? else {
+            changes.put.push(file);
+            continue;
+        };
+        if content == file.content {
+            continue;
+        }
+        if expected != Some(hash(&content).as_str()) {
+            return Err(is_not_ours(place, &file.path));
+        }
+        changes.put.push(file);
+        changes.aside.push(file.path.clone());
+    }
+    // If these stayed, what they say would be there twice.
+    for (path, sha256) in earlier {
+        let Some(content) = place.read(path)? else { continue };
+        if hash(&content) != sha256 {
+            return Err(is_not_ours(place, path));
+        }
+        changes.aside.push(path.to_owned());
+    }
+    let same = place.read(Manifest::NAME)?.is_some_and(|content| content == manifest.content);
+    if changes.put.is_empty() && changes.aside.is_empty() && same {
+        return Ok(());
+    }
+    install(place, &changes)
+}
+
+fn is_not_ours(place: &Place, path: &str) -> String {
+    format!(
+        "{}: found a file that was changed since the earlier run, or that broadcheck did not write, expected it \
+         unchanged or deleted, or another --out",
+        place.at(path).display()
+    )
 }
 
 /// Called before each move. An error stops the installation; the tests stop it everywhere.
@@ -75,7 +131,7 @@ impl From<String> for Stop {
 ///
 /// # Errors
 /// The first error. The directory is then as it was, or the message says that it is not.
-pub(super) fn install(place: &Place, changes: &Changes<'_>) -> Result<(), String> {
+fn install(place: &Place, changes: &Changes<'_>) -> Result<(), String> {
     install_in_steps(place, changes, &mut || match interrupt::pressed() {
         true => Err(Stop::Error("interrupted".into())),
         false => Ok(()),
@@ -162,7 +218,7 @@ pub(in super::super) fn is_interrupted(place: &Place) -> bool {
 ///
 /// # Errors
 /// The directory has been changed meanwhile, or something cannot be moved.
-pub(super) fn recover(place: &Place) -> Result<(), String> {
+pub(in super::super) fn recover(place: &Place) -> Result<(), String> {
     if !is_interrupted(place) {
         return Ok(());
     }

@@ -17,16 +17,16 @@ const KIT: &str = "broadcheck-cases";
 
 /// A file of the kit.
 #[derive(Clone)]
-pub(super) struct File {
+pub(in super::super) struct File {
     /// Its path in the kit, with `/` between directories.
-    pub(super) path: String,
+    pub(in super::super) path: String,
     pub(super) content: Vec<u8>,
     pub(super) sha256: String,
     cases: Option<usize>,
 }
 
 impl File {
-    pub(super) fn new(path: impl Into<String>, content: impl Into<Vec<u8>>) -> File {
+    pub(in super::super) fn new(path: impl Into<String>, content: impl Into<Vec<u8>>) -> File {
         let content = content.into();
         File { path: path.into(), sha256: hash(&content), content, cases: None }
     }
@@ -35,11 +35,11 @@ impl File {
         File { cases: Some(cases), ..File::new(path, text) }
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in super::super) fn bytes(&self) -> u64 {
         self.content.len() as u64
     }
 
-    pub(super) fn entry(&self) -> Entry {
+    pub(in super::super) fn entry(&self) -> Entry {
         Entry { path: self.path.clone(), sha256: self.sha256.clone(), cases: self.cases }
     }
 }

@@ -15,13 +15,10 @@ mod readme;
 use super::{Ended, Error, INTERRUPTED, PASSED, complain, interrupt, print_visible};
 use changes::CHANGELOG;
 use choice::{Choice, Recorded};
-use identity::hash;
-use install::install;
-use kit::{Before, Made, make};
+use kit::{Before, make};
 use manifest::Manifest;
 use place::Place;
 use read::Kit;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -77,7 +74,8 @@ pub(super) fn run(args: &Args) -> Ended {
     fs::create_dir_all(&args.out)
         .map_err(|error| format!("{}: {error}, expected a directory", args.out.display()))?;
     let place = Place::open(&args.out)?;
-    match put(&place, before.kit.as_ref(), &made) {
+    let earlier = before.kit.as_ref().map(|kit| kit.manifest.files.as_slice()).unwrap_or_default();
+    match install::update(&place, earlier, &made.files, &made.manifest_file()).map_err(Error::Input) {
         Err(Error::Input(message)) if interrupt::pressed() => {
             complain(&message);
             return Ok(INTERRUPTED);
@@ -173,53 +171,4 @@ fn before(place: &Place) -> Result<Before, Error> {
     let changelog = if has_changelog { place.read(CHANGELOG)? } else { None };
     let changelog = changelog.and_then(|content| String::from_utf8(content).ok()).unwrap_or_default();
     Ok(Before { kit, changelog })
-}
-
-/// Writes what is new or different, and removes what is no longer part of the kit.
-fn put(place: &Place, before: Option<&Kit>, made: &Made) -> Result<(), Error> {
-    let earlier = before.map(|kit| kit.manifest.files.as_slice()).unwrap_or_default();
-    // A path that leaves the directory is not of an export.
-    let mut earlier: BTreeMap<&str, &str> = earlier
-        .iter()
-        .filter(|file| file.is_inside())
-        .map(|file| (file.path.as_str(), file.sha256.as_str()))
-        .collect();
-    let manifest = made.manifest_file();
-    let mut changes = install::Changes { put: Vec::new(), aside: Vec::new(), manifest: &manifest };
-    for file in &made.files {
-        let expected = earlier.remove(file.path.as_str());
-        let Some(content) = place.read(&file.path)? else {
-            changes.put.push(file);
-            continue;
-        };
-        if content == file.content {
-            continue;
-        }
-        if expected != Some(hash(&content).as_str()) {
-            return Err(is_not_ours(place, &file.path));
-        }
-        changes.put.push(file);
-        changes.aside.push(file.path.clone());
-    }
-    // If these stayed, their ids would appear twice.
-    for (path, sha256) in earlier {
-        let Some(content) = place.read(path)? else { continue };
-        if hash(&content) != sha256 {
-            return Err(is_not_ours(place, path));
-        }
-        changes.aside.push(path.to_owned());
-    }
-    let same = place.read(Manifest::NAME)?.is_some_and(|content| content == manifest.content);
-    if changes.put.is_empty() && changes.aside.is_empty() && same {
-        return Ok(());
-    }
-    Ok(install(place, &changes)?)
-}
-
-fn is_not_ours(place: &Place, path: &str) -> Error {
-    Error::Input(format!(
-        "{}: found a file that was changed since the earlier export, or that `export` did not write, expected it \
-         unchanged or deleted, or another --out",
-        place.at(path).display()
-    ))
 }

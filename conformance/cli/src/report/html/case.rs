@@ -7,7 +7,7 @@ use broadcheck_judge::explain::{Drawing, Explanation, InferenceExplanation, Mark
 use broadcheck_spec::{Case, Convention, DType, InferenceCase, Nature, Source, Suite, Sweep, write};
 
 /// The width of a drawing. Small screens scroll it.
-const DRAWING_WIDTH: usize = 76;
+pub(in crate::report) const DRAWING_WIDTH: usize = 76;
 
 /// A case or sweep.
 pub(super) struct CaseView<'a> {
@@ -33,16 +33,16 @@ pub(super) struct CaseView<'a> {
 }
 
 /// A drawing: the title above the columns, the columns, and the text below.
-pub(super) struct DrawingView {
-    pub(super) title: Vec<Piece>,
-    pub(super) columns: Vec<Piece>,
-    pub(super) prose: Vec<Piece>,
+pub(in crate::report) struct DrawingView {
+    pub(in crate::report) title: Vec<Piece>,
+    pub(in crate::report) columns: Vec<Piece>,
+    pub(in crate::report) prose: Vec<Piece>,
 }
 
 /// A piece of a drawing with its class, empty for plain text.
-pub(super) struct Piece {
-    pub(super) class: &'static str,
-    pub(super) text: String,
+pub(in crate::report) struct Piece {
+    pub(in crate::report) class: &'static str,
+    pub(in crate::report) text: String,
 }
 
 /// An outcome, and all implementations with exactly this outcome.
@@ -132,18 +132,18 @@ impl<'a> CaseView<'a> {
 }
 
 /// The sources, and whether each is a link.
-fn sources(sources: &[Source]) -> Vec<(String, bool)> {
+pub(in crate::report) fn sources(sources: &[Source]) -> Vec<(String, bool)> {
     let follows = |text: &str| text.starts_with("https://") || text.starts_with("http://");
     sources.iter().map(ToString::to_string).map(|text| (text.clone(), follows(&text))).collect()
 }
 
 /// The drawing of a request.
-pub(super) fn drawing(explanation: &Explanation) -> DrawingView {
+pub(in crate::report) fn drawing(explanation: &Explanation) -> DrawingView {
     split(&explanation.draw(DRAWING_WIDTH))
 }
 
 /// Splits a drawing. An empty line follows the title, and the last empty line precedes the text below.
-fn split(drawing: &Drawing) -> DrawingView {
+pub(in crate::report) fn split(drawing: &Drawing) -> DrawingView {
     let lines = &drawing.lines;
     let is_empty = |line: &Vec<Span>| line.is_empty();
     let first = lines.iter().position(is_empty).unwrap_or(0);

@@ -2,8 +2,8 @@
 //! with its drawing, request and outcomes. JavaScript only filters: the page is complete without it. Signs
 //! and words show the status; colours repeat them.
 
-mod case;
-mod cell;
+pub(super) mod case;
+pub(super) mod cell;
 mod map;
 mod page;
 
@@ -17,7 +17,7 @@ use broadcheck_spec::Suite;
 pub const MARKER: &str = "<!doctype html>\n<!-- broadcheck report -->";
 
 /// The style of every page.
-const STYLE: &str = include_str!("../../../templates/page.css");
+pub(super) const STYLE: &str = include_str!("../../../templates/page.css");
 
 /// The whole page. `suite` contains the cases of the report.
 pub fn render(report: &Report, suite: &Suite) -> String {
