@@ -12,7 +12,7 @@ FUNCTIONS = functions(anp)
 class Autograd:
     name, version = "autograd", version("autograd")
     rules = ["numpy"]
-    operations = ["gradient", "cotangent", "strided"]
+    operations = ["gradient", "cotangent", "strided", "same"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     max_rank = 64
@@ -20,7 +20,7 @@ class Autograd:
     large_sizes = False
 
     def run(self, request):
-        arrays = {operand.name: operand.array() for operand in request.operands}
+        arrays = request.arrays(protocol.Operand.array)
 
         def function(w):
             return protocol.evaluate(request.expression, {**arrays, request.wrt: w}, FUNCTIONS)

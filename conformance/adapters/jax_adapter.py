@@ -2,7 +2,7 @@
 cotangent. Under `xla`: `lax.broadcast_in_dim` and its gradients; JAX has no functions of two operands with dimensions.
 
 For `infer`: `jax.eval_shape` of symbolic shapes, in which each length that is not known has its own symbol. JAX takes a symbol
-to be at least 1."""
+to be at least 1. With constants: a function under `jax.jit` that closes over them."""
 import itertools
 
 import protocol
@@ -28,7 +28,7 @@ def vjp(function, argument, cotangent):
 class Jax(Differentiable):
     name, version = "jax", jax.__version__
     rules = ["numpy", "xla"]
-    operations = [*Differentiable.operations, "broadcast_in_dim", "permuted", "infer"]
+    operations = [*Differentiable.operations, "broadcast_in_dim", "permuted", "infer", "constants", "same"]
     rule_operations = {"xla": ["broadcast", "gradient", "infer"]}
     rule_functions = {"xla": []}
     unknown = ["length"]
@@ -45,6 +45,16 @@ class Jax(Differentiable):
         if self.requests % CLEAR_EVERY == 0:
             jax.clear_caches()
         return super().run(request)
+
+    def answer(self, request, arrays):
+        constants = request.constants()
+        if not constants:
+            return super().answer(request, arrays)
+
+        def built(parameters):
+            return super(Jax, self).answer(request, {**arrays, **parameters})
+
+        return jax.jit(built)({name: array for name, array in arrays.items() if name not in constants})
 
     def broadcast(self, request, array, target):
         if request.rules == "xla":

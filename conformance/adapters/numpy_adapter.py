@@ -20,7 +20,7 @@ IN_PLACE = {
 class NumPy:
     name, version = "numpy", np.__version__
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "strided", "into"]
+    operations = ["elementwise", "broadcast", "strided", "into", "same"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     max_rank = 64
@@ -30,7 +30,7 @@ class NumPy:
         with protocol.refusals(ValueError, TypeError, OverflowError, kinds=KINDS):
             if request.into is not None:
                 return self.into(request)
-            arrays = {operand.name: operand.array() for operand in request.operands}
+            arrays = request.arrays(protocol.Operand.array)
             if request.operation == "broadcast":
                 return np.broadcast_to(arrays[request.operands[0].name], request.target_shape)
             skip_large(arrays.values())

@@ -48,7 +48,7 @@ class Differentiable:
     def run(self, request):
         if request.target_shape:
             protocol.limit([length or 1 for length in request.target_shape])
-        arrays = {operand.name: self.array(operand) for operand in request.operands}
+        arrays = request.arrays(self.array)
         with protocol.refusals(ValueError, TypeError, kinds=self.kinds):
             return np.array(self.answer(request, arrays))
 

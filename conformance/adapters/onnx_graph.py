@@ -33,11 +33,11 @@ class Graph:
         function, *arguments = expression
         return self.add(OPERATORS[function], [self.expression(argument) for argument in arguments])
 
-    def model(self, inputs, root):
-        """A model with these inputs, of which the output is `root`, without a shape."""
+    def model(self, inputs, root, constants=()):
+        """A model with these inputs and initializers, of which the output is `root`, without a shape."""
         if not self.nodes:
             root = self.add("Identity", [root])
-        graph = helper.make_graph(self.nodes, "request", inputs, [helper.make_empty_tensor_value_info(root)])
+        graph = helper.make_graph(self.nodes, "request", inputs, [helper.make_empty_tensor_value_info(root)], constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
 
     def signature(self, signature):

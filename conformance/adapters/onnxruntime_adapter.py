@@ -1,10 +1,11 @@
 """ONNX Runtime on its CPU provider: ONNX's elementwise operators under the rule set `numpy`, and its operator Expand, which is
 `bidirectional`. The package onnx only builds the models and checks nothing: ONNX Runtime infers the shapes, for `infer` when it
-loads a model that it does not run. For `declared`: a session of a model with unknown lengths, kept for later requests."""
+loads a model that it does not run. For `declared`: a session of a model with unknown lengths, kept for later requests. Constants are
+initializers, and then the optimiser, which folds them, is on."""
 import protocol
 import numpy as np
 import onnxruntime as ort
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx_graph import OPERATORS, TYPES, Graph
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
@@ -20,10 +21,17 @@ KEPT = 100
 REFUSALS = (state.NotImplemented, state.Fail, state.InvalidArgument, state.InvalidGraph, state.RuntimeException)
 
 
+def session_options(level):
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = level
+    return options
+
+
 class OnnxRuntime:
     name, version = "onnxruntime", ort.__version__
     rules = ["numpy", "bidirectional"]
-    operations = ["elementwise", "broadcast", "infer", "declared"]
+    operations = ["elementwise", "broadcast", "infer", "declared", "constants", "same"]
     unknown = ["length", "rank"]
     functions = list(OPERATORS)
     dtypes = list(TYPES)
@@ -43,14 +51,13 @@ class OnnxRuntime:
 
     def __init__(self):
         ort.set_default_logger_severity(4)
-        self.options = ort.SessionOptions()
-        self.options.intra_op_num_threads = 1
         # The operators are under test, not the graph rewrites.
-        self.options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        self.options = session_options(ort.GraphOptimizationLevel.ORT_DISABLE_ALL)
+        self.folding = session_options(ort.GraphOptimizationLevel.ORT_ENABLE_ALL)
         self.sessions = protocol.Kept(KEPT, self.built)
 
-    def session(self, model):
-        return ort.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
+    def session(self, model, options=None):
+        return ort.InferenceSession(model.SerializeToString(), options or self.options, providers=["CPUExecutionProvider"])
 
     def built(self, signature):
         graph = Graph()
@@ -68,16 +75,20 @@ class OnnxRuntime:
         if request.signature is not None:
             return self.declared(request)
         graph, feeds = Graph(), {}
-        inputs = [helper.make_tensor_value_info(o.name, TYPES[o.dtype], list(o.shape)) for o in request.operands]
+        arrays = request.arrays(protocol.Operand.dense)
+        parameters = [operand for operand in request.operands if not operand.constant]
+        constants = [numpy_helper.from_array(arrays[name], name) for name in sorted(request.constants())]
+        inputs = [helper.make_tensor_value_info(o.name, TYPES[o.dtype], list(o.shape)) for o in parameters]
         if request.operation == "broadcast":
             inputs.append(helper.make_tensor_value_info("target_shape", TensorProto.INT64, [len(request.target_shape)]))
             feeds["target_shape"] = np.array(request.target_shape, dtype=np.int64)
             root = graph.add("Expand", [request.operands[0].name, "target_shape"])
         else:
             root = graph.expression(request.expression)
-        feeds.update({operand.name: operand.dense() for operand in request.operands})
+        feeds.update({operand.name: arrays[operand.name] for operand in parameters})
         with protocol.refusals(*REFUSALS):
-            return np.asarray(self.session(graph.model(inputs, root)).run(None, feeds)[0])
+            session = self.session(graph.model(inputs, root, constants), self.folding if constants else self.options)
+            return np.asarray(session.run(None, feeds)[0])
 
     def infer(self, signature):
         graph = Graph()

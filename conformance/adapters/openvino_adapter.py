@@ -7,9 +7,10 @@ accepted and ignored, so the adapter checks that every node has its axis. And if
 as the document says, because the operation's own default is 0.
 
 The model is compiled with the precision hint f32, without which the plugin computes in bf16 on some processors. Compiling
-takes nearly all of a request's time, so a model is kept for later requests that differ only in their values.
+takes nearly all of a request's time, so a model without constants is kept for later requests that differ only in their values.
 """
 import functools
+import types
 
 import protocol
 import numpy as np
@@ -68,7 +69,14 @@ def pdpd(expression, inputs, names, axis):
     return made, 0
 
 
-def constant(integers):
+def constant(array):
+    """An operand as a constant node. `opset1.constant` takes no array without elements."""
+    if array.size:
+        return opset1.constant(array, array.dtype)
+    return op.Constant(ov.Tensor(ov.Type(array.dtype), ov.Shape(list(array.shape))))
+
+
+def target_constant(integers):
     """A target shape or a list of axes as a node."""
     return op.Constant(ov.Type.i64, ov.Shape([len(integers)]), np.array(integers, dtype=np.int64).tolist())
 
@@ -76,7 +84,7 @@ def constant(integers):
 def graph(request, inputs, target=None):
     """The root node. `target` is the node of the target shape of a broadcast."""
     if target is not None and request.rules == "xla":
-        axes = constant(request.broadcast_dimensions or [])
+        axes = target_constant(request.broadcast_dimensions or [])
         return opset3.broadcast(inputs[request.operands[0].name], target, axes, broadcast_spec="EXPLICIT")
     if target is not None:
         mode = "BIDIRECTIONAL" if request.rules == "bidirectional" else "NUMPY"
@@ -87,12 +95,15 @@ def graph(request, inputs, target=None):
     return pdpd(request.expression, inputs, names, -1 if request.axis is None else request.axis)[0]
 
 
-def compiled(request):
-    """The compiled model for the request's shapes and dtypes; it does not depend on the values."""
+def compiled(request, constants=types.MappingProxyType({})):
+    """The compiled model for the request's shapes and dtypes. `constants` are the nodes of operands that are no parameters; apart from
+    them it does not depend on the values."""
     with protocol.refusals(RuntimeError, OverflowError, unless="did not take the axis"):
         inputs = {o.name: opset1.parameter(list(o.shape), protocol.dtype(o.dtype)) for o in request.operands}
-        target = None if request.target_shape is None else constant(request.target_shape)
-        model = ov.Model([graph(request, inputs, target)], list(inputs.values()))
+        inputs.update(constants)
+        target = None if request.target_shape is None else target_constant(request.target_shape)
+        parameters = [node for name, node in inputs.items() if name not in constants]
+        model = ov.Model([graph(request, inputs, target)], parameters)
     # From here on nothing is a refusal: the graph has been accepted.
     return CORE.compile_model(model, "CPU", CONFIG)
 
@@ -131,7 +142,7 @@ def partial_target(signature):
         return None, []
     shape = signature.target_shape
     if shape is not None and None not in protocol.numbers(shape):
-        return constant(protocol.numbers(shape)), []
+        return target_constant(protocol.numbers(shape)), []
     parameter = opset1.parameter(partial_shape(shape), np.bool_)
     return opset3.shape_of(parameter), [parameter]
 
@@ -144,7 +155,7 @@ def known_length(dimension):
 class OpenVINO:
     name, version = "openvino", ov.__version__.split("-")[0]
     rules = ["none", "numpy", "pdpd", "bidirectional", "xla"]
-    operations = ["elementwise", "broadcast", "broadcast_in_dim", "infer", "declared"]
+    operations = ["elementwise", "broadcast", "broadcast_in_dim", "infer", "declared", "constants", "same"]
     rule_operations = {"xla": ["broadcast", "infer", "declared"]}
     unknown = ["length", "bound", "interval", "rank"]
     declared_unknown = ["length", "bound", "interval"]  # the CPU plugin takes no parameter of unknown rank
@@ -162,7 +173,11 @@ class OpenVINO:
         self.dynamic = protocol.Kept(KEPT_DYNAMIC, compiled_signature)
 
     def run(self, request):
-        arrays = [operand.dense() for operand in request.operands]
+        made = request.arrays(protocol.Operand.dense)
+        arrays = [made[operand.name] for operand in request.operands if not operand.constant]
+        if request.constants():
+            constants = {name: constant(made[name]) for name in request.constants()}
+            return np.array(compiled(request, constants)(arrays)[0])
         if request.signature is None:
             model = self.models.get(all_but_values(request), request)
             return np.array(model(arrays)[0])

@@ -28,6 +28,9 @@ A system that infers shapes before a run has the operation `infer`, a method `in
 
 A system that builds something before a run has the operation `declared`. A request may then have a `signature`: everything that is
 known while the system builds. `Kept` caches what was built, for later requests with the same signature.
+
+A system that builds something before a run may have the operation `constants`: an operand with `constant` is then a constant of what it
+builds, and not a parameter. With the operation `same`, two operands may be one array: `Request.arrays` makes it once.
 """
 import collections
 import contextlib
@@ -124,6 +127,9 @@ class Operand:
         self.broadcastable = fields.get("broadcastable")
         # The name of the destination, if the operand reads its buffer.
         self.of = fields.get("of")
+        self.constant = bool(fields.get("constant"))
+        # The name of an operand before this one: both are the same array.
+        self.same = fields.get("same")
         self._values = fields.get("values")
         self._strides = _integers(fields.get("strides"))
         self._offset = int(fields.get("offset", 0))
@@ -186,6 +192,23 @@ class Request:
         # What is known before the run; None if that is everything.
         self.signature = Signature(_told(fields)) if _is_declared(fields) else None
 
+    def arrays(self, convert, apart=None):
+        """What `convert` makes of each operand, by name. Operands that are the same array have one object, and `convert` is called
+        once. A system that would then take them for one variable passes `apart`, which makes another variable over the same memory for a
+        gradient."""
+        made = {}
+        for operand in self.operands:
+            if operand.same is None:
+                made[operand.name] = convert(operand)
+            else:
+                first = made[operand.same]
+                made[operand.name] = apart(first) if apart and self.operation == "gradient" else first
+        return made
+
+    def constants(self):
+        """The names of the operands that are constants."""
+        return {operand.name for operand in self.operands if operand.constant}
+
     def target(self):
         """An array of the target shape: a system that does not know a target before the run takes the shape of an input."""
         limit(self.target_shape)
@@ -221,6 +244,8 @@ class Length(collections.namedtuple("Length", "min max")):
 
 class OperandType:
     """An operand before the run. `shape` is a list of `Length`, or None if the rank is unknown."""
+
+    constant = False
 
     def __init__(self, fields):
         self.name = fields["name"]

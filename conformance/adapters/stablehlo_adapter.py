@@ -89,7 +89,7 @@ def array(value, dtype):
 class StableHlo:
     name, version = "stablehlo", jaxlib_version.__version__
     rules = ["none", "numpy", "xla"]
-    operations = ["elementwise", "broadcast", "broadcast_in_dim", "permuted", "infer"]
+    operations = ["elementwise", "broadcast", "broadcast_in_dim", "permuted", "infer", "constants"]
     rule_operations = {"none": ["elementwise", "infer"], "numpy": ["elementwise", "infer"], "xla": ["broadcast"]}
     unknown = ["length", "bound"]
     functions = list(FUNCTIONS["numpy"])
@@ -116,20 +116,23 @@ class StableHlo:
 
     def run(self, request):
         with self.context, ir.Location.unknown():
-            constants = [constant(operand) for operand in request.operands]
+            arguments = [constant(operand) for operand in request.operands if not operand.constant]
             with protocol.refusals(ir.MLIRError):
                 module, dtype = self.module(request)
                 self.lowering.run(module.operation)
-            return array(stablehlo.eval_module(module, constants)[0], dtype)
+            return array(stablehlo.eval_module(module, arguments)[0], dtype)
 
     def module(self, request):
         """A module whose function computes the request, and the dtype of the result."""
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
-            function = func.FuncOp("main", ([tensor_type(o.dtype, o.shape) for o in request.operands], []))
+            parameters = [operand for operand in request.operands if not operand.constant]
+            function = func.FuncOp("main", ([tensor_type(o.dtype, o.shape) for o in parameters], []))
         block = function.add_entry_block()
         with ir.InsertionPoint(block):
-            result = computed(request, block)
+            arguments = iter(block.arguments)
+            values = [constant_value(o) if o.constant else next(arguments) for o in request.operands]
+            result = computed(request, values)
             dtype = dtype_of(result.type)
             if dtype == "bf16" and result.type.has_rank:
                 result = stablehlo.BitcastConvertOp(tensor_type("u16", result.type.shape), result).result
@@ -144,16 +147,25 @@ class StableHlo:
             with ir.InsertionPoint(module.body):
                 block = func.FuncOp("request", ([partial_type(operand) for operand in signature.operands], [])).add_entry_block()
             with ir.InsertionPoint(block):
-                return inferred(computed(signature, block).type)
+                return inferred(computed(signature, block.arguments).type)
 
 
-def computed(request, block):
-    """The value of a request or signature in terms of the block's arguments."""
+def constant_value(operand):
+    """An operand as a constant of the module."""
+    elements = constant(operand)
+    if operand.dtype != "bf16":
+        return stablehlo.ConstantOp(elements).result
+    bits = ir.DenseElementsAttr.get(operand.dense().view(np.uint16), type=ir.Type.parse("ui16"), shape=operand.shape)
+    return stablehlo.BitcastConvertOp(tensor_type("bf16", operand.shape), stablehlo.ConstantOp(bits).result).result
+
+
+def computed(request, values):
+    """The value of a request or signature in terms of the operands' values."""
     if request.expression is None:
         operand = request.operands[0]
         kind = tensor_type(operand.dtype, request.target_shape)
-        return stablehlo.BroadcastInDimOp(kind, block.arguments[0], request.broadcast_dimensions or []).result
-    operands = {operand.name: value for operand, value in zip(request.operands, block.arguments)}
+        return stablehlo.BroadcastInDimOp(kind, values[0], request.broadcast_dimensions or []).result
+    operands = {operand.name: value for operand, value in zip(request.operands, values)}
     calls = {name: verified(operation) for name, operation in FUNCTIONS[request.rules].items()}
     return protocol.evaluate(request.expression, operands, calls)
 

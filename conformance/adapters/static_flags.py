@@ -26,7 +26,7 @@ class StaticFlags:
     """Theano, Aesara or PyTensor. Theano infers no lengths: its types have flags alone."""
 
     rules = ["theano"]
-    operations = ["elementwise", "gradient", "cotangent", "strided"]
+    operations = ["elementwise", "gradient", "cotangent", "strided", "constants", "same"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
     unused_operands = False  # a graph contains none
@@ -46,7 +46,8 @@ class StaticFlags:
             self.operations = [*self.operations, "infer", "declared"]
 
     def run(self, request):
-        arrays = [operand.array() for operand in request.operands]
+        made = request.arrays(protocol.Operand.array)
+        arrays = [made[operand.name] for operand in request.operands if not operand.constant]
         if request.signature is not None:
             with self.refusals():
                 function, flags = self.kept.get(request.signature.key(), request.signature)
@@ -60,9 +61,10 @@ class StaticFlags:
         return protocol.refusals(ValueError, TypeError, NotImplementedError, self.package.gradient.DisconnectedInputError)
 
     def variables(self, request, shapes):
-        """A variable for each operand, of these static shapes."""
+        """A variable or a constant for each operand, of these static shapes."""
         kinds = [self.tensor.TensorType(protocol.dtype(o.dtype).name, tuple(s)) for o, s in zip(request.operands, shapes)]
-        return {operand.name: kind(operand.name) for operand, kind in zip(request.operands, kinds)}
+        given = zip(request.operands, kinds)
+        return {o.name: kind.make_constant(o.array()) if o.constant else kind(o.name) for o, kind in given}
 
     def function(self, request, shapes):
         """The function of a request or a signature, and the flags of its result; a gradient reports none."""
@@ -90,4 +92,6 @@ class StaticFlags:
         return protocol.Inferred(kind.dtype, kind.shape, kind.broadcastable)
 
     def compiled(self, variables, root, **options):
-        return self.package.function(list(variables.values()), root, mode=self.mode, **options)
+        # A constant is not among the inputs; every other variable has no value yet.
+        inputs = [variable for variable in variables.values() if not hasattr(variable, "data")]
+        return self.package.function(inputs, root, mode=self.mode, **options)

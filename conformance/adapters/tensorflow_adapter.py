@@ -1,6 +1,7 @@
 """TensorFlow in eager mode on the CPU: its functions under the rule set `numpy`, `tf.broadcast_to`, and GradientTape, whose
 `output_gradients` are a cotangent. For `infer`: the output of a `tf.function` that is traced with a `TensorSpec` for each operand, with
-which `tf.broadcast_static_shape` must agree. For `declared`: such a function, called."""
+which `tf.broadcast_static_shape` must agree. For `declared`: such a function, called. With constants: a `tf.function` in which they are
+`tf.constant`."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -27,7 +28,7 @@ LACKS = r"Could not find device for node|No OpKernel was registered|Unimplemente
 class TensorFlow:
     name, version = "tensorflow", tf.__version__
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient", "cotangent", "infer", "declared"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent", "infer", "declared", "constants", "same"]
     unknown = ["length", "rank"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
@@ -41,12 +42,14 @@ class TensorFlow:
         self.kept = protocol.Kept(KEPT, traced)
 
     def run(self, request):
-        arrays = [operand.dense() for operand in request.operands]
         with protocol.refusals(*ERRORS, kinds=KINDS, lacks=LACKS):
-            tensors = [tf.constant(array) for array in arrays]
+            # A tape takes one tensor for one variable.
+            tensors = list(request.arrays(lambda operand: tf.constant(operand.dense()), apart=tf.identity).values())
             if request.signature is not None:
                 return self.declared(request, tensors)
             target = None if request.target_shape is None else tf.constant(request.target_shape, dtype=tf.int64)
+            if request.constants():
+                return with_constants(request, target)(*tensors).numpy()
             return computed(request, tensors, target).numpy()
 
     def declared(self, request, tensors):
@@ -96,6 +99,18 @@ def computed(request, tensors, target):
     if gradient is None:
         raise protocol.Refused("TensorFlow returns no gradient")
     return gradient
+
+
+def with_constants(request, target):
+    """A function of all operands, in which those that are constants are `tf.constant`."""
+    arrays = {operand.name: operand.dense() for operand in request.operands if operand.constant}
+
+    def body(*parameters):
+        given = iter(parameters)
+        return computed(request, [tf.constant(arrays[o.name]) if o.constant else next(given) for o in request.operands], target)
+
+    function = tf.function(body, autograph=False)
+    return lambda *tensors: function(*(tensor for o, tensor in zip(request.operands, tensors) if not o.constant))
 
 
 def result(request, operands, target):

@@ -59,7 +59,7 @@ def gradient(request, tensors):
 class Tinygrad:
     name, version = "tinygrad", importlib.metadata.version("tinygrad")
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient", "cotangent"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent", "same"]
     functions = protocol.FUNCTIONS
     dtypes = list(TYPES)
     # `&` and `|` are those of bits; a power of tensors of integers does not run.
@@ -72,7 +72,8 @@ class Tinygrad:
     def run(self, request):
         if request.target_shape:
             protocol.limit([length or 1 for length in request.target_shape])
-        tensors = {operand.name: tensor(operand) for operand in request.operands}
+        # A gradient is that of one tensor, wherever it is used.
+        tensors = request.arrays(tensor, apart=lambda first: first.clone())
         with protocol.refusals(IndexError, ValueError, RuntimeError, kinds=KINDS, unless=f"^(?!.*({REFUSES}))"):
             return array(gradient(request, tensors) if request.operation == "gradient" else result(request, tensors))
 

@@ -96,7 +96,7 @@ def into(request):
 class Torch:
     name, version = "torch", torch.__version__.split("+")[0]
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient", "cotangent", "strided", "into"]
+    operations = ["elementwise", "broadcast", "gradient", "cotangent", "strided", "into", "same"]
     functions = protocol.FUNCTIONS
     dtypes = list(TYPES)
     function_dtypes = {
@@ -113,7 +113,7 @@ class Torch:
         if request.into is not None:
             with protocol.refusals(RuntimeError, TypeError, kinds=KINDS, lacks=LACKS):
                 return into(request)
-        tensors = {operand.name: tensor(operand) for operand in request.operands}
+        tensors = request.arrays(tensor, apart=torch.Tensor.detach)
         with protocol.refusals(RuntimeError, TypeError, kinds=KINDS, lacks=LACKS):
             if request.operation != "gradient":
                 return array(result(request, tensors))

@@ -9,7 +9,9 @@ is what its builder makes of the lower operand: its shape is read from that comp
 For `infer`, the builder reports the shape of the root. A length that is not known is unbounded. A bounded one is not sent,
 because XLA means something else by it: a length of that number, of which a part is used.
 """
+import itertools
 import re
+import types
 
 import protocol
 import numpy as np
@@ -72,16 +74,19 @@ def partial_shape(dtype, numbers):
 
 
 class Computation:
-    """One request or signature. A node is an XlaOp and its rank."""
+    """One request or signature. A node is an XlaOp and its rank. `constants` are the arrays of operands that are no parameters."""
 
-    def __init__(self, request, shapes):
+    def __init__(self, request, shapes, constants=types.MappingProxyType({})):
         self.operands, self.shapes = request.operands, shapes
         self.dims = list(request.broadcast_dimensions or [])
         self.builder = xla_client.XlaBuilder("request")
-        self.nodes = {
-            operand.name: (ops.Parameter(self.builder, place, shape), len(operand.shape))
-            for place, (operand, shape) in enumerate(zip(self.operands, self.shapes))
-        }
+        self.nodes, places = {}, itertools.count()
+        for operand, shape in zip(self.operands, self.shapes):
+            if operand.name in constants:
+                node = ops.Constant(self.builder, constants[operand.name])
+            else:
+                node = ops.Parameter(self.builder, next(places), shape)
+            self.nodes[operand.name] = node, len(operand.shape)
 
     def root(self, expression, target):
         """The XlaOp of an expression, or of a broadcast to a target shape."""
@@ -126,7 +131,7 @@ class Computation:
 class Xla:
     name, version = "xla", jaxlib_version.__version__
     rules = ["xla"]
-    operations = ["elementwise", "broadcast", "broadcast_in_dim", "infer"]
+    operations = ["elementwise", "broadcast", "broadcast_in_dim", "infer", "constants", "same"]
     unknown = ["length"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
@@ -139,12 +144,13 @@ class Xla:
     flushed_subnormals = ["f64", "f32", "bf16"]
 
     def run(self, request):
-        arrays = [operand.dense() for operand in request.operands]
+        made = request.arrays(protocol.Operand.dense)
+        arrays = [made[operand.name] for operand in request.operands]
         with refusals(request):
             shapes = [xla_client.Shape.array_shape(protocol.dtype(o.dtype), o.shape) for o in request.operands]
-            computation = Computation(request, shapes)
+            computation = Computation(request, shapes, {name: made[name] for name in request.constants()})
             root = computation.root(request.expression, request.target_shape)
-            result = run(computation.builder, root, arrays)
+            result = run(computation.builder, root, [made[o.name] for o in request.operands if not o.constant])
             ranks = {len(operand.shape) for operand in request.operands}
             intermediate = computation.intermediate(arrays) if len(ranks) == 2 else None
         return protocol.Result(result, intermediate)

@@ -32,6 +32,9 @@ class Echo:
         return self.built
 
     def run(self, request):
+        if request.constants() or any(o.same for o in request.operands):
+            arrays = request.arrays(protocol.Operand.dense)
+            return protocol.np.array([len(request.constants()), len({id(array) for array in arrays.values()})], "f4")
         # Which of the things that were built it uses, and the lengths that it was told: -1 if unknown.
         told = request.signature
         if told is None:
@@ -107,6 +110,15 @@ class Inference(unittest.TestCase):
         self.assertEqual(values[:5], [[], [1, -1, -1], [1, -1, -1], [2, -1, 3], [1, -1, -1]], "built once for each signature")
         self.assertEqual(values[5], [3, -1, -1, 1, 2, 1], "with the target, and its shape at the run")
         self.assertEqual(values[6], [4, -1, 3], "the least recently used was dropped")
+
+    def test_operands_may_be_constants_or_one_array(self):
+        def run(**fields):
+            operands = [{**operand([2], name), "values": [1, 2]} for name in "ab"]
+            operands[1].update(fields)
+            return {"rules": "numpy", "expression": ["add", "a", "b"], "operands": operands}
+
+        _, *found = answers(run(constant=True), run(same="a"))
+        self.assertEqual([answer["result"]["values"] for answer in found], [[1, 2], [0, 1]])
 
     def test_capabilities_are_declared(self):
         [started] = answers()

@@ -19,6 +19,8 @@ static CAPABILITIES: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
     into: true,
     infer: true,
     declared: true,
+    constants: true,
+    same: true,
     unknown: Unknown::ALL.to_vec(),
     ..Capabilities::with_all_conventions()
 });

@@ -23,6 +23,8 @@ fn the_reference_declares_its_name_and_capabilities() {
         into: true,
         infer: true,
         declared: true,
+        constants: true,
+        same: true,
         unknown: Unknown::ALL.to_vec(),
         ..Capabilities::with_all_conventions()
     };

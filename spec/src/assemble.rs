@@ -71,7 +71,7 @@ fn rules<S>(parts: &Parts<S>, errors: &mut Vec<Malformed>) -> Rules {
     match Rules::from(set) {
         Rules::Pdpd { .. } => Rules::Pdpd { axis: parts.axis },
         Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: parts.broadcast_dimensions.clone() },
-        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
+        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading) => bare,
     }
 }
 
@@ -652,7 +652,7 @@ fn operands(given: Vec<Given>, into: Option<&str>) -> Result<Vec<Operand>, Vec<M
 /// The operand at `field`, which reads the buffer of the operand `of`.
 fn reading(
     of: &str,
-    raw: RawOperand,
+    mut raw: RawOperand,
     field: &str,
     (into, destination): (Option<&str>, Option<&Operand>),
     errors: &mut Vec<Malformed>,
@@ -680,27 +680,42 @@ fn reading(
     if raw.declared.is_some() {
         return wrong("a declared shape in a request with `into`".into(), "none (clause INTO-4)");
     }
+    let how = how_given(&mut raw);
     let shape = shape(&raw.shape, format_args!("{field}.shape"), errors)?;
     let offset = raw.offset.map(|Natural(given)| usize::try_from(given).unwrap_or(usize::MAX));
-    finished(
+    let made = finished(
         Operand::of(destination, raw.name, shape, raw.strides, offset),
         raw.broadcastable,
         None,
         field,
         before,
         errors,
-    )
+    );
+    made.map(how)
+}
+
+/// Gives an operand as its fields say: as a constant, as the array of another.
+fn how_given(raw: &mut RawOperand) -> impl FnOnce(Operand) -> Operand + use<> {
+    let (constant, same) = (raw.constant.unwrap_or(false), raw.same.take());
+    move |operand| {
+        let operand = if constant { operand.as_constant() } else { operand };
+        match same {
+            Some(name) => operand.same_as(name),
+            None => operand,
+        }
+    }
 }
 
 /// The operand at `field`, which has these values.
 fn operand(
-    raw: RawOperand,
+    mut raw: RawOperand,
     literals: &[Literal],
     field: &str,
     spelling: Spelling,
     errors: &mut Vec<Malformed>,
 ) -> Option<Operand> {
     let before = errors.len();
+    let how = how_given(&mut raw);
     let dtype = dtype(&raw.dtype, format_args!("{field}.dtype"), errors);
     let shape = shape(&raw.shape, format_args!("{field}.shape"), errors);
     let data = dtype
@@ -718,7 +733,7 @@ fn operand(
     } else {
         Operand::dense(raw.name, shape?, data)
     };
-    finished(made, raw.broadcastable, declared, field, before, errors)
+    finished(made, raw.broadcastable, declared, field, before, errors).map(how)
 }
 
 /// Adds what is left to an operand. `before` is how many errors there were before those of the operand.

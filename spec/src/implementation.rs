@@ -52,6 +52,10 @@ pub struct Capabilities {
     pub infer: bool,
     /// Whether it builds ahead: it can be told less of a shape than the run has (clause DECL-2).
     pub declared: bool,
+    /// Whether operands may be constants of what is built ([`Operand::is_constant`]).
+    pub constants: bool,
+    /// Whether two operands may be the same array ([`Operand::same`]).
+    pub same: bool,
     /// What may be unknown of a shape before the run.
     pub unknown: Vec<Unknown>,
     /// The rule sets under which it does not answer `infer`, though it has them.
@@ -118,6 +122,8 @@ impl Capabilities {
             into: false,
             infer: false,
             declared: false,
+            constants: false,
+            same: false,
             unknown: Vec::new(),
             without_infer: Vec::new(),
             without_declared: Vec::new(),
@@ -199,6 +205,7 @@ impl Capabilities {
         if request.destination().is_some() && !self.into {
             return Err("no destinations".into());
         }
+        self.covers_given(request)?;
         if target.is_some() && !self.has_operation(rules, OperationKind::Broadcast) {
             return Err(format!("no {} under {rules}", OperationKind::Broadcast));
         }
@@ -215,6 +222,17 @@ impl Capabilities {
         let operands = request.operands();
         self.covers_order(rules, expression, operands.len())?;
         self.covers_calls(rules, expression, |operand| operands[operand].dtype())
+    }
+
+    /// How the operands are given.
+    fn covers_given(&self, request: &Request) -> Result<(), String> {
+        if !self.constants && request.operands().iter().any(Operand::is_constant) {
+            return Err("no constants".into());
+        }
+        if !self.same && request.operands().iter().any(|operand| operand.same().is_some()) {
+            return Err("no array given twice".into());
+        }
+        Ok(())
     }
 
     /// Whether a signature is supported, as far as it shows.

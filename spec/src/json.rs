@@ -86,7 +86,7 @@ fn insert_attributes(map: &mut Map<String, Value>, rules: &Rules) {
             map.insert("broadcast_dimensions".into(), integers_to_value(dimensions));
         }
         Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => {}
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => {}
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {}
     }
 }
 
@@ -199,6 +199,12 @@ fn operand_to_value(operand: &Operand, destination: Option<&str>) -> Value {
     }
     if let Some(flags) = operand.broadcastable() {
         map.insert("broadcastable".into(), flags.into());
+    }
+    if operand.is_constant() {
+        map.insert("constant".into(), true.into());
+    }
+    if let Some(name) = operand.same() {
+        map.insert("same".into(), name.into());
     }
     match destination.filter(|_| operand.reads_destination()) {
         Some(name) => map.insert("of".into(), name.into()),

@@ -23,6 +23,8 @@ pub struct Operand {
     broadcastable: Option<Vec<bool>>,
     declared: Option<PartialShape>,
     reads_destination: bool,
+    constant: bool,
+    same: Option<String>,
 }
 
 impl Operand {
@@ -59,6 +61,8 @@ impl Operand {
             broadcastable: None,
             declared: None,
             reads_destination: false,
+            constant: false,
+            same: None,
         })
     }
 
@@ -106,6 +110,8 @@ impl Operand {
             broadcastable: None,
             declared: None,
             reads_destination: false,
+            constant: false,
+            same: None,
         })
     }
 
@@ -155,6 +161,27 @@ impl Operand {
         check_declared(&format!("operands.{}.declared", self.name), &declared, &self.shape)?;
         self.declared = Some(declared);
         Ok(self)
+    }
+
+    /// The same operand, given as a constant of what is built and not as a parameter of it. The outcome is
+    /// that without this.
+    #[must_use]
+    pub fn as_constant(self) -> Operand {
+        Operand { constant: true, ..self }
+    }
+
+    /// The same operand, given as the very array that an earlier operand of the request is given as. The two
+    /// have equal values and stay two operands: the gradient with respect to one does not count the other.
+    /// The outcome is that without this.
+    #[must_use]
+    pub fn same_as(self, name: impl Into<String>) -> Operand {
+        Operand { same: Some(name.into()), ..self }
+    }
+
+    /// The same operand, given as another one is: as a constant or not, as the array of a third or not.
+    #[must_use]
+    pub fn given_like(self, other: &Operand) -> Operand {
+        Operand { constant: other.constant, same: other.same.clone(), ..self }
     }
 
     /// The name, unique in the request.
@@ -212,6 +239,16 @@ impl Operand {
     /// (clause DECL-1).
     pub fn declared(&self) -> Option<&PartialShape> {
         self.declared.as_ref()
+    }
+
+    /// Whether the operand is given as a constant of what is built.
+    pub fn is_constant(&self) -> bool {
+        self.constant
+    }
+
+    /// The name of the earlier operand whose array this one is given as, if there is one.
+    pub fn same(&self) -> Option<&str> {
+        self.same.as_deref()
     }
 }
 

@@ -124,6 +124,8 @@ pub(crate) struct RawOperand {
     pub(crate) offset: Option<Natural>,
     pub(crate) broadcastable: Option<Vec<bool>>,
     pub(crate) declared: Option<RawShape>,
+    pub(crate) constant: Option<bool>,
+    pub(crate) same: Option<String>,
 }
 
 /// An operand of a case.
@@ -139,13 +141,27 @@ pub(crate) struct StrictOperand {
     pub(crate) offset: Option<Natural>,
     pub(crate) broadcastable: Option<Vec<bool>>,
     pub(crate) declared: Option<RawShape>,
+    pub(crate) constant: Option<bool>,
+    pub(crate) same: Option<String>,
 }
 
 impl From<StrictOperand> for RawOperand {
     fn from(strict: StrictOperand) -> RawOperand {
-        let StrictOperand { name, dtype, shape, values, of, strides, offset, broadcastable, declared } =
-            strict;
-        RawOperand { name, dtype, shape, values, of, strides, offset, broadcastable, declared }
+        let StrictOperand { name, dtype, shape, values, of, strides, offset, .. } = strict;
+        let StrictOperand { broadcastable, declared, constant, same, .. } = strict;
+        RawOperand {
+            name,
+            dtype,
+            shape,
+            values,
+            of,
+            strides,
+            offset,
+            broadcastable,
+            declared,
+            constant,
+            same,
+        }
     }
 }
 

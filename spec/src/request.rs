@@ -3,6 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use crate::destination::check_destination;
+use crate::given::check_given;
 use crate::operand::check_declared;
 use crate::{Attribute, Expression, Operand, PartialShape, RuleSet, Rules, Shape};
 use std::fmt;
@@ -195,7 +196,8 @@ impl Request {
     /// operand (clause GRAD-4); with a destination, also for another rule set than `numpy`, for a destination
     /// that does not exist or of which two elements share a place, for an operand of another buffer that
     /// claims to read the destination's, and for declared shapes (clause INTO-4); without one, for an operand
-    /// that reads the destination's buffer.
+    /// that reads the destination's buffer; for a constant that is declared, differentiated or written; for
+    /// an operand that is to be the array of another and differs from it, or does not follow it.
     pub fn new(rules: Rules, operation: Operation, operands: Vec<Operand>) -> Result<Request, Malformed> {
         check_names(operands.iter().map(Operand::name))?;
         check_operation(&rules, &operation, operands.len())?;
@@ -203,6 +205,7 @@ impl Request {
         check_cotangent(&rules, &operation, &operands)?;
         check_destination(rules.set(), operation.destination(), &operands)?;
         check_declared_ranks(rules.set(), &operands)?;
+        check_given(&operation, &operands)?;
         Ok(Request { rules, operation, operands, declared_target: None })
     }
 
@@ -381,7 +384,7 @@ pub(crate) fn check_place(place: &str, operand: usize, operands: usize) -> Resul
 /// Whether all shapes of a rule set have ranks, also before the run.
 pub(crate) fn has_ranks(set: RuleSet) -> bool {
     match set {
-        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional => false,
+        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional | RuleSet::Leading => false,
         RuleSet::Xla | RuleSet::Theano => true,
     }
 }

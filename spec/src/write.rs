@@ -166,7 +166,7 @@ fn attribute_line(rules: &Rules) -> Option<String> {
         Rules::Xla { broadcast_dimensions } => broadcast_dimensions
             .as_ref()
             .map(|dimensions| format!("broadcast_dimensions: {}", list(dimensions))),
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => None,
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => None,
     }
 }
 
@@ -187,6 +187,10 @@ fn operand_line(operand: &Operand, destination: Option<&str>) -> String {
     if let Some(flags) = operand.broadcastable() {
         fields.push(format!("broadcastable: {}", list(flags)));
     }
+    if operand.is_constant() {
+        fields.push("constant: true".into());
+    }
+    fields.extend(operand.same().map(|name| format!("same: {}", scalar(name))));
     fields.push(match destination.filter(|_| operand.reads_destination()) {
         Some(name) => format!("of: {}", scalar(name)),
         None => format!("values: {}", values(operand.values())),

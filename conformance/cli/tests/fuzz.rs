@@ -49,10 +49,28 @@ fn a_run_without_disagreements_succeeds() {
 }
 
 #[test]
+fn operands_are_given_in_other_ways() {
+    let args = ["fuzz", "--requests", "300", "--jobs", "1", "--given", "all"];
+    let output = broadcheck(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(timeless(&output), timeless(&broadcheck(&args)));
+    // More is asked after the requests: each is followed by others of other shapes.
+    let neighbours = |output: &Output| -> u64 {
+        let text = text(output);
+        let after = text.split(" neighbours").next().unwrap_or_default().to_owned();
+        let digits: Vec<&str> = after.split_whitespace().filter(|word| word.parse::<u64>().is_ok()).collect();
+        digits.last().and_then(|count| count.parse().ok()).unwrap_or(0)
+    };
+    let plain = broadcheck(&["fuzz", "--requests", "300", "--jobs", "1"]);
+    assert!(neighbours(&output) > 4 * neighbours(&plain), "{} {}", text(&output), text(&plain));
+}
+
+#[test]
 fn invalid_command_lines_are_rejected() {
     for (args, said) in [
         (&["fuzz", "--right", "ndarray", "--rules", "xla"][..], "no combination that both sides declare"),
         (&["fuzz", "--without", "sleep"], "expected unused, corners, views, or a kind of refusal: rank_m"),
+        (&["fuzz", "--given", "twice"], "expected all, or some of constants, values, same, again"),
         (&["fuzz", "--operation", "multiply"], "expected one of elementwise, broadcast, gradient, infer"),
         (&["fuzz", "--right", "ndarray", "--operation", "infer"], "no rule set under which both sides infer"),
         (&["fuzz", "--resume", "x", "--exact"], "cannot be used with"),

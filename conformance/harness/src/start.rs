@@ -36,6 +36,12 @@ const INFER: &str = "infer";
 /// The name among the operations that allows operands with declared shapes.
 const DECLARED: &str = "declared";
 
+/// The name among the operations that allows operands to be constants.
+const CONSTANTS: &str = "constants";
+
+/// The name among the operations that allows two operands to be the same array.
+const SAME: &str = "same";
+
 /// The maximum number of errors shown.
 const SHOWN: usize = 5;
 
@@ -121,6 +127,8 @@ enum Word {
     Into,
     Infer,
     Declared,
+    Constants,
+    Same,
 }
 
 impl Word {
@@ -133,6 +141,8 @@ impl Word {
             INTO => Some(Word::Into),
             INFER => Some(Word::Infer),
             DECLARED => Some(Word::Declared),
+            CONSTANTS => Some(Word::Constants),
+            SAME => Some(Word::Same),
             name => OperationKind::ALL.into_iter().find(|kind| kind.name() == name).map(Word::Operation),
         }
     }
@@ -156,7 +166,9 @@ impl Reader {
             | Word::Cotangent
             | Word::Into
             | Word::Infer
-            | Word::Declared => None,
+            | Word::Declared
+            | Word::Constants
+            | Word::Same => None,
         };
         let (infer, declared) = (words.contains(&Word::Infer), words.contains(&Word::Declared));
         let rule_words = self.names_by_rule_set("rule_operations", &|name| {
@@ -179,6 +191,8 @@ impl Reader {
             into: words.contains(&Word::Into),
             infer,
             declared,
+            constants: words.contains(&Word::Constants),
+            same: words.contains(&Word::Same),
             declared_unknown: self.declared_unknown(&unknown),
             unknown,
             without_infer: without(infer, Word::Infer),
@@ -375,7 +389,8 @@ fn all_names(field: &str) -> String {
     let names: Vec<&str> = match field {
         "rules" => RuleSet::ALL.iter().map(|rules| rules.name()).collect(),
         "operations" => {
-            let words = [STRIDED, BROADCAST_IN_DIM, PERMUTED, COTANGENT, INFER, DECLARED];
+            let words =
+                [STRIDED, BROADCAST_IN_DIM, PERMUTED, COTANGENT, INTO, INFER, DECLARED, CONSTANTS, SAME];
             OperationKind::ALL.iter().map(|kind| kind.name()).chain(words).collect()
         }
         "unknown" | "declared_unknown" => Unknown::ALL.iter().map(|unknown| unknown.name()).collect(),
@@ -399,6 +414,8 @@ pub(super) fn write(implementation: &dyn Implementation, max_elements: usize) ->
         (INTO, able.into),
         (INFER, able.infer),
         (DECLARED, able.declared),
+        (CONSTANTS, able.constants),
+        (SAME, able.same),
     ];
     operations.extend(words.into_iter().filter(|(_, able)| *able).map(|(word, _)| word));
     let mut fields = json!({
@@ -530,6 +547,8 @@ mod tests {
             into: true,
             infer: true,
             declared: true,
+            constants: true,
+            same: true,
             unknown: vec![Unknown::Bound, Unknown::Rank],
             without_infer: vec![RuleSet::Numpy],
             without_declared: vec![RuleSet::Numpy],

@@ -5,6 +5,7 @@
 pub mod draft;
 mod versions;
 
+use crate::given::Mode;
 use crate::globs::Glob;
 use crate::run::{Judged, Status};
 use broadcheck_spec::{Convention, Document, LoadError, LoadErrors, Suite};
@@ -43,6 +44,8 @@ pub struct Entry {
     pub url: Option<String>,
     /// Whether the case passes sometimes, by chance, so that passing is not a failure.
     pub sometimes: bool,
+    /// The mode of `check --given` in which it fails, if it passes as it is written.
+    pub given: Option<Mode>,
     glob: Glob,
 }
 
@@ -94,6 +97,7 @@ struct RawEntry {
     url: Option<String>,
     #[serde(default)]
     sometimes: bool,
+    given: Option<String>,
 }
 
 /// A file that is being read.
@@ -150,7 +154,14 @@ impl Reader {
 
     fn entry(&mut self, path: &str, case: &str, raw: &RawEntry) -> Option<Entry> {
         let errors = self.errors.len();
-        if !self.seen.insert(case.to_owned()) {
+        let given = raw.given.as_deref().map(str::parse::<Mode>).transpose();
+        if let Err(unknown) = &given {
+            let (found, expected) = unknown.parts();
+            self.error(&format!("{path}.given"), Some(case), &found, &expected);
+        }
+        let given = given.ok().flatten();
+        let mode = given.map_or("", Mode::name);
+        if !self.seen.insert(format!("{case} {mode}")) {
             self.error(path, Some(case), "a second entry", "one");
         }
         let glob = Glob::new(case)
@@ -186,6 +197,7 @@ impl Reader {
             finding: raw.finding,
             url: raw.url.clone(),
             sometimes: raw.sometimes,
+            given,
             glob,
         })
     }
@@ -287,9 +299,15 @@ impl Known {
         &self.entries
     }
 
-    /// The first entry that matches a case.
+    /// The first entry that matches a case as it is written.
     pub fn entry(&self, id: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.matches(id))
+        self.entries.iter().find(|entry| entry.given.is_none() && entry.matches(id))
+    }
+
+    /// The first entry that matches a case in one of these modes.
+    pub fn entry_given(&self, id: &str, modes: &[Mode]) -> Option<&Entry> {
+        let in_a_mode = |entry: &&Entry| entry.given.is_some_and(|mode| modes.contains(&mode));
+        self.entries.iter().filter(in_a_mode).find(|entry| entry.matches(id))
     }
 
     /// The entries that match none of these cases.

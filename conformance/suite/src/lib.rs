@@ -7,6 +7,8 @@
 //! - [`sweeps`] expands and runs families that are too large to list;
 //! - [`relations`] checks what must hold between several answers, whatever the right ones are;
 //! - [`retype`] asks cases in a dtype that the library has;
+//! - [`declare`] asks cases with shapes that are not known before the run;
+//! - [`given`] asks cases with their operands given in other ways, such as constants;
 //! - [`asked`] counts how much of the suite an implementation was asked;
 //! - [`known`] reads files of known failures;
 //! - [`globs`] matches ids;
@@ -16,6 +18,7 @@
 pub mod asked;
 pub mod declare;
 pub mod files;
+pub mod given;
 pub mod globs;
 pub mod known;
 pub mod parallel;

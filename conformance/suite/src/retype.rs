@@ -278,7 +278,7 @@ fn rebuilt(request: &Request, operation: Operation, operands: Vec<Operand>) -> O
 }
 
 /// The operands, where those that read the destination's buffer read that of the new destination.
-fn sharing(request: &Request, operands: Vec<Operand>) -> Option<Vec<Operand>> {
+pub(crate) fn sharing(request: &Request, operands: Vec<Operand>) -> Option<Vec<Operand>> {
     let Some(place) = request.operation().destination() else { return Some(operands) };
     let shared = |(new, old): (&Operand, &Operand)| {
         if !old.reads_destination() {
@@ -325,7 +325,7 @@ fn is_read(request: &Request, expectation: &Expectation, place: usize) -> bool {
 }
 
 /// The same operand over other values.
-fn with_values(operand: &Operand, values: impl Into<Data>) -> Option<Operand> {
+pub(crate) fn with_values(operand: &Operand, values: impl Into<Data>) -> Option<Operand> {
     let (name, shape) = (operand.name(), operand.shape().clone());
     let changed = match operand.strides() {
         Some(strides) => Operand::view(name, shape, values, Some(strides.to_vec()), operand.offset()),
@@ -335,10 +335,11 @@ fn with_values(operand: &Operand, values: impl Into<Data>) -> Option<Operand> {
         Some(flags) => changed.ok()?.with_broadcastable(flags.to_vec()),
         None => changed,
     };
-    match operand.declared() {
+    let changed = match operand.declared() {
         Some(declared) => changed.ok()?.with_declared(declared.clone()).ok(),
         None => changed.ok(),
-    }
+    };
+    changed.map(|changed| changed.given_like(operand))
 }
 
 /// The positions of a view with more elements than this are not listed, not counting axes of stride 0.

@@ -19,7 +19,9 @@ mod engine;
 pub mod hunt;
 pub mod table;
 
-pub use catalogue::{CATALOGUE, Escape, INEXPRESSIBLE, Inexpressible, SURVIVORS, Survivor};
+pub use catalogue::{
+    CATALOGUE, Escape, GIVEN_FAULTS, GivenFault, INEXPRESSIBLE, Inexpressible, SURVIVORS, Survivor,
+};
 
 use broadcheck_spec::{Capabilities, Implementation, Inference, Outcome, Request, Signature, Unknown};
 use engine::state::Memory;
@@ -245,6 +247,8 @@ fn capabilities() -> Capabilities {
         into: true,
         infer: true,
         declared: true,
+        constants: true,
+        same: true,
         unknown: Unknown::ALL.to_vec(),
         ..Capabilities::with_all_conventions()
     }

@@ -184,7 +184,7 @@ fn faults_of_signatures_are_caught_by_sessions() {
         fault.id.starts_with("state/signature-") || fault.id.starts_with("state/unknown-length-")
     };
     let faults: Vec<&Fault> = CATALOGUE.iter().copied().filter(of_signatures).collect();
-    assert_eq!((sessions.len(), faults.len()), (6, 8));
+    assert_eq!((sessions.len(), faults.len()), (7, 8));
     for (fault, sweep) in faults.iter().zip(first_sweeps(&faults, &sessions)) {
         assert!(sweep.is_some(), "no session catches {}", fault.id);
     }

@@ -5,6 +5,7 @@ mod counts;
 mod declared;
 mod edges;
 mod expectations;
+mod given;
 mod infer;
 mod into;
 mod requests;
@@ -72,7 +73,7 @@ fn files() {
     refused(
         "rules: numpy",
         "rules: numpi",
-        "f.yaml:2:8: rules: found `numpi`, expected one of none numpy pdpd bidirectional xla theano",
+        "f.yaml:2:8: rules: found `numpi`, expected one of none numpy pdpd bidirectional xla theano leading",
     );
     assert_eq!(
         lines("format: 1\ncase: 3\n"),

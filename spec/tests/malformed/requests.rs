@@ -49,7 +49,7 @@ fn operands() {
     refused(
         "shape: [2, 3], values",
         "shape: [2, 3], shapes: 1, values",
-        "f.yaml:12:46: case numpy/x: operands[0].shapes: found unknown field `shapes`, expected one of `name`, `dtype`, `shape`, `values`, `of`, `strides`, `offset`, `broadcastable`, `declared`",
+        "f.yaml:12:46: case numpy/x: operands[0].shapes: found unknown field `shapes`, expected one of `name`, `dtype`, `shape`, `values`, `of`, `strides`, `offset`, `broadcastable`, `declared`, `constant`, `same`",
     );
     refused(
         "name: a, ",

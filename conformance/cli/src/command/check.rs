@@ -1,11 +1,12 @@
 //! `broadcheck check`: runs the suite against implementations.
 
 use super::implementations::{Implementations, add_known, find, parse_jobs, with_jobs};
+use super::modes::{Modes, modes, parse_modes};
 use super::select::Selection;
 use super::suite_run::{Rerun, SuiteRun};
 use super::time::parse_time;
 use super::{
-    Ended, Error, FAILED, INTERRUPTED, PASSED, complain, interrupt, print, print_and_end,
+    Ended, Error, FAILED, INTERRUPTED, PASSED, complain, interrupt, note, print, print_and_end,
     print_visible_and_end, width,
 };
 use crate::report::output::{self, Destination, Format, need_directory};
@@ -14,7 +15,6 @@ use broadcheck::declare::Way;
 use broadcheck::known::Known;
 use broadcheck_search::subjects::Subject;
 use broadcheck_spec::Suite;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ Examples:
   broadcheck check --impl 'python3 my_harness.py' --min-asked 90
   broadcheck check --impl adapter:openvino --sample-sweeps 400
   broadcheck check --impl adapter:openvino --declared=lengths,bounds
+  broadcheck check --impl adapter:onnxruntime --given constants,same
   broadcheck check --known ndarray.yaml --format json,html --out reports/
   broadcheck check --impl 'python3 my_harness.py' --write-known known.yaml
 
@@ -76,6 +77,18 @@ pub(super) struct Args {
     #[arg(long, value_name = "WAY", value_delimiter = ',', num_args = 0..=1, require_equals = true,
           default_missing_value = "lengths,each,bounds,ranks")]
     declared: Vec<Way>,
+
+    /// Ask each case with its operands given in other ways
+    ///
+    /// MODE is one or more of: constants (some operands are constants of what is built: every subset of up
+    /// to 3, otherwise each and all), values (operands have equal values, and scalars 0, 1, 2, -1, 0.5),
+    /// same (two operands are the same array), again (the same expression is asked with other shapes, then
+    /// the case again); or all of them. `constants` and `same` need an implementation that declares them.
+    /// Where only the way changes, the outcome must be the case's own; where values or shapes change, that
+    /// of the reference interpreter. A case passes if it passes in each way in which it could be asked. A
+    /// known failure may pass. Sweeps and cases of `infer` are left out.
+    #[arg(long, value_name = "MODE", value_delimiter = ',', value_parser = parse_modes, conflicts_with = "declared")]
+    given: Vec<Modes>,
 
     /// Fail if an inference is wider than exact
     ///
@@ -133,7 +146,12 @@ pub(super) fn run(args: &Args) -> Ended {
     }
     let suite = args.selection.load()?;
     let selected = args.selection.of(&suite)?;
-    let selected = if args.declared.is_empty() { selected } else { selected.only_cases()? };
+    let given = modes(&args.given);
+    let selected = match (&args.declared[..], &given[..]) {
+        ([], []) => selected,
+        ([], _) => selected.only_cases("--given")?,
+        _ => selected.only_cases("--declared")?,
+    };
     let wanted = args.implementations.wanted();
     let report = Report {
         cases: selected.number_of_cases(),
@@ -172,7 +190,8 @@ pub(super) fn run(args: &Args) -> Ended {
         sample: args.sample_sweeps,
         exact: args.exact,
         declared: &args.declared,
-        rerun: Rerun::new(&args.selection.cases, args.sample_sweeps, &args.declared),
+        given: &given,
+        rerun: Rerun::new(&args.selection.cases, args.sample_sweeps, &args.declared, &given),
     };
     let runs = with_jobs(args.jobs, || {
         let named = wanted.iter().zip(&implementations);
@@ -188,6 +207,7 @@ pub(super) fn run(args: &Args) -> Ended {
         args.write_known.as_ref().map_or(Ok(String::new()), |path| known_draft::write(&report.runs[0], path));
     let status = if drafted.is_ok() { status } else { super::WRONG_INPUT };
     match &drafted {
+        Ok(text) if text.is_empty() => {}
         Ok(text) => note(text),
         Err(message) => complain(message),
     }
@@ -200,7 +220,7 @@ fn destination(args: &Args, formats: &[Format], running: &[&str]) -> Result<Opti
 }
 
 /// Writes the report to its files, or prints it in this format if there are none.
-fn deliver(
+pub(super) fn deliver(
     report: &Report,
     suite: &Suite,
     destination: Option<&Destination>,
@@ -255,14 +275,6 @@ fn may_draft(path: &Path, running: &[&str], reports: Option<&Destination>) -> Re
     }
     // Detects a missing directory now rather than after the run.
     output::may_write(path, |_| false).map_err(|message| Error::Input(format!("--write-known {message}")))
-}
-
-/// Prints a message on standard error, beside the report.
-fn note(text: &str) {
-    if !text.is_empty() {
-        // If standard error is closed, the message is lost.
-        let _ = writeln!(anstream::stderr(), "{text}");
-    }
 }
 
 /// Loads the known-failures files: at most one per implementation, and only for implementations that run.

@@ -3,6 +3,7 @@
 use super::finding_report::make_directory;
 use super::fuzz_report::{self, Format, Ran};
 use super::implementations::{Wanted, add_known, find, parse_jobs};
+use super::modes::{Modes, modes, parse_modes};
 use super::named::parse_name;
 use super::select::INFER;
 use super::time::parse_time;
@@ -62,6 +63,7 @@ Examples:
   broadcheck fuzz --requests 100000 --format json > fuzz.json
   broadcheck fuzz --right adapter:numpy --allow-skips --without too_large,corners
   broadcheck fuzz --right adapter:openvino --operation infer
+  broadcheck fuzz --right adapter:onnxruntime --given constants,again
 
 With --jobs 1 and --requests, the same seed gives the same report, even if the run was killed and continued. The note of \
 a proposed case states what is certain about it and what is not. An existing file is never changed, except those that \
@@ -137,6 +139,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = parse_left_out)]
     without: Vec<LeftOut>,
 
+    /// Give the operands of requests in other ways, in turn
+    ///
+    /// MODE is one or more of: constants (some operands are constants of what is built), values (operands
+    /// have equal values, or scalars are 0, 1, 2, -1 or 0.5), same (two operands are the same array), again
+    /// (after each request, the same expression is asked with other shapes, and then the request again); or
+    /// all. A request that both sides cannot be given so is sent as it is. Cases that are written say how
+    /// operands are given; what depends on a request before it is in the note.
+    #[arg(long, value_name = "MODE", value_delimiter = ',', value_parser = parse_modes)]
+    given: Vec<Modes>,
+
     /// Count requests that a side skips within its capabilities, but do not report them
     #[arg(long)]
     allow_skips: bool,
@@ -180,7 +192,7 @@ pub(super) struct Args {
         long,
         value_name = "DIR",
         conflicts_with_all = [
-            "out", "seed", "rules", "operation", "functions", "dtypes", "without", "allow_skips", "exact",
+            "out", "seed", "rules", "operation", "functions", "dtypes", "without", "given", "allow_skips", "exact",
         ]
     )]
     resume: Option<PathBuf>,
@@ -298,6 +310,7 @@ impl Args {
             ("--functions", list(&self.functions)),
             ("--dtypes", list(&self.dtypes)),
             ("--without", list(&self.without)),
+            ("--given", list(&modes(&self.given))),
             ("--shrinking", time(self.shrinking)),
             ("--shrink-time", time(self.shrink_time)),
             ("--timeout", time(self.timeout)),
@@ -468,7 +481,8 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
     let process = left.batch() > 1 || right.batch() > 1;
     let largest = if process { MAX_ELEMENTS_OF_A_PROCESS } else { MAX_ELEMENTS };
     let largest = largest.min(both.max_elements);
-    let profile = with_operations(Profile::within(&both), &both, &args.operation)?;
+    let profile =
+        with_operations(Profile::within(&both), &both, &args.operation)?.with_given(&modes(&args.given));
     Ok(args.without.iter().fold(profile.with_max_elements(largest), left_out))
 }
 

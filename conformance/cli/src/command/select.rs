@@ -17,7 +17,7 @@ pub(super) struct Selection {
     #[arg(long, value_name = "PATH")]
     pub(super) cases: Vec<PathBuf>,
 
-    /// Only cases of these rule sets: none, numpy, pdpd, bidirectional, xla or theano
+    /// Only cases of these rule sets: none, numpy, pdpd, bidirectional, xla, theano or leading
     #[arg(long, value_name = "R", value_delimiter = ',')]
     pub(super) rules: Vec<RuleSet>,
 
@@ -45,10 +45,10 @@ impl Selected<'_> {
     }
 
     /// Without sweeps and inferences.
-    pub(super) fn only_cases(self) -> Result<Self, Error> {
+    pub(super) fn only_cases(self, option: &str) -> Result<Self, Error> {
         if self.cases.is_empty() {
             let found = "found only sweeps and cases of `infer`, expected at least one other case";
-            return Err(Error::Input(format!("--declared: {found}")));
+            return Err(Error::Input(format!("{option}: {found}")));
         }
         Ok(Selected { cases: self.cases, ..Selected::default() })
     }

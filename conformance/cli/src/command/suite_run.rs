@@ -4,10 +4,11 @@ use super::implementations::Wanted;
 use super::interrupt;
 use super::select::{Selected, rules_of};
 use crate::report::{
-    Entry, Leftover, Run, describe_expectation, describe_expected_inference, describe_request,
+    Declares, Entry, Leftover, Run, describe_expectation, describe_expected_inference, describe_request,
     describe_signature, plural,
 };
 use broadcheck::declare::{Way, run_declared};
+use broadcheck::given::{Mode, run_given};
 use broadcheck::known::Known;
 use broadcheck::parallel::over_ranges;
 use broadcheck::retype::retyped;
@@ -32,6 +33,8 @@ pub(super) struct SuiteRun<'a> {
     pub(super) exact: bool,
     /// The ways in which shapes are declared; empty if they are not.
     pub(super) declared: &'a [Way],
+    /// The modes in which operands are given; empty if they are given as always.
+    pub(super) given: &'a [Mode],
     pub(super) rerun: Rerun,
 }
 
@@ -44,9 +47,10 @@ impl SuiteRun<'_> {
             if interrupt::pressed() {
                 return Vec::new();
             }
-            let judged = match self.declared {
-                [] => run_cases(implementation, cases, known),
-                ways => run_declared(implementation, cases, known, ways),
+            let judged = match (self.declared, self.given) {
+                ([], []) => run_cases(implementation, cases, known),
+                ([], modes) => run_given(implementation, cases, known, modes),
+                (ways, _) => run_declared(implementation, cases, known, ways),
             };
             let asked = cases.iter().zip(judged).filter(|(_, judged)| !is_interrupted(judged));
             asked.map(|(case, judged)| self.case_entry(wanted, case, judged)).collect()
@@ -79,6 +83,7 @@ impl SuiteRun<'_> {
             named: self.named,
             rules: implementation.capabilities().rules.clone(),
             conventions: implementation.capabilities().conventions.clone(),
+            declares: Some(Declares::of(implementation.capabilities())),
             results,
             leftovers: leftovers.collect(),
         }
@@ -184,7 +189,7 @@ pub(super) struct Rerun {
 }
 
 impl Rerun {
-    pub(super) fn new(cases: &[PathBuf], sample: Option<u64>, declared: &[Way]) -> Rerun {
+    pub(super) fn new(cases: &[PathBuf], sample: Option<u64>, declared: &[Way], given: &[Mode]) -> Rerun {
         // `cargo run` sets these variables.
         let under_cargo =
             std::env::var_os("CARGO").is_some() && std::env::var_os("CARGO_MANIFEST_DIR").is_some();
@@ -195,15 +200,19 @@ impl Rerun {
             let names: Vec<&str> = declared.iter().map(|way| way.name()).collect();
             options += &format!(" --declared={}", names.join(","));
         }
+        if !given.is_empty() {
+            let names: Vec<&str> = given.iter().map(|mode| mode.name()).collect();
+            options += &format!(" --given {}", names.join(","));
+        }
         let sampled = sample.map_or_else(String::new, |sample| format!(" --sample-sweeps {sample}"));
         Rerun { program, options, sampled }
     }
 
-    fn sweep(&self, implementation: &Wanted, id: &str) -> String {
+    pub(super) fn sweep(&self, implementation: &Wanted, id: &str) -> String {
         self.case(implementation, id) + &self.sampled
     }
 
-    fn case(&self, implementation: &Wanted, id: &str) -> String {
+    pub(super) fn case(&self, implementation: &Wanted, id: &str) -> String {
         let implementation = match &implementation.name {
             None => quoted(&implementation.command),
             Some(name) => {

@@ -37,6 +37,27 @@ fn how_much_must_be_asked_can_be_required() {
 }
 
 #[test]
+fn operands_are_given_in_other_ways() {
+    let some = cases_of(&["numpy-zero", "numpy-gradient"]);
+    let reference = with(&["check", "--impl", "reference"], &some);
+    ends(0, &[&reference[..], &["--given", "all"]].concat());
+    let ran = ends(0, &[&reference[..], &["--given", "constants"]].concat());
+    assert!(ran.out.contains("no operand that could be a constant"), "{}", ran.out);
+    complains("expected all, or some of constants, values", &["check", "--given", "constant"]);
+    complains("cannot be used with", &["check", "--given", "same", "--declared=lengths"]);
+
+    let directory = tempfile::tempdir().unwrap();
+    let wrong = write(directory.path(), "wrong.yaml", &case_file("37"));
+    let ran = ends(1, &["check", "--cases", &wrong, "--impl", "reference", "--given", "same,constants"]);
+    assert!(ran.out.contains("given a as a constant: wrong values: element (1,2)"), "{}", ran.out);
+    assert!(ran.out.contains("(3 of 3 ways)"), "{}", ran.out);
+    let rerun = format!(
+        "broadcheck check --cases {wrong} --given constants,same --impl reference --filter numpy/mine/sum"
+    );
+    assert!(ran.out.contains(&rerun), "{}", ran.out);
+}
+
+#[test]
 fn zero_passed_is_1() {
     let some = cases_of(&["xla-examples"]);
     let ran = ends(1, &with(&["check", "--impl", "ndarray"], &some));

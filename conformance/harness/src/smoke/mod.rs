@@ -547,6 +547,8 @@ fn summary(declared: &Declared) -> String {
         ("cotangent", capabilities.cotangent),
         ("into", capabilities.into),
         ("infer", capabilities.infer),
+        ("constants", capabilities.constants),
+        ("same", capabilities.same),
     ];
     operations.extend(words.into_iter().filter(|(_, able)| *able).map(|(word, _)| word));
     let language = language.as_ref().map(|language| format!(" ({language})")).unwrap_or_default();

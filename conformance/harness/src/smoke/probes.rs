@@ -152,6 +152,22 @@ pub(super) fn probes(able: &Capabilities) -> Vec<Probe> {
             "the operand with `of` reads the buffer of the operand in `into`; the result is as if both had been read before anything is written",
         ));
     }
+    if able.constants {
+        all.push(probe(
+            able,
+            "a sum with a constant",
+            given(able, "constant", &json!(true)),
+            "the operand with `constant` is a constant of what is built, not a parameter; otherwise remove \"constants\" from `operations`",
+        ));
+    }
+    if able.same {
+        all.push(probe(
+            able,
+            "a sum of one array, given twice",
+            given(able, "same", &json!("a")),
+            "the operand with `same` is the very array of the operand named there; otherwise remove \"same\" from `operations`",
+        ));
+    }
     all.extend(able.dtypes.iter().map(|&dtype| {
         let one = if dtype == DType::Bool { json!([true]) } else { json!([1]) };
         let requests = plain(&value(dtype.name(), &[1], one));
@@ -286,6 +302,16 @@ fn weighted() -> Vec<Request> {
     ["f64", "f32", "f16", "bf16"].into_iter().flat_map(of_dtype).collect()
 }
 
+/// A sum whose second operand is equal to the first, with a field that says how it is given.
+fn given(able: &Capabilities, field: &str, value: &Value) -> Vec<Request> {
+    let one = number(able, 3);
+    let mut other = operand("b", &one);
+    other[field] = value.clone();
+    let operands = json!([operand("a", &one), other]);
+    let sum = json!({ "operation": "elementwise", "expression": ["add", "a", "b"], "operands": operands });
+    rule_sets(OperationKind::Elementwise).filter_map(|rules| request(rules, sum.clone())).collect()
+}
+
 /// `a += b`.
 fn in_place(able: &Capabilities) -> Vec<Request> {
     let (one, other) = (number(able, 3), number(able, 3));
@@ -392,8 +418,15 @@ mod tests {
             assert!(request.is_some(), "{name}");
         }
         assert_eq!(several(&able, 16).len(), 16);
-        let named =
-            Capabilities { broadcast_in_dim: true, permuted: true, cotangent: true, into: true, ..able };
+        let named = Capabilities {
+            broadcast_in_dim: true,
+            permuted: true,
+            cotangent: true,
+            into: true,
+            constants: true,
+            same: true,
+            ..able
+        };
         let probes = probes(&named);
         for name in [
             "a broadcast on a named axis",
@@ -401,6 +434,8 @@ mod tests {
             "a gradient with a cotangent",
             "a sum into its first operand",
             "a sum of an operand and itself reversed, in place",
+            "a sum with a constant",
+            "a sum of one array, given twice",
         ] {
             assert!(probes.iter().any(|probe| probe.name == name && probe.request.is_some()), "{name}");
         }

@@ -1,9 +1,10 @@
 //! Which request of a run showed a disagreement, so that it can be asked again.
 
-use super::{Campaign, DECLARED_EVERY, NEIGHBOURS, drawn, drawn_signature};
-use crate::generate::neighbours;
+use super::{Campaign, DECLARED_EVERY, NEIGHBOURS, NEIGHBOURS_EVERY, drawn, drawn_signature};
+use crate::generate::{Profile, neighbours};
 use crate::inference::Both;
 use crate::oracle::{After, Declared, Differential, Oracle, Repeated, STEPS};
+use broadcheck::given::Mode;
 use broadcheck_spec::{Request, Signature};
 use std::fmt;
 
@@ -113,7 +114,7 @@ impl<'a> Oracles<'a> {
         if let Some(side) = asked.place.checked_sub(Asked::AGAIN) {
             return self.again.get(usize::from(side)).map(|oracle| work(Drawn::Request(&request, oracle)));
         }
-        let around = around(&request);
+        let around = around(&request, asked.number, profile);
         let place = usize::from(asked.place) - 1;
         let first = around.get(place.saturating_sub(1))?;
         let request = around.get(place)?;
@@ -130,8 +131,16 @@ pub(super) enum Drawn<'a> {
 }
 
 /// The neighbours of a request, each before the request: a result that is kept under too short a key is then
-/// the wrong one for the request, or the request's is the wrong one for the next neighbour.
-pub(super) fn around(request: &Request) -> Vec<Request> {
-    let neighbours = neighbours(request, NEIGHBOURS);
-    neighbours.into_iter().flat_map(|neighbour| [neighbour, request.clone()]).collect()
+/// the wrong one for the request, or the request's is the wrong one for the next neighbour. They are those of
+/// every nth request; of the others, the same expression with other shapes, if requests are asked again.
+pub(super) fn around(request: &Request, number: u64, profile: &Profile) -> Vec<Request> {
+    let others: Vec<Request> = if number.is_multiple_of(NEIGHBOURS_EVERY) {
+        neighbours(request, NEIGHBOURS)
+    } else if profile.asks_again() {
+        let steps = Mode::Again.variants(request).into_iter().flat_map(|variant| variant.steps);
+        steps.filter(|step| !step.original).map(|step| step.request).collect()
+    } else {
+        Vec::new()
+    };
+    others.into_iter().flat_map(|neighbour| [neighbour, request.clone()]).collect()
 }

@@ -230,7 +230,9 @@ fn noun(question: &Question) -> &'static str {
 
 /// The request of this seed and number.
 pub fn drawn(seed: u64, number: u64, profile: &Profile) -> Request {
-    request(&mut Seeded::new(mixed(seed, number)), profile)
+    let drawn = request(&mut Seeded::new(mixed(seed, number)), profile);
+    // Numbers that another turn goes by have every mode, too.
+    profile.given(drawn, mixed(seed, number) >> 32)
 }
 
 /// The signature of this seed and number, if the profile has any.
@@ -625,12 +627,12 @@ impl Run<'_> {
         }
     }
 
-    /// Asks a request and its neighbours in turn, if it is the request's turn.
+    /// Asks a request and its neighbours in turn, if it is the request's turn or requests are asked again.
     fn judge_neighbours(&self, number: u64, request: &Request, deadline: Option<Instant>, tally: &mut Tally) {
-        if !number.is_multiple_of(NEIGHBOURS_EVERY) || is_over(deadline) {
+        let around = around(request, number, &self.campaign.profile);
+        if around.is_empty() || is_over(deadline) {
             return;
         }
-        let around = around(request);
         let asked: Vec<&Request> = around.iter().collect();
         let judged = self.oracles.differential.judge_until(&asked, deadline);
         tally.counts.neighbours += judged.len() as u64 / 2;

@@ -1,6 +1,7 @@
 //! What the generator may draw.
 
 use super::signatures::inferred;
+use broadcheck::given::Mode;
 use broadcheck::relations::rewrite::one;
 use broadcheck_judge::limits::covers_request;
 use broadcheck_spec::{
@@ -17,6 +18,13 @@ pub const MAX_ELEMENTS: usize = 1 << 18;
 
 /// A rule set with one of its operations.
 pub(super) type RuleOperation = (RuleSet, OperationKind);
+
+/// The item whose turn it is, and the turn among its own.
+fn taken<T: Clone>(items: &[T], turn: u64) -> Option<(T, u64)> {
+    let count = items.len() as u64;
+    let place = usize::try_from(turn.checked_rem(count)?).ok()?;
+    items.get(place).map(|item| (item.clone(), turn / count))
+}
 
 /// When signatures of the operation `infer` are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +63,8 @@ pub struct Profile {
     pub(super) cotangent: bool,
     /// Whether an elementwise operation may have a destination.
     pub(super) into: bool,
+    /// The modes in which operands are given.
+    given: Vec<Mode>,
 }
 
 impl Profile {
@@ -102,6 +112,7 @@ impl Profile {
             large: 1,
             cotangent: capabilities.cotangent,
             into: capabilities.into,
+            given: Vec::new(),
             capabilities: Capabilities::all(),
         };
         if !capabilities.large_sizes {
@@ -126,6 +137,29 @@ impl Profile {
     /// What may be unknown of a shape.
     pub(super) fn unknown(&self) -> &[Unknown] {
         &self.capabilities.unknown
+    }
+
+    /// Sets the modes in which the operands of requests are given: they take turns.
+    #[must_use]
+    pub fn with_given(mut self, modes: &[Mode]) -> Profile {
+        self.given = modes.to_vec();
+        self
+    }
+
+    /// Whether every request is asked again after others of other shapes.
+    pub(crate) fn asks_again(&self) -> bool {
+        self.given.contains(&Mode::Again)
+    }
+
+    /// A request that was drawn, with its operands given in the mode whose turn it is. One that cannot be
+    /// given so within the capabilities stays as it is.
+    pub(crate) fn given(&self, request: Request, turn: u64) -> Request {
+        let modes: Vec<Mode> = self.given.iter().copied().filter(|&mode| mode != Mode::Again).collect();
+        let Some((mode, turn)) = taken(&modes, turn) else { return request };
+        let steps = mode.variants(&request).into_iter().flat_map(|variant| variant.steps);
+        let possible: Vec<Request> =
+            steps.map(|step| step.request).filter(|request| self.covers(request)).collect();
+        taken(&possible, turn).map_or(request, |(request, _)| request)
     }
 
     /// When signatures are drawn.

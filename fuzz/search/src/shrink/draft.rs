@@ -40,6 +40,10 @@ pub(super) struct Piece {
     pub(super) flags: Option<Vec<bool>>,
     /// Whether the values are those of the destination, and not these.
     pub(super) reads_destination: bool,
+    /// Whether the operand is given as a constant.
+    pub(super) constant: bool,
+    /// The operand whose array this one is given as.
+    pub(super) same: Option<String>,
 }
 
 impl Draft {
@@ -56,6 +60,8 @@ impl Draft {
             offset: operand.offset(),
             flags: operand.broadcastable().map(<[bool]>::to_vec),
             reads_destination: operand.reads_destination(),
+            constant: operand.is_constant(),
+            same: operand.same().map(str::to_owned),
         };
         Draft {
             rules: request.rules().clone(),
@@ -81,12 +87,21 @@ impl Draft {
 
     fn operands(&self) -> Option<Vec<Operand>> {
         let Some(place) = self.operation.destination() else {
-            return self.pieces.iter().map(Piece::operand).collect();
+            return self.pieces.iter().map(|piece| self.settled(piece).operand()).collect();
         };
         let destination = self.pieces[place].operand()?;
         let operand =
             |piece: &Piece| if piece.reads_destination { piece.of(&destination) } else { piece.operand() };
         self.pieces.iter().map(operand).collect()
+    }
+
+    /// The piece, which is equal to the one whose array it is given as, if there is one.
+    fn settled(&self, piece: &Piece) -> Piece {
+        let first = piece.same.as_ref().and_then(|name| self.pieces.iter().find(|first| first.name == *name));
+        match first {
+            Some(first) => Piece { name: piece.name.clone(), same: piece.same.clone(), ..first.clone() },
+            None => piece.clone(),
+        }
     }
 
     /// The same without a destination; operands that read its buffer have copies of it.
@@ -189,8 +204,8 @@ impl Draft {
         let mut hasher = DefaultHasher::new();
         format!("{:?} {:?}", self.rules, self.operation).hash(&mut hasher);
         for piece in &self.pieces {
-            let Piece { name, shape, strides, offset, flags, reads_destination, .. } = piece;
-            (name, shape, strides, offset, flags, reads_destination).hash(&mut hasher);
+            let Piece { name, shape, strides, offset, flags, reads_destination, constant, same, .. } = piece;
+            (name, shape, strides, offset, flags, reads_destination, constant, same).hash(&mut hasher);
             piece.values.dtype().hash(&mut hasher);
             piece.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
         }
@@ -217,10 +232,15 @@ impl Piece {
             None => Operand::dense(name, shape, values).ok()?,
             Some(strides) => Operand::view(name, shape, values, Some(strides.clone()), self.offset).ok()?,
         };
-        match &self.flags {
-            Some(flags) => operand.with_broadcastable(flags.clone()).ok(),
-            None => Some(operand),
-        }
+        let operand = match &self.flags {
+            Some(flags) => operand.with_broadcastable(flags.clone()).ok()?,
+            None => operand,
+        };
+        let operand = if self.constant { operand.as_constant() } else { operand };
+        Some(match &self.same {
+            Some(name) => operand.same_as(name.as_str()),
+            None => operand,
+        })
     }
 
     /// Replaces a view by the dense operand that it shows, if that is not too large.

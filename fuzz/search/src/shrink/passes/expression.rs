@@ -58,7 +58,12 @@ fn without(draft: &Draft, gone: usize, other: usize) -> Option<Draft> {
         Operation::Broadcast { .. } | Operation::Vjp { target_shape: Some(_), .. } => return None,
     };
     let mut changed = Draft { operation, ..draft.clone() };
-    changed.pieces.remove(gone);
+    let name = changed.pieces.remove(gone).name;
+    changed
+        .pieces
+        .iter_mut()
+        .filter(|piece| piece.same.as_ref() == Some(&name))
+        .for_each(|piece| piece.same = None);
     if changed.pieces.len() == 1 {
         changed.rules = Rules::from(changed.rules.set());
     }

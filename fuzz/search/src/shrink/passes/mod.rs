@@ -19,8 +19,9 @@ pub(super) type Offers<'a> = Box<dyn Iterator<Item = Draft> + 'a>;
 pub(super) type Pass = for<'a> fn(&'a Draft) -> Offers<'a>;
 
 /// All passes. Those that make the following ones cheaper come first.
-pub(super) const PASSES: [Pass; 12] = [
+pub(super) const PASSES: [Pass; 13] = [
     no_destination,
+    plainly_given,
     expression::smaller,
     expression::fewer_operands,
     lengths::all_at_once,
@@ -47,6 +48,22 @@ fn no_destination(draft: &Draft) -> Offers<'_> {
     Box::new(whole.chain(copied))
 }
 
+/// No operand given as a constant or as the array of another; fewer of them.
+fn plainly_given(draft: &Draft) -> Offers<'_> {
+    let is_given = |place: &usize| draft.pieces[*place].constant || draft.pieces[*place].same.is_some();
+    let places: Vec<usize> = (0..draft.pieces.len()).filter(is_given).collect();
+    let plain = move |places: &[usize]| {
+        let mut changed = draft.clone();
+        for &place in places {
+            (changed.pieces[place].constant, changed.pieces[place].same) = (false, None);
+        }
+        changed
+    };
+    let each: Vec<Vec<usize>> = places.iter().map(|&place| vec![place]).collect();
+    let all = (!places.is_empty()).then_some(places);
+    Box::new(all.into_iter().chain(each).map(move |places| plain(&places)))
+}
+
 /// Changes all operands of a dtype to a simpler one.
 fn dtypes(draft: &Draft) -> Offers<'_> {
     let mut found: Vec<DType> = draft.pieces.iter().map(|piece| piece.values.dtype()).collect();
@@ -71,8 +88,15 @@ fn dtypes(draft: &Draft) -> Offers<'_> {
 fn names(draft: &Draft) -> Offers<'_> {
     Box::new(std::iter::once_with(|| {
         let mut changed = draft.clone();
-        for (place, piece) in changed.pieces.iter_mut().enumerate() {
-            piece.name = name(place);
+        let renamed: Vec<(String, String)> =
+            draft.pieces.iter().enumerate().map(|(place, piece)| (piece.name.clone(), name(place))).collect();
+        for (piece, (_, new)) in changed.pieces.iter_mut().zip(&renamed) {
+            piece.name.clone_from(new);
+            if let Some(same) = &mut piece.same
+                && let Some((_, new)) = renamed.iter().find(|(old, _)| old == same)
+            {
+                same.clone_from(new);
+            }
         }
         changed
     }))
