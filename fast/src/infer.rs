@@ -1,5 +1,5 @@
 //! What is known of a result before the run, by a formula on the bounds of each axis (clauses INFER-1 to
-//! INFER-12).
+//! INFER-13).
 //!
 //! Each axis folds its operands' bounds one by one. Whether every run is accepted follows from how many
 //! operands vary there and how many numbers other than 1 they can have.
@@ -25,14 +25,16 @@ pub fn infer(signature: &Signature) -> Result<Inference, Refusal> {
         Asked::TargetShape(_) => operands[0].dtype(),
     };
     let Inferred { shape, certain } = match (signature.asked(), signature.rules()) {
-        (Asked::TargetShape(target), Rules::Numpy) => onto(operands[0].shape(), target)?,
+        (Asked::TargetShape(target), Rules::Numpy) => onto(operands[0].shape(), target, Side::Last)?,
+        (Asked::TargetShape(target), Rules::Leading) => onto(operands[0].shape(), target, Side::First)?,
         (Asked::TargetShape(target), Rules::Xla { broadcast_dimensions }) => {
             seated(operands[0].shape(), target, broadcast_dimensions.as_deref().unwrap_or(&[]))?
         }
         // `Signature` rejects a target under the other rule sets, and an expression under `bidirectional`.
-        (Asked::TargetShape(target), _) => aligned(&[operands[0].shape(), target])?,
+        (Asked::TargetShape(target), _) => aligned(&[operands[0].shape(), target], Side::Last)?,
         (Asked::Expression(_), Rules::None | Rules::Bidirectional) => equal(operands)?,
-        (Asked::Expression(_), Rules::Numpy) => aligned(&shapes(operands))?,
+        (Asked::Expression(_), Rules::Numpy) => aligned(&shapes(operands), Side::Last)?,
+        (Asked::Expression(_), Rules::Leading) => aligned(&shapes(operands), Side::First)?,
         (Asked::Expression(_), Rules::Pdpd { axis }) => pdpd(operands, *axis)?,
         (Asked::Expression(_), Rules::Xla { broadcast_dimensions }) => {
             xla(operands, broadcast_dimensions.as_deref().unwrap_or(&[]))?
@@ -44,7 +46,12 @@ pub fn infer(signature: &Signature) -> Result<Inference, Refusal> {
     }
     let flags = match signature.rules() {
         Rules::Theano => Some(flags(operands, shape.rank().unwrap_or(0))),
-        Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Xla { .. } => None,
+        Rules::None
+        | Rules::Numpy
+        | Rules::Pdpd { .. }
+        | Rules::Bidirectional
+        | Rules::Xla { .. }
+        | Rules::Leading => None,
     };
     let accepts = if certain { Accepts::Always } else { Accepts::Depends };
     Ok(Inference { dtype, shape, accepts: Some(accepts), broadcastable: flags })
@@ -165,8 +172,15 @@ fn lengths(shape: &PartialShape) -> &[Length] {
     shape.lengths().unwrap_or(&[])
 }
 
-/// Right-aligned shapes, with or without ranks (clauses INFER-4 and INFER-10).
-fn aligned(shapes: &[&PartialShape]) -> Result<Inferred, Refusal> {
+/// The axes on which shapes of different ranks are aligned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    First,
+    Last,
+}
+
+/// Shapes with or without ranks, aligned on one side (clauses INFER-4, INFER-10 and INFER-13).
+fn aligned(shapes: &[&PartialShape], side: Side) -> Result<Inferred, Refusal> {
     let unranked = shapes.iter().filter(|shape| shape.rank().is_none()).count();
     let rank = shapes.iter().filter_map(|shape| shape.rank()).max().unwrap_or(0);
     let mut result = Vec::with_capacity(rank);
@@ -174,12 +188,18 @@ fn aligned(shapes: &[&PartialShape]) -> Result<Inferred, Refusal> {
     for axis in 0..rank {
         let mut all = Stretching::EMPTY;
         for shape in shapes.iter().filter_map(|shape| shape.lengths()) {
-            let Some(own) = (axis + shape.len()).checked_sub(rank) else { continue };
-            let next = Bounds::from(&shape[own]);
+            let own = match side {
+                Side::First => Some(axis),
+                Side::Last => (axis + shape.len()).checked_sub(rank),
+            };
+            let Some(length) = own.and_then(|own| shape.get(own)) else { continue };
+            let next = Bounds::from(length);
             let before = all.bounds;
             if all.add(next).is_none() {
                 let refusal = mismatch(before, next);
-                return Err(if unranked == 0 { refusal.at_axis(axis) } else { refusal });
+                // The number of an axis depends on the rank if axes are counted from the last.
+                let counted = unranked == 0 || side == Side::First;
+                return Err(if counted { refusal.at_axis(axis) } else { refusal });
             }
         }
         certain &= all.certain();
@@ -235,8 +255,8 @@ fn covered(target: Bounds, length: Bounds) -> Option<(Bounds, bool)> {
     Some((bounds, certain))
 }
 
-/// One operand broadcast to a target (clause INFER-7).
-fn onto(operand: &PartialShape, target: &PartialShape) -> Result<Inferred, Refusal> {
+/// One operand broadcast to a target (clauses INFER-7 and INFER-13).
+fn onto(operand: &PartialShape, target: &PartialShape, side: Side) -> Result<Inferred, Refusal> {
     let Some(own) = operand.lengths() else {
         return Ok(Inferred { shape: target.clone(), certain: false });
     };
@@ -245,7 +265,7 @@ fn onto(operand: &PartialShape, target: &PartialShape) -> Result<Inferred, Refus
         let message = format!("rank {} cannot be broadcast to rank {}", own.len(), wanted.len());
         return Err(Refusal::new(RefusalKind::RankMismatch, message));
     };
-    place(wanted, own, lead)
+    place(wanted, own, if side == Side::First { 0 } else { lead })
 }
 
 /// The axes of one shape laid on those of another from an axis on, stretched where they are 1.

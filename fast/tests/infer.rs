@@ -108,6 +108,47 @@ fn every_small_signature_is_inferred_alike() {
     assert_eq!(counts, [18434, 24906], "inferred and refused signatures");
 }
 
+/// The shape with its axes in the opposite order.
+fn reversed(shape: &PartialShape) -> PartialShape {
+    match shape.lengths() {
+        Some(lengths) => PartialShape::Ranked(lengths.iter().rev().copied().collect()),
+        None => PartialShape::Unranked,
+    }
+}
+
+/// LEADING-5, before the run: what is inferred under `leading` is what is inferred under `numpy` of the
+/// shapes with their axes reversed. The interpreter agrees, also on the axis of a refusal.
+#[test]
+fn leading_is_inferred_like_numpy_of_reversed_shapes() {
+    let mut counts = [0; 2];
+    let mut both = |under: &dyn Fn(Rules, bool) -> Signature| {
+        let (leading, numpy) = (under(Rules::Leading, false), under(Rules::Numpy, true));
+        compare(&leading, &mut counts);
+        let found = broadcheck_fast::infer(&leading).map_err(|refusal| refusal.kind);
+        let expected = broadcheck_fast::infer(&numpy).map_err(|refusal| refusal.kind);
+        let expected = expected.map(|found| (reversed(&found.shape), found.accepts));
+        assert_eq!(found.map(|found| (found.shape, found.accepts)), expected, "{leading:?}");
+    };
+    let turn = |shape: &PartialShape, back| if back { reversed(shape) } else { shape.clone() };
+    let matrices = shapes(&["0", "1", "3", "?", "..2", "2.."], 2);
+    for (a, b) in matrices.iter().flat_map(|a| matrices.iter().map(move |b| (a, b))) {
+        both(&|rules, back| {
+            elementwise(&rules, vec![operand(0, &turn(a, back)), operand(1, &turn(b, back))])
+        });
+        both(&|rules, back| {
+            let asked = Asked::TargetShape(turn(b, back));
+            Signature::new(rules, asked, vec![operand(0, &turn(a, back))]).unwrap()
+        });
+    }
+    for list in product(&vec![shapes(&["0", "1", "3", "?", "2.."], 2); 3]) {
+        both(&|rules, back| {
+            let operand = |(k, shape)| operand(k, &turn(shape, back));
+            elementwise(&rules, list.iter().enumerate().map(operand).collect())
+        });
+    }
+    assert!(counts[0] > 10_000 && counts[1] > 10_000, "{counts:?} inferred and refused signatures");
+}
+
 #[test]
 fn flags_are_inferred_alike() {
     let mut counts = [0; 2];

@@ -54,6 +54,9 @@ def lowered_shapes(case, rules, shapes):
                     lengths[axis] = length
             placed.append(tuple(lengths))
         return placed
+    if rules == "leading":
+        rank = max(map(len, shapes))
+        return [shape + (1,) * (rank - len(shape)) for shape in shapes]
     return shapes
 
 
@@ -68,6 +71,8 @@ def broadcast(w, rules, target, dimensions):
     """`broadcast` onto a target."""
     if rules == "xla":
         return jax.lax.broadcast_in_dim(w, target, dimensions)
+    if rules == "leading":
+        return jnp.broadcast_to(w.reshape(w.shape + (1,) * (len(target) - w.ndim)), target)
     return jnp.broadcast_to(w, target if rules == "numpy" else np.broadcast_shapes(w.shape, target))
 
 

@@ -26,13 +26,14 @@
 //! | `bidirectional` | - | `broadcast` |
 //! | `xla` | `broadcast_dimensions` | `elementwise`, `gradient`, `broadcast` |
 //! | `theano` | `broadcastable`, on each operand | `elementwise`, `gradient` |
+//! | `leading` | - | `elementwise`, `gradient`, `broadcast` |
 //!
 //! ## Operations
 //!
 //! | operation | fields | meaning |
 //! |---|---|---|
 //! | `elementwise` | `expression`, `operands` | the default: evaluates the expression at every index of the common shape. With `into`, the name of an operand, it writes the result [into that operand](#into-a-destination) |
-//! | `broadcast` | one operand, `target_shape` | broadcasts the operand to a shape: in both directions under `bidirectional`, in one direction under `numpy` (`broadcast_to`) and `xla` (`broadcast_in_dim`) |
+//! | `broadcast` | one operand, `target_shape` | broadcasts the operand to a shape: in both directions under `bidirectional`, in one direction under `numpy` (`broadcast_to`), `xla` (`broadcast_in_dim`) and `leading` |
 //! | `gradient` | `expression`, `operands`, `wrt` | the gradient of the sum of the expression's elements with respect to the operand named in `wrt`; it has that operand's shape and dtype. With `cotangent`, the name of the last operand, of the sum of the result times that operand; then `target_shape` in place of `expression` asks for the gradient of `broadcast` (clause GRAD-4) |
 //! | `infer` | either `expression` and `operands`, or one operand and `target_shape` | what is known of the result of `elementwise` or `broadcast` before the run: operands have no values, and lengths [may be unknown](#unknown-lengths) |
 //!
@@ -73,6 +74,8 @@
 //! | `offset` | optional: the position of the first element in the buffer; defaults to 0 |
 //! | `broadcastable` | optional, `theano` only: a flag per axis; all false by default |
 //! | `declared` | optional: what an implementation that builds ahead is told of the shape before the run (clause DECL-1), with [unknown lengths](#unknown-lengths); the shape itself by default |
+//! | `constant` | optional: `true` if the operand is given as a constant of what is built; the outcome does not depend on it |
+//! | `same` | optional: the name of an earlier operand, equal to this one in all but the name, if both are given as one array; the outcome does not depend on it |
 //!
 //! An operand with `strides` or `offset` is a view: its element at index i is at position
 //! `offset` + Σ i_k · `strides`_k of `values`. If only `offset` is given, the strides are those of a dense
@@ -128,8 +131,10 @@
 //! - an unknown function, an unknown operand in the expression, in `wrt`, in `cotangent` or in `into`, or a
 //!   wrong number of arguments; a cotangent that is not the last operand, or is used otherwise;
 //! - the operation `broadcast` with a number of operands other than one, or under a rule set other than
-//!   `bidirectional`, `numpy` and `xla`; or the rule set `bidirectional` with another operation than this and
-//!   its gradient;
+//!   `bidirectional`, `numpy`, `xla` and `leading`; or the rule set `bidirectional` with another operation
+//!   than this and its gradient;
+//! - a constant with a declared shape, or that is differentiated or written; `same` with the name of an
+//!   operand that differs or does not come before, or in a request with `into`;
 //! - a declared shape that does not admit the shape of the run, `declared_target_shape` with an operation
 //!   other than `broadcast`, or a declared shape of unknown rank under `xla` or `theano`;
 //! - the operation `infer` with both `expression` and `target_shape` or neither of them, or with an unknown
@@ -326,13 +331,13 @@
 //!   kernels, in dtypes of 1, 2, 4 and 8 bytes, with a dense and with a stretched partner. Elements are
 //!   residues of their place in the buffer; the expression is the difference, for pdpd the sum.
 //!   `RULES-reversed` (the length): views with negative strides that begin before the end of their buffer.
-//!   `none-view-operands`, `numpy-view-operands` and `theano-view-operands` (the number of operands): each
-//!   of several operands is a view with its own offset.
+//!   `RULES-view-operands` for `none`, `numpy`, `theano` and `leading` (the number of operands): each of
+//!   several operands is a view with its own offset.
 //! - `RULES-sums` (from and to: the number of contributions), not for `none` and `bidirectional`: gradients
 //!   that sum NaN, infinities, fractions, masked contributions, and derivatives whose steps overflow.
-//! - `none-operands`, `numpy-operands` and `theano-operands`, with `operands: k`, `length: m` and `unused:
-//!   u`: k vectors of every length from 0 to m, under `theano` with both flags, of which the expression
-//!   leaves out each set of up to u operands.
+//! - `RULES-operands` for `none`, `numpy`, `theano` and `leading`, with `operands: k`, `length: m` and
+//!   `unused: u`: k vectors of every length from 0 to m, under `theano` with both flags, of which the
+//!   expression leaves out each set of up to u operands.
 //! - `RULES-sequences`, with `length: n`: requests that differ in one point, to be asked one after the other
 //!   in one process. A sequence counts as one case.
 //! - Any other name, with `max_rank` and `max_length`: a relation between two answers, over all shapes of
@@ -448,6 +453,7 @@ pub mod examples;
 mod expect;
 mod expression;
 mod function;
+mod given;
 mod implementation;
 pub mod json;
 mod length;

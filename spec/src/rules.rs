@@ -56,6 +56,8 @@ rule_sets! {
         "Explicit `broadcast_dimensions`, then degenerate dimensions (XLA).";
     Theano "theano" [Elementwise Gradient] OneOrMore [Broadcastable]
         "One static flag per axis (Theano, Aesara, PyTensor).";
+    Leading "leading" [Elementwise Gradient Broadcast] OneOrMore []
+        "Aligned at the first axis, in both directions, any number of operands (Octave, PDL).";
 }
 
 impl RuleSet {
@@ -91,6 +93,7 @@ impl RuleSet {
             RuleSet::Bidirectional => "BIDI",
             RuleSet::Xla => "XLA",
             RuleSet::Theano => "THEANO",
+            RuleSet::Leading => "LEADING",
         };
         clauses::ALL
             .iter()
@@ -218,6 +221,8 @@ pub enum Rules {
     },
     /// See [`RuleSet::Theano`].
     Theano,
+    /// See [`RuleSet::Leading`].
+    Leading,
 }
 
 impl Rules {
@@ -230,6 +235,7 @@ impl Rules {
             Rules::Bidirectional => RuleSet::Bidirectional,
             Rules::Xla { .. } => RuleSet::Xla,
             Rules::Theano => RuleSet::Theano,
+            Rules::Leading => RuleSet::Leading,
         }
     }
 
@@ -239,7 +245,7 @@ impl Rules {
             Rules::Pdpd { axis: Some(_) } => Some(Attribute::Axis),
             Rules::Xla { broadcast_dimensions: Some(_) } => Some(Attribute::BroadcastDimensions),
             Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => None,
-            Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => None,
+            Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => None,
         }
     }
 }
@@ -254,6 +260,7 @@ impl From<RuleSet> for Rules {
             RuleSet::Bidirectional => Rules::Bidirectional,
             RuleSet::Xla => Rules::Xla { broadcast_dimensions: None },
             RuleSet::Theano => Rules::Theano,
+            RuleSet::Leading => Rules::Leading,
         }
     }
 }
@@ -273,7 +280,7 @@ mod tests {
         let error = "onnx".parse::<RuleSet>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "`onnx` is not a rule set: expected one of none numpy pdpd bidirectional xla theano"
+            "`onnx` is not a rule set: expected one of none numpy pdpd bidirectional xla theano leading"
         );
     }
 
@@ -282,8 +289,9 @@ mod tests {
         assert_eq!(RuleSet::Numpy.operations(), [Elementwise, Gradient, Broadcast]);
         assert_eq!(RuleSet::Xla.operations(), [Elementwise, Gradient, Broadcast]);
         assert_eq!(RuleSet::Bidirectional.operations(), [Broadcast]);
-        assert_eq!(RuleSet::with_operations().count(), 13);
-        assert!(RuleSet::having(Broadcast).eq([RuleSet::Numpy, RuleSet::Bidirectional, RuleSet::Xla]));
+        assert_eq!(RuleSet::with_operations().count(), 16);
+        let broadcasting = [RuleSet::Numpy, RuleSet::Bidirectional, RuleSet::Xla, RuleSet::Leading];
+        assert!(RuleSet::having(Broadcast).eq(broadcasting));
     }
 
     #[test]

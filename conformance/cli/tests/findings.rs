@@ -187,7 +187,7 @@ fn numbers_are_consecutive_and_files_are_named_after_them() {
 #[test]
 fn each_finding_has_one_request_one_short_reproduction_and_its_output() {
     for Finding { file, body, .. } in findings() {
-        let mut others = ["rust", "javascript"].into_iter();
+        let mut others = ["rust", "javascript", "octave"].into_iter();
         let language = others.find(|language| body.contains(&format!("```{language}\n")));
         let language = language.unwrap_or("python");
         let [request, program, output] =

@@ -74,7 +74,7 @@ fn attribute(rules: &Rules) -> Option<String> {
         Rules::Xla { broadcast_dimensions } => {
             broadcast_dimensions.as_ref().map(|list| format!("broadcast_dimensions {list:?}"))
         }
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => None,
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => None,
     }
 }
 

@@ -3,6 +3,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod bidirectional;
+mod leading;
 mod none;
 mod numpy;
 mod pdpd;
@@ -11,7 +12,7 @@ mod types;
 mod xla;
 
 pub(crate) use theano::flags;
-pub(crate) use types::{differentiable, expression_dtype};
+pub(crate) use types::{call_dtype, differentiable, expression_dtype};
 pub(crate) use xla::{in_dim, intermediate, seats};
 
 use crate::inline_capacity::{AXES, OPERAND_AXES, filled};
@@ -147,6 +148,7 @@ pub(crate) fn lower(problem: &Problem<'_>, into: &mut Lowered) -> Result<DType, 
             Rules::Xla { broadcast_dimensions } => {
                 xla::onto(shapes.of(0), target, broadcast_dimensions.as_deref().unwrap_or(&[]), into)?;
             }
+            Rules::Leading => leading::onto(shapes.of(0), target, into)?,
             // `Request` and `Signature` reject `broadcast` under the other rule sets.
             Rules::Bidirectional | Rules::None | Rules::Pdpd { .. } | Rules::Theano => {
                 bidirectional::lower(shapes.of(0), target, into)?;
@@ -161,6 +163,7 @@ pub(crate) fn lower(problem: &Problem<'_>, into: &mut Lowered) -> Result<DType, 
                 xla::lower(&shapes, broadcast_dimensions.as_deref().unwrap_or(&[]), into)?;
             }
             Rules::Theano => theano::lower(problem, into)?,
+            Rules::Leading => leading::lower(&shapes, into)?,
         },
     }
     check_sizes(problem, &into.shape)?;

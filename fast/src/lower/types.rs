@@ -32,7 +32,7 @@ pub(crate) fn expression_dtype(
                 for (argument, &place) in arguments.iter_mut().zip(places) {
                     *argument = dtypes[place];
                 }
-                result(call.function(), &arguments[..places.len()])?
+                call_dtype(call.function(), &arguments[..places.len()])?
             }
         };
         dtypes.push(dtype);
@@ -40,8 +40,8 @@ pub(crate) fn expression_dtype(
     Ok(dtypes[dtypes.len() - 1])
 }
 
-/// The dtype of a call, from the dtypes of its arguments.
-fn result(function: Function, arguments: &[DType]) -> Result<DType, Refusal> {
+/// The dtype of a call, from the dtypes of its arguments, or the refusal.
+pub(crate) fn call_dtype(function: Function, arguments: &[DType]) -> Result<DType, Refusal> {
     use Function as F;
     let alike = match function {
         F::Select => arguments[0] == DType::Bool && arguments[1] == arguments[2],

@@ -43,11 +43,13 @@ pub enum Variant {
     Theano,
     /// `theano` with exactly the axes of length 1 flagged.
     TheanoOnesFlagged,
+    /// `leading`.
+    Leading,
 }
 
 impl Variant {
     /// Every variant, by rule set.
-    pub const ALL: [Variant; 9] = [
+    pub const ALL: [Variant; 10] = [
         Variant::None,
         Variant::Numpy,
         Variant::Pdpd,
@@ -57,6 +59,7 @@ impl Variant {
         Variant::XlaSuffix,
         Variant::Theano,
         Variant::TheanoOnesFlagged,
+        Variant::Leading,
     ];
 
     /// The rule set.
@@ -68,6 +71,7 @@ impl Variant {
             Variant::Bidirectional => RuleSet::Bidirectional,
             Variant::Xla | Variant::XlaSuffix => RuleSet::Xla,
             Variant::Theano | Variant::TheanoOnesFlagged => RuleSet::Theano,
+            Variant::Leading => RuleSet::Leading,
         }
     }
 
@@ -82,7 +86,8 @@ impl Variant {
             | Variant::Pdpd
             | Variant::Bidirectional
             | Variant::Xla
-            | Variant::Theano => "",
+            | Variant::Theano
+            | Variant::Leading => "",
         }
     }
 
@@ -105,6 +110,7 @@ impl Variant {
                 Rules::Xla { broadcast_dimensions: Some(dimensions.collect()) }
             }
             Variant::Theano | Variant::TheanoOnesFlagged => Rules::Theano,
+            Variant::Leading => Rules::Leading,
         }
     }
 
@@ -296,9 +302,9 @@ mod tests {
     #[test]
     fn every_pair_of_rule_sets_has_its_smallest_request() {
         let divergences = diverge(&Extent::new(2, 2), 0, &Reference::new()).unwrap();
-        assert_eq!(divergences.len(), 33, "36 pairs of variants, less the pairs within one rule set");
+        assert_eq!(divergences.len(), 42, "45 pairs of variants, less the pairs within one rule set");
         let both_default = |one: &&Divergence| one.left.is_default() && one.right.is_default();
-        assert_eq!(divergences.iter().take(15).filter(both_default).count(), 15);
+        assert_eq!(divergences.iter().take(21).filter(both_default).count(), 21);
         let at = |left, right| found(&divergences, left, right);
         let shapes = |first: &str, second: &str| Some([first.to_owned(), second.to_owned()]);
         // numpy stretches a scalar to a vector without elements; none requires equal ranks.
@@ -312,6 +318,8 @@ mod tests {
         assert_eq!(at(Variant::Numpy, Variant::Bidirectional), None);
         assert_eq!(at(Variant::Numpy, Variant::XlaSuffix), None);
         assert_eq!(at(Variant::Numpy, Variant::TheanoOnesFlagged), None);
+        // A vector lies on the last axis of a matrix, or on its first.
+        assert_eq!(at(Variant::Numpy, Variant::Leading), shapes("(0)", "(0,1)"));
         // pdpd from axis 0 does not stretch A either.
         assert_eq!(at(Variant::PdpdFromTheLeft, Variant::XlaSuffix), shapes("()", "(0)"));
     }

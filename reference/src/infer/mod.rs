@@ -1,4 +1,4 @@
-//! Shape inference: what is known of the result before the run (clauses INFER-1 to INFER-12).
+//! Shape inference: what is known of the result before the run (clauses INFER-1 to INFER-13).
 //!
 //! A rule set decides axis by axis, and no axis depends on another. So the possible results are a product of
 //! sets, one per axis, and each set is an interval again: nothing is lost by stating its bounds.
@@ -87,6 +87,7 @@ fn elementwise(signature: &Signature) -> Result<Known, Refusal> {
         (Rules::None, _) => none(&shapes),
         (Rules::Numpy, _) => numpy(&shapes),
         (Rules::Theano, _) => theano(operands),
+        (Rules::Leading, _) => leading(&shapes),
         (Rules::Pdpd { axis }, [a, b]) => pdpd(a, b, *axis),
         (Rules::Xla { broadcast_dimensions }, [lhs, rhs]) => {
             xla(ranked(lhs), ranked(rhs), broadcast_dimensions.as_deref().unwrap_or(&[]))
@@ -104,6 +105,7 @@ fn broadcast(rules: &Rules, operand: &PartialShape, target: &PartialShape) -> Re
         Rules::Numpy => numpy_broadcast(operand, target),
         // BIDI-1 and BIDI-2: as if the target were an operand.
         Rules::Bidirectional => numpy(&[operand, target]),
+        Rules::Leading => leading_broadcast(operand, target),
         Rules::Xla { broadcast_dimensions } => {
             xla_broadcast(ranked(operand), ranked(target), broadcast_dimensions.as_deref().unwrap_or(&[]))
         }
@@ -180,6 +182,46 @@ fn numpy_broadcast(operand: &PartialShape, target: &PartialShape) -> Result<Know
     }
     let axis = |(axis, &wanted): (usize, &Length)| {
         let length = right_aligned(operand, target.len(), axis);
+        stretched_onto(wanted, length).ok_or_else(|| mismatch(&[length, wanted]).at_axis(axis))
+    };
+    let axes = target.iter().enumerate().map(axis).collect::<Result<Vec<Axis>, Refusal>>()?;
+    Ok(Known::of(&axes))
+}
+
+/// INFER-13: INFER-4 on each axis from the first, and INFER-10 for an unknown rank.
+fn leading(shapes: &[&PartialShape]) -> Result<Known, Refusal> {
+    let known: Vec<&[Length]> = shapes.iter().filter_map(|shape| shape.lengths()).collect();
+    let unknown = shapes.len() - known.len();
+    let rank = known.iter().map(|lengths| lengths.len()).max().unwrap_or(0);
+    let mut axes = Vec::with_capacity(rank);
+    for axis in 0..rank {
+        let lengths: Vec<Length> = known.iter().map(|shape| left_aligned(shape, axis)).collect();
+        axes.push(stretched(&lengths).ok_or_else(|| mismatch(&lengths).at_axis(axis))?);
+    }
+    if unknown == 0 {
+        return Ok(Known::of(&axes));
+    }
+    let all_one = known.iter().copied().flatten().all(|length| length.number() == Some(1));
+    Ok(Known { shape: PartialShape::Unranked, always: unknown == 1 && all_one, flags: None })
+}
+
+/// INFER-13: INFER-7 on each axis from the first.
+fn leading_broadcast(operand: &PartialShape, target: &PartialShape) -> Result<Known, Refusal> {
+    let (operand, target) = match (operand.lengths(), target.lengths()) {
+        (Some(operand), Some(target)) => (operand, target),
+        // Only a scalar fits a target of every rank.
+        (Some(operand), None) => {
+            let always = operand.is_empty();
+            return Ok(Known { shape: PartialShape::Unranked, always, flags: None });
+        }
+        (None, _) => return Ok(Known { shape: target.clone(), always: false, flags: None }),
+    };
+    if operand.len() > target.len() {
+        let message = format!("ranks {} and {}: the target's rank is lower", operand.len(), target.len());
+        return Err(Refusal::new(RefusalKind::RankMismatch, message));
+    }
+    let axis = |(axis, &wanted): (usize, &Length)| {
+        let length = left_aligned(operand, axis);
         stretched_onto(wanted, length).ok_or_else(|| mismatch(&[length, wanted]).at_axis(axis))
     };
     let axes = target.iter().enumerate().map(axis).collect::<Result<Vec<Axis>, Refusal>>()?;
@@ -304,6 +346,11 @@ fn theano(operands: &[OperandType]) -> Result<Known, Refusal> {
 /// The length of a right-aligned shape on an axis of a result of this rank; 1 if it has no such axis.
 fn right_aligned(lengths: &[Length], rank: usize, axis: usize) -> Length {
     axis.checked_sub(rank - lengths.len()).map_or(Length::exactly(1), |own| lengths[own])
+}
+
+/// The length of a shape that is aligned at the first axis; 1 if it has no such axis.
+fn left_aligned(lengths: &[Length], axis: usize) -> Length {
+    lengths.get(axis).copied().unwrap_or(Length::exactly(1))
 }
 
 fn mismatch(lengths: &[Length]) -> Refusal {

@@ -64,7 +64,7 @@ fn runs(signature: &Signature, numbers: &[usize]) -> (BTreeSet<Shape>, bool) {
     // An unknown rank is tried up to one above all that the signature names.
     let named = match signature.rules() {
         Rules::Pdpd { axis: Some(axis) } => usize::try_from(*axis).unwrap_or(0),
-        Rules::None | Rules::Numpy | Rules::Bidirectional => 0,
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading => 0,
         Rules::Pdpd { axis: None } | Rules::Xla { .. } | Rules::Theano => 0,
     };
     let rank = named + signature.shapes().filter_map(PartialShape::rank).max().unwrap_or(0);
@@ -128,7 +128,7 @@ fn pairs(rules: &Rules, shapes: &[PartialShape]) {
 /// with axes and dimensions within and beyond the operands.
 fn check_pairs(lengths: &[&str]) {
     let shapes = [partial_shapes(lengths, 2), vec![PartialShape::Unranked]].concat();
-    for rules in [Rules::None, Rules::Numpy] {
+    for rules in [Rules::None, Rules::Numpy, Rules::Leading] {
         pairs(&rules, &shapes);
     }
     for axis in [None, Some(-2), Some(0), Some(1), Some(2), Some(3)] {

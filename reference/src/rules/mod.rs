@@ -3,6 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod bidirectional;
+mod leading;
 mod none;
 mod numpy;
 mod pdpd;
@@ -36,6 +37,7 @@ pub fn align_shapes(
         (Rules::None, _) => none::align(shapes),
         (Rules::Numpy, _) => numpy::align(shapes),
         (Rules::Theano, _) => theano::align(shapes, flags),
+        (Rules::Leading, _) => leading::align(shapes),
         (Rules::Pdpd { axis }, [a, b]) => pdpd::align(a, b, *axis),
         (Rules::Xla { broadcast_dimensions }, [lhs, rhs]) => {
             xla::align(lhs, rhs, broadcast_dimensions.as_deref())
@@ -50,7 +52,7 @@ pub fn align_shapes(
 }
 
 /// How an operand is aligned with the result when it is broadcast to a target shape, under `bidirectional`,
-/// `numpy` or `xla`.
+/// `numpy`, `xla` or `leading`.
 ///
 /// # Errors
 /// The refusal of the rule set. Other rule sets have no such operation and return a refusal without a kind.
@@ -58,6 +60,7 @@ pub fn broadcast_shape(rules: &Rules, operand: &Shape, target: &Shape) -> Result
     let alignment = match rules {
         Rules::Numpy => numpy::broadcast(operand, target),
         Rules::Bidirectional => bidirectional::broadcast(operand, target),
+        Rules::Leading => leading::broadcast(operand, target),
         Rules::Xla { broadcast_dimensions } => {
             xla::broadcast(operand, target, broadcast_dimensions.as_deref())
         }

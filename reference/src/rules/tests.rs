@@ -312,6 +312,37 @@ fn theano() {
 }
 
 #[test]
+fn leading() {
+    let leading = Rules::Leading;
+    // LEADING-1
+    assert_eq!(result(&leading, &[&[2], &[2, 3]]), [2, 3]);
+    assert_eq!(refused(&leading, &[&[3], &[2, 3]]), (DimensionMismatch, Some(0)));
+    assert_eq!(accepted(&leading, &[&[2], &[2, 3, 4]]).axes[0], [Some(0)]);
+    // LEADING-2
+    assert_eq!(refused(&leading, &[&[2, 0], &[2, 3]]), (DimensionMismatch, Some(1)));
+    assert_eq!(refused(&leading, &[&[2], &[1, 3], &[2, 4]]), (DimensionMismatch, Some(1)));
+    assert_eq!(refused(&leading, &[&[2, 3], &[3, 2]]), (DimensionMismatch, Some(0)), "the leftmost");
+    // LEADING-3
+    assert_eq!(result(&leading, &[&[1, 0], &[3]]), [3, 0]);
+    assert_eq!(result(&leading, &[&[2], &[2, 1, 1]]), [2, 1, 1]);
+    assert_eq!(result(&leading, &[&[], &[]]), [0usize; 0]);
+    // G-1
+    assert_eq!(refused(&leading, &[&[HUGE], &[1, HUGE]]), (TooLarge, None));
+    // LEADING-4
+    let onto = |operand: &[usize], target: &[usize]| {
+        broadcast_shape(&leading, &Shape::from(operand), &Shape::from(target))
+            .map(|alignment| alignment.shape.to_vec())
+            .map_err(|refusal| (refusal.kind.unwrap(), refusal.axis))
+    };
+    assert_eq!(onto(&[2], &[2, 3]), Ok(vec![2, 3]));
+    assert_eq!(onto(&[1], &[0]), Ok(vec![0]));
+    assert_eq!(onto(&[2, 3], &[2]), Err((RankMismatch, None)));
+    assert_eq!(onto(&[2, 1], &[2]), Err((RankMismatch, None)));
+    assert_eq!(onto(&[2, 3], &[2, 1]), Err((DimensionMismatch, Some(1))));
+    assert_eq!(onto(&[3], &[2, 3]), Err((DimensionMismatch, Some(0))));
+}
+
+#[test]
 fn operand_indices_follow_the_alignment() {
     let alignment = accepted(&pdpd(1), &[&[2, 3, 4], &[3, 1]]);
     assert_eq!(alignment.operand_index(0, &Shape::from([2, 3, 4]), &[1, 2, 3]), [1, 2, 3]);

@@ -111,9 +111,10 @@ fn show_prints_a_case_that_can_be_loaded() {
 fn explain_draws_one_rule_set_or_all() {
     let ran = ends(0, &["explain", "2x3", "3"]);
     for row in [
-        "none           refused   rank_mismatch      NONE-1",
-        "numpy          accepted  (2,3)              NUMPY-3",
-        "xla            refused   rank_mismatch      XLA-3",
+        "none           refused   rank_mismatch               NONE-1",
+        "numpy          accepted  (2,3)                       NUMPY-3",
+        "xla            refused   rank_mismatch               XLA-3",
+        "leading        refused   dimension_mismatch, axis 0  LEADING-2",
     ] {
         assert!(ran.out.contains(row), "{row}\n{}", ran.out);
     }

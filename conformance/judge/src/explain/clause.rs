@@ -30,6 +30,8 @@ fn accepting(query: &ShapeQuery) -> &'static str {
         Rules::None => "NONE-2",
         Rules::Bidirectional => "BIDI-2",
         Rules::Theano => "THEANO-3",
+        Rules::Leading if query.target.is_some() => "LEADING-4",
+        Rules::Leading => "LEADING-3",
         Rules::Xla { .. } if query.target.is_some() => "XLA-13",
         Rules::Pdpd { .. } | Rules::Xla { .. } if shapes.len() == 1 => "G-5",
         Rules::Pdpd { .. } => "PDPD-6",
@@ -56,7 +58,8 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             | Rules::Numpy
             | Rules::Bidirectional
             | Rules::Xla { .. }
-            | Rules::Theano => "PDPD-4",
+            | Rules::Theano
+            | Rules::Leading => "PDPD-4",
         },
         Some(RefusalKind::FlagViolation) => "THEANO-1",
         Some(RefusalKind::NotBroadcastable) => "THEANO-3",
@@ -64,6 +67,7 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             RuleSet::None => "NONE-1",
             RuleSet::Pdpd => "PDPD-1",
             RuleSet::Xla => "XLA-3",
+            RuleSet::Leading => "LEADING-4",
             RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano => "NUMPY-5",
         },
         _ => match set {
@@ -76,6 +80,8 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             RuleSet::Xla if equal_ranks(&query.shapes) => "XLA-1",
             RuleSet::Xla => "XLA-7",
             RuleSet::Theano => "THEANO-3",
+            RuleSet::Leading if query.target.is_some() => "LEADING-4",
+            RuleSet::Leading => "LEADING-2",
         },
     }
 }
@@ -115,6 +121,7 @@ pub(super) fn inferring(signature: &Signature, decision: &Result<Inference, Refu
         (Rules::Pdpd { .. } | Rules::Xla { .. }, _) if signature.operands().len() == 1 => "G-5",
         (Rules::Pdpd { .. }, _) => "INFER-6",
         (Rules::Theano, _) => "INFER-8",
+        (Rules::Leading, _) => "INFER-13",
         (Rules::Xla { .. }, _) => "INFER-9",
     })
 }

@@ -42,6 +42,7 @@ impl Columns {
             (Rules::None | Rules::Numpy | Rules::Theano | Rules::Bidirectional, _) => {
                 right_aligned(shapes.iter().chain(target).map(Shape::rank))
             }
+            (Rules::Leading, _) => left_aligned(shapes.iter().chain(target).map(Shape::rank)),
             (Rules::Pdpd { axis }, [a, b]) => {
                 let kept = b.iter().rposition(|&length| length != 1).map_or(0, |last| last + 1);
                 pdpd(a.rank(), b.rank(), kept, axis.unwrap_or(-1))
@@ -60,9 +61,13 @@ impl Columns {
     /// `rank` is that of the result, if it is known.
     pub(super) fn of_signature(signature: &Signature, rank: Option<usize>) -> Columns {
         let columns = Columns::placed(signature);
-        // Under pdpd, an axis that is given counts from the first.
-        let given = matches!(signature.rules(), Rules::Pdpd { axis: Some(axis) } if *axis >= 0);
-        Columns { from_last: rank.is_none() && !given, ..columns }
+        // Under pdpd, an axis that is given counts from the first, and under leading every axis does.
+        let from_first = match signature.rules() {
+            Rules::Pdpd { axis } => axis.is_some_and(|axis| axis >= 0),
+            Rules::Leading => true,
+            Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Theano => false,
+        };
+        Columns { from_last: rank.is_none() && !from_first, ..columns }
     }
 
     fn placed(signature: &Signature) -> Columns {
@@ -90,6 +95,11 @@ impl Columns {
                 | Rules::Theano,
                 _,
             ) => partial(&shapes),
+            (Rules::Leading, _) => {
+                let places: Vec<_> = shapes.iter().map(|shape| shape.rank().and_then(all)).collect();
+                let count = shapes.iter().filter_map(|shape| shape.rank()).max().unwrap_or(0);
+                Columns { count, places, from_last: false }
+            }
         }
     }
 
@@ -108,6 +118,11 @@ fn right_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {
     let rank = ranks.clone().max().unwrap_or(0);
     let places = ranks.map(|own| Some((rank - own..rank).map(Some).collect()));
     Columns { count: rank, places: places.collect(), from_last: false }
+}
+
+fn left_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {
+    let count = ranks.clone().max().unwrap_or(0);
+    Columns { count, places: ranks.map(all).collect(), from_last: false }
 }
 
 /// Aligns the shapes whose ranks are known at the last axis.

@@ -103,7 +103,8 @@ pub(super) fn title(rules: &Rules) -> String {
         | Rules::None
         | Rules::Numpy
         | Rules::Bidirectional
-        | Rules::Theano => rules.set().to_string(),
+        | Rules::Theano
+        | Rules::Leading => rules.set().to_string(),
     }
 }
 

@@ -187,7 +187,8 @@ impl InferenceExplanation {
                     | Rules::Numpy
                     | Rules::Pdpd { .. }
                     | Rules::Bidirectional
-                    | Rules::Theano => rules.clone(),
+                    | Rules::Theano
+                    | Rules::Leading => rules.clone(),
                 };
                 Signature::new(rules, Asked::TargetShape(target.clone()), vec![operand])
             }
@@ -209,14 +210,15 @@ impl InferenceExplanation {
                 sum(Rules::Xla { broadcast_dimensions: None }, vectors(), &[])
             }
             (Rules::Theano, Asked::Expression(_)) => sum(Rules::Theano, vectors(), &flags()),
-            (Rules::None | Rules::Numpy | Rules::Bidirectional, Asked::Expression(_))
+            (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading, Asked::Expression(_))
                 if members.is_empty() =>
             {
                 return None;
             }
-            (rules @ (Rules::None | Rules::Numpy | Rules::Bidirectional), Asked::Expression(_)) => {
-                sum(rules.clone(), vectors(), &[])
-            }
+            (
+                rules @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading),
+                Asked::Expression(_),
+            ) => sum(rules.clone(), vectors(), &[]),
         };
         Some(infer(&signature.ok()?))
     }
@@ -433,7 +435,7 @@ impl InferenceExplanation {
             Some(Err(_)) | None => None,
         };
         match (self.signature.rules(), self.signature.asked(), number) {
-            (Rules::Numpy, Asked::TargetShape(_), _) => {
+            (Rules::Numpy | Rules::Leading, Asked::TargetShape(_), _) => {
                 vec![format!(
                     "{} must be 1 or equal that of the target",
                     names(&mut axis.members.iter().take(1))
@@ -460,10 +462,10 @@ impl InferenceExplanation {
                 }
                 lines
             }
-            (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. }, _, Some(number)) => {
+            (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Leading, _, Some(number)) => {
                 vec![format!("{all} must be {}", either(&BTreeSet::from([1, number])))]
             }
-            (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. }, _, None) => {
+            (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Leading, _, None) => {
                 vec![format!("{all} must be equal, except where one is 1")]
             }
         }

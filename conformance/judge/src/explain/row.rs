@@ -166,8 +166,12 @@ fn offending(
         Some(RefusalKind::DimensionMismatch) => {
             let counts = match query.rules.set() {
                 RuleSet::None | RuleSet::Pdpd => true,
-                RuleSet::Numpy | RuleSet::Xla if query.target.is_some() => true,
-                RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Xla | RuleSet::Theano => length != 1,
+                RuleSet::Numpy | RuleSet::Xla | RuleSet::Leading if query.target.is_some() => true,
+                RuleSet::Numpy
+                | RuleSet::Bidirectional
+                | RuleSet::Xla
+                | RuleSet::Theano
+                | RuleSet::Leading => length != 1,
             };
             refusal.axis == Some(axis) && counts
         }
@@ -198,8 +202,14 @@ fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
         (Rules::Pdpd { .. }, _) if shape.rank() > 0 && shape.iter().all(|&length| length == 1) => {
             format!("{shape}  all ones, dropped (PDPD-3): a scalar")
         }
-        (Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano, _) => {
-            shape.to_string()
-        }
+        (
+            Rules::None
+            | Rules::Numpy
+            | Rules::Pdpd { .. }
+            | Rules::Bidirectional
+            | Rules::Theano
+            | Rules::Leading,
+            _,
+        ) => shape.to_string(),
     }
 }

@@ -143,8 +143,8 @@ fn broadcast(original: &Original<'_>, exact: Exact, operands: &[Operand]) -> Res
     let wide = original.ask(&forward)?;
     let Outcome::Success(success) = &wide else { return Err(Ended::Vacuous) };
     let shape = success.tensor.shape();
-    // NUMPY-5, XLA-13. Under the bidirectional rules the result may be larger than the target.
-    if matches!(request.rules(), Rules::Numpy | Rules::Xla { .. }) && shape != target {
+    // NUMPY-5, XLA-13, LEADING-4. Under the bidirectional rules the result may be larger than the target.
+    if matches!(request.rules(), Rules::Numpy | Rules::Xla { .. } | Rules::Leading) && shape != target {
         let detail = format!("the result has shape {shape}, expected {target}");
         return Err(original.violated(detail, Some(&forward), wide));
     }
@@ -166,6 +166,10 @@ fn broadcast(original: &Original<'_>, exact: Exact, operands: &[Operand]) -> Res
         Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano => {
             let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };
             under(Rules::Numpy, &operation, vec![x, y.clone()])
+        }
+        Rules::Leading => {
+            let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };
+            under(Rules::Leading, &operation, vec![x, y.clone()])
         }
     };
     let gradient = gradient.ok_or(Ended::Vacuous)?;

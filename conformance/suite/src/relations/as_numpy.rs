@@ -1,7 +1,7 @@
 //! Other rule sets agree with `numpy` once each operand is reshaped to the axes on which the rule set places
 //! it.
 
-use super::order::transposed;
+use super::order::{axes_reversed, transposed};
 use super::original::{Ended, Original, Refusals};
 use super::placement::{axes_of, result_rank, spread};
 use super::rewrite::{MOST_COPIED, one, reshaped, under, unflagged, with_shape};
@@ -11,7 +11,7 @@ use broadcheck_spec::{
 
 /// Checks what `none` and `theano` accept (NONE-1, NONE-2, THEANO-5), what `pdpd` and `xla` accept or refuse
 /// if the operands can be placed (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8, XLA-11 to XLA-13), and what
-/// `broadcast` accepts (BIDI-1, NUMPY-5).
+/// `broadcast` accepts (BIDI-1, NUMPY-5), and `leading` with its shapes reversed (LEADING-5).
 pub(super) fn as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let operation = request.operation();
@@ -33,7 +33,34 @@ pub(super) fn as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
             original.compare(&variation, Refusals::Unspecified, |outcome| outcome)
         }
         (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => placed(original),
+        (Rules::Leading, _) => reversed(original),
     }
+}
+
+/// LEADING-5: the same under `numpy`, with the axes of every shape in the opposite order.
+fn reversed(original: &Original<'_>) -> Result<(), Ended> {
+    let request = original.request();
+    let shape = |shape: &Shape| Shape::new(shape.iter().rev().copied().collect());
+    let turned = |operand: &Operand| {
+        let order: Vec<usize> = (0..operand.rank()).rev().collect();
+        let copied = if operand.strides().is_none() { operand.values().len() } else { 0 };
+        if copied > MOST_COPIED { None } else { transposed(operand, &order) }
+    };
+    let operation = match request.operation() {
+        Operation::Broadcast { target_shape } => Operation::Broadcast { target_shape: shape(target_shape) },
+        Operation::Vjp { expression, wrt, target_shape, cotangent } => Operation::Vjp {
+            expression: expression.clone(),
+            wrt: *wrt,
+            target_shape: target_shape.as_ref().map(shape),
+            cotangent: Box::new(turned(cotangent).ok_or(Ended::Vacuous)?),
+        },
+        others @ (Operation::Elementwise { .. } | Operation::Gradient { .. } | Operation::Into { .. }) => {
+            others.clone()
+        }
+    };
+    let operands: Option<Vec<Operand>> = request.operands().iter().map(turned).collect();
+    let variation = operands.and_then(|operands| under(Rules::Numpy, &operation, operands));
+    original.compare(&variation.ok_or(Ended::Vacuous)?, Refusals::Refused, axes_reversed)
 }
 
 /// THEANO-3 with exactly the axes of length 1 flagged.
@@ -114,8 +141,10 @@ pub(super) fn unplaced(original: &Original<'_>) -> Ended {
     let detail = match original.request().rules() {
         Rules::Pdpd { .. } => "accepted, although B does not fit on A at this axis",
         Rules::Xla { .. } => "accepted, although broadcast_dimensions do not place the operand",
-        // Their operands are aligned with the last axes.
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => return Ended::Vacuous,
+        // Their operands are aligned with the last axes, or with the first.
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {
+            return Ended::Vacuous;
+        }
     };
     original.violated(detail, None, outcome)
 }

@@ -75,7 +75,12 @@ pub(super) fn operands_as_views(original: &Original<'_>, _: u128) -> Result<(), 
     }
     let rules = match request.rules().set() {
         RuleSet::Bidirectional => Rules::Numpy,
-        set @ (RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Xla | RuleSet::Theano) => set.into(),
+        set @ (RuleSet::None
+        | RuleSet::Numpy
+        | RuleSet::Pdpd
+        | RuleSet::Xla
+        | RuleSet::Theano
+        | RuleSet::Leading) => set.into(),
     };
     let variation = Request::new(rules, Operation::Elementwise { expression }, operands);
     original.compare(&variation.map_err(|_| Ended::Vacuous)?, Refusals::Unspecified, |outcome| outcome)

@@ -71,7 +71,8 @@ pub(super) fn axes_permuted(original: &Original<'_>, variation: u128) -> Result<
     let one_rank = operands.iter().all(|operand| operand.rank() == rank);
     let applies = match request.rules() {
         Rules::Numpy => true,
-        Rules::None => one_rank,
+        // The missing axes are added on the left below.
+        Rules::None | Rules::Leading => one_rank,
         Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Xla { .. } | Rules::Theano => false,
     };
     if !applies || request.operation().kind() != OperationKind::Elementwise {
@@ -176,6 +177,16 @@ pub(super) fn transposed(operand: &Operand, order: &[usize]) -> Option<Operand> 
             Operand::dense(operand.name(), shape, values).ok()
         }
     }
+}
+
+/// A result with its axes in the opposite order.
+pub(super) fn axes_reversed(outcome: Outcome) -> Outcome {
+    let Outcome::Success(success) = outcome else { return outcome };
+    let found = success.tensor;
+    let order: Vec<usize> = (0..found.shape().rank()).rev().collect();
+    let turned = permute(found.shape(), found.values(), &order);
+    let tensor = turned.and_then(|(shape, values)| Tensor::new(shape, values).ok());
+    Outcome::Success(tensor.unwrap_or(found).into())
 }
 
 /// A permutation of the axes, by its number in lexicographic order.

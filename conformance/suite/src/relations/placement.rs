@@ -26,6 +26,7 @@ pub(super) fn axes_of(request: &Request, place: usize) -> Option<Vec<usize>> {
         (Rules::Xla { broadcast_dimensions }, [_]) if request.operation().target_shape().is_some() => {
             target_axes(broadcast_dimensions.as_deref(), shape.rank(), result_rank(request))
         }
+        (Rules::Leading, _) => Some((0..shape.rank()).collect()),
         (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano, _) | (_, [_]) => last_axes(),
         (Rules::Pdpd { .. }, [_, _]) if place == 0 => last_axes(),
         (Rules::Pdpd { axis }, [a, _]) => {

@@ -4,7 +4,7 @@ use super::original::{Ended, Original, Refusals};
 use super::rewrite::{under, with_axis_in_front, with_operands, with_shape};
 use broadcheck_spec::{Operand, Operation, Outcome, Request, RuleSet, Rules, Shape, Success, Tensor};
 
-/// Adds an axis of length 1: in front of every operand if the rule set aligns on the right, and in front of
+/// Adds an axis of length 1: in front of every operand if the rule set aligns on one side, and in front of
 /// the higher-rank operand only if an attribute specifies where the other one goes.
 pub(super) fn unit_axis_in_front(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
@@ -52,7 +52,7 @@ fn lifted(request: &Request) -> Option<Request> {
             let operands: Option<Vec<Operand>> = operands.iter().map(lifted).collect();
             with_operands(request, operands?)
         }
-        (Rules::None | Rules::Numpy, ..) | (_, _, [_]) => with_operands(request, all()?),
+        (Rules::None | Rules::Numpy | Rules::Leading, ..) | (_, _, [_]) => with_operands(request, all()?),
         (Rules::Pdpd { axis }, operation, [a, b]) if b <= a => {
             let axis = axis.map(|axis| if axis >= 0 { axis.saturating_add(1) } else { axis });
             let operands = vec![with_axis_in_front(&operands[0])?, operands[1].clone()];

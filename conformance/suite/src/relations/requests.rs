@@ -74,9 +74,9 @@ pub enum Attributes {
     OnesFlagged,
 }
 
-/// Every request of every rule set. `numpy` and `xla` have two operations: `elementwise`, and `broadcast` of
-/// the first shape to the second.
-pub const REQUESTS: [Requests; 8] = [
+/// Every request of every rule set. `numpy`, `xla` and `leading` have two operations: `elementwise`, and
+/// `broadcast` of the first shape to the second.
+pub const REQUESTS: [Requests; 10] = [
     Requests::new(RuleSet::None, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Numpy, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Numpy, Template::Broadcast, Attributes::Default),
@@ -85,6 +85,8 @@ pub const REQUESTS: [Requests; 8] = [
     Requests::new(RuleSet::Xla, Template::Difference, Attributes::EveryDimensions),
     Requests::new(RuleSet::Xla, Template::Broadcast, Attributes::EveryTargetDimensions),
     Requests::new(RuleSet::Theano, Template::Difference, Attributes::AbsentOrEveryFlags),
+    Requests::new(RuleSet::Leading, Template::Difference, Attributes::Default),
+    Requests::new(RuleSet::Leading, Template::Broadcast, Attributes::Default),
 ];
 
 impl Requests {

@@ -48,8 +48,10 @@ fn with_stored(request: &Request, expression: &Expression, place: usize, stored:
 /// are aligned so that one of the result's shape stays as it is.
 pub(super) fn cotangent_as_factor(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
-    let (Rules::None | Rules::Numpy, Operation::Vjp { expression, wrt, target_shape: None, cotangent }) =
-        (request.rules(), request.operation())
+    let (
+        Rules::None | Rules::Numpy | Rules::Leading,
+        Operation::Vjp { expression, wrt, target_shape: None, cotangent },
+    ) = (request.rules(), request.operation())
     else {
         return Err(Ended::Vacuous);
     };

@@ -12,7 +12,7 @@ use super::{
     OPERANDS_REVERSED, OPERANDS_REVERSED_RESULTS, Relation, Requests, Template,
 };
 use crate::retype::ORDER;
-use broadcheck_spec::RuleSet::{Bidirectional, None, Numpy, Pdpd, Theano, Xla};
+use broadcheck_spec::RuleSet::{Bidirectional, Leading, None, Numpy, Pdpd, Theano, Xla};
 use broadcheck_spec::{Capabilities, DType, OperationKind, Request, RuleSet, Shape};
 
 /// A relation over an enumeration of requests.
@@ -332,6 +332,48 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
         "theano-views",
         "theano gives the same result for views of the result's shape, with stride 0 on broadcast axes.",
         Requests::new(Theano, Difference, EveryFlags),
+        &OPERANDS_AS_VIEWS,
+    ),
+    sweep(
+        "leading-is-numpy-reversed",
+        "leading equals numpy with the axes of every shape reversed.",
+        Requests::new(Leading, Difference, Default),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "leading-broadcast-is-numpy-reversed",
+        "leading's broadcast equals numpy's with the axes of both shapes reversed.",
+        Requests::new(Leading, Template::Broadcast, Default),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "leading-gradient-is-numpy-reversed",
+        "A gradient under leading equals numpy's with the axes of every shape reversed.",
+        Requests::new(Leading, Template::Gradient, Default),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "leading-order-of-operands",
+        "leading accepts two operands in both orders, with the same result, or in neither.",
+        Requests::unordered(Leading, Default),
+        &OPERANDS_REVERSED_RESULTS,
+    ),
+    sweep(
+        "leading-adjoint",
+        "Under leading, the sum of a product equals the sum of each factor times its gradient.",
+        Requests::new(Leading, Template::Gradient, Default),
+        &ADJOINT,
+    ),
+    sweep(
+        "leading-views",
+        "leading gives the same result for views of the result's shape, with stride 0 on broadcast axes.",
+        Requests::new(Leading, Difference, Default),
+        &OPERANDS_AS_VIEWS,
+    ),
+    sweep(
+        "leading-broadcast-views",
+        "leading's broadcast equals a view of the target's shape, with stride 0 on broadcast axes.",
+        Requests::new(Leading, Template::Broadcast, Default),
         &OPERANDS_AS_VIEWS,
     ),
 ];

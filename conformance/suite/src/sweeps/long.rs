@@ -321,6 +321,46 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             }),
         ],
     },
+    Arrangements {
+        name: "leading-long",
+        rules: RuleSet::Leading,
+        all: &[
+            ("vectors", |n| difference(Rules::Leading, [a(&[n]), b(&[n])], &[n], |p| p, |p| p)),
+            ("scalar-second", |n| difference(Rules::Leading, [a(&[n]), b(&[])], &[n], |p| p, |_| 0)),
+            ("column", |n| difference(Rules::Leading, [a(&[n, 3]), b(&[n])], &[n, 3], |p| p, |p| p / 3)),
+            ("row", |n| difference(Rules::Leading, [a(&[n, 3]), b(&[1, 3])], &[n, 3], |p| p, |p| p % 3)),
+            ("short-column", |n| {
+                difference(Rules::Leading, [a(&[3]), b(&[3, n])], &[3, n], move |p| p / n, |p| p)
+            }),
+            ("long-row", |n| {
+                difference(Rules::Leading, [a(&[3, n]), b(&[1, n])], &[3, n], |p| p, move |p| p % n)
+            }),
+            ("outer", |n| difference(Rules::Leading, [a(&[n]), b(&[1, 3])], &[n, 3], |p| p / 3, |p| p % 3)),
+            ("middle", |n| {
+                let operands = [a(&[2, n, 3]), b(&[1, n])];
+                difference(Rules::Leading, operands, &[2, n, 3], |p| p, move |p| p / 3 % n)
+            }),
+        ],
+    },
+    Arrangements {
+        name: "leading-long-gradients",
+        rules: RuleSet::Leading,
+        all: &[
+            ("by-column", |n| gradient(Rules::Leading, [&[n, 3], &[n]], |p| p / 3)),
+            ("by-row", |n| gradient(Rules::Leading, [&[n, 3], &[1, 3]], |p| p % 3)),
+            ("by-short-column", |n| gradient(Rules::Leading, [&[3, n], &[3]], move |p| p / n)),
+            ("by-scalar", |n| gradient(Rules::Leading, [&[n], &[]], |_| 0)),
+        ],
+    },
+    Arrangements {
+        name: "leading-long-broadcasts",
+        rules: RuleSet::Leading,
+        all: &[
+            ("column", |n| broadcast(Rules::Leading, &[n], &[n, 3], &[n, 3], |p| p / 3)),
+            ("row", |n| broadcast(Rules::Leading, &[1, 3], &[n, 3], &[n, 3], |p| p % 3)),
+            ("short-column", |n| broadcast(Rules::Leading, &[3], &[3, n], &[3, n], move |p| p / n)),
+        ],
+    },
 ];
 
 /// j modulo a number of at most 16 bits, plus 1, times a factor.

@@ -18,7 +18,8 @@ const LENGTHS: RangeInclusive<usize> = 2..=9;
 const UNUSED: RangeInclusive<usize> = 0..=2;
 
 /// The names of the sweeps: the rule sets that take more than two operands.
-pub(super) const NAMES: [&str; 3] = ["none-operands", "numpy-operands", "theano-operands"];
+pub(super) const NAMES: [&str; 4] =
+    ["none-operands", "numpy-operands", "theano-operands", "leading-operands"];
 
 /// The rule set of a sweep of this kind; `None` for the name of another sweep.
 pub(super) fn rules_of(name: &str) -> Option<RuleSet> {
@@ -26,6 +27,7 @@ pub(super) fn rules_of(name: &str) -> Option<RuleSet> {
         "none-operands" => Some(RuleSet::None),
         "numpy-operands" => Some(RuleSet::Numpy),
         "theano-operands" => Some(RuleSet::Theano),
+        "leading-operands" => Some(RuleSet::Leading),
         _ => None,
     }
 }
@@ -141,7 +143,9 @@ impl Operands {
         let fixed = |vector: &&Vector| match self.rules {
             RuleSet::None => true,
             RuleSet::Theano => !vector.flag,
-            RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional | RuleSet::Xla => vector.length != 1,
+            RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional | RuleSet::Xla | RuleSet::Leading => {
+                vector.length != 1
+            }
         };
         let mut fixed = vectors.iter().filter(fixed).map(|vector| vector.length);
         let length = fixed.next().unwrap_or(1);

@@ -9,8 +9,9 @@
 //! sequences ask all neighbours in a row, forwards and backwards.
 //!
 //! The operands are a, (n,n), with the elements j mod 7, and b, n elements j mod 5, placed on the second axis
-//! unless specified otherwise. The expected values are computed one by one (see `arithmetic.rs`), from the
-//! axis of the result that each arrangement states for every axis of an operand.
+//! unless specified otherwise, and on the first under `leading`. The expected values are computed one by
+//! one (see `arithmetic.rs`), from the axis of the result that each arrangement states for every axis of an
+//! operand.
 
 use super::arithmetic::{evaluate, number};
 use crate::retype::data;
@@ -24,13 +25,14 @@ use std::ops::RangeInclusive;
 const LENGTHS: RangeInclusive<usize> = 2..=100;
 
 /// The names of the sweeps, with their rule sets.
-pub(super) const NAMES: [(&str, RuleSet); 6] = [
+pub(super) const NAMES: [(&str, RuleSet); 7] = [
     ("none-sequences", RuleSet::None),
     ("numpy-sequences", RuleSet::Numpy),
     ("pdpd-sequences", RuleSet::Pdpd),
     ("bidirectional-sequences", RuleSet::Bidirectional),
     ("xla-sequences", RuleSet::Xla),
     ("theano-sequences", RuleSet::Theano),
+    ("leading-sequences", RuleSet::Leading),
 ];
 
 /// The rule set of a sweep of sequences; `None` for the name of another sweep.
@@ -123,6 +125,10 @@ impl Sequences {
             let base = broadcast(Rules::Numpy, "base", DType::F64, &[n], &[n, n], 0);
             found.push(("broadcast", base, one_way(n)));
         }
+        if self.rules == RuleSet::Leading {
+            let base = broadcast(Rules::Leading, "base", DType::F64, &[n], &[n, n], 0);
+            found.push(("broadcast", base, one_way_from_the_first(n)));
+        }
         found
     }
 }
@@ -153,7 +159,7 @@ struct Arrangement {
 }
 
 impl Arrangement {
-    /// a (n,n), and b on its second axis.
+    /// a (n,n), and b on its second axis, or under `leading` on its first.
     fn plain(rules: RuleSet, n: usize) -> Arrangement {
         let (rules, small, axes) = match rules {
             RuleSet::None => (Rules::None, vec![n, n], vec![0, 1]),
@@ -161,6 +167,7 @@ impl Arrangement {
             RuleSet::Pdpd => (Rules::Pdpd { axis: None }, vec![n], vec![1]),
             RuleSet::Xla => (Rules::Xla { broadcast_dimensions: Some(vec![1]) }, vec![n], vec![1]),
             RuleSet::Numpy | RuleSet::Bidirectional => (Rules::Numpy, vec![n], vec![1]),
+            RuleSet::Leading => (Rules::Leading, vec![n], vec![0]),
         };
         Arrangement::of(rules, (&[n, n], &[0, 1]), (&small, &axes), &[n, n])
     }
@@ -329,7 +336,12 @@ fn operand(
             let flags = shape.iter().map(|&length| length == 1).collect();
             operand.with_broadcastable(flags).expect("one flag per axis")
         }
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Pdpd { .. } | Rules::Xla { .. } => operand,
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Pdpd { .. }
+        | Rules::Xla { .. }
+        | Rules::Leading => operand,
     }
 }
 
@@ -401,6 +413,17 @@ fn arrangements(rules: RuleSet, n: usize) -> Vec<(&'static str, Arrangement)> {
                 Arrangement::of(Rules::Numpy, (&[n, 1, n], &[0, 1, 2]), (&[n, 1], &[1, 2]), &[n, n, n]),
             ),
         ],
+        RuleSet::Leading => vec![
+            ("as-a-column", place(Rules::Leading, &[n, 1], &[0, 1])),
+            ("as-a-row", place(Rules::Leading, &[1, n], &[0, 1])),
+            ("with-a-scalar", place(Rules::Leading, &[], &[])),
+            ("with-one", place(Rules::Leading, &[1], &[0])),
+            ("outer", Arrangement::of(Rules::Leading, (&[1, flat], &[0, 1]), (&[n], &[0]), &[n, flat])),
+            (
+                "as-a-cube",
+                Arrangement::of(Rules::Leading, (&[n, 1, n], &[0, 1, 2]), (&[1, n], &[0, 1]), &[n, n, n]),
+            ),
+        ],
         RuleSet::Pdpd => vec![
             ("axis-0", place(Rules::Pdpd { axis: Some(0) }, &[n], &[0])),
             ("axis-1", place(Rules::Pdpd { axis: Some(1) }, &[n], &[1])),
@@ -450,9 +473,12 @@ fn refused(rules: RuleSet, n: usize) -> Step {
     found.operands[1] = operand(&found.rules, "b", &longer, values, None, 0);
     found.refusal(match rules {
         RuleSet::Theano => RefusalKind::NotBroadcastable,
-        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional | RuleSet::Xla => {
-            RefusalKind::DimensionMismatch
-        }
+        RuleSet::None
+        | RuleSet::Numpy
+        | RuleSet::Pdpd
+        | RuleSet::Bidirectional
+        | RuleSet::Xla
+        | RuleSet::Leading => RefusalKind::DimensionMismatch,
     })
 }
 
@@ -502,9 +528,13 @@ fn broadcast(rules: Rules, name: &str, dtype: DType, from: &[usize], to: &[usize
     let values = data(dtype, (0..count).map(element));
     let a = operand(&rules, "a", from, values.clone(), None, 0);
     let rank = from.len().max(to.len());
-    // Aligned at the right; under `bidirectional`, the target's ones are stretched too.
-    let aligned =
-        |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
+    // Aligned at the right, or under `leading` at the first axis; under `bidirectional`, the target's ones
+    // are stretched too.
+    let from_first = rules == Rules::Leading;
+    let aligned = |shape: &[usize], axis: usize| {
+        let own = if from_first { Some(axis) } else { (axis + shape.len()).checked_sub(rank) };
+        own.and_then(|own| shape.get(own).copied()).unwrap_or(1)
+    };
     let shape: Vec<usize> = (0..rank).map(|axis| aligned(from, axis).max(aligned(to, axis))).collect();
     let read = |index: Vec<usize>| {
         let own = (0..rank).fold(0, |place, axis| {
@@ -552,6 +582,28 @@ fn one_way(n: usize) -> Vec<Step> {
     found.extend(
         other_dtypes().map(|dtype| broadcast(Rules::Numpy, &format!("as-{dtype}"), dtype, &[n], &[n, n], 0)),
     );
+    found
+}
+
+/// The neighbours of a broadcast in one direction under `leading`.
+fn one_way_from_the_first(n: usize) -> Vec<Step> {
+    let typed = |name: &str, dtype, from: &[usize], to: &[usize], changed| {
+        broadcast(Rules::Leading, name, dtype, from, to, changed)
+    };
+    let step = |name, from: &[usize], to: &[usize]| typed(name, DType::F64, from, to, 0);
+    let mut found = vec![
+        step("itself", &[n], &[n, n]),
+        step("another-target", &[n], &[n, 3]),
+        step("another-rank", &[n], &[n, n, 1]),
+        step("longer", &[n], &[n, 2 * n + 1]),
+        step("as-a-column", &[n, 1], &[n, n]),
+        step("as-a-row", &[1, n], &[n, n]),
+        step("one", &[1], &[n, n]),
+        typed("another-value", DType::F64, &[n], &[n, n], 1),
+        broadcast(Rules::Numpy, "under-numpy", DType::F64, &[n], &[n, n], 0),
+        refused_broadcast(Rules::Leading, "a-refusal", &[n], &[n + 1, n]),
+    ];
+    found.extend(other_dtypes().map(|dtype| typed(&format!("as-{dtype}"), dtype, &[n], &[n, n], 0)));
     found
 }
 

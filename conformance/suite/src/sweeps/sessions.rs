@@ -21,13 +21,14 @@ use std::ops::RangeInclusive;
 const LENGTHS: RangeInclusive<usize> = 2..=100;
 
 /// The names of the sweeps, with their rule sets.
-pub(super) const NAMES: [(&str, RuleSet); 6] = [
+pub(super) const NAMES: [(&str, RuleSet); 7] = [
     ("none-sessions", RuleSet::None),
     ("numpy-sessions", RuleSet::Numpy),
     ("pdpd-sessions", RuleSet::Pdpd),
     ("bidirectional-sessions", RuleSet::Bidirectional),
     ("xla-sessions", RuleSet::Xla),
     ("theano-sessions", RuleSet::Theano),
+    ("leading-sessions", RuleSet::Leading),
 ];
 
 /// The rule set of a sweep of sessions; `None` for the name of another sweep.
@@ -187,6 +188,12 @@ fn fits(a: &[usize], b: &[usize], result: &[usize]) -> Run {
     placed(a, (b, last(b)), (result, last(a)))
 }
 
+/// An accepted run of two operands whose axes are the first of the result's.
+fn fits_first(a: &[usize], b: &[usize], result: &[usize]) -> Run {
+    let first = |shape: &[usize]| (0..shape.len()).collect();
+    placed(a, (b, first(b)), (result, first(a)))
+}
+
 /// An accepted run with the axes of the result on which the operands lie.
 fn placed(a: &[usize], (b, on_b): (&[usize], Vec<usize>), (result, on_a): (&[usize], Vec<usize>)) -> Run {
     let accepted = Accepted { shape: result.to_vec(), axes: [on_a, on_b] };
@@ -312,6 +319,46 @@ fn signatures(rules: RuleSet, n: usize) -> Vec<Signature> {
                         fits(&[1], &[3, m], &[3, m]),
                         mismatch(&[n], &[n, 1], 1),
                         fits(&[1], &[2, 0], &[2, 0]),
+                    ],
+                )
+            },
+        ],
+        RuleSet::Leading => vec![
+            of(
+                "columns",
+                ["?x?", "?"],
+                vec![
+                    fits_first(&[n, 2], &[n], &[n, 2]),
+                    mismatch(&[n, 2], &[m], 0),
+                    fits_first(&[1, 2], &[m], &[m, 2]),
+                    fits_first(&[n, 3], &[1], &[n, 3]),
+                    fits_first(&[n, 1], &[n], &[n, 1]),
+                    mismatch(&[2, n + 2], &[n + 2], 0),
+                    fits_first(&[n, 0], &[n], &[n, 0]),
+                ],
+            ),
+            of(
+                "any-rank",
+                ["...", "..."],
+                vec![
+                    fits_first(&[n, 2], &[n], &[n, 2]),
+                    fits_first(&[n], &[n, 2], &[n, 2]),
+                    mismatch(&[n, 2], &[m], 0),
+                    fits_first(&[], &[m], &[m]),
+                    fits_first(&[n, 1, 2], &[1, 3], &[n, 3, 2]),
+                ],
+            ),
+            Signature {
+                broadcast: true,
+                ..of(
+                    "broadcast",
+                    ["?", "?x?"],
+                    vec![
+                        fits_first(&[n], &[n, 2], &[n, 2]),
+                        mismatch(&[n], &[m, 2], 0),
+                        fits_first(&[1], &[m, 3], &[m, 3]),
+                        mismatch(&[n], &[1, n], 0),
+                        fits_first(&[1], &[0, 2], &[0, 2]),
                     ],
                 )
             },

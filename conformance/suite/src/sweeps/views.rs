@@ -95,7 +95,7 @@ impl Kind {
             // Two operands at most; no stretched axis to sum over.
             (RuleSet::Pdpd | RuleSet::Xla, kind) => kind != Kind::Operands,
             (RuleSet::None, kind) => kind != Kind::Sums,
-            (RuleSet::Numpy | RuleSet::Theano, _) => true,
+            (RuleSet::Numpy | RuleSet::Theano | RuleSet::Leading, _) => true,
         }
     }
 
@@ -382,6 +382,10 @@ impl Side {
                 let ones = stretched.iter().take_while(|&&is_one| is_one).count();
                 shape.drain(..ones);
             }
+            // Without its ones on the right.
+            RuleSet::Leading => {
+                shape.truncate(stretched.iter().rposition(|&is_one| !is_one).map_or(0, |last| last + 1));
+            }
             RuleSet::None | RuleSet::Pdpd | RuleSet::Bidirectional | RuleSet::Xla | RuleSet::Theano => {}
         }
         Side { shape, strides: None, offset: 0, read, flags, axis, length }
@@ -452,9 +456,12 @@ pub(super) fn function(rules: RuleSet) -> (Function, fn(i64, i64) -> i64) {
     match rules {
         // Systems have their own rules for subtraction there.
         RuleSet::Pdpd => (Function::Add, |a, b| a + b),
-        RuleSet::None | RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Xla | RuleSet::Theano => {
-            (Function::Subtract, |a, b| a - b)
-        }
+        RuleSet::None
+        | RuleSet::Numpy
+        | RuleSet::Bidirectional
+        | RuleSet::Xla
+        | RuleSet::Theano
+        | RuleSet::Leading => (Function::Subtract, |a, b| a - b),
     }
 }
 

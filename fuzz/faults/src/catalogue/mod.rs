@@ -15,12 +15,14 @@ mod cotangent;
 mod direction;
 mod dtypes;
 mod flags;
+mod given;
 mod gradient;
 mod in_dim;
 mod inexpressible;
 mod infer;
 mod into;
 mod kernels;
+mod leading;
 mod lengths;
 mod many;
 mod nary;
@@ -35,6 +37,7 @@ mod survivors;
 mod values;
 mod views;
 
+pub use given::{GIVEN_FAULTS, GivenFault};
 pub use inexpressible::{INEXPRESSIBLE, Inexpressible};
 pub use survivors::{Escape, SURVIVORS, Survivor};
 
@@ -44,7 +47,7 @@ use std::sync::LazyLock;
 
 /// Every fault, class by class.
 pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
-    let classes: [&'static [Fault]; 28] = [
+    let classes: [&'static [Fault]; 29] = [
         lengths::FAULTS,
         alignment::FAULTS,
         axis::FAULTS,
@@ -73,6 +76,7 @@ pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
         sums::FAULTS,
         into::FAULTS,
         infer::FAULTS,
+        leading::FAULTS,
     ];
     classes.into_iter().flatten().collect()
 });

@@ -1,6 +1,7 @@
-//! What is known of a result before the run (clauses INFER-1 to INFER-12): a small engine of its own, with
+//! What is known of a result before the run (clauses INFER-1 to INFER-13): a small engine of its own, with
 //! decisions about the lengths on one axis, about ranks, and about the answer as a whole.
 
+use super::leading::Leading;
 use super::types::Types;
 use super::xla::Xla;
 use broadcheck_spec::{
@@ -136,6 +137,14 @@ pub(crate) fn hull(lengths: &[Length]) -> Length {
     Length::bounded(low, high).unwrap_or(Length::UNKNOWN)
 }
 
+/// The axis of a shape on an axis of the result, if it has one, from that axis and the two ranks.
+type Own = fn(usize, usize, usize) -> Option<usize>;
+
+/// The axes of a shape are the last of the result.
+fn at_the_right(axis: usize, own: usize, rank: usize) -> Option<usize> {
+    (axis + own).checked_sub(rank)
+}
+
 /// What a rule set gives: the shape, whether all runs are accepted, and flags.
 type Known = (PartialShape, bool, Option<Vec<bool>>);
 
@@ -146,16 +155,27 @@ fn of_axes(axes: &[Axis]) -> Known {
 
 impl Infer {
     /// The answer to a signature.
-    pub(crate) fn answer(&self, types: &Types, xla: &Xla, signature: &Signature) -> Outcome<Inference> {
+    pub(crate) fn answer(
+        &self,
+        types: &Types,
+        xla: &Xla,
+        leading: &Leading,
+        signature: &Signature,
+    ) -> Outcome<Inference> {
         let replaced = (self.asked)(signature);
         let asked = replaced.as_ref().unwrap_or(signature);
-        match self.known(types, xla, asked).or_else(|refusal| (self.refused)(asked, refusal)) {
+        match self.known(types, (xla, leading), asked).or_else(|refusal| (self.refused)(asked, refusal)) {
             Ok(inference) => Outcome::Success((self.answered)(asked, inference)),
             Err(refusal) => Outcome::Refusal(refusal),
         }
     }
 
-    fn known(&self, types: &Types, xla: &Xla, signature: &Signature) -> Result<Inference, Refusal> {
+    fn known(
+        &self,
+        types: &Types,
+        (xla, leading): (&Xla, &Leading),
+        signature: &Signature,
+    ) -> Result<Inference, Refusal> {
         let operands = signature.operands();
         if !signature.rules().set().operands().allows(operands.len()) {
             return Err(Refusal::new(RefusalKind::OperandCount, "too many operands"));
@@ -169,9 +189,13 @@ impl Infer {
         let (shape, always, broadcastable) = match (signature.rules(), &shapes[..]) {
             (Rules::None, _) => self.none(&shapes)?,
             (Rules::Numpy, [operand, target]) if matches!(signature.asked(), Asked::TargetShape(_)) => {
-                self.to_target(operand, target)?
+                self.to_target(operand, target, at_the_right)?
             }
-            (Rules::Numpy | Rules::Bidirectional, _) => self.numpy(&shapes)?,
+            (Rules::Leading, [operand, target]) if matches!(signature.asked(), Asked::TargetShape(_)) => {
+                self.to_target(operand, target, leading.inferred)?
+            }
+            (Rules::Numpy | Rules::Bidirectional, _) => self.aligned(&shapes, at_the_right, false)?,
+            (Rules::Leading, _) => self.aligned(&shapes, leading.inferred, true)?,
             (Rules::Pdpd { axis }, [a, b]) => self.pdpd(a, b, *axis)?,
             (Rules::Xla { broadcast_dimensions }, [operand, target])
                 if matches!(signature.asked(), Asked::TargetShape(_)) =>
@@ -223,14 +247,13 @@ impl Infer {
         Ok(((self.other_rank)(axes.iter().map(|axis| axis.length).collect()), false, None))
     }
 
-    fn numpy(&self, shapes: &[&PartialShape]) -> Result<Known, Refusal> {
+    /// The common lengths of shapes whose axes are placed by `own`. `counted` says whether an axis has its
+    /// number although a rank is unknown.
+    fn aligned(&self, shapes: &[&PartialShape], own: Own, counted: bool) -> Result<Known, Refusal> {
         let known: Vec<&[Length]> = shapes.iter().filter_map(|shape| shape.lengths()).collect();
         let rank = known.iter().map(|lengths| lengths.len()).max().unwrap_or(0);
         let on_axis = |axis: usize| -> Vec<Length> {
-            known
-                .iter()
-                .filter_map(|lengths| Some(lengths[(axis + lengths.len()).checked_sub(rank)?]))
-                .collect()
+            known.iter().filter_map(|lengths| Some(lengths[own(axis, lengths.len(), rank)?])).collect()
         };
         let axes = (0..rank).map(|axis| (self.stretched)(&on_axis(axis))).collect();
         let unknown = shapes.len() - known.len();
@@ -238,24 +261,29 @@ impl Infer {
         if unknown == 0 {
             return Ok(of_axes(&axes?));
         }
-        // The rank of the result is unknown, so no axis is counted from its left.
-        let axes = axes.map_err(|refusal| Refusal { axis: None, ..refusal })?;
+        let axes = axes.map_err(|refusal| match counted {
+            true => refusal,
+            // The rank of the result is unknown, so no axis is counted from its left.
+            false => Refusal { axis: None, ..refusal },
+        })?;
         let (shape, always) = (self.unknown_rank)(&axes, unknown);
         Ok((shape, always, None))
     }
 
-    fn to_target(&self, operand: &PartialShape, target: &PartialShape) -> Result<Known, Refusal> {
-        let Some(own) = operand.lengths() else { return Ok((target.clone(), false, None)) };
+    fn to_target(&self, operand: &PartialShape, target: &PartialShape, own: Own) -> Result<Known, Refusal> {
+        let Some(lengths) = operand.lengths() else { return Ok((target.clone(), false, None)) };
         let Some(wanted) = target.lengths() else {
-            return Ok((PartialShape::Unranked, own.is_empty(), None));
+            return Ok((PartialShape::Unranked, lengths.is_empty(), None));
         };
-        let Some(lead) = wanted.len().checked_sub(own.len()) else {
+        if lengths.len() > wanted.len() {
             return Err(Refusal::new(RefusalKind::RankMismatch, "the target has a lower rank"));
+        }
+        let on_axis = |(axis, &length): (usize, &Length)| match own(axis, lengths.len(), wanted.len()) {
+            Some(own) => (self.onto_target)(length, lengths[own]),
+            None => Some(Axis { length, always: true }),
         };
-        let axes = own.iter().zip(&wanted[lead..]).map(|(&own, &wanted)| (self.onto_target)(wanted, own));
-        let axes = self.all(axes.collect(), lead, RefusalKind::DimensionMismatch)?;
-        let kept = wanted[..lead].iter().map(|&length| Axis { length, always: true });
-        Ok(of_axes(&kept.chain(axes).collect::<Vec<_>>()))
+        let axes = wanted.iter().enumerate().map(on_axis).collect();
+        Ok(of_axes(&self.all(axes, 0, RefusalKind::DimensionMismatch)?))
     }
 
     fn pdpd(&self, a: &PartialShape, b: &PartialShape, axis: Option<i64>) -> Result<Known, Refusal> {

@@ -2,13 +2,13 @@
 //! is a function that a fault can replace.
 //!
 //! The stages, each in its own file with its decisions and their correct versions: `types`; `shapes`, `pdpd`,
-//! `xla` and `theano`, which align operands with the result; `sizes`; `strides`, which lowers the operands to
-//! strides; `collapse`; `rewrite`, which optimises an expression; `blocks`, which traverses the loop nest in
-//! blocks with tails and gathers operands into registers; `evaluate`, which computes an expression, with
-//! `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a gradient to its operand's
-//! shape; `into`, which writes into a destination; `state`, which is what remains between requests. Without
-//! a fault the engine is correct, as the whole suite and the generator's requests confirm. `infer` answers
-//! what is known of a result before the run.
+//! `xla`, `theano` and `leading`, which align operands with the result; `sizes`; `strides`, which lowers the
+//! operands to strides; `collapse`; `rewrite`, which optimises an expression; `blocks`, which traverses the
+//! loop nest in blocks with tails and gathers operands into registers; `evaluate`, which computes an
+//! expression, with `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a gradient to
+//! its operand's shape; `into`, which writes into a destination; `state`, which is what remains between
+//! requests. Without a fault the engine is correct, as the whole suite and the generator's requests
+//! confirm. `infer` answers what is known of a result before the run.
 //!
 //! It shares nothing with the reference except the functions on single values, which the faults are not
 //! about.
@@ -23,6 +23,7 @@ pub(super) mod evaluate;
 pub(super) mod infer;
 pub(super) mod into;
 pub(super) mod lanes;
+pub(super) mod leading;
 pub(super) mod pdpd;
 pub(super) mod rewrite;
 pub(super) mod shapes;
@@ -74,6 +75,7 @@ pub(super) struct Decisions {
     pub(super) pdpd: pdpd::Pdpd,
     pub(super) xla: xla::Xla,
     pub(super) theano: theano::Theano,
+    pub(super) leading: leading::Leading,
     pub(super) sizes: sizes::Sizes,
     pub(super) strides: strides::Strides,
     pub(super) collapse: collapse::Collapse,
@@ -113,7 +115,7 @@ impl Decisions {
 
     /// What is known of the result of a signature before the run.
     pub(super) fn inference(&self, signature: &Signature) -> Outcome<Inference> {
-        self.infer.answer(&self.types, &self.xla, signature)
+        self.infer.answer(&self.types, &self.xla, &self.leading, signature)
     }
 
     fn accepted(&self, request: &Request, memory: &mut Memory) -> Result<Outcome, Refusal> {
@@ -203,8 +205,12 @@ impl Decisions {
             (Rules::Xla { broadcast_dimensions }, Some(target_shape)) => {
                 self.xla.onto_target(&shapes[0], target_shape, broadcast_dimensions.as_deref())
             }
+            (Rules::Leading, Some(target_shape)) => {
+                self.leading.onto_target(&self.shapes, &shapes[0], target_shape)
+            }
             (_, Some(target_shape)) => self.shapes.toward_target(&shapes[0], target_shape),
             (Rules::None, _) => self.shapes.none(shapes),
+            (Rules::Leading, _) => self.leading.align(&self.shapes, shapes),
             (Rules::Theano, _) => self.theano.align(request.operands(), shapes),
             (Rules::Pdpd { axis }, _) if shapes.len() == 2 => self.pdpd.align(&shapes[0], &shapes[1], *axis),
             (Rules::Xla { broadcast_dimensions }, _) if shapes.len() == 2 => {

@@ -117,7 +117,7 @@ pub(crate) fn key(request: &Request, without: &[Part]) -> u64 {
         match request.rules() {
             Rules::Pdpd { axis } => axis.hash(&mut hasher),
             Rules::Xla { broadcast_dimensions } => broadcast_dimensions.hash(&mut hasher),
-            Rules::None | Rules::Numpy | Rules::Theano | Rules::Bidirectional => {}
+            Rules::None | Rules::Numpy | Rules::Theano | Rules::Bidirectional | Rules::Leading => {}
         }
     }
     if has(Part::Kind) {

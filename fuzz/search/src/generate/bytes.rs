@@ -65,7 +65,7 @@ const SAME: u8 = 128;
 
 /// Every rule set with each of its operations. The order never changes: the bytes of a corpus contain
 /// positions.
-const RULE_OPERATIONS: [RuleOperation; 13] = [
+const RULE_OPERATIONS: [RuleOperation; 16] = [
     (RuleSet::Numpy, OperationKind::Elementwise),
     (RuleSet::Numpy, OperationKind::Broadcast),
     (RuleSet::Numpy, OperationKind::Gradient),
@@ -79,6 +79,9 @@ const RULE_OPERATIONS: [RuleOperation; 13] = [
     (RuleSet::Theano, OperationKind::Elementwise),
     (RuleSet::Theano, OperationKind::Gradient),
     (RuleSet::Xla, OperationKind::Broadcast),
+    (RuleSet::Leading, OperationKind::Elementwise),
+    (RuleSet::Leading, OperationKind::Gradient),
+    (RuleSet::Leading, OperationKind::Broadcast),
 ];
 
 /// The request that these bytes encode.

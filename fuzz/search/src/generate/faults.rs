@@ -20,10 +20,10 @@ fn kinds((set, operation): RuleOperation) -> &'static [RefusalKind] {
     use RefusalKind as K;
     match (set, operation) {
         (RuleSet::None, _) => &[K::DimensionMismatch, K::RankMismatch, K::TooLarge],
-        (RuleSet::Numpy, OperationKind::Broadcast) => {
+        (RuleSet::Numpy | RuleSet::Leading, OperationKind::Broadcast) => {
             &[K::DimensionMismatch, K::DimensionMismatch, K::RankMismatch, K::TooLarge]
         }
-        (RuleSet::Numpy, _) => {
+        (RuleSet::Numpy | RuleSet::Leading, _) => {
             &[K::DimensionMismatch, K::DimensionMismatch, K::DimensionMismatch, K::TooLarge]
         }
         (RuleSet::Pdpd, _) => &[
@@ -158,20 +158,33 @@ fn off(choices: &mut dyn Choices, length: usize) -> usize {
     }
 }
 
-/// Gives two right-aligned shapes different lengths, neither of them 1, on one axis. Returns its distance
-/// from the right.
-fn clash(choices: &mut dyn Choices, one: &mut Vec<usize>, other: &mut Vec<usize>) -> usize {
+/// Gives two shapes different lengths, neither of them 1, on one axis on which the rule set aligns them: at
+/// the first axis under `leading`, otherwise at the right. Returns the axis of each.
+fn clash(
+    choices: &mut dyn Choices,
+    set: RuleSet,
+    one: &mut Vec<usize>,
+    other: &mut Vec<usize>,
+) -> (usize, usize) {
     for shape in [&mut *one, &mut *other] {
         if shape.is_empty() {
             shape.push(2);
         }
     }
-    let from_right = 1 + choices.index(one.len().min(other.len()));
-    let (left, right) = (one.len() - from_right, other.len() - from_right);
+    let nth = choices.index(one.len().min(other.len()));
+    let (left, right) = match set {
+        RuleSet::Leading => (nth, nth),
+        RuleSet::None
+        | RuleSet::Numpy
+        | RuleSet::Pdpd
+        | RuleSet::Bidirectional
+        | RuleSet::Xla
+        | RuleSet::Theano => (one.len() - 1 - nth, other.len() - 1 - nth),
+    };
     let length = [one[left], other[right], 2].into_iter().find(|&length| length != 1).unwrap_or(2);
     one[left] = length;
     other[right] = off(choices, length);
-    from_right
+    (left, right)
 }
 
 /// Two different indices into a list of two or more.
@@ -203,18 +216,18 @@ fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
         (RuleSet::Xla, OperationKind::Broadcast) => dimensions::target_mismatch(choices, skeleton),
         (_, OperationKind::Broadcast) => {
             let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
-            let from_right = clash(choices, operand, target);
+            let (_, axis) = clash(choices, skeleton.set, operand, target);
             // A target of 1: accepted in two directions, refused in one.
-            if skeleton.set == RuleSet::Numpy && choices.chance(1, 3) {
-                let axis = target.len() - from_right;
+            if skeleton.set != RuleSet::Bidirectional && choices.chance(1, 3) {
                 target[axis] = 1;
             }
         }
         (RuleSet::Pdpd, _) => pdpd_mismatch(choices, skeleton),
         (RuleSet::Xla, _) => dimensions::mismatch(choices, skeleton),
-        (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano, _) => {
+        (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano | RuleSet::Leading, _) => {
+            let set = skeleton.set;
             let [one, other] = two(choices, skeleton);
-            clash(choices, one, other);
+            clash(choices, set, one, other);
         }
     }
 }
@@ -280,7 +293,7 @@ fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
         }
         (RuleSet::Xla, _) => dimensions::ranks(choices, skeleton, max_rank),
         // Any ranks are compatible.
-        (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano, _) => {}
+        (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano | RuleSet::Leading, _) => {}
     }
 }
 
@@ -337,12 +350,12 @@ fn not_broadcastable(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     }
     let (one, other) = pair(choices, skeleton.shapes.len());
     let [left, right] = skeleton.shapes.get_disjoint_mut([one, other]).expect("two different indices");
-    let from_right = clash(choices, left, right);
-    for operand in [one, other] {
+    let (left, right) = clash(choices, skeleton.set, left, right);
+    for (operand, axis) in [(one, left), (other, right)] {
         let rank = skeleton.shapes[operand].len();
         let flags = flags(skeleton, operand);
         flags.resize(rank, false);
-        flags[rank - from_right] = false;
+        flags[axis] = false;
     }
 }
 

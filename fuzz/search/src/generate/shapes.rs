@@ -30,7 +30,9 @@ impl Skeleton {
         match Rules::from(self.set) {
             Rules::Pdpd { .. } => Rules::Pdpd { axis: self.axis },
             Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: self.dimensions.clone() },
-            bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
+            bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading) => {
+                bare
+            }
         }
     }
 }
@@ -63,6 +65,14 @@ pub(super) fn accepted(
         (RuleSet::Bidirectional, _) => {
             skeleton.shapes.push(part(choices, &result, onto));
             skeleton.target = part(choices, &result, onto);
+        }
+        (RuleSet::Leading, OperationKind::Broadcast) => {
+            skeleton.shapes.push(first_part(choices, &result, onto));
+            skeleton.target = result;
+        }
+        (RuleSet::Leading, _) => {
+            let count = count(choices, size, limits);
+            skeleton.shapes = (0..count).map(|_| first_part(choices, &result, limits)).collect();
         }
         (RuleSet::None, _) => skeleton.shapes = vec![result; count(choices, size, limits)],
         (RuleSet::Numpy, _) => skeleton.shapes = parts(choices, &result, size, limits),
@@ -100,6 +110,14 @@ fn part(choices: &mut dyn Choices, result: &[usize], limits: Limits) -> Vec<usiz
     let most = if limits.equal_ranks { 0 } else { result.len().saturating_sub(limits.least_rank) };
     let lead = if choices.chance(1, 4) { choices.index(most + 1) } else { 0 };
     stretched(choices, &result[lead..])
+}
+
+/// A shape that the rules of `leading` stretch to this result: some lengths are 1, some last axes are
+/// missing.
+fn first_part(choices: &mut dyn Choices, result: &[usize], limits: Limits) -> Vec<usize> {
+    let most = if limits.equal_ranks { 0 } else { result.len().saturating_sub(limits.least_rank) };
+    let missing = if choices.chance(1, 4) { choices.index(most + 1) } else { 0 };
+    stretched(choices, &result[..result.len() - missing])
 }
 
 /// The lengths, with a pattern of ones.

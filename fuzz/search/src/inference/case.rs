@@ -86,6 +86,7 @@ fn clause(signature: &Signature, expectation: &Expectation<broadcheck_spec::Infe
         (RuleSet::None, _) => "INFER-5",
         (RuleSet::Pdpd, _) => "INFER-6",
         (RuleSet::Theano, _) => "INFER-8",
+        (RuleSet::Leading, _) => "INFER-13",
         (RuleSet::Xla, _) => "INFER-9",
         (RuleSet::Numpy, _) if matches!(signature.asked(), broadcheck_spec::Asked::TargetShape(_)) => {
             "INFER-7"

@@ -131,6 +131,7 @@ impl Shapes {
             RuleSet::Pdpd => self.pdpd(),
             RuleSet::Xla => self.xla(),
             RuleSet::Theano => self.theano(),
+            RuleSet::Leading => self.of(Rules::Leading, true),
         }
     }
 

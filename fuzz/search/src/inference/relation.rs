@@ -249,6 +249,8 @@ fn places(signature: &Signature, numbers: &Numbers) -> (Vec<Place>, bool) {
     let known = signature.shapes().filter_map(PartialShape::rank).max().unwrap_or(0);
     let axis = match signature.rules() {
         Rules::Pdpd { axis } => axis.and_then(|axis| usize::try_from(axis).ok()),
+        // Axes are counted from the first.
+        Rules::Leading => Some(0),
         Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Theano => None,
     };
     let start = axis.filter(|&axis| axis <= FARTHEST);

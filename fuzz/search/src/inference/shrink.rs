@@ -125,7 +125,7 @@ fn attributes_cost(signature: &Signature) -> u64 {
         Rules::Pdpd { axis: Some(axis) } => number(axis),
         Rules::Xla { broadcast_dimensions: Some(list) } => 1 + list.iter().map(number).sum::<u64>(),
         Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => 0,
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => 0,
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => 0,
     };
     let flags = signature.operands().iter().filter_map(OperandType::broadcastable);
     rules + flags.map(|flags| 1 + flags.iter().filter(|&&flag| flag).count() as u64).sum::<u64>()
@@ -298,14 +298,16 @@ fn fewer_axes(parts: &Parts, all: &mut Vec<Parts>) {
     }
 }
 
-/// Without an axis of every shape that has it, counted from the right.
+/// Without an axis of every shape that has it, counted from the right, or under `leading` from the first.
 fn fewer_aligned_axes(parts: &Parts, all: &mut Vec<Parts>) {
     let ranks: Vec<Option<usize>> =
         (0..=parts.operands.len()).map(|place| parts.clone().shape(place)?.rank()).collect();
-    for from_right in 1..=ranks.iter().flatten().copied().max().unwrap_or(0) {
+    let from_first = parts.rules == Rules::Leading;
+    for nth in 1..=ranks.iter().flatten().copied().max().unwrap_or(0) {
         let mut fewer = parts.clone();
         for (place, rank) in ranks.iter().enumerate() {
-            let axis = rank.and_then(|rank| rank.checked_sub(from_right));
+            let axis =
+                rank.filter(|&rank| nth <= rank).map(|rank| if from_first { nth - 1 } else { rank - nth });
             remove_axis(&mut fewer, place, axis);
         }
         all.push(fewer);
@@ -367,7 +369,7 @@ fn simpler_attributes(parts: &Parts, all: &mut Vec<Parts>) {
             }
         }
         Rules::Pdpd { .. } | Rules::Xla { .. } => {}
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => {}
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {}
     }
     for place in 0..parts.operands.len() {
         let mut without = parts.clone();

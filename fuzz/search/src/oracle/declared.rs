@@ -10,10 +10,11 @@ use super::differential::Differential;
 use super::signature::Signature;
 use super::{Judgement, Oracle};
 use broadcheck::declare::{Way, describe_declared};
+use broadcheck::given::shapes::{longest_axis, with_length};
 use broadcheck::run::run_together_until;
 use broadcheck_judge::describe::describe_request;
 use broadcheck_judge::limits::covers_request;
-use broadcheck_spec::{Data, Implementation, Operand, Operation, PartialShape, Request, Scalar, Shape};
+use broadcheck_spec::{Implementation, Operand, PartialShape, Request};
 use std::time::Instant;
 
 /// The number of requests of a session.
@@ -167,49 +168,6 @@ fn declared_like(request: &Request, other: &Request) -> Option<Request> {
 
 /// The request with its longest axes longer by one: in every shape, or only in the first that has one.
 fn longer(request: &Request, once: bool) -> Option<Request> {
-    let target = match request.operation() {
-        Operation::Broadcast { target_shape } => Some(target_shape),
-        Operation::Elementwise { .. } | Operation::Into { .. } | Operation::Gradient { .. } => None,
-        // The cotangent has the result's shape, which would have to be found first.
-        Operation::Vjp { .. } => return None,
-    };
-    let shapes = request.operands().iter().map(Operand::shape).chain(target);
-    let longest = shapes.flat_map(|shape| shape.iter().copied()).filter(|&length| length < MOST_VALUES).max();
-    let longest = longest.filter(|&length| length > 1)?;
-    let mut left = if once { 1 } else { usize::MAX };
-    let mut changed = |shape: &Shape| {
-        let has = left > 0 && shape.contains(&longest);
-        left -= usize::from(has);
-        let length = |&length: &usize| if has && length == longest { length + 1 } else { length };
-        Shape::new(shape.iter().map(length).collect())
-    };
-    let operands: Option<Vec<Operand>> =
-        request.operands().iter().map(|operand| resized(operand, changed(operand.shape()))).collect();
-    let operation = match request.operation() {
-        Operation::Broadcast { target_shape } => Operation::Broadcast { target_shape: changed(target_shape) },
-        other @ (Operation::Elementwise { .. }
-        | Operation::Into { .. }
-        | Operation::Gradient { .. }
-        | Operation::Vjp { .. }) => other.clone(),
-    };
-    Request::new(request.rules().clone(), operation, operands?).ok()
-}
-
-/// A dense operand of another shape, whose values are the operand's over and over.
-fn resized(operand: &Operand, shape: Shape) -> Option<Operand> {
-    if *operand.shape() == shape {
-        return Some(operand.clone());
-    }
-    let count = shape.count().filter(|&count| count <= MOST_VALUES)?;
-    if count > 0 && operand.values().is_empty() {
-        return None;
-    }
-    let given: Vec<Scalar> = operand.values().iter().collect();
-    let values = given.iter().copied().cycle().take(count);
-    let values = Data::from_scalars(operand.dtype(), values).ok()?;
-    let resized = Operand::dense(operand.name(), shape, values).ok()?;
-    match operand.broadcastable() {
-        Some(flags) => resized.with_broadcastable(flags.to_vec()).ok(),
-        None => Some(resized),
-    }
+    let longest = longest_axis(request)?;
+    with_length(request, longest, longest + 1, once)
 }

@@ -97,12 +97,14 @@ fn attributes(draft: &Draft) -> u64 {
         | Rules::None
         | Rules::Numpy
         | Rules::Bidirectional
-        | Rules::Theano => 0,
+        | Rules::Theano
+        | Rules::Leading => 0,
     };
     let flags = |piece: &Piece| {
         piece.flags.as_ref().map_or(0, |flags| 1 + flags.iter().filter(|&&flag| flag).count() as u64)
     };
-    rules + draft.pieces.iter().map(flags).sum::<u64>()
+    let given = |piece: &Piece| u64::from(piece.constant) + u64::from(piece.same.is_some());
+    rules + draft.pieces.iter().map(|piece| flags(piece) + given(piece)).sum::<u64>()
 }
 
 fn view(piece: &Piece) -> u64 {

@@ -210,7 +210,7 @@ fn first_of_three(signature: &Signature, inference: Inference) -> Inference {
 #[test]
 fn a_wrong_inference_becomes_a_small_case_that_shows_it() {
     let changed = Changed(first_of_three);
-    let campaign = campaign(&changed, Signatures::Only);
+    let campaign = Campaign { requests: Some(1200), ..campaign(&changed, Signatures::Only) };
     let report = run(&campaign);
     let unsound: Vec<&Found> = report
         .findings

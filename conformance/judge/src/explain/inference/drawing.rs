@@ -136,9 +136,9 @@ fn is_stretched(rules: &Rules, asked: &Asked, place: usize, flag: Option<bool>) 
     match (rules, asked) {
         (Rules::None, _) => false,
         (Rules::Pdpd { .. }, _) => place == 1,
-        (Rules::Numpy | Rules::Xla { .. }, Asked::TargetShape(_)) => place == 0,
+        (Rules::Numpy | Rules::Xla { .. } | Rules::Leading, Asked::TargetShape(_)) => place == 0,
         (Rules::Theano, _) => flag == Some(true),
-        (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. }, _) => true,
+        (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Leading, _) => true,
     }
 }
 
@@ -152,7 +152,9 @@ fn unplaced(rules: &Rules, shape: &PartialShape) -> String {
             format!("{shape}  ! its broadcast_dimensions are not valid axes")
         }
         Rules::Pdpd { .. } => format!("{shape}  ! its axis is out of range"),
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano => shape.to_string(),
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {
+            shape.to_string()
+        }
     }
 }
 

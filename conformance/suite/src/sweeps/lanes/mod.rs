@@ -141,7 +141,7 @@ impl Lanes {
     fn most_operands(&self) -> usize {
         match self.rules {
             RuleSet::Pdpd | RuleSet::Xla => 2,
-            RuleSet::None | RuleSet::Numpy | RuleSet::Theano | RuleSet::Bidirectional => 3,
+            RuleSet::None | RuleSet::Numpy | RuleSet::Theano | RuleSet::Bidirectional | RuleSet::Leading => 3,
         }
     }
 
@@ -150,7 +150,7 @@ impl Lanes {
         match self.rules {
             RuleSet::None | RuleSet::Bidirectional => false,
             RuleSet::Pdpd => operand == 1,
-            RuleSet::Numpy | RuleSet::Xla | RuleSet::Theano => true,
+            RuleSet::Numpy | RuleSet::Xla | RuleSet::Theano | RuleSet::Leading => true,
         }
     }
 
@@ -285,7 +285,7 @@ impl Lanes {
             Layout::Column(which) if which == place => {
                 let column = values.into_iter().step_by(shape[1]).collect();
                 match self.rules {
-                    RuleSet::Pdpd => dense(&[shape[0]], column),
+                    RuleSet::Pdpd | RuleSet::Leading => dense(&[shape[0]], column),
                     RuleSet::Theano => {
                         let flags = vec![false, true];
                         dense(&[shape[0], 1], column).with_broadcastable(flags).expect("one flag per axis")

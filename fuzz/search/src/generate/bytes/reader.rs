@@ -50,7 +50,12 @@ pub(super) fn read(source: &mut Bytes<'_>) -> Request {
     }
     let dimensions = match &rules {
         Rules::Xla { broadcast_dimensions } => broadcast_dimensions.clone(),
-        Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano => None,
+        Rules::None
+        | Rules::Numpy
+        | Rules::Pdpd { .. }
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading => None,
     };
     let nodes = expression.nodes().len();
     shrink(&mut shapes, &mut target, |operands, target| {
@@ -113,7 +118,7 @@ fn shape(source: &mut Bytes<'_>) -> Vec<usize> {
 /// `placed`: whether there is something on which an operand is placed.
 fn rules(source: &mut Bytes<'_>, set: RuleSet, placed: bool) -> Rules {
     match Rules::from(set) {
-        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano) => bare,
+        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading) => bare,
         Rules::Pdpd { .. } => Rules::Pdpd { axis: (placed && byte(source) != 0).then(|| integer(source)) },
         Rules::Xla { .. } => {
             let count = if placed { index(source, MAX_RANK + 2) } else { 0 };

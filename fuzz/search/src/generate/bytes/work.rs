@@ -38,8 +38,17 @@ fn computed(shapes: &Shapes<'_>) -> Vec<usize> {
         counts.extend(in_dim(all[0], all[1], shapes.dimensions.unwrap_or_default()));
     } else {
         let rank = all.iter().map(|shape| shape.len()).max().unwrap_or(0);
+        let own = |axis: usize, shape: &[usize]| match shapes.set {
+            RuleSet::Leading => Some(axis),
+            RuleSet::None
+            | RuleSet::Numpy
+            | RuleSet::Pdpd
+            | RuleSet::Bidirectional
+            | RuleSet::Xla
+            | RuleSet::Theano => (axis + shape.len()).checked_sub(rank),
+        };
         let longest = |axis: usize| {
-            let lengths = all.iter().filter_map(|shape| shape.get((axis + shape.len()).checked_sub(rank)?));
+            let lengths = all.iter().filter_map(|shape| shape.get(own(axis, shape)?));
             lengths.copied().max().unwrap_or(1)
         };
         // Under pdpd the result has A's shape.

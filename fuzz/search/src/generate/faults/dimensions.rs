@@ -3,7 +3,7 @@
 use super::super::choices::Choices;
 use super::super::shapes::Skeleton;
 use super::{clash, off, two};
-use broadcheck_spec::{OperationKind, RefusalKind};
+use broadcheck_spec::{OperationKind, RefusalKind, RuleSet};
 
 /// The indices of the lower and the higher operand.
 fn places(skeleton: &Skeleton) -> (usize, usize) {
@@ -202,7 +202,7 @@ pub(super) fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     let (low, high) = places(skeleton);
     let [low, high] = skeleton.shapes.get_disjoint_mut([low, high]).expect("two operands");
     if low.len() == high.len() {
-        clash(choices, low, high);
+        clash(choices, RuleSet::Xla, low, high);
         return;
     }
     let list = skeleton.dimensions.get_or_insert_default();

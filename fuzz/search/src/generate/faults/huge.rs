@@ -36,8 +36,9 @@ pub(super) fn too_large(choices: &mut dyn Choices, skeleton: &mut Skeleton, prof
     if empty {
         shape.insert(choices.index(3), 0);
     }
-    let split =
-        profile.strided && matches!(skeleton.set, RuleSet::Numpy | RuleSet::Xla) && skeleton.shapes.len() > 1;
+    let split = profile.strided
+        && matches!(skeleton.set, RuleSet::Numpy | RuleSet::Xla | RuleSet::Leading)
+        && skeleton.shapes.len() > 1;
     skeleton.axis = None;
     skeleton.dimensions = None;
     skeleton.flags.fill(None);

@@ -231,7 +231,12 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
             found.push(if given { "flags given" } else { "flags absent" });
         }
         // With a single operand no attribute is possible.
-        Rules::Pdpd { .. } | Rules::Xla { .. } | Rules::None | Rules::Numpy | Rules::Bidirectional => {}
+        Rules::Pdpd { .. }
+        | Rules::Xla { .. }
+        | Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Leading => {}
     }
     if let Some(expression) = request.operation().expression() {
         let uses = |place| expression.nodes().iter().filter(|node| **node == Node::Operand(place)).count();

@@ -19,7 +19,8 @@ pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
         | Rules::None
         | Rules::Numpy
         | Rules::Bidirectional
-        | Rules::Theano => Vec::new(),
+        | Rules::Theano
+        | Rules::Leading => Vec::new(),
     };
     let ruled = rules.into_iter().map(|rules| Draft { rules, ..draft.clone() });
     let without = (0..draft.pieces.len()).map(|place| {

@@ -7,13 +7,14 @@ use broadcheck_spec::Rules;
 pub(in crate::shrink) fn fewer(draft: &Draft) -> Offers<'_> {
     let ranks: Vec<usize> = (0..draft.shape_count()).map(|place| draft.shape(place).len()).collect();
     let highest = ranks.iter().copied().max().unwrap_or(0);
-    // Counted from the right, as in most rule sets.
-    let together = ends(0..highest).map(|(from_right, end)| {
+    // Counted from the right, as in most rule sets, or from the first axis.
+    let from_first = draft.rules == Rules::Leading;
+    let together = ends(0..highest).map(move |(nth, end)| {
         let mut changed = draft.clone();
         for place in 0..draft.shape_count() {
             let rank = draft.shape(place).len();
-            if from_right < rank {
-                changed.remove_axis(place, rank - 1 - from_right, end);
+            if nth < rank {
+                changed.remove_axis(place, if from_first { nth } else { rank - 1 - nth }, end);
             }
         }
         changed
@@ -77,7 +78,8 @@ fn along_the_attribute(draft: &Draft, axis: usize, end: End) -> Option<Draft> {
         | Rules::None
         | Rules::Numpy
         | Rules::Bidirectional
-        | Rules::Theano => return None,
+        | Rules::Theano
+        | Rules::Leading => return None,
     }
     Some(changed)
 }
