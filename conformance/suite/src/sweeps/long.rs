@@ -348,6 +348,7 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
         all: &[
             ("by-column", |n| gradient(Rules::Leading, [&[n, 3], &[n]], |p| p / 3)),
             ("by-row", |n| gradient(Rules::Leading, [&[n, 3], &[1, 3]], |p| p % 3)),
+            ("by-long-row", |n| gradient(Rules::Leading, [&[3, n], &[1, n]], move |p| p % n)),
             ("by-short-column", |n| gradient(Rules::Leading, [&[3, n], &[3]], move |p| p / n)),
             ("by-scalar", |n| gradient(Rules::Leading, [&[n], &[]], |_| 0)),
         ],
