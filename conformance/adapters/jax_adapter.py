@@ -31,7 +31,8 @@ class JaxWriter(Writer):
         super().__init__(
             ["import jax, jax.numpy as jnp", 'jax.config.update("jax_enable_x64", True)'],
             {name: f"jnp.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS}, dtypes("jnp", more=[("bf16", "bfloat16")]),
-            array="jnp.array({values}, dtype={dtype})", arange="jnp.arange({range}, dtype={dtype})", empty="jnp.zeros({shape}, dtype={dtype})",
+            array="jnp.array({values}, dtype={dtype})", arange="jnp.arange({range}, dtype={dtype})",
+            empty="jnp.zeros({shape}, dtype={dtype})",
             full="jnp.full({shape}, {value}, dtype={dtype})", broadcast="jnp.broadcast_to({operand}, {shape})",
             broadcast_in_dim="jax.lax.broadcast_in_dim({operand}, {shape}, {dims})", words={"nan": "jnp.nan", "inf": "jnp.inf"},
             gradient="jax.grad(lambda {wrt}: jnp.sum({call}))({wrt})", vjp="jax.vjp({function}, {wrt})[1]({cotangent})[0]",

@@ -10,6 +10,7 @@ The model is compiled with the precision hint f32, without which the plugin comp
 takes nearly all of a request's time, so a model without constants is kept for later requests that differ only in their values.
 """
 import functools
+import json
 import re
 import types
 
@@ -167,7 +168,7 @@ class OpenVINOWriter(Writer):
         parameters = [operand for operand in request.operands if not operand.constant]
         lines = [f"{nodes[o.name]} = {self.node(o, names[o.name])}" for o in request.operands]
         before, root = self.value(request, nodes)
-        config = ", ".join(f'"{key}": {value!r}' for key, value in CONFIG.items())
+        config = ", ".join(f'"{key}": {json.dumps(value) if isinstance(value, str) else value}' for key, value in CONFIG.items())
         return [
             *lines, *before, f"model = ov.Model([{root}], [{', '.join(nodes[o.name] for o in parameters)}])",
             f'compiled = ov.Core().compile_model(model, "CPU", {{{config}}})',

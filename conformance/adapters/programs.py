@@ -31,6 +31,7 @@ MOST_CALLS = 40
 WIDTH = 100
 
 NAMES_OF_NUMPY = {name: protocol.dtype(name).name for name in [*protocol.INTEGERS, "f64", "f32", "f16"]}
+CONDITIONS = "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not".split()
 PRINTED = "print(result.dtype, tuple(result.shape), result.tolist())"
 # Names in a program that no operand may have.
 TAKEN = set((
@@ -40,8 +41,9 @@ TAKEN = set((
 
 # Parts of a table for systems that take arrays of NumPy, with their strides.
 ARRAYS_OF_NUMPY = {
-    "array": "np.array({values}, dtype={dtype})", "arange": "np.arange({range}, dtype={dtype})", "empty": "np.zeros({shape}, dtype={dtype})",
-    "full": "np.full({shape}, {value}, dtype={dtype})", "view": "np.lib.stride_tricks.as_strided({start}, {shape}, {strides})",
+    "array": "np.array({values}, dtype={dtype})", "arange": "np.arange({range}, dtype={dtype})",
+    "full": "np.full({shape}, {value}, dtype={dtype})", "empty": "np.zeros({shape}, dtype={dtype})",
+    "view": "np.lib.stride_tricks.as_strided({start}, {shape}, {strides})",
     "in_bytes": True, "words": {"nan": "np.nan", "inf": "np.inf"},
 }
 
@@ -89,6 +91,8 @@ def check(system, request):
     has = request.operation in system.operations and request.rules in system.rules
     if not has or request.operation not in getattr(system, "rule_operations", {}).get(request.rules, system.operations):
         raise Undeclared(f"{system.name} has no {request.operation} under the rule set {request.rules}")
+    if request.expression is None and "broadcast" not in system.operations:
+        raise Undeclared(f"{system.name} has no operation `broadcast`")
     for field, operation in [("cotangent", "cotangent"), ("into", "into")]:
         if getattr(request, field) is not None and operation not in system.operations:
             raise Undeclared(f"{system.name} has no operation `{operation}`")
@@ -131,6 +135,16 @@ def functions(expression):
 def calls(expression):
     """How many calls an expression has."""
     return 0 if expression is None or isinstance(expression, str) else 1 + sum(map(calls, expression[1:]))
+
+
+def is_differentiable(expression, operand):
+    """Whether a result changes with an operand other than through conditions."""
+    if isinstance(expression, str):
+        return expression == operand
+    function, *arguments = expression
+    if function in CONDITIONS:
+        return False
+    return any(is_differentiable(argument, operand) for argument in arguments[function == "select":])
 
 
 def progression(values):
@@ -320,7 +334,10 @@ class Writer:
 
     def broadcast(self, request, name):
         fields = {"operand": name, "shape": self.shape(request.target_shape), "dims": self.shape(request.broadcast_dimensions or ())}
-        return self.forms["broadcast_in_dim" if request.rules == "xla" else "broadcast"].format(**fields)
+        form = self.forms["broadcast_in_dim" if request.rules == "xla" else "broadcast"]
+        if form is None:
+            raise Unwritable("a broadcast has no program here")
+        return form.format(**fields)
 
     def expression(self, expression, names):
         """The expression as nested calls."""
@@ -345,6 +362,8 @@ class Writer:
         lines, text = self.value(request, names)
         fields = {"wrt": names[request.wrt], "cotangent": names.get(request.cotangent)}
         form = self.forms["gradient" if request.cotangent is None else "vjp"]
+        if form is None:
+            raise Unwritable("a gradient has no program here")
         if lines:
             body = "".join(f"    {line}\n" for line in lines)
             before = [f"def function({fields['wrt']}):\n{body}    return {text}"]

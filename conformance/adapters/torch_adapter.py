@@ -4,7 +4,7 @@ import re
 
 import protocol
 import torch
-from programs import Unwritable, Writer, call_text, dtypes
+from programs import Unwritable, Writer, call_text, dtypes, is_differentiable
 
 torch.set_num_threads(1)
 # The protocol's names that are not PyTorch's. `torch.equal` compares whole tensors.
@@ -110,6 +110,8 @@ class TorchWriter(Writer):
         return super().view(operand, buffer, dtype)
 
     def gradient(self, request, names):
+        if request.expression is not None and not is_differentiable(request.expression, request.wrt):
+            raise Unwritable(f"the result is not connected to {request.wrt}, and PyTorch then has no gradient")
         lines, text = self.value(request, names)
         wrt, cotangent = names[request.wrt], names.get(request.cotangent)
         output = text if cotangent else f"{text}.sum()"

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Writes the cases as programs of each system, runs them, and compares what they print with what the system's adapter answers.
 
-    programs.py CASES                            for every system whose adapter is set up and writes programs
-    programs.py CASES --seconds 10 NAME [NAME...]    for these, each in about so many seconds: a sample of the cases if they take longer
+    programs.py CASES                   for every system whose adapter is set up and writes programs
+    programs.py CASES NAME [NAME...]    for these
 
 CASES is a directory that `broadcheck export --format json` wrote, or a program `broadcheck`, which is then asked for it. The programs of a
 system run in one process, with the interpreter of its adapter. Where the adapter answers with a refusal or an error, a program must end with
-the same message. Prints how many programs were written, how many requests cannot be written and why, and each difference. Exit status: 0 no
-differences, 1 some, 2 nothing was run.
+the same message. Of each finding about a system, one of its cases at least must be writable. Prints how many programs were written, how many
+requests cannot be written and why, and each difference. Exit status: 0 no differences, 1 some, 2 nothing was run.
 """
 import argparse
 import collections
 import contextlib
+import functools
 import importlib
 import io
 import json
@@ -32,6 +33,8 @@ ADAPTERS = CONFORMANCE / "adapters"
 PACKAGES = ADAPTERS / "javascript"
 # Longer than any request takes, in seconds.
 PATIENCE = 20
+# Findings whose cases no program shows: one is about an operand that is not used, and one about more elements than a program may have.
+WITHOUT_PROGRAM = {29, 109}
 SHOWN = 5
 
 
@@ -40,13 +43,8 @@ SHOWN = 5
 def requests(cases):
     """The requests of the cases, by their ids, shuffled: a sample is of all files."""
     found = {}
-    for path in sorted(cases.rglob("*.jsonl")):
-        if "sweeps" in path.parts:
-            continue
-        for line in path.read_text(encoding="utf-8").splitlines():
-            case = json.loads(line)
-            if "id" in case and "request" in case:
-                found[case["id"]] = case["request"]
+    for path in [*cases.glob("json/*.json"), *cases.glob("json/optional/*.json"), *cases.glob("into/*.json")]:
+        found.update((case["id"], case) for case in json.loads(path.read_text(encoding="utf-8"))["cases"] if "operands" in case)
     for id, request in list(found.items()):
         found.update((f"{id}, {how}", given) for how, given in given_otherwise(request))
     ids = sorted(found)
@@ -178,14 +176,71 @@ class Worker:
         self.process.stdout.close()
 
 
-def judged(found, seconds, command):
-    """What each request came to, until the time is over."""
-    began, outcomes, worker = time.monotonic(), {}, Worker(command)
+class Package:
+    """The processes of a system in JavaScript: its adapter, and one that writes programs and runs them."""
+
+    # Each program is a module of its own, in a directory in which the system's packages are found.
+    LOOP = r"""
+        import { createInterface } from "node:readline";
+        import { pathToFileURL } from "node:url";
+        import { writeFileSync } from "node:fs";
+        const [directory, place] = process.argv.slice(-2);
+        const { program } = await import(pathToFileURL(`${place}/program.mjs`));
+        const { Unwritable } = await import(pathToFileURL(`${place}/../programs.mjs`));
+        const { read } = await import(pathToFileURL(`${place}/../protocol.mjs`));
+        const say = (found) => process.stdout.write(`${JSON.stringify(found)}\n`);
+        let count = 0;
+        let printed = "";
+        say("ready");
+        for await (const line of createInterface({ input: process.stdin })) {
+          try {
+            const text = program(read(JSON.parse(line)));
+            const file = `${directory}/program${count++}.mjs`;
+            writeFileSync(file, text);
+            printed = "";
+            console.log = (words) => { printed += `${words}\n`; };
+            try { await import(pathToFileURL(file)); say({ program: text, printed }); }
+            catch (error) { say({ program: text, raised: error.message }); }
+          } catch (error) {
+            if (!(error instanceof Unwritable)) throw error;
+            say({ [/ has no | is given no /.test(error.message) ? "undeclared" : "unwritable"]: error.message });
+          }
+        }"""
+
+    def __init__(self, name):
+        place = PACKAGES / name
+        self.directory = tempfile.TemporaryDirectory()
+        os.symlink(place / "node_modules", f"{self.directory.name}/node_modules")
+        self.programs = Worker(["node", "--input-type=module", "-e", self.LOOP, self.directory.name, str(place)])
+        self.adapter = subprocess.Popen(["node", str(place / "adapter.mjs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True)
+
+    def ask(self, request):
+        found = self.programs.ask(request)
+        if found is None or "program" not in found:
+            return found
+        print(json.dumps({"cmd": "run", "seq": 1, "request": request}), file=self.adapter.stdin, flush=True)
+        if "printed" in found:
+            found["printed"] = re.sub(r"-0(?=[,\]])", "-0.0", found["printed"].replace("NaN", "nan").replace("Infinity", "inf"))
+        return {**found, "answer": json.loads(self.adapter.stdout.readline())}
+
+    def close(self):
+        self.programs.close()
+        self.adapter.kill()
+        self.adapter.wait()
+        self.adapter.stdin.close()
+        self.adapter.stdout.close()
+        self.directory.cleanup()
+
+
+def judged(found, seconds, start):
+    """What each request came to, until the time is over. `start` starts what is asked."""
+    began, outcomes, worker = time.monotonic(), {}, start()
     for id, request in found.items():
         outcomes[id] = worker.ask(request)
         if outcomes[id] is None:
             worker.close()
-            worker = Worker(command)
+            worker = start()
         if seconds is not None and time.monotonic() - began > seconds:
             break
     worker.close()
@@ -217,12 +272,12 @@ def read(printed):
     """The dtype, the shape and the values that a program printed."""
     dtype, shape, values = re.fullmatch(r"(\S+) (\([\d, ]*\)) (.*)\n", printed).groups()
     known = {"nan": math.nan, "inf": math.inf}
-    return dtype.split(".")[-1], list(eval(shape)), flat(eval(values, known))
+    return dtype.split(".")[-1], [int(length) for length in shape.strip("()").split(",") if length.strip()], flat(eval(values, known))
 
 
 def plain(message):
     """A message without what differs from run to run: addresses, numbers of nodes, and places in a text."""
-    message = re.sub(r"^MLIRError: .*?error: ", "", message)
+    message = re.sub(r"^(MLIRError: .*?error|Error): ", "", message)
     return re.sub(r"_\d+|0x[0-9a-f]+|<lambda>|function|unknown: |\"-\":\d+:\d+: ", "_", message)
 
 
@@ -238,6 +293,9 @@ def difference(name, outcome):
     if "printed" not in outcome:
         return "expected a result"
     dtype, shape, values = read(outcome["printed"])
+    if result["dtype"] == "bool":
+        # TensorFlow.js has 0 and 1 for them.
+        values = [bool(one) for one in values]
     expected = [value(one) for one in result["values"]]
     same = len(values) == len(expected) and all(map(is_same, values, expected))
     if name == "octave":
@@ -246,6 +304,36 @@ def difference(name, outcome):
     if (dtype, shape) == (NAMES[result["dtype"]], result["shape"]) and same:
         return None
     return f"expected {result['dtype']} {result['shape']} {result['values']}"
+
+
+def findings(name):
+    """The cases of the findings about a system, by the number of the finding."""
+    found = {}
+    for path in sorted((CONFORMANCE / "findings").glob("[0-9]*.md")):
+        text = path.read_text(encoding="utf-8")
+        if re.search(r"^adapter: (\S+)$", text, re.MULTILINE)[1] == name:
+            found[int(path.name[:4])] = re.search(r"^cases: \[(.*)\]$", text, re.MULTILINE)[1].split(", ")
+    return found
+
+
+def unwritten_findings(name, found, start):
+    """The findings of which no case can be written as a program, with the reason; those about inferences, sweeps and declared shapes have
+    none."""
+    worker, unwritten = start(), []
+    for number, ids in findings(name).items():
+        asked = [found[id] for id in ids if id in found and not any("declared" in operand for operand in found[id]["operands"])]
+        reasons = []
+        for request in asked:
+            outcome = worker.ask(request)
+            if outcome is None:
+                # The finding is that the process ends.
+                worker.close()
+                worker = start()
+            reasons.append(outcome and (outcome.get("unwritable") or outcome.get("undeclared")))
+        if reasons and all(reasons) and number not in WITHOUT_PROGRAM:
+            unwritten.append(f"finding {number}: {reasons[0]}")
+    worker.close()
+    return unwritten
 
 
 def report(name, outcomes, seconds):
@@ -266,6 +354,8 @@ def report(name, outcomes, seconds):
             counts["equal" if found is None else "different"] += 1
             if found is not None:
                 different.append((id, outcome, found))
+    for id in [id for id, outcome in outcomes.items() if outcome is None][:SHOWN]:
+        print(f"{name}: {id} ended the process or took too long")
     for id, outcome, found in different[:SHOWN]:
         print(f"{name}: {id}\n{outcome['program']}  {found}\n  found {outcome.get('printed') or outcome.get('raised')}\n")
     print(f"{name}: {len(outcomes)} requests in {seconds:.0f} s: " + ", ".join(f"{count} {what}" for what, count in counts.most_common()))
@@ -274,19 +364,41 @@ def report(name, outcomes, seconds):
     return len(different), counts["equal"]
 
 
+def started(name):
+    """What answers the requests of a system."""
+    if (PACKAGES / name).is_dir():
+        return Package(name)
+    return Worker([str(ADAPTERS / "venvs" / name / "bin" / "python"), __file__, "--work", name])
+
+
+def is_set_up(name):
+    installed = PACKAGES / name / "node_modules" if (PACKAGES / name).is_dir() else ADAPTERS / "venvs" / name
+    return (installed / "installed.txt").is_file()
+
+
+def all_names():
+    """The systems whose adapters write programs."""
+    scripts = [path.name[:-len("_adapter.py")] for path in ADAPTERS.glob("*_adapter.py") if "def program(" in path.read_text(encoding="utf-8")]
+    # Theano and its descendants share theirs.
+    return sorted([*scripts, "theano", "aesara", "pytensor", *(path.parent.name for path in PACKAGES.glob("*/program.mjs"))])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--seconds", type=float, help="about how long to ask each system: a sample of the cases if they take longer")
     wanted = parser.parse_args()
-    names = wanted.names or sorted(path.name for path in (ADAPTERS / "venvs").iterdir())
+    names = [name for name in wanted.names or all_names() if is_set_up(name)]
     different = equal = 0
     with tempfile.TemporaryDirectory() as directory:
         found = requests(exported(wanted.cases, directory))
         for name in names:
             began = time.monotonic()
-            outcomes = judged(found, wanted.seconds, [str(ADAPTERS / "venvs" / name / "bin" / "python"), __file__, "--work", name])
+            unwritten = unwritten_findings(name, found, functools.partial(started, name))
+            print("".join(f"{name}: {reason}\n" for reason in unwritten), end="")
+            different += len(unwritten)
+            outcomes = judged(found, wanted.seconds, functools.partial(started, name))
             one = report(name, outcomes, time.monotonic() - began)
             different, equal = different + one[0], equal + one[1]
     return 1 if different else 0 if equal else 2
