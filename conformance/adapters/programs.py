@@ -36,7 +36,7 @@ PRINTED = "print(result.dtype, tuple(result.shape), result.tolist())"
 # Names in a program that no operand may have.
 TAKEN = set((
     "result gradient buffer function inputs model session tape node nodes graph target output options compiled values text context registry "
-    "module jitted print abs float range tuple"
+    "module jitted builder root client print abs float range tuple"
 ).split())
 
 # Parts of a table for systems that take arrays of NumPy, with their strides.
