@@ -4,7 +4,8 @@ import protocol
 import autograd
 import autograd.numpy as anp
 from importlib.metadata import version
-from numpy_interface import functions
+from numpy_interface import NAMES, functions
+from programs import ARRAYS_OF_NUMPY, PRINTED, Writer, dtypes
 
 FUNCTIONS = functions(anp)
 
@@ -29,6 +30,14 @@ class Autograd:
             if request.cotangent is None:
                 return autograd.grad(lambda w: anp.sum(function(w)))(arrays[request.wrt])
             return autograd.make_vjp(function)(arrays[request.wrt])[0](arrays[request.cotangent])
+
+    def program(self, request):
+        return Writer(
+            ["import autograd, autograd.numpy as anp, numpy as np"],
+            {name: f"anp.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS}, dtypes("np"),
+            gradient="autograd.grad(lambda {wrt}: anp.sum({call}))({wrt})", vjp="autograd.make_vjp({function})({wrt})[0]({cotangent})",
+            printed="result = np.asarray(result)\n" + PRINTED, **ARRAYS_OF_NUMPY,
+        ).write(request)
 
 
 protocol.serve(Autograd())

@@ -3,6 +3,7 @@ import protocol
 import blosc2
 import numpy as np
 from numpy_interface import skip_large
+from programs import PRINTED, Writer, dense_arrays, dtypes
 
 blosc2.set_nthreads(1)
 # The protocol's names that are not Blosc2's.
@@ -37,6 +38,13 @@ class Blosc2:
                 return blosc2.broadcast_to(arrays[request.operands[0].name], tuple(request.target_shape))[()]
             # Indexing evaluates a lazy expression to an array of NumPy.
             return np.asarray(protocol.evaluate(request.expression, arrays, FUNCTIONS)[()])
+
+    def program(self, request):
+        return Writer(
+            ["import blosc2, numpy as np"], {name: f"blosc2.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS}, dtypes("np"),
+            broadcast="blosc2.broadcast_to({operand}, {shape})", printed="result = np.asarray(result[()])\n" + PRINTED,
+            **dense_arrays("blosc2.asarray({array})"),
+        ).write(request)
 
 
 protocol.serve(Blosc2())

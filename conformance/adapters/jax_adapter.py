@@ -9,7 +9,8 @@ import protocol
 import jax
 import jax.export
 import jax.numpy as jnp
-from numpy_interface import Differentiable
+from numpy_interface import NAMES, Differentiable
+from programs import Writer, dtypes
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_platforms", "cpu")
@@ -23,6 +24,28 @@ CLEAR_EVERY = 500
 
 def vjp(function, argument, cotangent):
     return jax.vjp(function, argument)[1](cotangent)[0]
+
+
+class JaxWriter(Writer):
+    def __init__(self):
+        super().__init__(
+            ["import jax, jax.numpy as jnp", 'jax.config.update("jax_enable_x64", True)'],
+            {name: f"jnp.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS}, dtypes("jnp", more=[("bf16", "bfloat16")]),
+            array="jnp.array({values}, dtype={dtype})", arange="jnp.arange({range}, dtype={dtype})",
+            empty="jnp.zeros({shape}, dtype={dtype})",
+            full="jnp.full({shape}, {value}, dtype={dtype})", broadcast="jnp.broadcast_to({operand}, {shape})",
+            broadcast_in_dim="jax.lax.broadcast_in_dim({operand}, {shape}, {dims})", words={"nan": "jnp.nan", "inf": "jnp.inf"},
+            gradient="jax.grad(lambda {wrt}: jnp.sum({call}))({wrt})", vjp="jax.vjp({function}, {wrt})[1]({cotangent})[0]",
+        )
+
+    def computed(self, request, names):
+        """With constants: a function under `jax.jit` that closes over them."""
+        lines = super().computed(request, names)
+        if not request.constants():
+            return lines
+        parameters = ", ".join(names[operand.name] for operand in request.operands if not operand.constant)
+        body = "\n".join(lines).replace("result = ", "return ").replace("\n", "\n    ")
+        return ["@jax.jit", f"def jitted({parameters}):", f"    {body}", f"result = jitted({parameters})"]
 
 
 class Jax(Differentiable):
@@ -55,6 +78,9 @@ class Jax(Differentiable):
             return super(Jax, self).answer(request, {**arrays, **parameters})
 
         return jax.jit(built)({name: array for name, array in arrays.items() if name not in constants})
+
+    def program(self, request):
+        return JaxWriter().write(request)
 
     def broadcast(self, request, array, target):
         if request.rules == "xla":

@@ -2,6 +2,7 @@
 import protocol
 import numexpr
 import numpy as np
+from programs import ARRAYS_OF_NUMPY, Writer, dtypes
 
 BINARY = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**", "equal": "==", "not_equal": "!=", "less": "<",
@@ -12,17 +13,32 @@ CALLS = {"abs": "abs", "sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh
          "maximum": "maximum", "minimum": "minimum"}
 
 
-def source_of(expression):
-    """The expression in numexpr's language. Names are prefixed, because some operands have names of numexpr's functions."""
+def source_of(expression, names):
+    """The expression in numexpr's language. `names` are those of the operands there."""
     if isinstance(expression, str):
-        return "v_" + expression
+        return names[expression]
     function, *arguments = expression
-    arguments = [source_of(argument) for argument in arguments]
+    arguments = [source_of(argument, names) for argument in arguments]
     if function in BINARY:
         return f"({arguments[0]} {BINARY[function]} {arguments[1]})"
     if function in UNARY:
         return f"({UNARY[function]}{arguments[0]})"
     return f"{CALLS[function]}({', '.join(arguments)})"
+
+
+class NumExprWriter(Writer):
+    def __init__(self):
+        super().__init__(["import numexpr, numpy as np"], {}, dtypes("np"), **ARRAYS_OF_NUMPY)
+
+    def call(self, request, names, out=""):
+        given = ", ".join(f'"{name}": {name}' for name in (names[operand] for operand in sorted(protocol.leaves(request.expression))))
+        return f'numexpr.evaluate("{source_of(request.expression, names)}", {{{given}}}{out})'
+
+    def value(self, request, names):
+        return [], self.call(request, names)
+
+    def into(self, request, names):
+        return ["result = " + self.call(request, names, f", out={names[request.into]}")]
 
 
 class NumExpr:
@@ -41,12 +57,17 @@ class NumExpr:
 
     def run(self, request):
         arrays, buffer = request.in_place() if request.into else ({o.name: o.array() for o in request.operands}, None)
-        variables = {"v_" + name: array for name, array in arrays.items()}
+        # Prefixed, because some operands have names of numexpr's functions.
+        names = {name: "v_" + name for name in arrays}
+        variables = {names[name]: array for name, array in arrays.items()}
         with protocol.refusals(ValueError, TypeError, NotImplementedError):
             result = numexpr.evaluate(
-                source_of(request.expression), local_dict=variables, global_dict={}, out=arrays.get(request.into)
+                source_of(request.expression, names), local_dict=variables, global_dict={}, out=arrays.get(request.into)
             )
         return protocol.Result(result, buffer=buffer)
+
+    def program(self, request):
+        return NumExprWriter().write(request)
 
 
 protocol.serve(NumExpr())

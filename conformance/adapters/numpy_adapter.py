@@ -3,7 +3,8 @@ import operator
 
 import protocol
 import numpy as np
-from numpy_interface import functions, skip_large
+from numpy_interface import NAMES, functions, skip_large
+from programs import ARRAYS_OF_NUMPY, Writer, call_text, dtypes
 
 FUNCTIONS = functions(np)
 KINDS = [
@@ -15,6 +16,29 @@ IN_PLACE = {
     "add": operator.iadd, "subtract": operator.isub, "multiply": operator.imul, "divide": operator.itruediv,
     "power": operator.ipow, "logical_and": operator.iand, "logical_or": operator.ior,
 }
+SIGNS = {"add": "+=", "subtract": "-=", "multiply": "*=", "divide": "/=", "power": "**=", "logical_and": "&=", "logical_or": "|="}
+
+
+class NumPyWriter(Writer):
+    def __init__(self):
+        super().__init__(
+            ["import numpy as np"], {name: f"np.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS}, dtypes("np"),
+            broadcast="np.broadcast_to({operand}, {shape})", **ARRAYS_OF_NUMPY,
+        )
+
+    def into(self, request, names):
+        """The same call as that of `NumPy.into`."""
+        destination, expression = names[request.into], request.expression
+        if isinstance(expression, str) or expression[0] == "select":
+            call = "np.logical_and({0}, {0}, out={1})" if request.destination().dtype == "bool" else "np.positive({0}, out={1})"
+            return [call.format(self.expression(expression, names), destination), f"result = {destination}"]
+        function, *arguments = expression
+        values = [self.expression(argument, names) for argument in arguments]
+        if function in IN_PLACE and arguments[0] == request.into:
+            written = f"{destination} {SIGNS[function]} {values[1]}"
+        else:
+            written = call_text(self.calls[function], [*values, f"out={destination}"])
+        return [written, f"result = {destination}"]
 
 
 class NumPy:
@@ -53,6 +77,9 @@ class NumPy:
         else:
             FUNCTIONS[function](*values, out=destination)
         return protocol.Result(destination, buffer=buffer)
+
+    def program(self, request):
+        return NumPyWriter().write(request)
 
 
 protocol.serve(NumPy())

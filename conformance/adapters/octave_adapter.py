@@ -11,6 +11,7 @@ import tempfile
 
 import protocol
 import numpy as np
+import programs
 
 PROGRAM = pathlib.Path(__file__).resolve().parent / "octave_program.m"
 COMMAND = ["octave-cli", "--norc", "--quiet", "--no-history"]
@@ -27,6 +28,41 @@ FLOATS = ["f64", "f32"]
 
 def version():
     return subprocess.run([*COMMAND, "--eval", "printf('%s', version)"], capture_output=True, text=True, check=True).stdout
+
+
+class OctaveWriter(programs.Writer):
+    """Octave writes an array as its values in Octave's order, and reshapes it. The printed values are in the order of the other systems."""
+
+    comment = "%"
+
+    def __init__(self):
+        printed = 'values = permute(result, ndims(result):-1:1);\nprintf("%s [%s] [%s]\\n", class(result), num2str(size(result)), ' \
+                  'sprintf("%.17g ", values));'
+        super().__init__([], FUNCTIONS, CLASSES, array=None, words={"nan": "NaN", "inf": "Inf"}, printed=printed)
+
+    def literal(self, dtype, values, shape, fields):
+        texts = [self.number(value, dtype) for value in np.array(values).reshape(shape).ravel(order="F").tolist()]
+        column = f"[{'; '.join(texts)}]" if len(texts) > 1 else texts[0]
+        made = column if dtype in ("f64", "bool") else f"{CLASSES[dtype]}({column})"
+        return made if len(shape) < 2 else f"reshape({made}, {fields['shape']})"
+
+    def shape(self, shape):
+        return str([*shape, *[1] * 2][:max(2, len(shape))])
+
+    def empty(self, fields):
+        return f"cast(zeros({fields['shape']}), \"{fields['dtype']}\")"
+
+    def formula(self, dtype, values, shape, fields):
+        return None
+
+    def number(self, value, dtype):
+        if dtype in ("i64", "u64") and abs(value) > 2**53:
+            raise programs.Unwritable("Octave reads integers beyond 2^53 as doubles")
+        return {True: "true", False: "false"}[value] if isinstance(value, bool) else super().number(value, dtype)
+
+    def write(self, request):
+        lines = [*self.operands(request, self.names(request)), *self.computed(request, self.names(request))]
+        return "".join(f"{line};\n" for line in lines) + self.printed + "\n"
 
 
 class OctaveError(Exception):
@@ -81,6 +117,11 @@ class Octave:
             return names[expression]
         function, *arguments = expression
         return f"{FUNCTIONS[function]}({', '.join(self.written(argument, names) for argument in arguments)})"
+
+    comment = OctaveWriter.comment
+
+    def program(self, request):
+        return OctaveWriter().write(request)
 
     def asked(self, arrays, classes, expression):
         """The class and the size of the result, whose values are then in the file."""

@@ -2,12 +2,15 @@
 `bidirectional`. The package onnx only builds the models and checks nothing: ONNX Runtime infers the shapes, for `infer` when it
 loads a model that it does not run. For `declared`: a session of a model with unknown lengths, kept for later requests. Constants are
 initializers, and then the optimiser, which folds them, is on."""
+import json
+
 import protocol
 import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
-from onnx_graph import OPERATORS, TYPES, Graph
+from onnx_graph import OPERATORS, OPSET, TYPES, Graph
 from onnxruntime.capi import onnxruntime_pybind11_state as state
+from programs import ARRAYS_OF_NUMPY, Writer, dtypes, list_text
 
 # ONNX Runtime's names of the types.
 ELEMENTS = {
@@ -26,6 +29,56 @@ def session_options(level):
     options.intra_op_num_threads = 1
     options.graph_optimization_level = level
     return options
+
+
+class OnnxRuntimeWriter(Writer):
+    def __init__(self):
+        arrays = {name: form for name, form in ARRAYS_OF_NUMPY.items() if name != "view"}
+        super().__init__(
+            ["import numpy as np, onnxruntime as ort", "from onnx import TensorProto, helper, numpy_helper"], {}, dtypes("np"), **arrays,
+        )
+
+    def computed(self, request, names):
+        """The lines that make a model with a node for each call, and run it."""
+        nodes = []
+        root = self.node(request, request.expression, names, nodes)
+        parameters = [operand for operand in request.operands if not operand.constant]
+        inputs = [self.input(names[o.name], o.dtype, o.shape) for o in parameters]
+        feeds = [names[operand.name] for operand in parameters]
+        lines = []
+        if request.expression is None:
+            lines.append(f"target = np.array({list_text(request.target_shape)}, dtype=np.int64)")
+            inputs.append(self.input("target", "i64", [len(request.target_shape)]))
+            feeds.append("target")
+        constants = ", ".join(f'numpy_helper.from_array({name}, "{name}")' for name in (names[name] for name in sorted(request.constants())))
+        level = "ENABLE" if constants else "DISABLE"
+        return [
+            *lines, f"inputs = [{', '.join(inputs)}]", f"nodes = [{', '.join(nodes)}]",
+            f'output = helper.make_empty_tensor_value_info("{root}")',
+            f'graph = helper.make_graph(nodes, "program", inputs, [output], [{constants}])',
+            f'model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", {OPSET})], ir_version=10)',
+            "options = ort.SessionOptions()",
+            f"options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_{level}_ALL",
+            'session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])',
+            f"result = np.asarray(session.run(None, {{{', '.join(f'{chr(34)}{name}{chr(34)}: {name}' for name in feeds)}}})[0])",
+        ]
+
+    def input(self, name, dtype, shape):
+        return f'helper.make_tensor_value_info("{name}", TensorProto.{TensorProto.DataType.Name(TYPES[dtype])}, {list_text(shape)})'
+
+    def node(self, request, expression, names, nodes):
+        """Adds the nodes of an expression, None for a broadcast, and returns the name of the last."""
+        if expression is None:
+            operator, inputs = "Expand", [names[request.operands[0].name], "target"]
+        elif isinstance(expression, str) and expression != request.expression:
+            return names[expression]
+        elif isinstance(expression, str):
+            operator, inputs = "Identity", [names[expression]]
+        else:
+            operator, inputs = OPERATORS[expression[0]], [self.node(request, one, names, nodes) for one in expression[1:]]
+        output = f"node_{len(nodes)}"
+        nodes.append(f'helper.make_node("{operator}", {json.dumps(inputs)}, ["{output}"])')
+        return output
 
 
 class OnnxRuntime:
@@ -89,6 +142,9 @@ class OnnxRuntime:
         with protocol.refusals(*REFUSALS):
             session = self.session(graph.model(inputs, root, constants), self.folding if constants else self.options)
             return np.asarray(session.run(None, feeds)[0])
+
+    def program(self, request):
+        return OnnxRuntimeWriter().write(request)
 
     def infer(self, signature):
         graph = Graph()

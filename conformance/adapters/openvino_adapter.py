@@ -10,6 +10,8 @@ The model is compiled with the precision hint f32, without which the plugin comp
 takes nearly all of a request's time, so a model without constants is kept for later requests that differ only in their values.
 """
 import functools
+import json
+import re
 import types
 
 import protocol
@@ -17,6 +19,7 @@ import numpy as np
 import openvino as ov
 from openvino import op, opset1, opset3
 from openvino.utils.node_factory import NodeFactory
+from programs import ARRAYS_OF_NUMPY, Writer, call_text, dtypes, list_text
 
 OPERATIONS = {
     "add": "Add", "subtract": "Subtract", "multiply": "Multiply", "divide": "Divide", "maximum": "Maximum",
@@ -152,6 +155,74 @@ def known_length(dimension):
     return protocol.Length(dimension.get_min_length(), None if highest == -1 else highest)
 
 
+class OpenVINOWriter(Writer):
+    def __init__(self):
+        arrays = {name: form for name, form in ARRAYS_OF_NUMPY.items() if name != "view"}
+        # The names of opset1's functions are those of the operations, in lower case with underscores.
+        calls = {name: "opset1." + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation).lower() for name, operation in OPERATIONS.items()}
+        super().__init__(["import numpy as np, openvino as ov", "from openvino import op, opset1, opset3"], calls, dtypes("np"), **arrays)
+
+    def computed(self, request, names):
+        """The lines that make a node for each operand, and compile and run a model of them."""
+        nodes = {name: f"node_{text}" for name, text in names.items()}
+        parameters = [operand for operand in request.operands if not operand.constant]
+        lines = [f"{nodes[o.name]} = {self.node(o, names[o.name])}" for o in request.operands]
+        before, root = self.value(request, nodes)
+        config = ", ".join(f'"{key}": {json.dumps(value) if isinstance(value, str) else value}' for key, value in CONFIG.items())
+        return [
+            *lines, *before, f"model = ov.Model([{root}], [{', '.join(nodes[o.name] for o in parameters)}])",
+            f'compiled = ov.Core().compile_model(model, "CPU", {{{config}}})',
+            f"result = np.array(compiled([{', '.join(names[o.name] for o in parameters)}])[0])",
+        ]
+
+    def node(self, operand, name):
+        if not operand.constant:
+            return f"opset1.parameter({list_text(operand.shape)}, {self.dtypes[operand.dtype]})"
+        if 0 not in operand.shape:
+            return f"opset1.constant({name}, {self.dtypes[operand.dtype]})"
+        return f"op.Constant(ov.Tensor(ov.Type({self.dtypes[operand.dtype]}), ov.Shape({list_text(operand.shape)})))"
+
+    def value(self, request, names):
+        if request.expression is None:
+            return [], self.broadcast(request, names[request.operands[0].name])
+        places = {operand.name: place for place, operand in enumerate(request.operands)}
+        return [], self.call(request, request.expression, names, places)[0]
+
+    def call(self, request, expression, names, places):
+        """The text of an expression and, as in `pdpd`, which operand's shape it has."""
+        if isinstance(expression, str):
+            return names[expression], places[expression]
+        function, *arguments = expression
+        texts, shapes = zip(*(self.call(request, argument, names, places) for argument in arguments))
+        if function in UNARY:
+            return call_text(self.calls[function], texts), shapes[0]
+        if request.rules != "pdpd":
+            return call_text(self.calls[function], [*texts, f'auto_broadcast="{request.rules}"']), 0
+        if len(set(shapes)) == 1 or len(request.operands) == 1:
+            return call_text(self.calls[function], [*texts, 'auto_broadcast="none"']), shapes[0]
+        # The functions of opset1 have no argument for the start axis.
+        axis = -1 if request.axis is None else request.axis
+        attributes = f'{{"auto_broadcast": "pdpd", "{AXIS}": {axis}}}'
+        return f'NodeFactory("opset1").create("{OPERATIONS[function]}", [{", ".join(texts)}], {attributes})', 0
+
+    def broadcast(self, request, name):
+        target = self.integers(request.target_shape)
+        if request.rules == "xla":
+            axes = self.integers(request.broadcast_dimensions or [])
+            return f'opset3.broadcast({name}, {target}, {axes}, broadcast_spec="EXPLICIT")'
+        mode = "BIDIRECTIONAL" if request.rules == "bidirectional" else "NUMPY"
+        return f'opset3.broadcast({name}, {target}, broadcast_spec="{mode}")'
+
+    def integers(self, integers):
+        return f"op.Constant(ov.Type.i64, ov.Shape([{len(integers)}]), {list_text(integers)})"
+
+    def write(self, request):
+        program = super().write(request)
+        if "NodeFactory" not in program:
+            return program
+        return "from openvino.utils.node_factory import NodeFactory\n" + program
+
+
 class OpenVINO:
     name, version = "openvino", ov.__version__.split("-")[0]
     rules = ["none", "numpy", "pdpd", "bidirectional", "xla"]
@@ -187,6 +258,9 @@ class OpenVINO:
         # The model has been accepted, but not these lengths.
         with protocol.refusals(RuntimeError):
             return np.array(model(arrays)[0])
+
+    def program(self, request):
+        return OpenVINOWriter().write(request)
 
     def infer(self, signature):
         with protocol.refusals(RuntimeError, OverflowError, unless="did not take the axis"):

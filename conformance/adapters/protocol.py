@@ -31,6 +31,9 @@ known while the system builds. `Kept` caches what was built, for later requests 
 
 A system that builds something before a run may have the operation `constants`: an operand with `constant` is then a constant of what it
 builds, and not a parameter. With the operation `same`, two operands may be one array: `Request.arrays` makes it once.
+
+With the argument `--program` an adapter answers no requests: it reads one, and prints it as a program of its system's. It then has a method
+`program(self, request)`; `programs.py` writes most of it.
 """
 import collections
 import contextlib
@@ -443,8 +446,11 @@ def _declaration(system):
 
 
 def serve(system):
-    """Answers requests until there are no more."""
+    """Answers requests until there are no more; with the argument `--program`, writes one as a program."""
     np.seterr(all="ignore")
+    if sys.argv[1:] == ["--program"]:
+        import programs
+        sys.exit(programs.print_program(system, sys.stdin, _ANSWERS))
     for line in sys.stdin:
         message = json.loads(line)
         if message["cmd"] == "stop":

@@ -9,6 +9,7 @@ from jaxlib import version as jaxlib_version
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import chlo, func, stablehlo
+from programs import ARRAYS_OF_NUMPY, Unwritable, Writer, dtypes
 
 COMPARISONS = {"equal": "EQ", "not_equal": "NE", "less": "LT", "less_equal": "LE", "greater": "GT", "greater_equal": "GE"}
 UNARY = {
@@ -86,6 +87,38 @@ def array(value, dtype):
     return np.array(value).view(protocol.dtype(dtype))
 
 
+class StableHloWriter(Writer):
+    """A program has the module as text."""
+
+    def __init__(self, module, dtype):
+        arrays = {name: form for name, form in ARRAYS_OF_NUMPY.items() if name != "view"}
+        super().__init__(
+            ["import numpy as np", "from jaxlib.mlir import ir, passmanager", "from jaxlib.mlir._mlir_libs import _jax_mlir_ext",
+             "from jaxlib.mlir.dialects import chlo, stablehlo"], {}, {**dtypes("np"), "bf16": "ml_dtypes.bfloat16"}, **arrays,
+        )
+        self.module, self.dtype = module, dtype
+
+    def operands(self, request, names):
+        return [line for o in request.operands if not o.constant for line in self.operand(o, names[o.name])]
+
+    def computed(self, request, names):
+        parameters = [(names[operand.name], operand) for operand in request.operands if not operand.constant]
+        types = [f'ir.DenseElementsAttr.get({name}{".view(np.uint16)" if o.dtype == "bf16" else ""}, type=ir.Type.parse("{ELEMENTS[o.dtype]}"), '
+                 f"shape={name}.shape)" for name, o in parameters]
+        return [
+            f'text = """\n{self.module}"""', "context, registry = ir.Context(), ir.DialectRegistry()", "_jax_mlir_ext.register_dialects(registry)",
+            "context.append_dialect_registry(registry)", "chlo.register_dialect(context)", "stablehlo.register_dialect(context)",
+            "context.load_all_available_dialects()", "stablehlo.register_stablehlo_passes()",
+            "with context, ir.Location.unknown():", "    module = ir.Module.parse(text)",
+            f'    passmanager.PassManager.parse("{LOWERING}").run(module.operation)',
+            f"    result = np.array(stablehlo.eval_module(module, [{', '.join(types)}])[0]).view({self.dtypes[self.dtype]})",
+        ]
+
+    def write(self, request):
+        program = super().write(request)
+        return "import ml_dtypes\n" + program if "ml_dtypes." in program else program
+
+
 class StableHlo:
     name, version = "stablehlo", jaxlib_version.__version__
     rules = ["none", "numpy", "xla"]
@@ -140,6 +173,14 @@ class StableHlo:
         kind = ir.FunctionType.get([argument.type for argument in block.arguments], [result.type])
         function.attributes["function_type"] = ir.TypeAttr.get(kind)
         return module, dtype
+
+    def program(self, request):
+        with self.context, ir.Location.unknown():
+            try:
+                module, dtype = self.module(request)
+            except ir.MLIRError as error:
+                raise Unwritable(f"the system refuses to build its module: {protocol.shortened(error)}") from error
+            return StableHloWriter(str(module), dtype).write(request)
 
     def infer(self, signature):
         with self.context, ir.Location.unknown(), protocol.refusals(ir.MLIRError):

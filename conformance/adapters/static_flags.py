@@ -6,6 +6,7 @@ writes an axis's flag. A gradient with a cotangent is the package's `Lop`. For `
 lengths as static shapes.
 """
 import protocol
+from programs import ARRAYS_OF_NUMPY, Writer, dtypes, shape_text
 
 # Functions that are kept: all ways to declare one request, and more.
 KEPT = 100
@@ -20,6 +21,48 @@ def functions(tensor):
         "not_equal": tensor.neq, "less": tensor.lt, "less_equal": tensor.le, "greater": tensor.gt, "greater_equal": tensor.ge,
         "logical_and": tensor.and_, "logical_or": tensor.or_, "logical_not": tensor.invert,
     }
+
+
+# How the functions are written. The last three are those of `functions` above.
+NAMES = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "true_div", "power": "pow", "maximum": "maximum", "minimum": "minimum",
+    "negate": "neg", "sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh", "select": "switch", "equal": "eq", "not_equal": "neq",
+    "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge", "logical_and": "and_", "logical_or": "or_",
+    "logical_not": "invert",
+}
+
+
+class StaticFlagsWriter(Writer):
+    """`module` is the name of the package and `tensor` what its tensor module is called in a program."""
+
+    def __init__(self, module, tensor, mode, flag):
+        self.module, self.tensor, self.flag = module, tensor, flag
+        super().__init__(
+            [f"import numpy as np, {module}, {module}.tensor as {tensor}", f"from {mode} import Mode"],
+            {**{function: f"{tensor}.{name}" for function, name in NAMES.items()}, "abs": "abs"}, dtypes("np"), **ARRAYS_OF_NUMPY,
+        )
+
+    def computed(self, request, names):
+        """The lines that make a variable for each operand, and a function of them."""
+        variables = {name: f"v_{text}" for name, text in names.items()}
+        lines = [f"{variables[o.name]} = {self.variable(o, names[o.name])}" for o in request.operands]
+        before, root = self.value(request, variables)
+        lines += before
+        options = ""
+        if request.operation == "gradient":
+            options = ', on_unused_input="ignore"'
+            wrt, cotangent = variables[request.wrt], variables.get(request.cotangent)
+            root = f"{self.module}.gradient.grad(({root}).sum(), {wrt})" if cotangent is None else \
+                f"{self.module}.gradient.Lop({root}, {wrt}, {cotangent})"
+        parameters = [operand.name for operand in request.operands if not operand.constant]
+        inputs = ", ".join(variables[name] for name in parameters)
+        lines.append(f'function = {self.module}.function([{inputs}], {root}, mode=Mode(linker="py", optimizer=None){options})')
+        return [*lines, f"result = function({', '.join(names[name] for name in parameters)})"]
+
+    def variable(self, operand, name):
+        flags = shape_text([self.flag(flag) for flag in operand.broadcastable or [False] * len(operand.shape)])
+        kind = f'{self.tensor}.TensorType("{protocol.dtype(operand.dtype).name}", {flags})'
+        return f"{kind}.make_constant({name})" if operand.constant else f'{kind}("{operand.name}")'
 
 
 class StaticFlags:
@@ -39,6 +82,7 @@ class StaticFlags:
         says whether its types have lengths."""
         self.name, self.version = package.__name__, package.__version__
         self.package, self.tensor, self.flag = package, tensor, flag
+        self.mode_module = mode.__module__
         self.mode = mode(linker="py", optimizer=None)
         self.calls = functions(tensor)
         self.kept = protocol.Kept(KEPT, self.built)
@@ -83,6 +127,10 @@ class StaticFlags:
     def built(self, signature):
         # A length of 1 is the flag True.
         return self.function(signature, [protocol.numbers(operand.shape) for operand in signature.operands])
+
+    def program(self, request):
+        tensor = {"pytensor": "pt", "aesara": "at", "theano": "tt"}[self.name]
+        return StaticFlagsWriter(self.name, tensor, self.mode_module, self.flag).write(request)
 
     def infer(self, signature):
         with protocol.refusals(ValueError, TypeError, NotImplementedError, AssertionError):

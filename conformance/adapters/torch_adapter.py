@@ -4,6 +4,7 @@ import re
 
 import protocol
 import torch
+from programs import Unwritable, Writer, call_text, dtypes, is_differentiable
 
 torch.set_num_threads(1)
 # The protocol's names that are not PyTorch's. `torch.equal` compares whole tensors.
@@ -93,6 +94,44 @@ def into(request):
     return protocol.Result(array(written), buffer=array(values))
 
 
+class TorchWriter(Writer):
+    def __init__(self):
+        super().__init__(
+            ["import torch"], {name: f"torch.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS},
+            dtypes("torch", "bool", [("bf16", "bfloat16")]), array="torch.tensor({values}, dtype={dtype})",
+            full="torch.full({shape}, {value}, dtype={dtype})", empty="torch.zeros({shape}, dtype={dtype})",
+            arange="torch.arange({range}).to({dtype})", view="torch.as_strided({buffer}, {shape}, {strides}, {offset})",
+            broadcast="torch.broadcast_to({operand}, {shape})", same="{0}.detach()", words={"nan": "torch.nan", "inf": "torch.inf"},
+        )
+
+    def view(self, operand, buffer, dtype=None):
+        if any(stride < 0 for stride in operand.layout()[0]):
+            raise Unwritable("PyTorch has no negative strides")
+        return super().view(operand, buffer, dtype)
+
+    def gradient(self, request, names):
+        if request.expression is not None and not is_differentiable(request.expression, request.wrt):
+            raise Unwritable(f"the result is not connected to {request.wrt}, and PyTorch then has no gradient")
+        lines, text = self.value(request, names)
+        wrt, cotangent = names[request.wrt], names.get(request.cotangent)
+        output = text if cotangent else f"{text}.sum()"
+        result = f"result = torch.autograd.grad(output, {wrt}{f', {cotangent}' if cotangent else ''})[0]"
+        return [f"{wrt}.requires_grad_()", *lines, f"output = {output}", result]
+
+    def into(self, request, names):
+        """The same call as that of `into`."""
+        destination, expression = names[request.into], request.expression
+        if isinstance(expression, str):
+            return [f"{destination}.copy_({names[expression]})", f"result = {destination}"]
+        function, *arguments = expression
+        values = [self.expression(argument, names) for argument in arguments]
+        if function in IN_PLACE and arguments[0] == request.into:
+            written = f"{destination}.{IN_PLACE[function]}({', '.join(values[1:])})"
+        else:
+            written = call_text(self.calls[function], [*values, f"out={destination}"])
+        return [written, f"result = {destination}"]
+
+
 class Torch:
     name, version = "torch", torch.__version__.split("+")[0]
     rules = ["numpy"]
@@ -118,6 +157,9 @@ class Torch:
             if request.operation != "gradient":
                 return array(result(request, tensors))
             return array(gradient(request, tensors))
+
+    def program(self, request):
+        return TorchWriter().write(request)
 
 
 protocol.serve(Torch())

@@ -17,6 +17,7 @@ import protocol
 import numpy as np
 from jaxlib import version as jaxlib_version
 from jaxlib import xla_client
+from programs import ARRAYS_OF_NUMPY, Writer, call_text, dtypes, list_text
 
 ops = xla_client.ops
 BINARY = {
@@ -128,6 +129,58 @@ class Computation:
         return run(builder, ops.BroadcastInDim(parameter, shape, self.dims), [arrays[low]])
 
 
+class XlaWriter(Writer):
+    def __init__(self):
+        arrays = {name: form for name, form in ARRAYS_OF_NUMPY.items() if name != "view"}
+        calls = {name: f"xc.ops.{call.__name__}" for name, call in {**BINARY, **UNARY, "select": ops.Select}.items()}
+        super().__init__(
+            ["import numpy as np", "from jaxlib import xla_client as xc"], calls, {**dtypes("np"), "bf16": "ml_dtypes.bfloat16"}, **arrays,
+        )
+
+    def computed(self, request, names):
+        """The lines that build a computation of parameters and constants, and run it."""
+        nodes = {name: f"node_{text}" for name, text in names.items()}
+        parameters = [operand for operand in request.operands if not operand.constant]
+        lines = ['builder = xc.XlaBuilder("program")']
+        for operand in request.operands:
+            lines.append(f"{nodes[operand.name]} = {self.node(operand, names[operand.name], parameters)}")
+        arguments = ", ".join(f"client.buffer_from_pyval({names[operand.name]})" for operand in parameters)
+        return [
+            *lines, f"root = {self.root(request, nodes)}", "client = xc.make_cpu_client()",
+            "module = xc._xla.mlir.xla_computation_to_mlir_module(builder.build(root))",
+            f"result = client.compile(module).execute([{arguments}])[0]",
+            "result = np.array(result._single_device_array_to_np_array_did_copy()[0])",
+        ]
+
+    def node(self, operand, name, parameters):
+        if operand.constant:
+            return f"xc.ops.Constant(builder, {name})"
+        shape = f"xc.Shape.array_shape({name}.dtype, {name}.shape)"
+        return f"xc.ops.Parameter(builder, {parameters.index(operand)}, {shape})"
+
+    def root(self, request, nodes):
+        dims = list_text(request.broadcast_dimensions or [])
+        if request.expression is None:
+            return f"xc.ops.BroadcastInDim({nodes[request.operands[0].name]}, {list_text(request.target_shape)}, {dims})"
+        ranks = {operand.name: len(operand.shape) for operand in request.operands}
+        return self.call(request.expression, nodes, ranks, dims)[0]
+
+    def call(self, expression, nodes, ranks, dims):
+        """The text of an expression and its rank. The dimensions are given where `Computation.node` gives them."""
+        if isinstance(expression, str):
+            return nodes[expression], ranks[expression]
+        function, *arguments = expression
+        texts, of = zip(*(self.call(argument, nodes, ranks, dims) for argument in arguments))
+        if function == "select" or function in UNARY:
+            return call_text(self.calls[function], texts), of[function == "select"]
+        given = dims if of[0] != of[1] or len(set(ranks.values())) == 1 else "[]"
+        return call_text(self.calls[function], [*texts, given]), max(of)
+
+    def write(self, request):
+        program = super().write(request)
+        return "import ml_dtypes\n" + program if "ml_dtypes." in program else program
+
+
 class Xla:
     name, version = "xla", jaxlib_version.__version__
     rules = ["xla"]
@@ -154,6 +207,9 @@ class Xla:
             ranks = {len(operand.shape) for operand in request.operands}
             intermediate = computation.intermediate(arrays) if len(ranks) == 2 else None
         return protocol.Result(result, intermediate)
+
+    def program(self, request):
+        return XlaWriter().write(request)
 
     def infer(self, signature):
         shapes = [partial_shape(o.dtype, protocol.numbers(o.shape)) for o in signature.operands]

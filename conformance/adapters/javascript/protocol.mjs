@@ -4,6 +4,7 @@
 // `run(request)`, which returns {dtype, shape, values}. Inside `refusals`, and only there, an exception that the system raises
 // because the operands are incompatible becomes a refusal. Nothing here computes a rule.
 import { createInterface } from "node:readline";
+import { Unwritable } from "./programs.mjs";
 
 // Standard output is for answers. What a library prints goes to standard error.
 for (const name of ["log", "info", "debug", "warn"]) console[name] = console.error;
@@ -52,9 +53,9 @@ function number(value) {
 }
 
 /** A request as the protocol writes it, with numbers in place of strings. */
-function read(request) {
+export function read(request) {
   const lengths = (field) => field && field.map(Number);
-  const operand = (o) => ({ ...o, shape: lengths(o.shape), values: o.values.map(number) });
+  const operand = (o) => ({ ...o, shape: lengths(o.shape), values: o.values?.map(number) });
   return { operation: "elementwise", ...request, target_shape: lengths(request.target_shape), operands: request.operands.map(operand) };
 }
 
@@ -77,9 +78,23 @@ function answer(system, request) {
   }
 }
 
-/** Answers requests until there are no more. */
+/** Prints the program of the request on standard input. The exit status is 2, with a message, if there is none. */
+async function printProgram(system) {
+  let text = "";
+  for await (const part of process.stdin) text += part;
+  try {
+    process.stdout.write(system.program(read(JSON.parse(text))));
+  } catch (error) {
+    const reason = error instanceof Unwritable ? "cannot be written because " : "found no request, expected one as JSON: ";
+    process.stderr.write(`${reason}${error.message}\n`);
+    process.exitCode = 2;
+  }
+}
+
+/** Answers requests until there are no more; with the argument `--program`, writes one as a program. */
 export async function serve(system) {
-  const { run, ...declared } = system;
+  if (process.argv[2] === "--program") return printProgram(system);
+  const { run, program, ...declared } = system;
   for await (const line of createInterface({ input: process.stdin })) {
     const message = JSON.parse(line);
     if (message.cmd === "stop") break;

@@ -18,12 +18,14 @@ mod fuzz;
 mod fuzz_report;
 mod implementations;
 mod interrupt;
+mod issue;
 mod list;
 mod man;
 mod matrix;
 mod merge;
 mod modes;
 mod named;
+mod program;
 mod report;
 mod reproduce;
 mod seeds;
@@ -79,6 +81,7 @@ enum Command {
     Site(site::Args),
     List(list::Args),
     Show(show::Args),
+    Issue(issue::Args),
     Explain(explain::Args),
     Clause(clause::Args),
     Diverge(diverge::Args),
@@ -177,6 +180,7 @@ fn run() -> u8 {
         Command::Site(args) => site::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Issue(args) => issue::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Clause(args) => clause::run(&args),
         Command::Diverge(args) => diverge::run(&args),

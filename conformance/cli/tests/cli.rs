@@ -6,6 +6,8 @@ mod check;
 mod documentation;
 #[path = "cli/exports.rs"]
 mod exports;
+#[path = "cli/issue.rs"]
+mod issue;
 #[path = "cli/known.rs"]
 mod known;
 #[path = "cli/list.rs"]
@@ -130,11 +132,19 @@ fn files_below(directory: &Path) -> Vec<String> {
     files
 }
 
+/// Whether there is a Python to run harnesses.
+fn has_python() -> bool {
+    if Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return true;
+    }
+    println!("LEFT OUT: there is no python3");
+    assert!(std::env::var_os("CI").is_none(), "python3 is needed in CI");
+    false
+}
+
 /// A harness that broadcasts 0 and 1 to 1, if there is a Python to run it.
 fn maximum() -> Option<String> {
-    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("LEFT OUT: there is no python3");
-        assert!(std::env::var_os("CI").is_none(), "python3 is needed in CI");
+    if !has_python() {
         return None;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../harness/tests/bad_harnesses/maximum.py");

@@ -1,19 +1,9 @@
 // TensorFlow.js on its backend in plain JavaScript: its functions under the rule set `numpy`, `tf.broadcastTo`, and `tf.grad`.
 import { evaluate, limit, refusals, serve } from "../protocol.mjs";
+import { DECLARED, FUNCTIONS, NAMES, TYPES, program } from "./program.mjs";
 import tf from "@tensorflow/tfjs";
 
-// The protocol's names that are not TensorFlow's.
-const NAMES = {
-  subtract: "sub", multiply: "mul", divide: "div", power: "pow", not_equal: "notEqual", less_equal: "lessEqual",
-  greater_equal: "greaterEqual", logical_and: "logicalAnd", logical_or: "logicalOr", logical_not: "logicalNot", negate: "neg",
-  select: "where",
-};
-const FUNCTIONS = (
-  "add subtract multiply divide maximum minimum power equal not_equal less less_equal greater greater_equal " +
-  "logical_and logical_or negate abs sqrt exp log tanh logical_not select"
-).split(" ");
 const CALLS = Object.fromEntries(FUNCTIONS.map((name) => [name, tf[NAMES[name] ?? name]]));
-const TYPES = { f32: "float32", i32: "int32", bool: "bool" };
 const KINDS = [
   [/could not be broadcast together with shapes|cannot be broadcast to/, "dimension_mismatch"],
   [/^broadcastTo\(\): shape.length=/, "rank_mismatch"],
@@ -43,13 +33,10 @@ function run(request) {
 
 await tf.setBackend("cpu");
 await serve({
-  name: "tfjs",
+  ...DECLARED,
   version: tf.version.tfjs,
-  rules: ["numpy"],
-  operations: ["elementwise", "broadcast", "gradient", "cotangent"],
-  functions: FUNCTIONS,
-  dtypes: Object.keys(TYPES),
   unused_operands: false, // a function takes none
   large_sizes: false,
   run,
+  program,
 });

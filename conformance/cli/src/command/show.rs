@@ -1,8 +1,9 @@
 //! `broadcheck show`: prints cases in full, with a drawing of the alignment.
 
 use super::explain::painted;
+use super::program::program;
 use super::select::load;
-use super::{Ended, Error, PASSED, print, width};
+use super::{Ended, Error, PASSED, print, print_visible_and_end, width};
 use crate::report::clean::visible;
 use crate::report::{plural, wrapped};
 use anstyle::Style;
@@ -19,12 +20,20 @@ pub(super) const SUGGESTIONS: usize = 5;
 #[command(after_help = "\
 Example:
   broadcheck show numpy/examples/vector-onto-matrix
+  broadcheck show numpy/examples/vector-onto-matrix --program adapter:numpy
 
 `broadcheck list` prints the ids.")]
 pub(super) struct Args {
     /// Ids of cases or sweeps
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
+
+    /// Print only a program, in the interface of this system: adapter:NAME or a command
+    ///
+    /// It needs nothing of broadcheck, and ends with a comment that says what is expected. A command is run
+    /// with the argument `--program`, as conformance/PROTOCOL.md describes.
+    #[arg(long, value_name = "NAME_OR_COMMAND")]
+    program: Option<String>,
 
     /// Case file or directory to use instead of the built-in suite. May be repeated
     #[arg(long, value_name = "PATH")]
@@ -33,6 +42,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Ended {
     let suite = load(&args.cases)?;
+    if let Some(implementation) = &args.program {
+        let programs = args.ids.iter().map(|id| program_of(&suite, id, implementation));
+        return print_visible_and_end(&programs.collect::<Result<Vec<_>, Error>>()?.join("\n"), PASSED);
+    }
     let texts: Vec<String> = args.ids.iter().map(|id| shown(&suite, id)).collect::<Result<_, Error>>()?;
     print(&texts.join("\n"))?;
     Ok(PASSED)
@@ -50,11 +63,30 @@ fn shown(suite: &Suite, id: &str) -> Result<String, Error> {
     if let Some(sweep) = suite.get_sweep(id) {
         return Ok(show_sweep(sweep));
     }
-    let nearest = nearest(suite, id);
-    Err(Error::Input(format!(
-        "show {id}: found no such case, expected an id such as\n  {}",
-        nearest.join("\n  ")
-    )))
+    Err(unknown(suite, "show", id))
+}
+
+/// The program of a case.
+fn program_of(suite: &Suite, id: &str, implementation: &str) -> Result<String, Error> {
+    let case = run_case(suite, "show", id)?;
+    program(implementation, case)
+        .map_err(|message| Error::Input(format!("show {id}: --program {implementation}: {message}")))
+}
+
+/// The case of this id, unless nothing is run for it. `command` is the subcommand that needs it.
+pub(super) fn run_case<'a>(suite: &'a Suite, command: &str, id: &str) -> Result<&'a Case, Error> {
+    let found = match (suite.get(id), suite.get_inference(id), suite.get_sweep(id)) {
+        (Some(case), ..) => return Ok(case),
+        (_, Some(_), _) => "a case of the operation infer",
+        (_, _, Some(_)) => "a sweep",
+        (None, None, None) => return Err(unknown(suite, command, id)),
+    };
+    Err(Error::Input(format!("{command} {id}: found {found}, expected a case with a request that is run")))
+}
+
+fn unknown(suite: &Suite, command: &str, id: &str) -> Error {
+    let nearest = nearest(suite, id).join("\n  ");
+    Error::Input(format!("{command} {id}: found no such case, expected an id such as\n  {nearest}"))
 }
 
 fn show_case<R, T>(case: &Case<R, T>, yaml: &str, drawing: &str) -> String {

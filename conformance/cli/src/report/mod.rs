@@ -8,6 +8,7 @@ pub(crate) mod compare;
 mod declares;
 pub(crate) mod divergence;
 pub mod html;
+pub(crate) mod issue;
 pub(crate) mod json;
 pub mod junit;
 pub mod known_draft;

@@ -9,24 +9,25 @@ use broadcheck_judge::explain::heading;
 use std::collections::BTreeMap;
 
 /// A finding. Its file is one of `conformance/findings`.
-pub(super) struct Finding {
-    pub(super) number: u32,
-    pub(super) title: String,
+pub(crate) struct Finding {
+    pub(crate) number: u32,
+    pub(crate) title: String,
     /// The system in words: `OpenVINO 2026.4.1`.
-    pub(super) system: String,
+    pub(crate) system: String,
     /// The name by which the system's reports call it.
-    pub(super) adapter: String,
-    pub(super) clauses: Vec<String>,
-    pub(super) status: String,
+    pub(crate) adapter: String,
+    pub(crate) clauses: Vec<String>,
+    pub(crate) status: String,
     /// `strong` for wrong answers and crashes, `other`, or `convention`.
-    pub(super) strength: String,
-    pub(super) cases: Vec<String>,
-    body: String,
+    pub(crate) strength: String,
+    pub(crate) cases: Vec<String>,
+    /// Its text, without the heading.
+    pub(crate) body: String,
 }
 
 impl Finding {
     /// Every finding of the repository, by number.
-    pub(super) fn all() -> Vec<Finding> {
+    pub(crate) fn all() -> Vec<Finding> {
         let files =
             embedded::files("findings").filter(|(path, _)| path.starts_with(|c: char| c.is_ascii_digit()));
         // A test reads every file.
@@ -60,17 +61,17 @@ impl Finding {
     }
 
     /// The path of its page.
-    pub(super) fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         finding_path(self.number)
     }
 
     /// The title as HTML.
-    pub(super) fn title_html(&self) -> String {
+    pub(crate) fn title_html(&self) -> String {
         inline(&self.title, &|_| None)
     }
 
     /// The program that shows it, in the system's own interface.
-    pub(super) fn program(&self) -> &str {
+    pub(crate) fn program(&self) -> &str {
         let mut parts = self.body.split("\n```");
         let is_program = |part: &&str| {
             part.starts_with(|c: char| c.is_ascii_lowercase())
@@ -81,14 +82,14 @@ impl Finding {
     }
 
     /// The paragraphs that say what was expected and what came, as HTML.
-    pub(super) fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let said = |part: &&str| part.starts_with("**Expected:**") || part.starts_with("**Actual:**");
         let parts: Vec<&str> = self.body.split("\n\n").map(str::trim_start).filter(said).collect();
         html(&parts.join("\n\n"), &|_| None)
     }
 
     /// What the status means.
-    pub(super) fn status_words(&self) -> &'static str {
+    pub(crate) fn status_words(&self) -> &'static str {
         match self.status.as_str() {
             "new" => "new: we found no report of it",
             "reported" => "reported to the system's developers",
@@ -98,7 +99,7 @@ impl Finding {
     }
 
     /// Whether values are silently wrong, or something crashes.
-    pub(super) fn is_strong(&self) -> bool {
+    pub(crate) fn is_strong(&self) -> bool {
         self.strength == "strong"
     }
 }

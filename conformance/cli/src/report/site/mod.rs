@@ -4,7 +4,7 @@
 
 mod case;
 mod clause;
-mod finding;
+pub(crate) mod finding;
 mod front;
 pub(crate) mod history;
 mod markdown;
