@@ -359,6 +359,7 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
         all: &[
             ("column", |n| broadcast(Rules::Leading, &[n], &[n, 3], &[n, 3], |p| p / 3)),
             ("row", |n| broadcast(Rules::Leading, &[1, 3], &[n, 3], &[n, 3], |p| p % 3)),
+            ("long-row", |n| broadcast(Rules::Leading, &[1, n], &[3, n], &[3, n], move |p| p % n)),
             ("short-column", |n| broadcast(Rules::Leading, &[3], &[3, n], &[3, n], move |p| p / n)),
         ],
     },
