@@ -103,7 +103,8 @@ fn files(directory: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let skipped = name == "target" || name == "venvs" || name.starts_with(".venv") || name == ".git";
+        let skipped =
+            ["target", "venvs", "node_modules", ".git"].contains(&name) || name.starts_with(".venv");
         if path.is_symlink() {
             continue;
         }
