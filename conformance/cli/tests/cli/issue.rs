@@ -4,8 +4,8 @@ use super::{case_file, complains, ends, has_python, scratch, write};
 use broadcheck_spec::Suite;
 use std::path::Path;
 
-/// Adds two operands of equal shapes or a row to a matrix, and one more if it is told to be `wrong`. It has
-/// programs.
+/// Adds two operands of equal shapes, or a row to a matrix. With the argument `wrong`, each sum is too large
+/// by one. It writes programs, unless it has the argument `mute`.
 const HARNESS: &str = r##"
 import json, sys
 
