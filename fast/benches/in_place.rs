@@ -1,14 +1,13 @@
 //! Plans in place against the same plan into another buffer, on one thread: `a = maximum(a, b)` where each
 //! element is read where it is written, where the destination has gaps, and where it is read backwards, so
 //! that the whole result is computed first.
-#![allow(clippy::print_stdout, reason = "a bench prints its results")]
-
 mod support;
 
 use broadcheck_fast::{Input, Output, Plan};
 use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 use support::race::{Clock, Competitor, Rounds};
-use support::{call, race, single_thread};
+use support::results::figure;
+use support::{Results, Table, call, race, single_thread};
 
 fn plan(operands: Vec<Operand>, in_place: bool) -> Plan {
     let expression = call(Function::Maximum, [0, 1].map(Expression::operand));
@@ -20,12 +19,21 @@ fn plan(operands: Vec<Operand>, in_place: bool) -> Plan {
     Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap()
 }
 
+/// The same view of an array of its own.
+fn without_destination(operand: &Operand) -> Operand {
+    let shape = operand.shape().clone();
+    let strides = operand.strides().map(<[_]>::to_vec);
+    Operand::view(operand.name(), shape, operand.values().clone(), strides, operand.offset()).unwrap()
+}
+
 /// The time in place over that into another buffer.
 fn ratio(count: usize, a: &Operand, b: &Operand) -> f64 {
     let length = a.values().len();
     let values: Vec<f32> = (0..length).map(|place| (place % 1000) as f32).collect();
     let other = vec![500.0f32; count];
-    let (into, apart) = (plan(vec![a.clone(), b.clone()], true), plan(vec![a.clone(), b.clone()], false));
+    let into = plan(vec![a.clone(), b.clone()], true);
+    // Only a request with a destination may have an operand that reads it.
+    let apart = plan(vec![a.clone(), without_destination(b)], false);
     let own: Vec<Input<'_>> = if b.reads_destination() { vec![] } else { vec![Input::from(&other[..])] };
     let second = own.first().copied().unwrap_or(Input::from(&values[..]));
     let mut out = vec![0.0f32; count];
@@ -40,8 +48,9 @@ fn ratio(count: usize, a: &Operand, b: &Operand) -> f64 {
 
 fn main() {
     single_thread();
-    println!("time in place over time into another buffer, f32");
-    println!("{:>9}  {:>10} {:>10} {:>10}", "elements", "same place", "with gaps", "backwards");
+    let mut results = Results::new("in_place");
+    let header = ["elements, f32", "where it is read", "with gaps", "backwards"];
+    let mut table = Table::new("ratios", &header);
     for count in [1_000, 100_000, 1_000_000, 8_000_000] {
         let zeros = |length: usize| vec![0.0f32; length];
         let a = Operand::dense("a", [count], zeros(count)).unwrap();
@@ -49,6 +58,8 @@ fn main() {
         let gaps = Operand::view("a", [count], zeros(2 * count), Some(vec![2]), 0).unwrap();
         let back = Operand::of(&a, "b", [count], Some(vec![-1]), Some(count - 1)).unwrap();
         let ratios = [ratio(count, &a, &b), ratio(count, &gaps, &b), ratio(count, &a, &back)];
-        println!("{count:>9}  {:>10.2} {:>10.2} {:>10.2}", ratios[0], ratios[1], ratios[2]);
+        table.row([count.to_string()].into_iter().chain(ratios.map(figure)).collect());
     }
+    results.table(table);
+    results.write();
 }

@@ -4,10 +4,12 @@
 
 mod support;
 
-use broadcheck_fast::Plan;
+use broadcheck_fast::{Input, Plan};
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 use std::collections::BTreeMap;
+use std::slice;
+use support::data::Aligned;
 use support::elements::{Element, map, values, zip};
 use support::kernels::{Body, Exp, Vector, fill, read};
 use support::race::{Clock, Competitor, Rounds};
@@ -110,17 +112,16 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// Compares the plan of a request with a loop that gives the same bits.
+    /// Compares the plan of a request with a loop that gives the same bits. Both read the same arrays.
     fn case<R: Element>(
         &mut self,
         (operation, dtype, shape): (&str, &'static str, String),
-        request: &Request,
+        (request, inputs): (&Request, &[Input<'_>]),
         by_hand: impl Fn(&mut [R]),
     ) {
         let plan = Plan::with_level(request, self.at.level()).unwrap();
-        let inputs: Vec<_> = request.operands().iter().map(|operand| operand.values().into()).collect();
         let count = plan.shape().iter().product();
-        let engine = |out: &mut [R]| plan.run_into(&inputs, R::output(out)).unwrap();
+        let engine = |out: &mut [R]| plan.run_into(inputs, R::output(out)).unwrap();
         let mut out = values::<R>(count, 7);
         let mut other = values::<R>(count, 8);
         engine(&mut out);
@@ -145,7 +146,7 @@ impl Sweep {
             let request = request_of::<T>(&shape.shapes(), call(function, [x(0), x(1)]));
             let arrays = arrays_of::<T>(&shape.shapes());
             let name = (function.name(), T::DTYPE.name(), shape.name());
-            self.case::<R>(name, &request, |out| {
+            self.case::<R>(name, (&request, &inputs_of(&arrays)), |out| {
                 at.run(
                     out,
                     #[inline(always)]
@@ -160,7 +161,8 @@ impl Sweep {
         for count in [1_000, COUNT] {
             let request = request_of::<T>(&[vec![count]], call(function, [x(0)]));
             let arrays = arrays_of::<T>(&[vec![count]]);
-            self.case::<T>((function.name(), T::DTYPE.name(), count.to_string()), &request, |out| {
+            let name = (function.name(), T::DTYPE.name(), count.to_string());
+            self.case::<T>(name, (&request, &inputs_of(&arrays)), |out| {
                 at.run(
                     out,
                     #[inline(always)]
@@ -181,7 +183,9 @@ impl Sweep {
         ];
         let expression = call(Function::Select, [x(0), x(1), x(2)]);
         let request = Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap();
-        self.case::<T>(("select", T::DTYPE.name(), COUNT.to_string()), &request, |out| {
+        let inputs = [bool::input(&c), T::input(&a), T::input(&b)];
+        let name = ("select", T::DTYPE.name(), COUNT.to_string());
+        self.case::<T>(name, (&request, &inputs), |out| {
             at.run(
                 out,
                 #[inline(always)]
@@ -206,7 +210,8 @@ impl Sweep {
         let shapes = [vec![COUNT], vec![COUNT]];
         let request = request_of::<T>(&shapes, expression);
         let arrays = arrays_of::<T>(&shapes);
-        self.case::<R>((name, T::DTYPE.name(), COUNT.to_string()), &request, |out| {
+        let name = (name, T::DTYPE.name(), COUNT.to_string());
+        self.case::<R>(name, (&request, &inputs_of(&arrays)), |out| {
             at.run(
                 out,
                 #[inline(always)]
@@ -220,7 +225,8 @@ impl Sweep {
         for count in [1_000, COUNT, 1_000_000] {
             let request = request_of::<T>(&[vec![count]], call(Function::Exp, [x(0)]));
             let arrays = arrays_of::<T>(&[vec![count]]);
-            self.case::<T>(("exp", T::DTYPE.name(), count.to_string()), &request, |out| {
+            let name = ("exp", T::DTYPE.name(), count.to_string());
+            self.case::<T>(name, (&request, &inputs_of(&arrays)), |out| {
                 at.run_vectors(out, &ExpOf(&arrays[0]));
             });
         }
@@ -241,13 +247,17 @@ impl<T: Exp> Body<T> for ExpOf<'_, T> {
     }
 }
 
-fn arrays_of<T: Element>(shapes: &[Vec<usize>]) -> Vec<support::data::Aligned<T>> {
+fn arrays_of<T: Element>(shapes: &[Vec<usize>]) -> Vec<Aligned<T>> {
     (1..).zip(shapes).map(|(seed, shape)| values(shape.iter().product(), seed)).collect()
+}
+
+fn inputs_of<T: Element>(arrays: &[Aligned<T>]) -> Vec<Input<'_>> {
+    arrays.iter().map(|array| T::input(array)).collect()
 }
 
 fn request_of<T: Element>(shapes: &[Vec<usize>], expression: Expression) -> Request {
     let arrays = arrays_of::<T>(shapes);
-    let operand = |(place, (shape, values)): (usize, (&Vec<usize>, &support::data::Aligned<T>))| {
+    let operand = |(place, (shape, values)): (usize, (&Vec<usize>, &Aligned<T>))| {
         Operand::dense(format!("x{place}"), &shape[..], T::data(values.to_vec())).unwrap()
     };
     let operands = shapes.iter().zip(&arrays).enumerate().map(operand).collect();
@@ -338,7 +348,7 @@ fn signs(sweep: &mut Sweep) {
                 let request = request_of::<$type>(&[vec![COUNT]], call(function, [x(0)]));
                 let array = values::<$type>(COUNT, 1);
                 let name = (function.name(), $type::DTYPE.name(), COUNT.to_string());
-                sweep.case::<$type>(name, &request, |out| {
+                sweep.case::<$type>(name, (&request, &inputs_of(slice::from_ref(&array))), |out| {
                     at.run(
                         out,
                         #[inline(always)]

@@ -2,8 +2,8 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::arch::{
-    CallKernel, ChainOp, GRID_LINE, GridOperand, InPlace, LANES, Link, NonTemporal, Pairing, Repeat, Scalars,
-    Select, Table, fenced,
+    CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, LANES, Link, NonTemporal, Pairing,
+    Repeat, Scalars, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -107,6 +107,9 @@ impl Tile<'_, '_> {
             }
             Work::MathF32 { function, arguments, round } => {
                 self.math::<f32>(function, arguments, round, step.target, count);
+            }
+            Work::Choose { comparison, bank, arguments } => {
+                by_float_bank!(bank, T => self.choose::<T>(comparison, arguments, step.target, count));
             }
             Work::Chain { bank, first, start, end } => {
                 by_float_bank!(bank, T => self.chain::<T>(first, start..end, step.target, count));
@@ -256,7 +259,7 @@ impl Tile<'_, '_> {
         target: Target,
         count: usize,
     ) {
-        let [a, b, _] = arguments;
+        let [a, b, c] = arguments;
         match kernel {
             CallKernel::Unary(kernel) => self.write::<T>(target, count, |tile, out| {
                 kernel.run(tile.read(a, count), out);
@@ -274,7 +277,25 @@ impl Tile<'_, '_> {
                 kernel.run(tile.read(a, count), tile.read(b, count), out);
             }),
             CallKernel::Select(kernel) => self.select(kernel, arguments, target, count),
+            CallKernel::Linked(kernel) => self.write::<T>(target, count, |tile, out| {
+                kernel.run([a, b, c].map(|argument| tile.read(argument, count)), out);
+            }),
         }
+    }
+
+    /// A choice by a comparison.
+    fn choose<T: Float>(
+        &mut self,
+        comparison: Comparison,
+        arguments: [Source; 4],
+        target: Target,
+        count: usize,
+    ) {
+        self.write::<T>(target, count, |tile, out| {
+            let values = arguments.map(|argument| tile.read::<T>(argument, count));
+            let ones = arguments.map(Source::is_scalar);
+            T::float_kernels(tile.run.table).choose.run(comparison, values, ones, out);
+        });
     }
 
     /// A link of a chain with its argument, for all rows that the chain computes at once.

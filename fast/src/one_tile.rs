@@ -157,7 +157,7 @@ impl SingleCall {
         match kernel {
             CallKernel::Binary(kernel) => kernel.run(a, b, T::output(&mut output)),
             CallKernel::Comparison(kernel) => kernel.run(a, b, bool::output(&mut output)),
-            CallKernel::Unary(_) | CallKernel::Select(_) => {
+            CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Linked(_) => {
                 unreachable!("a single call has one or two operands")
             }
         }

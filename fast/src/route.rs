@@ -181,8 +181,8 @@ fn fold_route(
     }
     // A list whose length is known, so that the tiling's lists are as long at once.
     let places: SmallVec<[usize; FOLDED]> = operands(expression).collect();
-    let form = |&place: &usize| layout(&problem.operands()[place], lowered.maps.of(place), None);
-    let tiling = Tiling::whole(&lowered.shape, task.count, places.iter().map(form));
+    let form = |&place: &usize| lowered.layout(&problem.operands()[place], place);
+    let tiling = Tiling::whole(lowered.loops(), task.count, places.iter().map(form));
     let Some(program) = fold(expression, bank, &tiling) else {
         *whole = Some(tiling);
         return None;
@@ -206,7 +206,7 @@ pub(crate) fn route_of_copy(
     }
     let mut graph = Graph::default();
     let root = graph.operand(0, operand.dtype);
-    let layout = |_| layout(operand, map, None);
+    let layout = |_| layout(operand, map);
     Ok(Route::General(compile(task, &graph, root, (shape, task.count), layout, None, None)?))
 }
 
@@ -224,8 +224,8 @@ fn single(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Single
         Node::Call(_) => None,
     });
     let dtype = task.in_place(operands[places.clone().next()?].dtype)?;
-    let layouts = places.clone().map(|place| layout(&operands[place], lowered.maps.of(place), None));
-    let tiling = Tiling::whole(&lowered.shape, task.count, layouts);
+    let layouts = places.clone().map(|place| lowered.layout(&operands[place], place));
+    let tiling = Tiling::whole(lowered.loops(), task.count, layouts);
     let used = places.map(|place| u32::try_from(place).unwrap_or(u32::MAX));
     SingleCall::of(function, (dtype, task.half), task.table, &tiling, used)
 }
@@ -236,8 +236,8 @@ fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Ti
     let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else {
         return None;
     };
-    let layouts = [*a, *b].map(|place| layout(&problem.operands()[place], lowered.maps.of(place), None));
-    let axes = Axes::of(&lowered.shape, &layouts);
+    let layouts = [*a, *b].map(|place| lowered.layout(&problem.operands()[place], place));
+    let axes = Axes::of(lowered.loops(), &layouts);
     let non_temporal = task.is_non_temporal();
     let mut tiling = Tiling::default();
     let mut attempt = |block: usize, wide: usize| {
@@ -268,9 +268,9 @@ fn unregistered(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<
     let expression = problem.elementwise()?;
     let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else { return None };
     let operands = problem.operands();
-    let layouts = [*a, *b].map(|place| layout(&operands[place], lowered.maps.of(place), None));
+    let layouts = [*a, *b].map(|place| lowered.layout(&operands[place], place));
     let dtype = task.in_place(operands[*a].dtype)?;
-    let axes = Axes::of(&lowered.shape, &layouts);
+    let axes = Axes::of(lowered.loops(), &layouts);
     let places = [(*a, layouts[0].offset), (*b, layouts[1].offset)];
     let (dtype, non_temporal) = ((dtype, task.half), task.is_non_temporal());
     if let Some(call) = TurnedCall::of(function, dtype, task.table, &axes, places, non_temporal) {
@@ -298,21 +298,19 @@ fn general(
         Computed::Broadcast(_) => Some(graph.operand(0, dtype_of(0))),
         Computed::Elementwise(expression) => graph.add(expression, dtype_of).last().copied(),
         Computed::Gradient { expression, wrt, .. } => {
-            target = Some(lowered.maps.of(wrt));
+            target = Some(lowered.layout_of_gradient(wrt));
             let values = graph.add(expression, dtype_of);
             let weight = problem.cotangent().map(|cotangent| graph.operand(operands.len(), cotangent.dtype));
             gradient(&mut graph, expression, &values, wrt, weight)
         }
     };
     let Some(root) = root else { return Ok(Route::Nothing) };
-    let row_major = lowered.maps.row_major();
     // The cotangent comes after the operands.
     let layout = |place: usize| match operands.get(place) {
-        Some(operand) => layout(operand, lowered.maps.of(place), row_major),
-        None => layout(problem.cotangent().unwrap_or(&operands[0]), lowered.maps.of(place), None),
+        Some(operand) => lowered.layout(operand, place),
+        None => lowered.layout_of_cotangent(problem.cotangent().unwrap_or(&operands[0]), place),
     };
-    let target = target.map(|map| OperandLayout { offset: 0, strides: row_major, map });
-    Ok(Route::General(compile(task, &graph, root, (&lowered.shape, underlying), layout, target, whole)?))
+    Ok(Route::General(compile(task, &graph, root, (lowered.loops(), underlying), layout, target, whole)?))
 }
 
 /// The tiles and the program that compute `root` under a shape of `count` elements. Tiles are so small that
@@ -450,13 +448,10 @@ fn size_of_dtype(dtype: DType) -> usize {
     }
 }
 
-/// The layout of an operand under a result with the given map. `row_major` are the strides of a row-major
-/// operand, if its axes are not in the order of the result's.
-fn layout<'a>(operand: &Form<'a>, map: &'a [u32], row_major: Option<&'a [i64]>) -> OperandLayout<'a> {
-    match operand.strides {
-        None => OperandLayout { offset: 0, strides: row_major, map },
-        strides => OperandLayout { offset: operand.offset, strides, map },
-    }
+/// The layout of an operand under a result with the given map.
+fn layout<'a>(operand: &Form<'a>, map: &'a [u32]) -> OperandLayout<'a> {
+    let offset = if operand.strides.is_none() { 0 } else { operand.offset };
+    OperandLayout { offset, strides: operand.strides, map }
 }
 
 #[cfg(test)]
@@ -487,13 +482,15 @@ mod tests {
     #[test]
     fn a_chain_is_planned_as_by_the_scheduler() {
         use Function as F;
-        let binary = [F::Add, F::Subtract, F::Multiply, F::Divide];
+        let arithmetic = [F::Add, F::Subtract, F::Multiply, F::Divide];
+        let choices = [F::Maximum, F::Subtract, F::Minimum, F::Add];
         let unary = [F::Negate, F::Abs, F::Sqrt, F::Exp];
         let shapes: [&[usize]; 4] = [&[2, 3], &[2, 3], &[1], &[3]];
         let (mut short, mut all) = (0, 0);
         // The digits of a number choose functions, shapes and on which side the chain is.
         for number in 0..4096usize {
             let digit = |at: usize| number >> (2 * at) & 3;
+            let binary = if number % 3 == 0 { choices } else { arithmetic };
             let shape = |place: usize| shapes[digit(5 - place)];
             let mut expression = Expression::operand(0);
             for place in 1..4 {
@@ -526,7 +523,7 @@ mod tests {
         let sum = |a, b| call(Function::Add, vec![a, b]);
         let two_chains = sum(sum(x(0), x(1)), sum(x(2), x(3)));
         let twice = sum(sum(x(0), x(1)), x(0));
-        let other = call(Function::Maximum, vec![sum(x(0), x(1)), x(2)]);
+        let other = call(Function::Power, vec![sum(x(0), x(1)), x(2)]);
         for expression in [two_chains, twice, other, sum(x(0), x(1))] {
             assert_eq!(both(expression, (0..4).map(dense).collect()).0, None);
         }

@@ -1,21 +1,70 @@
 //! One call of two operands over rows: in each row, an operand is contiguous or is one value. The kernel of
-//! the call runs once for each row, on the operands' own memory.
+//! the call runs over all rows of an axis, on the operands' own memory, or once for each row if an operand is
+//! reversed along that axis.
 //!
-//! Gathering a column first takes as long as the call itself: the worst shape of a comparison took 1.9 to 3
-//! times as long as a loop for it, and now 1.5 to 1.8 times (`benches/sweep`).
+//! Gathering a column first takes as long as the call itself (`benches/sweep`, rows and columns of 20 and
+//! 100).
+#![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::arch::{CallKernel, Table};
+use crate::arch::{Binary, CallKernel, Rows, Table};
 use crate::buffers::{Input, Output, Stored};
 use crate::dispatch::by_call;
 use crate::program::{Half, bank_of, bytes, kernel};
-use crate::scratch::{BankCall, Lane};
+use crate::scratch::{BankCall, FloatBank, Lane};
 use crate::tiling::Axes;
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
 
-/// The bytes of the shortest row. Shorter ones are gathered: what is left of a vector at the end of each row
-/// would take longer.
-const SHORTEST_ROW: usize = 256;
+/// The bytes of the shortest row, half a block of the kernels. Shorter ones are gathered: what is left of a
+/// block at the end of each row would take longer.
+const SHORTEST_ROW: usize = 32;
+
+/// The same for functions whose kernels have no halves of a block: those of f16 that round, and the larger or
+/// smaller of two floats. A product of integers of 64 bits takes so long that those which a block computes
+/// twice cost more than gathering.
+const SHORTEST_ROW_OF_BLOCKS: usize = 64;
+
+/// The same for [`Function::Divide`] of floats, whose kernel has no blocks.
+const SHORTEST_PLAIN_ROW: usize = 256;
+
+/// The bytes of the shortest row of a function. `half` is the format of halves whose bits are the elements.
+fn shortest_row(function: Function, (dtype, half): (DType, Option<Half>)) -> usize {
+    use Function as F;
+    let bank = bank_of(dtype);
+    match (function, half, FloatBank::of(bank)) {
+        (F::Divide, None, Some(_)) => SHORTEST_PLAIN_ROW,
+        (F::Add | F::Subtract | F::Multiply | F::Divide, Some(Half::F16), _)
+        | (F::Maximum | F::Minimum, None, Some(_)) => SHORTEST_ROW_OF_BLOCKS,
+        (F::Multiply, None, None) if bytes(bank) == 8 => SHORTEST_ROW_OF_BLOCKS,
+        (
+            F::Divide
+            | F::Maximum
+            | F::Minimum
+            | F::Add
+            | F::Subtract
+            | F::Multiply
+            | F::Power
+            | F::Negate
+            | F::Abs
+            | F::Sqrt
+            | F::Exp
+            | F::Log
+            | F::Tanh
+            | F::Equal
+            | F::NotEqual
+            | F::Less
+            | F::LessEqual
+            | F::Greater
+            | F::GreaterEqual
+            | F::LogicalAnd
+            | F::LogicalOr
+            | F::LogicalNot
+            | F::Select,
+            _,
+            _,
+        ) => SHORTEST_ROW,
+    }
+}
 
 /// The most elements of a result, so many that one thread takes them all.
 const MOST: usize = 1 << 19;
@@ -62,7 +111,7 @@ impl RowsCall {
         // mutant: replace RowsCall::of -> Option<RowsCall> with None: costs time only
         let (width, inner) = axes.axis(0)?;
         let bank = bank_of(dtype);
-        let is_long = width * bytes(bank) >= SHORTEST_ROW;
+        let is_long = width.saturating_mul(bytes(bank)) >= shortest_row(function, (dtype, half));
         let (&[a @ (0 | 1), b @ (0 | 1)], true) = (inner, is_long) else { return None };
         if a | b == 0 {
             return None;
@@ -94,28 +143,36 @@ impl RowsCall {
     fn compute<T: Lane>(&self, kernel: CallKernel<T>, inputs: &[Input<'_>], mut output: Output<'_>) {
         let [a, b] = self.operands.map(|operand| T::input(&inputs[operand.input]));
         match kernel {
-            CallKernel::Binary(kernel) => {
-                self.each(a, b, T::output(&mut output), |a, b, out| kernel.run(a, b, out));
-            }
-            CallKernel::Comparison(kernel) => {
-                self.each(a, b, bool::output(&mut output), |a, b, out| kernel.run(a, b, out));
-            }
-            CallKernel::Unary(_) | CallKernel::Select(_) => {
+            CallKernel::Binary(kernel) => self.each(kernel, a, b, T::output(&mut output)),
+            CallKernel::Comparison(kernel) => self.each(kernel, a, b, bool::output(&mut output)),
+            CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Linked(_) => {
                 unreachable!("a call over rows has two operands")
             }
         }
     }
 
-    /// Calls `row` for each row of the output.
-    #[inline(always)]
-    fn each<T, R>(&self, a: &[T], b: &[T], out: &mut [R], row: impl Fn(&[T], &[T], &mut [R])) {
+    /// Runs the kernel over each row of the output.
+    fn each<T, R>(&self, kernel: Binary<T, R>, a: &[T], b: &[T], out: &mut [R]) {
         let [first, second] = self.operands;
         let (mut x, mut y) = (first.offset, second.offset);
-        let mut done: SmallVec<[usize; 3]> = SmallVec::from_elem(0, self.axes.len());
-        for out in out.chunks_exact_mut(self.width) {
-            row(&a[x..x + first.count], &b[y..y + second.count], out);
-            // To the next row: the innermost axis that has one, after the axes inside it began again.
-            for (axis, done) in self.axes.iter().zip(&mut done) {
+        let Some((inner, outer)) = self.axes.split_first() else { return };
+        let mut done: SmallVec<[usize; 2]> = SmallVec::from_elem(0, outer.len());
+        for block in out.chunks_exact_mut(self.width * inner.length) {
+            match inner.steps.map(usize::try_from) {
+                [Ok(along), Ok(across)] => {
+                    let rows = Rows { width: self.width, steps: [along, across] };
+                    kernel.run_rows(&a[x..], &b[y..], &rows, block);
+                }
+                _ => {
+                    let (mut p, mut q) = (x, y);
+                    for out in block.chunks_exact_mut(self.width) {
+                        kernel.run(&a[p..p + first.count], &b[q..q + second.count], out);
+                        (p, q) = (moved(p, inner.steps[0]), moved(q, inner.steps[1]));
+                    }
+                }
+            }
+            // To the next block: the innermost axis that has one, after the axes inside it began again.
+            for (axis, done) in outer.iter().zip(&mut done) {
                 *done += 1;
                 let ended = *done == axis.length;
                 let steps = if ended { 1 - i64::try_from(axis.length).unwrap_or(i64::MAX) } else { 1 };

@@ -141,7 +141,7 @@ impl TurnedCall {
                     },
                 );
             }
-            CallKernel::Unary(_) | CallKernel::Select(_) => {
+            CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Linked(_) => {
                 unreachable!("a call with a transposed operand has two operands")
             }
         }

@@ -3,6 +3,9 @@
 #![allow(dead_code, reason = "only exp is used")]
 #![allow(unsafe_code, reason = "vectors are created here, in loops that are compiled for a level")]
 
+#[cfg(target_arch = "x86_64")]
+#[path = "../../src/arch/compare.rs"]
+mod compare;
 #[path = "../../src/math/f32.rs"]
 mod f32;
 #[path = "../../src/math/f64.rs"]

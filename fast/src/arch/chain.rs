@@ -35,14 +35,11 @@
 //! ```
 
 use super::extent::Extent;
-use super::stream::{LINE, prefetch};
-use super::vector::{Vector, each};
+use super::group::compute;
+use super::vector::Vector;
 
 /// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
 pub(crate) const LANES: usize = 64;
-
-/// How many bytes ahead operands are prefetched by a chain that computes functions.
-const AHEAD: usize = 2048;
 
 /// What a link does with the value so far, `a`, and its argument, `b`. They are in the order of their
 /// [`ChainKind`].
@@ -60,6 +57,16 @@ pub(crate) enum ChainOp {
     Divide,
     /// `b / a`
     DivideInto,
+    /// The larger of `a` and `b` (clause V-3).
+    Maximum,
+    /// The smaller of `a` and `b`.
+    Minimum,
+    /// `b + c` in place of the next link's argument, which is `c`.
+    PlusNext,
+    /// `b - c`, likewise.
+    MinusNext,
+    /// `b * c`, likewise.
+    TimesNext,
     /// `-a`
     Negate,
     /// `|a|`
@@ -74,6 +81,54 @@ impl ChainOp {
     /// Whether there is no `b`.
     pub(crate) fn is_unary(self) -> bool {
         matches!(self, ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt | ChainOp::Exp)
+    }
+
+    /// Whether it leaves `a` alone and makes the next link's argument of two.
+    pub(super) fn is_for_the_next(self) -> bool {
+        matches!(self, ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext)
+    }
+
+    /// The operation that makes the next link's argument as this one makes `a`, if there is one.
+    pub(crate) fn for_the_next(self) -> Option<ChainOp> {
+        match self {
+            ChainOp::Add => Some(ChainOp::PlusNext),
+            ChainOp::Subtract => Some(ChainOp::MinusNext),
+            ChainOp::Multiply => Some(ChainOp::TimesNext),
+            ChainOp::SubtractFrom
+            | ChainOp::Divide
+            | ChainOp::DivideInto
+            | ChainOp::Maximum
+            | ChainOp::Minimum
+            | ChainOp::PlusNext
+            | ChainOp::MinusNext
+            | ChainOp::TimesNext
+            | ChainOp::Negate
+            | ChainOp::Abs
+            | ChainOp::Sqrt
+            | ChainOp::Exp => None,
+        }
+    }
+
+    /// Whether its argument may be made of two. Each operation is compiled for every size of group, so
+    /// quotients are left out.
+    pub(crate) fn may_take_two(self) -> bool {
+        match self {
+            ChainOp::Add
+            | ChainOp::Subtract
+            | ChainOp::SubtractFrom
+            | ChainOp::Multiply
+            | ChainOp::Maximum
+            | ChainOp::Minimum => true,
+            ChainOp::Divide
+            | ChainOp::DivideInto
+            | ChainOp::PlusNext
+            | ChainOp::MinusNext
+            | ChainOp::TimesNext
+            | ChainOp::Negate
+            | ChainOp::Abs
+            | ChainOp::Sqrt
+            | ChainOp::Exp => false,
+        }
     }
 }
 
@@ -236,7 +291,8 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
 ) {
     let count = out.len();
     // Leading scalars are folded once per row.
-    let scalars = if first.scalar { links.iter().take_while(|link| link.scalar).count() } else { 0 };
+    let alone = |link: &&Link<'_, V::Element>| link.scalar && !link.op.is_for_the_next();
+    let scalars = if first.scalar { links.iter().take_while(alone).count() } else { 0 };
     let (folded, links) = links.split_at(scalars);
     let mut head = [first.values[0]];
     if !folded.is_empty() {
@@ -403,215 +459,6 @@ unsafe fn add_up<V: Vector, const U: usize>(
         for (k, a) in a.into_iter().enumerate() {
             let lane = lanes.as_mut_ptr().add(at % LANES + k * V::WIDTH);
             V::load(lane).add(a).store(lane);
-        }
-    }
-}
-
-/// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows.
-///
-/// # Safety
-/// As for [`group`], for the arguments.
-#[inline(always)]
-unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, const NON_TEMPORAL: bool>(
-    first: Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    at: usize,
-) -> [V; U] {
-    // SAFETY: the caller guarantees that all offsets are inside.
-    unsafe {
-        if KIND == FUNCTIONS && !NON_TEMPORAL {
-            fetch::<V, U>(&first, at);
-            for link in links {
-                fetch::<V, U>(link, at);
-            }
-        }
-        let mut a = read::<V, U, ROWS>(&first, at);
-        let mut rest = links;
-        if KIND == SUMS && U <= 8 && ROWS == 1 && V::WIDTH > 1 {
-            // One branch for three links, which pays off when few vectors share the branch.
-            let (threes, left) = links.as_chunks::<3>();
-            rest = left;
-            for links in threes {
-                match (links[0].scalar, links[1].scalar, links[2].scalar) {
-                    (false, false, false) => add_three::<V, U, false, false, false>(&mut a, links, at),
-                    (false, false, true) => add_three::<V, U, false, false, true>(&mut a, links, at),
-                    (false, true, false) => add_three::<V, U, false, true, false>(&mut a, links, at),
-                    (false, true, true) => add_three::<V, U, false, true, true>(&mut a, links, at),
-                    (true, false, false) => add_three::<V, U, true, false, false>(&mut a, links, at),
-                    (true, false, true) => add_three::<V, U, true, false, true>(&mut a, links, at),
-                    (true, true, false) => add_three::<V, U, true, true, false>(&mut a, links, at),
-                    (true, true, true) => add_three::<V, U, true, true, true>(&mut a, links, at),
-                }
-            }
-        }
-        while KIND == SUMS && !rest.is_empty() {
-            // One loop for each kind of argument. The compiler would merge two branches into one, with every
-            // argument in a register.
-            while let [link, others @ ..] = rest
-                && !link.scalar
-            {
-                fold::<V, U, ROWS, false>(&mut a, link, at, V::add);
-                rest = others;
-            }
-            while let [link, others @ ..] = rest
-                && link.scalar
-            {
-                fold::<V, U, ROWS, true>(&mut a, link, at, V::add);
-                rest = others;
-            }
-        }
-        for link in if KIND == SUMS { &[] } else { rest } {
-            // One jump for the operation and the kind of its argument.
-            match (link.op, link.scalar) {
-                (ChainOp::Add, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::add),
-                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::add),
-                (ChainOp::Subtract, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::subtract),
-                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::subtract),
-                (ChainOp::SubtractFrom, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.subtract(a));
-                }
-                (ChainOp::SubtractFrom, true) => {
-                    fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.subtract(a));
-                }
-                (ChainOp::Multiply, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::multiply),
-                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::multiply),
-                (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::divide),
-                (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::divide),
-                (ChainOp::DivideInto, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.divide(a));
-                }
-                (ChainOp::DivideInto, true) => fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.divide(a)),
-                // Only `FUNCTIONS` is compiled with these, and `ChainKind::of` chooses it for every chain
-                // that has one.
-                (ChainOp::Negate, _) => {
-                    if KIND == FUNCTIONS {
-                        a = each!(a => a.negate());
-                    }
-                }
-                (ChainOp::Abs, _) => {
-                    if KIND == FUNCTIONS {
-                        a = each!(a => a.abs());
-                    }
-                }
-                (ChainOp::Sqrt, _) => {
-                    if KIND == FUNCTIONS {
-                        a = each!(a => a.sqrt());
-                    }
-                }
-                (ChainOp::Exp, _) => {
-                    if KIND == FUNCTIONS {
-                        a = exp::<V, U>(a);
-                    }
-                }
-            }
-        }
-        a
-    }
-}
-
-/// exp of a group, as many vectors at a time as there are registers for.
-#[inline(always)]
-fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
-    const {
-        assert!(V::EXP_GROUP == 4 || V::EXP_GROUP == 2);
-        assert!(U <= V::EXP_GROUP || U.is_multiple_of(V::EXP_GROUP));
-    }
-    // Loops, because a closure might not be inlined, and would then lack the level's instructions.
-    if V::EXP_GROUP == 4 && U > 4 {
-        for part in a.as_chunks_mut::<4>().0 {
-            *part = V::exp(*part);
-        }
-    } else if V::EXP_GROUP == 2 && U > 2 {
-        for part in a.as_chunks_mut::<2>().0 {
-            *part = V::exp(*part);
-        }
-    } else {
-        a = V::exp(a);
-    }
-    a
-}
-
-/// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
-/// not look far enough ahead of a chain that computes functions. Chains with non-temporal stores do without.
-#[inline(always)]
-fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) {
-    if !link.scalar {
-        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
-        for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
-            prefetch(from.wrapping_add(line * LINE));
-        }
-    }
-}
-
-/// `U` vectors of an argument, from element `at` of each row on.
-///
-/// # Safety
-/// As for [`group`].
-#[inline(always)]
-unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
-    link: &Link<'_, V::Element>,
-    at: usize,
-) -> [V; U] {
-    let from = link.values.as_ptr();
-    // SAFETY: the caller guarantees that all offsets are inside.
-    unsafe {
-        let mut a = [V::splat(*from); U];
-        if !link.scalar {
-            for (k, a) in a.iter_mut().enumerate() {
-                let (row, k) = (k / (U / ROWS), k % (U / ROWS));
-                *a = V::load(from.add(row * link.step + at + k * V::WIDTH));
-            }
-        } else if ROWS > 1 {
-            for (k, a) in a.iter_mut().enumerate() {
-                *a = V::splat(*from.add(k / (U / ROWS) * link.step));
-            }
-        }
-        a
-    }
-}
-
-/// Applies one link. `SCALAR` says whether its argument is a scalar.
-///
-/// # Safety
-/// As for [`group`].
-#[inline(always)]
-unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>(
-    a: &mut [V; U],
-    link: &Link<'_, V::Element>,
-    at: usize,
-    op: impl Fn(V, V) -> V,
-) {
-    let from = link.values.as_ptr();
-    // SAFETY: the caller guarantees that all offsets are inside.
-    unsafe {
-        for (k, a) in a.iter_mut().enumerate() {
-            let (row, k) = (k / (U / ROWS), k % (U / ROWS));
-            let from = from.add(row * link.step);
-            *a = op(*a, if SCALAR { V::splat(*from) } else { V::load(from.add(at + k * V::WIDTH)) });
-        }
-    }
-}
-
-/// Adds the arguments of three links. `X`, `Y` and `Z` say which of them are scalars.
-///
-/// # Safety
-/// As for [`group`].
-#[inline(always)]
-unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, const Z: bool>(
-    a: &mut [V; U],
-    links: &[Link<'_, V::Element>; 3],
-    at: usize,
-) {
-    let (x, y, z) = (links[0].values.as_ptr(), links[1].values.as_ptr(), links[2].values.as_ptr());
-    // SAFETY: the caller guarantees that all offsets are inside.
-    unsafe {
-        let (one, two, three) = (V::splat(*x), V::splat(*y), V::splat(*z));
-        for (k, a) in a.iter_mut().enumerate() {
-            let at = at + k * V::WIDTH;
-            let b = if X { one } else { V::load(x.add(at)) };
-            let c = if Y { two } else { V::load(y.add(at)) };
-            let d = if Z { three } else { V::load(z.add(at)) };
-            *a = a.add(b).add(c).add(d);
         }
     }
 }

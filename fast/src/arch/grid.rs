@@ -89,6 +89,35 @@ pub(super) unsafe fn run<V: Vector>(
     }
 }
 
+/// `out = f(a, b)` over rows of `width` elements, at least as many as a vector has. The rows of `a` are
+/// contiguous.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn short_rows<V: Vector>(
+    a: GridOperand<'_, V::Element>,
+    b: GridOperand<'_, V::Element>,
+    width: usize,
+    out: &mut [V::Element],
+    f: impl Fn(V, V) -> V + Copy,
+) {
+    assert!(
+        width >= V::WIDTH && out.len().is_multiple_of(width) && !a.scalar,
+        "the output is not made of whole rows, or those of the first argument are not contiguous"
+    );
+    let rows = out.len() / width;
+    assert!(
+        a.is_long_enough(1, rows, width) && b.is_long_enough(1, rows, width),
+        "an argument is shorter than the output needs"
+    );
+    if rows > 0 {
+        // SAFETY: the caller guarantees the instructions. By the assertions, `out` is `rows * width`
+        // elements, a row is at least as long as a vector, and both arguments have values for every row.
+        unsafe { each_row::<V, false>(a, b, (rows, width), out, f) }
+    }
+}
+
 /// # Safety
 /// The machine has the instructions of `V`. `rows * width` is not 0 and does not overflow. `out` consists of
 /// whole blocks of that many elements. Its rows are at least as wide as a vector, and both arguments have

@@ -250,7 +250,7 @@ macro_rules! vector_ops {
         }
     )* };
 }
-vector_ops! { Add add Subtract subtract Multiply multiply Divide divide }
+vector_ops! { Add add Subtract subtract Multiply multiply Divide divide Maximum maximum Minimum minimum }
 
 impl VectorOp for Sqrt {
     #[inline(always)]

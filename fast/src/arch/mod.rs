@@ -5,8 +5,11 @@
 //! |---|---|
 //! | `ops` | what a function does to one element |
 //! | `generic`, `chain`, `grid`, `expand`, `across` | the loops |
+//! | `rows` | the rows over which a function of two arguments runs |
+//! | `choice` | choices among floats, in vectors |
 //! | `halves` | the functions of f16 and bf16, and their conversions |
-//! | `vector`, `x86_64` | the vector type of each level |
+//! | `group` | what the links of a chain do to a group of vectors |
+//! | `vector`, `x86_64`, `compare` | the vector type of each level |
 //! | `fused` | a multiply-add for machines without one |
 //! | `simd` | the entry points of each level, into which the loops are inlined |
 //! | `table` | the addresses of a level's entry points, by function and element type |
@@ -28,6 +31,9 @@
 
 mod across;
 mod chain;
+mod choice;
+#[cfg(target_arch = "x86_64")]
+mod compare;
 mod element;
 mod expand;
 mod extent;
@@ -35,8 +41,10 @@ mod extent;
 mod fused;
 mod generic;
 mod grid;
+mod group;
 mod halves;
 mod ops;
+mod rows;
 mod simd;
 mod stream;
 mod table;
@@ -50,8 +58,10 @@ use crate::math::{f32, f64};
 
 pub(crate) use across::ROWS;
 pub(crate) use chain::{ChainOp, LANES, Link};
+pub(crate) use choice::Comparison;
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
+pub(crate) use rows::Rows;
 pub(crate) use stream::{NonTemporal, fenced};
 pub(crate) use table::{CallKernel, FloatKernels, Kernels, Scalars, Table, table};
 
@@ -86,13 +96,37 @@ macro_rules! kernels {
     )* };
 }
 
+/// `out = f(a, b)`, element by element, in one row or in several.
+pub(crate) type Binary<T, R> = Kernel<unsafe fn(&[T], &[T], Option<&Rows>, &mut [R])>;
+
+impl<T, R> Binary<T, R> {
+    /// One row.
+    #[inline]
+    pub(crate) fn run(self, a: &[T], b: &[T], out: &mut [R]) {
+        // SAFETY: as for the kernels below.
+        unsafe { (self.0)(a, b, None, out) }
+    }
+
+    /// Several rows.
+    ///
+    /// # Panics
+    /// If a row begins beyond the end of an argument.
+    #[inline]
+    pub(crate) fn run_rows(self, a: &[T], b: &[T], rows: &Rows, out: &mut [R]) {
+        // SAFETY: as for the kernels below.
+        unsafe { (self.0)(a, b, Some(rows), out) }
+    }
+}
+
 kernels! {
     /// `out = f(a)`, element by element.
     Unary<T>(a: &[T], out: &mut [T]);
-    /// `out = f(a, b)`, element by element.
-    Binary<T, R>(a: &[T], b: &[T], out: &mut [R]);
+    /// `out = g(f(a, b), c)`, element by element.
+    Linked<T>(arguments: [&[T]; 3], out: &mut [T]);
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    /// `out = if x op limit { a } else { b }`, element by element. `ones` says which arguments are one value.
+    Choose<T>(comparison: Comparison, arguments: [&[T]; 4], ones: [bool; 4], out: &mut [T]);
     /// Converts the bits of halves to f32, element by element.
     Widen<>(from: &[u16], to: &mut [f32]);
     /// Rounds f32 to the bits of halves, element by element.

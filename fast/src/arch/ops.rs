@@ -1,6 +1,9 @@
 //! What each function does to one element (clauses V-1 to V-3 and V-5), inlined into the loops of every
 //! level.
 
+use super::vector::Vector;
+use std::marker::PhantomData;
+
 /// A function of one element.
 pub(super) trait Op1<T> {
     fn of(a: T) -> T;
@@ -8,7 +11,20 @@ pub(super) trait Op1<T> {
 
 /// A function of two elements.
 pub(super) trait Op2<T, R> {
+    /// Whether the compiler makes vectors of a block of a known length. It does not of quotients, which take
+    /// long enough for the end of a row not to matter.
+    const IN_BLOCKS: bool = true;
     fn of(a: T, b: T) -> R;
+}
+
+/// A function with its arguments exchanged.
+pub(super) struct Exchanged<O>(PhantomData<O>);
+
+impl<T, R, O: Op2<T, R>> Op2<T, R> for Exchanged<O> {
+    #[inline(always)]
+    fn of(a: T, b: T) -> R {
+        O::of(b, a)
+    }
 }
 
 macro_rules! names { ($($name:ident)*) => { $(pub(super) struct $name;)* } }
@@ -31,8 +47,9 @@ macro_rules! op1 {
 }
 
 macro_rules! op2 {
-    ($op:ident $type:ty => $result:ty, |$a:ident, $b:ident| $body:expr) => {
+    ($op:ident $type:ty => $result:ty, |$a:ident, $b:ident| $body:expr $(, in_blocks: $in_blocks:expr)?) => {
         impl Op2<$type, $result> for $op {
+            $(const IN_BLOCKS: bool = $in_blocks;)?
             #[inline(always)]
             fn of($a: $type, $b: $type) -> $result {
                 $body
@@ -57,19 +74,9 @@ macro_rules! floats {
         op2!(Add $type => $type, |a, b| a + b);
         op2!(Subtract $type => $type, |a, b| a - b);
         op2!(Multiply $type => $type, |a, b| a * b);
-        op2!(Divide $type => $type, |a, b| a / b);
-        // Equal arguments have equal bits, except for zeros of different signs: there `and` of the bits is +0
-        // and `or` is -0. If `b` is a NaN, both comparisons fail and the result is `b`.
-        op2!(Maximum $type => $type, |a, b| {
-            let larger = if a > b { a } else { b };
-            let larger = if a == b { <$type>::from_bits(a.to_bits() & b.to_bits()) } else { larger };
-            if a.is_nan() { a } else { larger }
-        });
-        op2!(Minimum $type => $type, |a, b| {
-            let smaller = if a < b { a } else { b };
-            let smaller = if a == b { <$type>::from_bits(a.to_bits() | b.to_bits()) } else { smaller };
-            if a.is_nan() { a } else { smaller }
-        });
+        op2!(Divide $type => $type, |a, b| a / b, in_blocks: false);
+        op2!(Maximum $type => $type, |a, b| Vector::maximum(a, b));
+        op2!(Minimum $type => $type, |a, b| Vector::minimum(a, b));
         op1!(Negate $type, |a| -a);
         op1!(Abs $type, |a| a.abs());
         op1!(Sqrt $type, |a| a.sqrt());

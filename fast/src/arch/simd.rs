@@ -5,11 +5,13 @@
 //! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
 
 use super::chain::{self, ARITHMETIC, ChainKind, FUNCTIONS, LANES, Link, SUMS};
+use super::choice::{self, Comparison};
 use super::element::Element;
 use super::expand::{self, Pairing, Repeat};
 use super::grid::{self, GridOperand};
 use super::halves::{self, HalfVector, VectorOp};
 use super::ops::{Op1, Op2};
+use super::rows::{EachRow, Rows};
 use super::stream::{self, NonTemporal};
 use super::vector::Vector;
 use super::{across, generic};
@@ -222,9 +224,10 @@ pub(super) trait Simd: Sized {
     type Halves: HalfVector;
 
     unsafe fn unary<T: Copy, O: Op1<T>>(a: &[T], out: &mut [T]);
-    unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]);
-    unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]);
-    unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]);
+    unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
+    unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
+    unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
+    unsafe fn linked<T: Copy, F: Op2<T, T>, G: Op2<T, T>>(arguments: [&[T]; 3], out: &mut [T]);
     unsafe fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn select_scalar_vector<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
@@ -234,6 +237,7 @@ pub(super) trait Simd: Sized {
     unsafe fn f16_binary<O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
         a: &[u16],
         b: &[u16],
+        rows: Option<&Rows>,
         out: &mut [u16],
     );
     unsafe fn widen_f16(from: &[u16], to: &mut [f32]);
@@ -254,6 +258,18 @@ pub(super) trait Simd: Sized {
         links: &[Link<'_, V::Element>],
         count: usize,
         lanes: &mut [V::Element; LANES],
+    );
+    unsafe fn choice<V: LevelVector<Level = Self>, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
+        a: &[V::Element],
+        b: &[V::Element],
+        rows: Option<&Rows>,
+        out: &mut [V::Element],
+    );
+    unsafe fn choose<V: LevelVector<Level = Self>>(
+        comparison: Comparison,
+        arguments: [&[V::Element]; 4],
+        ones: [bool; 4],
+        out: &mut [V::Element],
     );
     unsafe fn grid<V: LevelVector<Level = Self>>(
         pairing: Pairing,
@@ -293,18 +309,23 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
-            generic::vector_vector::<T, R, O>(a, b, out);
+        unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]) {
+            generic::vector_vector::<T, R, O>(a, b, rows, out);
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
-            generic::vector_scalar::<T, R, O>(a, b, out);
+        unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]) {
+            generic::vector_scalar::<T, R, O>(a, b, rows, out);
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], out: &mut [R]) {
-            generic::scalar_vector::<T, R, O>(a, b, out);
+        unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]) {
+            generic::scalar_vector::<T, R, O>(a, b, rows, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn linked<T: Copy, F: Op2<T, T>, G: Op2<T, T>>(arguments: [&[T]; 3], out: &mut [T]) {
+            generic::linked::<T, F, G>(arguments, out);
         }
 
         $(#[target_feature(enable = $features)])?
@@ -342,10 +363,13 @@ macro_rules! entry_points {
         unsafe fn f16_binary<O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
             a: &[u16],
             b: &[u16],
+            rows: Option<&Rows>,
             out: &mut [u16],
         ) {
-            // SAFETY: as in `f16_unary`.
-            unsafe { halves::binary::<Self::Halves, O, ONE_A, ONE_B>(a, b, out) }
+            for (a, b, out) in EachRow::new(a, b, rows, out) {
+                // SAFETY: as in `f16_unary`.
+                unsafe { halves::binary::<Self::Halves, O, ONE_A, ONE_B>(a, b, out) }
+            }
         }
 
         $(#[target_feature(enable = $features)])?
@@ -406,6 +430,28 @@ macro_rules! entry_points {
         ) {
             // SAFETY: as in `chain`.
             unsafe { V::chain_sum(first, links, count, lanes) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn choice<V: LevelVector<Level = Self>, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
+            a: &[V::Element],
+            b: &[V::Element],
+            rows: Option<&Rows>,
+            out: &mut [V::Element],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { choice::binary::<V, O, ONE_A, ONE_B>(a, b, rows, out) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn choose<V: LevelVector<Level = Self>>(
+            comparison: Comparison,
+            arguments: [&[V::Element]; 4],
+            ones: [bool; 4],
+            out: &mut [V::Element],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { choice::choose::<V>(comparison, arguments, ones, out) }
         }
 
         $(#[target_feature(enable = $features)])?

@@ -1,15 +1,15 @@
 //! The table of a level's kernels, and the choice of a level.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::chain::Link;
+use super::chain::{ChainOp, Link};
 use super::element::Element;
 use super::halves::{Bf16, F16, Format, In, VectorOp};
 use super::ops::*;
 use super::simd::{self, LevelVector, Simd};
 use super::stream::NonTemporal;
 use super::{
-    Across, AddTo, Binary, Chain, ChainSum, CopyOut, Expand, Grid, InPlace, Kernel, Narrow, Paired, Select,
-    Sum, Unary, Widen,
+    Across, AddTo, Binary, Chain, ChainSum, Choose, CopyOut, Expand, Grid, InPlace, Kernel, Linked, Narrow,
+    Paired, Select, Sum, Unary, Widen,
 };
 use crate::Level;
 use broadcheck_spec::Function;
@@ -62,6 +62,45 @@ struct Selects<T: 'static> {
     scalars: Select<T>,
 }
 
+/// The kernels of two calls in one loop, by the second one, for one function as the first.
+struct Seconds<T: 'static> {
+    add: Linked<T>,
+    subtract: Linked<T>,
+    subtract_from: Linked<T>,
+    multiply: Linked<T>,
+}
+
+/// The same, by the first one.
+struct Firsts<T: 'static> {
+    add: Seconds<T>,
+    subtract: Seconds<T>,
+    subtract_from: Seconds<T>,
+    multiply: Seconds<T>,
+}
+
+/// The field for an operation of a chain that integers have too.
+macro_rules! by_op {
+    ($op:expr, $fields:expr) => {
+        match $op {
+            ChainOp::Add => Some(&$fields.add),
+            ChainOp::Subtract => Some(&$fields.subtract),
+            ChainOp::SubtractFrom => Some(&$fields.subtract_from),
+            ChainOp::Multiply => Some(&$fields.multiply),
+            ChainOp::Divide
+            | ChainOp::DivideInto
+            | ChainOp::Maximum
+            | ChainOp::Minimum
+            | ChainOp::PlusNext
+            | ChainOp::MinusNext
+            | ChainOp::TimesNext
+            | ChainOp::Negate
+            | ChainOp::Abs
+            | ChainOp::Sqrt
+            | ChainOp::Exp => None,
+        }
+    };
+}
+
 /// The kernel of one call of a function.
 #[derive(Debug)]
 pub(crate) enum CallKernel<T: 'static> {
@@ -70,6 +109,8 @@ pub(crate) enum CallKernel<T: 'static> {
     Comparison(Binary<T, bool>),
     /// For a vector as the condition.
     Select(Select<T>),
+    /// Two calls in one loop, all of whose arguments are vectors.
+    Linked(Linked<T>),
 }
 
 impl<T> Clone for CallKernel<T> {
@@ -101,6 +142,8 @@ pub(crate) struct Kernels<T: 'static> {
     greater: Option<Binaries<T, bool>>,
     greater_equal: Option<Binaries<T, bool>>,
     select: Selects<T>,
+    /// Only of integers. Floats have chains.
+    linked: Option<Firsts<T>>,
     /// Repeats each element.
     pub(crate) expand: Expand<T>,
     /// Transposes columns into rows.
@@ -122,6 +165,8 @@ pub(crate) struct FloatKernels<T: 'static> {
     chain_non_temporal: Chain<T>,
     /// The sum of a chain's values.
     pub(crate) chain_sum: ChainSum<T>,
+    /// One of two values, by a comparison of two others.
+    pub(crate) choose: Choose<T>,
     /// A binary function over short rows.
     pub(crate) grid: Grid<T>,
 }
@@ -167,6 +212,15 @@ impl<T> Kernels<T> {
             })),
             F::Exp | F::Log | F::Tanh | F::Power => None,
         }
+    }
+}
+
+impl<T> Kernels<T> {
+    /// The kernel of two calls in one loop: `first` of two arguments, then `second` of the result and a third
+    /// one. `None` if there is none.
+    pub(crate) fn linked(&self, first: ChainOp, second: ChainOp) -> Option<CallKernel<T>> {
+        let seconds = by_op!(first, self.linked.as_ref()?)?;
+        by_op!(second, seconds).copied().map(CallKernel::Linked)
     }
 }
 
@@ -251,6 +305,7 @@ where
             vector_scalar: Kernel(S::select_vector_scalar::<T>),
             scalars: Kernel(S::select_scalars::<T>),
         },
+        linked: None,
         expand: Kernel(S::expand::<T>),
         across: Kernel(S::across::<T>),
         copy: Kernel(S::copy::<T>),
@@ -287,6 +342,35 @@ where
         greater_equal: Some(binary::<S, GreaterEqual, T, bool>()),
         ..common::<S, T>()
     }
+}
+
+const fn seconds<S: Simd, T: Element, F: Op2<T, T>>() -> Seconds<T>
+where
+    Add: Op2<T, T>,
+    Subtract: Op2<T, T>,
+    Multiply: Op2<T, T>,
+{
+    Seconds {
+        add: Kernel(S::linked::<T, F, Add>),
+        subtract: Kernel(S::linked::<T, F, Subtract>),
+        subtract_from: Kernel(S::linked::<T, F, Exchanged<Subtract>>),
+        multiply: Kernel(S::linked::<T, F, Multiply>),
+    }
+}
+
+/// The kernels of two calls in one loop.
+const fn firsts<S: Simd, T: Element>() -> Option<Firsts<T>>
+where
+    Add: Op2<T, T>,
+    Subtract: Op2<T, T>,
+    Multiply: Op2<T, T>,
+{
+    Some(Firsts {
+        add: seconds::<S, T, Add>(),
+        subtract: seconds::<S, T, Subtract>(),
+        subtract_from: seconds::<S, T, Exchanged<Subtract>>(),
+        multiply: seconds::<S, T, Multiply>(),
+    })
 }
 
 const fn truth_values<S: Simd>() -> Kernels<bool> {
@@ -329,6 +413,16 @@ struct Arithmetic {
     sqrt: Unary<u16>,
 }
 
+/// A choice between two floats.
+const fn choice<S: Simd, V: LevelVector<Level = S>, O: VectorOp>() -> Option<Binaries<V::Element, V::Element>>
+{
+    Some(Binaries {
+        vector_vector: Kernel(S::choice::<V, O, false, false>),
+        vector_scalar: Kernel(S::choice::<V, O, false, true>),
+        scalar_vector: Kernel(S::choice::<V, O, true, false>),
+    })
+}
+
 const fn f16_binary<S: Simd, O: VectorOp>() -> Binaries<u16, u16> {
     Binaries {
         vector_vector: Kernel(S::f16_binary::<O, false, false>),
@@ -369,6 +463,7 @@ where
         chain: Kernel(S::chain::<V, false>),
         chain_non_temporal: Kernel(S::chain::<V, true>),
         chain_sum: Kernel(S::chain_sum::<V>),
+        choose: Kernel(S::choose::<V>),
         grid: Kernel(S::grid::<V>),
     }
 }
@@ -378,22 +473,26 @@ const fn all<S: Simd>() -> Table {
         level: S::LEVEL,
         f64: Kernels {
             divide: Some(binary::<S, Divide, f64, f64>()),
+            maximum: choice::<S, S::F64, Maximum>(),
+            minimum: choice::<S, S::F64, Minimum>(),
             sqrt: Some(Kernel(S::unary::<f64, Sqrt>)),
             ..numbers::<S, f64>()
         },
         f32: Kernels {
             divide: Some(binary::<S, Divide, f32, f32>()),
+            maximum: choice::<S, S::F32, Maximum>(),
+            minimum: choice::<S, S::F32, Minimum>(),
             sqrt: Some(Kernel(S::unary::<f32, Sqrt>)),
             ..numbers::<S, f32>()
         },
-        i64: numbers::<S, i64>(),
-        i32: numbers::<S, i32>(),
-        i16: numbers::<S, i16>(),
-        i8: numbers::<S, i8>(),
-        u64: numbers::<S, u64>(),
-        u32: numbers::<S, u32>(),
-        u16: numbers::<S, u16>(),
-        u8: numbers::<S, u8>(),
+        i64: Kernels { linked: firsts::<S, i64>(), ..numbers::<S, i64>() },
+        i32: Kernels { linked: firsts::<S, i32>(), ..numbers::<S, i32>() },
+        i16: Kernels { linked: firsts::<S, i16>(), ..numbers::<S, i16>() },
+        i8: Kernels { linked: firsts::<S, i8>(), ..numbers::<S, i8>() },
+        u64: Kernels { linked: firsts::<S, u64>(), ..numbers::<S, u64>() },
+        u32: Kernels { linked: firsts::<S, u32>(), ..numbers::<S, u32>() },
+        u16: Kernels { linked: firsts::<S, u16>(), ..numbers::<S, u16>() },
+        u8: Kernels { linked: firsts::<S, u8>(), ..numbers::<S, u8>() },
         bool: truth_values::<S>(),
         f16: f16::<S>(),
         bf16: bf16::<S>(),

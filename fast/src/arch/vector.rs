@@ -46,6 +46,15 @@ pub(crate) trait Vector: Copy {
     fn at_most(self, most: Self) -> Self;
     /// `if self < least { least } else { self }`: a NaN stays.
     fn at_least(self, least: Self) -> Self;
+    /// The larger of two numbers. +0 is larger than -0. If there is a NaN, it is the result, of two the first
+    /// (clause V-3).
+    fn maximum(self, other: Self) -> Self;
+    /// The smaller of two numbers, likewise.
+    fn minimum(self, other: Self) -> Self;
+    /// `if self == limit { equal } else { other }`.
+    fn choose_equal(self, limit: Self, equal: Self, other: Self) -> Self;
+    /// `if self >= limit { above } else { other }`.
+    fn choose_at_least(self, limit: Self, above: Self, other: Self) -> Self;
     /// `if self > limit { above } else { other }`.
     fn choose(self, limit: Self, above: Self, other: Self) -> Self;
     /// Whether any element is greater than its element of `limit`.
@@ -167,6 +176,28 @@ macro_rules! scalar {
             #[inline(always)]
             fn at_least(self, least: $type) -> $type {
                 if self < least { least } else { self }
+            }
+            // Equal numbers have equal bits, except for zeros of different signs: there `and` of the bits is
+            // +0 and `or` is -0. If `other` is a NaN, both comparisons fail and the result is `other`.
+            #[inline(always)]
+            fn maximum(self, other: $type) -> $type {
+                let larger = if self > other { self } else { other };
+                let larger = if self == other { self.and_bits(other) } else { larger };
+                if self.is_nan() { self } else { larger }
+            }
+            #[inline(always)]
+            fn minimum(self, other: $type) -> $type {
+                let smaller = if self < other { self } else { other };
+                let smaller = if self == other { self.or_bits(other) } else { smaller };
+                if self.is_nan() { self } else { smaller }
+            }
+            #[inline(always)]
+            fn choose_equal(self, limit: $type, equal: $type, other: $type) -> $type {
+                if self == limit { equal } else { other }
+            }
+            #[inline(always)]
+            fn choose_at_least(self, limit: $type, above: $type, other: $type) -> $type {
+                if self >= limit { above } else { other }
             }
             #[inline(always)]
             fn choose(self, limit: $type, above: $type, other: $type) -> $type {

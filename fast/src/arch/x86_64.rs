@@ -1,5 +1,6 @@
 //! The vectors of x86-64: SSE2 for the portable level, AVX2 and AVX-512.
 
+use super::compare::*;
 use super::fused;
 use super::vector::{ENTRIES, Vector};
 use std::arch::x86_64::*;
@@ -33,6 +34,10 @@ macro_rules! vector {
             xor: $xor:ident,
             add_bits: $add_bits:ident,
             subtract_bits: $subtract_bits:ident,
+            larger: $larger:ident,
+            smaller: $smaller:ident,
+            choose_equal: $choose_equal:ident,
+            choose_at_least: $choose_at_least:ident,
             choose: $choose:ident,
             any_above: $any_above:ident,
             any_outside: $any_outside:ident,
@@ -123,6 +128,22 @@ macro_rules! vector {
                 unsafe { $maximum(least, self) }
             }
             #[inline(always)]
+            fn maximum(self, other: Self) -> Self {
+                $larger(self, other)
+            }
+            #[inline(always)]
+            fn minimum(self, other: Self) -> Self {
+                $smaller(self, other)
+            }
+            #[inline(always)]
+            fn choose_equal(self, limit: Self, equal: Self, other: Self) -> Self {
+                $choose_equal(self, limit, equal, other)
+            }
+            #[inline(always)]
+            fn choose_at_least(self, limit: Self, above: Self, other: Self) -> Self {
+                $choose_at_least(self, limit, above, other)
+            }
+            #[inline(always)]
             fn choose(self, limit: Self, above: Self, other: Self) -> Self {
                 $choose(self, limit, above, other)
             }
@@ -207,6 +228,10 @@ vector! {
         xor: _mm_xor_si128,
         add_bits: _mm_add_epi64,
         subtract_bits: _mm_sub_epi64,
+        larger: larger_sse2_f64,
+        smaller: smaller_sse2_f64,
+        choose_equal: choose_equal_sse2_f64,
+        choose_at_least: choose_at_least_sse2_f64,
         choose: choose_sse2_f64,
         any_above: any_above_sse2_f64,
         any_outside: any_outside_sse2_f64,
@@ -243,6 +268,10 @@ vector! {
         xor: _mm_xor_si128,
         add_bits: _mm_add_epi32,
         subtract_bits: _mm_sub_epi32,
+        larger: larger_sse2_f32,
+        smaller: smaller_sse2_f32,
+        choose_equal: choose_equal_sse2_f32,
+        choose_at_least: choose_at_least_sse2_f32,
         choose: choose_sse2_f32,
         any_above: any_above_sse2_f32,
         any_outside: any_outside_sse2_f32,
@@ -279,6 +308,10 @@ vector! {
         xor: _mm256_xor_si256,
         add_bits: _mm256_add_epi64,
         subtract_bits: _mm256_sub_epi64,
+        larger: larger_avx2_f64,
+        smaller: smaller_avx2_f64,
+        choose_equal: choose_equal_avx2_f64,
+        choose_at_least: choose_at_least_avx2_f64,
         choose: choose_avx2_f64,
         any_above: any_above_avx2_f64,
         any_outside: any_outside_avx2_f64,
@@ -315,6 +348,10 @@ vector! {
         xor: _mm256_xor_si256,
         add_bits: _mm256_add_epi32,
         subtract_bits: _mm256_sub_epi32,
+        larger: larger_avx2_f32,
+        smaller: smaller_avx2_f32,
+        choose_equal: choose_equal_avx2_f32,
+        choose_at_least: choose_at_least_avx2_f32,
         choose: choose_avx2_f32,
         any_above: any_above_avx2_f32,
         any_outside: any_outside_avx2_f32,
@@ -351,6 +388,10 @@ vector! {
         xor: _mm512_xor_si512,
         add_bits: _mm512_add_epi64,
         subtract_bits: _mm512_sub_epi64,
+        larger: larger_avx512_f64,
+        smaller: smaller_avx512_f64,
+        choose_equal: choose_equal_avx512_f64,
+        choose_at_least: choose_at_least_avx512_f64,
         choose: choose_avx512_f64,
         any_above: any_above_avx512_f64,
         any_outside: any_outside_avx512_f64,
@@ -387,133 +428,16 @@ vector! {
         xor: _mm512_xor_si512,
         add_bits: _mm512_add_epi32,
         subtract_bits: _mm512_sub_epi32,
+        larger: larger_avx512_f32,
+        smaller: smaller_avx512_f32,
+        choose_equal: choose_equal_avx512_f32,
+        choose_at_least: choose_at_least_avx512_f32,
         choose: choose_avx512_f32,
         any_above: any_above_avx512_f32,
         any_outside: any_outside_avx512_f32,
         look_up: look_up_avx512_f32,
         look_up_whole: look_up_avx512_f32,
         exp: super::f32::exp,
-    }
-}
-
-/// `choose`, `any_above` and `any_outside` below AVX-512, where a mask is a vector.
-macro_rules! comparisons_by_vectors {
-    ($choose:ident, $any_above:ident, $any_outside:ident {
-        vector: $vector:ident,
-        greater: $greater:expr,
-        at_least: $at_least:expr,
-        and: $and:ident,
-        and_not: $and_not:ident,
-        or: $or:ident,
-        sign_bits: $sign_bits:ident == $all:literal,
-    }) => {
-        #[inline(always)]
-        fn $choose(x: $vector, limit: $vector, above: $vector, other: $vector) -> $vector {
-            // SAFETY: a vector exists, so the machine has the instructions.
-            unsafe {
-                let mask = $greater(x, limit);
-                $or($and(mask, above), $and_not(mask, other))
-            }
-        }
-
-        #[inline(always)]
-        fn $any_above(x: $vector, limit: $vector) -> bool {
-            // SAFETY: a vector exists, so the machine has the instructions.
-            unsafe { $sign_bits($greater(x, limit)) != 0 }
-        }
-
-        #[inline(always)]
-        fn $any_outside(x: $vector, least: $vector, most: $vector) -> bool {
-            // SAFETY: a vector exists, so the machine has the instructions.
-            unsafe { $sign_bits($and($at_least(x, least), $at_least(most, x))) != $all }
-        }
-    };
-}
-
-comparisons_by_vectors! {
-    choose_sse2_f64, any_above_sse2_f64, any_outside_sse2_f64 {
-        vector: __m128d,
-        greater: _mm_cmpgt_pd,
-        at_least: _mm_cmpge_pd,
-        and: _mm_and_pd,
-        and_not: _mm_andnot_pd,
-        or: _mm_or_pd,
-        sign_bits: _mm_movemask_pd == 0b11,
-    }
-}
-
-comparisons_by_vectors! {
-    choose_sse2_f32, any_above_sse2_f32, any_outside_sse2_f32 {
-        vector: __m128,
-        greater: _mm_cmpgt_ps,
-        at_least: _mm_cmpge_ps,
-        and: _mm_and_ps,
-        and_not: _mm_andnot_ps,
-        or: _mm_or_ps,
-        sign_bits: _mm_movemask_ps == 0b1111,
-    }
-}
-
-comparisons_by_vectors! {
-    choose_avx2_f64, any_above_avx2_f64, any_outside_avx2_f64 {
-        vector: __m256d,
-        greater: _mm256_cmp_pd::<_CMP_GT_OQ>,
-        at_least: _mm256_cmp_pd::<_CMP_GE_OQ>,
-        and: _mm256_and_pd,
-        and_not: _mm256_andnot_pd,
-        or: _mm256_or_pd,
-        sign_bits: _mm256_movemask_pd == 0b1111,
-    }
-}
-
-comparisons_by_vectors! {
-    choose_avx2_f32, any_above_avx2_f32, any_outside_avx2_f32 {
-        vector: __m256,
-        greater: _mm256_cmp_ps::<_CMP_GT_OQ>,
-        at_least: _mm256_cmp_ps::<_CMP_GE_OQ>,
-        and: _mm256_and_ps,
-        and_not: _mm256_andnot_ps,
-        or: _mm256_or_ps,
-        sign_bits: _mm256_movemask_ps == 0b1111_1111,
-    }
-}
-
-/// `choose`, `any_above` and `any_outside` of AVX-512, where a mask has one bit per element.
-macro_rules! comparisons_by_masks {
-    ($choose:ident, $any_above:ident, $any_outside:ident {
-        vector: $vector:ident, compare: $compare:ident, compare_some: $compare_some:ident, blend: $blend:ident, all: $all:literal
-    }) => {
-        #[inline(always)]
-        fn $choose(x: $vector, limit: $vector, above: $vector, other: $vector) -> $vector {
-            // SAFETY: a vector exists, so the machine has the instructions.
-            unsafe { $blend($compare::<_CMP_GT_OQ>(x, limit), other, above) }
-        }
-
-        #[inline(always)]
-        fn $any_above(x: $vector, limit: $vector) -> bool {
-            // SAFETY: a vector exists, so the machine has the instructions.
-            unsafe { $compare::<_CMP_GT_OQ>(x, limit) != 0 }
-        }
-
-        #[inline(always)]
-        fn $any_outside(x: $vector, least: $vector, most: $vector) -> bool {
-            // SAFETY: a vector exists, so the machine has the instructions.
-            unsafe { $compare_some::<_CMP_LE_OQ>($compare::<_CMP_GE_OQ>(x, least), x, most) != $all }
-        }
-    };
-}
-
-comparisons_by_masks! {
-    choose_avx512_f64, any_above_avx512_f64, any_outside_avx512_f64 {
-        vector: __m512d, compare: _mm512_cmp_pd_mask, compare_some: _mm512_mask_cmp_pd_mask,
-        blend: _mm512_mask_blend_pd, all: 0xff
-    }
-}
-
-comparisons_by_masks! {
-    choose_avx512_f32, any_above_avx512_f32, any_outside_avx512_f32 {
-        vector: __m512, compare: _mm512_cmp_ps_mask, compare_some: _mm512_mask_cmp_ps_mask,
-        blend: _mm512_mask_blend_ps, all: 0xffff
     }
 }
 

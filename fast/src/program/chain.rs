@@ -1,10 +1,11 @@
-//! Which values are needed, which reader of each is the last, and which calls form chains. A chain is a fold
-//! of sums, differences, products, quotients and a few unary functions, in which each value has one reader,
-//! the next call.
+//! Which values are needed, which reader of each is the last, and which calls are computed together: chains
+//! and choices. A chain is a fold of sums, differences, products, quotients, maxima, minima and a few unary
+//! functions, in which each value has one reader, the next call. An argument may be a sum, a difference or a
+//! product itself. A choice is a `select` and the comparison that is its condition.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::graph::{Graph, ValueKind};
-use crate::arch::ChainOp;
+use crate::arch::{ChainOp, Comparison};
 use crate::inline_capacity::{VALUES, filled};
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::{DType, Function};
@@ -18,12 +19,22 @@ pub(super) struct Chain {
     pub(super) ops: SmallVec<[ChainOp; VALUES]>,
 }
 
-/// The values that the root needs, and the chains among them.
+/// `if x op limit { chosen } else { other }` of floats, whose comparison nobody else reads.
+pub(super) struct Choice {
+    /// The value that it computes.
+    pub(super) end: u32,
+    pub(super) comparison: Comparison,
+    /// `x`, `limit`, `chosen` and `other`.
+    pub(super) arguments: [u32; 4],
+}
+
+/// The values that the root needs, and the chains and choices among them.
 pub(super) struct Chains {
-    /// The last reader of each value. A chain reads where it ends, and the root's last reader is the root.
-    /// [`NOBODY`] for a value that is not needed or is computed inside a chain.
+    /// The last reader of each value. A chain or choice reads where it ends, and the root's last reader is
+    /// the root. [`NOBODY`] for a value that is not needed or is computed inside a chain or choice.
     pub(super) last_use: SmallVec<[u32; VALUES]>,
     pub(super) chains: SmallVec<[Chain; 1]>,
+    pub(super) choices: SmallVec<[Choice; 1]>,
 }
 
 /// The index of no value.
@@ -42,7 +53,7 @@ struct Facts {
 pub(super) fn find(
     graph: &Graph,
     (root, readers): (u32, &[u32]),
-    non_temporal: bool,
+    (half_in_bits, non_temporal): (bool, bool),
     tiling: &Tiling,
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
@@ -53,7 +64,11 @@ pub(super) fn find(
     } else {
         SmallVec::new()
     };
-    let mut found = Chains { last_use: filled(NOBODY, root as usize + 1), chains: SmallVec::new() };
+    let mut found = Chains {
+        last_use: filled(NOBODY, root as usize + 1),
+        chains: SmallVec::new(),
+        choices: SmallVec::new(),
+    };
     let last_use = &mut found.last_use[..];
     last_use[root as usize] = root;
     for at in (0..=root).rev() {
@@ -62,15 +77,21 @@ pub(super) fn find(
             continue;
         }
         let fewest = if non_temporal && at == root { 1 } else { 2 };
-        let chain = if facts.is_empty() { None } else { chain(graph, &facts, readers, at, fewest) };
-        let read = chain.as_ref().map_or(&arguments[..function.arity()], |chain| &chain.arguments);
+        let is_half = half_in_bits && graph.dtype(at) == DType::U16;
+        let chain =
+            if facts.is_empty() || is_half { None } else { chain(graph, &facts, readers, at, fewest) };
+        let choice = if facts.is_empty() { None } else { choice(graph, &facts, readers, at) };
+        let read = match (&chain, &choice) {
+            (Some(chain), _) => &chain.arguments[..],
+            (None, Some(choice)) => &choice.arguments,
+            (None, None) => &arguments[..function.arity()],
+        };
         for &argument in read {
             let last = &mut last_use[argument as usize];
             *last = if *last == NOBODY { at } else { *last };
         }
-        if let Some(chain) = chain {
-            found.chains.push(chain);
-        }
+        found.chains.extend(chain);
+        found.choices.extend(choice);
     }
     found
 }
@@ -109,7 +130,7 @@ fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
     let op = chain_op(function)?;
     let second = (!op.is_unary()).then_some(b);
     let alike = |argument: u32| graph.dtype(argument) == value.dtype;
-    (has_chains(value.dtype) && alike(a) && second.is_none_or(alike)).then_some((op, a, second))
+    (most_links(value.dtype) > 0 && alike(a) && second.is_none_or(alike)).then_some((op, a, second))
 }
 
 /// What a function is as a link of a chain, if it can be one.
@@ -123,9 +144,9 @@ pub(super) fn chain_op(function: Function) -> Option<ChainOp> {
         Function::Abs => Some(ChainOp::Abs),
         Function::Sqrt => Some(ChainOp::Sqrt),
         Function::Exp => Some(ChainOp::Exp),
+        Function::Maximum => Some(ChainOp::Maximum),
+        Function::Minimum => Some(ChainOp::Minimum),
         Function::Power
-        | Function::Maximum
-        | Function::Minimum
         | Function::Log
         | Function::Tanh
         | Function::Equal
@@ -141,21 +162,21 @@ pub(super) fn chain_op(function: Function) -> Option<ChainOp> {
     }
 }
 
-/// Whether there are chains of a dtype.
-fn has_chains(dtype: DType) -> bool {
+/// The most links of a chain of a dtype. Two calls of integers are one loop ([`Kernels::linked`]).
+///
+/// [`Kernels::linked`]: crate::arch::Kernels::linked
+fn most_links(dtype: DType) -> usize {
     match dtype {
-        DType::F64 | DType::F32 => true,
-        DType::F16
-        | DType::Bf16
-        | DType::I64
+        DType::F64 | DType::F32 => usize::MAX,
+        DType::I64
         | DType::I32
         | DType::I16
         | DType::I8
         | DType::U64
         | DType::U32
         | DType::U16
-        | DType::U8
-        | DType::Bool => false,
+        | DType::U8 => 2,
+        DType::F16 | DType::Bf16 | DType::Bool => 0,
     }
 }
 
@@ -168,6 +189,11 @@ pub(super) fn swapped(op: ChainOp) -> ChainOp {
         | ChainOp::SubtractFrom
         | ChainOp::Multiply
         | ChainOp::DivideInto
+        | ChainOp::Maximum
+        | ChainOp::Minimum
+        | ChainOp::PlusNext
+        | ChainOp::MinusNext
+        | ChainOp::TimesNext
         | ChainOp::Negate
         | ChainOp::Abs
         | ChainOp::Sqrt
@@ -175,9 +201,97 @@ pub(super) fn swapped(op: ChainOp) -> ChainOp {
     }
 }
 
+/// Whether a chain of integers is two calls over vectors that have a loop of their own.
+fn is_linked(ops: &[ChainOp], arguments: &[u32], facts: &[Facts]) -> bool {
+    let has_loop = |op: &ChainOp| match op {
+        ChainOp::Add | ChainOp::Subtract | ChainOp::SubtractFrom | ChainOp::Multiply => true,
+        ChainOp::Divide
+        | ChainOp::DivideInto
+        | ChainOp::Maximum
+        | ChainOp::Minimum
+        | ChainOp::PlusNext
+        | ChainOp::MinusNext
+        | ChainOp::TimesNext
+        | ChainOp::Negate
+        | ChainOp::Abs
+        | ChainOp::Sqrt
+        | ChainOp::Exp => false,
+    };
+    ops.len() == 2
+        && ops.iter().all(has_loop)
+        && arguments.iter().all(|&argument| !facts[argument as usize].scalar)
+}
+
+/// The operation and the arguments of a link's argument that is a sum, a difference or a product of floats,
+/// if it can be computed inside the chain.
+fn argument_of_two(
+    graph: &Graph,
+    (op, argument): (ChainOp, u32),
+    inside: impl Fn(u32) -> Option<(ChainOp, u32, Option<u32>)>,
+) -> Option<(ChainOp, u32, u32)> {
+    if !op.may_take_two() || most_links(graph.dtype(argument)) != usize::MAX {
+        return None;
+    }
+    let (made, b, c) = inside(argument)?;
+    Some((made.for_the_next()?, b, c?))
+}
+
+/// The choice that a call is, if it is a `select` of floats by a comparison of floats of the same type.
+fn choice(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Choice> {
+    let call = |at: u32| match graph.values[at as usize].kind {
+        ValueKind::Call { function, arguments } => Some((function, arguments)),
+        ValueKind::Operand(_) | ValueKind::Constant(_) => None,
+    };
+    let (Function::Select, [condition, chosen, other]) = call(end)? else { return None };
+    let (function, [x, limit, _]) = call(condition)?;
+    let (comparison, arguments) = comparison(function, [x, limit], [chosen, other])?;
+    let (fact, whole) = (facts[condition as usize], facts[end as usize]);
+    let dtype = graph.dtype(end);
+    let is_alone = readers[condition as usize] == 1 && !fact.scalar && fact.stationary == whole.stationary;
+    (is_alone && matches!(dtype, DType::F64 | DType::F32) && graph.dtype(x) == dtype).then_some(Choice {
+        end,
+        comparison,
+        arguments,
+    })
+}
+
+/// A comparison as one of those that have kernels, with the arguments in the order of [`Choice`].
+fn comparison(
+    function: Function,
+    [x, limit]: [u32; 2],
+    [chosen, other]: [u32; 2],
+) -> Option<(Comparison, [u32; 4])> {
+    match function {
+        Function::Greater => Some((Comparison::Greater, [x, limit, chosen, other])),
+        Function::GreaterEqual => Some((Comparison::GreaterEqual, [x, limit, chosen, other])),
+        Function::Less => Some((Comparison::Greater, [limit, x, chosen, other])),
+        Function::LessEqual => Some((Comparison::GreaterEqual, [limit, x, chosen, other])),
+        Function::Equal => Some((Comparison::Equal, [x, limit, chosen, other])),
+        Function::NotEqual => Some((Comparison::Equal, [x, limit, other, chosen])),
+        Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Divide
+        | Function::Power
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Negate
+        | Function::Abs
+        | Function::Sqrt
+        | Function::Exp
+        | Function::Log
+        | Function::Tanh
+        | Function::LogicalAnd
+        | Function::LogicalOr
+        | Function::LogicalNot
+        | Function::Select => None,
+    }
+}
+
 /// The chain that ends at a call, if it has at least `fewest` links. A single exp is a chain too.
 fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usize) -> Option<Chain> {
     let (mut op, mut a, mut b) = link(graph, end)?;
+    let most = most_links(graph.dtype(end));
     let inside = |value: u32| {
         let (fact, whole) = (facts[value as usize], facts[end as usize]);
         // The chain computes a scalar at its start once for each row. As a step of its own it would keep a
@@ -203,8 +317,14 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
             (None, None) => None,
         };
         ops.push(op);
-        arguments.extend(b);
-        match next {
+        match b.and_then(|b| argument_of_two(graph, (op, b), inside)) {
+            Some((made, b, c)) => {
+                ops.push(made);
+                arguments.extend([c, b]);
+            }
+            None => arguments.extend(b),
+        }
+        match next.filter(|_| ops.len() < most) {
             Some(next) => (op, a, b) = next,
             None => break,
         }
@@ -213,6 +333,9 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
         return None;
     }
     arguments.push(a);
+    if most == 2 && !is_linked(&ops, &arguments, facts) {
+        return None;
+    }
     arguments.reverse();
     ops.reverse();
     Some(Chain { end, arguments, ops })

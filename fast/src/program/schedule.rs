@@ -4,9 +4,9 @@
 //! Every kernel of a call is looked up here, so that running a program cannot fail.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::chain::{Chain, Chains, NOBODY, find};
+use super::chain::{Chain, Chains, Choice, NOBODY, find};
 use super::graph::{Graph, ValueKind, is_comparison};
-use crate::arch::{CallKernel, ChainOp, InPlace, Pairing, Repeat, Table};
+use crate::arch::{CallKernel, ChainOp, Comparison, InPlace, Pairing, Repeat, Table};
 use crate::dispatch::by_bank;
 use crate::error::NoKernel;
 use crate::grid::RowLayout;
@@ -71,6 +71,8 @@ pub(crate) enum Work {
     MathF64 { function: MathFunction, arguments: [Source; 2] },
     /// A function of `math` in f32, possibly rounded to a half.
     MathF32 { function: MathFunction, arguments: [Source; 2], round: Option<InPlace<f32>> },
+    /// `if x op limit { chosen } else { other }`, of arguments in this order.
+    Choose { comparison: Comparison, bank: FloatBank, arguments: [Source; 4] },
     /// A fold from a first argument through a range of the program's links.
     Chain { bank: FloatBank, first: Source, start: u32, end: u32 },
     /// The values of such a fold, added to one element of the gradient.
@@ -257,6 +259,17 @@ struct Placed {
     bank: Bank,
 }
 
+/// Where some values are read, and the loops over tiles that change any of them; `None` if one is not placed.
+fn sources<const N: usize>(placed: &[Option<Placed>], values: [u32; N]) -> Option<([Source; N], u64)> {
+    let (mut sources, mut varies) = ([Source::Scalar(0); N], 0);
+    for (source, value) in sources.iter_mut().zip(values) {
+        let given = placed[value as usize]?;
+        *source = given.source;
+        varies |= given.varies;
+    }
+    Some((sources, varies))
+}
+
 struct Scheduler<'a> {
     table: &'a Table,
     /// The format of the halves whose bits the values of dtype u16 are.
@@ -301,7 +314,8 @@ pub(crate) fn schedule(
         scheduler.push(Work::Copy { access, dtype }, Target::Output, u64::MAX, false);
         return Ok(());
     }
-    let Chains { last_use, chains } = find(graph, (root, readers), non_temporal, tiling, &access_of);
+    let Chains { last_use, chains, choices } =
+        find(graph, (root, readers), (half_in_bits.is_some(), non_temporal), tiling, &access_of);
     let mut placed: SmallVec<[Option<Placed>; VALUES]> = filled(None, root as usize + 1);
     for (at, value) in (0u32..=root).zip(&graph.values) {
         if last_use[at as usize] == NOBODY {
@@ -314,13 +328,18 @@ pub(crate) fn schedule(
                 let stored = at == root && matches!(goal, Goal::Store(_));
                 let direct = stored && !non_temporal;
                 if let Some(chain) = chains.iter().find(|chain| chain.end == at) {
-                    let made = scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal))?;
-                    for (which, &argument) in chain.arguments.iter().enumerate() {
-                        let again = chain.arguments[..which].contains(&argument);
-                        if last_use[argument as usize] == at && !again {
-                            scheduler.release(placed[argument as usize]);
-                        }
-                    }
+                    let made = if FloatBank::of(bank_of(value.dtype)).is_some() {
+                        scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal))?
+                    } else {
+                        scheduler.linked(&placed, chain, value.dtype, direct)?
+                    };
+                    scheduler.release_last(at, &chain.arguments, &last_use, &placed);
+                    placed[at as usize] = Some(made);
+                    continue;
+                }
+                if let Some(choice) = choices.iter().find(|choice| choice.end == at) {
+                    let made = scheduler.choice(&placed, choice, value.dtype, direct)?;
+                    scheduler.release_last(at, &choice.arguments, &last_use, &placed);
                     placed[at as usize] = Some(made);
                     continue;
                 }
@@ -330,12 +349,7 @@ pub(crate) fn schedule(
                     *given = placed[argument as usize];
                 }
                 let made = scheduler.call(function, value.dtype, given, direct)?;
-                for (which, &argument) in arguments[..count].iter().enumerate() {
-                    let again = arguments[..which].contains(&argument);
-                    if last_use[argument as usize] == at && !again {
-                        scheduler.release(given[which]);
-                    }
-                }
+                scheduler.release_last(at, &arguments[..count], &last_use, &placed);
                 made
             }
         });
@@ -389,6 +403,16 @@ impl Scheduler<'_> {
         {
             self.live -= bytes(bank);
             self.free.push((bank, register));
+        }
+    }
+
+    /// Frees the registers of the arguments of which the value `at` is the last reader.
+    fn release_last(&mut self, at: u32, arguments: &[u32], last_use: &[u32], placed: &[Option<Placed>]) {
+        for (which, &argument) in arguments.iter().enumerate() {
+            let again = arguments[..which].contains(&argument);
+            if last_use[argument as usize] == at && !again {
+                self.release(placed[argument as usize]);
+            }
         }
     }
 
@@ -540,6 +564,56 @@ impl Scheduler<'_> {
             }
         };
         self.push(work, target, varies, stationary);
+        Ok(Placed { source, varies, bank })
+    }
+
+    /// A choice by a comparison. Its comparison is not a scalar, and so neither is the choice.
+    fn choice(
+        &mut self,
+        placed: &[Option<Placed>],
+        choice: &Choice,
+        dtype: DType,
+        root: bool,
+    ) -> Result<Placed, NoKernel> {
+        let no_kernel = NoKernel { operation: "select", dtype };
+        let bank = bank_of(dtype);
+        let float = FloatBank::of(bank).ok_or(no_kernel)?;
+        let (arguments, varies) = sources(placed, choice.arguments).ok_or(no_kernel)?;
+        let stationary = self.tiling.is_stationary(varies);
+        let (target, source) = self.target_of_vectors(bank, root, stationary);
+        let work = Work::Choose { comparison: choice.comparison, bank: float, arguments };
+        self.push(work, target, varies, stationary);
+        Ok(Placed { source, varies, bank })
+    }
+
+    /// Where vectors go: into the result, if they are the root's, or into a register.
+    fn target_of_vectors(&mut self, bank: Bank, root: bool, stationary: bool) -> (Target, Source) {
+        if root && !stationary {
+            return (Target::Output, WRITTEN);
+        }
+        let register = self.vector(bank, stationary);
+        (Target::Vector(register), Source::Vector(register))
+    }
+
+    /// A chain of two calls of integers.
+    fn linked(
+        &mut self,
+        placed: &[Option<Placed>],
+        chain: &Chain,
+        dtype: DType,
+        root: bool,
+    ) -> Result<Placed, NoKernel> {
+        let no_kernel = NoKernel { operation: "chain", dtype };
+        let (&[a, b, c], &[first, second]) = (&chain.arguments[..], &chain.ops[..]) else {
+            return Err(no_kernel);
+        };
+        let bank = bank_of(dtype);
+        let kernel = by_bank!(bank, T => T::kernels(self.table).linked(first, second).map(T::in_bank))
+            .ok_or(no_kernel)?;
+        let (arguments, varies) = sources(placed, [a, b, c]).ok_or(no_kernel)?;
+        let stationary = self.tiling.is_stationary(varies);
+        let (target, source) = self.target_of_vectors(bank, root, stationary);
+        self.push(Work::Call { kernel, arguments }, target, varies, stationary);
         Ok(Placed { source, varies, bank })
     }
 

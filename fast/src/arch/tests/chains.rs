@@ -1,6 +1,6 @@
 //! Chains, and the sums of their values.
 
-use super::{floats, same, tables};
+use super::{floats, larger, same, tables};
 use crate::arch::{ChainOp, LANES, Link, Table, fenced};
 use crate::math;
 
@@ -13,6 +13,9 @@ fn linked(op: ChainOp, a: f64, b: f64) -> f64 {
         ChainOp::Multiply => a * b,
         ChainOp::Divide => a / b,
         ChainOp::DivideInto => b / a,
+        ChainOp::Maximum => larger(a, b),
+        ChainOp::Minimum => -larger(-a, -b),
+        ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext => a,
         ChainOp::Negate => -a,
         ChainOp::Abs => a.abs(),
         ChainOp::Sqrt => a.sqrt(),
@@ -20,14 +23,26 @@ fn linked(op: ChainOp, a: f64, b: f64) -> f64 {
     }
 }
 
-const BINARY: [ChainOp; 6] = [
+const BINARY: [ChainOp; 8] = [
     ChainOp::Add,
     ChainOp::Subtract,
     ChainOp::SubtractFrom,
     ChainOp::Multiply,
     ChainOp::Divide,
     ChainOp::DivideInto,
+    ChainOp::Maximum,
+    ChainOp::Minimum,
 ];
+/// The operations of a link whose argument is made of two, and what makes it.
+const OF_TWO: [ChainOp; 6] = [
+    ChainOp::Add,
+    ChainOp::Subtract,
+    ChainOp::SubtractFrom,
+    ChainOp::Multiply,
+    ChainOp::Maximum,
+    ChainOp::Minimum,
+];
+const MAKING: [ChainOp; 3] = [ChainOp::PlusNext, ChainOp::MinusNext, ChainOp::TimesNext];
 const UNARY: [ChainOp; 4] = [ChainOp::Exp, ChainOp::Negate, ChainOp::Sqrt, ChainOp::Abs];
 
 /// Compares a chain of five links over some rows with plain arithmetic. Each bit of `pattern` makes one
@@ -59,7 +74,22 @@ fn check_chain(
     };
     let want = |row: usize, at: usize| {
         let first = read(&argument(0), row, at);
-        links.iter().fold(first, |a, link| linked(link.op, a, read(link, row, at)))
+        let (mut a, mut made): (f64, Option<&Link<'_, f64>>) = (first, None);
+        for link in &links {
+            let c = read(link, row, at);
+            if MAKING.contains(&link.op) {
+                made = Some(link);
+                continue;
+            }
+            let argument = match made.take().map(|made| (made.op, read(made, row, at))) {
+                Some((ChainOp::PlusNext, b)) => b + c,
+                Some((ChainOp::MinusNext, b)) => b - c,
+                Some((_, b)) => b * c,
+                None => c,
+            };
+            a = linked(link.op, a, argument);
+        }
+        a
     };
     for non_temporal in [false, true] {
         // One element more, so that the output has every alignment.
@@ -86,7 +116,7 @@ fn chains_fold_from_the_left() {
     for table in tables() {
         for width in [1, 2, 8, 31, 32, 33, 64, 100, 200, 300] {
             for pattern in 0..64usize {
-                let op = |k: usize| if pattern % 3 == 0 { ChainOp::Add } else { BINARY[(k + pattern) % 6] };
+                let op = |k: usize| if pattern % 3 == 0 { ChainOp::Add } else { BINARY[(k + pattern) % 8] };
                 // Chains compute four short rows at once.
                 for rows in [1, 3, 4, 9] {
                     check_chain(table, &all, pattern, op, rows, width);
@@ -108,11 +138,34 @@ fn chains_apply_unary_functions() {
                     if (k + pattern).is_multiple_of(2) {
                         UNARY[(k / 2 + pattern / 2) % 4]
                     } else {
-                        BINARY[(k + pattern / 4) % 6]
+                        BINARY[(k + pattern / 4) % 8]
                     }
                 };
                 check_chain(table, &all, pattern, op, 1, width);
                 check_chain(table, &all, pattern, op, 4, width);
+            }
+        }
+    }
+}
+
+/// Links 2 and 4 take the arguments of two links. The others are binary, or unary where `functions` says so.
+#[test]
+fn chains_make_arguments_of_two() {
+    let all = floats();
+    for table in tables() {
+        for width in [1, 2, 8, 31, 33, 64, 100, 300] {
+            for pattern in 0..64usize {
+                for functions in [false, true] {
+                    let op = |k: usize| match k {
+                        1 | 3 => MAKING[(k / 2 + pattern) % 3],
+                        2 | 4 => OF_TWO[(k / 2 + pattern / 2) % 6],
+                        _ if functions => UNARY[pattern % 4],
+                        _ => BINARY[pattern % 8],
+                    };
+                    for rows in [1, 4, 9] {
+                        check_chain(table, &all, pattern, op, rows, width);
+                    }
+                }
             }
         }
     }

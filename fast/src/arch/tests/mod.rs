@@ -2,15 +2,45 @@
 //! that they refuse arguments that are too short. Levels that the machine lacks are printed, not skipped
 //! silently.
 
+/// Different numbers of a type, from bytes of another one. None is negative or a NaN as a half or a float,
+/// since NaNs may differ in their bits.
+macro_rules! numbers {
+    ($count:expr, $type:ty, $byte:ty) => {
+        (0..$count).map(|at: usize| ((at * 37 + 11) % 251) as $byte as $type).collect::<Vec<$type>>()
+    };
+}
+
+mod blocks;
 mod chains;
+mod choices;
 mod functions;
 mod grids;
 mod halves;
 mod lengths;
 mod moves;
+mod rows;
 
 use super::*;
 use crate::Level;
+use broadcheck_spec::Function;
+
+/// The functions of two arguments that have kernels.
+const OF_TWO: [Function; 14] = [
+    Function::Add,
+    Function::Subtract,
+    Function::Multiply,
+    Function::Divide,
+    Function::Maximum,
+    Function::Minimum,
+    Function::Equal,
+    Function::NotEqual,
+    Function::Less,
+    Function::LessEqual,
+    Function::Greater,
+    Function::GreaterEqual,
+    Function::LogicalAnd,
+    Function::LogicalOr,
+];
 
 fn tables() -> Vec<&'static Table> {
     for level in Level::ALL.into_iter().filter(|level| !level.is_available()) {
@@ -55,4 +85,17 @@ fn a_table_has_the_requested_level() {
 /// Copies with non-temporal stores where the level has them.
 fn copy_out<T>(copy: CopyOut<T>, from: &[T], to: &mut [T]) {
     fenced(true, |stores| copy.run(stores.expect("they are wanted"), from, to));
+}
+
+/// The larger of two numbers: +0 is larger than -0, and a NaN is the result.
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else if a == b {
+        if a.is_sign_positive() { a } else { b }
+    } else if a > b {
+        a
+    } else {
+        b
+    }
 }

@@ -1,0 +1,352 @@
+//! What the links of a [`chain`](super::chain) do to a group of vectors, whose values stay in registers from
+//! the first argument to the last link.
+
+use super::chain::{ChainOp, FUNCTIONS, Link, SUMS};
+use super::stream::{LINE, prefetch};
+use super::vector::{Vector, each};
+
+/// How many bytes ahead operands are prefetched by a chain that computes functions.
+const AHEAD: usize = 2048;
+
+/// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows.
+///
+/// # Safety
+/// The machine has the instructions of `V`. The links are of the kind `KIND`. From `at` on, each row of every
+/// vector argument has `U / ROWS * V::WIDTH` elements; a scalar has one.
+#[inline(always)]
+pub(super) unsafe fn compute<
+    V: Vector,
+    const U: usize,
+    const ROWS: usize,
+    const KIND: u8,
+    const NON_TEMPORAL: bool,
+>(
+    first: Link<'_, V::Element>,
+    links: &[Link<'_, V::Element>],
+    at: usize,
+) -> [V; U] {
+    // SAFETY: the caller guarantees that all offsets are inside.
+    unsafe {
+        if KIND == FUNCTIONS && !NON_TEMPORAL {
+            fetch::<V, U>(&first, at);
+            for link in links {
+                fetch::<V, U>(link, at);
+            }
+        }
+        let mut a = read::<V, U, ROWS>(&first, at);
+        let mut rest = links;
+        if KIND == SUMS && U <= 8 && ROWS == 1 && V::WIDTH > 1 {
+            // One branch for three links, which pays off when few vectors share the branch.
+            let (threes, left) = links.as_chunks::<3>();
+            rest = left;
+            for links in threes {
+                match (links[0].scalar, links[1].scalar, links[2].scalar) {
+                    (false, false, false) => add_three::<V, U, false, false, false>(&mut a, links, at),
+                    (false, false, true) => add_three::<V, U, false, false, true>(&mut a, links, at),
+                    (false, true, false) => add_three::<V, U, false, true, false>(&mut a, links, at),
+                    (false, true, true) => add_three::<V, U, false, true, true>(&mut a, links, at),
+                    (true, false, false) => add_three::<V, U, true, false, false>(&mut a, links, at),
+                    (true, false, true) => add_three::<V, U, true, false, true>(&mut a, links, at),
+                    (true, true, false) => add_three::<V, U, true, true, false>(&mut a, links, at),
+                    (true, true, true) => add_three::<V, U, true, true, true>(&mut a, links, at),
+                }
+            }
+        }
+        while KIND == SUMS && !rest.is_empty() {
+            // One loop for each kind of argument. The compiler would merge two branches into one, with every
+            // argument in a register.
+            while let [link, others @ ..] = rest
+                && !link.scalar
+            {
+                fold::<V, U, ROWS, false>(&mut a, link, at, V::add);
+                rest = others;
+            }
+            while let [link, others @ ..] = rest
+                && link.scalar
+            {
+                fold::<V, U, ROWS, true>(&mut a, link, at, V::add);
+                rest = others;
+            }
+        }
+        while KIND != SUMS
+            && let [link, others @ ..] = rest
+        {
+            rest = others;
+            // One jump for the operation and the kind of its argument.
+            match (link.op, link.scalar) {
+                (ChainOp::Add, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::add),
+                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::add),
+                (ChainOp::Subtract, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::subtract),
+                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::subtract),
+                (ChainOp::SubtractFrom, false) => {
+                    fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.subtract(a));
+                }
+                (ChainOp::SubtractFrom, true) => {
+                    fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.subtract(a));
+                }
+                (ChainOp::Multiply, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::multiply),
+                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::multiply),
+                (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::divide),
+                (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::divide),
+                (ChainOp::DivideInto, false) => {
+                    fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.divide(a));
+                }
+                (ChainOp::DivideInto, true) => fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.divide(a)),
+                (ChainOp::Maximum, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::maximum),
+                (ChainOp::Maximum, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::maximum),
+                (ChainOp::Minimum, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::minimum),
+                (ChainOp::Minimum, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::minimum),
+                (ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext, _) => {
+                    if let [next, others @ ..] = others {
+                        fold_two::<V, U, ROWS>(&mut a, link, next, at);
+                        rest = others;
+                    }
+                }
+                // Only `FUNCTIONS` is compiled with these, and `ChainKind::of` chooses it for every chain
+                // that has one.
+                (ChainOp::Negate, _) => {
+                    if KIND == FUNCTIONS {
+                        a = each!(a => a.negate());
+                    }
+                }
+                (ChainOp::Abs, _) => {
+                    if KIND == FUNCTIONS {
+                        a = each!(a => a.abs());
+                    }
+                }
+                (ChainOp::Sqrt, _) => {
+                    if KIND == FUNCTIONS {
+                        a = each!(a => a.sqrt());
+                    }
+                }
+                (ChainOp::Exp, _) => {
+                    if KIND == FUNCTIONS {
+                        a = exp::<V, U>(a);
+                    }
+                }
+            }
+        }
+        a
+    }
+}
+
+/// exp of a group, as many vectors at a time as there are registers for.
+#[inline(always)]
+fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
+    const {
+        assert!(V::EXP_GROUP == 4 || V::EXP_GROUP == 2);
+        assert!(U <= V::EXP_GROUP || U.is_multiple_of(V::EXP_GROUP));
+    }
+    // Loops, because a closure might not be inlined, and would then lack the level's instructions.
+    if V::EXP_GROUP == 4 && U > 4 {
+        for part in a.as_chunks_mut::<4>().0 {
+            *part = V::exp(*part);
+        }
+    } else if V::EXP_GROUP == 2 && U > 2 {
+        for part in a.as_chunks_mut::<2>().0 {
+            *part = V::exp(*part);
+        }
+    } else {
+        a = V::exp(a);
+    }
+    a
+}
+
+/// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
+/// not look far enough ahead of a chain that computes functions. Chains with non-temporal stores do without.
+#[inline(always)]
+fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) {
+    if !link.scalar {
+        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
+        for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
+            prefetch(from.wrapping_add(line * LINE));
+        }
+    }
+}
+
+/// `U` vectors of an argument, from element `at` of each row on.
+///
+/// # Safety
+/// As for [`compute`].
+#[inline(always)]
+unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
+    link: &Link<'_, V::Element>,
+    at: usize,
+) -> [V; U] {
+    let from = link.values.as_ptr();
+    // SAFETY: the caller guarantees that all offsets are inside.
+    unsafe {
+        let mut a = [V::splat(*from); U];
+        if !link.scalar {
+            for (k, a) in a.iter_mut().enumerate() {
+                let (row, k) = (k / (U / ROWS), k % (U / ROWS));
+                *a = V::load(from.add(row * link.step + at + k * V::WIDTH));
+            }
+        } else if ROWS > 1 {
+            for (k, a) in a.iter_mut().enumerate() {
+                *a = V::splat(*from.add(k / (U / ROWS) * link.step));
+            }
+        }
+        a
+    }
+}
+
+/// Applies one link. `SCALAR` says whether its argument is a scalar.
+///
+/// # Safety
+/// As for [`compute`].
+#[inline(always)]
+unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>(
+    a: &mut [V; U],
+    link: &Link<'_, V::Element>,
+    at: usize,
+    op: impl Fn(V, V) -> V,
+) {
+    let from = link.values.as_ptr();
+    // SAFETY: the caller guarantees that all offsets are inside.
+    unsafe {
+        for (k, a) in a.iter_mut().enumerate() {
+            let (row, k) = (k / (U / ROWS), k % (U / ROWS));
+            let from = from.add(row * link.step);
+            *a = op(*a, if SCALAR { V::splat(*from) } else { V::load(from.add(at + k * V::WIDTH)) });
+        }
+    }
+}
+
+/// Applies the operation of `next` with an argument that `link` makes of its own and that of `next`.
+///
+/// # Safety
+/// As for [`compute`].
+#[inline(always)]
+unsafe fn fold_two<V: Vector, const U: usize, const ROWS: usize>(
+    a: &mut [V; U],
+    link: &Link<'_, V::Element>,
+    next: &Link<'_, V::Element>,
+    at: usize,
+) {
+    const { assert!(U <= 4 * PART && (U < PART || U.is_multiple_of(PART))) };
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        fold_two_of_part::<V, U, ROWS, 0>(a, link, next, at);
+        if U >= 2 * PART {
+            fold_two_of_part::<V, U, ROWS, PART>(a, link, next, at);
+        }
+        if U >= 3 * PART {
+            fold_two_of_part::<V, U, ROWS, { 2 * PART }>(a, link, next, at);
+        }
+        if U >= 4 * PART {
+            fold_two_of_part::<V, U, ROWS, { 3 * PART }>(a, link, next, at);
+        }
+    }
+}
+
+/// How many vectors of a group take an argument of two links together. The value and the argument of a whole
+/// group would need more registers than there are.
+const PART: usize = 4;
+
+/// [`fold_two`] for the vectors of a group from `FROM` on, as many as are in a part.
+///
+/// # Safety
+/// As for [`compute`].
+#[inline(always)]
+unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const FROM: usize>(
+    a: &mut [V; U],
+    link: &Link<'_, V::Element>,
+    next: &Link<'_, V::Element>,
+    at: usize,
+) {
+    // SAFETY: guaranteed by the caller.
+    let (b, c) =
+        unsafe { (read_part::<V, U, ROWS, FROM>(link, at), read_part::<V, U, ROWS, FROM>(next, at)) };
+    let b = match link.op {
+        ChainOp::PlusNext => each!(b, c => b.add(c)),
+        ChainOp::MinusNext => each!(b, c => b.subtract(c)),
+        ChainOp::TimesNext => each!(b, c => b.multiply(c)),
+        // `compute` calls this for the operations above alone.
+        ChainOp::Add
+        | ChainOp::Subtract
+        | ChainOp::SubtractFrom
+        | ChainOp::Multiply
+        | ChainOp::Divide
+        | ChainOp::DivideInto
+        | ChainOp::Maximum
+        | ChainOp::Minimum
+        | ChainOp::Negate
+        | ChainOp::Abs
+        | ChainOp::Sqrt
+        | ChainOp::Exp => b,
+    };
+    // A group may have fewer vectors than a part. What is computed for the others is dropped.
+    let place = FROM..FROM + PART.min(U);
+    let mut x = [a[FROM]; PART];
+    x[..PART.min(U)].copy_from_slice(&a[place.clone()]);
+    let x = match next.op {
+        ChainOp::Add => each!(x, b => x.add(b)),
+        ChainOp::Subtract => each!(x, b => x.subtract(b)),
+        ChainOp::SubtractFrom => each!(x, b => b.subtract(x)),
+        ChainOp::Multiply => each!(x, b => x.multiply(b)),
+        ChainOp::Maximum => each!(x, b => x.maximum(b)),
+        ChainOp::Minimum => each!(x, b => x.minimum(b)),
+        // `ChainOp::may_take_two` excludes these.
+        ChainOp::Divide
+        | ChainOp::DivideInto
+        | ChainOp::PlusNext
+        | ChainOp::MinusNext
+        | ChainOp::TimesNext
+        | ChainOp::Negate
+        | ChainOp::Abs
+        | ChainOp::Sqrt
+        | ChainOp::Exp => x,
+    };
+    a[place].copy_from_slice(&x[..PART.min(U)]);
+}
+
+/// The vectors of an argument from `FROM` on, as many as are in a part of a group of `U`.
+///
+/// # Safety
+/// As for [`compute`].
+#[inline(always)]
+unsafe fn read_part<V: Vector, const U: usize, const ROWS: usize, const FROM: usize>(
+    link: &Link<'_, V::Element>,
+    at: usize,
+) -> [V; PART] {
+    let from = link.values.as_ptr();
+    // SAFETY: the caller guarantees that all offsets are inside.
+    unsafe {
+        let mut part = [V::splat(*from); PART];
+        for (k, vector) in part.iter_mut().enumerate().take(U) {
+            let (row, column) = ((FROM + k) / (U / ROWS), (FROM + k) % (U / ROWS));
+            let from = from.add(row * link.step);
+            if !link.scalar {
+                *vector = V::load(from.add(at + column * V::WIDTH));
+            } else if ROWS > 1 {
+                *vector = V::splat(*from);
+            }
+        }
+        part
+    }
+}
+
+/// Adds the arguments of three links. `X`, `Y` and `Z` say which of them are scalars.
+///
+/// # Safety
+/// As for [`compute`].
+#[inline(always)]
+unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, const Z: bool>(
+    a: &mut [V; U],
+    links: &[Link<'_, V::Element>; 3],
+    at: usize,
+) {
+    let (x, y, z) = (links[0].values.as_ptr(), links[1].values.as_ptr(), links[2].values.as_ptr());
+    // SAFETY: the caller guarantees that all offsets are inside.
+    unsafe {
+        let (one, two, three) = (V::splat(*x), V::splat(*y), V::splat(*z));
+        for (k, a) in a.iter_mut().enumerate() {
+            let at = at + k * V::WIDTH;
+            let b = if X { one } else { V::load(x.add(at)) };
+            let c = if Y { two } else { V::load(y.add(at)) };
+            let d = if Z { three } else { V::load(z.add(at)) };
+            *a = a.add(b).add(c).add(d);
+        }
+    }
+}

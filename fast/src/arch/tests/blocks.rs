@@ -1,0 +1,143 @@
+//! Rows of every length up to a few blocks: the kernels of whole rows against the same kernels for one
+//! element at a time, which have no blocks. Two calls in one loop against the calls one after the other.
+
+use super::{OF_TWO, tables};
+use crate::arch::{CallKernel, ChainOp, Kernels, Table};
+use broadcheck_spec::Function;
+
+/// Longer than four blocks of elements of one byte, and one that is left over.
+const LONGEST: usize = 4 * 64 + 1;
+
+/// Lengths at the edges of blocks of every type, which are multiples of 8 elements.
+fn lengths() -> impl Iterator<Item = usize> {
+    (0..=LONGEST).filter(|count| *count < 18 || matches!(count % 32, 31 | 0 | 1 | 20))
+}
+
+const UNARY: [Function; 3] = [Function::Negate, Function::Abs, Function::Sqrt];
+
+/// What a kernel gives for each element by itself, and where the row ends.
+fn one_by_one<R: Copy>(count: usize, outside: R, mut element: impl FnMut(usize, &mut [R])) -> Vec<R> {
+    let mut out = vec![outside; count + 1];
+    (0..count).for_each(|at| element(at, &mut out[at..=at]));
+    out
+}
+
+fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernels: &Kernels<T>, values: &[T]) {
+    let (a, b) = (values, &values[1..]);
+    for count in lengths() {
+        for function in OF_TWO {
+            for scalars in [[false; 3], [false, true, false], [true, false, false]] {
+                let Some(kernel) = kernels.call(function, scalars) else { continue };
+                let first = if scalars[0] { &a[3..4] } else { &a[..count] };
+                let second = if scalars[1] { &b[5..6] } else { &b[..count] };
+                let of = |row: &[T], at: usize| [row[if row.len() == 1 { 0 } else { at }]];
+                let name = format!("{} {function} {scalars:?} of {count}", table.level);
+                match kernel {
+                    CallKernel::Binary(kernel) => {
+                        let want = one_by_one(count, a[0], |at, out| {
+                            kernel.run(&of(first, at), &of(second, at), out);
+                        });
+                        let mut out = vec![a[0]; count + 1];
+                        kernel.run(first, second, &mut out[..count]);
+                        assert_eq!(out, want, "{name}");
+                    }
+                    CallKernel::Comparison(kernel) => {
+                        let want = one_by_one(count, true, |at, out| {
+                            kernel.run(&of(first, at), &of(second, at), out);
+                        });
+                        let mut out = vec![true; count + 1];
+                        kernel.run(first, second, &mut out[..count]);
+                        assert_eq!(out, want, "{name}");
+                    }
+                    CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Linked(_) => {
+                        panic!("{name}: not a function of two")
+                    }
+                }
+            }
+        }
+        for function in UNARY {
+            let Some(CallKernel::Unary(kernel)) = kernels.call(function, [false; 3]) else { continue };
+            let want = one_by_one(count, a[0], |at, out| kernel.run(&a[at..=at], out));
+            let mut out = vec![a[0]; count + 1];
+            kernel.run(&a[..count], &mut out[..count]);
+            assert_eq!(out, want, "{} {function} of {count}", table.level);
+        }
+    }
+}
+
+/// Every operation as the first and as the second of two.
+fn check_linked<T: Copy + PartialEq + std::fmt::Debug>(
+    table: &Table,
+    kernels: &Kernels<T>,
+    values: &[T],
+) -> usize {
+    let ops = [ChainOp::Add, ChainOp::Subtract, ChainOp::SubtractFrom, ChainOp::Multiply, ChainOp::Divide];
+    let call = |op, a: &[T], b: &[T]| {
+        let (function, a, b) = match op {
+            ChainOp::Add => (Function::Add, a, b),
+            ChainOp::Subtract => (Function::Subtract, a, b),
+            ChainOp::SubtractFrom => (Function::Subtract, b, a),
+            _ => (Function::Multiply, a, b),
+        };
+        let Some(CallKernel::Binary(kernel)) = kernels.call(function, [false; 3]) else {
+            panic!("{function} has no kernel")
+        };
+        let mut out = vec![values[0]; a.len()];
+        kernel.run(a, b, &mut out);
+        out
+    };
+    let mut found = 0;
+    for (first, second) in ops.iter().flat_map(|&first| ops.map(|second| (first, second))) {
+        let Some(kernel) = kernels.linked(first, second) else { continue };
+        let CallKernel::Linked(kernel) = kernel else { panic!("{first:?}, {second:?}: not two calls") };
+        found += 1;
+        for count in [0, 1, 31, 64, 100, LONGEST] {
+            let [a, b, c] = [0, 1, 2].map(|from| &values[from..from + count]);
+            let mut out = vec![values[0]; count];
+            kernel.run([a, b, c], &mut out);
+            let want = call(second, &call(first, a, b), c);
+            assert_eq!(out, want, "{} {first:?}, {second:?} of {count}", table.level);
+        }
+    }
+    found
+}
+
+#[test]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "any numbers will do")]
+#[allow(clippy::cast_possible_wrap, clippy::cast_lossless, reason = "any numbers will do")]
+fn the_end_of_a_row_is_computed_like_its_start() {
+    for table in tables() {
+        check(table, &table.f64, &numbers!(LONGEST + 3, f64, u8));
+        check(table, &table.f32, &numbers!(LONGEST + 3, f32, u8));
+        check(table, &table.f16, &numbers!(LONGEST + 3, u16, u8));
+        check(table, &table.bf16, &numbers!(LONGEST + 3, u16, u8));
+        macro_rules! integers {
+            ($($type:ident)*) => { $(
+                check(table, &table.$type, &numbers!(LONGEST + 3, $type, i8));
+                assert_eq!(check_linked(table, &table.$type, &numbers!(LONGEST + 3, $type, i8)), 16);
+            )* };
+        }
+        integers! { i64 i32 i16 i8 u64 u32 u16 u8 }
+    }
+}
+
+#[test]
+fn the_end_of_a_row_of_truth_values_is_computed_like_its_start() {
+    let values: Vec<bool> = (0..=LONGEST).map(|at| at % 3 == 0 || at % 7 == 1).collect();
+    for table in tables() {
+        for function in [Function::LogicalAnd, Function::LogicalOr, Function::Equal] {
+            for count in lengths() {
+                let (a, b) = (&values[..count], &values[values.len() - count..]);
+                let Some(CallKernel::Binary(kernel) | CallKernel::Comparison(kernel)) =
+                    table.bool.call(function, [false; 3])
+                else {
+                    panic!("{function} of truth values has no kernel")
+                };
+                let want = one_by_one(count, true, |at, out| kernel.run(&a[at..=at], &b[at..=at], out));
+                let mut out = vec![true; count + 1];
+                kernel.run(a, b, &mut out[..count]);
+                assert_eq!(out, want, "{} {function} of {count}", table.level);
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Choices among floats: the larger and the smaller of two, and one of two by a comparison of two others.
+
+use super::{floats, larger, same, tables};
+use crate::arch::{CallKernel, Comparison};
+use broadcheck_spec::Function;
+
+/// Lengths around those of a vector and of a group of vectors, on every level.
+const COUNTS: [usize; 20] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 130];
+
+/// Every two of these numbers meet.
+const NUMBERS: [f64; 9] =
+    [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, -5e-324];
+
+#[allow(clippy::cast_possible_truncation, reason = "the numbers of f64 beyond f32 are tested as 0")]
+#[test]
+fn the_larger_and_the_smaller_of_every_two_numbers() {
+    let pairs = || NUMBERS.iter().flat_map(|&a| NUMBERS.iter().map(move |&b| (a, b)));
+    let (a, b): (Vec<f64>, Vec<f64>) = pairs().unzip();
+    let narrow = |values: &[f64]| -> Vec<f32> { values.iter().map(|&value| value as f32).collect() };
+    let (c, d) = (narrow(&a), narrow(&b));
+    for table in tables() {
+        for (function, sign) in [(Function::Maximum, 1.0), (Function::Minimum, -1.0)] {
+            let want = |a: f64, b: f64| sign * larger(sign * a, sign * b);
+            let Some(CallKernel::Binary(kernel)) = table.f64.call(function, [false; 3]) else {
+                panic!("{}: no kernel of f64 for {function}", table.level);
+            };
+            let mut out = vec![0.0; a.len()];
+            kernel.run(&a, &b, &mut out);
+            for (at, &found) in out.iter().enumerate() {
+                assert!(same(found, want(a[at], b[at])), "{} {function} {} {}", table.level, a[at], b[at]);
+            }
+            let Some(CallKernel::Binary(kernel)) = table.f32.call(function, [false; 3]) else {
+                panic!("{}: no kernel of f32 for {function}", table.level);
+            };
+            let mut out = vec![0.0; c.len()];
+            kernel.run(&c, &d, &mut out);
+            for (at, &found) in out.iter().enumerate() {
+                let want = want(f64::from(c[at]), f64::from(d[at]));
+                assert!(same(f64::from(found), want), "{} {function} {} {}", table.level, c[at], d[at]);
+            }
+        }
+    }
+}
+
+#[test]
+fn of_two_nans_the_first_is_kept() {
+    let nan = |payload: u64| f64::from_bits(0x7ff8_0000_0000_0000 | payload);
+    for table in tables() {
+        for function in [Function::Maximum, Function::Minimum] {
+            let Some(CallKernel::Binary(kernel)) = table.f64.call(function, [false; 3]) else {
+                panic!("{}: no kernel for {function}", table.level);
+            };
+            let mut out = [0.0; 40];
+            kernel.run(&[nan(1); 40], &[nan(2); 40], &mut out);
+            assert!(out.iter().all(|found| found.to_bits() == nan(1).to_bits()), "{}", table.level);
+        }
+    }
+}
+
+#[test]
+fn one_of_two_by_a_comparison() {
+    let all = floats();
+    let compare = |comparison: Comparison, x: f64, limit: f64| match comparison {
+        Comparison::Greater => x > limit,
+        Comparison::GreaterEqual => x >= limit,
+        Comparison::Equal => x == limit,
+    };
+    for table in tables() {
+        for comparison in [Comparison::Greater, Comparison::GreaterEqual, Comparison::Equal] {
+            for count in COUNTS {
+                for pattern in 0..16usize {
+                    let ones: [bool; 4] = std::array::from_fn(|k| pattern >> k & 1 == 1);
+                    // The limit is often the number that it is compared with.
+                    let starts = [0, 0, 41, 83];
+                    let arguments: [&[f64]; 4] =
+                        std::array::from_fn(|k| &all[starts[k]..starts[k] + if ones[k] { 1 } else { count }]);
+                    let mut out = vec![7.0; count + 1];
+                    table.float_f64.choose.run(comparison, arguments, ones, &mut out[..count]);
+                    let read = |k: usize, at: usize| arguments[k][if ones[k] { 0 } else { at }];
+                    for (at, &found) in out[..count].iter().enumerate() {
+                        let taken = compare(comparison, read(0, at), read(1, at));
+                        let want = read(if taken { 2 } else { 3 }, at);
+                        assert!(
+                            same(found, want),
+                            "{} {comparison:?} {pattern} {at} of {count}",
+                            table.level
+                        );
+                    }
+                    assert_eq!(out[count], 7.0, "wrote outside the output");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_elements_that_all_have_are_computed() {
+    for table in tables() {
+        let mut out = [7.0; 40];
+        let long = [1.0; 40];
+        let arguments = [&long[..], &long[..30], &long[..35], &long[..33]];
+        table.float_f64.choose.run(Comparison::Greater, arguments, [false; 4], &mut out);
+        assert!(out[..30].iter().all(|&found| found == 1.0) && out[30..].iter().all(|&found| found == 7.0));
+        table.float_f64.choose.run(Comparison::Greater, [&[], &long, &long, &long], [true; 4], &mut out);
+        assert_eq!(out[29..31], [1.0, 7.0]);
+    }
+}
