@@ -1,5 +1,5 @@
 //! What is known of a result before the run, by a formula on the bounds of each axis (clauses INFER-1 to
-//! INFER-13).
+//! INFER-14).
 //!
 //! Each axis folds its operands' bounds one by one. Whether every run is accepted follows from how many
 //! operands vary there and how many numbers other than 1 they can have.
@@ -30,11 +30,16 @@ pub fn infer(signature: &Signature) -> Result<Inference, Refusal> {
         (Asked::TargetShape(target), Rules::Xla { broadcast_dimensions }) => {
             seated(operands[0].shape(), target, broadcast_dimensions.as_deref().unwrap_or(&[]))?
         }
+        (Asked::TargetShape(target), Rules::Repeat) => repeated(target, operands[0].shape())?,
         // `Signature` rejects a target under the other rule sets, and an expression under `bidirectional`.
         (Asked::TargetShape(target), _) => aligned(&[operands[0].shape(), target], Side::Last)?,
         (Asked::Expression(_), Rules::None | Rules::Bidirectional) => equal(operands)?,
         (Asked::Expression(_), Rules::Numpy) => aligned(&shapes(operands), Side::Last)?,
         (Asked::Expression(_), Rules::Leading) => aligned(&shapes(operands), Side::First)?,
+        (Asked::Expression(_), Rules::Repeat) => match operands {
+            [a, b] => repeated(a.shape(), b.shape())?,
+            _ => once(operands[0].shape())?,
+        },
         (Asked::Expression(_), Rules::Pdpd { axis }) => pdpd(operands, *axis)?,
         (Asked::Expression(_), Rules::Xla { broadcast_dimensions }) => {
             xla(operands, broadcast_dimensions.as_deref().unwrap_or(&[]))?
@@ -51,7 +56,8 @@ pub fn infer(signature: &Signature) -> Result<Inference, Refusal> {
         | Rules::Pdpd { .. }
         | Rules::Bidirectional
         | Rules::Xla { .. }
-        | Rules::Leading => None,
+        | Rules::Leading
+        | Rules::Repeat => None,
     };
     let accepts = if certain { Accepts::Always } else { Accepts::Depends };
     Ok(Inference { dtype, shape, accepts: Some(accepts), broadcastable: flags })
@@ -108,6 +114,25 @@ impl Bounds {
         };
         // With 1 strictly between them, the bounds contain 0 and 2.
         if low == high { Long::Only(low) } else { Long::Many }
+    }
+
+    /// The bounds of the multiples of a length within bounds. Of several lengths above 1, only the lowest one
+    /// limits them.
+    fn rounded(self, part: Bounds) -> Option<Bounds> {
+        if part.can_be_one() {
+            return Some(self);
+        }
+        let least = if self.low == 0 { 0 } else { self.low.max(part.low) };
+        let bounds = match part.low == part.high {
+            true if part.low == 0 => Bounds { low: self.low, high: 0 },
+            true => Bounds {
+                low: self.low.next_multiple_of(part.low),
+                high: if self.high == u128::MAX { u128::MAX } else { self.high - self.high % part.low },
+            },
+            false if self.high < part.low => Bounds { low: least, high: 0 },
+            false => Bounds { low: least, high: self.high },
+        };
+        (bounds.low <= bounds.high).then_some(bounds)
     }
 
     fn length(self) -> Length {
@@ -333,6 +358,82 @@ fn pdpd(operands: &[OperandType], axis: Option<i64>) -> Result<Inferred, Refusal
     let placed = place(a, inside, start)?;
     let surely_one = beyond.iter().all(|length| Bounds::from(length) == ONE);
     Ok(Inferred { certain: placed.certain && surely_one, ..placed })
+}
+
+/// A single operand under `repeat`, which may have too many axes (clause REPEAT-1).
+fn once(shape: &PartialShape) -> Result<Inferred, Refusal> {
+    shape.rank().map_or(Ok(()), lower::check_rank)?;
+    Ok(Inferred { shape: shape.clone(), certain: shape.rank().is_some() })
+}
+
+/// B repeated onto A (clause INFER-14).
+fn repeated(a: &PartialShape, b: &PartialShape) -> Result<Inferred, Refusal> {
+    once(a)?;
+    once(b)?;
+    let (Some(whole), Some(own)) = (a.lengths(), b.lengths()) else {
+        return Ok(Inferred { shape: a.clone(), certain: false });
+    };
+    let bounds = |lengths: &[Length]| -> Vec<Bounds> { lengths.iter().map(Bounds::from).collect() };
+    let (whole, own) = (bounds(whole), bounds(own));
+    // B's lengths in front of A, and then on each of A's axes.
+    let (beyond, on) = own.split_at(own.len().saturating_sub(whole.len()));
+    let on: Vec<Bounds> =
+        std::iter::repeat_n(ONE, whole.len() - on.len()).chain(on.iter().copied()).collect();
+    let certain = always_repeated(&whole, beyond, &on);
+    let zeros = whole.iter().filter(|bounds| bounds.low == 0).count();
+    let empty = zeros > 0 && own.iter().any(|bounds| bounds.low == 0);
+    let mut shape = Vec::with_capacity(whole.len());
+    let mut refused = None;
+    if !beyond.iter().all(|bounds| bounds.can_be_one()) {
+        let message = format!("B has rank {}, and A {}", own.len(), whole.len());
+        refused = Some(Refusal::new(RefusalKind::RankMismatch, message));
+    }
+    for (axis, (&all, &part)) in whole.iter().zip(&on).enumerate() {
+        match all.rounded(part) {
+            Some(bounds) => shape.push(bounds),
+            None => refused = refused.or_else(|| Some(mismatch(all, part).at_axis(axis))),
+        }
+    }
+    match refused {
+        Some(refusal) if !empty => return Err(refusal),
+        Some(_) => shape.clear(),
+        None => {}
+    }
+    if empty {
+        // Runs in which A has no elements, and so a 0 on some axis.
+        for (axis, &all) in whole.iter().enumerate() {
+            let elsewhere = zeros > usize::from(all.low == 0);
+            let bounds = if elsewhere { all } else { Bounds { low: 0, high: 0 } };
+            match shape.get_mut(axis) {
+                Some(wider) => *wider = wider.enclose(bounds),
+                None => shape.push(bounds),
+            }
+        }
+    }
+    let shape = PartialShape::Ranked(shape.into_iter().map(Bounds::length).collect());
+    Ok(Inferred { shape, certain })
+}
+
+/// Whether every run of `repeat` is accepted, from A's lengths, B's in front of them and B's on them.
+fn always_repeated(whole: &[Bounds], beyond: &[Bounds], on: &[Bounds]) -> bool {
+    let own = || beyond.iter().chain(on);
+    // What has no elements is repeated onto what has none (clause REPEAT-4).
+    let without = whole.iter().any(|bounds| bounds.high == 0);
+    if without && own().any(|bounds| bounds.high == 0) {
+        return true;
+    }
+    let from = |bounds: &Bounds| Bounds { low: bounds.low.max(u128::from(without)), high: bounds.high };
+    let divides = |(all, part): (&Bounds, &Bounds)| {
+        let part = from(part);
+        match all.high {
+            0 => true,
+            high if all.low == high => {
+                (part.low..=part.high).all(|length| high.checked_rem(length).unwrap_or(high) == 0)
+            }
+            _ => part == ONE,
+        }
+    };
+    beyond.iter().all(|bounds| from(bounds) == ONE) && whole.iter().zip(on).all(divides)
 }
 
 /// Named axes, then degenerate dimensions (clause INFER-9).

@@ -149,6 +149,20 @@ fn leading_is_inferred_like_numpy_of_reversed_shapes() {
     assert!(counts[0] > 10_000 && counts[1] > 10_000, "{counts:?} inferred and refused signatures");
 }
 
+/// INFER-14, over pairs of operands and over operands and targets.
+#[test]
+fn repeat_is_inferred_alike() {
+    let mut counts = [0; 2];
+    let of_a = shapes(&["0", "1", "6", "?", "..7", "4..10", "3.."], 2);
+    let of_b = shapes(&["0", "1", "2", "3", "?", "..1", "2..", "1..3", "4..5"], 2);
+    for (a, b) in of_a.iter().flat_map(|a| of_b.iter().map(move |b| (a, b))) {
+        compare(&elementwise(&Rules::Repeat, vec![operand(0, a), operand(1, b)]), &mut counts);
+        let onto = Signature::new(Rules::Repeat, Asked::TargetShape(a.clone()), vec![operand(0, b)]);
+        compare(&onto.unwrap(), &mut counts);
+    }
+    assert!(counts[0] > 3_000 && counts[1] > 2_000, "{counts:?} inferred and refused signatures");
+}
+
 #[test]
 fn flags_are_inferred_alike() {
     let mut counts = [0; 2];

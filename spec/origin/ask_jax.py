@@ -5,8 +5,8 @@ expression or of the broadcast.
     ask_jax.py FILE...            compare every gradient that the files expect, whatever its origin, with JAX's; exit 1 on a difference
     ask_jax.py --write FILE...    first replace each `result: ask` by the answer; the rest of the file stays as it is
 
-Each rule set is lowered by a reshape of its operands inside the function that JAX differentiates, so that the sums over broadcast
-axes are JAX's own. Some of JAX's derivatives differ from clause GRAD-3: the note of such a case says "JAX 0.10.2 answers", the case is
+Each rule set is lowered by a reshape of its operands inside the function that JAX differentiates, and `repeat` by a tile, so that the
+sums over broadcast axes are JAX's own. Some of JAX's derivatives differ from clause GRAD-3: the note of such a case says "JAX 0.10.2 answers", the case is
 reported as a known difference, and it is an error if JAX agrees after all. Refusals are skipped, because JAX promotes dtypes.
 """
 import argparse
@@ -67,8 +67,19 @@ def evaluate(expression, operands):
     return FUNCTIONS[name](*(evaluate(argument, operands) for argument in arguments))
 
 
+def repeated(w, target):
+    """An operand under `repeat`, with the target's lengths: without the ones in front that the target does not have, and tiled."""
+    own = w.shape[max(0, w.ndim - len(target)):]
+    own = (1,) * (len(target) - len(own)) + own
+    if w.size == 0:  # Onto a target without elements (REPEAT-4).
+        return jnp.zeros(target, w.dtype) + 0 * jnp.sum(w)
+    return jnp.tile(w.reshape(own), [length // of for length, of in zip(target, own)])
+
+
 def broadcast(w, rules, target, dimensions):
     """`broadcast` onto a target."""
+    if rules == "repeat":
+        return repeated(w, target)
     if rules == "xla":
         return jax.lax.broadcast_in_dim(w, target, dimensions)
     if rules == "leading":
@@ -81,12 +92,16 @@ def answer(case, rules):
     given = {o["name"]: jnp.asarray(array_of(o)) for o in case["operands"]}
     cotangent = given.pop(case["cotangent"], None) if "cotangent" in case else None
     shapes = dict(zip(given, lowered_shapes(case, rules, [tuple(a.shape) for a in given.values()])))
-    common = np.broadcast_shapes(*shapes.values())  # of all operands, used or not
+    # Of all operands, used or not.
+    common = next(iter(shapes.values())) if rules == "repeat" else np.broadcast_shapes(*shapes.values())
+
+    def lowered(name, operand):
+        return repeated(operand, common) if rules == "repeat" else operand.reshape(shapes[name])
 
     def result(w):
         if "target_shape" in case:
             return broadcast(w, rules, tuple(case["target_shape"]), case.get("broadcast_dimensions") or [])
-        operands = {n: (w if n == case["wrt"] else a).reshape(shapes[n]) for n, a in given.items()}
+        operands = {n: lowered(n, w if n == case["wrt"] else a) for n, a in given.items()}
         return jnp.broadcast_to(evaluate(case["expression"], operands), common)
 
     w = given[case["wrt"]]

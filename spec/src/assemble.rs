@@ -1,17 +1,24 @@
 //! Builds a request from what serde read: resolves names, reads literals, puts the parts together. Used for
 //! case files and for the protocol.
 
+mod lengths;
+mod operands;
+
 use crate::lint::shortened;
-use crate::literal::{Literal, Reading, whole};
-use crate::raw::{Natural, RawExpression, RawLength, RawOperand, RawOperandType, RawShape};
+use crate::literal::{Literal, Reading};
+use crate::raw::{Natural, RawExpression, RawOperandType, RawShape};
 use crate::request::Malformed;
 use crate::signature::INFER;
 use crate::{
-    Accepts, Asked, Attribute, DType, Data, Expression, Function, Inference, Length, Operand, OperandType,
-    Operation, OperationKind, PartialShape, Request, RuleSet, Rules, Shape, Signature, Tensor,
+    Accepts, Asked, Attribute, DType, Data, Expression, Function, Inference, Operand, OperandType, Operation,
+    OperationKind, Request, RuleSet, Rules, Shape, Signature, Tensor,
 };
 use std::collections::HashMap;
 use std::fmt::Display;
+
+pub(crate) use lengths::{Spelling, partial_shape};
+pub(crate) use operands::{Given, given};
+use operands::{below, operands, short};
 
 /// How deep an expression may nest: `[exp, a]` is 1 deep.
 pub const MAX_EXPRESSION_DEPTH: usize = 100;
@@ -71,7 +78,12 @@ fn rules<S>(parts: &Parts<S>, errors: &mut Vec<Malformed>) -> Rules {
     match Rules::from(set) {
         Rules::Pdpd { .. } => Rules::Pdpd { axis: parts.axis },
         Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: parts.broadcast_dimensions.clone() },
-        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading) => bare,
+        bare @ (Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat) => bare,
     }
 }
 
@@ -265,99 +277,6 @@ pub(crate) fn signature(
             Signature::new(rules, asked, operands).map_err(|error| vec![placed(error, &names)])
         }
         _ => Err(errors),
-    }
-}
-
-/// Which spellings of a length are accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spelling {
-    /// One for each length: in case files.
-    Canonical,
-    /// All, with integers as strings too: in the protocol.
-    Any,
-}
-
-/// What is known of a shape.
-pub(crate) fn partial_shape(
-    raw: &RawShape,
-    field: &str,
-    spelling: Spelling,
-    errors: &mut Vec<Malformed>,
-) -> Option<PartialShape> {
-    let lengths = match raw {
-        RawShape::Lengths(lengths) => lengths,
-        RawShape::Text(text) if text == "..." => return Some(PartialShape::Unranked),
-        RawShape::Text(text) => {
-            let found = format!("`{}`", shortened(text));
-            errors.push(Malformed::new(field, found, "a list of lengths, or \"...\" for an unknown rank"));
-            return None;
-        }
-    };
-    let read = |(place, raw): (usize, &RawLength)| {
-        let length = length(raw, spelling);
-        length
-            .map_err(|(found, expected)| {
-                if errors.len() < MAX_VALUE_ERRORS {
-                    errors.push(Malformed::new(format!("{field}[{place}]"), found, expected));
-                }
-            })
-            .ok()
-    };
-    // Each wrong length is reported, so all are read.
-    let read: Vec<Option<Length>> = lengths.iter().enumerate().map(read).collect();
-    read.into_iter().collect::<Option<Vec<Length>>>().map(PartialShape::Ranked)
-}
-
-fn length(raw: &RawLength, spelling: Spelling) -> Result<Length, (String, &'static str)> {
-    const EXPECTED: &str = "an integer, 0 or more, \"?\", or bounds such as {min: 1, max: 3}";
-    let bounds = match raw {
-        RawLength::Literal(Literal::Text(text)) if text == "?" => return Ok(Length::UNKNOWN),
-        RawLength::Literal(literal) => {
-            return natural(literal, spelling).map(Length::exactly).ok_or((literal.to_string(), EXPECTED));
-        }
-        RawLength::Bounds(bounds) => bounds,
-    };
-    let bound = |name: &str| match bounds.get(name) {
-        Some(literal) => match natural(literal, spelling) {
-            Some(number) => Ok(Some(number)),
-            None => Err((format!("{name}: {literal}"), "an integer, 0 or more")),
-        },
-        None => Ok(None),
-    };
-    let (min, max) = (bound("min")?, bound("max")?);
-    if spelling == Spelling::Canonical {
-        check_canonical(bounds.keys(), min, max)?;
-    }
-    Length::bounded(min.unwrap_or(0), max).ok_or_else(|| {
-        let found = format!("bounds from {} to {}", min.unwrap_or(0), max.unwrap_or(0));
-        (found, "a `max` that is not below `min`")
-    })
-}
-
-/// In a case file, a length is written in one way only.
-fn check_canonical<'a>(
-    mut names: impl Iterator<Item = &'a String>,
-    min: Option<usize>,
-    max: Option<usize>,
-) -> Result<(), (String, &'static str)> {
-    if let Some(name) = names.find(|name| !["min", "max"].contains(&name.as_str())) {
-        return Err((format!("the field `{}`", shortened(name)), "`min` or `max`"));
-    }
-    match (min, max) {
-        (None, None) => Err(("bounds without `min` and `max`".into(), "\"?\" for an unknown length")),
-        (Some(0), _) => Err(("`min: 0`".into(), "no `min`: a length is 0 or more")),
-        (Some(min), Some(max)) if min == max => {
-            Err((format!("bounds from {min} to {max}"), "the number instead of equal bounds"))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn natural(literal: &Literal, spelling: Spelling) -> Option<usize> {
-    match (literal, spelling) {
-        (Literal::Int(value), _) => usize::try_from(*value).ok(),
-        (Literal::Text(text), Spelling::Any) => whole(text).and_then(|value| usize::try_from(value).ok()),
-        (Literal::Bool(_) | Literal::Float(_) | Literal::Text(_), _) => None,
     }
 }
 
@@ -599,188 +518,6 @@ pub(crate) fn tensor(
             None
         }
     }
-}
-
-/// An operand as it was read.
-pub(crate) enum Given {
-    /// One with values.
-    Complete(Operand),
-    /// One that reads the buffer of the operand `of`, and its field.
-    Reading { of: String, raw: RawOperand, field: String },
-}
-
-/// The operand at `field`, as far as it can be made before the others are known.
-pub(crate) fn given(
-    mut raw: RawOperand,
-    field: &str,
-    spelling: Spelling,
-    errors: &mut Vec<Malformed>,
-) -> Option<Given> {
-    let mut wrong = |found: &str, expected: &str| {
-        errors.push(Malformed::new(field, found, expected));
-        None
-    };
-    match (raw.of.take(), raw.values.take()) {
-        (None, Some(values)) => operand(raw, &values, field, spelling, errors).map(Given::Complete),
-        (Some(of), None) => Some(Given::Reading { of, raw, field: field.to_owned() }),
-        (Some(_), Some(_)) => wrong("both `values` and `of`", "one of them"),
-        (None, None) => wrong("no field `values`", "one: it is required"),
-    }
-}
-
-/// The operands of a request, of which some may read the buffer of the destination, which is named `into`.
-fn operands(given: Vec<Given>, into: Option<&str>) -> Result<Vec<Operand>, Vec<Malformed>> {
-    let complete = |given: &Given| match given {
-        Given::Complete(operand) if Some(operand.name()) == into => Some(operand.clone()),
-        Given::Complete(_) | Given::Reading { .. } => None,
-    };
-    // A clone of an operand shares its buffer.
-    let destination = given.iter().find_map(complete);
-    let mut errors = Vec::new();
-    let mut made = Vec::new();
-    for given in given {
-        made.extend(match given {
-            Given::Complete(operand) => Some(operand),
-            Given::Reading { of, raw, field } => {
-                reading(&of, raw, &field, (into, destination.as_ref()), &mut errors)
-            }
-        });
-    }
-    if errors.is_empty() { Ok(made) } else { Err(errors) }
-}
-
-/// The operand at `field`, which reads the buffer of the operand `of`.
-fn reading(
-    of: &str,
-    mut raw: RawOperand,
-    field: &str,
-    (into, destination): (Option<&str>, Option<&Operand>),
-    errors: &mut Vec<Malformed>,
-) -> Option<Operand> {
-    let before = errors.len();
-    let place = format!("{field}.of");
-    let mut wrong = |found: String, expected: &str| {
-        errors.push(Malformed::new(place.as_str(), found, expected));
-        None
-    };
-    if into.is_none() {
-        return wrong("`of` in a request without `into`".into(), "`values`");
-    }
-    let Some(destination) = destination.filter(|_| into == Some(of)) else {
-        return wrong(
-            format!("`{}`", shortened(of)),
-            "the destination's name, and `values` in the destination",
-        );
-    };
-    if raw.dtype != destination.dtype().name() {
-        let found =
-            format!("a buffer of {} for an operand of {}", destination.dtype(), shortened(&raw.dtype));
-        return wrong(found, "one dtype");
-    }
-    if raw.declared.is_some() {
-        return wrong("a declared shape in a request with `into`".into(), "none (clause INTO-4)");
-    }
-    let how = how_given(&mut raw);
-    let shape = shape(&raw.shape, format_args!("{field}.shape"), errors)?;
-    let offset = raw.offset.map(|Natural(given)| usize::try_from(given).unwrap_or(usize::MAX));
-    let made = finished(
-        Operand::of(destination, raw.name, shape, raw.strides, offset),
-        raw.broadcastable,
-        None,
-        field,
-        before,
-        errors,
-    );
-    made.map(how)
-}
-
-/// Gives an operand as its fields say: as a constant, as the array of another.
-fn how_given(raw: &mut RawOperand) -> impl FnOnce(Operand) -> Operand + use<> {
-    let (constant, same) = (raw.constant.unwrap_or(false), raw.same.take());
-    move |operand| {
-        let operand = if constant { operand.as_constant() } else { operand };
-        match same {
-            Some(name) => operand.same_as(name),
-            None => operand,
-        }
-    }
-}
-
-/// The operand at `field`, which has these values.
-fn operand(
-    mut raw: RawOperand,
-    literals: &[Literal],
-    field: &str,
-    spelling: Spelling,
-    errors: &mut Vec<Malformed>,
-) -> Option<Operand> {
-    let before = errors.len();
-    let how = how_given(&mut raw);
-    let dtype = dtype(&raw.dtype, format_args!("{field}.dtype"), errors);
-    let shape = shape(&raw.shape, format_args!("{field}.shape"), errors);
-    let data = dtype
-        .and_then(|dtype| values(literals, dtype, Reading::Exact, format_args!("{field}.values"), errors));
-    let declared =
-        raw.declared.and_then(|raw| partial_shape(&raw, &format!("{field}.declared"), spelling, errors));
-    let mut offset = 0;
-    if let Some(Natural(given)) = raw.offset {
-        offset = usize::try_from(given).unwrap_or(usize::MAX);
-    }
-    // Wrong values are replaced by placeholders, so that a wrong number of values is reported too.
-    let data = data.or_else(|| dtype.map(|_| Data::Bool(vec![false; literals.len()])))?;
-    let made = if raw.strides.is_some() || raw.offset.is_some() {
-        Operand::view(raw.name, shape?, data, raw.strides, offset)
-    } else {
-        Operand::dense(raw.name, shape?, data)
-    };
-    finished(made, raw.broadcastable, declared, field, before, errors).map(how)
-}
-
-/// Adds what is left to an operand. `before` is how many errors there were before those of the operand.
-fn finished(
-    made: Result<Operand, Malformed>,
-    broadcastable: Option<Vec<bool>>,
-    declared: Option<PartialShape>,
-    field: &str,
-    before: usize,
-    errors: &mut Vec<Malformed>,
-) -> Option<Operand> {
-    let flagged = made.and_then(|operand| match broadcastable {
-        Some(flags) => operand.with_broadcastable(flags),
-        None => Ok(operand),
-    });
-    let made = flagged.and_then(|operand| match declared {
-        Some(declared) => operand.with_declared(declared),
-        None => Ok(operand),
-    });
-    match made {
-        Ok(operand) => (errors.len() == before).then_some(operand),
-        Err(error) => {
-            let error = short(error);
-            errors.push(Malformed { place: below(&error.place, field), ..error });
-            None
-        }
-    }
-}
-
-/// `operands.NAME.values` as `FIELD.values`.
-fn below(place: &str, field: &str) -> String {
-    let rest = place.strip_prefix("operands.").unwrap_or(place);
-    match rest.split_once('.') {
-        Some((_, rest)) => format!("{field}.{rest}"),
-        None if rest == "name" => format!("{field}.name"),
-        None => field.to_owned(),
-    }
-}
-
-fn short(error: Malformed) -> Malformed {
-    let expected =
-        error.expected.trim_end_matches(", one per element").trim_end_matches(", one per axis").to_owned();
-    let found = ["value", "stride", "flag"].iter().find_map(|what| {
-        let rest = error.found.strip_prefix(&format!("1 {what}s "))?;
-        Some(format!("1 {what} {rest}"))
-    });
-    Malformed { place: error.place, found: found.unwrap_or(error.found), expected }
 }
 
 /// An error about a whole request, with the operand given by its position instead of its name.

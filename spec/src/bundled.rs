@@ -19,6 +19,7 @@ pub const SEMANTICS: &[(&str, &str)] = &[
     ("semantics/xla.md", include_str!("../semantics/xla.md")),
     ("semantics/theano.md", include_str!("../semantics/theano.md")),
     ("semantics/leading.md", include_str!("../semantics/leading.md")),
+    ("semantics/repeat.md", include_str!("../semantics/repeat.md")),
     ("semantics/gradient.md", include_str!("../semantics/gradient.md")),
     ("semantics/into.md", include_str!("../semantics/into.md")),
     ("semantics/infer.md", include_str!("../semantics/infer.md")),

@@ -78,8 +78,8 @@ pub struct Capabilities {
     pub rule_operations: BTreeMap<RuleSet, Vec<OperationKind>>,
     /// The functions of a rule set, for each that has fewer of them than `functions`.
     pub rule_functions: BTreeMap<RuleSet, Vec<Function>>,
-    /// Whether, under `pdpd`, a request has at most the operands A and B, and a function of both takes A, or
-    /// what has the shape of A, on the left and B on the right.
+    /// Whether, under `pdpd` and `repeat`, a request has at most the operands A and B, and a function of both
+    /// takes A, or what has the shape of A, on the left and B on the right.
     pub ordered_operands: bool,
     /// The lowest rank of an operand or target other than a scalar.
     pub min_rank: usize,
@@ -372,17 +372,17 @@ impl Capabilities {
     }
 
     fn covers_order(&self, rules: RuleSet, expression: &Expression, operands: usize) -> Result<(), String> {
-        if !self.ordered_operands || rules != RuleSet::Pdpd {
+        if !self.ordered_operands || !matches!(rules, RuleSet::Pdpd | RuleSet::Repeat) {
             return Ok(());
         }
         if operands > 2 {
-            return Err("no third operand under pdpd".into());
+            return Err(format!("no third operand under {rules}"));
         }
         // The operand whose shape a part of the expression has.
         let call = |_: Function, arguments: &[usize]| match arguments {
             [0, 1] => Ok(0),
             [first, others @ ..] if others.iter().all(|other| other == first) => Ok(*first),
-            _ => Err("no order other than A, B under pdpd".to_owned()),
+            _ => Err(format!("no order other than A, B under {rules}")),
         };
         expression.try_values(|operand| operand, call).map(|_| ())
     }

@@ -87,7 +87,12 @@ fn insert_attributes(map: &mut Map<String, Value>, rules: &Rules) {
             map.insert("broadcast_dimensions".into(), integers_to_value(dimensions));
         }
         Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => {}
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {}
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat => {}
     }
 }
 

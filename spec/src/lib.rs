@@ -27,13 +27,14 @@
 //! | `xla` | `broadcast_dimensions` | `elementwise`, `gradient`, `broadcast` |
 //! | `theano` | `broadcastable`, on each operand | `elementwise`, `gradient` |
 //! | `leading` | - | `elementwise`, `gradient`, `broadcast` |
+//! | `repeat` | - | `elementwise`, `gradient`, `broadcast` |
 //!
 //! ## Operations
 //!
 //! | operation | fields | meaning |
 //! |---|---|---|
 //! | `elementwise` | `expression`, `operands` | the default: evaluates the expression at every index of the common shape. With `into`, the name of an operand, it writes the result [into that operand](#into-a-destination) |
-//! | `broadcast` | one operand, `target_shape` | broadcasts the operand to a shape: in both directions under `bidirectional`, in one direction under `numpy` (`broadcast_to`), `xla` (`broadcast_in_dim`) and `leading` |
+//! | `broadcast` | one operand, `target_shape` | broadcasts the operand to a shape: in both directions under `bidirectional`, in one direction under `numpy` (`broadcast_to`), `xla` (`broadcast_in_dim`), `leading` and `repeat` |
 //! | `gradient` | `expression`, `operands`, `wrt` | the gradient of the sum of the expression's elements with respect to the operand named in `wrt`; it has that operand's shape and dtype. With `cotangent`, the name of the last operand, of the sum of the result times that operand; then `target_shape` in place of `expression` asks for the gradient of `broadcast` (clause GRAD-4) |
 //! | `infer` | either `expression` and `operands`, or one operand and `target_shape` | what is known of the result of `elementwise` or `broadcast` before the run: operands have no values, and lengths [may be unknown](#unknown-lengths) |
 //!
@@ -131,8 +132,8 @@
 //! - an unknown function, an unknown operand in the expression, in `wrt`, in `cotangent` or in `into`, or a
 //!   wrong number of arguments; a cotangent that is not the last operand, or is used otherwise;
 //! - the operation `broadcast` with a number of operands other than one, or under a rule set other than
-//!   `bidirectional`, `numpy`, `xla` and `leading`; or the rule set `bidirectional` with another operation
-//!   than this and its gradient;
+//!   `bidirectional`, `numpy`, `xla`, `leading` and `repeat`; or the rule set `bidirectional` with another
+//!   operation than this and its gradient;
 //! - a constant with a declared shape, or that is differentiated or written; `same` with the name of an
 //!   operand that differs or does not come before, or in a request with `into`;
 //! - a declared shape that does not admit the shape of the run, `declared_target_shape` with an operation

@@ -384,7 +384,12 @@ pub(crate) fn check_place(place: &str, operand: usize, operands: usize) -> Resul
 /// Whether all shapes of a rule set have ranks, also before the run.
 pub(crate) fn has_ranks(set: RuleSet) -> bool {
     match set {
-        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional | RuleSet::Leading => false,
+        RuleSet::None
+        | RuleSet::Numpy
+        | RuleSet::Pdpd
+        | RuleSet::Bidirectional
+        | RuleSet::Leading
+        | RuleSet::Repeat => false,
         RuleSet::Xla | RuleSet::Theano => true,
     }
 }

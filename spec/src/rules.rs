@@ -58,6 +58,8 @@ rule_sets! {
         "One static flag per axis (Theano, Aesara, PyTensor).";
     Leading "leading" [Elementwise Gradient Broadcast] OneOrMore []
         "Aligned at the first axis, in both directions, any number of operands (Octave, PDL).";
+    Repeat "repeat" [Elementwise Gradient Broadcast] OneOrTwo []
+        "B repeated onto A, whose lengths are multiples of B's (ggml).";
 }
 
 impl RuleSet {
@@ -94,6 +96,7 @@ impl RuleSet {
             RuleSet::Xla => "XLA",
             RuleSet::Theano => "THEANO",
             RuleSet::Leading => "LEADING",
+            RuleSet::Repeat => "REPEAT",
         };
         clauses::ALL
             .iter()
@@ -223,6 +226,8 @@ pub enum Rules {
     Theano,
     /// See [`RuleSet::Leading`].
     Leading,
+    /// See [`RuleSet::Repeat`].
+    Repeat,
 }
 
 impl Rules {
@@ -236,6 +241,7 @@ impl Rules {
             Rules::Xla { .. } => RuleSet::Xla,
             Rules::Theano => RuleSet::Theano,
             Rules::Leading => RuleSet::Leading,
+            Rules::Repeat => RuleSet::Repeat,
         }
     }
 
@@ -245,7 +251,12 @@ impl Rules {
             Rules::Pdpd { axis: Some(_) } => Some(Attribute::Axis),
             Rules::Xla { broadcast_dimensions: Some(_) } => Some(Attribute::BroadcastDimensions),
             Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => None,
-            Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => None,
+            Rules::None
+            | Rules::Numpy
+            | Rules::Bidirectional
+            | Rules::Theano
+            | Rules::Leading
+            | Rules::Repeat => None,
         }
     }
 }
@@ -261,6 +272,7 @@ impl From<RuleSet> for Rules {
             RuleSet::Xla => Rules::Xla { broadcast_dimensions: None },
             RuleSet::Theano => Rules::Theano,
             RuleSet::Leading => Rules::Leading,
+            RuleSet::Repeat => Rules::Repeat,
         }
     }
 }
@@ -280,7 +292,7 @@ mod tests {
         let error = "onnx".parse::<RuleSet>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "`onnx` is not a rule set: expected one of none numpy pdpd bidirectional xla theano leading"
+            "`onnx` is not a rule set: expected one of none numpy pdpd bidirectional xla theano leading repeat"
         );
     }
 
@@ -289,8 +301,9 @@ mod tests {
         assert_eq!(RuleSet::Numpy.operations(), [Elementwise, Gradient, Broadcast]);
         assert_eq!(RuleSet::Xla.operations(), [Elementwise, Gradient, Broadcast]);
         assert_eq!(RuleSet::Bidirectional.operations(), [Broadcast]);
-        assert_eq!(RuleSet::with_operations().count(), 16);
-        let broadcasting = [RuleSet::Numpy, RuleSet::Bidirectional, RuleSet::Xla, RuleSet::Leading];
+        assert_eq!(RuleSet::with_operations().count(), 19);
+        let broadcasting =
+            [RuleSet::Numpy, RuleSet::Bidirectional, RuleSet::Xla, RuleSet::Leading, RuleSet::Repeat];
         assert!(RuleSet::having(Broadcast).eq(broadcasting));
     }
 

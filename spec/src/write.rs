@@ -166,7 +166,12 @@ fn attribute_line(rules: &Rules) -> Option<String> {
         Rules::Xla { broadcast_dimensions } => broadcast_dimensions
             .as_ref()
             .map(|dimensions| format!("broadcast_dimensions: {}", list(dimensions))),
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => None,
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat => None,
     }
 }
 

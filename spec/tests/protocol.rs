@@ -129,7 +129,7 @@ fn invalid_requests_are_reported() {
         ("{}", ".: found no field `rules`, expected one: it is required"),
         (
             r#"{"rules":"numpi","operands":[]}"#,
-            "rules: found `numpi`, expected one of none numpy pdpd bidirectional xla theano leading",
+            "rules: found `numpi`, expected one of none numpy pdpd bidirectional xla theano leading repeat",
         ),
         (
             r#"{"rules":"numpy","expression":"a","operands":[]}"#,

@@ -7,17 +7,21 @@ mod leading;
 mod none;
 mod numpy;
 mod pdpd;
+mod repeat;
 mod theano;
 mod types;
 mod xla;
 
+pub(crate) use repeat::check_rank;
 pub(crate) use theano::flags;
 pub(crate) use types::{call_dtype, differentiable, expression_dtype};
 pub(crate) use xla::{in_dim, intermediate, seats};
 
 use crate::inline_capacity::{AXES, OPERAND_AXES, filled};
 use crate::problem::{Form, Problem};
+use crate::tiling::OperandLayout;
 use broadcheck_spec::{DType, Refusal, RefusalKind, RuleSet, Rules, Shape};
+use repeat::Cut;
 use smallvec::SmallVec;
 
 /// Lengths of axes, outermost first.
@@ -105,6 +109,49 @@ pub(crate) struct Lowered {
     pub(crate) shape: Lengths,
     /// One map per operand, and then one for the cotangent, if there is one.
     pub(crate) maps: Maps,
+    /// `repeat`: the axes of the result on which an operand is repeated, cut in two. Empty if there are none.
+    cut: Cut,
+}
+
+impl Lowered {
+    /// The lengths over which the elements are computed: those of the result, some of them cut in two.
+    #[inline]
+    pub(crate) fn loops(&self) -> &[usize] {
+        self.cut.lengths().unwrap_or(&self.shape)
+    }
+
+    /// The layout of an operand.
+    #[inline]
+    pub(crate) fn layout<'a>(&'a self, form: &Form<'a>, place: usize) -> OperandLayout<'a> {
+        self.laid_out(form, place, self.maps.row_major())
+    }
+
+    /// The layout of the cotangent, whose place is behind the operands. Its axes are those of the result.
+    #[inline]
+    pub(crate) fn layout_of_cotangent<'a>(&'a self, form: &Form<'a>, place: usize) -> OperandLayout<'a> {
+        self.laid_out(form, place, None)
+    }
+
+    /// `dense` are the strides of a dense operand, if its axes are not in the order of the result's.
+    #[inline]
+    fn laid_out<'a>(&'a self, form: &Form<'a>, place: usize, dense: Option<&'a [i64]>) -> OperandLayout<'a> {
+        let offset = if form.strides.is_none() { 0 } else { form.offset };
+        if self.cut.lengths().is_some() {
+            let (strides, map) = self.cut.of(place, false);
+            return OperandLayout { offset, strides: Some(strides), map };
+        }
+        OperandLayout { offset, strides: form.strides.or(dense), map: self.maps.of(place) }
+    }
+
+    /// The layout of the gradient by an operand, which is dense.
+    #[inline]
+    pub(crate) fn layout_of_gradient(&self, wrt: usize) -> OperandLayout<'_> {
+        if self.cut.lengths().is_some() {
+            let (strides, map) = self.cut.of(wrt, true);
+            return OperandLayout { offset: 0, strides: Some(strides), map };
+        }
+        OperandLayout { offset: 0, strides: self.maps.row_major(), map: self.maps.of(wrt) }
+    }
 }
 
 /// The lower-rank operand after the in-dim step.
@@ -149,6 +196,7 @@ pub(crate) fn lower(problem: &Problem<'_>, into: &mut Lowered) -> Result<DType, 
                 xla::onto(shapes.of(0), target, broadcast_dimensions.as_deref().unwrap_or(&[]), into)?;
             }
             Rules::Leading => leading::onto(shapes.of(0), target, into)?,
+            Rules::Repeat => repeat::onto(shapes.of(0), target, into)?,
             // `Request` and `Signature` reject `broadcast` under the other rule sets.
             Rules::Bidirectional | Rules::None | Rules::Pdpd { .. } | Rules::Theano => {
                 bidirectional::lower(shapes.of(0), target, into)?;
@@ -164,6 +212,7 @@ pub(crate) fn lower(problem: &Problem<'_>, into: &mut Lowered) -> Result<DType, 
             }
             Rules::Theano => theano::lower(problem, into)?,
             Rules::Leading => leading::lower(&shapes, into)?,
+            Rules::Repeat => repeat::lower(&shapes, into)?,
         },
     }
     check_sizes(problem, &into.shape)?;
@@ -173,6 +222,9 @@ pub(crate) fn lower(problem: &Problem<'_>, into: &mut Lowered) -> Result<DType, 
     }
     if let Some(destination) = problem.destination() {
         check_form("destination", destination, dtype, &into.shape)?;
+    }
+    if *problem.rules == Rules::Repeat {
+        repeat::cut(problem.with_values(), problem.operands().len() - 1, into);
     }
     Ok(dtype)
 }

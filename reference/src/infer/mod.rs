@@ -1,11 +1,13 @@
-//! Shape inference: what is known of the result before the run (clauses INFER-1 to INFER-13).
+//! Shape inference: what is known of the result before the run (clauses INFER-1 to INFER-14).
 //!
 //! A rule set decides axis by axis, and no axis depends on another. So the possible results are a product of
-//! sets, one per axis, and each set is an interval again: nothing is lost by stating its bounds.
+//! sets, one per axis, and each set is an interval again: nothing is lost by stating its bounds. `repeat` is
+//! the exception, in a file of its own.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod lengths;
+mod repeat;
 
 use crate::rules::{
     align_shapes, broadcast_shape, check_operand_count, pdpd_start, xla_axes, xla_target_axes,
@@ -88,6 +90,8 @@ fn elementwise(signature: &Signature) -> Result<Known, Refusal> {
         (Rules::Numpy, _) => numpy(&shapes),
         (Rules::Theano, _) => theano(operands),
         (Rules::Leading, _) => leading(&shapes),
+        (Rules::Repeat, [a, b]) => repeat::onto(b, a),
+        (Rules::Repeat, _) => repeat::alone(shapes[0]),
         (Rules::Pdpd { axis }, [a, b]) => pdpd(a, b, *axis),
         (Rules::Xla { broadcast_dimensions }, [lhs, rhs]) => {
             xla(ranked(lhs), ranked(rhs), broadcast_dimensions.as_deref().unwrap_or(&[]))
@@ -106,6 +110,7 @@ fn broadcast(rules: &Rules, operand: &PartialShape, target: &PartialShape) -> Re
         // BIDI-1 and BIDI-2: as if the target were an operand.
         Rules::Bidirectional => numpy(&[operand, target]),
         Rules::Leading => leading_broadcast(operand, target),
+        Rules::Repeat => repeat::onto(operand, target),
         Rules::Xla { broadcast_dimensions } => {
             xla_broadcast(ranked(operand), ranked(target), broadcast_dimensions.as_deref().unwrap_or(&[]))
         }

@@ -64,7 +64,7 @@ fn runs(signature: &Signature, numbers: &[usize]) -> (BTreeSet<Shape>, bool) {
     // An unknown rank is tried up to one above all that the signature names.
     let named = match signature.rules() {
         Rules::Pdpd { axis: Some(axis) } => usize::try_from(*axis).unwrap_or(0),
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading => 0,
+        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading | Rules::Repeat => 0,
         Rules::Pdpd { axis: None } | Rules::Xla { .. } | Rules::Theano => 0,
     };
     let rank = named + signature.shapes().filter_map(PartialShape::rank).max().unwrap_or(0);
@@ -296,4 +296,56 @@ fn sizes_are_checked_where_they_are_known() {
     let refusal = sizes("4294967296x4294967296").unwrap_err();
     assert_eq!(refusal.kind, Some(RefusalKind::TooLarge));
     assert!(sizes("4294967296x4294967296x?").is_ok());
+}
+
+/// INFER-14, over pairs with these lengths: the inferred bounds are those of the runs' results. Where B has
+/// bounds above 1, they only enclose them.
+fn check_repeated(of_a: &[&str], of_b: &[&str], rank: usize, numbers: &[usize]) {
+    for a in &partial_shapes(of_a, rank) {
+        for b in &partial_shapes(of_b, rank) {
+            for signature in [sum(Rules::Repeat, &[a.clone(), b.clone()], &[]), onto(Rules::Repeat, b, a)] {
+                check_bounds(&signature, b, numbers);
+            }
+        }
+    }
+}
+
+fn check_bounds(signature: &Signature, b: &PartialShape, numbers: &[usize]) {
+    let (results, refused) = runs(signature, numbers);
+    let shapes: Vec<String> = signature.shapes().map(ToString::to_string).collect();
+    let named = shapes.join(" ");
+    let exact = b.lengths().unwrap().iter().all(|length| length.number().is_some() || length.admits(1));
+    let inference = match infer(signature) {
+        Ok(inference) => inference,
+        Err(refusal) => return assert!(results.is_empty(), "{named}: {refusal}, but a run is accepted"),
+    };
+    assert_eq!(inference.accepts == Some(Accepts::Always), !refused, "{named}: {inference}");
+    assert!(results.iter().all(|result| inference.shape.admits(result)), "{named}: {inference}");
+    if !exact {
+        return;
+    }
+    assert!(!results.is_empty(), "{named}: {inference}, but no run is accepted");
+    for (axis, length) in inference.shape.lengths().unwrap().iter().enumerate() {
+        let found = || results.iter().map(|result| result[axis]);
+        assert_eq!(found().min(), Some(length.min()), "{named}: {inference}");
+        assert!(length.max().is_none_or(|max| found().max() == Some(max)), "{named}: {inference}");
+    }
+}
+
+#[test]
+fn repeat_is_inferred_within_the_smallest_bounds() {
+    let numbers: Vec<usize> = (0..=12).collect();
+    let of_a = ["0", "1", "4", "6", "?", "..2", "..7", "2..5", "4..10", "3.."];
+    check_repeated(&of_a, &["0", "1", "2", "3", "5", "?", "..2", "1..3", "2..", "4..5"], 1, &numbers);
+    check_repeated(&["0", "2", "?", "..1"], &["0", "1", "2", "?", "..1"], 2, &numbers[..5]);
+}
+
+#[test]
+fn an_unknown_rank_under_repeat_may_be_too_high() {
+    let unranked = PartialShape::Unranked;
+    let scalar = PartialShape::Ranked(Vec::new());
+    for shapes in [vec![unranked.clone()], vec![unranked.clone(), scalar.clone()], vec![scalar, unranked]] {
+        let inference = infer(&sum(Rules::Repeat, &shapes, &[])).unwrap();
+        assert_eq!((&inference.shape, inference.accepts), (&shapes[0], Some(Accepts::Depends)));
+    }
 }

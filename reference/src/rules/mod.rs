@@ -7,10 +7,12 @@ mod leading;
 mod none;
 mod numpy;
 mod pdpd;
+mod repeat;
 mod theano;
 mod xla;
 
 pub(crate) use pdpd::start as pdpd_start;
+pub(crate) use repeat::{check_rank as repeat_rank, is_multiple};
 pub(crate) use xla::{axes as xla_axes, target_axes as xla_target_axes};
 
 use crate::Alignment;
@@ -42,6 +44,8 @@ pub fn align_shapes(
         (Rules::Xla { broadcast_dimensions }, [lhs, rhs]) => {
             xla::align(lhs, rhs, broadcast_dimensions.as_deref())
         }
+        (Rules::Repeat, [a, b]) => repeat::align(a, b),
+        (Rules::Repeat, _) => repeat::check_ranks(shapes).map(|()| alone(&shapes[0])),
         (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => Ok(alone(&shapes[0])),
         (Rules::Bidirectional, _) => {
             Err(no_such_operation(RuleSet::Bidirectional, OperationKind::Elementwise))
@@ -52,7 +56,7 @@ pub fn align_shapes(
 }
 
 /// How an operand is aligned with the result when it is broadcast to a target shape, under `bidirectional`,
-/// `numpy`, `xla` or `leading`.
+/// `numpy`, `xla`, `leading` or `repeat`.
 ///
 /// # Errors
 /// The refusal of the rule set. Other rule sets have no such operation and return a refusal without a kind.
@@ -61,6 +65,7 @@ pub fn broadcast_shape(rules: &Rules, operand: &Shape, target: &Shape) -> Result
         Rules::Numpy => numpy::broadcast(operand, target),
         Rules::Bidirectional => bidirectional::broadcast(operand, target),
         Rules::Leading => leading::broadcast(operand, target),
+        Rules::Repeat => repeat::broadcast(operand, target),
         Rules::Xla { broadcast_dimensions } => {
             xla::broadcast(operand, target, broadcast_dimensions.as_deref())
         }

@@ -343,6 +343,50 @@ fn leading() {
 }
 
 #[test]
+fn repeat() {
+    let repeat = Rules::Repeat;
+    // REPEAT-1
+    assert_eq!(result(&repeat, &[&[2, 1, 1, 2], &[2, 1, 1, 2]]), [2, 1, 1, 2]);
+    assert_eq!(refused(&repeat, &[&[1, 1, 1, 1, 2], &[2]]), (RankMismatch, None));
+    assert_eq!(refused(&repeat, &[&[2], &[1, 1, 1, 1, 2]]), (RankMismatch, None));
+    assert_eq!(refused(&repeat, &[&[1, 1, 1, 1, 2]]), (RankMismatch, None));
+    // REPEAT-2
+    assert_eq!(result(&repeat, &[&[2, 3], &[3]]), [2, 3]);
+    assert_eq!(result(&repeat, &[&[3], &[1, 3]]), [3]);
+    assert_eq!(accepted(&repeat, &[&[3], &[1, 3]]).axes[1], [None, Some(0)]);
+    assert_eq!(refused(&repeat, &[&[3], &[2, 3]]), (RankMismatch, None));
+    // REPEAT-3
+    assert_eq!(result(&repeat, &[&[4, 6], &[2, 3]]), [4, 6]);
+    assert_eq!(refused(&repeat, &[&[6], &[4]]), (DimensionMismatch, Some(0)));
+    assert_eq!(refused(&repeat, &[&[2], &[6]]), (DimensionMismatch, Some(0)));
+    assert_eq!(refused(&repeat, &[&[6, 5, 5], &[4, 2, 2]]), (DimensionMismatch, Some(0)), "the leftmost");
+    assert_eq!(result(&repeat, &[&[0], &[3]]), [0]);
+    assert_eq!(refused(&repeat, &[&[1], &[0]]), (DimensionMismatch, Some(0)));
+    // REPEAT-4
+    assert_eq!(result(&repeat, &[&[0, 5], &[3, 0]]), [0, 5]);
+    assert_eq!(result(&repeat, &[&[0], &[2, 0]]), [0]);
+    assert_eq!(refused(&repeat, &[&[5, 0], &[2, 3]]), (DimensionMismatch, Some(0)));
+    assert_eq!(refused(&repeat, &[&[3], &[0, 3]]), (RankMismatch, None));
+    // REPEAT-5
+    let alignment = accepted(&repeat, &[&[2, 6], &[3]]);
+    let read = |at| alignment.operand_index(1, &Shape::from([3]), &[1, at]);
+    assert_eq!([0, 2, 3, 5].map(read), [[0], [2], [0], [2]].map(Vec::from));
+    // REPEAT-6
+    let onto = |operand: &[usize], target: &[usize]| {
+        broadcast_shape(&repeat, &Shape::from(operand), &Shape::from(target))
+            .map(|alignment| alignment.shape.to_vec())
+            .map_err(|refusal| (refusal.kind.unwrap(), refusal.axis))
+    };
+    assert_eq!(onto(&[2], &[3, 4]), Ok(vec![3, 4]));
+    assert_eq!(onto(&[1, 2], &[4]), Ok(vec![4]));
+    assert_eq!(onto(&[4], &[2]), Err((DimensionMismatch, Some(0))));
+    assert_eq!(onto(&[2, 2], &[4]), Err((RankMismatch, None)));
+    // G-1 and G-5
+    assert_eq!(refused(&repeat, &[&[HUGE, HUGE], &[]]), (TooLarge, None));
+    assert_eq!(refused(&repeat, &[&[2], &[2], &[2]]), (OperandCount, None));
+}
+
+#[test]
 fn operand_indices_follow_the_alignment() {
     let alignment = accepted(&pdpd(1), &[&[2, 3, 4], &[3, 1]]);
     assert_eq!(alignment.operand_index(0, &Shape::from([2, 3, 4]), &[1, 2, 3]), [1, 2, 3]);

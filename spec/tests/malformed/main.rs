@@ -73,7 +73,7 @@ fn files() {
     refused(
         "rules: numpy",
         "rules: numpi",
-        "f.yaml:2:8: rules: found `numpi`, expected one of none numpy pdpd bidirectional xla theano leading",
+        "f.yaml:2:8: rules: found `numpi`, expected one of none numpy pdpd bidirectional xla theano leading repeat",
     );
     assert_eq!(
         lines("format: 1\ncase: 3\n"),

@@ -1,7 +1,8 @@
-//! What is known of a result before the run (clauses INFER-1 to INFER-13): a small engine of its own, with
+//! What is known of a result before the run (clauses INFER-1 to INFER-14): a small engine of its own, with
 //! decisions about the lengths on one axis, about ranks, and about the answer as a whole.
 
 use super::leading::Leading;
+use super::repeat::Repeat;
 use super::types::Types;
 use super::xla::Xla;
 use broadcheck_spec::{
@@ -146,7 +147,7 @@ fn at_the_right(axis: usize, own: usize, rank: usize) -> Option<usize> {
 }
 
 /// What a rule set gives: the shape, whether all runs are accepted, and flags.
-type Known = (PartialShape, bool, Option<Vec<bool>>);
+pub(super) type Known = (PartialShape, bool, Option<Vec<bool>>);
 
 fn of_axes(axes: &[Axis]) -> Known {
     let shape = axes.iter().map(|axis| axis.length).collect();
@@ -159,12 +160,15 @@ impl Infer {
         &self,
         types: &Types,
         xla: &Xla,
-        leading: &Leading,
+        (leading, repeat): (&Leading, &Repeat),
         signature: &Signature,
     ) -> Outcome<Inference> {
         let replaced = (self.asked)(signature);
         let asked = replaced.as_ref().unwrap_or(signature);
-        match self.known(types, (xla, leading), asked).or_else(|refusal| (self.refused)(asked, refusal)) {
+        match self
+            .known(types, (xla, leading, repeat), asked)
+            .or_else(|refusal| (self.refused)(asked, refusal))
+        {
             Ok(inference) => Outcome::Success((self.answered)(asked, inference)),
             Err(refusal) => Outcome::Refusal(refusal),
         }
@@ -173,7 +177,7 @@ impl Infer {
     fn known(
         &self,
         types: &Types,
-        (xla, leading): (&Xla, &Leading),
+        (xla, leading, repeat): (&Xla, &Leading, &Repeat),
         signature: &Signature,
     ) -> Result<Inference, Refusal> {
         let operands = signature.operands();
@@ -196,6 +200,11 @@ impl Infer {
             }
             (Rules::Numpy | Rules::Bidirectional, _) => self.aligned(&shapes, at_the_right, false)?,
             (Rules::Leading, _) => self.aligned(&shapes, leading.inferred, true)?,
+            (Rules::Repeat, [b, a]) if matches!(signature.asked(), Asked::TargetShape(_)) => {
+                repeat.infer(a, b)?
+            }
+            (Rules::Repeat, [a, b]) => repeat.infer(a, b)?,
+            (Rules::Repeat, _) => repeat.infer_alone(shapes[0])?,
             (Rules::Pdpd { axis }, [a, b]) => self.pdpd(a, b, *axis)?,
             (Rules::Xla { broadcast_dimensions }, [operand, target])
                 if matches!(signature.asked(), Asked::TargetShape(_)) =>

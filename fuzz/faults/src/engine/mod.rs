@@ -2,12 +2,12 @@
 //! is a function that a fault can replace.
 //!
 //! The stages, each in its own file with its decisions and their correct versions: `types`; `shapes`, `pdpd`,
-//! `xla`, `theano` and `leading`, which align operands with the result; `sizes`; `strides`, which lowers the
-//! operands to strides; `collapse`; `rewrite`, which optimises an expression; `blocks`, which traverses the
-//! loop nest in blocks with tails and gathers operands into registers; `evaluate`, which computes an
-//! expression, with `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a gradient to
-//! its operand's shape; `into`, which writes into a destination; `state`, which is what remains between
-//! requests. Without a fault the engine is correct, as the whole suite and the generator's requests
+//! `xla`, `theano`, `leading` and `repeat`, which align operands with the result; `sizes`; `strides`, which
+//! lowers the operands to strides; `collapse`; `rewrite`, which optimises an expression; `blocks`, which
+//! traverses the loop nest in blocks with tails and gathers operands into registers; `evaluate`, which
+//! computes an expression, with `lanes`, the innermost loop of a vectorised kernel; `adjoint`, which sums a
+//! gradient to its operand's shape; `into`, which writes into a destination; `state`, which is what remains
+//! between requests. Without a fault the engine is correct, as the whole suite and the generator's requests
 //! confirm. `infer` answers what is known of a result before the run.
 //!
 //! It shares nothing with the reference except the functions on single values, which the faults are not
@@ -25,6 +25,7 @@ pub(super) mod into;
 pub(super) mod lanes;
 pub(super) mod leading;
 pub(super) mod pdpd;
+pub(super) mod repeat;
 pub(super) mod rewrite;
 pub(super) mod shapes;
 pub(super) mod sizes;
@@ -59,11 +60,13 @@ pub(super) struct Aligned {
     pub(super) intermediate: Option<Vec<usize>>,
     /// For theano: the flags of the result.
     pub(super) flags: Option<Vec<bool>>,
+    /// For repeat: whether the last operand starts again at the end of an axis.
+    pub(super) repeats: bool,
 }
 
 impl Aligned {
     fn new(shape: Vec<usize>, axes: Vec<Vec<Option<usize>>>) -> Aligned {
-        Aligned { shape, axes, intermediate: None, flags: None }
+        Aligned { shape, axes, intermediate: None, flags: None, repeats: false }
     }
 }
 
@@ -76,6 +79,7 @@ pub(super) struct Decisions {
     pub(super) xla: xla::Xla,
     pub(super) theano: theano::Theano,
     pub(super) leading: leading::Leading,
+    pub(super) repeat: repeat::Repeat,
     pub(super) sizes: sizes::Sizes,
     pub(super) strides: strides::Strides,
     pub(super) collapse: collapse::Collapse,
@@ -115,7 +119,7 @@ impl Decisions {
 
     /// What is known of the result of a signature before the run.
     pub(super) fn inference(&self, signature: &Signature) -> Outcome<Inference> {
-        self.infer.answer(&self.types, &self.xla, &self.leading, signature)
+        self.infer.answer(&self.types, &self.xla, (&self.leading, &self.repeat), signature)
     }
 
     fn accepted(&self, request: &Request, memory: &mut Memory) -> Result<Outcome, Refusal> {
@@ -205,6 +209,9 @@ impl Decisions {
             (Rules::Xla { broadcast_dimensions }, Some(target_shape)) => {
                 self.xla.onto_target(&shapes[0], target_shape, broadcast_dimensions.as_deref())
             }
+            (Rules::Repeat, Some(target_shape)) => self.repeat.onto_target(&shapes[0], target_shape),
+            (Rules::Repeat, _) if shapes.len() == 2 => self.repeat.align(&shapes[0], &shapes[1]),
+            (Rules::Repeat, _) => self.repeat.alone(&self.shapes, shapes),
             (Rules::Leading, Some(target_shape)) => {
                 self.leading.onto_target(&self.shapes, &shapes[0], target_shape)
             }
@@ -224,7 +231,8 @@ impl Decisions {
 
     /// The loop nest for some operands under a result.
     fn nest(&self, operands: &[&Operand], shapes: &[Vec<usize>], aligned: &Aligned) -> LoopNest {
-        self.collapse.collapsed(self.strides.lower(operands, shapes, aligned))
+        let nest = self.strides.lower(operands, shapes, aligned);
+        self.collapse.collapsed(self.repeat.cut(nest, shapes, aligned))
     }
 
     fn elementwise(&self, request: &Request, plan: &Plan) -> Outcome {
@@ -291,7 +299,14 @@ impl Decisions {
                 }
             }
         });
-        let (shape, sums) = self.adjoint.sum_to_shape(arrived, operands[wrt], aligned, wrt);
+        let cut = self.repeat.summed(&self.shapes_of(request), aligned, wrt);
+        let (shape, sums) = if aligned.repeats && aligned.shape.contains(&0) {
+            // REPEAT-4: nothing arrives, whatever the lengths of B are.
+            let own = operands[wrt].shape();
+            (own.to_vec(), vec![0.0; own.iter().product()])
+        } else {
+            self.adjoint.sum_to_shape(arrived, operands[wrt], cut.as_ref().unwrap_or(aligned), wrt)
+        };
         let dtype = operands[wrt].dtype();
         let values = sums.into_iter().map(|sum| convert(Scalar::F64(sum), dtype)).collect();
         match tensor(dtype, &shape, values) {

@@ -117,7 +117,12 @@ pub(crate) fn key(request: &Request, without: &[Part]) -> u64 {
         match request.rules() {
             Rules::Pdpd { axis } => axis.hash(&mut hasher),
             Rules::Xla { broadcast_dimensions } => broadcast_dimensions.hash(&mut hasher),
-            Rules::None | Rules::Numpy | Rules::Theano | Rules::Bidirectional | Rules::Leading => {}
+            Rules::None
+            | Rules::Numpy
+            | Rules::Theano
+            | Rules::Bidirectional
+            | Rules::Leading
+            | Rules::Repeat => {}
         }
     }
     if has(Part::Kind) {
