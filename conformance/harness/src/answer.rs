@@ -53,16 +53,7 @@ pub(super) fn read<Q: Question>(
     line: &[u8],
 ) -> Result<Outcome<Q::Answer>, String> {
     let invalid = |why: String| format!("no valid answer: {why}\nthe line: {}", excerpt(line));
-    // A value may take 2 bytes of the line, and 20 times as much while it is parsed.
-    let most = elements.saturating_mul(2).saturating_add(MORE_VALUES);
-    if line.len() > most && line.iter().filter(|&&byte| byte == b',').count() > most {
-        return Err(invalid(format!("found more than {most} values, expected about {elements}")));
-    }
-    let text = std::str::from_utf8(line).map_err(|error| invalid(format!("{error}, expected UTF-8")))?;
-    if text.trim_start().starts_with('[') {
-        // serde would read a list as the fields of the object in order.
-        return Err(invalid("found a list, expected a JSON object in one line".into()));
-    }
+    let text = text(line, elements).map_err(invalid)?;
     let numbered: Numbered = serde_json::from_str(text).map_err(|error| invalid(complaint(&error)))?;
     match numbered.seq {
         Some(Seq(found)) if found == seq => {}
@@ -70,6 +61,24 @@ pub(super) fn read<Q: Question>(
         None => return Err(invalid(format!("found no seq, expected seq {seq}"))),
     }
     request.read(text).map_err(|error| invalid(error.to_string()))
+}
+
+/// A line as text that may be parsed as an object. The expected answers have at most this number of elements.
+///
+/// # Errors
+/// To parse the line would take too much memory, or it is a list, or no UTF-8.
+pub(super) fn text(line: &[u8], elements: usize) -> Result<&str, String> {
+    // A value may take 2 bytes of the line, and 20 times as much while it is parsed.
+    let most = elements.saturating_mul(2).saturating_add(MORE_VALUES);
+    if line.len() > most && line.iter().filter(|&&byte| byte == b',').count() > most {
+        return Err(format!("found more than {most} values, expected about {elements}"));
+    }
+    let text = std::str::from_utf8(line).map_err(|error| format!("{error}, expected UTF-8"))?;
+    if text.trim_start().starts_with('[') {
+        // serde would read a list as the fields of the object in order.
+        return Err("found a list, expected a JSON object in one line".into());
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

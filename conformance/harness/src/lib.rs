@@ -9,11 +9,14 @@
 //! caused it.
 
 mod answer;
+mod batch;
+mod broken;
 mod descendants;
 mod fatal;
 mod group;
 mod guard;
 mod lines;
+mod optimiser;
 mod process;
 mod question;
 mod schedule;
@@ -27,8 +30,9 @@ mod strict;
 pub mod transcript;
 
 pub use process::{Process, open};
-pub use serve::serve;
+pub use serve::{serve, serve_batches};
 
+use broadcheck::optimiser::Optimiser;
 use std::io;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +77,10 @@ pub struct Options {
     pub interrupt: Option<&'static AtomicBool>,
     /// When to stop as if the user had interrupted the run.
     pub deadline: Option<Instant>,
+    /// The maximum number of requests in a message, if it is less than what the process declares.
+    pub batch: Option<usize>,
+    /// The position of the process's optimiser; `None` for the one that the process chooses.
+    pub optimiser: Option<Optimiser>,
 }
 
 impl Default for Options {
@@ -90,7 +98,14 @@ impl Options {
             stop_limit: Duration::from_secs(2),
             interrupt: None,
             deadline: None,
+            batch: None,
+            optimiser: None,
         }
+    }
+
+    /// The number of requests in a message to a process that declares this.
+    fn batch(&self, declared: &start::Declared) -> usize {
+        self.batch.map_or(declared.batch, |most| most.clamp(1, declared.batch))
     }
 
     fn interrupted(&self) -> bool {

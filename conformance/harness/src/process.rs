@@ -2,13 +2,16 @@
 //! it breaks.
 
 use super::Options;
+use super::broken::Broken;
 use super::fatal::Fatal;
 use super::question::Question;
 use super::schedule::{Before, SizedRequest, Unanswered, Worker, ask};
 use super::session::{Fault, Session};
 use super::spares::Spares;
 use super::start::Declared;
+use broadcheck::optimiser::Optimiser;
 use broadcheck_spec::{Capabilities, ErrorKind, Implementation, Inference, Outcome, Request, Signature};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,6 +41,8 @@ pub struct Process {
     failed_starts: AtomicUsize,
     /// The number of crashes since the last one that was not caused by the oldest unanswered request.
     confirmed: AtomicUsize,
+    /// The maximum number of requests in a message, after what earlier batches did.
+    most_together: AtomicUsize,
     spares: Spares,
     pub(super) fatal_runs: Fatal<Request>,
     pub(super) fatal_signatures: Fatal<Signature>,
@@ -51,7 +56,12 @@ pub struct Process {
 pub fn open(command: &str, options: Options) -> Result<Process, String> {
     let words = super::words(command)?;
     let (session, declared) = Session::open(&words, &options)?;
-    let idle = Mutex::new(vec![Worker { session, window: declared.window, first_alone: false }]);
+    let idle = Mutex::new(vec![Worker {
+        session,
+        window: declared.window,
+        batch: options.batch(&declared),
+        first_alone: false,
+    }]);
     Ok(Process {
         words,
         options,
@@ -59,6 +69,7 @@ pub fn open(command: &str, options: Options) -> Result<Process, String> {
         idle,
         failed_starts: AtomicUsize::new(0),
         confirmed: AtomicUsize::new(0),
+        most_together: AtomicUsize::new(usize::MAX),
         spares: Spares::default(),
         fatal_runs: Fatal::default(),
         fatal_signatures: Fatal::default(),
@@ -66,6 +77,11 @@ pub fn open(command: &str, options: Options) -> Result<Process, String> {
 }
 
 impl Process {
+    /// The position of its optimiser, if it has a switch for that.
+    pub fn optimiser(&self) -> Option<Optimiser> {
+        self.declared.optimiser
+    }
+
     fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,7 +108,12 @@ impl Process {
         match spare.map_or_else(|| self.start(options), Ok) {
             Ok((session, declared)) => {
                 self.failed_starts.store(0, Ordering::Relaxed);
-                Ok(Worker { session, window: declared.window, first_alone: true })
+                Ok(Worker {
+                    session,
+                    window: declared.window,
+                    batch: options.batch(&declared),
+                    first_alone: true,
+                })
             }
             Err(_) if options.interrupted() => Err(Fault::Interrupted),
             Err(message) => {
@@ -104,8 +125,8 @@ impl Process {
 
     /// Starts a process, and the spares at the same time.
     fn start(&self, options: &Options) -> Result<(Session, Declared), String> {
-        let starting = Session::begin(&self.words)?;
-        self.spares.refill(&self.words);
+        let starting = Session::begin(&self.words, options.optimiser)?;
+        self.spares.refill(&self.words, options.optimiser);
         starting.finish(options)
     }
 
@@ -119,7 +140,7 @@ impl Process {
         options: &Options,
         outcomes: &mut [Option<Outcome<Q::Answer>>],
     ) {
-        let Unanswered { places, before, fault } = broken;
+        let Unanswered { places, before, fault, .. } = broken;
         let mut unanswered = VecDeque::from(places);
         self.spares.count_break();
         match fault {
@@ -280,15 +301,16 @@ impl Process {
         for (place, &request) in questions.iter().enumerate() {
             match request.elements(self) {
                 Ok(elements) => {
-                    sized.push(SizedRequest { request, elements });
+                    sized.push(SizedRequest { request, elements, together: Cell::new(usize::MAX) });
                     queue.push_back(place);
                 }
                 Err(reason) => {
-                    sized.push(SizedRequest { request, elements: 0 });
+                    sized.push(SizedRequest { request, elements: 0, together: Cell::new(1) });
                     outcomes[place] = Some(Outcome::Skipped { reason });
                 }
             }
         }
+        let mut batches = Broken::default();
         let _user = self.spares.enter();
         loop {
             self.drop_fatal(&sized, &mut queue, &mut outcomes);
@@ -301,14 +323,22 @@ impl Process {
                     continue;
                 }
             };
+            worker.batch = worker.batch.min(self.most_together.load(Ordering::Relaxed));
             match ask(&mut worker, &sized, &mut queue, options, &mut outcomes) {
                 Ok(()) => self.idle().push(worker),
                 Err(broken) => {
                     drop(worker);
+                    if broken.together && broken.fault != Fault::Interrupted {
+                        self.spares.count_break();
+                        batches.record(&sized, &broken);
+                        broken.places.into_iter().rev().for_each(|place| queue.push_front(place));
+                        continue;
+                    }
                     self.settle(&sized, broken, &mut queue, options, &mut outcomes);
                 }
             }
         }
+        batches.settle(&mut outcomes, &self.most_together);
         let missed = || Outcome::errored(ErrorKind::NotStarted, "the request was never sent");
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missed)).collect()
     }

@@ -15,6 +15,9 @@ pub(super) trait Question: Clone + PartialEq {
     /// The answer, if it is neither refused nor skipped.
     type Answer: Clone;
 
+    /// Whether several of them may be asked in one message.
+    const IN_BATCHES: bool;
+
     /// The request as the protocol writes it.
     fn to_value(&self) -> Value;
 
@@ -24,12 +27,16 @@ pub(super) trait Question: Clone + PartialEq {
     /// The maximum number of elements in the answer, or why the process is not asked.
     fn elements(&self, process: &Process) -> Result<usize, String>;
 
+    /// The number of values that it is asked with.
+    fn values(&self) -> usize;
+
     /// The questions of this type that ended the process.
     fn fatal(process: &Process) -> &Fatal<Self>;
 }
 
 impl Question for Request {
     type Answer = Success;
+    const IN_BATCHES: bool = true;
 
     fn to_value(&self) -> Value {
         json::request_to_value(self)
@@ -45,6 +52,10 @@ impl Question for Request {
         answer_elements(capabilities, self)
     }
 
+    fn values(&self) -> usize {
+        self.operands().iter().chain(self.cotangent()).map(|operand| operand.values().len()).sum()
+    }
+
     fn fatal(process: &Process) -> &Fatal<Request> {
         &process.fatal_runs
     }
@@ -52,6 +63,7 @@ impl Question for Request {
 
 impl Question for Signature {
     type Answer = Inference;
+    const IN_BATCHES: bool = false;
 
     fn to_value(&self) -> Value {
         json::signature_to_value(self)
@@ -63,6 +75,10 @@ impl Question for Signature {
 
     fn elements(&self, process: &Process) -> Result<usize, String> {
         process.declared.capabilities.covers_signature(self).map(|()| NO_ELEMENTS)
+    }
+
+    fn values(&self) -> usize {
+        0
     }
 
     fn fatal(process: &Process) -> &Fatal<Signature> {

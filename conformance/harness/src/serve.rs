@@ -1,7 +1,7 @@
 //! The other side of the protocol: a built-in implementation that answers requests, as an oracle.
 
 use super::lines::{Line, read_line, shortened, skip_line};
-use super::start::{self, VERSION};
+use super::start::{self, LARGEST_BATCH, VERSION};
 use super::strict::complaint;
 use broadcheck::run::{infer_caught, run_caught};
 use broadcheck_judge::limits::elements_within;
@@ -10,7 +10,8 @@ use broadcheck_spec::{Implementation, Inference, Outcome, Request, Signature};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, ErrorKind, Write};
 
-/// The maximum number of elements of a result, which is written as one line of JSON.
+/// The maximum number of elements of a result, and of those of a batch together, which are written as one
+/// line of JSON.
 const MAX_ELEMENTS: usize = 1 << 20;
 
 /// The maximum length of a line, in bytes: four times that of a case file, and enough for an operand of
@@ -39,15 +40,36 @@ pub fn serve(
     input: &mut impl BufRead,
     output: &mut impl Write,
 ) -> Result<(), String> {
-    match answer_all(implementation, input, output) {
+    serve_batches(implementation, 1, input, output)
+}
+
+/// Like [`serve`], and declares that a message may have up to this number of requests. The protocol allows at
+/// most 256.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_batches(
+    implementation: &dyn Implementation,
+    batch: usize,
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+) -> Result<(), String> {
+    let batch = batch.clamp(1, LARGEST_BATCH);
+    match answer_all(&Served { implementation, batch }, input, output) {
         Ok(ended) => ended,
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(error.to_string()),
     }
 }
 
+/// What answers, and the number of requests that a message may have.
+struct Served<'a> {
+    implementation: &'a dyn Implementation,
+    batch: usize,
+}
+
 fn answer_all(
-    implementation: &dyn Implementation,
+    served: &Served<'_>,
     input: &mut impl BufRead,
     output: &mut impl Write,
 ) -> io::Result<Result<(), String>> {
@@ -63,7 +85,7 @@ fn answer_all(
             Line::Whole | Line::Half if line.iter().all(u8::is_ascii_whitespace) => continue,
             Line::Whole | Line::Half => match too_many(&line) {
                 Some(why) => Reply::Answer(errored(None, &why)),
-                None => reply(implementation, &line),
+                None => reply(served, &line),
             },
         };
         let (message, last) = match reply {
@@ -108,7 +130,8 @@ enum Reply {
     Stop,
 }
 
-fn reply(implementation: &dyn Implementation, line: &[u8]) -> Reply {
+fn reply(served: &Served<'_>, line: &[u8]) -> Reply {
+    let implementation = served.implementation;
     let mut message: Value = match serde_json::from_slice(line) {
         Ok(message) => message,
         Err(error) => return Reply::Answer(errored(None, &complaint(&error))),
@@ -118,7 +141,11 @@ fn reply(implementation: &dyn Implementation, line: &[u8]) -> Reply {
         Some("start") => match message.get("version") {
             Some(version) if version.as_f64() == Some(1.0) => {
                 let limit = implementation.capabilities().max_elements.min(MAX_ELEMENTS);
-                Reply::Answer(start::write(implementation, limit))
+                let mut answer = start::write(implementation, limit);
+                if served.batch > 1 {
+                    answer["implementation"]["batch"] = served.batch.into();
+                }
+                Reply::Answer(answer)
             }
             found => {
                 let found =
@@ -130,10 +157,11 @@ fn reply(implementation: &dyn Implementation, line: &[u8]) -> Reply {
             let request = message.get_mut("request").map(Value::take);
             Reply::Answer(run(implementation, seq, request))
         }
+        Some("batch") => Reply::Answer(batch(served, message.get_mut("requests").map(Value::take))),
         Some("stop") => Reply::Stop,
         _ => {
             let found = message.get("cmd").map_or("nothing".into(), brief);
-            let why = format!("cmd: found {found}, expected \"start\", \"run\" or \"stop\"");
+            let why = format!("cmd: found {found}, expected \"start\", \"run\", \"batch\" or \"stop\"");
             Reply::Answer(errored(seq, &why))
         }
     }
@@ -143,25 +171,84 @@ fn brief(value: &Value) -> String {
     shortened(value.to_string().as_bytes(), LONGEST)
 }
 
+/// Answers the requests of a batch in their order, if their results together are not too large.
+fn batch(served: &Served<'_>, requests: Option<Value>) -> Value {
+    let Some(Value::Array(requests)) = requests else {
+        return errored(None, "requests: found no list, expected a list of requests");
+    };
+    let (found, most) = (requests.len(), served.batch);
+    if found > most {
+        return errored(
+            None,
+            &format!("requests: found {found}, expected at most {most}, the declared batch"),
+        );
+    }
+    let parse = |mut one: Value| {
+        let seq = one.get("seq").filter(|seq| seq.is_number()).cloned();
+        parsed(seq, one.get_mut("request").map(Value::take))
+    };
+    let all: Vec<Result<Asked, Value>> = requests.into_iter().map(parse).collect();
+    let elements = all.iter().flatten().fold(0usize, |sum, asked| sum.saturating_add(asked.elements()));
+    if all.len() > 1 && elements > MAX_ELEMENTS {
+        let message =
+            format!("results of {elements} elements together, and a line has at most {MAX_ELEMENTS}");
+        return json!({ "unbatched": { "message": message } });
+    }
+    let answer = |asked: Result<Asked, Value>| {
+        asked.map_or_else(|error| error, |asked| asked.answer(served.implementation))
+    };
+    json!({ "answers": all.into_iter().map(answer).collect::<Vec<_>>() })
+}
+
 fn run(implementation: &dyn Implementation, seq: Option<Value>, request: Option<Value>) -> Value {
+    parsed(seq, request).map_or_else(|error| error, |asked| asked.answer(implementation))
+}
+
+/// A question with its number.
+struct Asked {
+    seq: Value,
+    question: Question,
+}
+
+/// Reads a request.
+///
+/// # Errors
+/// The answer to a request that is not valid.
+fn parsed(seq: Option<Value>, request: Option<Value>) -> Result<Asked, Value> {
     let Some(seq) = seq else {
-        return errored(None, "seq: found no number, expected the number of the request");
+        return Err(errored(None, "seq: found no number, expected the number of the request"));
     };
     let Some(request) = request else {
-        return errored(Some(seq), "request: found nothing, expected an object");
+        return Err(errored(Some(seq), "request: found nothing, expected an object"));
     };
-    let fields = match json::question_from_value(request) {
-        Err(malformed) => return errored(Some(seq), &format!("request: {malformed}")),
-        Ok(Question::Run(request)) => json::outcome_to_value(&request, &outcome(implementation, &request)),
-        Ok(Question::Infer(signature)) => {
-            json::inferred_to_value(&signature, &inferred(implementation, &signature))
-        }
-    };
-    let mut answer = json!({ "seq": seq });
-    if let (Value::Object(answer), Value::Object(fields)) = (&mut answer, fields) {
-        answer.extend(fields);
+    match json::question_from_value(request) {
+        Ok(question) => Ok(Asked { seq, question }),
+        Err(malformed) => Err(errored(Some(seq), &format!("request: {malformed}"))),
     }
-    answer
+}
+
+impl Asked {
+    /// The maximum number of elements in the answer; 0 if there are too many, because it is skipped then.
+    fn elements(&self) -> usize {
+        match &self.question {
+            Question::Run(request) => elements_within(request, None, MAX_ELEMENTS).unwrap_or(0),
+            Question::Infer(_) => 0,
+        }
+    }
+
+    fn answer(self, implementation: &dyn Implementation) -> Value {
+        let fields = match self.question {
+            Question::Run(request) => json::outcome_to_value(&request, &outcome(implementation, &request)),
+            Question::Infer(signature) => {
+                json::inferred_to_value(&signature, &inferred(implementation, &signature))
+            }
+        };
+        let mut answer = json!({ "seq": self.seq });
+        if let (Value::Object(answer), Value::Object(fields)) = (&mut answer, fields) {
+            answer.extend(fields);
+        }
+        answer
+    }
 }
 
 fn inferred(implementation: &dyn Implementation, signature: &Signature) -> Outcome<Inference> {

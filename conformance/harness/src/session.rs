@@ -3,8 +3,10 @@
 use super::Options;
 use super::group::{Group, Streams, describe};
 use super::lines::{Line, excerpt, read_line};
+use super::optimiser;
 use super::start::{self, Declared, VERSION};
 use super::stderr::Tail;
+use broadcheck::optimiser::Optimiser;
 use broadcheck_spec::{ErrorKind, Outcome};
 use serde_json::{Value, json};
 use std::io::{self, BufReader, Write};
@@ -91,13 +93,13 @@ impl Session {
     /// # Errors
     /// The process does not start, or its answer is missing or invalid.
     pub(super) fn open(words: &[String], options: &Options) -> Result<(Session, Declared), String> {
-        Session::begin(words)?.finish(options)
+        Session::begin(words, options.optimiser)?.finish(options)
     }
 
     /// Starts a process and sends `start`, without waiting for the answer.
-    pub(super) fn begin(words: &[String]) -> Result<Starting, String> {
+    pub(super) fn begin(words: &[String], optimiser: Option<Optimiser>) -> Result<Starting, String> {
         let session = Session::launch(words)?;
-        session.send_start();
+        session.send_start(optimiser);
         Ok(Starting { session, since: Instant::now() })
     }
 
@@ -128,12 +130,16 @@ impl Session {
 
     /// Sends `start` and reads the answer.
     pub(super) fn start(&mut self, options: &Options) -> Result<Declared, String> {
-        self.send_start();
+        self.send_start(options.optimiser);
         self.started(Instant::now(), options)
     }
 
-    fn send_start(&self) {
-        self.send(&json!({ "cmd": "start", "version": VERSION }));
+    fn send_start(&self, optimiser: Option<Optimiser>) {
+        let mut message = json!({ "cmd": "start", "version": VERSION });
+        if let Some(position) = optimiser {
+            message["optimiser"] = position.name().into();
+        }
+        self.send(&message);
     }
 
     /// Reads the answer to `start`, which was sent at `since`.
@@ -142,22 +148,42 @@ impl Session {
             Fault::Crashed(how) | Fault::Broken(_, how) => format!("`start` was not answered: {how}"),
             Fault::Interrupted => fault.message(),
         })?;
-        start::read(&line).map_err(|errors| {
+        let declared = start::read(&line).map_err(|errors| {
             let errors = errors.join("; ");
             format!("the answer to `start` is not valid: {errors}\nthe line: {}", excerpt(&line))
                 + &self.stderr.text()
-        })
+        })?;
+        optimiser::check(options.optimiser, &declared)?;
+        Ok(declared)
     }
 
     /// Sends a request whose answer has at most this number of elements, and returns its `seq`.
     pub(super) fn ask(&mut self, request: Value, elements: usize) -> u64 {
         self.seq += 1;
-        let limit = elements.saturating_mul(PER_ELEMENT).saturating_add(SHORTEST_LIMIT).min(LONGEST_LIMIT);
-        self.limit.fetch_max(limit, Ordering::Relaxed);
+        self.allow(elements, 1);
         let mut message = json!({ "cmd": "run", "seq": self.seq });
         message["request"] = request;
         self.send(&message);
         self.seq
+    }
+
+    /// Sends several requests in one message, whose answers have at most this number of elements together,
+    /// and returns the `seq` of the first.
+    pub(super) fn ask_together(&mut self, requests: impl Iterator<Item = Value>, elements: usize) -> u64 {
+        let first = self.seq + 1;
+        let requests: Vec<Value> =
+            (first..).zip(requests).map(|(seq, request)| json!({ "seq": seq, "request": request })).collect();
+        self.seq += requests.len() as u64;
+        self.allow(elements, requests.len());
+        self.send(&json!({ "cmd": "batch", "requests": requests }));
+        first
+    }
+
+    /// Lets a line be as long as this number of answers with this number of elements together.
+    fn allow(&self, elements: usize, answers: usize) {
+        let shortest = SHORTEST_LIMIT.saturating_mul(answers);
+        let limit = elements.saturating_mul(PER_ELEMENT).saturating_add(shortest).min(LONGEST_LIMIT);
+        self.limit.fetch_max(limit, Ordering::Relaxed);
     }
 
     /// Sends a line. If the process has closed its input, the missing answer will show it.

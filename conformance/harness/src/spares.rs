@@ -3,6 +3,7 @@
 use super::Options;
 use super::session::{Session, Starting};
 use super::start::Declared;
+use broadcheck::optimiser::Optimiser;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -57,7 +58,7 @@ impl Spares {
     }
 
     /// Starts the missing spares, if the run may have them.
-    pub(super) fn refill(&self, words: &[String]) {
+    pub(super) fn refill(&self, words: &[String], optimiser: Option<Optimiser>) {
         let allowed = self.shared.load(Ordering::Relaxed) && !self.failed.load(Ordering::Relaxed);
         if !allowed || self.broken.load(Ordering::Relaxed) < BREAKS {
             return;
@@ -65,7 +66,7 @@ impl Spares {
         let mut starting = self.starting();
         let per_user = (1 + self.waits.load(Ordering::Relaxed)).min(MAX_PER_USER);
         while starting.len() < per_user * self.users.load(Ordering::Relaxed) {
-            match Session::begin(words) {
+            match Session::begin(words, optimiser) {
                 Ok(spare) => starting.push_back(spare),
                 Err(_) => return,
             }
@@ -76,7 +77,7 @@ impl Spares {
     /// with all others, and no more are started.
     pub(super) fn take(&self, words: &[String], options: &Options) -> Option<(Session, Declared)> {
         let spare = self.starting().pop_front()?;
-        self.refill(words);
+        self.refill(words, options.optimiser);
         let began = Instant::now();
         let finished = spare.finish(options);
         if began.elapsed() > WAIT {
@@ -125,7 +126,7 @@ mod tests {
     fn spares_start_after_two_breaks_of_a_run_with_several_threads() {
         let (spares, words) = (Spares::default(), words("good.sh"));
         let refilled = || {
-            spares.refill(&words);
+            spares.refill(&words, None);
             count(&spares)
         };
         let _one = spares.enter();
@@ -141,7 +142,7 @@ mod tests {
         let spares = Spares::default();
         let _users = [spares.enter(), spares.enter()];
         spares.count_break();
-        spares.refill(&words);
+        spares.refill(&words, None);
         assert_eq!(count(&spares), 0, "one break");
         assert!(spares.take(&words, &Options::default()).is_none());
     }
@@ -153,10 +154,10 @@ mod tests {
         spares.count_break();
         spares.count_break();
         spares.waits.store(1, Ordering::Relaxed);
-        spares.refill(&words);
+        spares.refill(&words, None);
         assert_eq!(count(&spares), 4);
         spares.waits.store(100, Ordering::Relaxed);
-        spares.refill(&words);
+        spares.refill(&words, None);
         assert_eq!(count(&spares), 8);
     }
 
@@ -166,10 +167,10 @@ mod tests {
         let _users = [spares.enter(), spares.enter()];
         spares.count_break();
         spares.count_break();
-        spares.refill(&words);
+        spares.refill(&words, None);
         assert_eq!(count(&spares), 2);
         assert!(spares.take(&words, &Options::default()).is_none());
-        spares.refill(&words);
+        spares.refill(&words, None);
         assert_eq!(count(&spares), 0);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::lines::shortened;
 use super::strict::{Unique, complaint};
+use broadcheck::optimiser::Optimiser;
 use broadcheck_spec::{
     Capabilities, Convention, DEFAULT_MAX_ELEMENTS, DType, Function, Implementation, OperationKind, RuleSet,
     Unknown,
@@ -14,6 +15,9 @@ pub(super) const VERSION: u64 = 1;
 
 /// The maximum number of unanswered requests, unless the implementation asks for fewer.
 pub(super) const WINDOW: usize = 16;
+
+/// The maximum number of requests in a message, unless the implementation declares less.
+pub(super) const LARGEST_BATCH: usize = 256;
 
 /// The name among the operations that allows operands to be strided views.
 const STRIDED: &str = "strided";
@@ -56,6 +60,10 @@ pub(super) struct Declared {
     pub(super) language: Option<String>,
     pub(super) capabilities: Capabilities,
     pub(super) window: usize,
+    /// The maximum number of requests in a message.
+    pub(super) batch: usize,
+    /// The position of its optimiser, if it has a switch for that.
+    pub(super) optimiser: Option<Optimiser>,
 }
 
 /// Reads the answer to `start`.
@@ -180,6 +188,7 @@ impl Reader {
             lacking.map(|(rules, _)| *rules).collect()
         };
         let unknown = self.unknown(infer || declared);
+        let declared_unknown = self.declared_unknown(&unknown);
         // What an answer does not state has the meaning that it had before the field existed.
         let capabilities = Capabilities {
             rules: self.names("rules", &|name| name.parse::<RuleSet>().ok()),
@@ -193,8 +202,9 @@ impl Reader {
             declared,
             constants: words.contains(&Word::Constants),
             same: words.contains(&Word::Same),
-            declared_unknown: self.declared_unknown(&unknown),
-            unknown,
+            // What may be unknown says nothing about a harness that is asked nothing before the run.
+            declared_unknown: declared_unknown.filter(|_| declared),
+            unknown: if infer || declared { unknown } else { Vec::new() },
             without_infer: without(infer, Word::Infer),
             without_declared: without(declared, Word::Declared),
             static_flags: self.flag("static_flags", false),
@@ -226,7 +236,19 @@ impl Reader {
             language: self.fields.get("language").and_then(Value::as_str).map(str::to_owned),
             capabilities,
             window: self.number("window", 1).unwrap_or(WINDOW).min(WINDOW),
+            batch: self.number("batch", 1).unwrap_or(1).min(LARGEST_BATCH),
+            optimiser: self.optimiser(),
         }
+    }
+
+    fn optimiser(&mut self) -> Option<Optimiser> {
+        let found = self.fields.get("optimiser")?;
+        let position = found.as_str().and_then(Optimiser::named);
+        if position.is_none() {
+            let found = brief(found);
+            self.wrong("optimiser", &found, "\"off\" or \"on\"");
+        }
+        position
     }
 
     fn wrong(&mut self, field: &str, found: &str, expected: &str) {
@@ -496,214 +518,4 @@ fn named_unknown(name: &str) -> Option<Unknown> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use broadcheck_reference::Reference;
-    use broadcheck_spec::{Outcome, Request};
-
-    fn errors(text: &str) -> String {
-        read(text.as_bytes()).expect_err("invalid").join("; ")
-    }
-
-    #[test]
-    fn a_written_answer_can_be_read() {
-        let line = write(&Reference::new(), 1 << 20).to_string();
-        let declared = read(line.as_bytes()).unwrap();
-        assert_eq!((declared.name.as_str(), declared.window), ("reference", WINDOW));
-        assert_eq!(declared.language.as_deref(), Some("rust"));
-        assert_eq!(
-            declared.capabilities,
-            Capabilities { max_elements: 1 << 20, ..Reference::new().capabilities().clone() }
-        );
-    }
-
-    /// An implementation with these capabilities and no answers.
-    struct Declares(Capabilities);
-
-    impl Implementation for Declares {
-        fn name(&self) -> &'static str {
-            "declares"
-        }
-        fn version(&self) -> &'static str {
-            "1"
-        }
-        fn capabilities(&self) -> &Capabilities {
-            &self.0
-        }
-        fn run(&self, _: &Request) -> Outcome {
-            Outcome::Skipped { reason: String::new() }
-        }
-    }
-
-    #[test]
-    fn every_capability_can_be_written_and_read() {
-        let capabilities = Capabilities {
-            rules: vec![RuleSet::Numpy, RuleSet::None],
-            operations: vec![OperationKind::Broadcast],
-            strided: false,
-            broadcast_in_dim: true,
-            permuted: true,
-            cotangent: true,
-            into: true,
-            infer: true,
-            declared: true,
-            constants: true,
-            same: true,
-            unknown: vec![Unknown::Bound, Unknown::Rank],
-            without_infer: vec![RuleSet::Numpy],
-            without_declared: vec![RuleSet::Numpy],
-            declared_unknown: Some(vec![Unknown::Rank]),
-            static_flags: true,
-            functions: vec![Function::Add],
-            dtypes: vec![DType::F32, DType::U8],
-            function_dtypes: [(Function::Add, vec![DType::F32]), (Function::Abs, vec![])].into(),
-            rule_operations: [(RuleSet::Numpy, vec![])].into(),
-            rule_functions: [(RuleSet::Numpy, vec![Function::Add])].into(),
-            ordered_operands: true,
-            min_rank: 1,
-            max_rank: Some(8),
-            equal_ranks: true,
-            scalars: false,
-            max_operands: Some(2),
-            max_calls: Some(1),
-            unused_operands: false,
-            negative_strides: false,
-            max_elements: 1 << 20,
-            large_sizes: false,
-            flushed_subnormals: vec![DType::F32],
-            conventions: vec![Convention::RefusalOrder],
-        };
-        let line = write(&Declares(capabilities.clone()), 1 << 20).to_string();
-        assert_eq!(read(line.as_bytes()).unwrap().capabilities, capabilities);
-    }
-
-    #[test]
-    fn what_may_be_unknown_is_read_with_infer() {
-        let line = |operations: &str, unknown: &str| {
-            format!(
-                r#"{{"version":1,"implementation":{{"name":"x","version":"1","rules":["numpy"],
-                "operations":[{operations}],"functions":["add"],"dtypes":["f32"]{unknown}}}}}"#
-            )
-        };
-        let read_from = |operations: &str, unknown: &str| {
-            let able = read(line(operations, unknown).as_bytes()).unwrap().capabilities;
-            (able.infer, able.unknown)
-        };
-        let both = r#""elementwise","infer""#;
-        assert_eq!(read_from(both, ""), (true, vec![Unknown::Length]), "the default");
-        assert_eq!(read_from(both, r#","unknown":[]"#), (true, vec![]), "known lengths alone");
-        let (_, all) = read_from(both, r#","unknown":["length","bound","interval","rank"]"#);
-        assert_eq!(all, Unknown::ALL);
-        assert_eq!(read_from(r#""elementwise""#, ""), (false, vec![]));
-        let error = errors(&line(both, r#","unknown":["lenght"]"#));
-        assert!(
-            error.contains("unknown") && error.contains("lenght") && error.contains("interval"),
-            "{error}"
-        );
-        let line =
-            line(r#""elementwise","declared""#, r#","unknown":["length"],"declared_unknown":["rank"]"#);
-        let error = errors(&line);
-        assert!(error.contains("declared_unknown") && error.contains("rank"), "{error}");
-        // An implementation that does not infer writes neither word.
-        let line = write(&Declares(Capabilities::all()), 1).to_string();
-        assert!(!line.contains("infer") && !line.contains("unknown"), "{line}");
-    }
-
-    #[test]
-    fn what_is_not_stated_has_the_meaning_that_it_always_had() {
-        let line = r#"{"version":1,"implementation":{"name":"x","version":"1","rules":["numpy"],
-            "operations":["elementwise","strided"],"functions":["add"],"dtypes":["f32"]}}"#;
-        let expected = Capabilities {
-            rules: vec![RuleSet::Numpy],
-            operations: vec![OperationKind::Elementwise],
-            functions: vec![Function::Add],
-            dtypes: vec![DType::F32],
-            ..Capabilities::all()
-        };
-        assert_eq!(read(line.as_bytes()).unwrap().capabilities, expected);
-    }
-
-    #[test]
-    fn errors_in_capabilities_name_the_field() {
-        let mut answer = write(&Reference::new(), 1);
-        let fields = answer["implementation"].as_object_mut().unwrap();
-        fields.insert("conventions".into(), "none".into());
-        fields.insert("scalars".into(), 1.into());
-        fields.insert("function_dtypes".into(), json!({ "negate": ["f31"], "minus": [] }));
-        let text = errors(&answer.to_string());
-        for part in [
-            "implementation.conventions: found \"none\", expected a list of names, or \"all\"",
-            "implementation.scalars: found 1, expected true or false",
-            "implementation.function_dtypes.negate: found \"f31\", expected names among f64 f32",
-            "implementation.function_dtypes: found \"minus\", expected names among add subtract",
-        ] {
-            assert!(text.contains(part), "{part} in {text}");
-        }
-    }
-
-    #[test]
-    fn the_window_can_only_be_reduced() {
-        let mut answer = write(&Reference::new(), 1);
-        for (asked, window) in [(1, 1), (16, 16), (99, 16)] {
-            answer["implementation"]["window"] = asked.into();
-            assert_eq!(read(answer.to_string().as_bytes()).unwrap().window, window);
-        }
-        answer["implementation"]["window"] = 0.into();
-        assert!(errors(&answer.to_string()).contains("window: found 0, expected an integer from 1"));
-        answer["implementation"].as_object_mut().unwrap().remove("window");
-        answer["window"] = 3.into();
-        assert_eq!(read(answer.to_string().as_bytes()).unwrap().window, 3);
-    }
-
-    #[test]
-    fn the_first_errors_are_shown_and_each_is_short() {
-        let mut answer = write(&Reference::new(), 1);
-        answer["implementation"]["functions"] = vec!["x".repeat(5000); 100].into();
-        answer["implementation"]["name"] = vec!["y"; 5000].into();
-        let text = errors(&answer.to_string());
-        assert_eq!(text.matches("implementation.functions: found \"xxx").count(), 5, "{text}");
-        assert!(text.ends_with("; and 96 more: correct these to see them"), "{text}");
-        assert!(text.len() < 5000, "{} bytes", text.len());
-        answer["version"] = "z".repeat(5000).into();
-        assert!(errors(&answer.to_string()).len() < 500);
-    }
-
-    #[test]
-    fn duplicate_fields_are_rejected() {
-        let line = write(&Reference::new(), 1).to_string();
-        for (field, twice) in [
-            ("version", line.replacen('{', "{\"version\":2,", 1)),
-            ("implementation", line.replacen('{', "{\"implementation\":{},", 1)),
-            ("rules", line.replace("\"rules\":", "\"rules\":[],\"rules\":")),
-        ] {
-            let text = errors(&twice);
-            assert!(text.starts_with(&format!("found duplicate field `{field}` at line 1")), "{text}");
-        }
-        assert!(read(line.replacen('{', "{\"took\":1,\"took\":2,", 1).as_bytes()).is_ok(), "an unknown one");
-    }
-
-    #[test]
-    fn every_error_is_reported() {
-        assert!(errors(r#"{"version":2}"#).contains("speaks version 2 of the protocol, expected version 1"));
-        assert!(errors("{").starts_with("found text that is not JSON (EOF while parsing"));
-        assert_eq!(errors("7"), "found JSON that is not an object, expected a JSON object in one line");
-        assert!(errors(r#"{"version":1,"errored":{"message":"no licence"}}"#).ends_with("error: no licence"));
-        let text = errors(
-            r#"{"implementation":{"name":"x","rules":["numpi"],"operations":[],"dtypes":["f64"],"functions":[]}}"#,
-        );
-        let text = text
-            + &errors(
-                r#"{"version":1,"implementation":{"name":"x","version":"1","rules":[],"operations":[],"functions":"add","dtypes":[7],"max_rank":-1}}"#,
-            );
-        for part in [
-            "version: found nothing, expected 1",
-            "implementation.version: found nothing",
-            "rules: found \"numpi\", expected names among none numpy",
-            "functions: found \"add\", expected a list of names",
-            "dtypes: found 7, expected names among f64",
-            "max_rank: found -1, expected an integer from 0",
-        ] {
-            assert!(text.contains(part), "{part} in {text}");
-        }
-    }
-}
+mod tests;

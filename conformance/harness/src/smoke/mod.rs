@@ -3,6 +3,7 @@
 //! It sends the simplest requests that show how a harness reads and writes, and reports the expected answer
 //! and a hint for each that fails. It does not test broadcasting, which is the task of the suite.
 
+mod declared;
 mod inference;
 mod limits;
 mod probes;
@@ -143,6 +144,12 @@ impl Smoke<'_> {
                 &format!("{} requests at once are answered in order", requests.len()),
                 found(asked, hint),
             );
+        }
+        if declared.batch > 1 && !requests.is_empty() {
+            self.batch(&declared);
+        }
+        if declared.optimiser.is_some() {
+            self.optimiser(&declared.capabilities);
         }
         let stopped = self.stop();
         self.step("it ends after `stop`", stopped);
@@ -432,13 +439,23 @@ fn answered(
     may_differ: bool,
 ) -> Result<Answered, Misfit> {
     let outcome = answer::read(request, 0, seq, line).map_err(|text| Misfit { text, breaks: true })?;
+    compared(request, &outcome, convention, may_differ).map_err(|text| misfit(&text, line))
+}
+
+/// The same for an answer that was read.
+fn compared(
+    request: &Request,
+    outcome: &Outcome,
+    convention: Option<Convention>,
+    may_differ: bool,
+) -> Result<Answered, String> {
     let Some(expectation) = expectation_of(&Reference::new().run(request)) else {
         return Ok(Answered::AsExpected);
     };
     let free = convention.filter(|_| may_differ);
     let strict =
         Latitude { any_zero_of_extremes: convention != Some(Convention::ZeroSigns), ..Latitude::ANY };
-    let text = match judge(request, &expectation, &outcome, strict) {
+    let text = match judge(request, &expectation, outcome, strict) {
         Verdict::Passed => return Ok(Answered::AsExpected),
         Verdict::Failed(difference) => difference.to_string(),
         Verdict::Skipped(reason) if free.is_some() => {
@@ -447,13 +464,13 @@ fn answered(
         Verdict::Skipped(reason) => format!("skipped, although it declares such requests: {reason}"),
         Verdict::Errored(message) => format!("errored: {message}"),
     };
-    if free.is_some_and(|one| excuses(one, request, &expectation, &outcome, Latitude::ANY)) {
+    if free.is_some_and(|one| excuses(one, request, &expectation, outcome, Latitude::ANY)) {
         return Ok(match outcome {
             Outcome::Errored { .. } => Answered::Missing(text),
             Outcome::Success(_) | Outcome::Refusal(_) | Outcome::Skipped { .. } => Answered::Differs(text),
         });
     }
-    Err(misfit(&text, line))
+    Err(text)
 }
 
 /// Compares a line with what the reference interpreter infers: how it is wider than exact, if it is.
@@ -537,7 +554,7 @@ fn late(mut session: Session) -> String {
 
 /// The declaration of the implementation, in lines.
 fn summary(declared: &Declared) -> String {
-    let Declared { name, version, language, capabilities, window } = declared;
+    let Declared { name, version, language, capabilities, window, batch, optimiser } = declared;
     let list = |names: Vec<&str>| if names.is_empty() { "none".into() } else { names.join(" ") };
     let mut operations: Vec<&str> = capabilities.operations.iter().map(|kind| kind.name()).collect();
     let words = [
@@ -557,6 +574,8 @@ fn summary(declared: &Declared) -> String {
         None => String::new(),
     };
     let unknown: Vec<&str> = capabilities.unknown.iter().map(|unknown| unknown.name()).collect();
+    let batches = if *batch > 1 { format!(", batch {batch}") } else { String::new() };
+    let optimiser = optimiser.map(|position| format!("optimiser   {position}, with a switch"));
     let unknown = capabilities.infer.then(|| format!("unknown     {}", list(unknown)));
     let lines = [
         format!("{name} {version}{language}"),
@@ -564,7 +583,7 @@ fn summary(declared: &Declared) -> String {
         format!("operations  {}", list(operations)),
         format!("functions   {}", list(capabilities.functions.iter().map(|f| f.name()).collect())),
         format!("dtypes      {}", list(capabilities.dtypes.iter().map(|dtype| dtype.name()).collect())),
-        format!("up to       {limits}{} elements, window {window}", capabilities.max_elements),
+        format!("up to       {limits}{} elements, window {window}{batches}", capabilities.max_elements),
     ];
-    lines.into_iter().chain(unknown).collect::<Vec<_>>().join("\n")
+    lines.into_iter().chain(unknown).chain(optimiser).collect::<Vec<_>>().join("\n")
 }

@@ -332,7 +332,7 @@ fn reversed_in_place(able: &Capabilities) -> Vec<Request> {
 }
 
 /// Shapes (2) and (3), which no rule set can broadcast.
-fn refused(able: &Capabilities) -> Vec<Request> {
+pub(super) fn refused(able: &Capabilities) -> Vec<Request> {
     let (two, three) = (number(able, 2), number(able, 3));
     let both = json!([operand("a", &two), operand("b", &three)]);
     let sum = json!({ "operation": "elementwise", "expression": ["add", "a", "b"], "operands": both });
