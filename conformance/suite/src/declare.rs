@@ -128,9 +128,12 @@ fn with_lengths(request: &Request, declared: impl Fn(usize, usize) -> Option<Len
 
 fn without_ranks(request: &Request) -> Option<Request> {
     match request.rules().set() {
-        RuleSet::None | RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional | RuleSet::Leading => {
-            with_shapes(request, |_| PartialShape::Unranked)
-        }
+        RuleSet::None
+        | RuleSet::Numpy
+        | RuleSet::Pdpd
+        | RuleSet::Bidirectional
+        | RuleSet::Leading
+        | RuleSet::Repeat => with_shapes(request, |_| PartialShape::Unranked),
         RuleSet::Xla | RuleSet::Theano => None,
     }
 }

@@ -7,6 +7,7 @@ mod versions;
 
 use crate::given::Mode;
 use crate::globs::Glob;
+use crate::optimiser::Optimiser;
 use crate::run::{Judged, Status};
 use broadcheck_spec::{Convention, Document, LoadError, LoadErrors, Suite};
 use serde::Deserialize;
@@ -30,6 +31,8 @@ pub struct Known {
     /// The versions of it that the file covers.
     versions: Versions,
     entries: Vec<Entry>,
+    /// The positions of the optimiser that were asked for.
+    positions: Vec<Optimiser>,
 }
 
 /// One entry of the file.
@@ -46,6 +49,9 @@ pub struct Entry {
     pub sometimes: bool,
     /// The mode of `check --given` in which it fails, if it passes as it is written.
     pub given: Option<Mode>,
+    /// The position of the optimiser in which it fails, if it passes in the one that the system's adapter
+    /// chooses.
+    pub optimiser: Option<Optimiser>,
     glob: Glob,
 }
 
@@ -98,6 +104,7 @@ struct RawEntry {
     #[serde(default)]
     sometimes: bool,
     given: Option<String>,
+    optimiser: Option<String>,
 }
 
 /// A file that is being read.
@@ -128,7 +135,7 @@ impl Reader {
             self.error("versions", None, &finding, expectation);
         }
         let entries = (0..known.0).flat_map(|place| self.entries(&format!("known[{place}]"))).collect();
-        Some(Known { implementation, versions, entries })
+        Some(Known { implementation, versions, entries, positions: Vec::new() })
     }
 
     /// The entries at a path: one for each of its cases.
@@ -161,7 +168,12 @@ impl Reader {
         }
         let given = given.ok().flatten();
         let mode = given.map_or("", Mode::name);
-        if !self.seen.insert(format!("{case} {mode}")) {
+        let optimiser = raw.optimiser.as_deref().and_then(Optimiser::named);
+        if let (Some(found), None) = (&raw.optimiser, optimiser) {
+            self.error(&format!("{path}.optimiser"), Some(case), &format!("`{found}`"), "off or on");
+        }
+        let position = optimiser.map_or("", Optimiser::name);
+        if !self.seen.insert(format!("{case} {mode} {position}")) {
             self.error(path, Some(case), "a second entry", "one");
         }
         let glob = Glob::new(case)
@@ -198,6 +210,7 @@ impl Reader {
             url: raw.url.clone(),
             sometimes: raw.sometimes,
             given,
+            optimiser,
             glob,
         })
     }
@@ -299,9 +312,30 @@ impl Known {
         &self.entries
     }
 
-    /// The first entry that matches a case as it is written.
+    /// The entry that matches a case as it is written: the first about a position of the optimiser that was
+    /// asked for, otherwise the first about any.
     pub fn entry(&self, id: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.given.is_none() && entry.matches(id))
+        let of_position = |entry: &&Entry| entry.optimiser.is_some_and(|one| self.positions.contains(&one));
+        let matching = || self.entries.iter().filter(|entry| entry.given.is_none() && entry.matches(id));
+        matching().find(of_position).or_else(|| matching().find(|entry| entry.optimiser.is_none()))
+    }
+
+    /// The entry about a case in a position of the optimiser: the first that names it, otherwise the first
+    /// that names none.
+    pub(crate) fn entry_at(&self, id: &str, position: Optimiser) -> Option<&Entry> {
+        let matching = || self.entries.iter().filter(|entry| entry.given.is_none() && entry.matches(id));
+        let at = |of: Option<Optimiser>| matching().find(|entry| entry.optimiser == of);
+        at(Some(position)).or_else(|| at(None))
+    }
+
+    /// Makes the file one about a system whose optimiser is in these positions, because it was asked for. The
+    /// entries about one of them then count, and the cases of those that do not name one may pass.
+    pub fn ask_optimiser(&mut self, positions: &[Optimiser]) {
+        self.positions = positions.to_vec();
+        self.entries
+            .iter_mut()
+            .filter(|entry| entry.optimiser.is_none())
+            .for_each(|entry| entry.sometimes = true);
     }
 
     /// The first entry that matches a case in one of these modes.

@@ -21,6 +21,7 @@ pub mod files;
 pub mod given;
 pub mod globs;
 pub mod known;
+pub mod optimiser;
 pub mod parallel;
 pub mod relations;
 pub mod retype;

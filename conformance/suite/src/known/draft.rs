@@ -3,6 +3,8 @@
 
 use super::MAX_BYTES;
 use crate::files;
+use crate::given::Mode;
+use crate::optimiser::Optimiser;
 use broadcheck_spec::hides;
 use broadcheck_spec::write::quoted;
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,12 @@ pub struct Failure {
     pub title: String,
     /// How it ended; the first line that is not empty becomes the entry's reason.
     pub detail: String,
+    /// The mode of `check --given` in which it failed, if it was asked in one.
+    #[serde(skip)]
+    pub given: Option<Mode>,
+    /// The position of the optimiser in which it failed, if one was asked for.
+    #[serde(skip)]
+    pub optimiser: Option<Optimiser>,
 }
 
 /// A known-failures file to write: what failed, and in which run.
@@ -61,9 +69,10 @@ impl Draft<'_> {
         for failure in *failures {
             let _ = write!(
                 text,
-                "  # {}\n  - case: {}\n    reason: {}\n    url: \"\"\n",
+                "  # {}\n  - case: {}\n{}    reason: {}\n    url: \"\"\n",
                 plain(&failure.title),
                 quoted(&failure.id),
+                how(failure),
                 quoted(&reason(&failure.detail))
             );
         }
@@ -106,6 +115,14 @@ pub fn may_write(path: &Path) -> Result<(), String> {
         return Err(format!("{name}: found no directory for it, expected one"));
     }
     Ok(())
+}
+
+/// The lines that say how a failure was asked.
+fn how(failure: &Failure) -> String {
+    let given = failure.given.map(|mode| format!("    given: {}\n", mode.name()));
+    // A plain `on` or `off` is a truth value to some readers of YAML.
+    let optimiser = failure.optimiser.map(|position| format!("    optimiser: {}\n", quoted(position.name())));
+    [given, optimiser].into_iter().flatten().collect()
 }
 
 /// Text for a comment: on one line.

@@ -143,8 +143,9 @@ fn broadcast(original: &Original<'_>, exact: Exact, operands: &[Operand]) -> Res
     let wide = original.ask(&forward)?;
     let Outcome::Success(success) = &wide else { return Err(Ended::Vacuous) };
     let shape = success.tensor.shape();
-    // NUMPY-5, XLA-13, LEADING-4. Under the bidirectional rules the result may be larger than the target.
-    if matches!(request.rules(), Rules::Numpy | Rules::Xla { .. } | Rules::Leading) && shape != target {
+    // NUMPY-5, XLA-13, LEADING-4, REPEAT-6. Under the bidirectional rules the result may be larger than the
+    // target.
+    if *request.rules() != Rules::Bidirectional && shape != target {
         let detail = format!("the result has shape {shape}, expected {target}");
         return Err(original.violated(detail, Some(&forward), wide));
     }
@@ -166,6 +167,11 @@ fn broadcast(original: &Original<'_>, exact: Exact, operands: &[Operand]) -> Res
         Rules::None | Rules::Numpy | Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Theano => {
             let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };
             under(Rules::Numpy, &operation, vec![x, y.clone()])
+        }
+        // The operand is B, the second one.
+        Rules::Repeat => {
+            let operation = Operation::Gradient { expression: product_of(2), wrt: 1 };
+            under(Rules::Repeat, &operation, vec![y.clone(), x])
         }
         Rules::Leading => {
             let operation = Operation::Gradient { expression: product_of(2), wrt: 0 };

@@ -1,6 +1,7 @@
 //! Other rule sets agree with `numpy` once each operand is reshaped to the axes on which the rule set places
 //! it.
 
+use super::cut::cut;
 use super::order::{axes_reversed, transposed};
 use super::original::{Ended, Original, Refusals};
 use super::placement::{axes_of, result_rank, spread};
@@ -11,7 +12,8 @@ use broadcheck_spec::{
 
 /// Checks what `none` and `theano` accept (NONE-1, NONE-2, THEANO-5), what `pdpd` and `xla` accept or refuse
 /// if the operands can be placed (PDPD-3 to PDPD-6, XLA-1, XLA-7, XLA-8, XLA-11 to XLA-13), and what
-/// `broadcast` accepts (BIDI-1, NUMPY-5), and `leading` with its shapes reversed (LEADING-5).
+/// `broadcast` accepts (BIDI-1, NUMPY-5), `leading` with its shapes reversed (LEADING-5), and `repeat` with
+/// its axes cut in two (REPEAT-7).
 pub(super) fn as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     let request = original.request();
     let operation = request.operation();
@@ -34,6 +36,7 @@ pub(super) fn as_numpy(original: &Original<'_>, _: u128) -> Result<(), Ended> {
         }
         (Rules::Pdpd { .. } | Rules::Xla { .. }, _) => placed(original),
         (Rules::Leading, _) => reversed(original),
+        (Rules::Repeat, _) => cut(original),
     }
 }
 
@@ -142,6 +145,7 @@ pub(super) fn unplaced(original: &Original<'_>) -> Ended {
         Rules::Pdpd { .. } => "accepted, although B does not fit on A at this axis",
         Rules::Xla { .. } => "accepted, although broadcast_dimensions do not place the operand",
         // Their operands are aligned with the last axes, or with the first.
+        Rules::Repeat => "accepted, although A's lengths are no multiples of B's",
         Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {
             return Ended::Vacuous;
         }

@@ -65,7 +65,17 @@ pub(super) fn operands_as_views(original: &Original<'_>, _: u128) -> Result<(), 
     let result = original.success()?.tensor.shape();
     let mut operands = Vec::with_capacity(request.operands().len());
     for (place, operand) in request.operands().iter().enumerate() {
-        let axes = axes_of(request, place).ok_or_else(|| unplaced(original))?;
+        let axes = axes_of(request, place);
+        // REPEAT-5. No stride reads the elements of an axis again.
+        if request.rules().set() == RuleSet::Repeat {
+            let strided =
+                |(&length, &axis): (&usize, &usize)| length == 1 || result.get(axis) == Some(&length);
+            match &axes {
+                Some(axes) if operand.shape().iter().zip(axes).all(strided) => {}
+                Some(_) | None => return Err(Ended::Vacuous),
+            }
+        }
+        let axes = axes.ok_or_else(|| unplaced(original))?;
         let Some(view) = view_of(operand, &axes, result) else {
             let detail =
                 format!("the result has shape {result}, to which {} cannot be expanded", operand.shape());
@@ -80,7 +90,8 @@ pub(super) fn operands_as_views(original: &Original<'_>, _: u128) -> Result<(), 
         | RuleSet::Pdpd
         | RuleSet::Xla
         | RuleSet::Theano
-        | RuleSet::Leading) => set.into(),
+        | RuleSet::Leading
+        | RuleSet::Repeat) => set.into(),
     };
     let variation = Request::new(rules, Operation::Elementwise { expression }, operands);
     original.compare(&variation.map_err(|_| Ended::Vacuous)?, Refusals::Unspecified, |outcome| outcome)

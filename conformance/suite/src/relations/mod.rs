@@ -31,6 +31,7 @@
 
 mod adjoint;
 mod as_numpy;
+mod cut;
 mod destination;
 mod memory;
 mod order;

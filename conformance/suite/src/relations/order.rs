@@ -10,7 +10,7 @@ use broadcheck_spec::{
 };
 
 /// Lists the operands in the opposite order; the expression reads the same ones as before (NUMPY-2, NONE-2,
-/// THEANO-3, XLA-8). Not for pdpd, whose two operands have different roles.
+/// THEANO-3, XLA-8). Not for pdpd and repeat, whose two operands have different roles.
 pub(super) fn operands_reversed(original: &Original<'_>, _: u128) -> Result<(), Ended> {
     // THEANO-1: a flag violation names the first offending operand in the list.
     let theano = original.request().rules().set() == RuleSet::Theano;
@@ -26,7 +26,7 @@ pub(super) fn operands_reversed_results(original: &Original<'_>, _: u128) -> Res
 fn compare_reversed(original: &Original<'_>, refusals: Refusals) -> Result<(), Ended> {
     let request = original.request();
     let count = request.operands().len();
-    if count < 2 || request.rules().set() == RuleSet::Pdpd {
+    if count < 2 || matches!(request.rules().set(), RuleSet::Pdpd | RuleSet::Repeat) {
         return Err(Ended::Vacuous);
     }
     let variation = reversed(request).ok_or(Ended::Vacuous)?;
@@ -72,7 +72,7 @@ pub(super) fn axes_permuted(original: &Original<'_>, variation: u128) -> Result<
     let applies = match request.rules() {
         Rules::Numpy => true,
         // The missing axes are added on the left below.
-        Rules::None | Rules::Leading => one_rank,
+        Rules::None | Rules::Leading | Rules::Repeat => one_rank,
         Rules::Pdpd { .. } | Rules::Bidirectional | Rules::Xla { .. } | Rules::Theano => false,
     };
     if !applies || request.operation().kind() != OperationKind::Elementwise {

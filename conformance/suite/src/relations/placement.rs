@@ -27,6 +27,11 @@ pub(super) fn axes_of(request: &Request, place: usize) -> Option<Vec<usize>> {
             target_axes(broadcast_dimensions.as_deref(), shape.rank(), result_rank(request))
         }
         (Rules::Leading, _) => Some((0..shape.rank()).collect()),
+        // REPEAT-2. Axes of B that A does not have are none of the result's.
+        (Rules::Repeat, _) => {
+            let rank = request.operation().target_shape().map_or(operands[0].rank(), Shape::rank);
+            Some((rank.checked_sub(shape.rank())?..rank).collect())
+        }
         (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano, _) | (_, [_]) => last_axes(),
         (Rules::Pdpd { .. }, [_, _]) if place == 0 => last_axes(),
         (Rules::Pdpd { axis }, [a, _]) => {

@@ -27,6 +27,17 @@ fn lifted(request: &Request) -> Option<Request> {
     let operands = request.operands();
     let all = || operands.iter().map(with_axis_in_front).collect::<Option<Vec<Operand>>>();
     let ranks: Vec<usize> = operands.iter().map(Operand::rank).collect();
+    let target = request.operation().target_shape().map(Shape::rank);
+    if request.rules().set() == RuleSet::Repeat {
+        let all: Vec<usize> = ranks.iter().copied().chain(target).collect();
+        let (whole, part) =
+            if target.is_some() { (all.last(), all.first()) } else { (all.first(), all.last()) };
+        // REPEAT-1: there is no fifth axis. REPEAT-2: an axis that only B has would be compared with one of
+        // A's.
+        if all.contains(&4) || part > whole {
+            return None;
+        }
+    }
     match (request.rules(), request.operation(), &ranks[..]) {
         // The cotangent has the rank of the result.
         (_, Operation::Vjp { .. }, _) => None,
@@ -52,7 +63,9 @@ fn lifted(request: &Request) -> Option<Request> {
             let operands: Option<Vec<Operand>> = operands.iter().map(lifted).collect();
             with_operands(request, operands?)
         }
-        (Rules::None | Rules::Numpy | Rules::Leading, ..) | (_, _, [_]) => with_operands(request, all()?),
+        (Rules::None | Rules::Numpy | Rules::Leading | Rules::Repeat, ..) | (_, _, [_]) => {
+            with_operands(request, all()?)
+        }
         (Rules::Pdpd { axis }, operation, [a, b]) if b <= a => {
             let axis = axis.map(|axis| if axis >= 0 { axis.saturating_add(1) } else { axis });
             let operands = vec![with_axis_in_front(&operands[0])?, operands[1].clone()];

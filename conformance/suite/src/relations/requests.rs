@@ -74,9 +74,9 @@ pub enum Attributes {
     OnesFlagged,
 }
 
-/// Every request of every rule set. `numpy`, `xla` and `leading` have two operations: `elementwise`, and
-/// `broadcast` of the first shape to the second.
-pub const REQUESTS: [Requests; 10] = [
+/// Every request of every rule set. `numpy`, `xla`, `leading` and `repeat` have two operations:
+/// `elementwise`, and `broadcast` of the first shape to the second.
+pub const REQUESTS: [Requests; 12] = [
     Requests::new(RuleSet::None, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Numpy, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Numpy, Template::Broadcast, Attributes::Default),
@@ -87,6 +87,8 @@ pub const REQUESTS: [Requests; 10] = [
     Requests::new(RuleSet::Theano, Template::Difference, Attributes::AbsentOrEveryFlags),
     Requests::new(RuleSet::Leading, Template::Difference, Attributes::Default),
     Requests::new(RuleSet::Leading, Template::Broadcast, Attributes::Default),
+    Requests::new(RuleSet::Repeat, Template::Difference, Attributes::Default),
+    Requests::new(RuleSet::Repeat, Template::Broadcast, Attributes::Default),
 ];
 
 impl Requests {

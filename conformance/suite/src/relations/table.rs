@@ -12,7 +12,7 @@ use super::{
     OPERANDS_REVERSED, OPERANDS_REVERSED_RESULTS, Relation, Requests, Template,
 };
 use crate::retype::ORDER;
-use broadcheck_spec::RuleSet::{Bidirectional, Leading, None, Numpy, Pdpd, Theano, Xla};
+use broadcheck_spec::RuleSet::{Bidirectional, Leading, None, Numpy, Pdpd, Repeat, Theano, Xla};
 use broadcheck_spec::{Capabilities, DType, OperationKind, Request, RuleSet, Shape};
 
 /// A relation over an enumeration of requests.
@@ -374,6 +374,36 @@ pub static RELATION_SWEEPS: &[RelationSweep] = &[
         "leading-broadcast-views",
         "leading's broadcast equals a view of the target's shape, with stride 0 on broadcast axes.",
         Requests::new(Leading, Template::Broadcast, Default),
+        &OPERANDS_AS_VIEWS,
+    ),
+    sweep(
+        "repeat-is-numpy-cut",
+        "repeat equals numpy with each repeated axis cut in two, and refuses what cannot be cut.",
+        Requests::new(Repeat, Difference, Default),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "repeat-broadcast-is-numpy-cut",
+        "repeat's broadcast equals numpy's with each repeated axis cut in two.",
+        Requests::new(Repeat, Template::Broadcast, Default),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "repeat-gradient-is-numpy-cut",
+        "A gradient under repeat equals numpy's with each repeated axis cut in two.",
+        Requests::new(Repeat, Template::Gradient, Default),
+        &AS_NUMPY,
+    ),
+    sweep(
+        "repeat-adjoint",
+        "Under repeat, the sum of a product equals the sum of each factor times its gradient.",
+        Requests::new(Repeat, Template::Gradient, Default),
+        &ADJOINT,
+    ),
+    sweep(
+        "repeat-views",
+        "repeat gives the same result for views of A's shape, with stride 0 where a 1 is repeated.",
+        Requests::new(Repeat, Difference, Default),
         &OPERANDS_AS_VIEWS,
     ),
 ];

@@ -363,6 +363,57 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             ("short-column", |n| broadcast(Rules::Leading, &[3], &[3, n], &[3, n], move |p| p / n)),
         ],
     },
+    Arrangements {
+        name: "repeat-long",
+        rules: RuleSet::Repeat,
+        all: &[
+            ("vectors", |n| difference(Rules::Repeat, [a(&[n]), b(&[n])], &[n], |p| p, |p| p)),
+            ("scalar", |n| difference(Rules::Repeat, [a(&[n]), b(&[])], &[n], |p| p, |_| 0)),
+            ("triples", |n| difference(Rules::Repeat, [a(&[3 * n]), b(&[3])], &[3 * n], |p| p, |p| p % 3)),
+            ("thrice", |n| {
+                difference(Rules::Repeat, [a(&[3 * n]), b(&[n])], &[3 * n], |p| p, move |p| p % n)
+            }),
+            ("row", |n| difference(Rules::Repeat, [a(&[n, 3]), b(&[3])], &[n, 3], |p| p, |p| p % 3)),
+            ("column", |n| difference(Rules::Repeat, [a(&[n, 3]), b(&[n, 1])], &[n, 3], |p| p, |p| p / 3)),
+            ("pairs-of-rows", |n| {
+                let operands = [a(&[4, n]), b(&[2, n])];
+                difference(Rules::Repeat, operands, &[4, n], |p| p, move |p| p % (2 * n))
+            }),
+            ("columns-twice", |n| {
+                let operands = [a(&[2 * n, 3]), b(&[n, 1])];
+                difference(Rules::Repeat, operands, &[2 * n, 3], |p| p, move |p| p / 3 % n)
+            }),
+            ("both-axes", |n| {
+                let operands = [a(&[4, 2 * n]), b(&[2, n])];
+                let own = move |p: usize| p / (2 * n) % 2 * n + p % n;
+                difference(Rules::Repeat, operands, &[4, 2 * n], |p| p, own)
+            }),
+        ],
+    },
+    Arrangements {
+        name: "repeat-long-gradients",
+        rules: RuleSet::Repeat,
+        all: &[
+            ("by-scalar", |n| gradient(Rules::Repeat, [&[n], &[]], |_| 0)),
+            ("by-triple", |n| gradient(Rules::Repeat, [&[3 * n], &[3]], |p| p % 3)),
+            ("by-a-third", |n| gradient(Rules::Repeat, [&[3 * n], &[n]], move |p| p % n)),
+            ("by-row", |n| gradient(Rules::Repeat, [&[n, 3], &[3]], |p| p % 3)),
+            ("by-column", |n| gradient(Rules::Repeat, [&[n, 3], &[n, 1]], |p| p / 3)),
+            ("by-columns-twice", |n| gradient(Rules::Repeat, [&[2 * n, 3], &[n, 1]], move |p| p / 3 % n)),
+        ],
+    },
+    Arrangements {
+        name: "repeat-long-broadcasts",
+        rules: RuleSet::Repeat,
+        all: &[
+            ("triples", |n| broadcast(Rules::Repeat, &[3], &[3 * n], &[3 * n], |p| p % 3)),
+            ("thrice", |n| broadcast(Rules::Repeat, &[n], &[3 * n], &[3 * n], move |p| p % n)),
+            ("row", |n| broadcast(Rules::Repeat, &[3], &[n, 3], &[n, 3], |p| p % 3)),
+            ("columns-twice", |n| {
+                broadcast(Rules::Repeat, &[n, 1], &[2 * n, 3], &[2 * n, 3], move |p| p / 3 % n)
+            }),
+        ],
+    },
 ];
 
 /// j modulo a number of at most 16 bits, plus 1, times a factor.

@@ -143,9 +143,12 @@ impl Operands {
         let fixed = |vector: &&Vector| match self.rules {
             RuleSet::None => true,
             RuleSet::Theano => !vector.flag,
-            RuleSet::Numpy | RuleSet::Pdpd | RuleSet::Bidirectional | RuleSet::Xla | RuleSet::Leading => {
-                vector.length != 1
-            }
+            RuleSet::Numpy
+            | RuleSet::Pdpd
+            | RuleSet::Bidirectional
+            | RuleSet::Xla
+            | RuleSet::Leading
+            | RuleSet::Repeat => vector.length != 1,
         };
         let mut fixed = vectors.iter().filter(fixed).map(|vector| vector.length);
         let length = fixed.next().unwrap_or(1);

@@ -25,7 +25,7 @@ use std::ops::RangeInclusive;
 const LENGTHS: RangeInclusive<usize> = 2..=100;
 
 /// The names of the sweeps, with their rule sets.
-pub(super) const NAMES: [(&str, RuleSet); 7] = [
+pub(super) const NAMES: [(&str, RuleSet); 8] = [
     ("none-sequences", RuleSet::None),
     ("numpy-sequences", RuleSet::Numpy),
     ("pdpd-sequences", RuleSet::Pdpd),
@@ -33,6 +33,7 @@ pub(super) const NAMES: [(&str, RuleSet); 7] = [
     ("xla-sequences", RuleSet::Xla),
     ("theano-sequences", RuleSet::Theano),
     ("leading-sequences", RuleSet::Leading),
+    ("repeat-sequences", RuleSet::Repeat),
 ];
 
 /// The rule set of a sweep of sequences; `None` for the name of another sweep.
@@ -168,6 +169,7 @@ impl Arrangement {
             RuleSet::Xla => (Rules::Xla { broadcast_dimensions: Some(vec![1]) }, vec![n], vec![1]),
             RuleSet::Numpy | RuleSet::Bidirectional => (Rules::Numpy, vec![n], vec![1]),
             RuleSet::Leading => (Rules::Leading, vec![n], vec![0]),
+            RuleSet::Repeat => (Rules::Repeat, vec![n], vec![1]),
         };
         Arrangement::of(rules, (&[n, n], &[0, 1]), (&small, &axes), &[n, n])
     }
@@ -270,10 +272,7 @@ impl Arrangement {
     /// The index of an operand's element that an index of the result reads.
     fn index(&self, place: usize, index: &[usize]) -> Vec<usize> {
         let lengths = self.operands[place].shape().iter();
-        lengths
-            .zip(&self.axes[place])
-            .map(|(&length, &axis)| if length == 1 { 0 } else { index[axis] })
-            .collect()
+        lengths.zip(&self.axes[place]).map(|(&length, &axis)| index[axis] % length).collect()
     }
 
     fn read(&self, place: usize, index: &[usize]) -> Scalar {
@@ -341,7 +340,8 @@ fn operand(
         | Rules::Bidirectional
         | Rules::Pdpd { .. }
         | Rules::Xla { .. }
-        | Rules::Leading => operand,
+        | Rules::Leading
+        | Rules::Repeat => operand,
     }
 }
 
@@ -424,6 +424,18 @@ fn arrangements(rules: RuleSet, n: usize) -> Vec<(&'static str, Arrangement)> {
                 Arrangement::of(Rules::Leading, (&[n, 1, n], &[0, 1, 2]), (&[1, n], &[0, 1]), &[n, n, n]),
             ),
         ],
+        RuleSet::Repeat => vec![
+            ("as-a-column", place(Rules::Repeat, &[n, 1], &[0, 1])),
+            ("as-a-row", place(Rules::Repeat, &[1, n], &[0, 1])),
+            ("with-a-scalar", place(Rules::Repeat, &[], &[])),
+            ("with-one", place(Rules::Repeat, &[1], &[1])),
+            ("twice", Arrangement::of(Rules::Repeat, (&[n, 2 * n], &[0, 1]), (&[n], &[1]), &[n, 2 * n])),
+            (
+                "rows-twice",
+                Arrangement::of(Rules::Repeat, (&[2 * n, n], &[0, 1]), (&[n, 1], &[0, 1]), &[2 * n, n]),
+            ),
+            ("flat", Arrangement::of(Rules::Repeat, (&[flat], &[0]), (&[n], &[0]), &[flat])),
+        ],
         RuleSet::Pdpd => vec![
             ("axis-0", place(Rules::Pdpd { axis: Some(0) }, &[n], &[0])),
             ("axis-1", place(Rules::Pdpd { axis: Some(1) }, &[n], &[1])),
@@ -478,7 +490,8 @@ fn refused(rules: RuleSet, n: usize) -> Step {
         | RuleSet::Pdpd
         | RuleSet::Bidirectional
         | RuleSet::Xla
-        | RuleSet::Leading => RefusalKind::DimensionMismatch,
+        | RuleSet::Leading
+        | RuleSet::Repeat => RefusalKind::DimensionMismatch,
     })
 }
 

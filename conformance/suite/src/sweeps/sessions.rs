@@ -21,7 +21,7 @@ use std::ops::RangeInclusive;
 const LENGTHS: RangeInclusive<usize> = 2..=100;
 
 /// The names of the sweeps, with their rule sets.
-pub(super) const NAMES: [(&str, RuleSet); 7] = [
+pub(super) const NAMES: [(&str, RuleSet); 8] = [
     ("none-sessions", RuleSet::None),
     ("numpy-sessions", RuleSet::Numpy),
     ("pdpd-sessions", RuleSet::Pdpd),
@@ -29,6 +29,7 @@ pub(super) const NAMES: [(&str, RuleSet); 7] = [
     ("xla-sessions", RuleSet::Xla),
     ("theano-sessions", RuleSet::Theano),
     ("leading-sessions", RuleSet::Leading),
+    ("repeat-sessions", RuleSet::Repeat),
 ];
 
 /// The rule set of a sweep of sessions; `None` for the name of another sweep.
@@ -166,12 +167,14 @@ impl Run {
         Expectation::Result(ExpectedResult::from(tensor))
     }
 
-    /// The element of an operand under an index of the result. An axis of length 1 is stretched.
+    /// The element of an operand under an index of the result. An axis of length 1 is stretched, and under
+    /// `repeat` every other one repeated.
     fn read(&self, place: usize, axes: &[usize], index: &[usize]) -> f32 {
         let shape = &self.shapes[place];
-        let position = shape.iter().zip(axes).fold(0, |position, (&length, &axis)| {
-            position * length + if length == 1 { 0 } else { index[axis] }
-        });
+        let position = shape
+            .iter()
+            .zip(axes)
+            .fold(0, |position, (&length, &axis)| position * length + index[axis] % length);
         values(place, position + 1)[position]
     }
 }
@@ -359,6 +362,56 @@ fn signatures(rules: RuleSet, n: usize) -> Vec<Signature> {
                         fits_first(&[1], &[m, 3], &[m, 3]),
                         mismatch(&[n], &[1, n], 0),
                         fits_first(&[1], &[0, 2], &[0, 2]),
+                    ],
+                )
+            },
+        ],
+        RuleSet::Repeat => vec![
+            of(
+                "vectors",
+                ["?", "?"],
+                vec![
+                    fits(&[2 * n], &[n], &[2 * n]),
+                    mismatch(&[2 * n], &[2 * n + 1], 0),
+                    fits(&[n], &[n], &[n]),
+                    fits(&[3 * m], &[m], &[3 * m]),
+                    fits(&[m], &[1], &[m]),
+                    mismatch(&[n], &[2 * n], 0),
+                    fits(&[0], &[n], &[0]),
+                ],
+            ),
+            of(
+                "rows",
+                ["?x?", "?"],
+                vec![
+                    fits(&[2, n], &[n], &[2, n]),
+                    mismatch(&[2, n], &[m], 1),
+                    fits(&[3, 2 * n], &[n], &[3, 2 * n]),
+                    fits(&[3, m], &[1], &[3, m]),
+                    fits(&[1, 3 * n], &[n], &[1, 3 * n]),
+                ],
+            ),
+            of(
+                "any-rank",
+                ["...", "..."],
+                vec![
+                    fits(&[2, n], &[n], &[2, n]),
+                    fits(&[2 * n, 4], &[n, 2], &[2 * n, 4]),
+                    mismatch(&[2, n], &[m], 1),
+                    fits(&[m], &[], &[m]),
+                ],
+            ),
+            Signature {
+                broadcast: true,
+                ..of(
+                    "broadcast",
+                    ["?", "?x?"],
+                    vec![
+                        fits(&[n], &[2, 2 * n], &[2, 2 * n]),
+                        mismatch(&[n], &[2, m], 1),
+                        fits(&[1], &[3, m], &[3, m]),
+                        mismatch(&[n], &[n, 1], 1),
+                        fits(&[n], &[2, 0], &[2, 0]),
                     ],
                 )
             },

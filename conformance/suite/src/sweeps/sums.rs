@@ -45,7 +45,7 @@ const OTHER: usize = 3;
 /// The gradients of sums of `count` contributions. The dtype and the axis take turns.
 pub(super) fn sums(rules: RuleSet, count: usize) -> Vec<Arrangement> {
     let mut all = Vec::new();
-    let has_select = !matches!(rules, RuleSet::Pdpd | RuleSet::Xla);
+    let has_select = !matches!(rules, RuleSet::Pdpd | RuleSet::Xla | RuleSet::Repeat);
     for (place, (name, terms)) in TERMS.into_iter().enumerate() {
         if terms == Terms::Masked && !has_select {
             continue;

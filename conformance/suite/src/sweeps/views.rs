@@ -93,7 +93,7 @@ impl Kind {
         match (rules, self) {
             (RuleSet::Bidirectional, _) => false,
             // Two operands at most; no stretched axis to sum over.
-            (RuleSet::Pdpd | RuleSet::Xla, kind) => kind != Kind::Operands,
+            (RuleSet::Pdpd | RuleSet::Xla | RuleSet::Repeat, kind) => kind != Kind::Operands,
             (RuleSet::None, kind) => kind != Kind::Sums,
             (RuleSet::Numpy | RuleSet::Theano | RuleSet::Leading, _) => true,
         }
@@ -378,7 +378,7 @@ impl Side {
                 axis = Some(0);
             }
             // Without its ones on the left.
-            RuleSet::Numpy => {
+            RuleSet::Numpy | RuleSet::Repeat => {
                 let ones = stretched.iter().take_while(|&&is_one| is_one).count();
                 shape.drain(..ones);
             }
@@ -461,7 +461,8 @@ pub(super) fn function(rules: RuleSet) -> (Function, fn(i64, i64) -> i64) {
         | RuleSet::Bidirectional
         | RuleSet::Xla
         | RuleSet::Theano
-        | RuleSet::Leading => (Function::Subtract, |a, b| a - b),
+        | RuleSet::Leading
+        | RuleSet::Repeat => (Function::Subtract, |a, b| a - b),
     }
 }
 

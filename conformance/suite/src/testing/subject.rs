@@ -322,7 +322,12 @@ fn ending<T>(
         }
     }
     let new = matches!(judged.status, Status::Failed | Status::Errored);
-    let listed =
-        || draft::Failure { id: id.to_owned(), title: title.to_owned(), detail: judged.detail.clone() };
+    let listed = || draft::Failure {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        detail: judged.detail.clone(),
+        given: None,
+        optimiser: None,
+    };
     Ending::Failed(Failure { message, draft: new.then(listed) })
 }

@@ -107,7 +107,7 @@ fn right(_: &Built, _: &Request, right: Outcome) -> Outcome {
     right
 }
 
-const RULES: [&str; 7] = ["none", "numpy", "pdpd", "bidirectional", "xla", "theano", "leading"];
+const RULES: [&str; 8] = ["none", "numpy", "pdpd", "bidirectional", "xla", "theano", "leading", "repeat"];
 
 fn status(fault: Fault, rules: &str) -> Status {
     run_sweep(&Builds::new(fault), shipped(&format!("{rules}/sessions/short")), None).judged.status
@@ -118,7 +118,7 @@ fn what_is_right_with_every_run_passes() {
     for rules in RULES {
         assert_eq!(status(right, rules), Status::Passed, "{rules}");
     }
-    assert_eq!(SHIPPED.iter().filter(|sweep| sweep.sweep.ends_with("-sessions")).count(), 14);
+    assert_eq!(SHIPPED.iter().filter(|sweep| sweep.sweep.ends_with("-sessions")).count(), 16);
 }
 
 #[test]

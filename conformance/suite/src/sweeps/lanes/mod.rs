@@ -140,7 +140,7 @@ impl Lanes {
 
     fn most_operands(&self) -> usize {
         match self.rules {
-            RuleSet::Pdpd | RuleSet::Xla => 2,
+            RuleSet::Pdpd | RuleSet::Xla | RuleSet::Repeat => 2,
             RuleSet::None | RuleSet::Numpy | RuleSet::Theano | RuleSet::Bidirectional | RuleSet::Leading => 3,
         }
     }
@@ -149,7 +149,7 @@ impl Lanes {
     fn stretches(&self, operand: usize) -> bool {
         match self.rules {
             RuleSet::None | RuleSet::Bidirectional => false,
-            RuleSet::Pdpd => operand == 1,
+            RuleSet::Pdpd | RuleSet::Repeat => operand == 1,
             RuleSet::Numpy | RuleSet::Xla | RuleSet::Theano | RuleSet::Leading => true,
         }
     }
@@ -290,9 +290,11 @@ impl Lanes {
                         let flags = vec![false, true];
                         dense(&[shape[0], 1], column).with_broadcastable(flags).expect("one flag per axis")
                     }
-                    RuleSet::None | RuleSet::Numpy | RuleSet::Xla | RuleSet::Bidirectional => {
-                        dense(&[shape[0], 1], column)
-                    }
+                    RuleSet::None
+                    | RuleSet::Numpy
+                    | RuleSet::Xla
+                    | RuleSet::Bidirectional
+                    | RuleSet::Repeat => dense(&[shape[0], 1], column),
                 }
             }
             Layout::Long | Layout::Vectors(_) | Layout::Scalar(..) | Layout::Column(_) => {
