@@ -45,11 +45,13 @@ pub enum Variant {
     TheanoOnesFlagged,
     /// `leading`.
     Leading,
+    /// `repeat`.
+    Repeat,
 }
 
 impl Variant {
     /// Every variant, by rule set.
-    pub const ALL: [Variant; 10] = [
+    pub const ALL: [Variant; 11] = [
         Variant::None,
         Variant::Numpy,
         Variant::Pdpd,
@@ -60,6 +62,7 @@ impl Variant {
         Variant::Theano,
         Variant::TheanoOnesFlagged,
         Variant::Leading,
+        Variant::Repeat,
     ];
 
     /// The rule set.
@@ -72,6 +75,7 @@ impl Variant {
             Variant::Xla | Variant::XlaSuffix => RuleSet::Xla,
             Variant::Theano | Variant::TheanoOnesFlagged => RuleSet::Theano,
             Variant::Leading => RuleSet::Leading,
+            Variant::Repeat => RuleSet::Repeat,
         }
     }
 
@@ -87,7 +91,8 @@ impl Variant {
             | Variant::Bidirectional
             | Variant::Xla
             | Variant::Theano
-            | Variant::Leading => "",
+            | Variant::Leading
+            | Variant::Repeat => "",
         }
     }
 
@@ -111,6 +116,7 @@ impl Variant {
             }
             Variant::Theano | Variant::TheanoOnesFlagged => Rules::Theano,
             Variant::Leading => Rules::Leading,
+            Variant::Repeat => Rules::Repeat,
         }
     }
 
@@ -302,9 +308,9 @@ mod tests {
     #[test]
     fn every_pair_of_rule_sets_has_its_smallest_request() {
         let divergences = diverge(&Extent::new(2, 2), 0, &Reference::new()).unwrap();
-        assert_eq!(divergences.len(), 42, "45 pairs of variants, less the pairs within one rule set");
+        assert_eq!(divergences.len(), 52, "55 pairs of variants, less the pairs within one rule set");
         let both_default = |one: &&Divergence| one.left.is_default() && one.right.is_default();
-        assert_eq!(divergences.iter().take(21).filter(both_default).count(), 21);
+        assert_eq!(divergences.iter().take(28).filter(both_default).count(), 28);
         let at = |left, right| found(&divergences, left, right);
         let shapes = |first: &str, second: &str| Some([first.to_owned(), second.to_owned()]);
         // numpy stretches a scalar to a vector without elements; none requires equal ranks.
@@ -320,6 +326,8 @@ mod tests {
         assert_eq!(at(Variant::Numpy, Variant::TheanoOnesFlagged), None);
         // A vector lies on the last axis of a matrix, or on its first.
         assert_eq!(at(Variant::Numpy, Variant::Leading), shapes("(0)", "(0,1)"));
+        // Of two operands, repeat stretches the second alone.
+        assert_eq!(at(Variant::Numpy, Variant::Repeat), shapes("()", "(0)"));
         // pdpd from axis 0 does not stretch A either.
         assert_eq!(at(Variant::PdpdFromTheLeft, Variant::XlaSuffix), shapes("()", "(0)"));
     }

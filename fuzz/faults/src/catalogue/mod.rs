@@ -27,6 +27,7 @@ mod lengths;
 mod many;
 mod nary;
 mod order;
+mod repeat;
 mod rewrites;
 mod signature;
 mod sizes;
@@ -47,7 +48,7 @@ use std::sync::LazyLock;
 
 /// Every fault, class by class.
 pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
-    let classes: [&'static [Fault]; 29] = [
+    let classes: [&'static [Fault]; 31] = [
         lengths::FAULTS,
         alignment::FAULTS,
         axis::FAULTS,
@@ -67,6 +68,7 @@ pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
         rewrites::arithmetic::FAULTS,
         rewrites::choices::FAULTS,
         rewrites::terms::FAULTS,
+        rewrites::programs::FAULTS,
         kernels::instructions::FAULTS,
         kernels::loops::FAULTS,
         views::FAULTS,
@@ -77,6 +79,7 @@ pub static CATALOGUE: LazyLock<Vec<&'static Fault>> = LazyLock::new(|| {
         into::FAULTS,
         infer::FAULTS,
         leading::FAULTS,
+        repeat::FAULTS,
     ];
     classes.into_iter().flatten().collect()
 });

@@ -4,7 +4,7 @@ use super::support::{DTYPES, data, dense, highest, is_defined, mixed, numpy};
 use broadcheck_spec::{DType, Data, Request};
 
 /// Expressions of vectors, and of vectors whose last operands are scalars.
-const TERMS: [(&str, usize); 73] = [
+const TERMS: [(&str, usize); 74] = [
     ("subtract a a", 0),
     ("multiply a b", 1),
     ("multiply b a", 1),
@@ -47,6 +47,7 @@ const TERMS: [(&str, usize); 73] = [
     ("logical_not logical_and less a b less b c", 0),
     ("logical_or less a b less b c", 0),
     ("select greater a b a b", 0),
+    ("select less_equal a b c b", 0),
     ("select less a b a b", 0),
     ("select less a b negate a a", 1),
     ("select equal a a a b", 0),
@@ -81,7 +82,14 @@ const TERMS: [(&str, usize); 73] = [
 ];
 
 /// Expressions without a pattern of their own.
-const OTHERS: [(&str, usize); 6] = [
+const OTHERS: [(&str, usize); 9] = [
+    ("add negate multiply a b multiply a b", 0),
+    ("negate negate negate a", 0),
+    (
+        "subtract a subtract a subtract a subtract a subtract a subtract a subtract a subtract a subtract a \
+         subtract a subtract a b",
+        0,
+    ),
     ("tanh a", 0),
     ("exp a", 0),
     ("multiply negate a b", 0),
@@ -127,6 +135,10 @@ pub(super) fn rewrites() -> Vec<Request> {
             }
         }
     }
+    // A condition with one element, and the branch that it takes with one, too.
+    let branches = [dense(1, &[1], vec![2.0].into()), dense(2, &[3], vec![3.0, 4.0, 5.0].into())];
+    let condition = dense(0, &[], Data::from(vec![true]));
+    requests.push(numpy("select a b c", [vec![condition], branches.into()].concat()));
     // Values that the palette lacks.
     let vector = |operand: usize, values: &[f64]| dense(operand, &[values.len()], data(DType::F64, values));
     let scalar = |operand: usize, value: f64| dense(operand, &[], data(DType::F64, &[value]));

@@ -3,9 +3,9 @@
 use super::{Campaign, DECLARED_EVERY, NEIGHBOURS, NEIGHBOURS_EVERY, drawn, drawn_signature};
 use crate::generate::{Profile, neighbours};
 use crate::inference::Both;
-use crate::oracle::{After, Declared, Differential, Oracle, Repeated, STEPS};
+use crate::oracle::{After, Declared, Differential, Oracle, Repeated, Rewritten, STEPS, chosen};
 use broadcheck::given::Mode;
-use broadcheck_spec::{Request, Signature};
+use broadcheck_spec::{Implementation, Request, Signature};
 use std::fmt;
 
 /// A request of a run: the number of the one that was drawn, and a place among what is asked for it.
@@ -14,7 +14,8 @@ pub(super) struct Asked {
     pub(super) number: u64,
     /// 0 for the request itself; from 1 for its neighbours, each followed by the request; from
     /// [`AGAIN`](Asked::AGAIN) for the sides that are asked twice; from [`DECLARED`](Asked::DECLARED) for the
-    /// steps of a session with declared shapes; [`SIGNATURE`](Asked::SIGNATURE) for what is inferred.
+    /// steps of a session with declared shapes; from [`REWRITTEN`](Asked::REWRITTEN) for a side that is asked
+    /// the request in another form; [`SIGNATURE`](Asked::SIGNATURE) for what is inferred.
     pub(super) place: u8,
 }
 
@@ -24,6 +25,9 @@ impl Asked {
 
     /// The place of the first step of a session of the right side. The left side's steps follow.
     const DECLARED: u8 = 110;
+
+    /// The place of the right side that is asked the request in another form. The left side's follows it.
+    const REWRITTEN: u8 = 118;
 
     /// The place of a signature with a wrong answer of the right side. Those with a wrong answer of the left
     /// side, and with answers that differ, follow.
@@ -47,9 +51,15 @@ impl Asked {
 
     /// A step of a session with declared shapes, of the right side or of the left one.
     pub(super) fn declared(number: u64, side: usize, step: usize) -> Asked {
-        const { assert!(2 * STEPS <= (Asked::SIGNATURE - Asked::DECLARED) as usize) };
+        const { assert!(2 * STEPS <= (Asked::REWRITTEN - Asked::DECLARED) as usize) };
         let place = u8::try_from(side * STEPS + step).unwrap_or(u8::MAX);
         Asked { number, place: Asked::DECLARED.saturating_add(place) }
+    }
+
+    /// The request that the right side or the left one is asked in another form.
+    pub(super) fn rewritten(number: u64, side: usize) -> Asked {
+        const { assert!(Asked::REWRITTEN + 2 <= Asked::SIGNATURE) };
+        Asked { number, place: Asked::REWRITTEN.saturating_add(u8::try_from(side).unwrap_or(u8::MAX)) }
     }
 
     /// The signature of this number, with a disagreement of one of the oracles of inference.
@@ -88,8 +98,12 @@ impl<'a> Oracles<'a> {
 
     /// What judges a step of the session of a request, of the right side or of the left one.
     pub(super) fn declared(&self, number: u64, side: usize, step: usize) -> Declared<'a> {
-        let sides = [self.campaign.right, self.campaign.left];
-        Declared::new(sides[side.min(1)], number / DECLARED_EVERY, step)
+        Declared::new(self.sides()[side.min(1)], number / DECLARED_EVERY, step)
+    }
+
+    /// The right side, then the left one.
+    pub(super) fn sides(&self) -> [&'a dyn Implementation; 2] {
+        [self.campaign.right, self.campaign.left]
     }
 
     /// Draws what was asked again and hands it over with its oracle; `None` if nothing is asked in this
@@ -104,6 +118,11 @@ impl<'a> Oracles<'a> {
         let request = drawn(*seed, asked.number, profile);
         if asked.place == 0 {
             return Some(work(Drawn::Request(&request, &self.differential)));
+        }
+        if let Some(side) = asked.place.checked_sub(Asked::REWRITTEN) {
+            let implementation = *self.sides().get(usize::from(side))?;
+            let form = chosen(asked.number, &request, implementation)?.form;
+            return Some(work(Drawn::Request(&request, &Rewritten::new(implementation, form))));
         }
         if let Some(place) = asked.place.checked_sub(Asked::DECLARED) {
             let (side, step) = (usize::from(place) / STEPS, usize::from(place) % STEPS);

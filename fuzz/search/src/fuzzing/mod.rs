@@ -12,6 +12,7 @@ mod index;
 mod ledger;
 mod position;
 mod report;
+mod rewrites;
 mod state;
 mod store;
 #[cfg(test)]
@@ -22,9 +23,9 @@ pub use groups::Group;
 pub use report::FuzzReport;
 pub use store::{Earlier, Store};
 
-use crate::generate::{Profile, Seeded, Signatures, Statistics, request, signature};
+use crate::generate::{Profile, Rewrites, Seeded, Signatures, Statistics, request, signature};
 use crate::inference::{Accepted, Both, Relation, Verdict};
-use crate::oracle::{Answer, Differential, Disagreement, Judgement, Oracle, Signature as Class};
+use crate::oracle::{Answer, Differential, Disagreement, Judgement, Oracle, Signature as Class, form_named};
 use crate::shrink::{Limits, Shrunk, Sides, Written, shrink, shrink_signature};
 use asked::{Asked, Drawn, Oracles, around};
 use broadcheck_reference::Reference;
@@ -136,6 +137,12 @@ impl Campaign<'_> {
     pub fn sides(&self, found: &Shrunk<Question>, number: u64) -> Sides {
         let found_by = format!("broadcheck fuzz, seed {}, {} {number}", self.seed, noun(&found.request));
         let oracle = &found.disagreement.signature.oracle;
+        if let Some((side, form)) = [self.right, self.left]
+            .into_iter()
+            .find_map(|side| Some((side, form_named(oracle, side.name())?)))
+        {
+            return Sides::of_rewritten(side, form.words, found_by);
+        }
         let of_declared = |side: &&dyn Implementation| oracle.strip_prefix("declared-") == Some(side.name());
         match [self.right, self.left].into_iter().find(of_declared) {
             Some(side) => Sides::of_declared(side, found_by),
@@ -192,6 +199,8 @@ pub struct Counts {
     pub neighbours: u64,
     /// Requests that were sent with declared shapes, in addition.
     pub declared: u64,
+    /// Requests that one side was asked in another form, in addition.
+    pub rewritten: u64,
     /// What was inferred before the run, in addition.
     pub inferred: InferredCounts,
     /// The distinct disagreements.
@@ -378,6 +387,7 @@ impl Run<'_> {
             let taken = self.ledger.entries().positions.take(batch, end);
             let Some(taken) = taken else { return };
             let judge = match self.campaign.profile.signatures() {
+                _ if self.campaign.profile.rewrites() == Rewrites::Only => Run::judge_only_rewrites,
                 Signatures::Only => Run::judge_signatures,
                 Signatures::Never | Signatures::Some if self.oracles.differential.batch() <= 1 => {
                     Run::judge_one_by_one
@@ -448,6 +458,7 @@ impl Run<'_> {
                 }
             }
             self.judge_declared(number, &request, deadline, &mut tally);
+            self.judge_rewrites(&[(number, &request)], deadline, &mut tally);
             self.judge_signature(number, deadline, relation, &mut tally);
             self.note(&request);
             if self.stopped() || is_over(deadline) {
@@ -560,6 +571,8 @@ impl Run<'_> {
             self.judge_declared(*number, request, deadline, &mut tally);
             self.judge_signature(*number, deadline, relation, &mut tally);
         }
+        let all: Vec<(u64, &Request)> = requests.iter().map(|(number, request)| (*number, request)).collect();
+        self.judge_rewrites(&all, deadline, &mut tally);
         let some: Vec<&(u64, Request)> =
             requests.iter().filter(|(number, _)| number % REPEAT_EVERY == 0).collect();
         let asked: Vec<&Request> = some.iter().map(|(_, request)| request).collect();

@@ -45,6 +45,7 @@ impl FuzzReport {
             repeated,
             neighbours,
             declared,
+            rewritten,
             inferred,
             distinct,
         } = self.counts;
@@ -66,10 +67,14 @@ impl FuzzReport {
             0 => String::new(),
             count => format!("; {count} with declared shapes"),
         };
+        let rewritten = match rewritten {
+            0 => String::new(),
+            count => format!("; {count} rewritten"),
+        };
         let share = |count: u64| share(count, requests);
         format!(
             "{requests} requests in {seconds:.1} s, {rate:.0} per second: {} accepted, {} refused, {} not compared, \
-             {disagreeing} disagreeing ({distinct} distinct){}; {repeated} sent twice; {neighbours} neighbours{declared}{inferred}; {shrinking}",
+             {disagreeing} disagreeing ({distinct} distinct){}; {repeated} sent twice; {neighbours} neighbours{declared}{rewritten}{inferred}; {shrinking}",
             share(accepted),
             share(refused),
             share(vacuous),
@@ -145,6 +150,7 @@ impl Counts {
             repeated,
             neighbours,
             declared,
+            rewritten,
             inferred,
             distinct: _,
         } = *more;
@@ -159,6 +165,7 @@ impl Counts {
             (&mut self.repeated, repeated),
             (&mut self.neighbours, neighbours),
             (&mut self.declared, declared),
+            (&mut self.rewritten, rewritten),
         ] {
             // A state file may contain any number.
             *sum = sum.saturating_add(more);

@@ -312,7 +312,8 @@ impl SightingState {
         }
         let request = shrunk_request.unwrap_or(request);
         let signature = Signature::of_question(&oracle, &request, kind);
-        let disagreement = Disagreement { signature, detail: self.detail.clone(), left: None, right: None };
+        let disagreement =
+            Disagreement { signature, detail: self.detail.clone(), left: None, right: None, rewritten: None };
         let shrunk = Shrunk { request, disagreement, steps: self.steps, minimal: self.minimal, again };
         let file = self.file.as_ref().map(|file| file.restored(directory)).transpose()?;
         let sighting = Sighting { asked, shrunk, status, more: self.more, file, settled: true };

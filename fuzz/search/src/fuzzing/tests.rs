@@ -1,5 +1,6 @@
 //! Tests of runs that are cut off and continued, of their state files, and of the time for shrinking.
 
+use super::rewrites::{REWRITTEN_EVERY, REWRITTEN_LEFT};
 use super::*;
 use crate::shrink::Again;
 use broadcheck_spec::{
@@ -212,7 +213,8 @@ fn an_edited_file_stays() {
     assert!(report.complete && report.waiting == report.findings.len());
     let drafts = cases(directory.path());
     // A few requests cannot be written as cases before they are shrunk: the state has their numbers.
-    assert!(drafts.len() <= report.waiting && drafts.len() + 5 > report.waiting, "{}", drafts.len());
+    let (written, waiting) = (drafts.len(), report.waiting);
+    assert!(written <= waiting && written + 10 > waiting, "{written} of {waiting}");
     let (name, text) = drafts.first_key_value().unwrap();
     let edited = text.clone() + "# mine\n";
     fs::write(directory.path().join(name), &edited).unwrap();
@@ -430,4 +432,97 @@ fn a_damaged_state_does_not_panic() {
             let _ = parsed.entries(&campaign(&faulty, None), directory.path());
         }
     }
+}
+
+/// A run that compares each request with another form of itself.
+fn of_rewrites<'a>(right: &'a dyn Implementation, store: Option<&'a Store>) -> Campaign<'a> {
+    let plain = campaign(right, store);
+    let profile = plain.profile.clone().with_rewrites(Rewrites::Only).with_rules(&[RuleSet::Numpy]);
+    Campaign { profile, ..plain }
+}
+
+#[test]
+fn rewrites_find_a_defect_without_the_other_side_and_a_case_has_both_requests() {
+    let directory = scratch();
+    let store = fast_store(directory.path());
+    let faulty = Faulty::default();
+    let report = run(&of_rewrites(&faulty, Some(&store)));
+    assert!(report.counts.rewritten > 250 && report.counts.rewritten <= report.counts.requests);
+    let of_product = |found: &&Found| {
+        found.shrunk.disagreement.signature.oracle == "rewritten-times-one-faulty" && found.shrunk.minimal
+    };
+    let found = report.findings.iter().find(of_product).expect("a * 1 has another shape");
+    let Question::Run(request) = &found.shrunk.request else { panic!("a request") };
+    assert_eq!(request.operation().expression().unwrap().calls().count(), 0, "the base request is reduced");
+    let text = fs::read_to_string(found.file.as_ref().unwrap().path()).unwrap();
+    let cases = broadcheck_spec::load_str(&text, "case.yaml").unwrap().cases;
+    let expressions: Vec<String> = cases
+        .iter()
+        .map(|case| case.request.operation().expression().unwrap().display(&case.request.names()))
+        .collect();
+    assert_eq!(expressions, ["a", "[multiply, a, k]"], "{text}");
+    assert!(text.contains("with a * 1 in place of a"), "{text}");
+    // The reference agrees with itself.
+    let clean = run(&of_rewrites(&Reference, None));
+    assert_eq!(clean.counts.disagreeing, 0);
+    assert!(clean.counts.accepted > 100 && clean.counts.refused > 20, "{:?}", clean.counts);
+}
+
+#[test]
+fn a_run_of_rewrites_that_was_cut_off_is_continued() {
+    let whole = scratch();
+    let complete = run(&of_rewrites(&Faulty::default(), Some(&fast_store(whole.path()))));
+    for at in [40, 333] {
+        let directory = scratch();
+        let stop = AtomicBool::new(false);
+        let faulty = Faulty { stops: Some((at, &stop)), ..Faulty::default() };
+        let store = fast_store(directory.path());
+        let first = run(&Campaign { stop: &stop, ..of_rewrites(&faulty, Some(&store)) });
+        assert!(!first.complete);
+        let earlier = Earlier::load(directory.path()).unwrap();
+        let store = earlier.store(vec!["--seed=3".into()]).at_pace(Duration::ZERO);
+        let faulty = Faulty::default();
+        let rest = run(&Campaign { earlier: Some(&earlier), ..of_rewrites(&faulty, Some(&store)) });
+        assert_eq!(rest.counts, complete.counts, "cut off at {at}");
+        assert_eq!(findings(&rest), findings(&complete), "cut off at {at}");
+        assert_eq!(cases(directory.path()), cases(whole.path()), "cut off at {at}");
+    }
+}
+
+#[test]
+fn some_requests_are_rewritten_for_either_side() {
+    // Refuses what has a third operand, also if the second side does.
+    struct Picky;
+    impl Implementation for Picky {
+        fn name(&self) -> &'static str {
+            "picky"
+        }
+        fn version(&self) -> &'static str {
+            "1"
+        }
+        fn capabilities(&self) -> &Capabilities {
+            Reference.capabilities()
+        }
+        fn run(&self, request: &Request) -> Outcome {
+            match Reference.run(request) {
+                Outcome::Success(_) if request.operands().len() > 2 => Outcome::Refusal(Refusal::default()),
+                other => other,
+            }
+        }
+        fn infer(&self, signature: &broadcheck_spec::Signature) -> Outcome<Inference> {
+            Reference.infer(signature)
+        }
+    }
+    let both = Campaign { left: &Picky, requests: Some(2_400), ..campaign(&Picky, None) };
+    let report = run(&both);
+    let of_rewrites = |found: &&Found| found.shrunk.disagreement.signature.oracle.starts_with("rewritten-");
+    let numbers: Vec<u64> = report.findings.iter().filter(of_rewrites).map(|found| found.number).collect();
+    assert_eq!(numbers.len(), report.findings.len(), "the sides agree with each other");
+    let is_left = |number: &&u64| *number / REWRITTEN_EVERY % REWRITTEN_LEFT == REWRITTEN_LEFT - 1;
+    let left = numbers.iter().filter(is_left).count();
+    assert!((1..numbers.len()).contains(&left), "{left} of {numbers:?}");
+    assert!((200..=300).contains(&report.counts.rewritten), "{}", report.counts.rewritten);
+    let profile = both.profile.clone().with_rewrites(Rewrites::Never);
+    let report = run(&Campaign { profile, ..both });
+    assert_eq!((report.counts.rewritten, report.findings.len()), (0, 0));
 }

@@ -65,7 +65,7 @@ const SAME: u8 = 128;
 
 /// Every rule set with each of its operations. The order never changes: the bytes of a corpus contain
 /// positions.
-const RULE_OPERATIONS: [RuleOperation; 16] = [
+const RULE_OPERATIONS: [RuleOperation; 19] = [
     (RuleSet::Numpy, OperationKind::Elementwise),
     (RuleSet::Numpy, OperationKind::Broadcast),
     (RuleSet::Numpy, OperationKind::Gradient),
@@ -82,6 +82,9 @@ const RULE_OPERATIONS: [RuleOperation; 16] = [
     (RuleSet::Leading, OperationKind::Elementwise),
     (RuleSet::Leading, OperationKind::Gradient),
     (RuleSet::Leading, OperationKind::Broadcast),
+    (RuleSet::Repeat, OperationKind::Elementwise),
+    (RuleSet::Repeat, OperationKind::Gradient),
+    (RuleSet::Repeat, OperationKind::Broadcast),
 ];
 
 /// The request that these bytes encode.

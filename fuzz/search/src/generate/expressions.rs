@@ -35,6 +35,24 @@ const LOGIC: [Function; 2] = [Function::LogicalAnd, Function::LogicalOr];
 pub(super) const MAX_LEAVES: usize = 16;
 const MAX_CHAIN: usize = 40;
 
+/// The functions of a program of floats. Those that soon give infinity or NaN are rare, so that a wrong
+/// operand is seen at the end.
+const STEPS_OF_FLOATS: [Function; 8] = [
+    Function::Add,
+    Function::Subtract,
+    Function::Multiply,
+    Function::Maximum,
+    Function::Minimum,
+    Function::Add,
+    Function::Subtract,
+    Function::Divide,
+];
+const STEPS_OF_ONE: [Function; 2] = [Function::Negate, Function::Abs];
+
+/// The most nodes of a program, and of a part that is written again.
+const MAX_PROGRAM: usize = 160;
+const MAX_SHARED: usize = 24;
+
 /// Builds an expression.
 pub(super) struct Builder<'a> {
     pub(super) choices: &'a mut dyn Choices,
@@ -74,13 +92,80 @@ impl<'a> Builder<'a> {
         if truth { root } else { self.chain(root, number) }
     }
 
-    /// Occasionally wraps the root in many unary functions. The expression of many operands is deep already.
+    /// Occasionally goes on from the root: with many unary functions, or with a longer program. The
+    /// expression of many operands is deep already.
     fn chain(&mut self, root: Expression, dtype: DType) -> Expression {
-        if self.dtypes.len() > MAX_LEAVES || !self.choices.chance(1, 64) {
+        if self.dtypes.len() > MAX_LEAVES {
             return root;
         }
-        let length = self.choices.index(MAX_CHAIN);
-        (0..length).fold(root, |root, _| self.unary(root, dtype))
+        match self.choices.below(64) {
+            63 => {
+                let length = self.choices.index(MAX_CHAIN);
+                (0..length).fold(root, |root, _| self.unary(root, dtype))
+            }
+            57..=62 if self.calls >= 8 => self.program(root, dtype),
+            _ => root,
+        }
+    }
+
+    /// A chain of 8 to 20 calls that starts with the root. Each reads the one before and, if it takes
+    /// another argument, an operand or an earlier value: a part that is written again, which systems that
+    /// look for common parts compute once.
+    fn program(&mut self, root: Expression, dtype: DType) -> Expression {
+        let length = self.choices.in_range(8, 20);
+        let mut last = root.clone();
+        let mut values = vec![root];
+        for _ in 0..length {
+            let Some(next) = self.step(&last, &values, dtype) else { break };
+            values.push(next.clone());
+            last = next;
+        }
+        last
+    }
+
+    /// The next call of a program.
+    fn step(&mut self, last: &Expression, values: &[Expression], dtype: DType) -> Option<Expression> {
+        let room = MAX_PROGRAM.saturating_sub(last.nodes().len());
+        match self.choices.index(8) {
+            0 => {
+                let function = self.pick(&STEPS_OF_ONE, dtype)?;
+                return Some(call(function, [last.clone()]));
+            }
+            1 if self.calls >= 2 && self.may_call(Function::Select, dtype) => {
+                let other = self.earlier(values, dtype, room)?;
+                let functions = if dtype == DType::Bool { &COMPARISONS_OF_TRUTH[..] } else { &COMPARISONS };
+                self.calls -= 1;
+                let condition = match self.pick(functions, dtype) {
+                    Some(function) => call(function, [self.leaf(dtype)?, self.leaf(dtype)?]),
+                    None => self.leaf(DType::Bool)?,
+                };
+                return Some(call(Function::Select, [condition, last.clone(), other]));
+            }
+            _ => {}
+        }
+        let functions = if dtype.is_float() { &STEPS_OF_FLOATS[..] } else { &BINARY };
+        let other = self.earlier(values, dtype, room)?;
+        let function = self.pick(functions, dtype)?;
+        let is_first = self.choices.chance(1, 3);
+        Some(call(function, if is_first { [other, last.clone()] } else { [last.clone(), other] }))
+    }
+
+    /// An earlier value of a program that has at most this number of nodes, or an operand.
+    fn earlier(&mut self, values: &[Expression], dtype: DType, room: usize) -> Option<Expression> {
+        if !self.choices.chance(1, 2) {
+            return self.leaf(dtype);
+        }
+        let fits = |value: &&Expression| {
+            let calls = value.calls().count();
+            value.nodes().len() <= room.min(MAX_SHARED) && (1..self.calls).contains(&calls)
+        };
+        let shared: Vec<&Expression> = values.iter().filter(fits).collect();
+        if shared.is_empty() {
+            return self.leaf(dtype);
+        }
+        let place = self.choices.index(shared.len());
+        self.calls -= shared[place].calls().count();
+        Some(shared[place].clone())
     }
 
     fn leaf(&mut self, want: DType) -> Option<Expression> {

@@ -2,7 +2,7 @@
 
 use super::choices::Choices;
 use super::profile::{Profile, RuleOperation};
-use super::shapes::Skeleton;
+use super::shapes::{REPEATED_AXES, Skeleton};
 use broadcheck_spec::{OperationKind, RefusalKind, RuleSet};
 
 mod dimensions;
@@ -26,6 +26,17 @@ fn kinds((set, operation): RuleOperation) -> &'static [RefusalKind] {
         (RuleSet::Numpy | RuleSet::Leading, _) => {
             &[K::DimensionMismatch, K::DimensionMismatch, K::DimensionMismatch, K::TooLarge]
         }
+        (RuleSet::Repeat, OperationKind::Broadcast) => {
+            &[K::DimensionMismatch, K::DimensionMismatch, K::RankMismatch, K::TooLarge]
+        }
+        (RuleSet::Repeat, _) => &[
+            K::DimensionMismatch,
+            K::DimensionMismatch,
+            K::DimensionMismatch,
+            K::RankMismatch,
+            K::OperandCount,
+            K::TooLarge,
+        ],
         (RuleSet::Pdpd, _) => &[
             K::DimensionMismatch,
             K::DimensionMismatch,
@@ -179,7 +190,8 @@ fn clash(
         | RuleSet::Pdpd
         | RuleSet::Bidirectional
         | RuleSet::Xla
-        | RuleSet::Theano => (one.len() - 1 - nth, other.len() - 1 - nth),
+        | RuleSet::Theano
+        | RuleSet::Repeat => (one.len() - 1 - nth, other.len() - 1 - nth),
     };
     let length = [one[left], other[right], 2].into_iter().find(|&length| length != 1).unwrap_or(2);
     one[left] = length;
@@ -223,6 +235,17 @@ fn mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
             }
         }
         (RuleSet::Pdpd, _) => pdpd_mismatch(choices, skeleton),
+        (RuleSet::Repeat, _) => {
+            two(choices, skeleton);
+            let [a, b] = &mut skeleton.shapes[..] else { return };
+            let (of_a, of_b) = clash(choices, RuleSet::Repeat, a, b);
+            // B's length is a multiple of A's, or one more than a divisor.
+            match choices.index(3) {
+                0 => b[of_b] = a[of_a].saturating_mul(2).max(2),
+                1 => a[of_a] = b[of_b].saturating_mul(2).saturating_add(1),
+                _ => {}
+            }
+        }
         (RuleSet::Xla, _) => dimensions::mismatch(choices, skeleton),
         (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano | RuleSet::Leading, _) => {
             let set = skeleton.set;
@@ -260,6 +283,18 @@ fn pdpd_mismatch(choices: &mut dyn Choices, skeleton: &mut Skeleton) {
     }
 }
 
+/// Under `repeat`: one axis more than there can be, or one that only B has.
+fn too_many_axes(choices: &mut dyn Choices, a: &mut Vec<usize>, b: &mut Vec<usize>, max_rank: usize) {
+    if max_rank > REPEATED_AXES && choices.chance(1, 2) {
+        let longer = if choices.chance(1, 2) { a } else { b };
+        longer.splice(0..0, vec![1; (REPEATED_AXES + 1).saturating_sub(longer.len())]);
+    } else {
+        a.truncate(max_rank.min(REPEATED_AXES).saturating_sub(1));
+        b.splice(0..0, vec![1; (a.len() + 1).saturating_sub(b.len())]);
+        b[0] = 2;
+    }
+}
+
 /// One axis of length 1 too many, or one axis too few.
 fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
     match (skeleton.set, skeleton.operation) {
@@ -270,6 +305,10 @@ fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
             } else if !one.is_empty() {
                 one.remove(choices.index(one.len()));
             }
+        }
+        // Axes that only the operand has are accepted if they are ones.
+        (RuleSet::Repeat, OperationKind::Broadcast) => {
+            too_many_axes(choices, &mut skeleton.target, &mut skeleton.shapes[0], max_rank);
         }
         (_, OperationKind::Broadcast) => {
             let (operand, target) = (&mut skeleton.shapes[0], &mut skeleton.target);
@@ -292,6 +331,11 @@ fn ranks(choices: &mut dyn Choices, skeleton: &mut Skeleton, max_rank: usize) {
             }
         }
         (RuleSet::Xla, _) => dimensions::ranks(choices, skeleton, max_rank),
+        (RuleSet::Repeat, _) => {
+            two(choices, skeleton);
+            let [a, b] = &mut skeleton.shapes[..] else { return };
+            too_many_axes(choices, a, b, max_rank);
+        }
         // Any ranks are compatible.
         (RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano | RuleSet::Leading, _) => {}
     }

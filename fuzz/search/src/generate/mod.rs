@@ -40,6 +40,6 @@ pub use choices::{Choices, Seeded};
 pub use draw::request;
 pub(crate) use near::is_near;
 pub(crate) use neighbours::neighbours;
-pub use profile::{MAX_ELEMENTS, MAX_RANK, Profile, Signatures};
+pub use profile::{MAX_ELEMENTS, MAX_RANK, Profile, Rewrites, Signatures};
 pub use signatures::signature;
 pub use statistics::Statistics;

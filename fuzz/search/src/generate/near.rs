@@ -70,7 +70,12 @@ pub(super) fn attributes(rules: &Rules, operation: &Operation, operands: &[Opera
             }
             lists.into_iter().map(|list| Rules::Xla { broadcast_dimensions: Some(list) }).collect()
         }
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => Vec::new(),
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat => Vec::new(),
     }
 }
 

@@ -37,6 +37,17 @@ pub enum Signatures {
     Only,
 }
 
+/// When requests are also asked in another form, whose outcome must be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rewrites {
+    /// Never.
+    Never,
+    /// Some, besides the comparison of two sides.
+    Some,
+    /// All, in place of the comparison of two sides.
+    Only,
+}
+
 /// What may be drawn, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -44,6 +55,7 @@ pub struct Profile {
     /// The operations whose results are inferred.
     pub(super) inferred: Vec<RuleOperation>,
     signatures: Signatures,
+    rewrites: Rewrites,
     pub(super) functions: Functions,
     pub(super) dtypes: Vec<DType>,
     pub(super) strided: bool,
@@ -98,6 +110,7 @@ impl Profile {
             rule_operations: rule_operations(&capabilities),
             inferred,
             signatures,
+            rewrites: Rewrites::Some,
             functions: Functions::of(&capabilities),
             dtypes: capabilities.dtypes.clone(),
             strided: capabilities.strided,
@@ -176,6 +189,23 @@ impl Profile {
         self
     }
 
+    /// When requests are also asked in another form.
+    pub fn rewrites(&self) -> Rewrites {
+        self.rewrites
+    }
+
+    /// Sets when requests are also asked in another form. If all are, only what has an expression is drawn,
+    /// and no signature.
+    #[must_use]
+    pub fn with_rewrites(mut self, rewrites: Rewrites) -> Profile {
+        self.rewrites = rewrites;
+        if rewrites == Rewrites::Only {
+            let with_expressions = [OperationKind::Elementwise, OperationKind::Gradient];
+            return self.with_operations(&with_expressions).with_signatures(Signatures::Never);
+        }
+        self
+    }
+
     /// A request without a call, of a single operand, that is within the capabilities; `None` if no such
     /// request is.
     pub(super) fn plain_request(&self) -> Option<Request> {
@@ -223,6 +253,11 @@ impl Profile {
             self.rule_operations = kept;
         }
         self
+    }
+
+    /// Whether a request that is drawn may have an expression.
+    pub fn draws_expressions(&self) -> bool {
+        self.rule_operations.iter().any(|(_, operation)| *operation != OperationKind::Broadcast)
     }
 
     /// Whether gradients are drawn.

@@ -30,9 +30,12 @@ impl Skeleton {
         match Rules::from(self.set) {
             Rules::Pdpd { .. } => Rules::Pdpd { axis: self.axis },
             Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: self.dimensions.clone() },
-            bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading) => {
-                bare
-            }
+            bare @ (Rules::None
+            | Rules::Numpy
+            | Rules::Bidirectional
+            | Rules::Theano
+            | Rules::Leading
+            | Rules::Repeat) => bare,
         }
     }
 }
@@ -45,6 +48,16 @@ pub(super) fn accepted(
     size: Size,
     limits: Limits,
 ) -> Skeleton {
+    let ranks = match set {
+        RuleSet::Repeat => (ranks.0.min(REPEATED_AXES), ranks.1.min(REPEATED_AXES)),
+        RuleSet::None
+        | RuleSet::Numpy
+        | RuleSet::Pdpd
+        | RuleSet::Bidirectional
+        | RuleSet::Xla
+        | RuleSet::Theano
+        | RuleSet::Leading => ranks,
+    };
     let result = shape(choices, ranks, size);
     let mut skeleton = Skeleton {
         set,
@@ -73,6 +86,18 @@ pub(super) fn accepted(
         (RuleSet::Leading, _) => {
             let count = count(choices, size, limits);
             skeleton.shapes = (0..count).map(|_| first_part(choices, &result, limits)).collect();
+        }
+        (RuleSet::Repeat, OperationKind::Broadcast) => {
+            let (a, b) = repeated(choices, result, (onto, ranks.1), size);
+            skeleton.shapes.push(b);
+            skeleton.target = a;
+        }
+        (RuleSet::Repeat, _) if choices.chance(1, 16) || limits.max_operands < 2 => {
+            skeleton.shapes.push(result);
+        }
+        (RuleSet::Repeat, _) => {
+            let (a, b) = repeated(choices, result, (limits, ranks.1), size);
+            skeleton.shapes = vec![a, b];
         }
         (RuleSet::None, _) => skeleton.shapes = vec![result; count(choices, size, limits)],
         (RuleSet::Numpy, _) => skeleton.shapes = parts(choices, &result, size, limits),
@@ -118,6 +143,34 @@ fn first_part(choices: &mut dyn Choices, result: &[usize], limits: Limits) -> Ve
     let most = if limits.equal_ranks { 0 } else { result.len().saturating_sub(limits.least_rank) };
     let missing = if choices.chance(1, 4) { choices.index(most + 1) } else { 0 };
     stretched(choices, &result[..result.len() - missing])
+}
+
+/// REPEAT-1: the axes of a tensor under `repeat`.
+pub(super) const REPEATED_AXES: usize = 4;
+
+/// An A and a B that is repeated onto it: a part of A, most of whose lengths A then has several times. Rarely
+/// both have no elements, and anything goes; or B has ones in front of A.
+fn repeated(
+    choices: &mut dyn Choices,
+    mut a: Vec<usize>,
+    (limits, max_rank): (Limits, usize),
+    size: Size,
+) -> (Vec<usize>, Vec<usize>) {
+    let mut b = part(choices, &a, limits);
+    let lead = a.len() - b.len();
+    for (axis, &length) in b.iter().enumerate() {
+        if !size.large && length > 1 && a[lead + axis] <= 16 && choices.chance(2, 3) {
+            a[lead + axis] = length * choices.one_of(&[2, 2, 3, 1, 4]);
+        }
+    }
+    if !a.is_empty() && !b.is_empty() && choices.chance(1, 24) {
+        let (of_a, of_b) = (choices.index(a.len()), choices.index(b.len()));
+        a[of_a] = 0;
+        b[of_b] = 0;
+    } else if !limits.equal_ranks && b.len() == a.len() && b.len() < max_rank && choices.chance(1, 8) {
+        b.insert(0, 1);
+    }
+    (a, b)
 }
 
 /// The lengths, with a pattern of ones.

@@ -151,5 +151,11 @@ impl<'a> Both<'a> {
 }
 
 fn disagreement(signature: Class, detail: String) -> Verdict {
-    Verdict::Disagreement(Box::new(Disagreement { signature, detail, left: None, right: None }))
+    Verdict::Disagreement(Box::new(Disagreement {
+        signature,
+        detail,
+        left: None,
+        right: None,
+        rewritten: None,
+    }))
 }

@@ -87,6 +87,7 @@ fn clause(signature: &Signature, expectation: &Expectation<broadcheck_spec::Infe
         (RuleSet::Pdpd, _) => "INFER-6",
         (RuleSet::Theano, _) => "INFER-8",
         (RuleSet::Leading, _) => "INFER-13",
+        (RuleSet::Repeat, _) => "INFER-14",
         (RuleSet::Xla, _) => "INFER-9",
         (RuleSet::Numpy, _) if matches!(signature.asked(), broadcheck_spec::Asked::TargetShape(_)) => {
             "INFER-7"

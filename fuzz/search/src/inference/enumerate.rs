@@ -132,6 +132,8 @@ impl Shapes {
             RuleSet::Xla => self.xla(),
             RuleSet::Theano => self.theano(),
             RuleSet::Leading => self.of(Rules::Leading, true),
+            // Three operands are refused for their number (clause G-5).
+            RuleSet::Repeat => self.of(Rules::Repeat, true),
         }
     }
 

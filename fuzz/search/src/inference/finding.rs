@@ -51,7 +51,7 @@ pub(crate) const WORDS: [&str; 9] = [
 impl FindingKind {
     pub(super) fn of(difference: DifferenceKind) -> FindingKind {
         FindingKind::Runs(match difference {
-            DifferenceKind::Values | DifferenceKind::Shape => "shape",
+            DifferenceKind::Values | DifferenceKind::Shape | DifferenceKind::Optimiser => "shape",
             DifferenceKind::DType => "dtype",
             DifferenceKind::WronglyAccepted => "accepted",
             DifferenceKind::WronglyRefused => "refused",

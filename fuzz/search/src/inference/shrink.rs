@@ -125,7 +125,12 @@ fn attributes_cost(signature: &Signature) -> u64 {
         Rules::Pdpd { axis: Some(axis) } => number(axis),
         Rules::Xla { broadcast_dimensions: Some(list) } => 1 + list.iter().map(number).sum::<u64>(),
         Rules::Pdpd { axis: None } | Rules::Xla { broadcast_dimensions: None } => 0,
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => 0,
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat => 0,
     };
     let flags = signature.operands().iter().filter_map(OperandType::broadcastable);
     rules + flags.map(|flags| 1 + flags.iter().filter(|&&flag| flag).count() as u64).sum::<u64>()
@@ -369,7 +374,12 @@ fn simpler_attributes(parts: &Parts, all: &mut Vec<Parts>) {
             }
         }
         Rules::Pdpd { .. } | Rules::Xla { .. } => {}
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {}
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat => {}
     }
     for place in 0..parts.operands.len() {
         let mut without = parts.clone();

@@ -138,7 +138,7 @@ impl<'a> Differential<'a> {
     ) -> Judgement {
         let signature = Signature::new(self.name(), request, kind);
         let (left, right) = (Some(left.clone()), Some(right.clone()));
-        Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
+        Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right, rewritten: None }))
     }
 }
 
@@ -206,7 +206,8 @@ fn kind(difference: &Difference, left: &Outcome, right: &Outcome) -> Kind {
         Outcome::Success(_) | Outcome::Skipped { .. } | Outcome::Errored { .. } => None,
     };
     match difference.kind {
-        DifferenceKind::Values => Kind::Values,
+        // The judge of one answer does not find the last.
+        DifferenceKind::Values | DifferenceKind::Optimiser => Kind::Values,
         DifferenceKind::Shape => Kind::Shape,
         DifferenceKind::DType => Kind::DType,
         DifferenceKind::Extra => Kind::Extra,

@@ -10,6 +10,7 @@
 //! | [`relations`] | the [relations](broadcheck::relations) hold: answers agree with those to variations of the request |
 //! | [`gradient`] | gradients are the adjoint of broadcasting and agree with central differences |
 //! | `repeated` | the same request gives the same outcome twice |
+//! | `rewritten` | a request and one with an equal expression have outcomes that agree |
 //! | `declared` | a request with declared shapes has the outcome that it has without them, also in a session |
 //!
 //! What is inferred before the run is judged by [`Both`].
@@ -26,6 +27,7 @@ mod pattern;
 pub mod protocol;
 mod relations;
 mod repeated;
+mod rewritten;
 mod signature;
 
 pub(crate) use after::After;
@@ -37,6 +39,7 @@ pub use gradient::{Gradient, gradient};
 pub use pattern::Pattern;
 pub use relations::{Relations, relations};
 pub(crate) use repeated::Repeated;
+pub(crate) use rewritten::{Chosen, Rewritten, chosen, form_named, judge_until as judge_rewritten_until};
 pub use signature::{Breakage, Kind, Side, Signature};
 
 use crate::inference::Both;
@@ -75,7 +78,13 @@ impl Judgement {
 
     fn broke(signature: Signature, detail: impl Into<String>) -> Judgement {
         let detail = detail.into();
-        Judgement::Disagreement(Box::new(Disagreement { signature, detail, left: None, right: None }))
+        Judgement::Disagreement(Box::new(Disagreement {
+            signature,
+            detail,
+            left: None,
+            right: None,
+            rewritten: None,
+        }))
     }
 }
 
@@ -99,6 +108,8 @@ pub struct Disagreement {
     pub left: Option<Outcome>,
     /// The right side's answer.
     pub right: Option<Outcome>,
+    /// The request that the right side answered, if it is the request with a part in another form.
+    pub rewritten: Option<Box<Request>>,
 }
 
 /// Something that judges requests.

@@ -59,7 +59,7 @@ impl Pattern {
                 Rules::Pdpd { axis } => axis.is_some(),
                 Rules::Xla { broadcast_dimensions } => broadcast_dimensions.is_some(),
                 Rules::Theano => operands.iter().any(|operand| operand.broadcastable().is_some()),
-                Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading => false,
+                Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading | Rules::Repeat => false,
             },
             function: request.operation().expression().and_then(function),
             dtype: operands.iter().all(|operand| operand.dtype() == dtype).then_some(dtype),
@@ -88,7 +88,7 @@ impl Pattern {
                 Rules::Pdpd { axis } => axis.is_some(),
                 Rules::Xla { broadcast_dimensions } => broadcast_dimensions.is_some(),
                 Rules::Theano => operands.iter().any(|operand| operand.broadcastable().is_some()),
-                Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading => false,
+                Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Leading | Rules::Repeat => false,
             },
             function: match signature.asked() {
                 Asked::Expression(expression) => function(expression),

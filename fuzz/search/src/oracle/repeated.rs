@@ -41,7 +41,7 @@ impl<'a> Repeated<'a> {
         let detail = format!("{} gives different answers to the same request", self.implementation.name());
         let signature = Signature::new(self.name(), request, Kind::Nondeterministic);
         let (left, right) = (Some(first), Some(second));
-        Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
+        Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right, rewritten: None }))
     }
 }
 

@@ -7,7 +7,7 @@
 //! and a person keeps one of them.
 
 use super::{Again, Shrunk};
-use crate::oracle::{Disagreement, Kind, Side};
+use crate::oracle::{Disagreement, Kind, Side, form_named};
 use crate::subjects::builtin;
 use broadcheck::run::run_caught;
 use broadcheck_judge::compare::{
@@ -46,6 +46,14 @@ impl Sides {
     pub fn of_declared(one: &dyn Implementation, found_by: impl Into<String>) -> Sides {
         let Sides { left, latitude, found_by, .. } = Sides::of(one, one, found_by);
         let right = format!("{} with declared shapes {}", one.name(), one.version());
+        Sides { left, right, latitude, found_by }
+    }
+
+    /// An implementation that is asked a request, and the request with a part in another form, in these
+    /// words.
+    pub(crate) fn of_rewritten(one: &dyn Implementation, words: &str, found_by: impl Into<String>) -> Sides {
+        let Sides { left, latitude, found_by, .. } = Sides::of(one, one, found_by);
+        let right = format!("{} with {words} {}", one.name(), one.version());
         Sides { left, right, latitude, found_by }
     }
 
@@ -95,7 +103,6 @@ impl Proposal {
 /// # Errors
 /// No implementation answers, or the request is too large to be written as a case.
 pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
-    let request = &shrunk.request;
     let signature = &shrunk.disagreement.signature;
     let id = signature.slug();
     let candidates = candidates(shrunk, sides);
@@ -105,12 +112,19 @@ pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
     let decided = candidates.len() == 1;
     let note = note(shrunk, sides, &candidates);
     let title = title(shrunk, sides);
-    let case = |candidate: &Candidate| -> Option<Case> {
+    let case = |asked: &Asked<'_>, candidate: &Candidate| -> Option<Case> {
+        let request = asked.request;
         let clause = clause(request, &first.outcome, &signature.kind);
-        let expectation = expectation(request, &candidate.outcome, sides.latitude)?;
+        // The reference answers each form by itself.
+        let outcome = match candidate.tag {
+            "reference" => run_caught(&Reference, request),
+            _ => candidate.outcome.clone(),
+        };
+        let expectation = expectation(request, &outcome, sides.latitude)?;
+        let answer = if decided { String::new() } else { format!("/as-{}", candidate.tag) };
         Some(Case {
-            id: if decided { id.clone() } else { format!("{id}/as-{}", candidate.tag) },
-            title: title.clone(),
+            id: format!("{id}{}{answer}", asked.suffix),
+            title: format!("{title}{}", asked.remark),
             clause: clause.into(),
             convention: Convention::of(clause, request, &expectation),
             examples: Vec::new(),
@@ -122,7 +136,9 @@ pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
             location: Location::default(),
         })
     };
-    let cases: Option<Vec<Case>> = candidates.iter().map(case).collect();
+    let all = Asked::all(shrunk);
+    let each = all.iter().flat_map(|asked| candidates.iter().map(|candidate| case(asked, candidate)));
+    let cases: Option<Vec<Case>> = each.collect();
     let cases = cases.ok_or("a case cannot expect this answer")?;
     let mut yaml =
         String::from("# A case that broadcheck proposes. Read the note before adding it to a suite.\n");
@@ -133,10 +149,32 @@ pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
     }
     let loaded =
         load_str(&yaml, "case.yaml").map_err(|errors| format!("it cannot be written as a case: {errors}"))?;
-    if loaded.cases.iter().any(|case| case.request != *request) {
+    if !loaded.cases.iter().map(|case| &case.request).eq(cases.iter().map(|case| &case.request)) {
         return Err("it cannot be written as a case: the text loads as another request".into());
     }
     Ok(Proposal { id, yaml, decided })
+}
+
+/// A request of a proposal: the one that disagrees, and the same with a part in another form, if the two
+/// answers to these disagree.
+struct Asked<'a> {
+    request: &'a Request,
+    /// The end of the id.
+    suffix: &'static str,
+    /// The end of the title.
+    remark: &'static str,
+}
+
+impl<'a> Asked<'a> {
+    fn all(shrunk: &'a Shrunk) -> Vec<Asked<'a>> {
+        let Some(rewritten) = &shrunk.disagreement.rewritten else {
+            return vec![Asked { request: &shrunk.request, suffix: "", remark: "" }];
+        };
+        vec![
+            Asked { request: &shrunk.request, suffix: "/as-it-is", remark: " This is the request as it is." },
+            Asked { request: rewritten, suffix: "/rewritten", remark: " This is the rewritten request." },
+        ]
+    }
 }
 
 /// An answer that may be the right one.
@@ -162,9 +200,11 @@ fn candidates(shrunk: &Shrunk, sides: &Sides) -> Vec<Candidate> {
         })
     };
     // An oracle that checks only the reference puts the reference in question.
+    let oracle = &found.signature.oracle;
     let in_question = ["relations-", "gradient-", "repeated-", "declared-"]
         .iter()
-        .any(|oracle| found.signature.oracle == format!("{oracle}{}", Reference.name()));
+        .any(|kind| *oracle == format!("{kind}{}", Reference.name()))
+        || form_named(oracle, Reference.name()).is_some();
     let compared = found.left.is_some() && found.right.is_some();
     if answers(&reference) && !in_question && (!compared || agrees(&found.left) || agrees(&found.right)) {
         let origin = format!("broadcheck reference {}, to be confirmed", Reference.version());

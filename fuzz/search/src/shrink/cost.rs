@@ -98,7 +98,8 @@ fn attributes(draft: &Draft) -> u64 {
         | Rules::Numpy
         | Rules::Bidirectional
         | Rules::Theano
-        | Rules::Leading => 0,
+        | Rules::Leading
+        | Rules::Repeat => 0,
     };
     let flags = |piece: &Piece| {
         piece.flags.as_ref().map_or(0, |flags| 1 + flags.iter().filter(|&&flag| flag).count() as u64)

@@ -62,6 +62,7 @@ fn the_number_of_requests_agrees_with_combinatorics() {
         assert_eq!(requests(RuleSet::None), sum(rank, pairs));
         assert_eq!(requests(RuleSet::Numpy), 2 * sum(rank, pairs));
         assert_eq!(requests(RuleSet::Leading), 2 * sum(rank, pairs));
+        assert_eq!(requests(RuleSet::Repeat), 2 * sum(rank, pairs));
         assert_eq!(requests(RuleSet::Bidirectional), sum(rank, pairs));
         assert_eq!(requests(RuleSet::Pdpd), 10 * sum(rank, pairs));
         // Every combination of flags, and no flags.

@@ -303,6 +303,32 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         },
     ),
     invented(
+        "kernels/last-block-read-too-early",
+        K,
+        "The last block of 16 elements of a row, which overlaps the one before it, is read where that one is.",
+        |d| {
+            d.blocks.at = |at| {
+                let (length, left) = (at.visit.length, at.visit.length % 16);
+                let is_last = length > 16 && left != 0 && at.place >= length - 16;
+                let place = if is_last { at.place - left } else { at.place };
+                at.base + at.step * place as i64
+            };
+        },
+    ),
+    invented(
+        "kernels/overlap-computed-twice",
+        K,
+        "Where the last block of 16 elements overlaps the one before it, add, subtract and multiply read their \
+         result in place of the first argument.",
+        lanes!(|lane, value| {
+            let [_, b] = lane.arguments[..] else { return None };
+            let left = lane.length % 16;
+            let is_last = lane.length > 16 && left != 0 && lane.place >= lane.length - 16;
+            let applies = matches!(lane.function, F::Add | F::Subtract | F::Multiply);
+            (applies && is_last && lane.place < lane.length - left).then(|| apply(lane.function, &[value, b]))
+        }),
+    ),
+    invented(
         "kernels/strided-second-vector",
         K,
         "The second of two unrolled gathers of eight elements starts at the first one's addresses.",

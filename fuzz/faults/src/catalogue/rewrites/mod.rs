@@ -1,5 +1,5 @@
 //! The optimiser: algebra that does not hold for floats or for integers that wrap, common subexpressions that
-//! are not common, constants that are merged or folded wrongly.
+//! are not common, constants that are merged or folded wrongly, and what goes wrong in longer programs.
 
 /// A rule: `None` leaves the term as it is.
 macro_rules! rule {
@@ -18,6 +18,7 @@ macro_rules! rule {
 
 pub(super) mod arithmetic;
 pub(super) mod choices;
+pub(super) mod programs;
 pub(super) mod terms;
 
 use super::invented;

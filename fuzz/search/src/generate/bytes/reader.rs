@@ -55,7 +55,8 @@ pub(super) fn read(source: &mut Bytes<'_>) -> Request {
         | Rules::Pdpd { .. }
         | Rules::Bidirectional
         | Rules::Theano
-        | Rules::Leading => None,
+        | Rules::Leading
+        | Rules::Repeat => None,
     };
     let nodes = expression.nodes().len();
     shrink(&mut shapes, &mut target, |operands, target| {
@@ -118,7 +119,12 @@ fn shape(source: &mut Bytes<'_>) -> Vec<usize> {
 /// `placed`: whether there is something on which an operand is placed.
 fn rules(source: &mut Bytes<'_>, set: RuleSet, placed: bool) -> Rules {
     match Rules::from(set) {
-        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading) => bare,
+        bare @ (Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat) => bare,
         Rules::Pdpd { .. } => Rules::Pdpd { axis: (placed && byte(source) != 0).then(|| integer(source)) },
         Rules::Xla { .. } => {
             let count = if placed { index(source, MAX_RANK + 2) } else { 0 };

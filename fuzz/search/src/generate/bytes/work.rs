@@ -45,14 +45,15 @@ fn computed(shapes: &Shapes<'_>) -> Vec<usize> {
             | RuleSet::Pdpd
             | RuleSet::Bidirectional
             | RuleSet::Xla
-            | RuleSet::Theano => (axis + shape.len()).checked_sub(rank),
+            | RuleSet::Theano
+            | RuleSet::Repeat => (axis + shape.len()).checked_sub(rank),
         };
         let longest = |axis: usize| {
             let lengths = all.iter().filter_map(|shape| shape.get(own(axis, shape)?));
             lengths.copied().max().unwrap_or(1)
         };
-        // Under pdpd the result has A's shape.
-        counts.push(if shapes.set == RuleSet::Pdpd {
+        // Under pdpd and repeat the result has A's shape.
+        counts.push(if matches!(shapes.set, RuleSet::Pdpd | RuleSet::Repeat) {
             count(all[0].iter().copied())
         } else {
             count((0..rank).map(longest))

@@ -78,7 +78,12 @@ fn attributes(request: &Request, out: &mut Vec<u8>) {
             out.push(low_byte(broadcast_dimensions.as_ref().map_or(0, |list| list.len() + 1)));
             broadcast_dimensions.iter().flatten().for_each(|&axis| integer(axis, out));
         }
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {}
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat => {}
     }
 }
 

@@ -4,6 +4,7 @@ use broadcheck_reference::align;
 use broadcheck_spec::{
     DType, Exactness, Expression, Function, Node, Operand, Outcome, RefusalKind, Request, RuleSet, Rules,
 };
+use std::collections::HashMap;
 
 /// A topic with a count for each of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,7 @@ const ATTRIBUTES: [&str; 15] = [
     "wrt unused",
     "wrt in a condition and a branch",
 ];
+const PROGRAMS: [&str; 3] = ["a call written twice", "8 to 20 different calls", "more different calls"];
 const PATTERNS: [&str; 6] = [
     "one operand",
     "nothing stretched",
@@ -91,6 +93,7 @@ pub(super) fn topics() -> Vec<Topic> {
         Topic::new("function", Function::ALL.iter().map(|function| function.name())),
         Topic::new("depth", DEPTHS),
         Topic::new("exactness", ["exact", "inexact"]),
+        Topic::new("program", PROGRAMS),
         Topic::new("layout", LAYOUTS),
         Topic::new("values", super::corners::NAMES),
         Topic::new("attributes", ATTRIBUTES),
@@ -201,6 +204,29 @@ fn functions(expression: &Expression, topics: &mut [Topic]) {
     add(topics, "depth", depth);
     let inexact = expression.calls().any(|call| call.function().exactness() == Exactness::Ulp);
     add(topics, "exactness", usize::from(inexact));
+    program(expression, topics);
+}
+
+/// Counts what a system that looks for common parts finds.
+fn program(expression: &Expression, topics: &mut [Topic]) {
+    let mut different: HashMap<(Option<Function>, Vec<usize>), usize> = HashMap::new();
+    let mut numbered = |part: (Option<Function>, Vec<usize>)| {
+        let next = different.len();
+        *different.entry(part).or_insert(next)
+    };
+    expression.fold(|_, node, arguments: Vec<usize>| match node {
+        Node::Operand(place) => numbered((None, vec![place])),
+        Node::Call(call) => numbered((Some(call.function()), arguments)),
+    });
+    let calls = different.keys().filter(|(function, _)| function.is_some()).count();
+    if expression.calls().count() > calls {
+        add(topics, "program", 0);
+    }
+    match calls {
+        0..8 => {}
+        8..21 => add(topics, "program", 1),
+        _ => add(topics, "program", 2),
+    }
 }
 
 fn attributes(request: &Request, topics: &mut [Topic]) {
@@ -236,7 +262,8 @@ fn attributes(request: &Request, topics: &mut [Topic]) {
         | Rules::None
         | Rules::Numpy
         | Rules::Bidirectional
-        | Rules::Leading => {}
+        | Rules::Leading
+        | Rules::Repeat => {}
     }
     if let Some(expression) = request.operation().expression() {
         let uses = |place| expression.nodes().iter().filter(|node| **node == Node::Operand(place)).count();

@@ -63,7 +63,8 @@ impl Oracle for Gradient<'_> {
                     return Judgement::Convention(convention);
                 }
                 let signature = Signature::new(self.name(), request, Kind::Relation(name));
-                let found = Disagreement { signature, detail, left: None, right: Some(outcome) };
+                let found =
+                    Disagreement { signature, detail, left: None, right: Some(outcome), rewritten: None };
                 Judgement::Disagreement(Box::new(found))
             }
             None if adjoint == Satisfied::Vacuous => {

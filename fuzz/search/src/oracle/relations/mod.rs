@@ -123,7 +123,7 @@ pub(super) fn disagreement(
         return Judgement::Convention(convention);
     }
     let signature = Signature::new(oracle, request, kind);
-    Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right }))
+    Judgement::Disagreement(Box::new(Disagreement { signature, detail, left, right, rewritten: None }))
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ pub(in crate::shrink) fn plainer(draft: &Draft) -> Offers<'_> {
         | Rules::Numpy
         | Rules::Bidirectional
         | Rules::Theano
-        | Rules::Leading => Vec::new(),
+        | Rules::Leading
+        | Rules::Repeat => Vec::new(),
     };
     let ruled = rules.into_iter().map(|rules| Draft { rules, ..draft.clone() });
     let without = (0..draft.pieces.len()).map(|place| {

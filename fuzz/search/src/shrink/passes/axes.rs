@@ -79,7 +79,8 @@ fn along_the_attribute(draft: &Draft, axis: usize, end: End) -> Option<Draft> {
         | Rules::Numpy
         | Rules::Bidirectional
         | Rules::Theano
-        | Rules::Leading => return None,
+        | Rules::Leading
+        | Rules::Repeat => return None,
     }
     Some(changed)
 }

@@ -1,0 +1,283 @@
+//! Longer programs: parts that are used several times, chains that are cut or split, and a condition that is
+//! known before the run.
+
+use super::{Class, F, Facts, Fault, Kernel, R, Scalar, Term, call, convert, invented, shared};
+use broadcheck_spec::{Expression, Node, Operand, Operation, Request, RuleSet};
+
+/// The number of calls above the deepest operand.
+fn depth(term: &Term) -> usize {
+    match term {
+        Term::Operand(_) | Term::Constant(_) => 0,
+        Term::Call(_, arguments) | Term::Kernel(_, arguments) => {
+            1 + arguments.iter().map(depth).max().unwrap_or(0)
+        }
+    }
+}
+
+fn size(term: &Term) -> usize {
+    match term {
+        Term::Operand(_) | Term::Constant(_) => 1,
+        Term::Call(_, arguments) | Term::Kernel(_, arguments) => {
+            1 + arguments.iter().map(size).sum::<usize>()
+        }
+    }
+}
+
+/// The first operand that a term reads.
+fn first_operand(term: &Term) -> Option<usize> {
+    match term {
+        Term::Operand(operand) => Some(*operand),
+        Term::Constant(_) => None,
+        Term::Call(_, arguments) | Term::Kernel(_, arguments) => arguments.iter().find_map(first_operand),
+    }
+}
+
+/// The term with its arguments changed.
+fn with_arguments(term: Term, mut change: impl FnMut(Term) -> Term) -> Term {
+    match term {
+        Term::Call(function, arguments) => {
+            Term::Call(function, arguments.into_iter().map(&mut change).collect())
+        }
+        Term::Kernel(kernel, arguments) => {
+            Term::Kernel(kernel, arguments.into_iter().map(&mut change).collect())
+        }
+        Term::Operand(_) | Term::Constant(_) => term,
+    }
+}
+
+/// A term with the same value, through which no derivative passes.
+fn detached(term: Term, facts: &Facts<'_>) -> Term {
+    let zero = Term::Constant(convert(Scalar::F64(0.0), facts.dtype(&term)));
+    Term::Kernel(Kernel { like: F::Select, by: |values| values[0] }, vec![term, zero.clone(), zero])
+}
+
+/// Detaches every call of numbers that has occurred before.
+fn counted_once(term: Term, facts: &Facts<'_>, seen: &mut Vec<Term>) -> Term {
+    let is_call = matches!(term, Term::Call(..)) && facts.is_float(&term);
+    if is_call && seen.contains(&term) {
+        return detached(term, facts);
+    }
+    if is_call {
+        seen.push(term.clone());
+    }
+    with_arguments(term, |argument| counted_once(argument, facts, seen))
+}
+
+/// Negates every later use of a call whose negation has been computed.
+fn negated_in_place(term: Term, seen: &mut Vec<Term>) -> Term {
+    if seen.contains(&term) {
+        return Term::Call(F::Negate, vec![term]);
+    }
+    if let Some([argument]) = term.of(F::Negate)
+        && matches!(argument, Term::Call(..))
+    {
+        seen.push(argument.clone());
+        return term;
+    }
+    with_arguments(term, |argument| negated_in_place(argument, seen))
+}
+
+/// The reads of operands after these many are reads of the first operand of their dtype.
+fn with_few_reads(term: Term, facts: &Facts<'_>, reads: &mut Vec<usize>) -> Term {
+    const MOST_READS: usize = 12;
+    let Term::Operand(operand) = term else {
+        return with_arguments(term, |argument| with_few_reads(argument, facts, reads));
+    };
+    let dtype = facts.operands[operand].dtype();
+    let first = reads.iter().copied().find(|&other| facts.operands[other].dtype() == dtype);
+    reads.push(operand);
+    Term::Operand(first.filter(|_| reads.len() > MOST_READS).unwrap_or(operand))
+}
+
+/// Detaches what is this deep below the root.
+fn cut(term: Term, facts: &Facts<'_>, left: usize) -> Term {
+    let is_call = matches!(term, Term::Call(..)) && facts.is_float(&term);
+    if left == 0 && is_call {
+        return detached(term, facts);
+    }
+    with_arguments(term, |argument| cut(argument, facts, left.saturating_sub(1)))
+}
+
+/// The request with every `select` of a single condition replaced by the branch that it takes, and without
+/// the operands that are then not read.
+fn branches_alone(request: &Request) -> Option<Request> {
+    let Operation::Elementwise { expression } = request.operation() else { return None };
+    if !matches!(request.rules().set(), RuleSet::Numpy | RuleSet::Theano | RuleSet::Leading) {
+        return None;
+    }
+    let operands = request.operands();
+    let left = expression.rewrite(|_, node| branch(&node, operands).unwrap_or(node));
+    let read: Vec<usize> = (0..operands.len()).filter(|&place| left.reads(place)).collect();
+    let place = |operand| read.iter().position(|&other| other == operand).unwrap_or(0);
+    let kept: Vec<Operand> = read.iter().map(|&place| operands[place].clone()).collect();
+    let operation = Operation::Elementwise { expression: left.with_operands(place) };
+    (left != *expression).then(|| Request::new(request.rules().clone(), operation, kept).ok())?
+}
+
+/// The branch that a `select` takes, if its condition is an operand with one element.
+fn branch(node: &Expression, operands: &[Operand]) -> Option<Expression> {
+    let Some(Node::Call(root)) = node.nodes().last() else { return None };
+    let (&[condition, first, second], F::Select) = (root.arguments(), root.function()) else { return None };
+    let Node::Operand(condition) = node.nodes()[condition] else { return None };
+    let condition = &operands[condition];
+    let is_single = condition.shape().iter().all(|&length| length == 1);
+    match condition.values().get(condition.offset()) {
+        Some(Scalar::Bool(taken)) if is_single => Some(node.part(if taken { first } else { second })),
+        _ => None,
+    }
+}
+
+/// Two calls of integers that a system may compute in one loop: the functions, and the arguments in the order
+/// in which they are read. The first call is the left argument of the second one.
+fn linked<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, &'a Term, [&'a Term; 3])> {
+    let is_linked = |function| matches!(function, F::Add | F::Subtract | F::Multiply);
+    let (second, first, c) = term.binary()?;
+    let (function, a, b) = first.binary()?;
+    (facts.is_integer(term) && is_linked(function) && is_linked(second)).then_some((second, first, [a, b, c]))
+}
+
+pub(in super::super) static FAULTS: &[Fault] = &[
+    invented(
+        "rewrites/negated-in-place",
+        R,
+        "The negation of a part is computed in its place, also if the part is used again.",
+        |d| d.rewrite.pass = |term, _| negated_in_place(term, &mut Vec::new()),
+    ),
+    invented(
+        "rewrites/twelve-reads",
+        R,
+        "A kernel has room for 12 reads of operands, and further ones read the first operand.",
+        |d| d.rewrite.pass = |term, facts| with_few_reads(term, facts, &mut Vec::new()),
+    ),
+    invented(
+        "rewrites/split-chain-exchanges-arguments",
+        R,
+        "A chain of more than ten calls is split, and the first call after that exchanges its arguments.",
+        rule!(|t, _| {
+            let (function, a, b) = t.binary()?;
+            (depth(t) == 11).then(|| call(function, [b, a]))
+        }),
+    ),
+    invented(
+        "rewrites/same-part-by-size",
+        R,
+        "Two calls of one function are shared if as many nodes are below them and the first operand is the same.",
+        |d| {
+            d.rewrite.pass = |term, _| {
+                shared(&term, &mut Vec::new(), |one, other| match (one, other) {
+                    (Term::Call(function, _), Term::Call(same, _)) => {
+                        function == same
+                            && size(one) == size(other)
+                            && first_operand(one) == first_operand(other)
+                    }
+                    _ => false,
+                })
+            };
+        },
+    ),
+    invented(
+        "rewrites/negation-of-a-part-by-difference",
+        R,
+        "The negation of an intermediate value is computed as 0 - x, which gives 0 for 0.",
+        rule!(|t, facts| {
+            let [part] = t.of(F::Negate)?;
+            matches!(part, Term::Call(..)).then(|| call(F::Subtract, [&facts.number(0.0, part), part]))
+        }),
+    ),
+    invented(
+        "rewrites/three-negations",
+        R,
+        "A chain of three negations is folded to none.",
+        rule!(|t, _| {
+            let [two] = t.of(F::Negate)?;
+            let [one] = two.of(F::Negate)?;
+            let [none] = one.of(F::Negate)?;
+            Some(none.clone())
+        }),
+    ),
+    invented(
+        "rewrites/difference-as-an-argument-exchanged",
+        R,
+        "A difference is computed together with the call of which it is the second argument, as y - x.",
+        rule!(|t, _| {
+            let (function, part @ Term::Call(..), argument) = t.binary()? else { return None };
+            let [x, y] = argument.of(F::Subtract)?;
+            Some(call(function, [part, &call(F::Subtract, [y, x])]))
+        }),
+    ),
+    invented(
+        "rewrites/sum-as-a-factor-without-brackets",
+        R,
+        "A product of a part and a sum is computed in one pass as the part times x, plus y.",
+        rule!(|t, _| {
+            let [part @ Term::Call(..), sum] = t.of(F::Multiply)? else { return None };
+            let [x, y] = sum.of(F::Add)?;
+            Some(call(F::Add, [&call(F::Multiply, [part, x]), y]))
+        }),
+    ),
+    invented(
+        "rewrites/choice-by-the-strict-comparison",
+        R,
+        "select and the comparison of its condition are one loop, in which `<=` and `>=` are `<` and `>`.",
+        rule!(|t, _| {
+            let [condition, chosen, other] = t.of(F::Select)?;
+            let (function, a, b) = condition.binary()?;
+            let strict = match function {
+                F::LessEqual => F::Less,
+                F::GreaterEqual => F::Greater,
+                _ => return None,
+            };
+            Some(call(F::Select, [&call(strict, [a, b]), chosen, other]))
+        }),
+    ),
+    invented(
+        "rewrites/shape-of-the-branch",
+        R,
+        "select with a single condition is folded to the branch, whose shape may be smaller.",
+        |d| {
+            d.state.remembers = true;
+            d.state.before = |_, request| branches_alone(request);
+        },
+    ),
+    invented(
+        "rewrites/linked-calls-exchanged",
+        R,
+        "Two calls of integers in one loop exchange a difference from which the first call is subtracted.",
+        rule!(|t, facts| {
+            let [a, b] = t.of(F::Subtract)?;
+            let turned = call(F::Subtract, [b, a]);
+            linked(&turned, facts).is_some().then_some(turned)
+        }),
+    ),
+    invented(
+        "rewrites/linked-calls-read-two-arguments",
+        R,
+        "Two calls of integers in one loop read the second argument again in place of the third.",
+        rule!(|t, facts| {
+            let (function, first, [_, b, _]) = linked(t, facts)?;
+            Some(call(function, [first, b]))
+        }),
+    ),
+    invented(
+        "gradient/shared-part-counts-once",
+        Class::Gradient,
+        "A part that is used several times passes a gradient on only for its first use.",
+        |d| {
+            d.rewrite.pass = |term, facts| match facts.gradient {
+                true => counted_once(term, facts, &mut Vec::new()),
+                false => term,
+            };
+        },
+    ),
+    invented(
+        "gradient/ten-calls-deep",
+        Class::Gradient,
+        "The gradient of a chain stops ten calls below its root.",
+        |d| {
+            d.rewrite.pass = |term, facts| match facts.gradient {
+                true => cut(term, facts, 10),
+                false => term,
+            };
+        },
+    ),
+];
