@@ -12,10 +12,12 @@ NAMES = {"power": "pow", "equal": "eq", "negate": "negative", "select": "where"}
 FUNCTIONS = {name: getattr(torch, NAMES.get(name, name)) for name in protocol.FUNCTIONS}
 # Methods that write into their first argument.
 IN_PLACE = {name: f"{call.__name__}_" for name, call in FUNCTIONS.items() if hasattr(torch.Tensor, f"{call.__name__}_")}
+# PyTorch has the wider unsigned integers since 2.3.
 TYPES = {
-    "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64, "i32": torch.int32,
-    "i16": torch.int16, "i8": torch.int8, "u64": torch.uint64, "u32": torch.uint32, "u16": torch.uint16, "u8": torch.uint8,
-    "bool": torch.bool,
+    ours: getattr(torch, name) for ours, name in {
+        "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32", "i16": "int16",
+        "i8": "int8", "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8", "bool": "bool",
+    }.items() if hasattr(torch, name)
 }
 KINDS = [
     (r"must match the size of tensor|cannot be expanded|must match the existing size", "dimension_mismatch"),
@@ -162,4 +164,5 @@ class Torch:
         return TorchWriter().write(request)
 
 
-protocol.serve(Torch())
+if __name__ == "__main__":
+    protocol.serve(Torch())
