@@ -8,6 +8,7 @@
 //! in the directory `known` of the checkout. The command contains them too, for use elsewhere.
 
 mod install;
+pub(crate) mod releases;
 
 pub(crate) use install::{default_directory, install, target};
 
@@ -246,6 +247,17 @@ impl Adapter {
     }
 }
 
+/// The directory of the histories of a checkout; `None` elsewhere.
+///
+/// # Errors
+/// Those of [`directory`].
+pub(crate) fn history_directory() -> Result<Option<PathBuf>, String> {
+    let beside = directory()?.filter(|directory| !install::is_installed(directory));
+    Ok(beside
+        .and_then(|directory| Some(directory.parent()?.join("history")))
+        .filter(|history| history.is_dir()))
+}
+
 /// The known failures of a system in this version, from its file in `known`; `None` if no file covers that
 /// version.
 ///
@@ -259,8 +271,8 @@ pub(crate) fn known(implementation: &str, version: &str) -> Result<Option<Known>
     }
 }
 
-/// [`known`] among the files that the command contains.
-fn known_in_the_command(implementation: &str, version: &str) -> Result<Option<Known>, String> {
+/// [`known`], only among the files that the command contains.
+pub(crate) fn known_in_the_command(implementation: &str, version: &str) -> Result<Option<Known>, String> {
     let files = embedded::files("known").filter(|(path, _)| is_about(Path::new(path), implementation));
     let texts = files.map(|(path, text)| (path, String::from_utf8_lossy(text)));
     let mut known = texts.map(|(path, text)| Known::parse(&text, path));

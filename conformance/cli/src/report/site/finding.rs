@@ -3,7 +3,10 @@
 use super::markdown::{html, inline};
 use super::world::{World, case_path, clause_path};
 use super::{Frame, Page, rendered};
+use crate::adapters::known_in_the_command;
 use crate::embedded;
+use crate::history::History;
+use crate::history::since::since_finding;
 use askama::Template;
 use broadcheck_judge::explain::heading;
 use std::collections::BTreeMap;
@@ -12,6 +15,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Finding {
     pub(crate) number: u32,
     pub(crate) title: String,
+    /// The version of the system in which it was found.
+    pub(crate) version: String,
     /// The system in words: `OpenVINO 2026.4.1`.
     pub(crate) system: String,
     /// The name by which the system's reports call it.
@@ -21,6 +26,8 @@ pub(crate) struct Finding {
     /// `strong` for wrong answers and crashes, `other`, or `convention`.
     pub(crate) strength: String,
     pub(crate) cases: Vec<String>,
+    /// Since when the system has it, in words; `None` if no history says so.
+    pub(crate) since: Option<String>,
     /// Its text, without the heading.
     pub(crate) body: String,
 }
@@ -50,6 +57,8 @@ impl Finding {
         Some(Finding {
             number: fields.get("number")?.parse().ok()?,
             title: unquoted("title")?,
+            version: unquoted("version")?,
+            since: None,
             system: format!("{} {}", unquoted("system")?, unquoted("version")?),
             adapter: unquoted("adapter")?,
             clauses: list("clauses")?,
@@ -58,6 +67,16 @@ impl Finding {
             cases: list("cases")?,
             body: body.trim_start().split_once('\n').map_or(body, |(_, rest)| rest).to_owned(),
         })
+    }
+
+    /// The same, with what the histories say.
+    pub(super) fn dated(self, histories: &[History]) -> Finding {
+        let history = histories.iter().find(|history| history.system == self.adapter);
+        // A test reads every file of known failures.
+        let known = history.and_then(|_| known_in_the_command(&self.adapter, &self.version).ok().flatten());
+        let since = history.zip(known.as_ref());
+        let since = since.and_then(|(history, known)| since_finding(history, known, self.number));
+        Finding { since: since.map(|since| since.words()), ..self }
     }
 
     /// The path of its page.

@@ -6,7 +6,7 @@ mod case;
 mod clause;
 pub(crate) mod finding;
 mod front;
-pub(crate) mod history;
+mod history;
 mod markdown;
 mod overview;
 mod rules;
@@ -18,9 +18,9 @@ mod world;
 
 use super::html::STYLE;
 use super::{PRODUCT, Report, plural};
+use crate::history::History;
 use askama::Template;
 use broadcheck_spec::Suite;
-use history::History;
 use world::World;
 
 /// What a site is made of.

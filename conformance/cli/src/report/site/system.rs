@@ -72,7 +72,7 @@ pub(super) fn page(world: &World<'_>, place: usize) -> Page {
         findings: system.findings.iter().map(|&place| &world.findings[place]).collect(),
         groups,
         signs: shown.into_iter().map(|sign| (sign, word(sign.status))).collect(),
-        plot: system.history.map(Plot::of),
+        plot: system.history.map(|history| Plot::of(history, world)),
         frame,
         system,
     };

@@ -3,7 +3,7 @@
 
 use super::Input;
 use super::finding::Finding;
-use super::history::History;
+use crate::history::History;
 use crate::report::{Declares, Entry, Run, Summary};
 use broadcheck::asked::Asked;
 use broadcheck::run::Status;
@@ -127,7 +127,8 @@ pub(super) fn rules_path(rules: RuleSet) -> String {
 
 impl<'a> World<'a> {
     pub(super) fn new(input: &Input<'a>) -> World<'a> {
-        let findings = Finding::all();
+        let findings: Vec<Finding> =
+            Finding::all().into_iter().map(|finding| finding.dated(input.histories)).collect();
         let mut systems: Vec<System<'a>> = input
             .report
             .runs
