@@ -16,7 +16,7 @@ class Autograd:
     operations = ["gradient", "cotangent", "strided", "same"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
-    max_rank = 64
+    max_rank = protocol.NUMPY_RANK
     unused_operands = False  # a function takes none
     large_sizes = False
 

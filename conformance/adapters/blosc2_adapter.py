@@ -1,4 +1,7 @@
-"""Blosc2: lazy expressions of its functions on compressed arrays, evaluated whole, under the rule set `numpy`, and `broadcast_to`."""
+"""Blosc2: lazy expressions of its functions on compressed arrays, evaluated whole, under the rule set `numpy`, and `broadcast_to`. Older
+releases, which `broadcheck history` installs, have operators in place of some functions and lack others."""
+import operator
+
 import protocol
 import blosc2
 import numpy as np
@@ -8,7 +11,17 @@ from programs import PRINTED, Writer, dense_arrays, dtypes
 blosc2.set_nthreads(1)
 # The protocol's names that are not Blosc2's.
 NAMES = {"power": "pow", "negate": "negative", "select": "where"}
-FUNCTIONS = {name: getattr(blosc2, NAMES.get(name, name)) for name in protocol.FUNCTIONS}
+# The operators, which the functions of these names call.
+OPERATORS = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "power": operator.pow,
+    "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt,
+    "greater_equal": operator.ge, "negate": operator.neg,
+}
+FOUND = {name: getattr(blosc2, NAMES.get(name, name), OPERATORS.get(name)) for name in protocol.FUNCTIONS}
+FUNCTIONS = {name: function for name, function in FOUND.items() if function is not None}
+# In older releases, the condition of `where` must be an expression.
+if not hasattr(blosc2.NDArray, "where"):
+    del FUNCTIONS["select"]
 KINDS = [(r"could not be broadcast|cannot be broadcast to a single shape", "dimension_mismatch")]
 # How Blosc2 refuses operands. Any other exception is a failure.
 REFUSES = r"broadcast|must be boolean|boolean (expressions|subtract|negative)|Invalid operand type|not supported for the input types"
@@ -17,10 +30,11 @@ REFUSES = r"broadcast|must be boolean|boolean (expressions|subtract|negative)|In
 class Blosc2:
     name, version = "blosc2", blosc2.__version__
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast"]
-    functions = protocol.FUNCTIONS
+    operations = ["elementwise", *(["broadcast"] if hasattr(blosc2, "broadcast_to") else [])]
+    functions = list(FUNCTIONS)
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
-    max_rank = blosc2.MAX_DIM
+    # Older releases do not say that it was 8.
+    max_rank = getattr(blosc2, "MAX_DIM", 8)
     # numexpr, which evaluates the expressions, takes 64 arrays, of which one is the result.
     max_operands = 63
     unused_operands = False  # a function takes none

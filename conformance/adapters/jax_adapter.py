@@ -7,10 +7,14 @@ import itertools
 
 import protocol
 import jax
-import jax.export
 import jax.numpy as jnp
 from numpy_interface import NAMES, Differentiable
 from programs import Writer, dtypes
+
+try:
+    import jax.export
+except ImportError:  # JAX before 0.4.30 has it elsewhere
+    jax.export = None
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_platforms", "cpu")
@@ -38,10 +42,13 @@ class JaxWriter(Writer):
             gradient="jax.grad(lambda {wrt}: jnp.sum({call}))({wrt})", vjp="jax.vjp({function}, {wrt})[1]({cotangent})[0]",
         )
 
+    def is_jitted(self, request):
+        return bool(request.constants())
+
     def computed(self, request, names):
         """With constants: a function under `jax.jit` that closes over them."""
         lines = super().computed(request, names)
-        if not request.constants():
+        if not self.is_jitted(request):
             return lines
         parameters = ", ".join(names[operand.name] for operand in request.operands if not operand.constant)
         body = "\n".join(lines).replace("result = ", "return ").replace("\n", "\n    ")
@@ -51,8 +58,9 @@ class JaxWriter(Writer):
 class Jax(Differentiable):
     name, version = "jax", jax.__version__
     rules = ["numpy", "xla"]
-    operations = [*Differentiable.operations, "broadcast_in_dim", "permuted", "infer", "constants", "same"]
-    rule_operations = {"xla": ["broadcast", "gradient", "infer"]}
+    inferring = ["infer"] if jax.export else []
+    operations = [*Differentiable.operations, "broadcast_in_dim", "permuted", *inferring, "constants", "same"]
+    rule_operations = {"xla": ["broadcast", "gradient", *inferring]}
     rule_functions = {"xla": []}
     unknown = ["length"]
     dtypes = ["f64", "f32", "f16", "bf16", *protocol.INTEGERS, "bool"]
@@ -106,4 +114,5 @@ class Jax(Differentiable):
         return protocol.Inferred(result.dtype, [length if isinstance(length, int) else None for length in result.shape])
 
 
-protocol.serve(Jax())
+if __name__ == "__main__":
+    protocol.serve(Jax())

@@ -9,8 +9,10 @@ BINARY = {
     "less_equal": "<=", "greater": ">", "greater_equal": ">=", "logical_and": "&", "logical_or": "|",
 }
 UNARY = {"negate": "-", "logical_not": "~"}
-CALLS = {"abs": "abs", "sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh", "select": "where",
+NAMES = {"abs": "abs", "sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh", "select": "where",
          "maximum": "maximum", "minimum": "minimum"}
+# numexpr has no maximum before 2.13.
+CALLS = {function: name for function, name in NAMES.items() if name in numexpr.expressions.functions}
 
 
 def source_of(expression, names):
@@ -48,12 +50,15 @@ class NumExpr:
     functions = [*BINARY, *UNARY, *CALLS]
     dtypes = ["f64", "f32", "i64", "i32", "bool"]
     # Of other dtypes, numexpr computes these in f64 (`numexpr.expressions.functions`).
-    function_dtypes = {"abs": ["f64", "f32"], "maximum": ["f64"], "minimum": ["f64"]}
+    function_dtypes = {"abs": ["f64", "f32"], **{function: ["f64"] for function in ("maximum", "minimum") if function in CALLS}}
     max_rank = 32
-    # NumPy's iterator, with which numexpr reads the operands, takes 64 arrays, of which one is the result.
-    max_operands = 63
+    # NumPy's iterator, with which numexpr reads the operands, takes 64 arrays, 32 before NumPy 2. One is the result.
+    max_operands = 63 if int(np.__version__.split(".")[0]) >= 2 else 31
     unused_operands = False
     large_sizes = False
+    optimiser = "on"
+    # numexpr's names for the positions. Its default is "aggressive".
+    levels = {"off": "none", "on": "aggressive"}
 
     def run(self, request):
         arrays, buffer = request.in_place() if request.into else ({o.name: o.array() for o in request.operands}, None)
@@ -62,7 +67,8 @@ class NumExpr:
         variables = {names[name]: array for name, array in arrays.items()}
         with protocol.refusals(ValueError, TypeError, NotImplementedError):
             result = numexpr.evaluate(
-                source_of(request.expression, names), local_dict=variables, global_dict={}, out=arrays.get(request.into)
+                source_of(request.expression, names), local_dict=variables, global_dict={}, out=arrays.get(request.into),
+                optimization=self.levels[self.optimiser],
             )
         return protocol.Result(result, buffer=buffer)
 

@@ -47,7 +47,7 @@ class NumPy:
     operations = ["elementwise", "broadcast", "strided", "into", "same"]
     functions = protocol.FUNCTIONS
     dtypes = ["f64", "f32", "f16", *protocol.INTEGERS, "bool"]
-    max_rank = 64
+    max_rank = protocol.NUMPY_RANK
     unused_operands = False  # a ufunc takes none
 
     def run(self, request):

@@ -1,4 +1,6 @@
 """Shared by the adapters of ONNX and ONNX Runtime: a request or a signature as a graph of ONNX's operators."""
+import contextlib
+
 import protocol
 from onnx import TensorProto, helper
 
@@ -13,14 +15,29 @@ TYPES = {
     "i32": TensorProto.INT32, "i16": TensorProto.INT16, "i8": TensorProto.INT8, "u64": TensorProto.UINT64,
     "u32": TensorProto.UINT32, "u16": TensorProto.UINT16, "u8": TensorProto.UINT8, "bool": TensorProto.BOOL,
 }
-OPSET = 21
+# Sets of operators, each with the oldest version of the format that has it: the newest that this adapter was written for comes first.
+# Older releases, which `broadcheck history` installs, take only older ones.
+FORMATS = [(21, 10), (20, 9), (19, 9), (18, 8), (17, 8), (16, 8), (15, 8), (14, 7), (13, 7)]
 
 
 class Graph:
     """The expression as nodes of a graph, each with a unique name."""
 
+    # The one that is used.
+    format = FORMATS[0]
+
     def __init__(self):
         self.nodes = []
+
+    @classmethod
+    def settle(cls, loads):
+        """Uses the newest format in which `loads` loads a model, which raises an error otherwise."""
+        for cls.format in FORMATS:
+            inputs = [helper.make_tensor_value_info("a", TensorProto.FLOAT, [1])]
+            with contextlib.suppress(Exception):
+                loads(cls().model(inputs, "a"))
+                return
+        raise RuntimeError(f"the system loads a model in none of the formats {FORMATS}")
 
     def add(self, operator, inputs, **attributes):
         output = f"node_{len(self.nodes)}"
@@ -38,7 +55,7 @@ class Graph:
         if not self.nodes:
             root = self.add("Identity", [root])
         graph = helper.make_graph(self.nodes, "request", inputs, [helper.make_empty_tensor_value_info(root)], constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.format[0])], ir_version=self.format[1])
 
     def signature(self, signature):
         """The inputs and the root of a signature. A target shape that is not known is the shape of another input, `target`."""

@@ -1,14 +1,14 @@
 """ONNX Runtime on its CPU provider: ONNX's elementwise operators under the rule set `numpy`, and its operator Expand, which is
 `bidirectional`. The package onnx only builds the models and checks nothing: ONNX Runtime infers the shapes, for `infer` when it
 loads a model that it does not run. For `declared`: a session of a model with unknown lengths, kept for later requests. Constants are
-initializers, and then the optimiser, which folds them, is on."""
+initializers, and then the optimiser, which folds them, is on, unless the runner asks for it to be off."""
 import json
 
 import protocol
 import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
-from onnx_graph import OPERATORS, OPSET, TYPES, Graph
+from onnx_graph import OPERATORS, TYPES, Graph
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 from programs import ARRAYS_OF_NUMPY, Writer, dtypes, list_text
 
@@ -56,7 +56,7 @@ class OnnxRuntimeWriter(Writer):
             *lines, f"inputs = [{', '.join(inputs)}]", f"nodes = [{', '.join(nodes)}]",
             f'output = helper.make_empty_tensor_value_info("{root}")',
             f'graph = helper.make_graph(nodes, "program", inputs, [output], [{constants}])',
-            f'model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", {OPSET})], ir_version=10)',
+            f'model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", {Graph.format[0]})], ir_version={Graph.format[1]})',
             "options = ort.SessionOptions()",
             f"options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_{level}_ALL",
             'session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])',
@@ -90,27 +90,56 @@ class OnnxRuntime:
     dtypes = list(TYPES)
     # ONNX's only broadcast, Expand, is bidirectional.
     rule_operations = {"numpy": ["elementwise", "infer", "declared"]}
-    function_dtypes = {
-        # ONNX defines Neg for signed types.
-        "negate": [dtype for dtype in TYPES if not dtype.startswith("u")],
-        # ONNX Runtime's CPU provider has no kernels for the other types.
-        "maximum": [dtype for dtype in TYPES if dtype not in ("i16", "u16")],
-        "minimum": [dtype for dtype in TYPES if dtype not in ("i16", "u16")],
-        "select": [dtype for dtype in TYPES if dtype not in ("i16", "u16", "u64", "bool")],
-    }
+    # ONNX defines Neg for signed types.
+    function_dtypes = {"negate": [dtype for dtype in TYPES if not dtype.startswith("u")]}
     unused_operands = False  # an operator takes none
     # Expand allocates its result, and operands are NumPy arrays, which are limited in bytes even if they are empty.
     large_sizes = False
 
     def __init__(self):
         ort.set_default_logger_severity(4)
-        # The operators are under test, not the graph rewrites.
-        self.options = session_options(ort.GraphOptimizationLevel.ORT_DISABLE_ALL)
-        self.folding = session_options(ort.GraphOptimizationLevel.ORT_ENABLE_ALL)
+        # The operators are under test, not the graph rewrites, unless the runner asks for a position of the optimiser.
+        self.position = None
+        self.levels = {
+            "off": session_options(ort.GraphOptimizationLevel.ORT_DISABLE_ALL),
+            "on": session_options(ort.GraphOptimizationLevel.ORT_ENABLE_ALL),
+        }
         self.sessions = protocol.Kept(KEPT, self.built)
+        Graph.settle(self.session)
+        # Each release has kernels for more types than the one before.
+        lacking = {function: [dtype for dtype in TYPES if self.lacks(function, dtype)] for function in OPERATORS}
+        known = self.function_dtypes
+        self.function_dtypes = {
+            function: [dtype for dtype in known.get(function, TYPES) if dtype not in dtypes]
+            for function, dtypes in lacking.items() if dtypes or function in known
+        }
 
-    def session(self, model, options=None):
-        return ort.InferenceSession(model.SerializeToString(), options or self.options, providers=["CPUExecutionProvider"])
+    def lacks(self, function, dtype):
+        """Whether the CPU provider has no kernel for a function of this type. A type that ONNX does not define for it is refused."""
+        names = ["a", "b", "c"][:protocol.ARGUMENTS[function]]
+        types = {name: dtype for name in names} if function != "select" else {"a": "bool", "b": dtype, "c": dtype}
+        graph = Graph()
+        inputs = [helper.make_tensor_value_info(name, TYPES[types[name]], [1]) for name in names]
+        try:
+            self.session(graph.model(inputs, graph.expression([function, *names])))
+        except state.NotImplemented:
+            return True
+        except REFUSALS:
+            return False
+        return False
+
+    @property
+    def optimiser(self):
+        return self.position or "off"
+
+    @optimiser.setter
+    def optimiser(self, position):
+        self.position = position
+
+    def session(self, model, otherwise="off"):
+        """A session with the optimiser as the runner asks, or in this position if it does not."""
+        options = self.levels[self.position or otherwise]
+        return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
     def built(self, signature):
         graph = Graph()
@@ -140,7 +169,7 @@ class OnnxRuntime:
             root = graph.expression(request.expression)
         feeds.update({operand.name: arrays[operand.name] for operand in parameters})
         with protocol.refusals(*REFUSALS):
-            session = self.session(graph.model(inputs, root, constants), self.folding if constants else self.options)
+            session = self.session(graph.model(inputs, root, constants), "on" if constants else "off")
             return np.asarray(session.run(None, feeds)[0])
 
     def program(self, request):

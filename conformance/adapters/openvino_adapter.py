@@ -17,9 +17,14 @@ import types
 import protocol
 import numpy as np
 import openvino as ov
-from openvino import op, opset1, opset3
-from openvino.utils.node_factory import NodeFactory
 from programs import ARRAYS_OF_NUMPY, Writer, call_text, dtypes, list_text
+
+try:
+    from openvino import op, opset1, opset3
+    from openvino.utils.node_factory import NodeFactory
+except ImportError:  # OpenVINO before 2025 has them elsewhere
+    from openvino.runtime import op, opset1, opset3
+    from openvino.runtime.utils.node_factory import NodeFactory
 
 OPERATIONS = {
     "add": "Add", "subtract": "Subtract", "multiply": "Multiply", "divide": "Divide", "maximum": "Maximum",
@@ -98,16 +103,21 @@ def graph(request, inputs, target=None):
     return pdpd(request.expression, inputs, names, -1 if request.axis is None else request.axis)[0]
 
 
-def compiled(request, constants=types.MappingProxyType({})):
-    """The compiled model for the request's shapes and dtypes. `constants` are the nodes of operands that are no parameters; apart from
-    them it does not depend on the values."""
+def built(request, constants=types.MappingProxyType({})):
+    """The model for the request's shapes and dtypes, its root and its parameters. `constants` are the nodes of operands that are no
+    parameters; apart from them it does not depend on the values."""
     with protocol.refusals(RuntimeError, OverflowError, unless="did not take the axis"):
         inputs = {o.name: opset1.parameter(list(o.shape), protocol.dtype(o.dtype)) for o in request.operands}
         inputs.update(constants)
         target = None if request.target_shape is None else target_constant(request.target_shape)
         parameters = [node for name, node in inputs.items() if name not in constants]
-        model = ov.Model([graph(request, inputs, target)], parameters)
-    # From here on nothing is a refusal: the graph has been accepted.
+        root = graph(request, inputs, target)
+        return ov.Model([root], parameters), root, parameters
+
+
+def compiled(request, constants=types.MappingProxyType({})):
+    """The same, compiled. Nothing in it is a refusal: the graph has been accepted."""
+    model = built(request, constants)[0]
     return CORE.compile_model(model, "CPU", CONFIG)
 
 
@@ -238,10 +248,33 @@ class OpenVINO:
     large_sizes = False
     # Some requests crash the process; with one request at a time, no other is lost.
     window = 1
+    batch = 40
 
     def __init__(self):
         self.models = protocol.Kept(KEPT, compiled)
         self.dynamic = protocol.Kept(KEPT_DYNAMIC, compiled_signature)
+
+    def run_many(self, requests):
+        """One model whose outputs are the results of the requests that are refused neither while their graphs are built, nor have
+        declared shapes: those are run alone."""
+        answers, roots, parameters, values = [None] * len(requests), {}, [], []
+        for place, request in enumerate(requests):
+            try:
+                if request.signature is not None:
+                    answers[place] = self.run(request)
+                    continue
+                made = request.arrays(protocol.Operand.dense)
+                constants = {name: constant(made[name]) for name in request.constants()}
+                _, roots[place], more = built(request, constants)
+                parameters += more
+                values += [made[operand.name] for operand in request.operands if not operand.constant]
+            except (protocol.Refused, protocol.Skipped) as error:
+                answers[place] = error
+        if roots:
+            results = CORE.compile_model(ov.Model(list(roots.values()), parameters), "CPU", CONFIG)(values)
+            for number, place in enumerate(roots):
+                answers[place] = np.array(results[number])
+        return answers
 
     def run(self, request):
         made = request.arrays(protocol.Operand.dense)

@@ -32,6 +32,13 @@ known while the system builds. `Kept` caches what was built, for later requests 
 A system that builds something before a run may have the operation `constants`: an operand with `constant` is then a constant of what it
 builds, and not a parameter. With the operation `same`, two operands may be one array: `Request.arrays` makes it once.
 
+A system that compiles may have a `batch`, the number of requests that it takes at once, and a method `run_many(self, requests)`. It
+returns what `run` does for each, or in its place the `Refused` or `Skipped` that `run` would raise. `Batched` has the `run` of a system
+that only compiles batches.
+
+A system with a switch for its optimiser has `optimiser`, the position that the adapter chooses: "off" or "on". If the runner asks for a
+position, it is set before the first request.
+
 With the argument `--program` an adapter answers no requests: it reads one, and prints it as a program of its system's. It then has a method
 `program(self, request)`; `programs.py` writes most of it.
 """
@@ -60,7 +67,7 @@ NUMPY_RANK = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 OPTIONAL_FIELDS = (
     "function_dtypes", "rule_operations", "rule_functions", "ordered_operands", "min_rank", "max_rank", "equal_ranks",
     "scalars", "max_operands", "max_calls", "unused_operands", "negative_strides", "max_elements", "large_sizes",
-    "flushed_subnormals", "conventions", "window", "unknown", "declared_unknown", "static_flags",
+    "flushed_subnormals", "conventions", "window", "batch", "unknown", "declared_unknown", "static_flags", "optimiser",
 )
 
 _DTYPES = {
@@ -313,6 +320,16 @@ class Inferred:
         return fields
 
 
+class Batched:
+    """A system that answers one request as a batch of one."""
+
+    def run(self, request):
+        answer = self.run_many([request])[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
 def numbers(shape):
     """The shape as most systems take it: None for a length that is not known; None if the rank is unknown."""
     return None if shape is None else [length.number for length in shape]
@@ -414,11 +431,24 @@ def values(array):
     return [v if math.isfinite(v) else "nan" if math.isnan(v) else "inf" if v > 0 else "-inf" for v in wide.tolist()]
 
 
-def _answer(system, request):
+def _together(system, requests):
+    """The answers to a batch. `run_many` of the system returns what `run` returns for each of several requests. What it cannot build
+    together is asked again by the runner, in smaller batches."""
+    try:
+        results = system.run_many([Request(one["request"]) for one in requests])
+    except Exception as error:  # any failure is that of one of the requests
+        return {"unbatched": {"message": shortened(error)}}
+    answers = [_answer(system, one["request"], lambda _, result=result: result) for one, result in zip(requests, results)]
+    return {"answers": [{"seq": one["seq"], **answer} for one, answer in zip(requests, answers)]}
+
+
+def _answer(system, request, run=None):
     try:
         if request.get("operation") == "infer":
             return {"inferred": system.infer(Signature(request)).fields()}
-        result = system.run(Request(request))
+        result = (run or system.run)(Request(request))
+        if isinstance(result, Exception):
+            raise result
         if not isinstance(result, Result):
             result = Result(result)
         limit(result.array.shape)
@@ -442,7 +472,27 @@ def _declaration(system):
     fields = ["name", "version", "rules", "operations", "functions", "dtypes"]
     fields += [field for field in OPTIONAL_FIELDS if hasattr(system, field)]
     declared = {"language": "python", "max_rank": NUMPY_RANK, **{field: getattr(system, field) for field in fields}}
-    return {"version": VERSION, "implementation": declared}
+    return {"version": VERSION, "implementation": declared if _has_bfloat16() else _without(declared, "bf16")}
+
+
+def _has_bfloat16():
+    """Beside older releases, which `broadcheck history` installs, there may be no ml_dtypes that fits."""
+    try:
+        return dtype("bf16") is not None
+    except (ImportError, AttributeError):
+        return False
+
+
+def _without(declared, dtype):
+    """The declaration of a system that lacks a dtype."""
+    def rest(names):
+        return [name for name in names if name != dtype]
+    declared = {**declared, "dtypes": rest(declared["dtypes"])}
+    if "flushed_subnormals" in declared:
+        declared["flushed_subnormals"] = rest(declared["flushed_subnormals"])
+    if "function_dtypes" in declared:
+        declared["function_dtypes"] = {name: rest(names) for name, names in declared["function_dtypes"].items()}
+    return declared
 
 
 def serve(system):
@@ -456,7 +506,11 @@ def serve(system):
         if message["cmd"] == "stop":
             break
         if message["cmd"] == "start":
+            if "optimiser" in message and hasattr(system, "optimiser"):
+                system.optimiser = message["optimiser"]
             answer = _declaration(system)
+        elif message["cmd"] == "batch":
+            answer = _together(system, message["requests"])
         else:
             answer = {"seq": message["seq"], **_answer(system, message["request"])}
         print(json.dumps(answer, allow_nan=False), file=_ANSWERS, flush=True)

@@ -1,5 +1,6 @@
 """Shared by the adapters of Theano and its descendants: a graph over variables whose axes have flags. The package's Python
-linker runs it without rewrites, so that its Elemwise makes the check at run time and nothing is compiled as C.
+linker runs it, so that nothing is compiled as C: without rewrites, so that its Elemwise makes the check at run time, or with the optimiser
+on after the rewrites of `fast_run`.
 
 This module imports none of those packages. An adapter passes the package, its tensor module and its Mode, and how the package
 writes an axis's flag. A gradient with a cotangent is the package's `Lop`. For `declared`: a function whose inputs have the declared
@@ -10,6 +11,8 @@ from programs import ARRAYS_OF_NUMPY, Writer, dtypes, shape_text
 
 # Functions that are kept: all ways to declare one request, and more.
 KEPT = 100
+# An assertion that fails refuses a request only if it says so: the optimiser adds such assertions to a graph.
+OTHER_ASSERTION = "^AssertionError(?!: Could not broadcast dimensions)"
 
 
 def functions(tensor):
@@ -68,6 +71,7 @@ class StaticFlagsWriter(Writer):
 class StaticFlags:
     """Theano, Aesara or PyTensor. Theano infers no lengths: its types have flags alone."""
 
+    optimiser = "off"
     rules = ["theano"]
     operations = ["elementwise", "gradient", "cotangent", "strided", "constants", "same"]
     functions = protocol.FUNCTIONS
@@ -83,10 +87,11 @@ class StaticFlags:
         self.name, self.version = package.__name__, package.__version__
         self.package, self.tensor, self.flag = package, tensor, flag
         self.mode_module = mode.__module__
-        self.mode = mode(linker="py", optimizer=None)
+        self.modes = {"off": mode(linker="py", optimizer=None), "on": mode(linker="py", optimizer="fast_run")}
         self.calls = functions(tensor)
         self.kept = protocol.Kept(KEPT, self.built)
-        if infers:
+        # Aesara before 2.4 had Theano's flags.
+        if infers and hasattr(tensor.TensorType("float64", ()), "shape"):
             self.operations = [*self.operations, "infer", "declared"]
 
     def run(self, request):
@@ -102,7 +107,8 @@ class StaticFlags:
             return protocol.Result(function(*arrays), broadcastable=flags)
 
     def refusals(self):
-        return protocol.refusals(ValueError, TypeError, NotImplementedError, self.package.gradient.DisconnectedInputError)
+        refusals = (ValueError, TypeError, NotImplementedError, AssertionError, self.package.gradient.DisconnectedInputError)
+        return protocol.refusals(*refusals, unless=OTHER_ASSERTION)
 
     def variables(self, request, shapes):
         """A variable or a constant for each operand, of these static shapes."""
@@ -142,4 +148,4 @@ class StaticFlags:
     def compiled(self, variables, root, **options):
         # A constant is not among the inputs; every other variable has no value yet.
         inputs = [variable for variable in variables.values() if not hasattr(variable, "data")]
-        return self.package.function(inputs, root, mode=self.mode, **options)
+        return self.package.function(inputs, root, mode=self.modes[self.optimiser], **options)

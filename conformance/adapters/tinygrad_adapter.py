@@ -6,8 +6,11 @@ import os
 
 import protocol
 
-# Read when tinygrad is imported: the device, and no cache in the user's home.
-os.environ.update({"DEV": "PYTHON", "CACHELEVEL": "0"})
+VERSION = importlib.metadata.version("tinygrad")
+# Read when tinygrad is imported: the device, and no cache in the user's home. Before 0.11, which reads DEV, a variable for each device
+# was read.
+DEVICE = {"DEV": "PYTHON"} if [int(part) for part in VERSION.split(".")[:2]] >= [0, 11] else {"PYTHON": "1"}
+os.environ.update({**DEVICE, "CACHELEVEL": "0"})
 from tinygrad import Tensor, dtypes  # noqa: E402
 
 # The protocol's names that are not those of tinygrad's methods or operators.
@@ -57,9 +60,9 @@ def gradient(request, tensors):
 
 
 class Tinygrad:
-    name, version = "tinygrad", importlib.metadata.version("tinygrad")
+    name, version = "tinygrad", VERSION
     rules = ["numpy"]
-    operations = ["elementwise", "broadcast", "gradient", "cotangent", "same"]
+    operations = ["elementwise", "broadcast", *(["gradient", "cotangent"] if hasattr(Tensor, "gradient") else []), "same"]
     functions = protocol.FUNCTIONS
     dtypes = list(TYPES)
     # `&` and `|` are those of bits; a power of tensors of integers does not run.

@@ -2,7 +2,8 @@
 //
 // A system describes how its programs are written with a table, and passes `(request) => programOf(table, request)` to `serve` as `program`:
 // `start` has the first lines, `calls` the text of each function, `tensor(values, shape, dtype)`, `broadcast(tensor, shape)` and
-// `gradient(wrt, result, cotangent)` make their texts, and `printed` has the last lines.
+// `gradient(wrt, result, cotangent)` make their texts, and `printed` has the last lines. `operand(name)`, if there is one, is how a
+// variable is given to a function.
 
 /** Why a request cannot be written as a program. */
 export class Unwritable extends Error {}
@@ -12,7 +13,10 @@ const MOST_VALUES = 256;
 const FEW_VALUES = 12;
 const MOST_ELEMENTS = 4096;
 const MOST_CALLS = 40;
-const TAKEN = new Set(["tf", "result", "values", "console", "Array", "Object", "String", "NaN", "Infinity", "fill", "step"]);
+const TAKEN = new Set([
+  "tf", "result", "values", "console", "Array", "Object", "String", "NaN", "Infinity", "fill", "step",
+  "numpy", "grad", "vjp", "init", "dtype", "shape", "math", "all", "create", "elementwise", "elements", "types",
+]);
 
 /** A value as text. */
 function number(value) {
@@ -75,7 +79,7 @@ function check(table, request) {
 }
 
 function text(table, expression, operands) {
-  if (typeof expression === "string") return operands.get(expression);
+  if (typeof expression === "string") return table.operand?.(operands.get(expression)) ?? operands.get(expression);
   const [name, ...rest] = expression;
   if (!table.calls[name]) throw new Unwritable(`${table.declared.name} has no ${name}`);
   return `${table.calls[name]}(${rest.map((argument) => text(table, argument, operands)).join(", ")})`;
