@@ -1,5 +1,6 @@
-//! Embeds the files of the repository that the command needs wherever it runs (adapters, findings, known
-//! failures and consumers), and the commit of the source. `embedded/README.md` says where they come from.
+//! Embeds the files of the repository that the command needs wherever it runs (adapters, findings, histories,
+//! known failures and consumers), and the commit of the source. `embedded/README.md` says where they come
+//! from.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for directory in ["adapters", "consumers", "findings", "known"] {
+    for directory in ["adapters", "consumers", "findings", "history", "known"] {
         collect(&root.join("embedded").join(directory), directory, &mut files);
     }
     collect(&root.join("embedded/nested"), "", &mut files);

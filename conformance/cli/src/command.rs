@@ -16,6 +16,7 @@ mod faults;
 mod finding_report;
 mod fuzz;
 mod fuzz_report;
+mod history;
 mod implementations;
 mod interrupt;
 mod issue;
@@ -79,6 +80,7 @@ enum Command {
     Matrix(matrix::Args),
     Report(report::Args),
     Site(site::Args),
+    History(history::Args),
     List(list::Args),
     Show(show::Args),
     Issue(issue::Args),
@@ -105,8 +107,8 @@ impl Command {
     /// Whether the first interrupt lets the command finish with what it has. It ends every other command at
     /// once.
     fn finishes_when_interrupted(&self) -> bool {
-        use Command::{Check, Exhaust, Export, Fuzz, Reproduce, Site};
-        matches!(self, Check(_) | Exhaust(_) | Export(_) | Fuzz(_) | Reproduce(_) | Site(_))
+        use Command::{Check, Exhaust, Export, Fuzz, History, Reproduce, Site};
+        matches!(self, Check(_) | Exhaust(_) | Export(_) | Fuzz(_) | History(_) | Reproduce(_) | Site(_))
     }
 }
 
@@ -178,6 +180,7 @@ fn run() -> u8 {
         Command::Matrix(args) => matrix::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Site(args) => site::run(&args),
+        Command::History(args) => history::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Issue(args) => issue::run(&args),

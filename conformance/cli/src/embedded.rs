@@ -1,5 +1,5 @@
-//! What the command contains of the repository, so that it needs no checkout: adapters, findings, known
-//! failures and consumers. `build.rs` makes the table from the directory `embedded`.
+//! What the command contains of the repository, so that it needs no checkout: adapters, findings, histories,
+//! known failures and consumers. `build.rs` makes the table from the directory `embedded`.
 
 /// Each file with its path, such as `adapters/numpy_adapter.py`, sorted by path.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -7,8 +7,8 @@ const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"
 /// The commit of the source, in hexadecimal; `unknown` if the source was neither a checkout nor a package.
 pub const COMMIT: &str = env!("BROADCHECK_COMMIT");
 
-/// The files of a directory (`adapters`, `consumers`, `findings` or `known`) with their paths in it, sorted
-/// by path.
+/// The files of a directory (`adapters`, `consumers`, `findings`, `history` or `known`) with their paths in
+/// it, sorted by path.
 ///
 /// ```
 /// let mut known = broadcheck_cli::embedded::files("known");

@@ -3,4 +3,5 @@
 pub(crate) mod adapters;
 pub mod command;
 pub mod embedded;
+pub mod history;
 pub mod report;

@@ -161,6 +161,10 @@ fn package(adapter: &str) -> &str {
         "xla" | "stablehlo" => "jaxlib",
         "paddle" => "paddlepaddle",
         "tensorflow" => "tensorflow_cpu",
+        "torch-compile" => "torch",
+        "jax-jit" => "jax",
+        "tvm" => "apache-tvm",
+        "iree" => "iree-base-compiler",
         other => other,
     }
 }
@@ -178,6 +182,8 @@ fn crate_of(adapter: &str) -> &str {
 /// The package of npm whose version an adapter in JavaScript declares.
 fn package_of(adapter: &str) -> &str {
     match adapter {
+        "jaxjs" => "@jax-js/jax",
+        "mathjs" => "mathjs",
         "tfjs" => "@tensorflow/tfjs",
         other => panic!("{other} has no package here"),
     }

@@ -2,6 +2,8 @@
 
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/declares.rs"]
+mod declares;
 #[path = "cli/documentation.rs"]
 mod documentation;
 #[path = "cli/exports.rs"]

@@ -23,7 +23,7 @@ fn tracked(directory: &Path) -> BTreeSet<String> {
 #[test]
 fn the_command_contains_what_git_tracks() {
     let conformance = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for name in ["adapters", "consumers", "findings", "known"] {
+    for name in ["adapters", "consumers", "findings", "history", "known"] {
         let directory = conformance.join(name);
         let embedded: BTreeSet<String> = embedded::files(name).map(|(path, _)| path.to_owned()).collect();
         let tracked = if directory.exists() { tracked(&directory) } else { BTreeSet::new() };

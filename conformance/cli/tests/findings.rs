@@ -1,18 +1,21 @@
 //! The findings about real systems, one file each under `conformance/findings`, and
 //! `conformance/FINDINGS.md`, their index. Each finding has one request, a short reproduction with its
 //! output, a system with a file of known failures, and cases that exist. The index is generated from the
-//! front matter of the findings; to rewrite it:
+//! front matter of the findings and from the histories of the systems; to rewrite it:
 //!
 //! ```text
 //! BROADCHECK_BLESS=1 cargo test -p broadcheck-cli --test findings
 //! ```
 
 use broadcheck::known::Known;
+use broadcheck_cli::history::History;
+use broadcheck_cli::history::since::since_finding;
 use broadcheck_spec::Suite;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// The longest reproduction, in lines.
 const MOST_LINES: usize = 10;
@@ -23,6 +26,9 @@ const COMMAND: &str = "BROADCHECK_BLESS=1 cargo test -p broadcheck-cli --test fi
 /// Where the generated part of `FINDINGS.md` begins.
 const GENERATED: &str =
     "<!-- Generated from the front matter of findings/*.md; do not edit below this line. To rewrite: ";
+
+/// Those of the checkout: the command contains them as they are when it is built.
+static HISTORIES: LazyLock<Vec<History>> = LazyLock::new(History::shipped);
 
 /// How much a finding matters; the index lists them in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,14 +115,24 @@ impl Finding {
         format!("{} {}", self.system, self.version)
     }
 
+    /// Since when the system has it, if its history says so.
+    fn since(&self) -> String {
+        let known = Known::load(&conformance().join(format!("known/{}.yaml", self.adapter))).unwrap();
+        let number = u32::try_from(self.number).unwrap();
+        let history = HISTORIES.iter().find(|history| history.system == self.adapter);
+        let since = history.and_then(|history| since_finding(history, &known, number));
+        since.map_or_else(|| "-".into(), |since| since.words())
+    }
+
     /// The row in the index. A link to `FINDINGS.md#N` leads here.
     fn row(&self, with_system: bool) -> String {
         let Finding { file, number, title, status, .. } = self;
         let title = if self.strength == Strength::Strong { format!("**{title}**") } else { title.clone() };
         let system = if with_system { format!(" {} |", self.system_and_version()) } else { String::new() };
         let clauses = self.clauses.join(", ");
+        let since = self.since();
         format!(
-            "| <a id=\"{number}\"></a>{number} |{system} [{title}](findings/{file}) | {clauses} | {status} |\n"
+            "| <a id=\"{number}\"></a>{number} |{system} [{title}](findings/{file}) | {clauses} | {status} | {since} |\n"
         )
     }
 }
@@ -136,11 +152,12 @@ fn index(findings: &[Finding]) -> String {
     systems.sort_by_key(|(_, of)| (std::cmp::Reverse(strong(of)), of[0].number));
     for (system, mut of) in systems {
         of.sort_by_key(|finding| (finding.strength, finding.number));
-        write!(text, "\n## {system}\n\n| | finding | clauses | status |\n|---|---|---|---|\n").unwrap();
+        write!(text, "\n## {system}\n\n| | finding | clauses | status | since |\n|---|---|---|---|---|\n")
+            .unwrap();
         text.extend(of.iter().map(|finding| finding.row(false)));
     }
     text.push_str("\n## Conventions and limits\n\n");
-    text.push_str("| | system | finding | clauses | status |\n|---|---|---|---|---|\n");
+    text.push_str("| | system | finding | clauses | status | since |\n|---|---|---|---|---|---|\n");
     text.extend(conventions.iter().map(|finding| finding.row(true)));
     text
 }
@@ -187,7 +204,7 @@ fn numbers_are_consecutive_and_files_are_named_after_them() {
 #[test]
 fn each_finding_has_one_request_one_short_reproduction_and_its_output() {
     for Finding { file, body, .. } in findings() {
-        let mut others = ["rust", "javascript", "octave"].into_iter();
+        let mut others = ["rust", "javascript", "octave", "cpp"].into_iter();
         let language = others.find(|language| body.contains(&format!("```{language}\n")));
         let language = language.unwrap_or("python");
         let [request, program, output] =

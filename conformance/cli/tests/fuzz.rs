@@ -66,6 +66,21 @@ fn operands_are_given_in_other_ways() {
 }
 
 #[test]
+fn a_side_is_compared_with_itself() {
+    let only = ["fuzz", "--requests", "300", "--jobs", "1", "--rewrites", "only"];
+    let output = broadcheck(&only);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(timeless(&output), timeless(&broadcheck(&only)));
+    let rewritten = |when: &str| -> u64 {
+        let args = ["fuzz", "--requests", "300", "--jobs", "1", "--format", "json", "--rewrites", when];
+        let report: Value = serde_json::from_slice(&broadcheck(&args).stdout).unwrap();
+        report["counts"]["rewritten"].as_u64().unwrap()
+    };
+    let [never, some, only] = ["never", "some", "only"].map(rewritten);
+    assert!(never == 0 && (20..=38).contains(&some) && only > 250, "{never}, {some}, {only}");
+}
+
+#[test]
 fn invalid_command_lines_are_rejected() {
     for (args, said) in [
         (&["fuzz", "--right", "ndarray", "--rules", "xla"][..], "no combination that both sides declare"),
@@ -74,6 +89,9 @@ fn invalid_command_lines_are_rejected() {
         (&["fuzz", "--operation", "multiply"], "expected one of elementwise, broadcast, gradient, infer"),
         (&["fuzz", "--right", "ndarray", "--operation", "infer"], "no rule set under which both sides infer"),
         (&["fuzz", "--resume", "x", "--exact"], "cannot be used with"),
+        (&["fuzz", "--resume", "x", "--rewrites", "only"], "cannot be used with"),
+        (&["fuzz", "--rewrites", "always"], "[possible values: never, some, only]"),
+        (&["fuzz", "--rewrites", "only", "--operation", "infer"], "expected elementwise or gradient"),
         (&["fuzz", "--left", "no-such-program-here"], "--left no-such-program-here"),
         (&["reproduce", "nothing", "x"], "found no such fuzz target, expected one of"),
         (&["reproduce", "differential", "no/such/file"], "no/such/file"),

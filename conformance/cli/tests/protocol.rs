@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use broadcheck::run::{Status, run_cases, run_inferences};
-use broadcheck_harness::{Options, open, serve};
+use broadcheck_harness::{Options, open, serve, serve_batches};
 use broadcheck_search::subjects::builtin;
 use broadcheck_spec::{Implementation, Suite, json};
 use serde_json::{Value, json};
@@ -179,6 +179,49 @@ fn served(lines: &str) -> (Result<(), String>, Vec<Value>) {
     let ended = serve(reference.as_ref(), &mut lines.as_bytes(), &mut output);
     let text = String::from_utf8(output).expect("UTF-8");
     (ended, text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+}
+
+#[test]
+fn a_batch_has_at_most_the_declared_requests_and_a_line_of_results() {
+    let served = |batch: usize, requests: &[String]| -> Value {
+        let line = format!("{{\"cmd\":\"batch\",\"requests\":[{}]}}\n", requests.join(","));
+        let mut output = Vec::new();
+        let reference = builtin("reference").expect("built in");
+        serve_batches(reference.as_ref(), batch, &mut line.as_bytes(), &mut output).expect("it serves");
+        serde_json::from_slice(&output).expect("one line of JSON")
+    };
+    let wide = |seq: usize, length: usize| {
+        format!(
+            r#"{{"seq":{seq},"request":{{"rules":"numpy","operation":"broadcast","target_shape":[{length}],"operands":[{{"name":"a","dtype":"f64","shape":[],"values":[1]}}]}}}}"#
+        )
+    };
+    let answers = served(2, &[wide(1, 2), "0".into()]);
+    assert_eq!(answers["answers"][0]["result"]["values"], json!([1.0, 1.0]));
+    assert_eq!(answers["answers"].as_array().map(Vec::len), Some(2));
+    for (batch, count, most) in [(0, 2, 1), (1, 2, 1), (2, 3, 2), (1_000, 257, 256)] {
+        let why = format!("requests: found {count}, expected at most {most}, the declared batch");
+        assert_eq!(served(batch, &vec!["0".into(); count])["errored"]["message"], why);
+    }
+    let too_large = served(2, &[wide(1, 1 << 20), wide(2, 1)]);
+    let why = "results of 1048577 elements together, and a line has at most 1048576";
+    assert_eq!(too_large, json!({ "unbatched": { "message": why } }));
+}
+
+#[test]
+fn smoke_sends_a_batch() {
+    let smoke = |command: &str| {
+        let output = Command::new(PROGRAM).args(["smoke", "--impl", command]).output().expect("it starts");
+        (output.status.code(), String::from_utf8(output.stdout).expect("UTF-8"))
+    };
+    let (status, text) = smoke(&format!("'{PROGRAM}' serve --batch 4"));
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("4 requests in one message are answered in their order"), "{text}");
+    // It declares a batch, and answers none.
+    let declared = r#"s/"implementation":{/&"batch":4,/"#;
+    let (status, text) =
+        smoke(&format!("sh -c \"'{PROGRAM}' serve | sed -u '{}'\"", declared.replace('"', "\\\"")));
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("found neither answers nor unbatched, expected one of them"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! The formats of the report, read by independent parsers, with hostile texts from an implementation.
 
+use broadcheck::given::Mode;
+use broadcheck::known::Known;
+use broadcheck::optimiser::Optimiser;
 use broadcheck::run::Status;
+use broadcheck_cli::report::known_draft::How;
 use broadcheck_cli::report::output::{Destination, Format};
 use broadcheck_cli::report::{Entry, Leftover, Report, Run, badge, html, junit, known_draft, markdown, text};
 use broadcheck_spec::{Nature, RuleSet, Suite};
@@ -275,11 +279,10 @@ fn only_a_report_of_the_same_format_is_overwritten() {
 
 #[test]
 fn a_draft_of_known_failures_is_rejected_without_urls() {
-    use broadcheck::known::Known;
     let report = hostile();
     let strange = &report.runs[1];
     assert_eq!(known_draft::count(strange), 2, "failed and errored; what is known is not drafted again");
-    let draft = known_draft::render(strange);
+    let draft = known_draft::render(strange, How::of(&[], &[]));
     let refused = Known::parse(&draft, "draft.yaml").err().expect("the addresses are missing");
     assert!(refused.contains("found ``, expected a url such as"), "{refused}");
     let filled =
@@ -288,5 +291,27 @@ fn a_draft_of_known_failures_is_rejected_without_urls() {
     assert!(filled.entry("numpy/mine/case-1").unwrap().reason.starts_with("</pre><img src=x"));
     assert!(filled.entry("numpy/mine/case-3").is_some() && filled.entry("numpy/mine/case-2").is_none());
     assert!(filled.entry("numpy/mine/case-5").is_none(), "differing from a convention is no failure");
-    assert!(Known::parse(&known_draft::render(&report.runs[0]), "draft.yaml").is_ok(), "nothing to list");
+    assert!(
+        Known::parse(&known_draft::render(&report.runs[0], How::of(&[], &[])), "draft.yaml").is_ok(),
+        "nothing to list"
+    );
+}
+
+#[test]
+fn a_draft_names_the_one_mode_and_the_one_position_that_were_asked_for() {
+    let report = hostile();
+    let drafted = |given: &[Mode], optimiser: &[Optimiser]| {
+        let draft = known_draft::render(&report.runs[1], How::of(given, optimiser));
+        Known::parse(&draft.replace("url: \"\"", "url: \"https://example.org/1\""), "draft.yaml").unwrap()
+    };
+    let id = "numpy/mine/case-1";
+    let constants = drafted(&[Mode::Constants], &[]);
+    assert!(constants.entry(id).is_none(), "it may pass as it is written");
+    assert!(constants.entry_given(id, &[Mode::Constants]).is_some());
+    let mut off = drafted(&[], &[Optimiser::Off]);
+    assert!(off.entry(id).is_none(), "it may pass with the optimiser on");
+    off.ask_optimiser(&[Optimiser::Off]);
+    assert!(off.entry(id).is_some());
+    // In which of several it failed is not known.
+    assert!(drafted(&[Mode::Constants, Mode::Values], &Optimiser::ALL).entry(id).is_some());
 }

@@ -1,6 +1,6 @@
 //! `broadcheck check`: runs the suite against implementations.
 
-use super::implementations::{Implementations, add_known, find, parse_jobs, with_jobs};
+use super::implementations::{Implementations, Wanted, add_known, find, parse_jobs, with_jobs};
 use super::modes::{Modes, modes, parse_modes};
 use super::select::Selection;
 use super::suite_run::{Rerun, SuiteRun};
@@ -13,6 +13,7 @@ use crate::report::output::{self, Destination, Format, need_directory};
 use crate::report::{Report, known_draft, text};
 use broadcheck::declare::Way;
 use broadcheck::known::Known;
+use broadcheck::optimiser::Switched;
 use broadcheck_search::subjects::Subject;
 use broadcheck_spec::Suite;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ Examples:
   broadcheck check --impl adapter:openvino --sample-sweeps 400
   broadcheck check --impl adapter:openvino --declared=lengths,bounds
   broadcheck check --impl adapter:onnxruntime --given constants,same
+  broadcheck check --impl adapter:numexpr --optimiser both
   broadcheck check --known ndarray.yaml --format json,html --out reports/
   broadcheck check --impl 'python3 my_harness.py' --write-known known.yaml
 
@@ -47,6 +49,10 @@ failure, and so is an entry that matches no case:
   implementation: ndarray
   known:
     - {case: \"numpy/zero/*\", reason: takes the maximum, url: \"https://...\"}
+
+With --optimiser both, each case is asked with the optimiser off and on. It passes if both answers are right. If only one \
+is, or if two wrong answers differ, it fails as `changed by the optimiser`. Sweeps and cases of `infer` are left out. With \
+--optimiser, a known failure may pass, unless its entry names a position: `optimiser: \"on\"`.
 
 A run fails if no case passes. With --impl, it fails if any named implementation passes no case. If less than half of \
 the shape cases of a rule set that a named implementation declares could be asked, the verdict is \
@@ -124,7 +130,8 @@ pub(super) struct Args {
     /// Draft a known-failures file from the failures of one implementation
     ///
     /// The draft has an entry for each failure that is not yet known. Fill in the `url` of each: --known
-    /// rejects the file until then. An existing file is never overwritten.
+    /// rejects the file until then. If --given names one mode, or --optimiser one position, the entries hold
+    /// for that one alone. An existing file is never overwritten.
     #[arg(long, value_name = "FILE")]
     write_known: Option<PathBuf>,
 
@@ -147,8 +154,12 @@ pub(super) fn run(args: &Args) -> Ended {
     let suite = args.selection.load()?;
     let selected = args.selection.of(&suite)?;
     let given = modes(&args.given);
+    let positions = args.implementations.optimiser();
+    let both = positions.len() > 1;
     let selected = match (&args.declared[..], &given[..]) {
+        ([], []) if both => selected.only_cases("--optimiser both")?,
         ([], []) => selected,
+        _ if both => return Err(Error::Input(BOTH_WAYS.into())),
         ([], _) => selected.only_cases("--given")?,
         _ => selected.only_cases("--declared")?,
     };
@@ -168,9 +179,15 @@ pub(super) fn run(args: &Args) -> Ended {
         }
         found => found?,
     };
+    let (implementations, switched) =
+        if both { paired(implementations) } else { (implementations, Vec::new()) };
+    let wanted: Vec<Wanted> = wanted.into_iter().step_by(positions.len().max(1)).collect();
     let mut known = load_known(&args.known, &implementations)?;
     let replaced = (!args.selection.cases.is_empty()).then_some(&suite);
     add_known(&mut known, &wanted, &implementations, replaced)?;
+    if !positions.is_empty() {
+        known.iter_mut().for_each(|known| known.ask_optimiser(positions));
+    }
     known.iter().try_for_each(|known| known.check_against(&suite).map_err(Error::Input))?;
     let running: Vec<&str> = implementations.iter().map(|implementation| implementation.name()).collect();
     if need_directory(&formats, running.len()) && args.out.is_none() {
@@ -191,11 +208,16 @@ pub(super) fn run(args: &Args) -> Ended {
         exact: args.exact,
         declared: &args.declared,
         given: &given,
-        rerun: Rerun::new(&args.selection.cases, args.sample_sweeps, &args.declared, &given),
+        rerun: Rerun::new(&args.selection.cases, args.sample_sweeps, &args.declared, &given)
+            .with_optimiser(positions),
     };
     let runs = with_jobs(args.jobs, || {
-        let named = wanted.iter().zip(&implementations);
-        named.map(|(wanted, implementation)| suite_run.against(implementation.as_ref(), wanted)).collect()
+        let mut switched = switched.iter();
+        let run = |(wanted, off): (&Wanted, &Subject)| match switched.next() {
+            Some(on) => suite_run.against_both(Switched { off, on: on.as_ref() }, wanted),
+            None => suite_run.against(off, wanted),
+        };
+        wanted.iter().zip(implementations.iter().map(AsRef::as_ref)).map(run).collect()
     })?;
     let report = Report { runs, interrupted: interrupt::pressed(), ..report }.cleaned();
     let status = match (report.interrupted, report.held()) {
@@ -203,8 +225,9 @@ pub(super) fn run(args: &Args) -> Ended {
         (false, true) => PASSED,
         (false, false) => FAILED,
     };
-    let drafted =
-        args.write_known.as_ref().map_or(Ok(String::new()), |path| known_draft::write(&report.runs[0], path));
+    let how = known_draft::How::of(&given, positions);
+    let write = |path: &PathBuf| known_draft::write(&report.runs[0], how, path);
+    let drafted = args.write_known.as_ref().map_or(Ok(String::new()), write);
     let status = if drafted.is_ok() { status } else { super::WRONG_INPUT };
     match &drafted {
         Ok(text) if text.is_empty() => {}
@@ -212,6 +235,19 @@ pub(super) fn run(args: &Args) -> Ended {
         Err(message) => complain(message),
     }
     deliver(&report, &suite, destination.as_ref(), formats[0], status)
+}
+
+/// Why `--optimiser both` is not asked in other ways, too.
+const BOTH_WAYS: &str = "--optimiser both: found --given or --declared beside it, expected either; both of them can be \
+asked with --optimiser off and with --optimiser on";
+
+/// Each implementation with its optimiser off, and each with it on.
+fn paired(all: Vec<Box<Subject>>) -> (Vec<Box<Subject>>, Vec<Box<Subject>>) {
+    let (mut off, mut on) = (Vec::new(), Vec::new());
+    for (place, subject) in all.into_iter().enumerate() {
+        if place % 2 == 0 { off.push(subject) } else { on.push(subject) }
+    }
+    (off, on)
 }
 
 /// The files for the report, if it goes to files.

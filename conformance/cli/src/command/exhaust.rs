@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Ended {
         Bounds::new(args.max_rank.unwrap_or(usual.max_rank), args.max_dim.unwrap_or(usual.max_length))?;
     let bounds = if args.rules.is_empty() { bounds } else { bounds.with_rules(&args.rules) };
     make_directory(args.out.as_deref())?;
-    let implementations = find(&args.implementations.wanted(), args.timeout)?;
+    let implementations = find(&args.implementations.distinct()?, args.timeout)?;
     let implementations: Vec<&dyn Implementation> =
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
 

@@ -20,7 +20,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let bounds = Bounds::new(args.max_rank.unwrap_or(USUAL.0), args.max_dim.unwrap_or(USUAL.1), rules)?;
     let bounds = bounds.exactly(args.exact);
     make_directory(args.out.as_deref())?;
-    let implementations = find(&args.implementations.wanted(), args.timeout)?;
+    let implementations = find(&args.implementations.distinct()?, args.timeout)?;
     let implementations: Vec<&dyn Implementation> =
         implementations.iter().map(|implementation| implementation.as_ref() as &dyn Implementation).collect();
     let report = super::exhaust::with_progress(|progress| {

@@ -34,7 +34,7 @@ Examples:
 
 A shape is its lengths joined by x. A scalar is '()', quoted for the shell, as is '?'.")]
 pub(super) struct Args {
-    /// Rule set: none, numpy, pdpd, bidirectional, xla, theano or leading [default: all]
+    /// Rule set: none, numpy, pdpd, bidirectional, xla, theano, leading or repeat [default: all]
     #[arg(long, value_name = "R")]
     rules: Option<RuleSet>,
 
@@ -155,7 +155,12 @@ fn explained(args: &Args, set: RuleSet) -> Result<Explained, Error> {
     let rules = match Rules::from(set) {
         Rules::Pdpd { .. } => Rules::Pdpd { axis: args.axis },
         Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: dimensions(args)? },
-        bare @ (Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading) => bare,
+        bare @ (Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat) => bare,
     };
     if args.into.is_some() {
         return written(known);

@@ -2,7 +2,7 @@
 
 use super::finding_report::make_directory;
 use super::fuzz_report::{self, Format, Ran};
-use super::implementations::{Wanted, add_known, find, parse_jobs};
+use super::implementations::{Wanted, add_known, find, parse_batch, parse_jobs};
 use super::modes::{Modes, modes, parse_modes};
 use super::named::parse_name;
 use super::select::INFER;
@@ -10,8 +10,9 @@ use super::time::parse_time;
 use super::{Ended, Error, interrupt};
 use crate::report::clean::visible;
 use broadcheck::known::Known;
+use broadcheck::optimiser::Optimiser;
 use broadcheck_search::fuzzing::{Campaign, Earlier, FuzzReport, Store, common, fuzz};
-use broadcheck_search::generate::{MAX_ELEMENTS, Profile, Signatures};
+use broadcheck_search::generate::{MAX_ELEMENTS, Profile, Rewrites, Signatures};
 use broadcheck_search::oracle::{Oracle as _, Signature};
 use broadcheck_search::shrink::{Limits, shrink};
 use broadcheck_search::subjects::Subject;
@@ -64,6 +65,9 @@ Examples:
   broadcheck fuzz --right adapter:numpy --allow-skips --without too_large,corners
   broadcheck fuzz --right adapter:openvino --operation infer
   broadcheck fuzz --right adapter:onnxruntime --given constants,again
+  broadcheck fuzz --right adapter:numpy --rewrites only --time 5min
+  broadcheck fuzz --right adapter:pytensor --right-optimiser on
+  broadcheck fuzz --left adapter:numexpr --left-optimiser off --right adapter:numexpr --right-optimiser on
 
 With --jobs 1 and --requests, the same seed gives the same report, even if the run was killed and continued. The note of \
 a proposed case states what is certain about it and what is not. An existing file is never changed, except those that \
@@ -94,6 +98,20 @@ pub(super) struct Args {
     /// Name to show in place of --right, in every report and file
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     right_name: Option<String>,
+
+    /// Position of the optimiser of --left, if it has a switch for it: off or on [default: its own choice]
+    #[arg(long, value_name = "POSITION", value_parser = parse_position)]
+    left_optimiser: Option<Optimiser>,
+
+    /// Position of the optimiser of --right, if it has a switch for it: off or on [default: its own choice]
+    ///
+    /// If both sides are the same implementation, each is named after its position.
+    #[arg(long, value_name = "POSITION", value_parser = parse_position)]
+    right_optimiser: Option<Optimiser>,
+
+    /// Maximum number of requests in a message, or off [default: what an implementation declares]
+    #[arg(long, value_name = "N|off", value_parser = parse_batch)]
+    batch: Option<usize>,
 
     /// Time limit for sending requests [default: 1min, unless --requests is given]
     ///
@@ -149,6 +167,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "MODE", value_delimiter = ',', value_parser = parse_modes)]
     given: Vec<Modes>,
 
+    /// Ask a side also with the expression in another form, such as a - 0 in place of a
+    ///
+    /// The two answers must agree, because the forms are equal for every value. `some` asks one side every
+    /// 8th request in such a form, in addition. `only` asks the side of --right every request as it is and in
+    /// another form, and compares nothing else: what the side does not answer as it is does not count. Cases
+    /// that are written contain both requests.
+    #[arg(long, value_enum, default_value_t = WhenRewritten::Some, value_name = "WHEN")]
+    rewrites: WhenRewritten,
+
     /// Count requests that a side skips within its capabilities, but do not report them
     #[arg(long)]
     allow_skips: bool,
@@ -192,7 +219,8 @@ pub(super) struct Args {
         long,
         value_name = "DIR",
         conflicts_with_all = [
-            "out", "seed", "rules", "operation", "functions", "dtypes", "without", "given", "allow_skips", "exact",
+            "out", "seed", "rules", "operation", "functions", "dtypes", "without", "given", "rewrites", "allow_skips",
+            "exact", "left_optimiser", "right_optimiser", "batch",
         ]
     )]
     resume: Option<PathBuf>,
@@ -220,6 +248,43 @@ pub(super) struct Args {
 struct Stored {
     #[command(flatten)]
     args: Args,
+}
+
+/// When requests are also asked in another form.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum WhenRewritten {
+    /// Never
+    Never,
+    /// Every 8th request, besides the comparison of the two sides
+    Some,
+    /// Every request, in place of the comparison
+    Only,
+}
+
+impl WhenRewritten {
+    /// As on the command line.
+    fn name(self) -> &'static str {
+        match self {
+            WhenRewritten::Never => "never",
+            WhenRewritten::Some => "some",
+            WhenRewritten::Only => "only",
+        }
+    }
+}
+
+impl From<WhenRewritten> for Rewrites {
+    fn from(when: WhenRewritten) -> Rewrites {
+        match when {
+            WhenRewritten::Never => Rewrites::Never,
+            WhenRewritten::Some => Rewrites::Some,
+            WhenRewritten::Only => Rewrites::Only,
+        }
+    }
+}
+
+/// A position of an optimiser.
+fn parse_position(text: &str) -> Result<Optimiser, String> {
+    Optimiser::named(text).ok_or_else(|| "expected off or on".into())
 }
 
 /// The name of an operation.
@@ -277,12 +342,19 @@ pub(super) fn run(args: &Args) -> Ended {
 impl Args {
     /// The two sides.
     fn wanted(&self) -> [Wanted; 2] {
-        [(&self.left, "reference", &self.left_name), (&self.right, "fast", &self.right_name)].map(
-            |(command, default, name)| Wanted {
-                command: command.clone().unwrap_or_else(|| default.to_owned()),
-                name: name.clone(),
-            },
-        )
+        let twice = self.left.is_some() && self.left == self.right;
+        [
+            (&self.left, "reference", &self.left_name, self.left_optimiser),
+            (&self.right, "fast", &self.right_name, self.right_optimiser),
+        ]
+        .map(|(command, default, given, optimiser)| {
+            let command = command.clone().unwrap_or_else(|| default.to_owned());
+            let one = Wanted { command, name: given.clone(), batch: self.batch, optimiser };
+            match optimiser.filter(|_| twice && given.is_none()) {
+                Some(position) => Wanted { name: Some(one.named_after(position)), ..one },
+                None => one,
+            }
+        })
     }
 
     fn timeout(&self) -> Duration {
@@ -303,6 +375,9 @@ impl Args {
             ("--right", unnamed(&self.right, &self.right_name)),
             ("--left-name", self.left_name.clone()),
             ("--right-name", self.right_name.clone()),
+            ("--left-optimiser", self.left_optimiser.map(|position| position.to_string())),
+            ("--right-optimiser", self.right_optimiser.map(|position| position.to_string())),
+            ("--batch", self.batch.map(|most| most.to_string())),
             ("--seed", Some(self.seed.to_string())),
             ("--jobs", self.jobs.map(|jobs| jobs.to_string())),
             ("--rules", list(&self.rules)),
@@ -311,6 +386,7 @@ impl Args {
             ("--dtypes", list(&self.dtypes)),
             ("--without", list(&self.without)),
             ("--given", list(&modes(&self.given))),
+            ("--rewrites", Some(self.rewrites.name().to_owned())),
             ("--shrinking", time(self.shrinking)),
             ("--shrink-time", time(self.shrink_time)),
             ("--timeout", time(self.timeout)),
@@ -405,7 +481,13 @@ fn open_sides(args: &Args) -> Result<Vec<Box<Subject>>, Error> {
     }
     let side = |wanted: Wanted, option: &str| {
         find(&[wanted], args.timeout()).map_err(|error| match error {
-            Error::Input(message) => Error::Input(message.replacen("--impl", option, 1)),
+            Error::Input(message) => {
+                let message = message.replacen("--impl", option, 1);
+                Error::Input(match message.strip_prefix("--optimiser") {
+                    Some(rest) => format!("{option}-optimiser{rest}"),
+                    None => message,
+                })
+            }
             other => other,
         })
     };
@@ -418,6 +500,10 @@ fn start(args: &Args, out: Option<&Path>, store: Option<&Store>, earlier: Option
     let sides = open_sides(args)?;
     let mut known: Vec<Known> = args.known.iter().map(|path| Known::load(path)).collect::<Result<_, _>>()?;
     add_known(&mut known, &args.wanted(), &sides, None)?;
+    let positions: Vec<Optimiser> = args.left_optimiser.into_iter().chain(args.right_optimiser).collect();
+    if !positions.is_empty() {
+        known.iter_mut().for_each(|known| known.ask_optimiser(&positions));
+    }
     let (left, right): (&dyn Implementation, &dyn Implementation) = (sides[0].as_ref(), sides[1].as_ref());
 
     let time = args.time.or_else(|| args.requests.is_none().then_some(Duration::from_secs(60)));
@@ -483,6 +569,18 @@ fn profile(args: &Args, left: &dyn Implementation, right: &dyn Implementation) -
     let largest = largest.min(both.max_elements);
     let profile =
         with_operations(Profile::within(&both), &both, &args.operation)?.with_given(&modes(&args.given));
+    let profile = profile.with_rewrites(args.rewrites.into());
+    let has_expressions = |name: &&str| {
+        [OperationKind::Elementwise, OperationKind::Gradient].map(OperationKind::name).contains(name)
+    };
+    let named = args.operation.is_empty() || args.operation.iter().any(has_expressions);
+    if profile.rewrites() == Rewrites::Only && !(named && profile.draws_expressions()) {
+        return Err(Error::Input(
+            "--rewrites only: found no operation on expressions that both sides declare, expected elementwise or \
+             gradient"
+                .into(),
+        ));
+    }
     Ok(args.without.iter().fold(profile.with_max_elements(largest), left_out))
 }
 

@@ -233,6 +233,7 @@ struct Counts {
     repeated: u64,
     neighbours: u64,
     declared: u64,
+    rewritten: u64,
     inferred: InferredCounts,
 }
 
@@ -295,6 +296,7 @@ fn document(ran: &Ran<'_>, groups: &[Group<'_>], verdict: Verdict, errors: Vec<S
         repeated,
         neighbours,
         declared,
+        rewritten,
         inferred,
         distinct,
     } = report.counts;
@@ -321,6 +323,7 @@ fn document(ran: &Ran<'_>, groups: &[Group<'_>], verdict: Verdict, errors: Vec<S
             repeated,
             neighbours,
             declared,
+            rewritten,
             inferred: inferred_counts(inferred),
         },
         not_compared: reasons

@@ -4,11 +4,13 @@ use super::named::{Hiding, Named, parse_name};
 use super::{Error, complain, interrupt};
 use crate::adapters;
 use broadcheck::known::Known;
+use broadcheck::optimiser::Optimiser;
 use broadcheck_harness::Options;
 use broadcheck_search::subjects::{NAMES, Subject, builtin, fast_levels};
 use broadcheck_spec::Suite;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches};
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// An implementation that the command line asks for.
@@ -18,11 +20,15 @@ pub(super) struct Wanted {
     pub(super) command: String,
     /// The name to show in its place.
     pub(super) name: Option<String>,
+    /// The maximum number of requests in a message; by default what the implementation declares.
+    pub(super) batch: Option<usize>,
+    /// The position of its optimiser; by default the one that the implementation chooses.
+    pub(super) optimiser: Option<Optimiser>,
 }
 
 impl Wanted {
     pub(super) fn unnamed(command: &str) -> Wanted {
-        Wanted { command: command.to_owned(), name: None }
+        Wanted { command: command.to_owned(), name: None, batch: None, optimiser: None }
     }
 
     /// Whether this is neither built in nor an adapter.
@@ -39,6 +45,16 @@ impl Wanted {
         self.name.as_deref().unwrap_or(&self.command)
     }
 
+    /// The name of this implementation beside the same one with its optimiser in the other position:
+    /// `numexpr, optimiser on`.
+    pub(super) fn named_after(&self, position: Optimiser) -> String {
+        match (&self.name, self.adapter()) {
+            (Some(name), _) => format!("{name}, optimiser {position}"),
+            (None, Some(adapter)) => format!("{adapter}, optimiser {position}"),
+            (None, None) => format!("optimiser {position}"),
+        }
+    }
+
     fn hiding(&self) -> Option<Hiding> {
         self.name.as_ref().map(|name| Hiding::new(&self.command, name))
     }
@@ -49,18 +65,28 @@ impl Wanted {
 }
 
 /// `--impl` and `--impl-name`, each name after the implementation it belongs to.
-pub(super) struct Implementations(Vec<Wanted>);
+pub(super) struct Implementations {
+    all: Vec<Wanted>,
+    /// The positions of `--optimiser`: none, one or both.
+    optimiser: &'static [Optimiser],
+}
 
 impl Implementations {
     /// Whether `--impl` was given.
     pub(super) fn are_named(&self) -> bool {
-        !self.0.is_empty()
+        !self.all.is_empty()
     }
 
-    /// Those given, without duplicates; all built-in implementations if there are none.
+    /// The positions of the optimiser that were asked for: none, one or both.
+    pub(super) fn optimiser(&self) -> &'static [Optimiser] {
+        self.optimiser
+    }
+
+    /// Those given, without duplicates; all built-in implementations if there are none. With both positions
+    /// of the optimiser, each is there twice: with the optimiser off, and on.
     pub(super) fn wanted(&self) -> Vec<Wanted> {
         let mut wanted: Vec<Wanted> = Vec::new();
-        for one in &self.0 {
+        for one in &self.all {
             if !wanted.contains(one) {
                 wanted.push(one.clone());
             }
@@ -68,7 +94,37 @@ impl Implementations {
         if wanted.is_empty() {
             wanted.extend(NAMES.map(Wanted::unnamed));
         }
-        wanted
+        if self.optimiser.is_empty() {
+            return wanted;
+        }
+        let switched = |one: Wanted| {
+            self.optimiser.iter().map(move |&position| Wanted { optimiser: Some(position), ..one.clone() })
+        };
+        wanted.into_iter().flat_map(switched).collect()
+    }
+
+    /// Those [wanted](Implementations::wanted), for a command that compares them with each other. With both
+    /// positions of the optimiser, the name says which one it is.
+    ///
+    /// # Errors
+    /// Several commands would have the same names.
+    pub(super) fn distinct(&self) -> Result<Vec<Wanted>, Error> {
+        let wanted = self.wanted();
+        if self.optimiser.len() < 2 {
+            return Ok(wanted);
+        }
+        let named = |one: Wanted| match one.optimiser {
+            Some(position) => Wanted { name: Some(one.named_after(position)), ..one },
+            None => one,
+        };
+        let wanted: Vec<Wanted> = wanted.into_iter().map(named).collect();
+        let mut names = HashSet::new();
+        if !wanted.iter().all(|one| names.insert(one.name.as_deref())) {
+            return Err(Error::Input(
+                "--optimiser both: found several commands without a name, expected --impl-name NAME after each --impl".into(),
+            ));
+        }
+        Ok(wanted)
     }
 }
 
@@ -96,7 +152,12 @@ impl clap::FromArgMatches for Implementations {
                 return Err(wrong("a second name for one --impl", "one"));
             }
         }
-        Ok(Implementations(all.into_iter().map(|(_, one)| one).collect()))
+        let batch = matches.get_one::<usize>("batch").copied();
+        let optimiser = matches.get_one::<&'static [Optimiser]>("optimiser").copied().unwrap_or_default();
+        Ok(Implementations {
+            all: all.into_iter().map(|(_, one)| Wanted { batch, ..one }).collect(),
+            optimiser,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -123,7 +184,22 @@ impl clap::Args for Implementations {
             .value_parser(parse_name)
             .help("Name to show in place of the --impl before it, in every report and file")
             .long_help(IMPL_NAME);
-        command.arg(implementation).arg(name)
+        let batch = Arg::new("batch")
+            .long("batch")
+            .value_name("N|off")
+            .value_parser(parse_batch)
+            .help("Maximum number of requests in a message [default: what the implementation declares]")
+            .long_help(
+                "Maximum number of requests in a message, for an implementation that declares batches; `off` sends them \
+                 one by one [default: what the implementation declares]",
+            );
+        let optimiser = Arg::new("optimiser")
+            .long("optimiser")
+            .value_name("off|on|both")
+            .value_parser(parse_positions)
+            .help("Position of the optimiser of an implementation that has a switch for it [default: its own choice]")
+            .long_help(OPTIMISER);
+        command.arg(implementation).arg(name).arg(batch).arg(optimiser)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -152,6 +228,29 @@ Name to show in place of the --impl before it, in every report and file
 It replaces both the command and the name that the implementation declares. Where a message of the implementation quotes \
 the command or one of its arguments, the name is shown as well. Known-failures files refer to this name.";
 
+const OPTIMISER: &str = "\
+Position of the optimiser of an implementation that has a switch for it [default: its own choice]
+
+`off` runs what is built as it was asked, and `on` rewrites it first. `both` starts each implementation twice and \
+compares the two.";
+
+fn parse_positions(text: &str) -> Result<&'static [Optimiser], String> {
+    match text {
+        "off" => Ok(&[Optimiser::Off]),
+        "on" => Ok(&[Optimiser::On]),
+        "both" => Ok(&Optimiser::ALL),
+        _ => Err("expected off, on or both".into()),
+    }
+}
+
+pub(super) fn parse_batch(text: &str) -> Result<usize, String> {
+    match (text, text.parse()) {
+        ("off", _) => Ok(1),
+        (_, Ok(number)) if number > 0 => Ok(number),
+        _ => Err("expected a number from 1, or off".into()),
+    }
+}
+
 /// `fast` takes its SIMD level from the environment variable BROADCHECK_SIMD. A level that this machine lacks
 /// is an error, rather than a silent fallback to another level.
 fn check_level(name: &str) -> Result<(), Error> {
@@ -177,6 +276,7 @@ fn levels() -> String {
 pub(super) fn find(wanted: &[Wanted], time_limit: Duration) -> Result<Vec<Box<Subject>>, Error> {
     let options = Options { interrupt: Some(interrupt::flag()), ..Options::within(time_limit) };
     let find = |one: &Wanted| -> Result<Box<Subject>, Error> {
+        let options = Options { batch: one.batch, optimiser: one.optimiser, ..options };
         let subject = open(one, options).map_err(|error| match error {
             Error::Input(message) => Error::Input(one.hidden(&message)),
             other => other,
@@ -191,7 +291,8 @@ pub(super) fn find(wanted: &[Wanted], time_limit: Duration) -> Result<Vec<Box<Su
         .map(|one| find(one).map_err(|error| if interrupt::pressed() { Error::Interrupted } else { error }))
         .collect::<Result<_, _>>()?;
     for name in wanted.iter().filter_map(|one| one.name.as_ref()) {
-        if subjects.iter().filter(|subject| subject.name() == name).count() > 1 {
+        let asked = wanted.iter().filter(|one| one.name.as_ref() == Some(name)).count();
+        if subjects.iter().filter(|subject| subject.name() == name).count() > asked {
             let found = "found another implementation of this name";
             return Err(Error::Input(format!("--impl-name {name}: {found}, expected a different name")));
         }
@@ -202,6 +303,11 @@ pub(super) fn find(wanted: &[Wanted], time_limit: Duration) -> Result<Vec<Box<Su
 fn open(wanted: &Wanted, options: Options) -> Result<Box<Subject>, Error> {
     let (name, shown) = (wanted.command.as_str(), wanted.shown());
     if let Some(subject) = builtin(name) {
+        if wanted.optimiser.is_some() {
+            return Err(Error::Input(format!(
+                "--optimiser: found {name}, which has no optimiser, expected --impl with an adapter or a command"
+            )));
+        }
         check_level(name)?;
         return Ok(subject);
     }

@@ -8,6 +8,7 @@ use super::{Ended, Error, FAILED, PASSED, note, print_visible, print_visible_and
 use crate::adapters::PREFIX;
 use crate::embedded;
 use crate::report::issue::{Issue, Neighbour, Shown, render};
+use crate::report::markdown::inline;
 use crate::report::read::{Recorded, RecordedCase, RecordedRun};
 use crate::report::site::finding::Finding;
 use crate::report::{PRODUCT, describe_expectation, describe_request};
@@ -157,7 +158,7 @@ fn of_case(args: &Args, case: &Case, reports: &[RecordedRun], in_file: bool) -> 
     let neighbours = neighbours(&case.id, &answer.name, reports)?;
     let clause: Option<&Clause> = clauses::get(&case.clause);
     let issue = Issue {
-        title: format!("{} {}: {}", answer.name, answer.version, case.title.trim_end_matches('.')),
+        title: inline(&format!("{} {}: {}", answer.name, answer.version, case.title.trim_end_matches('.'))),
         shown: Shown::Asked {
             request: describe_request(&case.request),
             program: program(&implementation, case),

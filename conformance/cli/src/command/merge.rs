@@ -240,7 +240,7 @@ fn wanted(name: &str) -> Wanted {
     }
     match adapters::shipped().iter().any(|adapter| adapter == name) {
         true => Wanted::unnamed(&format!("adapter:{name}")),
-        false => Wanted { command: String::new(), name: Some(name.to_owned()) },
+        false => Wanted { command: String::new(), name: Some(name.to_owned()), batch: None, optimiser: None },
     }
 }
 

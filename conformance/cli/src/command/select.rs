@@ -17,7 +17,7 @@ pub(super) struct Selection {
     #[arg(long, value_name = "PATH")]
     pub(super) cases: Vec<PathBuf>,
 
-    /// Only cases of these rule sets: none, numpy, pdpd, bidirectional, xla, theano or leading
+    /// Only cases of these rule sets: none, numpy, pdpd, bidirectional, xla, theano, leading or repeat
     #[arg(long, value_name = "R", value_delimiter = ',')]
     pub(super) rules: Vec<RuleSet>,
 

@@ -22,6 +22,10 @@ pub(super) struct Args {
     /// Implementation that answers: reference, fast or ndarray
     #[arg(long = "impl", value_name = "NAME", default_value = NAMES[0])]
     implementation: String,
+
+    /// Declare batches: a message may have up to N requests, which are answered together
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true)]
+    batch: usize,
 }
 
 pub(super) fn run(args: &Args) -> Ended {
@@ -33,6 +37,6 @@ pub(super) fn run(args: &Args) -> Ended {
         ))
     })?;
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-    broadcheck_harness::serve(implementation.as_ref(), &mut input, &mut output)?;
+    broadcheck_harness::serve_batches(implementation.as_ref(), args.batch, &mut input, &mut output)?;
     Ok(PASSED)
 }

@@ -4,8 +4,8 @@ use super::export::install;
 use super::export::manifest::{Entry, File, Manifest};
 use super::export::place::Place;
 use super::{Ended, Error, INTERRUPTED, PASSED, complain, interrupt, merge, note, print_visible};
+use crate::history::History;
 use crate::report::plural;
-use crate::report::site::history::History;
 use crate::report::site::{self, Input};
 use broadcheck_spec::Suite;
 use serde::{Deserialize, Serialize};
@@ -46,9 +46,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 
-    /// File with the history of a system, to be drawn on its page. May be repeated
+    /// File with the history of a system, to be drawn on its page in place of the one that the command
+    /// contains. May be repeated
     ///
-    /// conformance/schema/history.schema.json describes the file.
+    /// `broadcheck history` writes it, and conformance/schema/history.schema.json describes it.
     #[arg(long, value_name = "FILE")]
     history: Vec<PathBuf>,
 }
@@ -66,7 +67,7 @@ pub(super) fn run(args: &Args) -> Ended {
     let suite =
         Suite::builtin().map_err(|errors| Error::Input(format!("cannot read the cases\n{errors}")))?;
     let merged = merge::load(&args.reports, &suite)?;
-    let histories: Vec<History> =
+    let mut histories: Vec<History> =
         args.history.iter().map(|path| History::load(path)).collect::<Result<_, String>>()?;
     for history in &histories {
         if !merged.report.runs.iter().any(|run| run.name == history.system) {
@@ -74,6 +75,8 @@ pub(super) fn run(args: &Args) -> Ended {
             note(&format!("--history: no report is about {system}, so its history is left out"));
         }
     }
+    let given: Vec<String> = histories.iter().map(|history| history.system.clone()).collect();
+    histories.extend(History::shipped().into_iter().filter(|history| !given.contains(&history.system)));
     let earlier = earlier(&args.out)?;
     let commands: Vec<Option<String>> =
         merged.report.runs.iter().map(|run| merge::command(&run.name)).collect();

@@ -10,6 +10,7 @@ use crate::report::{
 use broadcheck::declare::{Way, run_declared};
 use broadcheck::given::{Mode, run_given};
 use broadcheck::known::Known;
+use broadcheck::optimiser::{Optimiser, Switched, run_switched};
 use broadcheck::parallel::over_ranges;
 use broadcheck::retype::retyped;
 use broadcheck::run::{Judged, run_cases, run_inferences};
@@ -42,15 +43,30 @@ impl SuiteRun<'_> {
     /// Runs the selection against an implementation until the user interrupts it. `wanted` is what `--impl`
     /// calls the implementation.
     pub(super) fn against(&self, implementation: &dyn Implementation, wanted: &Wanted) -> Run {
+        self.against_each(implementation, None, wanted)
+    }
+
+    /// The same against an implementation with its optimiser off and on, whose answers are compared.
+    pub(super) fn against_both(&self, both: Switched<'_>, wanted: &Wanted) -> Run {
+        self.against_each(both.off, Some(both.on), wanted)
+    }
+
+    fn against_each(
+        &self,
+        implementation: &dyn Implementation,
+        on: Option<&dyn Implementation>,
+        wanted: &Wanted,
+    ) -> Run {
         let known = self.known.iter().find(|known| known.implementation == implementation.name());
         let batch = |cases: &[&Case]| -> Vec<Entry> {
             if interrupt::pressed() {
                 return Vec::new();
             }
-            let judged = match (self.declared, self.given) {
-                ([], []) => run_cases(implementation, cases, known),
-                ([], modes) => run_given(implementation, cases, known, modes),
-                (ways, _) => run_declared(implementation, cases, known, ways),
+            let judged = match (self.declared, self.given, on) {
+                (_, _, Some(on)) => run_switched(Switched { off: implementation, on }, cases, known),
+                ([], [], None) => run_cases(implementation, cases, known),
+                ([], modes, None) => run_given(implementation, cases, known, modes),
+                (ways, _, None) => run_declared(implementation, cases, known, ways),
             };
             let asked = cases.iter().zip(judged).filter(|(_, judged)| !is_interrupted(judged));
             asked.map(|(case, judged)| self.case_entry(wanted, case, judged)).collect()
@@ -206,6 +222,16 @@ impl Rerun {
         }
         let sampled = sample.map_or_else(String::new, |sample| format!(" --sample-sweeps {sample}"));
         Rerun { program, options, sampled }
+    }
+
+    /// With the positions of the optimiser that were asked for.
+    pub(super) fn with_optimiser(mut self, positions: &[Optimiser]) -> Rerun {
+        match positions {
+            [] => {}
+            [position] => self.options += &format!(" --optimiser {position}"),
+            _ => self.options += " --optimiser both",
+        }
+        self
     }
 
     pub(super) fn sweep(&self, implementation: &Wanted, id: &str) -> String {

@@ -11,6 +11,8 @@ use super::export;
 use super::implementations::parse_jobs;
 use super::time::parse_time;
 use super::{Cli, Command, Error, own_message, parsed};
+use crate::history::changes::next_to_try;
+use crate::history::{History, table};
 use crate::report::compare::{self, Comparison};
 use crate::report::read::Recorded;
 use crate::report::{json, matrix};
@@ -30,8 +32,8 @@ use std::str::FromStr;
 pub use samples::seeds;
 
 /// The fuzz targets that use these oracles.
-pub const TARGETS: [&str; 7] =
-    ["command_line", "option_value", "explain", "known_file", "report", "manifest", "serve"];
+pub const TARGETS: [&str; 8] =
+    ["command_line", "option_value", "explain", "known_file", "history_file", "report", "manifest", "serve"];
 
 /// The length of an output for an empty input, and how many times its input's length it may be longer.
 const BASE: usize = 64 << 10;
@@ -39,6 +41,9 @@ const FACTOR: usize = 200;
 
 /// The largest result that is requested from an implementation, in elements.
 const MAX_ELEMENTS: usize = 1 << 10;
+
+/// The requests of a message, at most.
+const BATCH: usize = 4;
 
 /// Judges an input as a target does.
 ///
@@ -50,6 +55,7 @@ pub fn judge(target: &str, bytes: &[u8]) -> Result<(), String> {
         "option_value" => option_value(bytes),
         "explain" => explain(bytes),
         "known_file" => known_file(bytes),
+        "history_file" => history_file(bytes),
         "report" => report(bytes),
         "manifest" => manifest(bytes),
         "serve" => serve(bytes),
@@ -191,19 +197,46 @@ fn known_file(bytes: &[u8]) -> Result<(), String> {
     let read: Vec<Failure> = again.entries().iter().map(failure).collect();
     if again.implementation == known.implementation
         && read.len() == failures.len()
-        && same_ids(&read, &failures)
+        && same_entries(&read, &failures)
     {
         return Ok(());
     }
     Err(format!("the entries changed in a draft: {read:?}\nfrom\n{failures:?}"))
 }
 
-fn same_ids(one: &[Failure], other: &[Failure]) -> bool {
-    one.iter().map(|failure| &failure.id).eq(other.iter().map(|failure| &failure.id))
+/// Reasons may differ: a draft shortens them.
+fn same_entries(one: &[Failure], other: &[Failure]) -> bool {
+    let entry = |failure: &Failure| (failure.id.clone(), failure.given, failure.optimiser);
+    one.iter().map(entry).eq(other.iter().map(entry))
 }
 
 fn failure(entry: &broadcheck::known::Entry) -> Failure {
-    Failure { id: entry.case.clone(), title: "a title".into(), detail: entry.reason.clone() }
+    Failure {
+        id: entry.case.clone(),
+        title: "a title".into(),
+        detail: entry.reason.clone(),
+        given: entry.given,
+        optimiser: entry.optimiser,
+    }
+}
+
+/// The history of a system. It is drawn, and what is written is read as the same.
+fn history_file(bytes: &[u8]) -> Result<(), String> {
+    let history = match History::parse(bytes) {
+        Ok(history) => history,
+        Err(message) => return bounded("message", &message, bytes.len()),
+    };
+    bounded("table", &table::text(&history), bytes.len())?;
+    bounded("page", &table::markdown(&history), bytes.len())?;
+    let text = history.text();
+    bounded("file", &text, bytes.len())?;
+    if let Some(next) = next_to_try(&history)
+        && (history.release(&next).is_some() || history.unable.iter().any(|one| one.version == next))
+    {
+        return Err(format!("{next} would be tried again"));
+    }
+    let again = History::parse(text.as_bytes()).map_err(|message| format!("{message}\nin\n{text}"))?;
+    if again.text() == text { Ok(()) } else { Err(format!("{}\nis written after\n{text}", again.text())) }
 }
 
 /// Two reports, separated by NUL; or one, which is compared with itself.
@@ -260,7 +293,8 @@ fn manifest(bytes: &[u8]) -> Result<(), String> {
 /// The lines that `serve` reads: each is answered with one line of JSON.
 fn serve(bytes: &[u8]) -> Result<(), String> {
     let mut output = Vec::new();
-    let ended = broadcheck_harness::serve(&Small(Reference::new()), &mut &*bytes, &mut output);
+    let small = Small(Reference::new());
+    let ended = broadcheck_harness::serve_batches(&small, BATCH, &mut &*bytes, &mut output);
     let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace));
     let (asked, answered) = (lines.count(), output.iter().filter(|&&byte| byte == b'\n').count());
     if answered > asked {
@@ -269,7 +303,7 @@ fn serve(bytes: &[u8]) -> Result<(), String> {
     if let Err(message) = &ended {
         bounded("message", message, bytes.len())?;
     }
-    if output.len() > (asked + 1) * BASE {
+    if output.len() > (asked + 1) * BATCH * BASE {
         return Err(format!("found {} bytes in answer to {asked} lines", output.len()));
     }
     for line in output.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {

@@ -38,11 +38,12 @@ impl Report {
 }
 
 /// A name, in one line.
-pub(super) fn name(text: &str) -> String {
+pub(crate) fn name(text: &str) -> String {
     shortened(&one_line(text), MAX_NAME)
 }
 
-fn one_line(text: &str) -> String {
+/// A text in one line.
+pub(crate) fn one_line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }
 
@@ -59,7 +60,7 @@ fn message(text: &str) -> String {
 }
 
 /// Whether [`visible`] changes nothing.
-pub(super) fn is_visible(text: &str) -> bool {
+pub(crate) fn is_visible(text: &str) -> bool {
     text.chars().all(|char| char == '\n' || !(char.is_control() || hides(char)))
 }
 
@@ -112,7 +113,8 @@ pub(crate) fn visible_in_json(document: &str) -> String {
     out
 }
 
-fn shortened(text: &str, most: usize) -> String {
+/// At most this many characters.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{} ... ({} more characters)", &text[..end], text[end..].chars().count()),

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// What there is to report.
 pub(crate) struct Issue<'a> {
-    /// What goes wrong, in a line.
+    /// What goes wrong, in a line of Markdown.
     pub(crate) title: String,
     pub(crate) shown: Shown<'a>,
     pub(crate) clauses: Vec<&'static Clause>,
@@ -45,7 +45,7 @@ pub(crate) struct Neighbour {
 
 /// The whole report.
 pub(crate) fn render(issue: &Issue<'_>) -> String {
-    let mut text = format!("# {}\n\n", inline(&issue.title));
+    let mut text = format!("# {}\n\n", issue.title);
     match &issue.shown {
         Shown::Page(page) => text += &format!("{}\n", without_pages(page.trim())),
         Shown::Asked { request, program, expected, got } => {
@@ -77,11 +77,12 @@ fn shown_program(program: &Result<String, String>, request: &[String]) -> String
     }
 }
 
-/// The language of a program, by the comment at its end.
+/// The language of a program, by the comment at its end and, in C++, its first line.
 fn language(program: &str) -> &'static str {
     match program.trim_end().lines().next_back().map(str::as_bytes) {
         Some([b'#', ..]) => "python",
         Some([b'%', ..]) => "octave",
+        Some([b'/', b'/', ..]) if program.starts_with("#include ") => "cpp",
         Some([b'/', b'/', ..]) => "javascript",
         _ => "text",
     }
@@ -169,5 +170,6 @@ mod tests {
     fn the_comment_at_the_end_tells_the_language() {
         let of = |end: &str| language(&format!("x = 1\n{end}\n"));
         assert_eq!([of("# 1"), of("% 1"), of("// 1"), of("1")], ["python", "octave", "javascript", "text"]);
+        assert_eq!(language("#include <cmath>\n// 1\n"), "cpp");
     }
 }

@@ -24,7 +24,7 @@ const MAX_IMPLEMENTATIONS: usize = 1 << 16;
 const EXPECTED: &str = "a report written by `broadcheck check --format json`";
 
 /// The kinds of difference that a report may name.
-const KINDS: [DifferenceKind; 7] = [
+const KINDS: [DifferenceKind; 8] = [
     DifferenceKind::Values,
     DifferenceKind::Shape,
     DifferenceKind::DType,
@@ -32,6 +32,7 @@ const KINDS: [DifferenceKind; 7] = [
     DifferenceKind::WronglyRefused,
     DifferenceKind::Refusal,
     DifferenceKind::Extra,
+    DifferenceKind::Optimiser,
 ];
 
 /// A report that was read from a file.

@@ -146,6 +146,8 @@ fn an_issue_about_a_finding_is_its_page() {
     }
     assert!(!text.contains("](../") && !text.contains("- torch: "), "{text}");
     assert!(ran.err.contains("finding 121 is reported"), "{}", ran.err);
+    let of_code = ends(0, &["issue", "165"]).out;
+    assert!(of_code.starts_with("# `negative` ignores a stride of 4 elements"), "{of_code}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::str::FromStr;
 /// The options that choose what is written.
 #[derive(clap::Args, Clone, Default)]
 pub(in super::super) struct Choice {
-    /// Only cases of these rule sets: none, numpy, pdpd, bidirectional, xla, theano or leading
+    /// Only cases of these rule sets: none, numpy, pdpd, bidirectional, xla, theano, leading or repeat
     #[arg(long, value_name = "R", value_delimiter = ',')]
     pub(super) rules: Vec<RuleSet>,
 

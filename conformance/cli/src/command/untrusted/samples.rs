@@ -15,6 +15,14 @@ const REPORT: &str = r#"{"suite": {"version": "0.2.0"}, "interrupted": false, "i
 {"id": "numpy/c", "status": "known failure", "detail": "known", "finding": 7}, {"id": "theano/d", "status": "skipped",
 "detail": "no dtype f16", "rules": "theano"}]}]}"#;
 
+/// A history with every field that is read.
+const HISTORY: &str = r#"{"system": "mine", "listed": [{"version": "1.0", "date": "2026-01-02"}, {"version": "1.1"}],
+"versions": [{"version": "1.0", "date": "2026-01-02", "suite": {"version": "0.2.0", "ids": "00"}, "sweep_sample": 20,
+"python": "3.11", "beside": ["numpy 2.0"], "counts": {"passed": 1, "failed": 1, "differs": 1, "skipped": 1},
+"outcomes": "padfesn", "failures": {"d": "wrong", "e": "crashed"}},
+{"version": "1.2", "counts": {"passed": 6, "failed": 0}, "outcomes": "6p"}],
+"unable": [{"version": "0.9", "reason": "no wheel"}], "cases": ["a", "b", "c", "d", "e", "f", "g"]}"#;
+
 /// What the first version of the manifest contained.
 const FIRST_MANIFEST: &str = r#"{"kit": "broadcheck-cases", "version": "0.1.0", "format": 1, "licence": "MIT OR Apache-2.0",
 "cases": {"numpy": 2, "total": 2}, "cases_of_sweeps": 0, "files": [{"path": "json/numpy/a.json", "sha256": "00",
@@ -38,6 +46,11 @@ pub fn seeds(target: &str) -> Result<Vec<Seed>, String> {
         "known_file" => {
             numbered(embedded::files("known").map(|(_, text)| String::from_utf8_lossy(text).into()))
         }
+        "history_file" => numbered(
+            embedded::files("history")
+                .map(|(_, text)| String::from_utf8_lossy(text).into())
+                .chain([HISTORY.into()]),
+        ),
         "report" => numbered([REPORT.into(), format!("{REPORT}\0{}", REPORT.replace("passed", "failed"))]),
         "manifest" => {
             let sample = export::sample_manifest().map_err(|error| match error {
@@ -109,6 +122,11 @@ fn sessions() -> Vec<String> {
         format!("{{\"cmd\":\"run\",\"seq\":{seq},\"request\":{signature}}}\n")
     };
     messages.extend(signatures().iter().enumerate().map(infer));
+    let batched = |(place, request)| {
+        format!("{{\"seq\":{},\"request\":{}}}", place + 1, json::request_to_value(request))
+    };
+    let batch: Vec<String> = requests().iter().take(3).enumerate().map(batched).collect();
+    messages.push(format!("{{\"cmd\":\"batch\",\"requests\":[{}]}}\n", batch.join(",")));
     messages.push("{\"cmd\":\"stop\"}\n".to_owned());
     let whole = messages.concat();
     messages.push(whole);
