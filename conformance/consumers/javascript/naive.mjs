@@ -92,9 +92,9 @@ function elementwise(kinds, f, returns) {
 const choose = (condition, x, y) => (condition ? x : y);
 const larger = (x, y) => {
   if (BUG === "3") return x > y ? x : y; // drops a NaN in x
-  return x !== x || x > y || Object.is(y, -0) ? x : y;
+  return x !== x || x > y || (x === y && Object.is(y, -0)) ? x : y;
 };
-const smaller = (x, y) => (x !== x || x < y || Object.is(x, -0) ? x : y);
+const smaller = (x, y) => (x !== x || x < y || (x === y && Object.is(x, -0)) ? x : y);
 // A product of 32 bits does not fit the 53 bits of a number.
 const product = (x, y, dtype) => (kindOf(dtype) === "integer" && typeof x === "number" ? Math.imul(x, y) : x * y);
 

@@ -74,7 +74,12 @@ fn attribute(rules: &Rules) -> Option<String> {
         Rules::Xla { broadcast_dimensions } => {
             broadcast_dimensions.as_ref().map(|list| format!("broadcast_dimensions {list:?}"))
         }
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => None,
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat => None,
     }
 }
 

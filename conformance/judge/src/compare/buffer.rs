@@ -5,7 +5,8 @@ use super::{Difference, DifferenceKind, difference, index_of};
 use broadcheck_reference::position;
 use broadcheck_spec::{Data, Operand, Request, Success};
 
-/// Judges the buffer of an answer whose result has the expected dtype and shape, if it gives one.
+/// Judges the buffer of an answer, if it gives one. Where two answers are compared, both may have another
+/// shape than the destination.
 pub(super) fn buffer(request: &Request, success: &Success) -> Result<(), Difference> {
     let Some(found) = &success.buffer else { return Ok(()) };
     let Some(destination) = request.destination() else {
@@ -13,6 +14,12 @@ pub(super) fn buffer(request: &Request, success: &Success) -> Result<(), Differe
             format!("buffer: found {} values, expected none: the request has no `into`", found.len());
         return difference(DifferenceKind::Extra, detail);
     };
+    let (shape, expected) = (success.tensor.shape(), destination.shape());
+    if shape != expected {
+        let detail =
+            format!("buffer: found a result of shape {shape}, expected {expected}, that of the destination");
+        return difference(DifferenceKind::Shape, detail);
+    }
     let before = destination.values();
     if found.len() != before.len() {
         let detail =
@@ -44,4 +51,33 @@ fn untouched(destination: &Operand, success: &Success, found: &Data) -> Result<(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{Latitude, Verdict, compare_outcomes};
+    use broadcheck_spec::{Expression, Operation, Outcome, Rules, Tensor};
+
+    /// The judgement of two equal answers of this shape, for a destination of that one.
+    fn judged(result: &[usize], destination: &[usize]) -> Verdict {
+        let zeros = |shape: &[usize]| vec![0.0; shape.iter().product()];
+        let operand = |name, shape: &[usize]| Operand::dense(name, shape, zeros(shape)).unwrap();
+        let operation = Operation::Into { expression: Expression::operand(0), destination: 1 };
+        let operands = vec![operand("a", &[1]), operand("b", destination)];
+        let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+        let tensor = Tensor::new(result, zeros(result)).unwrap();
+        let answer =
+            Outcome::Success(Success { buffer: Some(zeros(destination).into()), ..Success::from(tensor) });
+        compare_outcomes(&request, &answer, &answer, Latitude::ANY)
+    }
+
+    #[test]
+    fn a_result_of_another_shape_than_the_destination_is_wrong_if_both_sides_give_it() {
+        assert_eq!(judged(&[2], &[2]), Verdict::Passed);
+        for (result, destination) in [(&[1][..], &[0][..]), (&[1], &[2]), (&[3], &[2]), (&[2, 1], &[2])] {
+            let Verdict::Failed(found) = judged(result, destination) else { panic!("{destination:?}") };
+            assert_eq!(found.kind, DifferenceKind::Shape);
+        }
+    }
 }

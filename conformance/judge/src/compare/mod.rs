@@ -96,6 +96,9 @@ pub enum DifferenceKind {
     Refusal,
     /// The intermediate shape or values, or the result's flags.
     Extra,
+    /// The answers with the optimiser off and on differ, and not both are right. [`judge`], which judges one
+    /// answer, never finds it.
+    Optimiser,
 }
 
 impl fmt::Display for DifferenceKind {
@@ -108,6 +111,7 @@ impl fmt::Display for DifferenceKind {
             DifferenceKind::WronglyRefused => "refused, must be accepted",
             DifferenceKind::Refusal => "wrong refusal",
             DifferenceKind::Extra => "wrong intermediate or flags",
+            DifferenceKind::Optimiser => "changed by the optimiser",
         })
     }
 }

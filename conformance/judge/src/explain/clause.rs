@@ -32,6 +32,10 @@ fn accepting(query: &ShapeQuery) -> &'static str {
         Rules::Theano => "THEANO-3",
         Rules::Leading if query.target.is_some() => "LEADING-4",
         Rules::Leading => "LEADING-3",
+        Rules::Repeat if query.target.is_some() => "REPEAT-6",
+        Rules::Repeat if shapes.len() == 1 => "G-5",
+        Rules::Repeat if shapes.iter().all(|shape| shape.count() == Some(0)) => "REPEAT-4",
+        Rules::Repeat => "REPEAT-5",
         Rules::Xla { .. } if query.target.is_some() => "XLA-13",
         Rules::Pdpd { .. } | Rules::Xla { .. } if shapes.len() == 1 => "G-5",
         Rules::Pdpd { .. } => "PDPD-6",
@@ -59,7 +63,8 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             | Rules::Bidirectional
             | Rules::Xla { .. }
             | Rules::Theano
-            | Rules::Leading => "PDPD-4",
+            | Rules::Leading
+            | Rules::Repeat => "PDPD-4",
         },
         Some(RefusalKind::FlagViolation) => "THEANO-1",
         Some(RefusalKind::NotBroadcastable) => "THEANO-3",
@@ -68,6 +73,11 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             RuleSet::Pdpd => "PDPD-1",
             RuleSet::Xla => "XLA-3",
             RuleSet::Leading => "LEADING-4",
+            RuleSet::Repeat if query.shapes.iter().chain(&query.target).any(|shape| shape.rank() > 4) => {
+                "REPEAT-1"
+            }
+            RuleSet::Repeat if query.target.is_some() => "REPEAT-6",
+            RuleSet::Repeat => "REPEAT-2",
             RuleSet::Numpy | RuleSet::Bidirectional | RuleSet::Theano => "NUMPY-5",
         },
         _ => match set {
@@ -82,6 +92,8 @@ fn refusing(query: &ShapeQuery, refusal: &Refusal) -> &'static str {
             RuleSet::Theano => "THEANO-3",
             RuleSet::Leading if query.target.is_some() => "LEADING-4",
             RuleSet::Leading => "LEADING-2",
+            RuleSet::Repeat if query.target.is_some() => "REPEAT-6",
+            RuleSet::Repeat => "REPEAT-3",
         },
     }
 }
@@ -122,6 +134,7 @@ pub(super) fn inferring(signature: &Signature, decision: &Result<Inference, Refu
         (Rules::Pdpd { .. }, _) => "INFER-6",
         (Rules::Theano, _) => "INFER-8",
         (Rules::Leading, _) => "INFER-13",
+        (Rules::Repeat, _) => "INFER-14",
         (Rules::Xla { .. }, _) => "INFER-9",
     })
 }

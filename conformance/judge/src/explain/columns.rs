@@ -43,6 +43,16 @@ impl Columns {
                 right_aligned(shapes.iter().chain(target).map(Shape::rank))
             }
             (Rules::Leading, _) => left_aligned(shapes.iter().chain(target).map(Shape::rank)),
+            (Rules::Repeat, _) => {
+                let ranks: Vec<usize> = shapes.iter().chain(target).map(Shape::rank).collect();
+                let beyond = matches!(&explanation.decision, Err(refusal)
+                    if refusal.kind == Some(RefusalKind::RankMismatch));
+                match (&ranks[..], target) {
+                    (&[a, b], None) if !beyond => repeated(a, [a, b]),
+                    (&[b, a], Some(_)) if !beyond => repeated(a, [b, a]),
+                    _ => right_aligned(ranks.iter().copied()),
+                }
+            }
             (Rules::Pdpd { axis }, [a, b]) => {
                 let kept = b.iter().rposition(|&length| length != 1).map_or(0, |last| last + 1);
                 pdpd(a.rank(), b.rank(), kept, axis.unwrap_or(-1))
@@ -65,7 +75,12 @@ impl Columns {
         let from_first = match signature.rules() {
             Rules::Pdpd { axis } => axis.is_some_and(|axis| axis >= 0),
             Rules::Leading => true,
-            Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Theano => false,
+            Rules::None
+            | Rules::Numpy
+            | Rules::Bidirectional
+            | Rules::Xla { .. }
+            | Rules::Theano
+            | Rules::Repeat => false,
         };
         Columns { from_last: rank.is_none() && !from_first, ..columns }
     }
@@ -85,14 +100,15 @@ impl Columns {
                 (Some(lhs), Some(rhs)) if lhs != rhs => xla(lhs, rhs, broadcast_dimensions.as_deref()),
                 _ => partial(&shapes),
             },
-            (Rules::Xla { .. }, many) if many.len() > 2 => unplaced(many.len()),
+            (Rules::Xla { .. } | Rules::Repeat, many) if many.len() > 2 => unplaced(many.len()),
             (
                 Rules::None
                 | Rules::Numpy
                 | Rules::Pdpd { .. }
                 | Rules::Bidirectional
                 | Rules::Xla { .. }
-                | Rules::Theano,
+                | Rules::Theano
+                | Rules::Repeat,
                 _,
             ) => partial(&shapes),
             (Rules::Leading, _) => {
@@ -118,6 +134,12 @@ fn right_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {
     let rank = ranks.clone().max().unwrap_or(0);
     let places = ranks.map(|own| Some((rank - own..rank).map(Some).collect()));
     Columns { count: rank, places: places.collect(), from_last: false }
+}
+
+/// Two shapes on the last axes of A. The ones of B for which A has no axis are dropped (REPEAT-2).
+fn repeated(a: usize, ranks: [usize; 2]) -> Columns {
+    let places = ranks.map(|own| Some((0..own).map(|axis| (axis + a).checked_sub(own)).collect()));
+    Columns { count: a, places: places.to_vec(), from_last: false }
 }
 
 fn left_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {

@@ -104,7 +104,8 @@ pub(super) fn title(rules: &Rules) -> String {
         | Rules::Numpy
         | Rules::Bidirectional
         | Rules::Theano
-        | Rules::Leading => rules.set().to_string(),
+        | Rules::Leading
+        | Rules::Repeat => rules.set().to_string(),
     }
 }
 
@@ -167,7 +168,16 @@ fn legend(drawing: &mut Drawing, explanation: &Explanation, rows: &[Row]) {
         parts.push("T broadcastable, F not");
     }
     if occurs(Mark::Stretched) {
-        parts.push("* a stretched 1");
+        parts.push(match explanation.query.rules.set() {
+            RuleSet::Repeat => "* a repeated length",
+            RuleSet::None
+            | RuleSet::Numpy
+            | RuleSet::Pdpd
+            | RuleSet::Bidirectional
+            | RuleSet::Xla
+            | RuleSet::Theano
+            | RuleSet::Leading => "* a stretched 1",
+        });
     }
     if occurs(Mark::Missing) {
         parts.push(if refused { ". no axis" } else { ". no axis: repeated along it" });

@@ -178,8 +178,19 @@ impl InferenceExplanation {
         let vectors = || lengths.iter().map(|&length| PartialShape::from(vec![length])).collect::<Vec<_>>();
         let flags = || members.iter().map(|member| vec![member.flag]).collect::<Vec<_>>();
         let signature = match (self.signature.rules(), self.signature.asked()) {
-            (rules, Asked::TargetShape(_)) => {
-                let [operand, target] = &vectors()[..] else { return None };
+            (rules, Asked::TargetShape(whole)) => {
+                let vectors = vectors();
+                let scalar = PartialShape::from(vec![]);
+                let (operand, target) = match (&vectors[..], members) {
+                    ([operand, target], _) => (operand, target),
+                    // REPEAT-2. An axis of the operand that the target does not have.
+                    ([operand], [Member { place: 0, .. }])
+                        if *rules == Rules::Repeat && whole.rank().is_some() && !can_be_empty(whole) =>
+                    {
+                        (operand, &scalar)
+                    }
+                    _ => return None,
+                };
                 let operand = OperandType::new("operand", DType::F32, operand.clone()).ok()?;
                 let rules = match rules {
                     Rules::Xla { .. } => Rules::Xla { broadcast_dimensions: Some(vec![0]) },
@@ -188,7 +199,8 @@ impl InferenceExplanation {
                     | Rules::Pdpd { .. }
                     | Rules::Bidirectional
                     | Rules::Theano
-                    | Rules::Leading => rules.clone(),
+                    | Rules::Leading
+                    | Rules::Repeat => rules.clone(),
                 };
                 Signature::new(rules, Asked::TargetShape(target.clone()), vec![operand])
             }
@@ -205,6 +217,16 @@ impl InferenceExplanation {
                 };
                 sum(Rules::Pdpd { axis: Some(axis) }, vectors, &[])
             }
+            (Rules::Repeat, Asked::Expression(_)) => match (members, self.signature.operands()) {
+                // REPEAT-4. No axis decides alone if both can be without elements.
+                (_, [a, b]) if can_be_empty(a.shape()) && can_be_empty(b.shape()) => return None,
+                ([_, _], _) => sum(Rules::Repeat, vectors(), &[]),
+                // REPEAT-2. An axis of B that A does not have.
+                ([Member { place: 1, .. }], [a, _]) if a.shape().rank().is_some() => {
+                    sum(Rules::Repeat, [vec![PartialShape::from(vec![])], vectors()].concat(), &[])
+                }
+                _ => return None,
+            },
             (Rules::Xla { .. }, Asked::Expression(_)) if members.len() < 2 => return None,
             (Rules::Xla { .. }, Asked::Expression(_)) => {
                 sum(Rules::Xla { broadcast_dimensions: None }, vectors(), &[])
@@ -273,18 +295,26 @@ impl InferenceExplanation {
         let runs = trials.into_iter().filter_map(|unranked| with(&chosen, &unranked));
         let (accepted, others): (Vec<Example>, Vec<Example>) = runs.partition(|run| run.outcome.is_ok());
         let accepted = accepted.into_iter().next();
+        let accepted = accepted.or_else(|| self.repeated(axes, &chosen, |run| run.outcome.is_ok()));
         let Ok(inference) = &self.decision else { return (accepted, others.into_iter().next()) };
         if inference.accepts == Some(Accepts::Always) {
             return (accepted, None);
         }
         let refused = self
             .refused_on_an_axis(axes, &chosen, &guess)
-            .or_else(|| others.into_iter().next().or_else(|| self.refused_by_rank(axes, &chosen, &guess)));
+            .or_else(|| others.into_iter().next().or_else(|| self.refused_by_rank(axes, &chosen, &guess)))
+            .or_else(|| self.repeated(axes, &chosen, |run| run.outcome.is_err()));
         (accepted, refused)
     }
 
     /// Lengths on an axis that are accepted there.
     fn accepted_on(&self, axis: &Axis) -> Vec<usize> {
+        // REPEAT-2: an axis that only B has is 1.
+        let b = self.place_of_b();
+        if *self.signature.rules() == Rules::Repeat && axis.members.iter().all(|member| member.place == b) {
+            let one = |member: &Member| if member.length.admits(1) { 1 } else { number_of(member.length) };
+            return axis.members.iter().map(one).collect();
+        }
         let value = |member: &Member| {
             let own = || number_of(member.length);
             let wanted = match (&axis.alone, axis.result()) {
@@ -337,6 +367,45 @@ impl InferenceExplanation {
             .find(|run| run.outcome.is_err())
     }
 
+    /// REPEAT-4: a run with a wanted outcome where no axis decides alone. All unknown lengths of A are one
+    /// number, and those of B another one.
+    fn repeated(
+        &self,
+        axes: &[Axis],
+        chosen: &[Vec<usize>],
+        is_wanted: impl Fn(&Example) -> bool,
+    ) -> Option<Example> {
+        if *self.signature.rules() != Rules::Repeat {
+            return None;
+        }
+        let b = self.place_of_b();
+        let with = |of_a: usize, of_b: usize| {
+            let value = |(member, &accepted): (&Member, &usize)| {
+                let wanted = if member.place == b { of_b } else { of_a };
+                if member.length.admits(wanted) { wanted } else { accepted }
+            };
+            let on_axis = |(axis, accepted): (&Axis, &Vec<usize>)| -> Vec<usize> {
+                axis.members.iter().zip(accepted).map(value).collect()
+            };
+            let lengths: Vec<Vec<usize>> = axes.iter().zip(chosen).map(on_axis).collect();
+            self.run(self.shapes(axes, &lengths, &mut |_| Vec::new()))
+        };
+        let members = axes.iter().flat_map(|axis| &axis.members);
+        let bounds = members.flat_map(|member| [Some(member.length.min()), member.length.max()]);
+        let numbers: BTreeSet<usize> = bounds.flatten().chain(0..=3).take(MOST_VALUES).collect();
+        let pairs = numbers.iter().flat_map(|&of_b| numbers.iter().map(move |&of_a| (of_a, of_b)));
+        let mut runs = pairs.filter_map(|(of_a, of_b)| with(of_a, of_b));
+        runs.find(is_wanted)
+    }
+
+    /// `repeat`: the place of B, which is repeated onto A or onto the target.
+    fn place_of_b(&self) -> usize {
+        match self.signature.asked() {
+            Asked::Expression(_) => 1,
+            Asked::TargetShape(_) => 0,
+        }
+    }
+
     /// Lengths on an axis that are refused there: those given, with one or two of them changed.
     fn refused_lengths(&self, axis: &Axis, accepted: &[usize]) -> Option<Vec<usize>> {
         let candidates = values_of(axis);
@@ -371,7 +440,10 @@ impl InferenceExplanation {
     fn refused_by_rank(&self, axes: &[Axis], chosen: &[Vec<usize>], guess: &[usize]) -> Option<Example> {
         let last = guess.last().map_or(2, |last| last.saturating_add(1));
         let longer = [guess, &[2]].concat();
-        let trials = [vec![last.max(2)], Vec::new(), vec![2], vec![3], longer, vec![2; guess.len() + 1]];
+        // REPEAT-1: five axes are too many.
+        let five = vec![2; 5];
+        let trials =
+            [vec![last.max(2)], Vec::new(), vec![2], vec![3], longer, vec![2; guess.len() + 1], five];
         let unranked = self.signature.shapes().enumerate().filter(|(_, shape)| shape.rank().is_none());
         let unranked: Vec<usize> = unranked.map(|(place, _)| place).take(MOST_CHANGED).collect();
         // The known ranks' lengths that are accepted with each other, or the lowest.
@@ -412,6 +484,9 @@ impl InferenceExplanation {
         if depends && !unranked.is_empty() {
             lines.push(self.condition_of_ranks(&unranked));
         }
+        if depends && lines.is_empty() && *self.signature.rules() == Rules::Repeat {
+            lines.push("each length of A must be a multiple of B's, or both have no elements".into());
+        }
         lines
     }
 
@@ -440,6 +515,13 @@ impl InferenceExplanation {
                     "{} must be 1 or equal that of the target",
                     names(&mut axis.members.iter().take(1))
                 )]
+            }
+            (Rules::Repeat, asked, _) => {
+                let (a, b) = match asked {
+                    Asked::TargetShape(_) => (1, 0),
+                    Asked::Expression(_) => (0, 1),
+                };
+                vec![format!("{} must be a multiple of {}", self.labels[a], self.labels[b])]
             }
             (Rules::Pdpd { .. }, _, _) => {
                 let b = names(&mut axis.members.iter().skip(1));
@@ -520,6 +602,11 @@ impl Axis {
     fn admits(&self, values: &[usize]) -> bool {
         self.members.iter().zip(values).all(|(member, &value)| member.length.admits(value))
     }
+}
+
+/// Whether some runs have no elements.
+fn can_be_empty(shape: &PartialShape) -> bool {
+    shape.lengths().is_none_or(|lengths| lengths.iter().any(|length| length.admits(0)))
 }
 
 /// The signature of operands of these shapes.

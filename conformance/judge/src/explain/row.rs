@@ -42,7 +42,8 @@ pub(super) fn rows(explanation: &Explanation, columns: &Columns) -> Vec<Row> {
         let lower = lower_operand(explanation).unwrap_or(0);
         let label = format!("{} after step 1", query.labels[lower]);
         let cells = intermediate.iter().zip(alignment.shape.iter());
-        let cells = cells.map(|(&length, &result)| length_cell(length, stretched(length, result), None));
+        let cells = cells
+            .map(|(&length, &result)| length_cell(length, stretched(RuleSet::Xla, length, result), None));
         let remark = format!("in-dim: {intermediate}");
         rows.push(Row { label, cells: Some(cells.collect()), remark });
     }
@@ -102,7 +103,7 @@ fn operand_row(explanation: &Explanation, columns: &Columns, place: usize) -> Ro
             {
                 Mark::Plain
             }
-            Ok(alignment) => stretched(length, alignment.shape[axis]),
+            Ok(alignment) => stretched(query.rules.set(), length, alignment.shape[axis]),
             Err(refusal) => offending(explanation, refusal, place, own, axis, length, flag),
         };
         cells[axis] = length_cell(length, mark, flag);
@@ -111,6 +112,7 @@ fn operand_row(explanation: &Explanation, columns: &Columns, place: usize) -> Ro
     let remark = match dropped {
         0 if query.destination() == Some(place) => "the result is written here".into(),
         0 => String::new(),
+        _ if query.rules.set() == RuleSet::Repeat => "its axes in front of A's are dropped (REPEAT-2)".into(),
         1 => "its trailing 1 is dropped (PDPD-3)".into(),
         _ => format!("its {dropped} trailing ones are dropped (PDPD-3)"),
     };
@@ -122,9 +124,10 @@ fn length_cell(length: usize, mark: Mark, flag: Option<bool>) -> Cell {
     Cell { number: format!("{length}{flag}"), mark }
 }
 
-/// A 1 against another length is stretched.
-fn stretched(length: usize, result: usize) -> Mark {
-    if length == 1 && result != 1 { Mark::Stretched } else { Mark::Plain }
+/// A 1 against another length is stretched, and under `repeat` any length is.
+fn stretched(set: RuleSet, length: usize, result: usize) -> Mark {
+    let can_be = length == 1 || set == RuleSet::Repeat;
+    if can_be && length != result { Mark::Stretched } else { Mark::Plain }
 }
 
 /// An axis that the operand does not have: repeated, or the reason for a refusal.
@@ -165,7 +168,7 @@ fn offending(
         Some(RefusalKind::NotBroadcastable) => refusal.axis == Some(axis) && flag == Some(false),
         Some(RefusalKind::DimensionMismatch) => {
             let counts = match query.rules.set() {
-                RuleSet::None | RuleSet::Pdpd => true,
+                RuleSet::None | RuleSet::Pdpd | RuleSet::Repeat => true,
                 RuleSet::Numpy | RuleSet::Xla | RuleSet::Leading if query.target.is_some() => true,
                 RuleSet::Numpy
                 | RuleSet::Bidirectional
@@ -208,7 +211,8 @@ fn remark_of_unplaced(explanation: &Explanation, shape: &Shape) -> String {
             | Rules::Pdpd { .. }
             | Rules::Bidirectional
             | Rules::Theano
-            | Rules::Leading,
+            | Rules::Leading
+            | Rules::Repeat,
             _,
         ) => shape.to_string(),
     }

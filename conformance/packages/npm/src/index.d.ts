@@ -1,5 +1,5 @@
 /** The cases and the judge. i64 and u64 values are bigint, other numbers number. */
-export type RuleSet = "none" | "numpy" | "pdpd" | "bidirectional" | "xla" | "theano" | "leading";
+export type RuleSet = "none" | "numpy" | "pdpd" | "bidirectional" | "xla" | "theano" | "leading" | "repeat";
 export type OperationKind = "elementwise" | "broadcast" | "gradient";
 /** What may be unknown of a shape. */
 export type Unknown = "length" | "bound" | "interval" | "rank";

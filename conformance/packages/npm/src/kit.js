@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DTYPES, integer, read } from "./numbers.js";
 
-export const RULES = ["none", "numpy", "pdpd", "bidirectional", "xla", "theano", "leading"];
+export const RULES = ["none", "numpy", "pdpd", "bidirectional", "xla", "theano", "leading", "repeat"];
 export const OPERATIONS = ["elementwise", "broadcast", "gradient"];
 export const FUNCTIONS = (
     "add subtract multiply divide maximum minimum power equal not_equal less less_equal greater greater_equal " +

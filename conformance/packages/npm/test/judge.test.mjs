@@ -106,7 +106,7 @@ test("the selection of cases", () => {
 
 test("an adapter that repeats the required outcome passes, and one that never does fails", async () => {
     const everything = {
-        rules: ["none", "numpy", "pdpd", "bidirectional", "xla", "theano", "leading"], operations: ["elementwise", "broadcast", "gradient", "strided", "broadcast_in_dim", "permuted", "cotangent"],
+        rules: ["none", "numpy", "pdpd", "bidirectional", "xla", "theano", "leading", "repeat"], operations: ["elementwise", "broadcast", "gradient", "strided", "broadcast_in_dim", "permuted", "cotangent"],
         dtypes: ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool"],
         functions: FUNCTIONS, conventions: "all", extreme: true, max_elements: Number.MAX_SAFE_INTEGER,
     };

@@ -135,7 +135,8 @@ fn is_about(refusal: &Refusal, axis: &Axis, column: usize, (place, own): (usize,
 fn is_stretched(rules: &Rules, asked: &Asked, place: usize, flag: Option<bool>) -> bool {
     match (rules, asked) {
         (Rules::None, _) => false,
-        (Rules::Pdpd { .. }, _) => place == 1,
+        (Rules::Pdpd { .. } | Rules::Repeat, Asked::Expression(_)) => place == 1,
+        (Rules::Pdpd { .. } | Rules::Repeat, Asked::TargetShape(_)) => place == 0,
         (Rules::Numpy | Rules::Xla { .. } | Rules::Leading, Asked::TargetShape(_)) => place == 0,
         (Rules::Theano, _) => flag == Some(true),
         (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Leading, _) => true,
@@ -152,9 +153,12 @@ fn unplaced(rules: &Rules, shape: &PartialShape) -> String {
             format!("{shape}  ! its broadcast_dimensions are not valid axes")
         }
         Rules::Pdpd { .. } => format!("{shape}  ! its axis is out of range"),
-        Rules::None | Rules::Numpy | Rules::Bidirectional | Rules::Theano | Rules::Leading => {
-            shape.to_string()
-        }
+        Rules::None
+        | Rules::Numpy
+        | Rules::Bidirectional
+        | Rules::Theano
+        | Rules::Leading
+        | Rules::Repeat => shape.to_string(),
     }
 }
 

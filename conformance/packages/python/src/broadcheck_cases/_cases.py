@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 from . import _numbers
 from ._numbers import DTYPES, Value
 
-RULES = ("none", "numpy", "pdpd", "bidirectional", "xla", "theano", "leading")
+RULES = ("none", "numpy", "pdpd", "bidirectional", "xla", "theano", "leading", "repeat")
 OPERATIONS = ("elementwise", "broadcast", "gradient")
 FUNCTIONS = tuple((
     "add subtract multiply divide maximum minimum power equal not_equal less less_equal greater greater_equal "
