@@ -433,8 +433,8 @@ def large_answers(hostile):
 
 
 def requests(hostile):
-    def serve(name, line):
-        hostile.try_one("request", name, ["serve", "--impl", "reference"], statuses=(0,), stdin=hostile.file(line + "\n", ".json"))
+    def serve(name, line, arguments=()):
+        hostile.try_one("request", name, ["serve", "--impl", "reference", *arguments], statuses=(0,), stdin=hostile.file(line + "\n", ".json"))
 
     most = 2 * MB
     request = '{"cmd":"run","seq":1,"request":{"rules":"numpy","operation":"broadcast","target_shape":[%d],"operands":[{"name":"a","dtype":"f64","shape":[%d],"values":[%s]}]}}'
@@ -457,6 +457,10 @@ def requests(hostile):
     serve("NUL and invalid UTF-8", "\0\udcff".encode("utf-8", "surrogateescape").decode("latin-1"))
     deep = '["exp",' * 90 + '"a"' + "]" * 90
     serve("a thousand deep expressions", "\n".join(['{"cmd":"run","seq":1,"request":{"rules":"numpy","expression":%s,"operands":[]}}' % deep] * 1_000))
+    serve("two million requests that are none", '{"cmd":"batch","requests":[%s]}' % ",".join(["0"] * most))
+    wide = '{"rules":"numpy","operation":"broadcast","target_shape":[%d],"operands":[{"name":"a","dtype":"f64","shape":[],"values":[1]}]}' % MB
+    for arguments in ([], ["--batch", "256"]):
+        serve("256 results of a million elements", '{"cmd":"batch","requests":[%s]}' % ",".join('{"seq":%d,"request":%s}' % (n, wide) for n in range(256)), arguments)
     serve("300,000 operands", '{"cmd":"run","seq":1,"request":{"rules":"theano","expression":"a","operands":[%s]}}' % ",".join('{"name":"a%d","dtype":"f64","shape":[],"values":[1]}' % n for n in range(300_000)))
 
 
@@ -526,7 +530,44 @@ def states(hostile):
     state("more than 8 MiB", " " * (8 * MB + 1), statuses=(2,))
 
 
+def histories(hostile):
+    def release(version, outcomes, **fields):
+        return {"version": version, "counts": {"passed": 1, "failed": 1}, "outcomes": outcomes, **fields}
+
+    def history(versions, **fields):
+        return json.dumps({"system": "mine", "cases": ["a/b"], "versions": versions, **fields}, separators=(",", ":\n"))
+
+    def show(path):
+        return ["history", "mine", "--file", path]
+
+    def one(name, content, statuses=(0,), form="text"):
+        arguments = [*show(hostile.file(content, ".json")), "--format", form]
+        hostile.try_one("history", f"{name}, {form}", arguments, statuses=statuses)
+
+    small = history([release("1.0", "p"), release("1.1", "f")])
+    hostile.specials("history", ".json", show, small, statuses=(0,), marked=(2,))
+    cases = [f"{n:0200}" for n in range(1 << 14)]
+    listed = [{"version": f"{n // 500}.{n % 500}.{'1.' * 30}1", "date": "9" * 80} for n in range(1 << 12)]
+    turns = history([release(f"{n}.0", "16384d" if n % 2 else "16384a") for n in range(500)], cases=cases, listed=listed)
+    wrong = history([release("1.0", "16384f", failures={"a": "x" * MB}), release("1.1", "16383e")], cases=cases)
+    for form in ("text", "markdown", "json"):
+        one("as many changes as allowed", turns, form=form)
+        one("as many wrong answers as allowed", wrong, form=form)
+    one("a letter each for a million cases", history([release("1.0", "pa" * MB)]), statuses=(2,))
+    one("numbers without letters", history([release("1.0", "9" * MB)]), statuses=(2,))
+    one("more outcomes than cases", history([release(f"1.{n}", "16384p") for n in range(500)]), statuses=(2,))
+    one("more wrong answers than allowed", history([release(f"1.{n}", "16384f") for n in range(500)], cases=cases), statuses=(2,))
+    one("more versions than allowed", history([release(f"1.{n}", "p") for n in range(100_000)]), statuses=(2,))
+    one("a reason as long as allowed", history([release("1.0", "f", failures={"a/b": "\u0001" * 2 * MB})]))
+    one("packages as many as allowed", history([release("1.0", "f", beside=[""] * 5 * MB)]))
+    one("a version of 14 MB", history([release("1." * 7 * MB, "f")]), statuses=(2,))
+    one("brackets, 16 MB deep", "[" * (16 * MB - 1), statuses=(2,))
+    one("a field twice", small[:-1] + ',"system":"mine"}', statuses=(2,))
+    one("more than 16 MiB", small + " " * (16 * MB), statuses=(2,))
+
+
 KINDS = {
+    "history": histories,
     "case file": case_files,
     "known file": known_files,
     "report": reports,

@@ -13,7 +13,6 @@ import argparse
 import collections
 import contextlib
 import functools
-import importlib
 import io
 import json
 import math
@@ -21,6 +20,7 @@ import os
 import pathlib
 import random
 import re
+import runpy
 import select
 import subprocess
 import sys
@@ -121,6 +121,17 @@ class Octave:
         return f"{kind} ({', '.join(size.split())}) [{', '.join(values)}]\n"
 
 
+def compiled(program, _):
+    """What a program in C++ prints, or the exception of xtensor with which it ends."""
+    with tempfile.TemporaryDirectory() as directory:
+        pathlib.Path(directory, "program.cpp").write_text(program, encoding="utf-8")
+        subprocess.run(["g++", "-std=c++17", "-fwrapv", "program.cpp", "-o", "program"], cwd=directory, check=True, capture_output=True)
+        done = subprocess.run(["./program"], cwd=directory, capture_output=True, text=True)
+    if done.returncode == 0:
+        return {"printed": done.stdout}
+    return {"raised": "BroadcastError: " + " ".join(done.stderr.partition("what():")[2].split())}
+
+
 def printed_by(program, protocol):
     """What a program in Python prints, or how it ends."""
     out = io.StringIO()
@@ -138,9 +149,9 @@ def work(name):
     import protocol
     systems = []
     protocol.serve = systems.append
-    importlib.import_module(f"{name}_adapter")
+    runpy.run_path(str(ADAPTERS / f"{name}_adapter.py"), run_name="__main__")
     protocol.np.seterr(all="ignore")
-    run = Octave().run if name == "octave" else printed_by
+    run = compiled if name == "xtensor" else Octave().run if name == "octave" else printed_by
     print(json.dumps("ready"), file=protocol._ANSWERS, flush=True)
     for line in sys.stdin:
         fields = json.loads(line)
@@ -221,8 +232,15 @@ class Package:
             return found
         print(json.dumps({"cmd": "run", "seq": 1, "request": request}), file=self.adapter.stdin, flush=True)
         if "printed" in found:
-            found["printed"] = re.sub(r"-0(?=[,\]])", "-0.0", found["printed"].replace("NaN", "nan").replace("Infinity", "inf"))
+            found["printed"] = self.in_python(found["printed"])
         return {**found, "answer": json.loads(self.adapter.stdout.readline())}
+
+    @staticmethod
+    def in_python(printed):
+        """The line as a program in Python prints it. math.js has JavaScript's numbers and booleans."""
+        words = {"NaN": "nan", "Infinity": "inf", "number": "float64", "boolean": "bool", "true": "True", "false": "False"}
+        printed = re.sub(r"-0(?=[,\]])", "-0.0", printed)
+        return re.sub(r"[A-Za-z]+", lambda word: words.get(word[0], word[0]), printed)
 
     def close(self):
         self.programs.close()

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the reproductions of the findings in Python and JavaScript, and reports which no longer print the output recorded there.
+"""Runs the reproductions of the findings in Python, JavaScript and C++, and reports which no longer print the output recorded there.
 
     reproductions.py                 for every system whose adapter is set up
     reproductions.py NAME [NAME...]  for these systems
 
 Each reproduction (conformance/findings/NNNN-*.md) runs in a separate process: in Python with the interpreter of its system's
-adapter, in a directory of its own; in JavaScript with node, in the directory of its system's adapter. A finding that says "Only on processors with AVX-512" is left out on others. Exit status: 0 all outputs match, 1 some differ, 2 nothing was run.
+adapter, in a directory of its own; in JavaScript with node, in the directory of its system's adapter; in C++ it is compiled
+with g++ in a directory of its own. A finding that says "Only on processors with AVX-512" is left out on others. Exit status:
+0 all outputs match, 1 some differ, 2 nothing was run.
 """
 import pathlib
 import re
@@ -20,6 +22,8 @@ CONFORMANCE = next(path for path in pathlib.Path(__file__).resolve().parents if 
 VENVS = CONFORMANCE / "adapters" / "venvs"
 PACKAGES = CONFORMANCE / "adapters" / "javascript"
 SECONDS = 120
+# With these options, an interpreter takes a program as the next argument.
+OPTIONS = {"python": ["-c"], "javascript": ["--input-type=module", "-e"]}
 # What a finding says if its answers are those of other instructions.
 AVX512 = "Only on processors with AVX-512"
 
@@ -37,25 +41,36 @@ def findings():
         if AVX512 in text and not has_avx512():
             print(f"findings/{path.name} is left out: it needs AVX-512")
             continue
-        program = re.search(r"```(python|javascript)\n(.*?)```", text, re.DOTALL)
+        program = re.search(r"```(python|javascript|cpp)\n(.*?)```", text, re.DOTALL)
         output = re.search(r"```text\n(.*?)```", text, re.DOTALL)
         if program and output:
             yield path.name, name, program[1], program[2], output[1].strip()
 
 
 def interpreter(name, language):
-    """The interpreter of the adapter's environment; node if its packages are installed; None if it is not set up."""
+    """The interpreter of the adapter's environment; node if its packages are installed; g++ if the environment has what was compiled; None
+    if it is not set up."""
     if language == "javascript":
         return shutil.which("node") if (PACKAGES / name / "node_modules" / "installed.txt").is_file() else None
     python = VENVS / name / "bin" / "python"
+    if language == "cpp":
+        return shutil.which("g++") if python.exists() else None
     return str(python) if python.exists() else None
+
+
+def command_of(name, language, program, directory):
+    """The command that runs the program; in C++ one that compiles it in this directory before."""
+    if language != "cpp":
+        return [interpreter(name, language), *OPTIONS[language], program]
+    source = pathlib.Path(directory) / "program.cpp"
+    source.write_text(program, encoding="utf-8")
+    return ["sh", "-c", "g++ -std=c++17 program.cpp -o program && exec ./program"]
 
 
 def printed(name, language, program):
     """What the program prints: its standard output, then how it ended if by an exception or a signal."""
-    options = ["--input-type=module", "-e"] if language == "javascript" else ["-c"]
-    command = [interpreter(name, language), *options, program]
     with tempfile.TemporaryDirectory() as directory:
+        command = command_of(name, language, program, directory)
         # node looks for packages beside the program, which has no file, and so in the current directory.
         place = PACKAGES / name if language == "javascript" else directory
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=SECONDS)

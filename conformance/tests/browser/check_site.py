@@ -33,10 +33,11 @@ def write_site(broadcheck, directory, reports):
         expect("check with a strange implementation fails", run.returncode, 1)
         reports = [report]
     history = directory / "history.json"
-    releases = [{"version": f"1.{n}", "date": f"2026-0{n + 1}-01", "counts": {"passed": 900 - n, "failed": 40 - 3 * n},
-                 "failures": {f"numpy/zero/case-{m}": "wrong" for m in range(n, 9)}} for n in range(8)]
+    cases = [f"numpy/zero/case-{n}" for n in range(8)] + ["numpy/zero/one-to-zero-and-one-to-three"]
+    releases = [{"version": f"2026.{n}.1-rc", "date": f"2026-0{n + 1}-01", "counts": {"passed": 900 - n, "failed": 40 - 3 * n},
+                 "outcomes": f"{n}p{9 - n}f" if n else "9f"} for n in range(8)]
     system = json.loads(reports[0].read_text())["implementations"][0]["name"]
-    history.write_text(json.dumps({"system": system, "versions": releases}))
+    history.write_text(json.dumps({"system": system, "versions": releases, "cases": cases}))
     site = directory / "site"
     wrote = subprocess.run([broadcheck, "site", *reports, "--out", site, "--history", history], capture_output=True,
                            text=True)
@@ -162,10 +163,10 @@ def check_search(browser, site):
     identity = "numpy/zero/" + case.stem
     at(browser, case.as_uri())
     browser.type("nav input[name=q]", identity)
-    browser.click("nav form button")
+    browser.follow("nav form button", "#_results")
     links = browser.run("return Array.from(document.querySelectorAll('#_results a'), (link) => link.href)")
     expect("the search of a page deep in the site finds a case by its id", case.as_uri() in links)
-    browser.click("#_results a")
+    browser.follow("#_results a", "main")
     expect("a result leads to its page", browser.run("return document.querySelector('h1') !== null"))
     for words, kind, page in [("nan maximum", "finding", "finding/"), ("compatible", "clause", "clause/"),
                               ("theano", "rule set", "rules/"), ("reference", "system", "system/")]:
@@ -185,13 +186,13 @@ def check_links(browser, site):
     """The way of a reader: from a system to a difference, its clause, and its finding."""
     browser.screen(*DESK)
     at(browser, (site / "index.html").as_uri())
-    browser.click(".systems tbody th a")
+    browser.follow(".systems tbody th a", "main")
     title = browser.run("return document.title")
     if browser.run("return document.querySelector('section ul.list li > a') !== null"):
-        browser.click("section ul.list li > a")
+        browser.follow("section ul.list li > a", "main")
         expect("a difference of a system leads to its case", browser.run("return location.pathname.includes('/case/')"))
         expect("which shows what the systems answer", browser.run("return document.querySelector('.outcomes li') !== null"))
-        browser.click("main p > a")
+        browser.follow("main p > a", "main")
         expect("and leads to its clause", browser.run("return location.pathname.includes('/clause/')"))
     expect("a system has a title of its own", title.endswith(" - broadcheck"))
 

@@ -111,6 +111,19 @@ class Browser:
     def click(self, selector):
         self.post(f"/element/{self.find(selector)}/click")
 
+    def follow(self, selector, arrived):
+        """Clicks what leads to another page, and waits until an element of that page is there and the page is loaded. A click
+        returns before the page that it leads to has been loaded, or even asked for."""
+        self.run("window.left = true")
+        self.click(selector)
+        deadline = time.monotonic() + 60
+        loaded = ("return window.left === undefined && document.readyState === 'complete' "
+                  "&& document.querySelector(arguments[0]) !== null")
+        while not self.run(loaded, arrived):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{selector} does not lead to a page with {arrived}")
+            time.sleep(0.05)
+
     def type(self, selector, text):
         self.post(f"/element/{self.find(selector)}/value", text=text)
 
