@@ -156,7 +156,7 @@ def goals_of(results):
 
 def versions(columns):
     from importlib.metadata import version
-    found = {name: version(name) for name in columns if name != "ndarray"}
+    found = {name: version(name.removesuffix("-compile")) for name in columns if name != "ndarray"}
     return found | {"SVML in numba": "yes" if svml() else "no"}
 
 

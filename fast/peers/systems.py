@@ -55,6 +55,12 @@ class Engine:
 
 def numpy(row, arrays, out):
     """One ufunc after another, each into the output if that has the right shape."""
+    scope = {"np": np, "out": out, **{f"x{place}": array for place, array in enumerate(arrays)}}
+    return compiled(one_by_one(row.expression, "np.{}", {"negate": "negative"}), names(row) + ", out", scope, [*arrays, out])
+
+
+def one_by_one(expression, function, own):
+    """A line for each call of the expression, innermost first, each into `out`. `own` has the functions of another name."""
     def lines(expression):
         if isinstance(expression, int):
             return [], f"x{expression}"
@@ -64,13 +70,10 @@ def numpy(row, arrays, out):
             lines_of_argument, text = lines(argument)
             before += lines_of_argument
             texts.append(text)
-        name = {"negate": "negative"}.get(name, name)
-        before.append(f"np.{name}({', '.join(texts)}, out=out)")
+        before.append(f"{function.format(own.get(name, name))}({', '.join(texts)}, out=out)")
         return before, "out"
 
-    body, _ = lines(row.expression)
-    scope = {"np": np, "out": out, **{f"x{place}": array for place, array in enumerate(arrays)}}
-    return compiled(body, names(row) + ", out", scope, [*arrays, out])
+    return lines(expression)[0]
 
 
 def compiled(body, parameters, scope, arguments):
@@ -174,4 +177,30 @@ def openvino(row, arrays, out):
     return request.infer
 
 
-SYSTEMS = {"numpy": numpy, "numexpr": numexpr, "numba": numba, "jax": jax, "pytensor": pytensor, "openvino": openvino}
+def torch(row, arrays, out):
+    """One function after another, each into the output, as in NumPy."""
+    import torch
+    tensors = [torch.from_numpy(array) for array in [*arrays, out]]
+    body = one_by_one(row.expression, "torch.{}", {"negate": "neg"})
+    return without_gradients(compiled(body, names(row) + ", out", {"torch": torch}, tensors))
+
+
+def torch_compile(row, arrays, out):
+    """The whole expression in one function, compiled for the shapes of the row, which writes into the output."""
+    import torch
+    scope = {"torch": torch}
+    exec(f"def function({names(row)}, out):\n    out.copy_({formula(row.expression, 'torch.exp')})", scope)
+    function = torch.compile(scope["function"], dynamic=False, fullgraph=True)
+    tensors = [torch.from_numpy(array) for array in [*arrays, out]]
+    return without_gradients(lambda: function(*tensors))
+
+
+def without_gradients(call):
+    """The call on one thread, without what PyTorch does to differentiate it later."""
+    import torch
+    torch.set_num_threads(1)
+    return torch.inference_mode()(call)
+
+
+SYSTEMS = {"numpy": numpy, "numexpr": numexpr, "numba": numba, "jax": jax, "pytensor": pytensor, "openvino": openvino,
+           "torch": torch, "torch-compile": torch_compile}
