@@ -97,7 +97,7 @@ fn sums(at: At, results: &mut Results) {
 }
 
 fn rows<T: Exp>(at: At, results: &mut Results) {
-    for side in [64, 100, 200, 256, 300, 1000] {
+    for side in [16, 24, 32, 48, 64, 100, 200, 256, 300, 1000] {
         let centred = call(Function::Subtract, [x(0), x(1)]);
         let scaled = call(Function::Multiply, [call(Function::Multiply, [centred, x(2)]), x(3)]);
         let norm = call(Function::Add, [scaled, x(4)]);

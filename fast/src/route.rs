@@ -41,8 +41,8 @@ const PANEL_BLOCK: usize = 1024;
 const WIDEST_BLOCK: usize = 32 << 10;
 
 /// The bytes of the shortest row over which a chain runs in place, instead of gathering several rows. It is
-/// what a group of vectors takes of one row.
-const SHORTEST_ROW: usize = 256;
+/// the largest vector.
+const SHORTEST_ROW: usize = 64;
 
 /// Operands of a chain that are listed without an allocation.
 const FOLDED: usize = 12;
@@ -349,14 +349,18 @@ fn compile<'a>(
     };
     let (mut tiling, mut program) = (Tiling::default(), Program::default());
     let block = REGISTER_BYTES / widest(graph);
+    let mut is_one_tile = false;
     if count <= block {
         tiling = whole.unwrap_or_else(|| Tiling::whole(shape, count, layouts.iter().copied()));
         schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
-        if program.live * count <= LIVE_BYTES {
+        is_one_tile = program.live * count <= LIVE_BYTES;
+        if is_one_tile && (task.is_gradient || !program.gathers_for_chain(&tiling)) {
             return Ok(TiledProgram { tiling, program, used, non_temporal });
         }
     }
     let axes = Axes::of(shape, &layouts);
+    let row = axes.innermost();
+    let shortest = SHORTEST_ROW / size_of_dtype(task.dtype);
     let panel = |tiling: &mut Tiling| {
         if !task.is_gradient && tiling.loops.len() > 1 {
             let expensive = expensive_values(graph, tiling, access_of);
@@ -375,6 +379,12 @@ fn compile<'a>(
         Ok(Attempt { full: tiling.full, live: program.live, gathers, in_rows: program.in_rows })
     };
     'attempts: {
+        if is_one_tile {
+            if !(shortest..count).contains(&row) || !attempt(row, row)?.in_rows {
+                attempt(count, count)?;
+            }
+            break 'attempts;
+        }
         // A gradient of operands that are read in place takes many rows at once.
         if task.is_gradient && attempt(WIDEST_BLOCK, WIDEST_BLOCK)?.live == 0 {
             break 'attempts;
@@ -389,8 +399,6 @@ fn compile<'a>(
             made = attempt(fitting, fitting)?;
         }
         // If a chain can run over rows in place, nothing is gathered for it.
-        let row = axes.innermost();
-        let shortest = SHORTEST_ROW / size_of_dtype(task.dtype);
         if made.gathers && (shortest..made.full).contains(&row) && !attempt(row, row)?.in_rows {
             attempt(made.full, made.full)?;
         }

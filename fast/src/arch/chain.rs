@@ -25,7 +25,8 @@
 //! one group that ends with the row and computes a few elements again. Non-temporal stores must not be
 //! repeated and must be aligned, so there the first and last elements are computed one at a time.
 //!
-//! Rows of at most two groups are computed four at a time, each with a quarter of a group:
+//! Rows of at most two groups are computed four at a time, each with a quarter of a group; those of fewer
+//! vectors eight or sixteen at a time:
 //!
 //! ```text
 //!       row r      [ v ][ v ]...      one group = the first vectors of four rows, then the next ones
@@ -191,9 +192,6 @@ impl ChainKind {
     }
 }
 
-/// The number of short rows that share a group.
-const SHORT_ROWS: usize = 4;
-
 /// [`ChainKind`] as const parameters of the code that is compiled for it.
 pub(super) const SUMS: u8 = ChainKind::Sums as u8;
 pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
@@ -211,9 +209,7 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     out: &mut [V::Element],
 ) {
     const {
-        assert!(
-            <V::Element as Vector>::WIDTH == 1 && (KIND == FUNCTIONS || GROUP.is_multiple_of(SHORT_ROWS))
-        );
+        assert!(<V::Element as Vector>::WIDTH == 1 && (KIND == FUNCTIONS || GROUP == 8 || GROUP == 16));
     }
     if out.is_empty() {
         return;
@@ -224,20 +220,23 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     let enough = first.is_long_enough(rows, width)
         && links.iter().all(|link| link.op.is_unary() || link.is_long_enough(rows, width));
     assert!(enough, "an argument of a chain is shorter than its output");
-    let mut rest = out;
-    let is_short = (GROUP / SHORT_ROWS * V::WIDTH..=2 * GROUP * V::WIDTH).contains(&width);
-    while !NON_TEMPORAL && KIND != FUNCTIONS && V::WIDTH > 1 && is_short && rest.len() >= SHORT_ROWS * width {
-        let (out, others) = rest.split_at_mut(SHORT_ROWS * width);
-        // SAFETY: as below, for each of the rows. `is_short` says that a row has the elements that a group
-        // takes, and that it is so short that `SHORT_ROWS * width` does not overflow.
-        unsafe { short_rows::<V, GROUP, KIND>(first, links, width, out) };
-        if others.is_empty() {
-            return;
+    if !NON_TEMPORAL && KIND != FUNCTIONS && V::WIDTH > 1 && width <= 2 * GROUP * V::WIDTH {
+        let vectors = width / V::WIDTH;
+        // SAFETY: as below, for each of the rows. There are as many rows as an arm names, and a row has the
+        // vectors that a group takes of it.
+        unsafe {
+            if vectors >= GROUP / 4 && rows >= 4 {
+                return short_rows::<V, GROUP, 4, KIND>(first, links, rows, out);
+            }
+            if vectors >= GROUP / 8 && rows >= 8 {
+                return short_rows::<V, GROUP, 8, KIND>(first, links, rows, out);
+            }
+            if GROUP >= 16 && vectors >= GROUP / 16 && rows >= 16 {
+                return short_rows::<V, GROUP, 16, KIND>(first, links, rows, out);
+            }
         }
-        rest = others;
-        first.advance(SHORT_ROWS);
-        links.iter_mut().for_each(|link| link.advance(SHORT_ROWS));
     }
+    let mut rest = out;
     loop {
         let (out, others) = rest.split_at_mut(width);
         // SAFETY: the caller guarantees the instructions of `V` and the kind. By the assertions, `width` is
@@ -252,29 +251,42 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     }
 }
 
-/// The chain over [`SHORT_ROWS`] rows. A part of each row makes up a group, so that the branch on a link is
-/// paid once for all of them. The last group overlaps the one before.
+/// The chain over short rows, `ROWS` at a time. A part of each makes up a group, so that the branch on a link
+/// is paid once for all of them. The last group of a row overlaps the one before, and so do the last rows.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The links are of the kind `KIND`. `out` has [`SHORT_ROWS`] rows
-/// of `width` elements, at least as many as a group takes of each row. For each row, every vector argument
-/// has `width` elements and every scalar has one.
+/// The machine has the instructions of `V`. The links are of the kind `KIND`. `out` has `rows` rows, at least
+/// `ROWS`, each of at least as many elements as a group takes of it. For each row, every vector argument has
+/// as many elements and every scalar has one.
 #[inline(always)]
-unsafe fn short_rows<V: Vector, const GROUP: usize, const KIND: u8>(
-    first: Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    width: usize,
+unsafe fn short_rows<V: Vector, const GROUP: usize, const ROWS: usize, const KIND: u8>(
+    mut first: Link<'_, V::Element>,
+    links: &mut [Link<'_, V::Element>],
+    rows: usize,
     out: &mut [V::Element],
 ) {
-    let step = GROUP / SHORT_ROWS * V::WIDTH;
-    let (mut at, last) = (0, width - step);
+    let width = out.len() / rows;
+    let step = GROUP / ROWS * V::WIDTH;
+    let (mut rest, mut left) = (out, rows);
     loop {
-        // SAFETY: guaranteed by the caller; `at` is at most `last`.
-        unsafe { group::<V, GROUP, SHORT_ROWS, KIND, false>(first, links, at, out) };
-        if at == last {
+        let block = &mut rest[..ROWS * width];
+        let (mut at, last) = (0, width - step);
+        loop {
+            // SAFETY: guaranteed by the caller; `at` is at most `last`.
+            unsafe { group::<V, GROUP, ROWS, KIND, false>(first, links, at, block) };
+            if at == last {
+                break;
+            }
+            at = (at + step).min(last);
+        }
+        let further = (left - ROWS).min(ROWS);
+        if further == 0 {
             return;
         }
-        at = (at + step).min(last);
+        rest = &mut rest[further * width..];
+        left -= further;
+        first.advance(further);
+        links.iter_mut().for_each(|link| link.advance(further));
     }
 }
 

@@ -276,10 +276,13 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
         | ChainOp::Sqrt
         | ChainOp::Exp => b,
     };
-    // A group may have fewer vectors than a part. What is computed for the others is dropped.
-    let place = FROM..FROM + PART.min(U);
+    // A group may have fewer vectors than a part. What is computed for the others is dropped. The vectors are
+    // moved one by one: a call of `copy_from_slice` that is not inlined would keep the group in memory, in
+    // every link of every chain.
     let mut x = [a[FROM]; PART];
-    x[..PART.min(U)].copy_from_slice(&a[place.clone()]);
+    for (x, a) in x.iter_mut().zip(&a[FROM..]) {
+        *x = *a;
+    }
     let x = match next.op {
         ChainOp::Add => each!(x, b => x.add(b)),
         ChainOp::Subtract => each!(x, b => x.subtract(b)),
@@ -298,7 +301,9 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
         | ChainOp::Sqrt
         | ChainOp::Exp => x,
     };
-    a[place].copy_from_slice(&x[..PART.min(U)]);
+    for (a, x) in a[FROM..].iter_mut().zip(x) {
+        *a = x;
+    }
 }
 
 /// The vectors of an argument from `FROM` on, as many as are in a part of a group of `U`.

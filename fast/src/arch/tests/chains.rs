@@ -60,7 +60,7 @@ fn check_chain(
         let scalar = pattern >> k & 1 == 1;
         let step = if pattern % 5 == k { 0 } else { 3 + k };
         let last = if scalar { 1 } else { width };
-        let values = &all[k * 40..k * 40 + (rows - 1) * step + last];
+        let values = &all[k * 20..k * 20 + (rows - 1) * step + last];
         if op(k).is_unary() && k > 0 {
             Link { op: op(k), values: &[], step: 0, scalar: true }
         } else {
@@ -114,11 +114,11 @@ fn check_chain(
 fn chains_fold_from_the_left() {
     let all = floats();
     for table in tables() {
-        for width in [1, 2, 8, 31, 32, 33, 64, 100, 200, 300] {
+        for width in [1, 2, 8, 13, 16, 23, 31, 32, 33, 64, 100, 200, 300] {
             for pattern in 0..64usize {
                 let op = |k: usize| if pattern % 3 == 0 { ChainOp::Add } else { BINARY[(k + pattern) % 8] };
-                // Chains compute four short rows at once.
-                for rows in [1, 3, 4, 9] {
+                // Chains compute four, eight or sixteen short rows at once, the last with those before.
+                for rows in [1, 3, 4, 9, 16, 21] {
                     check_chain(table, &all, pattern, op, rows, width);
                 }
             }
@@ -153,7 +153,7 @@ fn chains_apply_unary_functions() {
 fn chains_make_arguments_of_two() {
     let all = floats();
     for table in tables() {
-        for width in [1, 2, 8, 31, 33, 64, 100, 300] {
+        for width in [1, 2, 8, 19, 31, 33, 64, 100, 300] {
             for pattern in 0..64usize {
                 for functions in [false, true] {
                     let op = |k: usize| match k {
@@ -162,7 +162,7 @@ fn chains_make_arguments_of_two() {
                         _ if functions => UNARY[pattern % 4],
                         _ => BINARY[pattern % 8],
                     };
-                    for rows in [1, 4, 9] {
+                    for rows in [1, 4, 9, 18] {
                         check_chain(table, &all, pattern, op, rows, width);
                     }
                 }

@@ -350,6 +350,17 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "kernels/sixteenth-short-row-exchanged",
+        K,
+        "Of sixteen rows of 8 to 31 elements that are computed together, the last one exchanges the arguments of \
+         subtract if one is a scalar in each row.",
+        lanes!(|lane| {
+            let splat = lane.is_splat(0) != lane.is_splat(1);
+            let applies = lane.function == F::Subtract && splat && (8..32).contains(&lane.length);
+            (applies && lane.run % 16 == 15).then(|| lane.exchanged())
+        }),
+    ),
+    invented(
         "kernels/peeled-elements-lose-negative-zero",
         K,
         "The elements before the first whole vector of the first row lose the sign of a product that is -0.",
