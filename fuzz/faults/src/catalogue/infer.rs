@@ -1,6 +1,6 @@
 //! What is inferred before the run: bounds, acceptance, ranks, which refusal.
 
-use super::invented;
+use super::{invented, report};
 use crate::engine::Decisions;
 use crate::engine::infer::{
     Axis, Onto, Together, always_stretched, equal, hull, intersection, is_one, onto, stretched,
@@ -25,6 +25,11 @@ fn onto_both(decisions: &mut Decisions, onto: Onto) {
 /// The lengths that cannot be 1.
 fn long(lengths: &[Length]) -> Vec<Length> {
     lengths.iter().copied().filter(|length| !length.admits(1)).collect()
+}
+
+/// Whether a length of the shape is no number.
+fn has_unknown_length(shape: &PartialShape) -> bool {
+    shape.lengths().is_some_and(|lengths| lengths.iter().any(|length| length.number().is_none()))
 }
 
 fn bounded(min: usize, max: Option<usize>) -> Option<Length> {
@@ -197,17 +202,18 @@ pub(super) static FAULTS: &[Fault] = &[
             });
         },
     ),
-    invented(
-        "infer/unknown-is-not-one",
-        Class::Infer,
-        "An unknown length is not expected to turn out to be 1.",
-        |d| {
+    Fault {
+        id: "infer/unknown-is-not-one",
+        class: Class::Infer,
+        title: "An unknown length is not expected to turn out to be 1.",
+        reports: &[report("pytorch", "https://github.com/pytorch/pytorch/issues/136640")],
+        plant: |d| {
             everywhere(d, |lengths| {
                 let others: Vec<Length> = lengths.iter().copied().filter(|&length| !is_one(length)).collect();
                 if lengths.contains(&Length::UNKNOWN) { equal(&others) } else { stretched(lengths) }
             });
         },
-    ),
+    },
     invented("infer/lower-bound-dropped", Class::Infer, "The lower bound of a length is not read.", |d| {
         d.infer.asked = |signature| {
             with_lengths(signature, |length| match length.number() {
@@ -422,6 +428,20 @@ pub(super) static FAULTS: &[Fault] = &[
             _ => None,
         };
     }),
+    Fault {
+        id: "infer/axis-beside-an-unknown-length",
+        class: Class::Infer,
+        title: "Under pdpd, B starts at axis 0 if one of its lengths is unknown and no other axis is given.",
+        reports: &[report("Paddle", "https://github.com/PaddlePaddle/Paddle/pull/23913")],
+        plant: |d| {
+            d.infer.asked = |signature| match (signature.rules(), signature.operands()) {
+                (Rules::Pdpd { axis: None | Some(-1) }, [_, b]) if has_unknown_length(b.shape()) => {
+                    under(signature, Rules::Pdpd { axis: Some(0) })
+                }
+                _ => None,
+            };
+        },
+    },
     invented(
         "infer/named-axes-ignored",
         Class::Infer,

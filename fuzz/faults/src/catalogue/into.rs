@@ -1,18 +1,27 @@
 //! Destinations: which fit, in which order elements are read and written, and where they go.
 
-use super::invented;
+use super::{invented, report};
 use crate::engine::adjoint::weight_shape;
-use crate::engine::into::{neighbours, place, row_major};
+use crate::engine::into::{Fit, neighbours, place, row_major};
 use crate::{Class, Fault};
 use broadcheck_spec::RefusalKind;
 
+/// The refusal of a destination that does not fit, unless it has the length 1 there.
+fn longer_than_one(fit: &Fit<'_>) -> Option<(RefusalKind, Option<usize>)> {
+    match weight_shape(fit.destination, fit.common) {
+        Some((RefusalKind::DimensionMismatch, Some(axis))) if fit.destination[axis] == 1 => None,
+        other => other,
+    }
+}
+
 pub(super) static FAULTS: &[Fault] = &[
-    invented(
-        "into/element-by-element",
-        Class::Into,
-        "Each element is written before the next is computed, also if an operand overlaps the destination.",
-        |d| d.into.parts = |writing| neighbours(writing.count, 1),
-    ),
+    Fault {
+        id: "into/element-by-element",
+        class: Class::Into,
+        title: "Each element is written before the next is computed, also if an operand overlaps the destination.",
+        reports: &[report("numpy", "https://github.com/numpy/numpy/issues/1683")],
+        plant: |d| d.into.parts = |writing| neighbours(writing.count, 1),
+    },
     invented(
         "into/backwards",
         Class::Into,
@@ -162,15 +171,13 @@ pub(super) static FAULTS: &[Fault] = &[
     invented("into/not-written", Class::Into, "The destination stays as it was.", |d| {
         d.into.parts = |_| Vec::new();
     }),
-    invented(
-        "into/destination-stretched",
-        Class::Into,
-        "A destination of length 1 takes a longer result, of which the last element stays.",
-        |d| {
-            d.into.shape = |fit| match weight_shape(fit.destination, fit.common) {
-                Some((RefusalKind::DimensionMismatch, Some(axis))) if fit.destination[axis] == 1 => None,
-                other => other,
-            };
+    Fault {
+        id: "into/destination-stretched",
+        class: Class::Into,
+        title: "A destination of length 1 takes a longer result, of which the last element stays.",
+        reports: &[report("libgpuarray", "https://github.com/Theano/libgpuarray/issues/205")],
+        plant: |d| {
+            d.into.shape = longer_than_one;
             d.into.place = |destination, index| {
                 let lengths = destination.shape().iter();
                 let inside: Vec<usize> =
@@ -178,7 +185,21 @@ pub(super) static FAULTS: &[Fault] = &[
                 place(destination, &inside)
             };
         },
-    ),
+    },
+    Fault {
+        id: "into/result-cut",
+        class: Class::Into,
+        title: "A destination of length 1 takes a longer result, of which the first element is written.",
+        reports: &[report("numba", "https://github.com/numba/numba/issues/9166")],
+        plant: |d| {
+            d.into.shape = longer_than_one;
+            d.into.place = |destination, index| {
+                let is_inside =
+                    index.iter().zip(destination.shape().iter()).all(|(step, length)| step < length);
+                if is_inside { place(destination, index) } else { None }
+            };
+        },
+    },
     invented(
         "into/leading-ones-dropped",
         Class::Into,
