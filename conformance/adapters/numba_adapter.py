@@ -12,6 +12,7 @@ import numpy as np
 from numba.core.errors import TypingError
 from numba.np.numpy_support import as_dtype
 from numpy_interface import NAMES, skip_large
+from programs import ARRAYS_OF_NUMPY, PRINTED, Writer, dtypes
 
 
 # `d += x` and so on. Those of `logical_and` and `logical_or` are bitwise, which is the same for bool.
@@ -49,6 +50,32 @@ def compiled(source, names):
     return numba.njit(scope["request"])
 
 
+class NumbaWriter(Writer):
+    def __init__(self):
+        super().__init__(["import numba, numpy as np"], {}, dtypes("np"), printed=PRINTED, **ARRAYS_OF_NUMPY)
+
+    def names(self, request):
+        """As in the function that the adapter compiles."""
+        return {operand.name: "v_" + operand.name for operand in request.operands}
+
+    def computed(self, request, names):
+        if request.into is not None:
+            body, result = statements_into(request.expression, request.into), names[request.into]
+        elif request.target_shape is not None:
+            body, result = f"return np.broadcast_to({', '.join(names.values())}, {self.shape(request.target_shape)})", None
+        else:
+            body, result = "return " + source_of(request.expression), None
+        arguments = ", ".join(names.values())
+        lines = ["@numba.njit", f"def function({arguments}):", f"    {body}", ""]
+        if result:
+            return [*lines, f"function({arguments})", f"result = {result}"]
+        called = f"function({arguments})"
+        if request.expression is not None and not any(operand.shape for operand in request.operands):
+            # A result without axes is a number of Python, which has lost its dtype.
+            return [*lines, f"value = {called}", "result = np.array(value, dtype=str(function.nopython_signatures[0].return_type))"]
+        return [*lines, f"result = {called}"]
+
+
 class Numba:
     name, version = "numba", numba.__version__
     rules = ["numpy"]
@@ -75,6 +102,9 @@ class Numba:
         with protocol.refusals(ValueError, TypingError):
             result = function(*arguments.values())
         return result if isinstance(result, np.ndarray) else np.array(result, dtype=dtype(function, arguments.values()))
+
+    def program(self, request):
+        return NumbaWriter().write(request)
 
     def into(self, request):
         arrays, buffer = request.in_place()

@@ -9,6 +9,7 @@ import warnings
 
 import protocol
 import numpy as np
+from programs import Unwritable, Writer, call_text, dense_arrays, dtypes, is_differentiable, is_row_major, list_text
 
 warnings.filterwarnings("ignore")
 import paddle  # noqa: E402
@@ -78,6 +79,70 @@ def placeholder(name, dtype, shape):
     return paddle.static.data(name, lengths, protocol.dtype(dtype).name)
 
 
+# Where the name in the module is not the protocol's.
+NAMES = {"power": "pow", "less": "less_than", "greater": "greater_than", "negate": "neg", "select": "where"}
+
+
+class PaddleWriter(Writer):
+    def __init__(self):
+        super().__init__(
+            ["import numpy as np, paddle"], {name: f"paddle.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS}, dtypes("np"),
+            broadcast="paddle.broadcast_to({operand}, {shape})",
+            printed="print(result.dtype, tuple(result.shape), result.numpy().tolist())", **dense_arrays("paddle.to_tensor({array})"),
+        )
+
+    def value(self, request, names):
+        """Under `pdpd`, a call of A and B with the axis, as in `pdpd`."""
+        own = [operand.name for operand in request.operands if operand.name != request.cotangent]
+        if request.rules == "numpy" or len(own) == 1:
+            return super().value(request, names)
+        if len(own) > 2:
+            raise Unwritable("Paddle's operations with an axis take two operands")
+        return [], self.with_axis(request.expression, names, own, -1 if request.axis is None else request.axis)[0]
+
+    def with_axis(self, expression, names, own, axis):
+        """The text of the expression, and 1 if it depends on B alone, else 0."""
+        if isinstance(expression, str):
+            return names[expression], own.index(expression)
+        function, *arguments = expression
+        texts, places = zip(*(self.with_axis(argument, names, own, axis) for argument in arguments))
+        if function in UNARY or len(set(places)) == 1:
+            return call_text(self.calls[function], texts), places[0]
+        if function not in WITH_AXIS:
+            raise Unwritable(f"Paddle's {function} takes no axis")
+        return f'paddle._legacy_C_ops.{WITH_AXIS[function]}({", ".join(texts)}, "axis", {axis})', 0
+
+    def gradient(self, request, names):
+        """Of the tensor itself, and not of a function."""
+        if request.expression is not None and not is_differentiable(request.expression, request.wrt):
+            raise Unwritable(f"the result is not connected to {request.wrt}, and Paddle then has no gradient")
+        wrt, cotangent = names[request.wrt], names.get(request.cotangent)
+        lines, text = self.value(request, names)
+        found = [f"{text}.sum().backward()", f"result = {wrt}.grad"]
+        if cotangent:
+            found = [f"result = paddle.grad([{text}], [{wrt}], [{cotangent}], allow_unused=True)[0]"]
+        return [f"{wrt}.stop_gradient = False", *lines, *found]
+
+    def view(self, operand, buffer, dtype=None):
+        if not is_row_major(operand):
+            raise Unwritable("Paddle's adapter passes no views")
+        return f"{buffer}.view({list_text(operand.shape)})"
+
+    def into(self, request, names):
+        """The same call as that of `into`."""
+        destination = names[request.into]
+        function, *arguments = [None] if isinstance(request.expression, str) else request.expression
+        in_place = request.into in arguments[:1] and function not in NOT_IN_PLACE
+        if function is None or (function == "negate" and not in_place):
+            return [f"paddle.assign({self.expression(request.expression, names)}, output={destination})", f"result = {destination}"]
+        values = [self.expression(argument, names) for argument in arguments]
+        if in_place:
+            written = f"{destination}.{FUNCTIONS[function].__name__.strip('_')}_({', '.join(values[1:])})"
+        else:
+            written = call_text(self.calls[function], [*values, f"out={destination}"])
+        return [written, f"result = {destination}"]
+
+
 class Paddle:
     name, version = "paddle", paddle.__version__
     rules = ["numpy", "pdpd"]
@@ -119,6 +184,9 @@ class Paddle:
             if request.operation != "gradient":
                 return result(request, tensors).numpy()
             return gradient(request, tensors).numpy()
+
+    def program(self, request):
+        return PaddleWriter().write(request)
 
     def declared(self, request):
         feeds = {operand.name: operand.dense() for operand in request.operands}

@@ -261,6 +261,8 @@ class Writer:
 
     def view(self, operand, buffer, dtype=None):
         """A view of a buffer."""
+        if self.forms["view"] is None:
+            raise Unwritable("it has views")
         if 0 in operand.shape:
             return self.array(dtype or operand.dtype, [], operand.shape, operand.name)
         strides, offset = operand.layout()
@@ -376,9 +378,13 @@ class Writer:
 
 def is_dense(operand):
     """Whether the operand reads its values in their order."""
+    return 0 in operand.shape or (is_row_major(operand) and len(operand.buffer()) == math.prod(operand.shape))
+
+
+def is_row_major(operand):
+    """Whether the operand reads a buffer from its start on, one value after another."""
     strides, offset = operand.layout()
-    dense = [0 if length == 1 else math.prod(operand.shape[axis + 1:]) for axis, length in enumerate(operand.shape)]
-    return 0 in operand.shape or (offset == 0 and strides == dense and len(operand.buffer()) == math.prod(operand.shape))
+    return offset == 0 and strides == [0 if length == 1 else math.prod(operand.shape[axis + 1:]) for axis, length in enumerate(operand.shape)]
 
 
 def elements(array):

@@ -3,12 +3,25 @@ zero is not stored."""
 import protocol
 import sparse
 from array_likes import ArrayLike
+from numpy_interface import NAMES
+from programs import PRINTED, Writer, dense_arrays, dtypes
 
 KINDS = [(r"could not be broadcast together", "dimension_mismatch")]
 
 
 def dense(result):
     return result.todense() if isinstance(result, sparse.SparseArray) else result
+
+
+class SparseWriter(Writer):
+    def __init__(self):
+        super().__init__(
+            ["import numpy as np, sparse"],
+            {**{name: f"sparse.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS}, "power": "sparse.pow"}, dtypes("np"),
+            broadcast="sparse.broadcast_to({operand}, {shape})",
+            printed="result = np.asarray(result.todense() if isinstance(result, sparse.SparseArray) else result)\n" + PRINTED,
+            **dense_arrays("sparse.COO.from_numpy({array})"),
+        )
 
 
 class Sparse(ArrayLike):
@@ -19,6 +32,9 @@ class Sparse(ArrayLike):
 
     def __init__(self):
         super().__init__(sparse, lambda array, at: sparse.COO.from_numpy(array), dense, KINDS, power=sparse.pow)
+
+    def program(self, request):
+        return SparseWriter().write(request)
 
 
 protocol.serve(Sparse())

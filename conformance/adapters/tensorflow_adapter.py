@@ -8,6 +8,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 import protocol  # noqa: E402
+from programs import Unwritable, Writer, dense_arrays, dtypes  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 FUNCTIONS = {
@@ -23,6 +24,49 @@ ERRORS = (tf.errors.InvalidArgumentError, tf.errors.NotFoundError, tf.errors.Uni
 # Traced functions that are kept: all ways to declare one request, and more.
 KEPT = 100
 LACKS = r"Could not find device for node|No OpKernel was registered|UnimplementedError"
+
+
+# Where the name in the module is not the protocol's.
+NAMES = {"power": "pow", "negate": "negative", "log": "math.log", "select": "where"}
+
+
+class TensorFlowWriter(Writer):
+    def __init__(self):
+        super().__init__(
+            ["import numpy as np, tensorflow as tf"], {name: f"tf.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS},
+            {**dtypes("np"), "bf16": "tf.bfloat16.as_numpy_dtype"}, broadcast="tf.broadcast_to({operand}, {shape})",
+            same="tf.identity({0})", printed="print(result.dtype.name, tuple(result.shape), result.numpy().tolist())",
+            **dense_arrays("tf.constant({array})"),
+        )
+
+    def operands(self, request, names):
+        """Those that are no constants."""
+        given = [operand for operand in request.operands if not operand.constant]
+        if len(given) == len(request.operands):
+            return super().operands(request, names)
+        return [line for operand in given for line in self.operand(operand, names[operand.name])]
+
+    def computed(self, request, names):
+        """With constants: a function that is traced with them."""
+        constants = [operand for operand in request.operands if operand.constant]
+        if not constants:
+            return super().computed(request, names)
+        body = [line for operand in constants for line in self.operand(operand, names[operand.name])]
+        body += [*super().computed(request, names), "return result"]
+        given = ", ".join(names[operand.name] for operand in request.operands if not operand.constant)
+        return [f"def function({given}):", *(f"    {line}" for line in body), f"result = tf.function(function, autograph=False)({given})"]
+
+    def gradient(self, request, names):
+        """By a tape, which watches the operand."""
+        wrt, cotangent = names[request.wrt], names.get(request.cotangent)
+        if next(operand for operand in request.operands if operand.name == request.wrt).dtype not in ("f64", "f32", "f16", "bf16"):
+            raise Unwritable("TensorFlow returns no gradient by integers or bools")
+        lines, text = self.value(request, names)
+        output = text if cotangent else f"tf.reduce_sum({text})"
+        within = [f"tape.watch({wrt})", *lines, f"output = {output}"]
+        given = f"output_gradients={cotangent}, " if cotangent else ""
+        return ["with tf.GradientTape() as tape:", *(f"    {line}" for line in within),
+                f'result = tape.gradient(output, {wrt}, {given}unconnected_gradients="zero")']
 
 
 class TensorFlow:
@@ -51,6 +95,9 @@ class TensorFlow:
             if request.constants():
                 return with_constants(request, target)(*tensors).numpy()
             return computed(request, tensors, target).numpy()
+
+    def program(self, request):
+        return TensorFlowWriter().write(request)
 
     def declared(self, request, tensors):
         function = self.kept.get(request.signature.key(), request.signature)

@@ -11,6 +11,7 @@ VERSION = importlib.metadata.version("tinygrad")
 # was read.
 DEVICE = {"DEV": "PYTHON"} if [int(part) for part in VERSION.split(".")[:2]] >= [0, 11] else {"PYTHON": "1"}
 os.environ.update({**DEVICE, "CACHELEVEL": "0"})
+from programs import NAMES_OF_NUMPY, PRINTED, Unwritable, Writer, dense_arrays  # noqa: E402
 from tinygrad import Tensor, dtypes  # noqa: E402
 
 # The protocol's names that are not those of tinygrad's methods or operators.
@@ -19,6 +20,8 @@ METHODS = {"subtract": "sub", "multiply": "mul", "divide": "div", "power": "pow"
 OPERATORS = {"less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
              "logical_and": operator.and_, "logical_or": operator.or_}
 FUNCTIONS = {name: OPERATORS.get(name) or getattr(Tensor, METHODS.get(name, name)) for name in protocol.FUNCTIONS}
+# The same as text.
+SIGNS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "logical_and": "&", "logical_or": "|"}
 TYPES = {
     "f64": dtypes.float64, "f32": dtypes.float32, "f16": dtypes.float16, "bf16": dtypes.bfloat16, "i64": dtypes.int64, "i32": dtypes.int32,
     "i16": dtypes.int16, "i8": dtypes.int8, "u64": dtypes.uint64, "u32": dtypes.uint32, "u16": dtypes.uint16, "u8": dtypes.uint8,
@@ -59,6 +62,34 @@ def gradient(request, tensors):
     return output.gradient(tensors[request.wrt], gradient=tensors.get(request.cotangent))[0]
 
 
+def call_of(function):
+    """A call as text: of a method of the first argument, or of an operator."""
+    if function in SIGNS:
+        return f"({{0}} {SIGNS[function]} {{1}})"
+    others = ", ".join(f"{{{place}}}" for place in range(1, protocol.ARGUMENTS[function]))
+    return f"{{0}}.{METHODS.get(function, function)}({others})"
+
+
+class TinygradWriter(Writer):
+    def __init__(self):
+        # NumPy and tinygrad have the same names of dtypes.
+        arrays = dense_arrays("Tensor({array}).cast(dtypes.{dtype})")
+        super().__init__(
+            ["import os", f"os.environ.update({DEVICE}, CACHELEVEL='0')", "import numpy as np", "from tinygrad import Tensor, dtypes"],
+            {name: call_of(name) for name in protocol.FUNCTIONS}, {**NAMES_OF_NUMPY, "bool": "bool"},
+            broadcast="{operand}.expand({shape})", gradient="{call}.sum().gradient({wrt})[0]",
+            vjp="{call}.gradient({wrt}, gradient={cotangent})[0]", same="{0}.clone()",
+            printed='result = (result if result.device else result.clone(device="PYTHON")).numpy()\n' + PRINTED,
+            **{name: form.replace("dtype={dtype})", "dtype=np.{dtype})") if isinstance(form, str) else form for name, form in arrays.items()},
+        )
+
+    def gradient(self, request, names):
+        """Of the tensor itself, and not of a function."""
+        lines, text = self.value(request, names)
+        form = self.forms["gradient" if request.cotangent is None else "vjp"]
+        return [*lines, "result = " + form.format(call=text, wrt=names[request.wrt], cotangent=names.get(request.cotangent))]
+
+
 class Tinygrad:
     name, version = "tinygrad", VERSION
     rules = ["numpy"]
@@ -79,6 +110,11 @@ class Tinygrad:
         tensors = request.arrays(tensor, apart=lambda first: first.clone())
         with protocol.refusals(IndexError, ValueError, RuntimeError, kinds=KINDS, unless=f"^(?!.*({REFUSES}))"):
             return array(gradient(request, tensors) if request.operation == "gradient" else result(request, tensors))
+
+    def program(self, request):
+        if any(operand.dtype == "bf16" for operand in request.operands):
+            raise Unwritable("NumPy, of whose arrays the tensors are made, has no bf16")
+        return TinygradWriter().write(request)
 
 
 protocol.serve(Tinygrad())

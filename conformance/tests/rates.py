@@ -155,7 +155,7 @@ def main():
             alone = rate(name, 1, arguments.seconds)
             together = rate(name, batch, arguments.seconds) if batch > 1 else None
             print(f"| `{name}` | {shown(alone)} | {shown(together)} |", flush=True)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, EOFError) as error:
             failed = True
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     return 1 if failed else 0
