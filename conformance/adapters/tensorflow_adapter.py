@@ -39,18 +39,20 @@ class TensorFlowWriter(Writer):
             **dense_arrays("tf.constant({array})"),
         )
 
+    def is_traced(self, request):
+        """Whether the program is a function that is traced: that of constants is."""
+        return bool(request.constants())
+
     def operands(self, request, names):
         """Those that are no constants."""
-        given = [operand for operand in request.operands if not operand.constant]
-        if len(given) == len(request.operands):
+        if not request.constants():
             return super().operands(request, names)
-        return [line for operand in given for line in self.operand(operand, names[operand.name])]
+        return [line for operand in request.operands if not operand.constant for line in self.operand(operand, names[operand.name])]
 
     def computed(self, request, names):
-        """With constants: a function that is traced with them."""
-        constants = [operand for operand in request.operands if operand.constant]
-        if not constants:
+        if not self.is_traced(request):
             return super().computed(request, names)
+        constants = [operand for operand in request.operands if operand.constant]
         body = [line for operand in constants for line in self.operand(operand, names[operand.name])]
         body += [*super().computed(request, names), "return result"]
         given = ", ".join(names[operand.name] for operand in request.operands if not operand.constant)
@@ -179,4 +181,5 @@ def traced(signature):
     return tf.function(body, autograph=False).get_concrete_function(*specs)
 
 
-protocol.serve(TensorFlow())
+if __name__ == "__main__":
+    protocol.serve(TensorFlow())

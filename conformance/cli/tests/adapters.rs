@@ -160,7 +160,7 @@ fn package(adapter: &str) -> &str {
     match adapter {
         "xla" | "stablehlo" => "jaxlib",
         "paddle" => "paddlepaddle",
-        "tensorflow" => "tensorflow_cpu",
+        "tensorflow" | "tf-function" => "tensorflow_cpu",
         "torch-compile" => "torch",
         "jax-jit" => "jax",
         "tvm" => "apache-tvm",
