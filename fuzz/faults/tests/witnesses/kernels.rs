@@ -55,6 +55,7 @@ pub(super) fn kernels() -> Vec<Request> {
     let even: Vec<bf16> = (0..40u16).map(|place| bf16::from_bits(0x3f80 + 2 * place)).collect();
     let ulps = dense(1, &[], Data::from(vec![bf16::from_f64(2f64.powi(-8))]));
     requests.push(numpy("add a b", vec![dense(0, &[40], Data::from(even)), ulps]));
+    requests.push(numpy("subtract a b", vec![counted(0, &[16, 8]), counted(1, &[16, 1])]));
     for columns in [9, 11, 17] {
         requests.push(numpy("subtract a b", vec![counted(0, &[3, columns]), counted(1, &[columns])]));
     }

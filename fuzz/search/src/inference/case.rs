@@ -4,7 +4,7 @@
 //! must be confirmed before the case joins the suite, as that of every proposed case.
 
 use super::{Finding, Relation};
-use crate::shrink::Proposal;
+use crate::shrink::{Proposal, titled};
 use broadcheck_judge::describe::describe_signature;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
@@ -23,7 +23,7 @@ pub fn propose(finding: &Finding, found_by: &str) -> Result<Proposal, String> {
     let asked = describe_signature(signature).join("; ");
     let title = format!("{} infers {}: {asked}.", finding.implementation, wrong(finding));
     let found = format!("Found by {found_by}. {}: {}.", finding.implementation, finding.detail);
-    propose_as(signature, id, title, &found)
+    propose_as(signature, id, &title, &found)
 }
 
 /// Proposes a case file with this id and title. `found` says how it was found and what is wrong.
@@ -33,7 +33,7 @@ pub fn propose(finding: &Finding, found_by: &str) -> Result<Proposal, String> {
 pub(crate) fn propose_as(
     signature: &Signature,
     id: String,
-    title: String,
+    title: &str,
     found: &str,
 ) -> Result<Proposal, String> {
     let runs = Relation::default().runs(signature);
@@ -46,7 +46,7 @@ pub(crate) fn propose_as(
     );
     let case = InferenceCase {
         id: id.clone(),
-        title,
+        title: titled(title, ""),
         clause: clause.into(),
         convention: Convention::of_inference(clause, signature, &expectation),
         examples: Vec::new(),

@@ -17,8 +17,8 @@ use broadcheck_judge::describe::summarize_request;
 use broadcheck_judge::explain::Explanation;
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    Case, Convention, Expectation, Function, Implementation, Location, MAX_TOLERANCE_ULP, Operand, Operation,
-    Origin, Outcome, Request, RuleSet, Rules, clauses, load_str, write,
+    Case, Convention, Expectation, Function, Implementation, Location, MAX_TITLE, MAX_TOLERANCE_ULP, Operand,
+    Operation, Origin, Outcome, Request, RuleSet, Rules, clauses, load_str, write,
 };
 
 /// The two sides of a disagreement, as the case describes them.
@@ -124,7 +124,7 @@ pub fn propose(shrunk: &Shrunk, sides: &Sides) -> Result<Proposal, String> {
         let answer = if decided { String::new() } else { format!("/as-{}", candidate.tag) };
         Some(Case {
             id: format!("{id}{}{answer}", asked.suffix),
-            title: format!("{title}{}", asked.remark),
+            title: titled(&title, asked.remark),
             clause: clause.into(),
             convention: Convention::of(clause, request, &expectation),
             examples: Vec::new(),
@@ -272,6 +272,17 @@ fn is_plain(request: &Request) -> bool {
     let operands = request.operands();
     operands.windows(2).all(|pair| pair[0].shape() == pair[1].shape())
         && !matches!(request.rules(), Rules::Bidirectional)
+}
+
+/// The title of a case. A request that is not shrunk may need more characters than a title may have: it is
+/// cut, because the case itself has the request.
+pub(crate) fn titled(title: &str, remark: &str) -> String {
+    let room = MAX_TITLE.saturating_sub(remark.chars().count());
+    if title.chars().count() <= room {
+        return format!("{title}{remark}");
+    }
+    let cut: String = title.chars().take(room.saturating_sub(1)).collect();
+    format!("{cut}…{remark}")
 }
 
 /// A sentence that says what goes wrong.

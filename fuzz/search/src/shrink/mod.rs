@@ -16,6 +16,7 @@ mod passes;
 mod question;
 mod write;
 
+pub(crate) use case::titled;
 pub use case::{Proposal, Sides, propose};
 pub(crate) use question::cost_of_question;
 pub use question::{propose_question, shrink_signature};

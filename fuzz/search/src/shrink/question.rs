@@ -73,7 +73,7 @@ fn propose_signature(
         sides.left,
         left_to_do(shrunk.again, shrunk.minimal)
     );
-    propose_as(signature, class.slug(), title, &found)
+    propose_as(signature, class.slug(), &title, &found)
 }
 
 /// The cost of what is asked, to put the simplest of several first: signatures before requests.

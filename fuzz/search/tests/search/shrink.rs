@@ -8,8 +8,8 @@ use broadcheck_search::generate::Profile;
 use broadcheck_search::oracle::{Differential, Disagreement, Judgement, Kind, Oracle, Side};
 use broadcheck_search::shrink::{Limits, Shrunk, Sides, Written, propose, shrink, write_case};
 use broadcheck_spec::{
-    Capabilities, DType, Data, Expression, Function, Implementation, Operand, Operation, OperationKind,
-    Outcome, Refusal, RefusalKind, Request, RuleSet, Rules, Success, Tensor, load_str,
+    Capabilities, DType, Data, Expression, Function, Implementation, MAX_TITLE, Operand, Operation,
+    OperationKind, Outcome, Refusal, RefusalKind, Request, RuleSet, Rules, Success, Tensor, load_str,
 };
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -214,6 +214,26 @@ fn a_proposal_loads_and_is_never_overwritten() {
     assert_eq!(write_case(directory.path(), &proposal), Ok(Written::Existing(second)));
     let blocked = write_case(&path, &proposal).unwrap_err();
     assert!(blocked.contains("expected a directory"), "{blocked}");
+}
+
+/// A request that is not shrunk may be described in more characters than a title may have.
+#[test]
+fn a_proposal_of_a_long_expression_loads() {
+    let planted = Planted(|_, outcome| changed_first_element(outcome));
+    let oracle = Differential::new(&Reference, &planted);
+    let call = |function, arguments| Expression::call(function, arguments).unwrap();
+    let square = || call(Function::Multiply, vec![Expression::operand(0), Expression::operand(0)]);
+    let sum = |so_far, _| call(Function::Add, vec![so_far, square()]);
+    let expression = (0..90).fold(Expression::operand(0), sum);
+    let operand = Operand::dense("a", [2], vec![1.0, 2.0]).unwrap();
+    let request = Request::new(Rules::Numpy, Operation::Elementwise { expression }, vec![operand]).unwrap();
+    let found = oracle.judge(&request).disagreement().unwrap();
+    let shrunk = shrink(&oracle, &request, found, &Limits { steps: 1, ..Limits::default() });
+    let sides = Sides::of(&Reference, &planted, "a test");
+    let file = load_str(&propose(&shrunk, &sides).unwrap().yaml, "proposal.yaml").unwrap();
+    let [case] = &file.cases[..] else { panic!("one case") };
+    assert_eq!(case.request, shrunk.request);
+    assert!(case.title.chars().count() == MAX_TITLE && case.title.ends_with('…'), "{}", case.title);
 }
 
 /// If the reference agrees with neither side, the file has both answers.
