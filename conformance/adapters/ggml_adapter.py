@@ -12,6 +12,7 @@ import os
 import protocol
 import numpy as np
 from ggml_library import GGML, TYPES, VERSION, Parameters, lengths_of, type_of
+from programs import FEW_VALUES, MOST_VALUES, Unwritable, Writer, elements, is_constant, number, progression, shape_text
 
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
@@ -92,6 +93,75 @@ def array_of(tensor, shape):
     return values
 
 
+# How a program calls ggml, which has no interface in Python: by name, with pointers for tensors.
+START = """import ctypes, importlib.metadata
+library = ctypes.CDLL(str(next(
+    file.locate() for file in importlib.metadata.files("pywhispercpp") if file.name.startswith("libggml.so"))))
+Parameters = type("Parameters", (ctypes.Structure,), {
+    "_fields_": [("size", ctypes.c_size_t), ("buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool)]})
+
+def call(name, *arguments):
+    return ctypes.c_void_p(ctypes.CFUNCTYPE(ctypes.c_void_p)(("ggml_" + name, library))(*arguments))
+
+context = call("init", Parameters(1 << 24, None, False))
+
+def tensor(values, shape):
+    lengths = shape[::-1] or (1,)
+    made = call("new_tensor", context, 0, len(lengths), (ctypes.c_int64 * len(lengths))(*lengths))
+    ctypes.memmove(call("get_data", made), (ctypes.c_float * len(values))(*values), 4 * len(values))
+    return made
+"""
+
+
+class GgmlWriter(Writer):
+    def __init__(self):
+        calls = {name: f'call("{own}", context, {", ".join(f"{{{place}}}" for place in range(protocol.ARGUMENTS[name]))})'
+                 for name, own in FUNCTIONS.items()}
+        super().__init__([START], calls, {"f32": "float32"}, array="")
+
+    def write(self, request):
+        self.printed = self.last_lines(request)
+        return super().write(request)
+
+    @staticmethod
+    def last_lines(request):
+        """Prints the result, whose shape is A's, the target's or that of what a gradient is by."""
+        shape = request.target_shape if request.target_shape is not None else request.operands[0].shape
+        if request.operation == "gradient":
+            shape = next(operand.shape for operand in request.operands if operand.name == request.wrt)
+        return (f'values = (ctypes.c_float * {math.prod(shape)}).from_address(call("get_data", result).value or 0)\n'
+                f'print("float32", {shape_text(shape)}, list(values))')
+
+    def array(self, dtype, values, shape, name):
+        found = progression(values)
+        if len(values) <= FEW_VALUES:
+            text = "[" + ", ".join(number(value, dtype) for value in values) + "]"
+        elif is_constant(values):
+            text = f"[{number(values[0], dtype)}] * {len(values)}"
+        elif found is not None:
+            text = f"list(range({', '.join(map(str, found))}))"
+        elif len(values) <= MOST_VALUES:
+            text = "[" + ", ".join(number(value, dtype) for value in values) + "]"
+        else:
+            raise Unwritable(f"the operand {name} has {len(values)} elements that follow no formula, and a program at most {MOST_VALUES}")
+        return f"tensor({text}, {shape_text(shape)})"
+
+    def computed(self, request, names):
+        wrt = names.get(request.wrt)
+        if request.target_shape is not None:
+            target = f"tensor([0.0] * {math.prod(request.target_shape)}, {shape_text(request.target_shape)})"
+            lines, text = [], f'call("repeat", context, {names[request.operands[0].name]}, {target})'
+        else:
+            lines, text = self.value(request, names)
+        graph = f'graph = call("new_graph_custom", context, ctypes.c_size_t({NODES}), {wrt is not None})'
+        run = 'call("graph_compute_with_ctx", context, graph, 1)'
+        if wrt is None:
+            return [*lines, f"result = {text}", graph, 'call("build_forward_expand", graph, result)', run]
+        return [f'call("set_param", {wrt})', *lines, f'loss = call("sum", context, {text})', 'call("set_loss", loss)', graph,
+                'call("build_forward_expand", graph, loss)', 'call("build_backward_expand", context, graph, None)',
+                'call("graph_reset", graph)', run, f'result = call("graph_get_grad", graph, {wrt})']
+
+
 class Ggml:
     name, version = "ggml", VERSION
     rules = ["repeat"]
@@ -107,6 +177,9 @@ class Ggml:
         self.limited(request)
         arrays = {operand.name: operand.dense() for operand in request.operands}
         return self.answer(request, arrays)
+
+    def program(self, request):
+        return GgmlWriter().write(request)
 
     @staticmethod
     def limited(request):
