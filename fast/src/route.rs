@@ -379,7 +379,8 @@ fn compile<'a>(
         Ok(Attempt { full: tiling.full, live: program.live, gathers, in_rows: program.in_rows })
     };
     'attempts: {
-        // One tile would gather operands for its chain. If the rows are long enough, it runs over them in place.
+        // One tile would gather operands for its chain. If the rows are long enough, it runs over them in
+        // place.
         if is_one_tile {
             if !(shortest..count).contains(&row) || !attempt(row, row)?.in_rows {
                 attempt(count, count)?;
