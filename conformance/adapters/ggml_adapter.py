@@ -12,7 +12,7 @@ import os
 import protocol
 import numpy as np
 from ggml_library import GGML, TYPES, VERSION, Parameters, lengths_of, type_of
-from programs import FEW_VALUES, MOST_VALUES, Unwritable, Writer, elements, is_constant, number, progression, shape_text
+from programs import Writer, is_constant, progression, shape_text
 
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
@@ -117,7 +117,7 @@ class GgmlWriter(Writer):
     def __init__(self):
         calls = {name: f'call("{own}", context, {", ".join(f"{{{place}}}" for place in range(protocol.ARGUMENTS[name]))})'
                  for name, own in FUNCTIONS.items()}
-        super().__init__([START], calls, {"f32": "float32"}, array="")
+        super().__init__([START], calls, {"f32": "float32"}, array="tensor({values}, {shape})", empty="tensor([], {shape})")
 
     def write(self, request):
         self.printed = self.last_lines(request)
@@ -132,19 +132,19 @@ class GgmlWriter(Writer):
         return (f'values = (ctypes.c_float * {math.prod(shape)}).from_address(call("get_data", result).value or 0)\n'
                 f'print("float32", {shape_text(shape)}, list(values))')
 
-    def array(self, dtype, values, shape, name):
+    def literal(self, dtype, values, shape, fields):
+        """In one list, whatever the shape is."""
+        return super().literal(dtype, values, (len(values),), fields)
+
+    def formula(self, dtype, values, shape, fields):
         found = progression(values)
-        if len(values) <= FEW_VALUES:
-            text = "[" + ", ".join(number(value, dtype) for value in values) + "]"
-        elif is_constant(values):
-            text = f"[{number(values[0], dtype)}] * {len(values)}"
+        if is_constant(values):
+            text = f"[{self.number(values[0], dtype)}] * {len(values)}"
         elif found is not None:
-            text = f"list(range({', '.join(map(str, found))}))"
-        elif len(values) <= MOST_VALUES:
-            text = "[" + ", ".join(number(value, dtype) for value in values) + "]"
+            text = f"range({', '.join(map(str, found))})"
         else:
-            raise Unwritable(f"the operand {name} has {len(values)} elements that follow no formula, and a program at most {MOST_VALUES}")
-        return f"tensor({text}, {shape_text(shape)})"
+            return None
+        return self.forms["array"].format(values=text, **fields)
 
     def computed(self, request, names):
         wrt = names.get(request.wrt)

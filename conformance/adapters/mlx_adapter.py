@@ -18,14 +18,12 @@ def vjp(function, argument, cotangent):
 
 class MlxWriter(Writer):
     def __init__(self):
-        # NumPy and MLX have the same names of dtypes.
-        arrays = dense_arrays("mx.array({array}, dtype=mx.{dtype})")
         super().__init__(
             ["import mlx.core as mx, numpy as np", "mx.set_default_device(mx.cpu)"],
             {name: f"mx.{NAMES.get(name, name)}" for name in protocol.FUNCTIONS}, {**NAMES_OF_NUMPY, "bool": "bool_"},
             broadcast="mx.broadcast_to({operand}, {shape})", gradient="mx.grad(lambda {wrt}: mx.sum({call}))({wrt})",
             vjp="mx.vjp({function}, [{wrt}], [{cotangent}])[1][0]", printed="result = np.array(result)\n" + PRINTED,
-            **{name: form.replace("dtype={dtype})", "dtype=np.{dtype})") if isinstance(form, str) else form for name, form in arrays.items()},
+            **dense_arrays("mx.array({array}, dtype=mx.{dtype})", "np."),
         )
 
 

@@ -65,11 +65,10 @@ class NumbaWriter(Writer):
             body, result = f"return np.broadcast_to({', '.join(names.values())}, {self.shape(request.target_shape)})", None
         else:
             body, result = "return " + source_of(request.expression), None
-        arguments = ", ".join(names.values())
-        lines = ["@numba.njit", f"def function({arguments}):", f"    {body}", ""]
+        called = f"function({', '.join(names.values())})"
+        lines = ["@numba.njit", f"def {called}:", f"    {body}", ""]
         if result:
-            return [*lines, f"function({arguments})", f"result = {result}"]
-        called = f"function({arguments})"
+            return [*lines, called, f"result = {result}"]
         if request.expression is not None and not any(operand.shape for operand in request.operands):
             # A result without axes is a number of Python, which has lost its dtype.
             return [*lines, f"value = {called}", "result = np.array(value, dtype=str(function.nopython_signatures[0].return_type))"]

@@ -48,10 +48,12 @@ ARRAYS_OF_NUMPY = {
 }
 
 
-def dense_arrays(wrapped):
-    """The same for systems that make their array of one of NumPy's without views: `wrapped` is a template of `{array}`."""
-    forms = {name: wrapped.replace("{array}", form) for name, form in ARRAYS_OF_NUMPY.items() if name in ("array", "empty", "full")}
-    ranged = wrapped.replace("{array}", ARRAYS_OF_NUMPY["arange"] + ".reshape({shape})")
+def dense_arrays(wrapped, module=""):
+    """The same for systems that make their array of one of NumPy's without views: `wrapped` is a template of `{array}`. With `module`, such
+    as `np.`, it has `{dtype}` too, which is a name that the system shares with NumPy."""
+    own = {name: form.replace("{dtype}", module + "{dtype}") for name, form in ARRAYS_OF_NUMPY.items() if isinstance(form, str)}
+    forms = {name: wrapped.replace("{array}", own[name]) for name in ("array", "empty", "full")}
+    ranged = wrapped.replace("{array}", own["arange"] + ".reshape({shape})")
     return {**forms, "arange": ranged, "reshape": "{array}", "words": ARRAYS_OF_NUMPY["words"]}
 
 

@@ -72,15 +72,13 @@ def call_of(function):
 
 class TinygradWriter(Writer):
     def __init__(self):
-        # NumPy and tinygrad have the same names of dtypes.
-        arrays = dense_arrays("Tensor({array}).cast(dtypes.{dtype})")
         super().__init__(
             ["import os", f"os.environ.update({DEVICE}, CACHELEVEL='0')", "import numpy as np", "from tinygrad import Tensor, dtypes"],
             {name: call_of(name) for name in protocol.FUNCTIONS}, {**NAMES_OF_NUMPY, "bool": "bool"},
             broadcast="{operand}.expand({shape})", gradient="{call}.sum().gradient({wrt})[0]",
             vjp="{call}.gradient({wrt}, gradient={cotangent})[0]", same="{0}.clone()",
             printed='result = (result if result.device else result.clone(device="PYTHON")).numpy()\n' + PRINTED,
-            **{name: form.replace("dtype={dtype})", "dtype=np.{dtype})") if isinstance(form, str) else form for name, form in arrays.items()},
+            **dense_arrays("Tensor({array}).cast(dtypes.{dtype})", "np."),
         )
 
     def gradient(self, request, names):

@@ -525,6 +525,30 @@ mod tests {
         assert!(short > all / 10, "{short} of {all}");
     }
 
+    /// Gathering several rows for a chain takes longer than running it over them (`benches/quick`).
+    #[test]
+    fn chains_run_over_rows_of_at_least_a_vector_in_place() {
+        let x = Expression::operand;
+        let call = |function, pair: [Expression; 2]| Expression::call(function, pair).unwrap();
+        let route = |rows: usize, width: usize| {
+            let shapes = [vec![rows, width], vec![rows, 1], vec![width]];
+            let operand = |(place, shape): (usize, &Vec<usize>)| {
+                let values = vec![1.0f32; shape.iter().product()];
+                Operand::dense(format!("x{place}"), shape.clone(), values).unwrap()
+            };
+            let centred = call(Function::Subtract, [x(0), x(1)]);
+            let expression = call(Function::Multiply, [centred, x(2)]);
+            let operands = shapes.iter().enumerate().map(operand).collect();
+            let operation = Operation::Elementwise { expression };
+            let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+            crate::Plan::new(&request).unwrap().route_name()
+        };
+        for (rows, width) in [(2, 16), (32, 16), (32, 33), (500, 17), (300, 300)] {
+            assert_eq!(route(rows, width), "chain of rows", "{rows} rows of {width}");
+        }
+        assert_eq!(route(32, 15), "tiles");
+    }
+
     #[test]
     fn what_is_no_chain_is_left_to_the_scheduler() {
         let x = |place: usize| Expression::operand(place);
