@@ -3,13 +3,11 @@
 
     rates.py [--seconds N] [NAME...]      for these adapters, or for every adapter that is set up
 
-The requests are sums, products and `a * b + tanh(b)` of f32 (where the adapter has these functions), each with other lengths, sent to one
-process for about N seconds on the wall (default 5) after the first request or batch, which also starts the system. Processor time is that
-of the adapter and of the processes that it has started, so other work on the machine does not count. Linux only.
+The requests are sums, products and `a * b + tanh(b)` of f32, as far as the adapter has these functions and f32, each with other lengths. They
+are sent to one process for about N seconds on the wall (default 5) after the first request or batch, which also starts the system. Processor
+time is that of the adapter and of the processes that it has started, so other work on the machine does not count. Linux only.
 """
 import argparse
-import importlib.machinery
-import importlib.util
 import json
 import os
 import pathlib
@@ -18,26 +16,19 @@ import sys
 import time
 
 ADAPTERS = next(path for path in pathlib.Path(__file__).resolve().parents if (path / "adapters").is_dir()) / "adapters"
+sys.path.insert(0, str(ADAPTERS))
+from releases import setup  # noqa: E402
+
 TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def load_setup():
-    """The script `setup`, which knows where each adapter is. It has no suffix."""
-    loader = importlib.machinery.SourceFileLoader("adapter_setup", str(ADAPTERS / "setup"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("adapter_setup", loader))
-    loader.exec_module(module)
-    return module
-
-
-SETUP = load_setup()
+EXPRESSIONS = [["add", "a", "b"], ["multiply", "a", "b"], ["add", ["multiply", "a", "b"], ["tanh", "b"]]]
 
 
 def command(name):
     """The command that starts an adapter."""
-    place = SETUP.environment(name)
-    if SETUP.is_package(name):
+    place = setup.environment(name)
+    if setup.is_package(name):
         return ["node", str(ADAPTERS / "javascript" / name / "adapter.mjs")]
-    if SETUP.is_program(name):
+    if setup.is_program(name):
         return [str(place / "release" / name)]
     return [str(place / "bin" / "python"), str(ADAPTERS / f"{name}_adapter.py")]
 
@@ -81,17 +72,14 @@ class Adapter:
             self.process.kill()
 
 
-def expressions(declared):
-    """The expressions whose functions the adapter has. An adapter without elementwise expressions is asked for gradients of them."""
-    tanh = ["add", ["multiply", "a", "b"], ["tanh", "b"]]
-    used = {"add": {"add"}, "multiply": {"multiply"}, "tanh": {"add", "multiply", "tanh"}}
-    all_of_them = {"add": ["add", "a", "b"], "multiply": ["multiply", "a", "b"], "tanh": tanh}
-    return [all_of_them[name] for name, functions in used.items() if functions <= set(declared["functions"])]
+def functions(expression):
+    """The functions that are called in an expression."""
+    return set() if isinstance(expression, str) else {expression[0]}.union(*map(functions, expression[1:]))
 
 
 def request(declared, place):
-    """The request with this number; None if the adapter takes none of this kind."""
-    found = expressions(declared)
+    """The request with this number, a gradient if the adapter has no elementwise expressions; None if it takes neither."""
+    found = [expression for expression in EXPRESSIONS if functions(expression) <= set(declared["functions"])]
     operation = next((one for one in ("elementwise", "gradient") if one in declared["operations"]), None)
     if not found or operation is None:
         return None
@@ -144,7 +132,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
-    names = arguments.names or [name for name in SETUP.names() if SETUP.is_set_up(name)]
+    names = arguments.names or [name for name in setup.names() if setup.is_set_up(name)]
     print("| adapter | alone | in batches |\n|---|--:|--:|")
     failed = False
     for name in names:
