@@ -18,6 +18,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 use std::time::Instant;
 
+/// How many failures are asked again by themselves: a compiler takes seconds for each.
+const MOST_ASKED_AGAIN: usize = 20;
+
 /// How a case ended for an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
@@ -123,8 +126,20 @@ pub(crate) fn with_known<T>(judged: Judged<T>, id: &str, known: Option<&Known>) 
     }
 }
 
-/// Runs every case. The results have the order of the cases.
+/// Runs every case. The results have the order of the cases. Of an implementation that takes several requests
+/// at a time, the first failures are asked again, each by itself.
 pub fn run_cases(implementation: &dyn Implementation, cases: &[&Case], known: Option<&Known>) -> Vec<Judged> {
+    let mut results = run_once(implementation, cases, known);
+    compare_with_alone(implementation, cases, known, &mut results);
+    results
+}
+
+/// Runs every case once. The results have the order of the cases.
+pub(crate) fn run_once(
+    implementation: &dyn Implementation,
+    cases: &[&Case],
+    known: Option<&Known>,
+) -> Vec<Judged> {
     let batch = implementation.batch().max(1);
     let run = |places: Range<usize>| -> Vec<Judged> {
         cases[places].chunks(batch).flat_map(|cases| run_batch(implementation, cases, known)).collect()
@@ -160,6 +175,25 @@ pub(crate) fn run_batch(
         with_known(judged, &case.id, known)
     };
     cases.iter().zip(all).map(judge).collect()
+}
+
+/// Asks the first failures again, each by itself, if they were asked together with others. A case that passes
+/// alone gets a remark: whoever runs it again will not see the failure.
+fn compare_with_alone(
+    implementation: &dyn Implementation,
+    cases: &[&Case],
+    known: Option<&Known>,
+    results: &mut [Judged],
+) {
+    if implementation.batch() < 2 || cases.len() < 2 {
+        return;
+    }
+    let failed = cases.iter().zip(results).filter(|(_, judged)| judged.status == Status::Failed);
+    for (case, judged) in failed.take(MOST_ASKED_AGAIN) {
+        if !run_case(implementation, case, known).status.is_failure() {
+            judged.detail += "\nasked again by itself, the case does not fail: this answer came when it was asked with others";
+        }
+    }
 }
 
 pub(crate) fn judged(implementation: &dyn Implementation, asked: &Asked<'_>, outcome: Outcome) -> Judged {

@@ -219,6 +219,61 @@ fn results_have_the_order_of_the_cases() {
     assert_eq!(told(), first);
 }
 
+/// Takes several requests at a time, and answers the second of them wrongly, alone or not.
+struct WrongTogether {
+    capabilities: Capabilities,
+    also_alone: bool,
+}
+
+impl Implementation for WrongTogether {
+    fn name(&self) -> &'static str {
+        "wrong together"
+    }
+
+    fn version(&self) -> &'static str {
+        "1"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn batch(&self) -> usize {
+        4
+    }
+
+    fn run(&self, request: &Request) -> Outcome {
+        if self.also_alone && number(request) == 2 {
+            Outcome::Success(Success::from(one(-1)))
+        } else {
+            right(request)
+        }
+    }
+
+    fn run_many(&self, requests: &[&Request]) -> Vec<Outcome> {
+        let wrong =
+            |place: usize| if place == 1 { Some(Outcome::Success(Success::from(one(-1)))) } else { None };
+        let answer = |(place, request): (usize, &&Request)| wrong(place).unwrap_or_else(|| right(request));
+        requests.iter().enumerate().map(answer).collect()
+    }
+}
+
+#[test]
+fn a_failure_that_does_not_come_alone_is_marked() {
+    count_panics();
+    let cases: Vec<Case> = (1..=4).map(case).collect();
+    let cases: Vec<&Case> = cases.iter().collect();
+    for also_alone in [false, true] {
+        let subject = WrongTogether { capabilities: Capabilities::all(), also_alone };
+        let judged = run_cases(&subject, &cases, None);
+        let failed: Vec<bool> = judged.iter().map(|judged| judged.status == Status::Failed).collect();
+        assert_eq!(failed, [false, true, false, false]);
+        assert_eq!(judged[1].detail.contains("\nasked again by itself, the case does not fail"), !also_alone);
+        let alone = run_cases(&subject, &cases[1..2], None);
+        assert_eq!(alone[0].status == Status::Failed, also_alone);
+    }
+}
+
 fn known(entries: &str) -> Known {
     Known::parse(&format!("implementation: subject\nknown:\n{entries}"), "known.yaml").unwrap()
 }

@@ -7,7 +7,7 @@ use super::{Expansion, Sequence, expand_part, is_in_its_dtype};
 use crate::known::Known;
 use crate::parallel::over_ranges;
 use crate::relations::{Extent, Original, RelationSweep, Satisfied, Violation};
-use crate::run::{Judged, Status, run_batch, run_cases};
+use crate::run::{Judged, Status, run_batch, run_once};
 use broadcheck_judge::describe::summarize_request;
 use broadcheck_judge::text::plural;
 use broadcheck_spec::{Case, DType, Implementation, Request, Sweep};
@@ -233,7 +233,7 @@ fn all_reasons(reasons: &BTreeMap<String, u64>) -> String {
 /// Runs the cases of a part of a sweep that has this number of cases.
 fn run_all(implementation: &dyn Implementation, asked: &[Case], cases: u64, part: Part) -> SweepReport {
     let asked: Vec<&Case> = asked.iter().collect();
-    let judged = run_cases(implementation, &asked, None);
+    let judged = run_once(implementation, &asked, None);
     let left_out = if part.is_whole() { 0 } else { cases.saturating_sub(asked.len() as u64) };
     let mut tally = Tally { left_out, ..Tally::default() };
     let retyped = judged.iter().find_map(|judged| judged.retyped);
