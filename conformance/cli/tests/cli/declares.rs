@@ -137,6 +137,7 @@ fn smoke_sends_a_batch_and_switches_the_optimiser() {
         ("short", 1, "found 3 answers, expected 4"),
         ("reversed", 1, "answer 1: wrong shape: expected shape (1), got (3)"),
         ("unbatched", 0, "it cannot build them together"),
+        ("repeats", 1, "WRONG     4 requests in one message are answered in their order"),
         ("deaf", 1, "WRONG     it starts with the optimiser on"),
     ] {
         let out = smoke(way, status);

@@ -16,11 +16,16 @@ const BATCH_HINT: &str = "answer {\"answers\":[…]} with one answer per request
 its request; or remove \"batch\" from the answer to `start`";
 
 impl Smoke<'_> {
-    /// Sends a whole batch, with a refusal in its midst.
+    /// Sends a whole batch, with a refusal in its midst, and one request after it.
     pub(super) fn batch(&mut self, declared: &Declared) {
         let requests = requests(&declared.capabilities, declared.batch);
         let name = format!("{} requests in one message are answered in their order", requests.len());
-        let found = match self.asked_together(&requests) {
+        let asked = self.asked_together(&requests).and_then(|together| {
+            // A second answer to the batch would come in place of the answer to this request.
+            self.ask(&requests[0], |message| message)?;
+            Ok(together)
+        });
+        let found = match asked {
             Ok(true) => Found::Passed(String::new()),
             Ok(false) => Found::Advised(
                 "it cannot build them together, so `check` asks them again in smaller batches: declare a smaller \

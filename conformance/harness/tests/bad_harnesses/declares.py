@@ -9,6 +9,7 @@
     short       the last answer to a batch is missing
     reversed    the answers to a batch have their numbers in order, and their results in reverse
     unbatched   it can build no batch
+    repeats     it answers a batch twice
 """
 
 import json
@@ -83,4 +84,5 @@ for line in sys.stdin:
         reply = together(message["requests"])
     else:
         reply = {"seq": message["seq"], **answer(message["request"], position)}
-    print(json.dumps(reply), flush=True)
+    for _ in range(2 if WAY == "repeats" and message["cmd"] == "batch" else 1):
+        print(json.dumps(reply), flush=True)
