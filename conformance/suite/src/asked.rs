@@ -55,7 +55,7 @@ pub struct Reasons(pub Vec<(String, usize)>);
 impl Reasons {
     fn add(&mut self, detail: &str) {
         let reason = match detail.lines().next().map(str::trim) {
-            Some(line) if !line.is_empty() => line,
+            Some(line) if !line.is_empty() => main_reason(line),
             _ => "without a reason",
         };
         match self.0.iter_mut().find(|(other, _)| other == reason) {
@@ -81,6 +81,23 @@ impl Reasons {
         }
         parts.join(", ")
     }
+}
+
+/// The reason to count a case by. A sweep has one for each of its cases, which differ in their numbers from
+/// those of any other sweep: it counts by its most frequent one.
+fn main_reason(line: &str) -> &str {
+    if line.starts_with("a sample of ") && line.contains(" is too small") {
+        return "a sample that is too small";
+    }
+    let number = line.bytes().take_while(u8::is_ascii_digit).count();
+    let Some(rest) = line[number..].strip_prefix(' ').filter(|_| number > 0) else { return line };
+    let is_next = |after: &str| {
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        digits > 0 && after[digits..].starts_with(' ')
+    };
+    let next = rest.match_indices(", ").find(|&(place, comma)| is_next(&rest[place + comma.len()..]));
+    // One reason without another is a text that begins with a number.
+    next.map_or(line, |(place, _)| &rest[..place])
 }
 
 impl fmt::Display for Reasons {
@@ -190,6 +207,29 @@ mod tests {
         for status in Status::ALL {
             let found = tally(&[RuleSet::Numpy], [counted(status, "")]);
             assert_eq!(found[0].asked, usize::from(status != Status::Skipped), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_counts_by_its_most_frequent_reason() {
+        for (detail, reason) in [
+            ("16 no strided views, 2 no gradient", "no strided views"),
+            (
+                "9 no order other than A, B under pdpd, 3 no gradient, 1 no f16",
+                "no order other than A, B under pdpd",
+            ),
+            (
+                "a sample of 12 of 14641 cases is too small: nothing was compared",
+                "a sample that is too small",
+            ),
+            ("64 operands are too many", "64 operands are too many"),
+            ("64 operands, all of them scalars", "64 operands, all of them scalars"),
+            ("no order other than A, B under pdpd", "no order other than A, B under pdpd"),
+            ("12", "12"),
+            (" \nno gradient", "without a reason"),
+        ] {
+            let found = tally(&[RuleSet::Numpy], [skipped(detail)]);
+            assert_eq!(found[0].reasons.0, [(reason.to_owned(), 1)], "{detail}");
         }
     }
 
