@@ -8,6 +8,7 @@
 //! refuses by panicking. Only panics which say that shapes or dtypes are incompatible ([`REFUSALS`]) are
 //! caught and answered as refusals.
 
+use crate::programs::{self, Programs, Unwritable};
 use crate::{MAX_ELEMENTS, NoResult, catching_refusals, evaluate, gradient_operand, outcome, version_of};
 use broadcheck_spec::{
     Capabilities, DType, Data, Element, Expression, Function, Implementation, Operand, Operation,
@@ -19,6 +20,8 @@ use burn_tensor::{Bool, DType as Type, Device, Int, Shape, Tensor, TensorData};
 pub struct Burn {
     name: &'static str,
     device: Device,
+    /// What makes the device, as text.
+    constructor: &'static str,
     capabilities: Capabilities,
 }
 
@@ -27,7 +30,14 @@ const MAX_RANK: usize = 8;
 
 impl Burn {
     /// burn on this device, which has the dtypes other than `absent`, and the ranks up to `max_rank`.
-    pub fn new(name: &'static str, device: Device, absent: &[DType], max_rank: usize) -> Burn {
+    /// `constructor` is the call that makes the device, as programs write it.
+    pub fn new(
+        name: &'static str,
+        device: Device,
+        constructor: &'static str,
+        absent: &[DType],
+        max_rank: usize,
+    ) -> Burn {
         let dtypes: Vec<DType> = DType::ALL.into_iter().filter(|dtype| !absent.contains(dtype)).collect();
         let capabilities = Capabilities {
             rules: vec![RuleSet::Numpy],
@@ -46,7 +56,7 @@ impl Burn {
             max_elements: MAX_ELEMENTS,
             ..Capabilities::all()
         };
-        Burn { name, device, capabilities }
+        Burn { name, device, constructor, capabilities }
     }
 }
 
@@ -94,6 +104,12 @@ impl Implementation for Burn {
 
     fn run(&self, request: &Request) -> Outcome {
         outcome(catching_refusals(refusal, || answer(request, &self.device)))
+    }
+}
+
+impl Programs for Burn {
+    fn program(&self, request: &Request) -> Result<String, Unwritable> {
+        programs::burn::write(request, self.constructor)
     }
 }
 

@@ -1,21 +1,23 @@
 //! Shared by the adapters in Rust: the protocol over the standard streams, the evaluation of an expression,
-//! and the possible outcomes of a request.
+//! the possible outcomes of a request, and requests as programs.
 //!
 //! `broadcheck_harness::serve` reads and writes the messages, and skips what an adapter does not declare.
 //! Nothing here computes a rule: an adapter passes a request to its system unchanged, or skips it.
 
 use broadcheck_harness as harness;
 use broadcheck_spec::{
-    ErrorKind, Expression, Function, Implementation, Node, Outcome, Refusal, RefusalKind, Request, Success,
-    Tensor,
+    ErrorKind, Expression, Function, Node, Outcome, Refusal, RefusalKind, Request, Success, Tensor,
 };
+use programs::Programs;
 use std::any::Any;
-use std::io;
+use std::env;
+use std::io::{self, Read as _};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 
 #[cfg(any(feature = "burn", feature = "burn-ndarray"))]
 pub mod burn;
+pub mod programs;
 
 /// A larger result is skipped before it is allocated.
 pub const MAX_ELEMENTS: usize = 1 << 28;
@@ -135,13 +137,34 @@ pub fn version_of(package: &str) -> &'static str {
     version.unwrap_or_else(|| panic!("found no package {package} in Cargo.lock"))
 }
 
-/// Answers requests on standard input until there are no more.
-pub fn serve(system: &dyn Implementation) -> ExitCode {
+/// Answers requests on standard input until there are no more; with the one argument `--program`, writes one
+/// as a program.
+pub fn serve(system: &dyn Programs) -> ExitCode {
+    if env::args().skip(1).eq(["--program"]) {
+        return print_program(system);
+    }
     match harness::serve(system, &mut io::stdin().lock(), &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("{message}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints the program of the request on standard input. The exit status is 2, with a message, if there is
+/// none.
+fn print_program(system: &dyn Programs) -> ExitCode {
+    let mut text = String::new();
+    let read = io::stdin().lock().read_to_string(&mut text).map_err(|error| error.to_string());
+    match read.and_then(|_| programs::program_of(system, &text)) {
+        Ok(program) => {
+            print!("{program}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
         }
     }
 }

@@ -8,5 +8,5 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     #[expect(deprecated, reason = "people still use it")]
     let device = Device::ndarray();
-    serve(&Burn::new("burn-ndarray", device, &[DType::F16, DType::Bf16], 6))
+    serve(&Burn::new("burn-ndarray", device, "Device::ndarray()", &[DType::F16, DType::Bf16], 6))
 }

@@ -5,5 +5,5 @@ use burn_tensor::Device;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    serve(&Burn::new("burn", Device::flex(), &[], usize::MAX))
+    serve(&Burn::new("burn", Device::flex(), "Device::flex()", &[], usize::MAX))
 }

@@ -7,6 +7,7 @@
 //! candle's `broadcast_shape_binary_op` returns, as candle's own `broadcast_*` do. candle has no logical
 //! functions, and no arithmetic for truth values: of bools the adapter only asks for equality and `select`.
 
+use broadcheck_adapters::programs::{self, Programs, Unwritable};
 use broadcheck_adapters::{
     NoResult, evaluate, gradient_operand, limit, outcome, serve, shortened, version_of,
 };
@@ -82,6 +83,12 @@ impl Implementation for Candle {
 
     fn run(&self, request: &Request) -> Outcome {
         outcome(answer(request))
+    }
+}
+
+impl Programs for Candle {
+    fn program(&self, request: &Request) -> Result<String, Unwritable> {
+        programs::candle::write(request)
     }
 }
 

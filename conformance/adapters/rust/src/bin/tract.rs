@@ -5,6 +5,7 @@
 //! equal, and the typed operation broadcasts with `tract_core::broadcast`. tract checks some lengths when it
 //! builds the model and some when it runs it; its messages say which error is a refusal. It has no gradients.
 
+use broadcheck_adapters::programs::{self, Programs, Unwritable};
 use broadcheck_adapters::{MAX_ELEMENTS, NoResult, evaluate, limit, outcome, serve, shortened, version_of};
 use broadcheck_spec::{
     Capabilities, DType, Data, Element, Function, Implementation, Operand, Operation, OperationKind, Outcome,
@@ -64,6 +65,12 @@ impl Implementation for Tract {
 
     fn run(&self, request: &Request) -> Outcome {
         outcome(answer(request))
+    }
+}
+
+impl Programs for Tract {
+    fn program(&self, request: &Request) -> Result<String, Unwritable> {
+        programs::tract::write(request)
     }
 }
 
