@@ -5,8 +5,8 @@
     programs.py CASES NAME [NAME...]    for these
 
 CASES is a directory that `broadcheck export --format json` wrote, or a program `broadcheck`, which is then asked for it. The programs of a
-system run in one process, with the interpreter of its adapter. Where the adapter answers with a refusal or an error, a program must end with
-the same message. Of each finding about a system, one of its cases at least must be writable. Prints how many programs were written, how many
+system run in one process, with the interpreter of its adapter; those in Rust are compiled against the crates that the adapter was built
+with. Where the adapter answers with a refusal or an error, a program must end with the same message. Of each finding about a system, one of its cases at least must be writable. Prints how many programs were written, how many
 requests cannot be written and why, and each difference. Exit status: 0 no differences, 1 some, 2 nothing was run.
 """
 import argparse
@@ -22,6 +22,8 @@ import random
 import re
 import runpy
 import select
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,7 @@ import time
 CONFORMANCE = next(path for path in pathlib.Path(__file__).resolve().parents if (path / "findings").is_dir())
 ADAPTERS = CONFORMANCE / "adapters"
 PACKAGES = ADAPTERS / "javascript"
+CRATE = ADAPTERS / "rust"
 # Longer than any request takes, in seconds.
 PATIENCE = 20
 # Findings whose cases no program shows: one is about an operand that is not used, and two about more elements or calls than a program may
@@ -61,7 +64,8 @@ def given_otherwise(request):
         return
     if operands[0]["name"] not in special:
         yield "constant", {**request, "operands": [{**operands[0], "constant": True}, *operands[1:]]}
-    if len(operands) > 1 and all(operands[0].get(key) == operands[1].get(key) for key in ("dtype", "shape", "broadcastable")):
+    alike = len(operands) > 1 and all(operands[0].get(key) == operands[1].get(key) for key in ("dtype", "shape", "broadcastable"))
+    if alike and operands[1]["name"] != request.get("cotangent"):
         same = {**operands[0], "name": operands[1]["name"], "same": operands[0]["name"]}
         yield "same", {**request, "operands": [operands[0], same, *operands[2:]]}
 
@@ -252,12 +256,147 @@ class Package:
         self.directory.cleanup()
 
 
+class Compiled:
+    """A system in Rust: its adapter, and a compiler for its programs."""
+
+    # Asked together, and compiled together: to compile one program takes as long as to compile several.
+    TOGETHER = 200
+    MODULES = 30
+    # The crate of a system's interface.
+    CRATES = {"candle": "candle_core", "tract": "tract_core", "burn": "burn_tensor", "burn-ndarray": "burn_tensor"}
+
+    def __init__(self, name):
+        self.name = name
+        built = CRATE / "target" / name / "release"
+        self.command = [str(built / name)]
+        crate = self.CRATES[name]
+        library = max((built / "deps").glob(f"lib{crate}-*.rlib"), key=lambda path: path.stat().st_mtime)
+        # A program has no warnings. burn has deprecated one of its backends.
+        self.compiler = ["rustc", "--edition", "2024", "-C", "debuginfo=0", "-D", "warnings", "-A", "deprecated",
+                         "--extern", f"{crate}={library}", "-L", f"dependency={built / 'deps'}"]
+        self.environment = {key: value for key, value in os.environ.items() if key not in ("RUST_BACKTRACE", "RUST_LIB_BACKTRACE")}
+        self.directory = tempfile.TemporaryDirectory()
+        self.start()
+
+    def start(self):
+        self.adapter = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def ask(self, request):
+        return self.ask_all([request])[0]
+
+    def ask_all(self, requests):
+        outcomes = [self.written(request) for request in requests]
+        places = [place for place, outcome in enumerate(outcomes) if "program" in outcome]
+        for start in range(0, len(places), self.MODULES):
+            together = places[start:start + self.MODULES]
+            for place, ran in zip(together, self.ran([outcomes[place]["program"] for place in together])):
+                outcomes[place].update(ran, answer=self.answer(requests[place]))
+        return outcomes
+
+    def written(self, request):
+        """The program of a request, or why there is none."""
+        done = subprocess.run([*self.command, "--program"], input=json.dumps(request), capture_output=True, text=True)
+        if done.returncode == 0:
+            return {"program": done.stdout}
+        if done.returncode != 2:
+            sys.exit(f"{self.name}: {' '.join(self.command)} --program ended with status {done.returncode}: {done.stderr}")
+        # A request whose f64 were made f32 has values that f32 does not have, and is none.
+        reason = done.stderr.splitlines()[-1].removeprefix("cannot be written because ")
+        return {"undeclared" if " has no " in reason else "unwritable": reason}
+
+    def answer(self, request):
+        """The answer of the adapter. A process that it ends is one, too."""
+        try:
+            print(json.dumps({"cmd": "run", "seq": 1, "request": request}), file=self.adapter.stdin, flush=True)
+            line = self.adapter.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if line:
+            return json.loads(line)
+        message = self.ended(self.adapter.wait())
+        self.stop()
+        self.start()
+        return {"errored": {"message": message}}
+
+    @staticmethod
+    def ended(status):
+        return f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+
+    def ran(self, programs):
+        """What each program prints, or how it ends."""
+        error = self.compile(programs)
+        if error is None:
+            return [self.run(place) for place in range(len(programs))]
+        if len(programs) == 1:
+            return [{"raised": f"does not compile: {error}"}]
+        middle = len(programs) // 2
+        return self.ran(programs[:middle]) + self.ran(programs[middle:])
+
+    def compile(self, programs):
+        """Compiles these programs as modules of one, which runs that of the number it is given. Returns the first error."""
+        modules = [f"mod program_{place} {{\n{program.replace('fn main()', 'pub fn main()', 1)}}}\n" for place, program in enumerate(programs)]
+        calls = [f'        Some("{place}") => program_{place}::main().report(),\n' for place in range(len(programs))]
+        main = "".join(["use std::process::{ExitCode, Termination};\nfn main() -> ExitCode {\n    match std::env::args().nth(1).as_deref() {\n",
+                        *calls, "        _ => ExitCode::from(3),\n    }\n}\n"])
+        source = pathlib.Path(self.directory.name, "programs.rs")
+        source.write_text("".join(modules) + main, encoding="utf-8")
+        done = subprocess.run([*self.compiler, source.name], cwd=self.directory.name, capture_output=True, text=True)
+        return done.stderr if done.returncode else None
+
+    def run(self, place):
+        command = [f"{self.directory.name}/programs", str(place)]
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=PATIENCE)
+        if done.returncode == 0:
+            return {"printed": self.in_python(done.stdout)}
+        # A panic, or the error that `main` returned, which tract writes with its causes below it.
+        panic = re.search(r"panicked at [^\n]*:\n(.*?)(\nnote: |\Z)", done.stderr, re.DOTALL)
+        error = re.match(r"Error: (.*)", done.stderr, re.DOTALL)
+        if panic:
+            return {"raised": panic[1]}
+        if error:
+            return {"raised": re.sub(r"\n\s+(\d+: )?", ": ", error[1].rstrip().replace("\n\nCaused by:", ""))}
+        return {"raised": self.ended(done.returncode)}
+
+    @staticmethod
+    def in_python(printed):
+        """The line as a program in Python prints it. candle and burn print `F32 [2] [1.0, 2.0]`, and tract `2,F32 1, 2`."""
+        found = re.fullmatch(r"(\w+)(?:\(\w+\))? \[(.*?)\] \[(.*)\]\n", printed)
+        if found:
+            kind, shape, values = found.groups()
+        else:
+            shape, kind, values = re.fullmatch(r"([\d,]*,)(\w+) (.*)\n", printed).groups()
+        dtype = {"BF16": "bf16"}.get(kind, kind.lower())
+        values = [value for value in values.split(", ") if value]
+        if dtype == "bool":
+            values = [{"true": "True", "false": "False"}[value] for value in values]
+        elif dtype[0] in "bf":
+            # As few digits as give back an f32, which f16 and bf16 are printed as.
+            read = float if dtype == "f64" else lambda value: struct.unpack("f", struct.pack("f", float(value)))[0]
+            values = [repr(read(value)) for value in values]
+        return f"{NAMES[dtype]} ({shape.strip(',')}) [{', '.join(values)}]\n"
+
+    def stop(self):
+        self.adapter.kill()
+        self.adapter.wait()
+        self.adapter.stdin.close()
+        self.adapter.stdout.close()
+
+    def close(self):
+        self.stop()
+        self.directory.cleanup()
+
+
 def judged(found, seconds, start):
     """What each request came to, until the time is over. `start` starts what is asked."""
-    began, outcomes, worker = time.monotonic(), {}, start()
-    for id, request in found.items():
-        outcomes[id] = worker.ask(request)
-        if outcomes[id] is None:
+    began, outcomes, worker, ids = time.monotonic(), {}, start(), list(found)
+    together = getattr(worker, "TOGETHER", 1)
+    for first in range(0, len(ids), together):
+        part = ids[first:first + together]
+        if together > 1:
+            outcomes.update(zip(part, worker.ask_all([found[id] for id in part])))
+        else:
+            outcomes[part[0]] = worker.ask(found[part[0]])
+        if any(outcomes[id] is None for id in part):
             worker.close()
             worker = start()
         if seconds is not None and time.monotonic() - began > seconds:
@@ -268,7 +407,9 @@ def judged(found, seconds, start):
 
 def value(text):
     """A value of an answer."""
-    return float(text) if isinstance(text, str) else text
+    if not isinstance(text, str):
+        return text
+    return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
 def is_same(left, right):
@@ -296,7 +437,9 @@ def read(printed):
 
 def plain(message):
     """A message without what differs from run to run: addresses, numbers of nodes, and places in a text."""
-    message = re.sub(r"^(MLIRError: .*?error|Error): ", "", message)
+    # Before its call, candle's adapter asks candle for the common shape.
+    message = re.sub(r"^(shape mismatch in) (broadcast_\w+|where_cond)", r"\1 _", message)
+    message = re.sub(r"^(MLIRError: .*?error|Error|panicked): ", "", message)
     message = re.sub(r"(Graph execution error): .*", r"\1", message)
     message = re.sub(r' name: ?$|File "[^"]*", line \d+|\{\{node .*?\) ?', "", message)
     return re.sub(r"_\d+|0x[0-9a-f]+|<lambda>|function|unknown: |\"-\":\d+:\d+: ", "_", message)
@@ -315,8 +458,9 @@ def difference(name, outcome):
         return "expected a result"
     dtype, shape, values = read(outcome["printed"])
     if result["dtype"] == "bool":
-        # TensorFlow.js has 0 and 1 for them.
+        # TensorFlow.js and candle have 0 and 1 for them, candle of the dtype u8.
         values = [bool(one) for one in values]
+        dtype = "bool" if (name, dtype) == ("candle", "uint8") else dtype
     expected = [value(one) for one in result["values"]]
     same = len(values) == len(expected) and all(map(is_same, values, expected))
     if name == "octave":
@@ -396,11 +540,20 @@ def started(name):
     """What answers the requests of a system."""
     if (PACKAGES / name).is_dir():
         return Package(name)
+    if is_in_rust(name):
+        return Compiled(name)
     return Worker([str(ADAPTERS / "venvs" / name / "bin" / "python"), __file__, "--work", name])
 
 
+def is_in_rust(name):
+    return (CRATE / "src" / "bin" / f"{name}.rs").is_file()
+
+
 def is_set_up(name):
-    installed = PACKAGES / name / "node_modules" if (PACKAGES / name).is_dir() else ADAPTERS / "venvs" / name
+    if (PACKAGES / name).is_dir():
+        installed = PACKAGES / name / "node_modules"
+    else:
+        installed = CRATE / "target" / name if is_in_rust(name) else ADAPTERS / "venvs" / name
     return (installed / "installed.txt").is_file()
 
 
@@ -408,7 +561,8 @@ def all_names():
     """The systems whose adapters write programs."""
     scripts = [path.name[:-len("_adapter.py")] for path in ADAPTERS.glob("*_adapter.py") if "def program(" in path.read_text(encoding="utf-8")]
     # Theano and its descendants share theirs.
-    return sorted([*scripts, "theano", "aesara", "pytensor", *(path.parent.name for path in PACKAGES.glob("*/program.mjs"))])
+    packages = [path.parent.name for path in PACKAGES.glob("*/program.mjs")]
+    return sorted([*scripts, "theano", "aesara", "pytensor", *packages, *(path.stem for path in CRATE.glob("src/bin/*.rs"))])
 
 
 def main():
