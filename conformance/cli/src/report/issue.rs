@@ -77,12 +77,13 @@ fn shown_program(program: &Result<String, String>, request: &[String]) -> String
     }
 }
 
-/// The language of a program, by the comment at its end and, in C++, its first line.
+/// The language of a program, by the comment at its end and, in C++ and Rust, its first line.
 fn language(program: &str) -> &'static str {
     match program.trim_end().lines().next_back().map(str::as_bytes) {
         Some([b'#', ..]) => "python",
         Some([b'%', ..]) => "octave",
         Some([b'/', b'/', ..]) if program.starts_with("#include ") => "cpp",
+        Some([b'/', b'/', ..]) if program.starts_with("use ") => "rust",
         Some([b'/', b'/', ..]) => "javascript",
         _ => "text",
     }
@@ -171,5 +172,6 @@ mod tests {
         let of = |end: &str| language(&format!("x = 1\n{end}\n"));
         assert_eq!([of("# 1"), of("% 1"), of("// 1"), of("1")], ["python", "octave", "javascript", "text"]);
         assert_eq!(language("#include <cmath>\n// 1\n"), "cpp");
+        assert_eq!(language("use candle_core::Tensor;\n// 1\n"), "rust");
     }
 }
