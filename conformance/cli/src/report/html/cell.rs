@@ -21,7 +21,7 @@ pub(in crate::report) const SIGNS: [Sign; 8] = [
     sign(Status::Failed, 'f', '✗', "failed"),
     sign(Status::Errored, 'e', '!', "errored"),
     sign(Status::UnexpectedPass, 'u', '?', "unexpected pass"),
-    sign(Status::KnownFailure, 'k', '≈', "known failure"),
+    sign(Status::KnownFailure, 'k', '≈', "known to fail"),
     sign(Status::Differs, 'd', '≠', "differs from a convention"),
     sign(Status::Passed, 'p', '✓', "passed"),
     sign(Status::Agrees, 'a', '=', "agrees with a convention"),

@@ -62,6 +62,12 @@ pub(super) fn summary(rules: RuleSet) -> String {
     inline(heading.split_once(": ").map_or("", |(_, rest)| rest), &|_| None)
 }
 
+/// The text with a capital letter at its start.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 pub(super) fn page(world: &World<'_>, rules: RuleSet) -> Page {
     let path = rules_path(rules);
     let has = |place: usize| world.systems[place].asked.iter().any(|asked| asked.rules == rules);
@@ -78,7 +84,7 @@ pub(super) fn page(world: &World<'_>, rules: RuleSet) -> Page {
     let page = RulesPage {
         frame: Frame::new(format!("The rule set {rules}"), &path, "rules"),
         rules,
-        summary: summary(rules),
+        summary: sentence(&summary(rules)),
         without: world.systems.len() - systems.len(),
         systems,
         clauses: rows.filter(|row| row.cases > 0).collect(),
