@@ -352,10 +352,13 @@ class Compiled:
         panic = re.search(r"panicked at [^\n]*:\n(.*?)(\nnote: |\Z)", done.stderr, re.DOTALL)
         error = re.match(r"Error: (.*)", done.stderr, re.DOTALL)
         if panic:
-            return {"raised": panic[1]}
-        if error:
-            return {"raised": re.sub(r"\n\s+(\d+: )?", ": ", error[1].rstrip().replace("\n\nCaused by:", ""))}
-        return {"raised": self.ended(done.returncode)}
+            said = panic[1]
+        elif error:
+            said = re.sub(r"\n\s+(\d+: )?", ": ", error[1].rstrip().replace("\n\nCaused by:", ""))
+        else:
+            said = self.ended(done.returncode)
+        # One line, as long as the adapters' messages may be.
+        return {"raised": " ".join(said.split())[:600]}
 
     @staticmethod
     def in_python(printed):
