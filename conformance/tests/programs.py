@@ -36,9 +36,9 @@ PACKAGES = ADAPTERS / "javascript"
 CRATE = ADAPTERS / "rust"
 # Longer than any request takes, in seconds.
 PATIENCE = 20
-# Findings whose cases no program shows: one is about an operand that is not used, and two about more elements or calls than a program may
-# have.
-WITHOUT_PROGRAM = {29, 109, 136}
+# Findings whose cases no program shows: one is about an operand that is not used, two about more elements or calls than a program may
+# have, and in the case of one the ranks differ, which burn does not take.
+WITHOUT_PROGRAM = {29, 60, 109, 136}
 SHOWN = 5
 
 
