@@ -289,6 +289,7 @@ fn fitting(output: &Output) -> Value {
 /// A run ends in time also if every request ends a process.
 #[test]
 #[cfg(unix)]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn the_time_limit_holds_for_a_harness_that_crashes_at_every_request() {
     let directory = tempfile::tempdir().unwrap();
     let common = Path::new(env!("CARGO_MANIFEST_DIR")).join("../harness/tests/bad_harnesses/common.sh");
@@ -314,6 +315,7 @@ fn the_time_limit_holds_for_a_harness_that_crashes_at_every_request() {
 /// With a name, no output contains the command: neither its path nor its token.
 #[test]
 #[cfg(unix)]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn a_name_replaces_a_command_everywhere() {
     let Some(harness) = harness("maximum.py") else { return };
     let root = tempfile::tempdir().unwrap();

@@ -258,6 +258,7 @@ fn the_tables_of_the_page_are_current() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn an_interrupt_keeps_what_was_finished() {
     let fixture = Fixture::new();
     fixture.judge(&["--versions", "1.0"]);

@@ -419,6 +419,7 @@ fn smoke_reports_what_is_wrong() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn smoke_reports_a_harness_that_ignores_stop() {
     let directory = tempfile::tempdir().expect("a directory");
     let text = ends(1, &["smoke", "--impl", &bad("ignores_stop.sh", Some(&directory.path().join("id")))]);
@@ -460,6 +461,7 @@ fn smoke_distinguishes_a_greeting_from_an_answer() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn smoke_finds_a_buffer_that_is_not_flushed() {
     if !python() {
         return;

@@ -71,6 +71,7 @@ fn requests_are_asked_in_batches() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn a_batch_that_breaks_is_asked_again_by_halves() {
     for (way, kind) in [
         ("dies", ErrorKind::Crashed),
@@ -129,6 +130,7 @@ fn a_crash_of_a_batch_whose_requests_are_all_answered_is_reported() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn a_crash_of_a_part_of_a_batch_is_reported_too() {
     // Eight requests are refused together, or take too long. Of the halves, the second has the value 5.
     is_accused(&asked("refuses_then_dies", Options::default()).0, 4, 4);
@@ -173,6 +175,7 @@ fn a_harness_that_crashes_on_every_batch_gets_smaller_ones() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn a_harness_that_crashes_on_every_batch_is_rarely_started() {
     let found = of_crashing(256, &[256, 256]);
     let batches = |sizes: &[usize]| sizes.iter().filter(|size| **size > 1).count();

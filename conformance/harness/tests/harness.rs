@@ -158,6 +158,7 @@ fn a_crash_is_reported_with_its_signal() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn a_crash_with_several_requests_in_flight_is_reported() {
     if !python() {
         return;
@@ -543,6 +544,7 @@ fn limited(lacks: &str, declares: &str) -> (Ending, Vec<(&'static str, String, S
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn smoke_teaches_the_field_for_each_thing_that_a_library_lacks() {
     if !python() {
         return;
@@ -580,6 +582,7 @@ fn smoke_teaches_the_field_for_each_thing_that_a_library_lacks() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn smoke_advises_on_conventions_that_are_not_declared() {
     if !python() {
         return;

@@ -26,6 +26,7 @@ cases:
 "#;
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn an_optimiser_that_changes_an_answer_is_caught() {
     let Some(right) = declares("right") else { return };
     let folds = declares("folds").unwrap();
@@ -74,6 +75,7 @@ fn known_failures_are_about_a_position() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn two_positions_are_compared_on_small_shapes_and_on_random_requests() {
     let Some(folds) = declares("folds") else { return };
     let bounds = ["--rules", "numpy", "--max-rank", "1", "--max-dim", "2"];

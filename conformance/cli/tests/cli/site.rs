@@ -46,6 +46,7 @@ fn reports_are_merged_in_every_format() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn broken_reports_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let [one, _] = reports(directory.path());
@@ -71,6 +72,7 @@ fn broken_reports_are_named() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn a_site_is_replaced_and_nothing_else() {
     let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let [one, two] = reports(directory.path());
@@ -106,6 +108,7 @@ fn a_site_is_replaced_and_nothing_else() {
 }
 
 #[test]
+#[ignore = "takes seconds: .ci/run runs it"]
 fn a_directory_of_others_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let [one, _] = reports(directory.path());
