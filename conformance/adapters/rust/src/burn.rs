@@ -9,7 +9,10 @@
 //! caught and answered as refusals.
 
 use crate::programs::{self, Programs, Unwritable};
-use crate::{MAX_ELEMENTS, NoResult, catching_refusals, evaluate, gradient_operand, outcome, version_of};
+use crate::{
+    MAX_ELEMENTS, NoResult, catching_refusals, evaluate, gradient_operand, is_differentiable, outcome,
+    version_of,
+};
 use broadcheck_spec::{
     Capabilities, DType, Data, Element, Expression, Function, Implementation, Operand, Operation,
     OperationKind, Outcome, RefusalKind, Request, RuleSet, Tensor as Answer,
@@ -204,6 +207,9 @@ fn gradient<const D: usize>(
     let Value::Float(root) = evaluate(expression, &operands, call)? else {
         return Err(NoResult::refused(None, "`backward` does not compile for this kind of tensor"));
     };
+    if !is_differentiable(expression, wrt) {
+        return write(Value::Float(leaf.zeros_like()));
+    }
     let gradient = leaf.grad(&root.sum().backward());
     write(Value::Float(gradient.ok_or_else(|| NoResult::refused(None, "burn returns no gradient"))?))
 }

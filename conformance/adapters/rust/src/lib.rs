@@ -78,6 +78,16 @@ pub fn evaluate<T: Clone, E>(
     Ok(values.pop().expect("an expression has a root"))
 }
 
+/// Whether a result depends on an operand other than through conditions. If not, the operand is in no graph of
+/// the system, which has no gradient for it; it is 0.
+pub fn is_differentiable(expression: &Expression, operand: usize) -> bool {
+    let depends = |function: Function, arguments: &[bool]| match function {
+        Function::Select => arguments[1] || arguments[2],
+        function => !function.is_predicate() && arguments.contains(&true),
+    };
+    expression.values(|place| place == operand, depends).last() == Some(&true)
+}
+
 /// The position of the operand that a gradient is taken with respect to.
 pub fn gradient_operand(request: &Request) -> Option<usize> {
     request.operation().wrt()

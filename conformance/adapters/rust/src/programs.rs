@@ -9,9 +9,10 @@ pub mod burn;
 pub mod candle;
 pub mod tract;
 
+use crate::is_differentiable;
 use broadcheck_spec::json::{self, Question};
 use broadcheck_spec::{
-    DType, Data, Expression, Function, Implementation, Node, Operand, Request, Scalar, Shape,
+    DType, Data, Expression, Function, Implementation, Node, Operand, Operation, Request, Scalar, Shape,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -109,6 +110,12 @@ fn check(system: &dyn Programs, request: &Request) -> Result<(), Unwritable> {
     let calls = request.operation().expression().map_or(0, |expression| expression.calls().count());
     if calls > MOST_CALLS {
         return Err(Unwritable(format!("it has {calls} calls, and a program at most {MOST_CALLS}")));
+    }
+    if let Operation::Gradient { expression, wrt } = request.operation()
+        && !is_differentiable(expression, *wrt)
+    {
+        let name = request.operands()[*wrt].name();
+        return Err(Unwritable(format!("the result depends on {name} through conditions only")));
     }
     let operands: Vec<&Shape> = request.operands().iter().map(Operand::shape).collect();
     let result = broadcast(&operands);

@@ -9,7 +9,7 @@
 
 use broadcheck_adapters::programs::{self, Programs, Unwritable};
 use broadcheck_adapters::{
-    NoResult, evaluate, gradient_operand, limit, outcome, serve, shortened, version_of,
+    NoResult, evaluate, gradient_operand, is_differentiable, limit, outcome, serve, shortened, version_of,
 };
 use broadcheck_spec::{
     Capabilities, DType, Data, Function, Implementation, Operand, Operation, OperationKind, Outcome,
@@ -112,8 +112,13 @@ fn answer(request: &Request) -> Result<Answer, NoResult> {
         Operation::Elementwise { .. } => write(&result(request, &values)?),
         Operation::Into { .. } => Err(NoResult::Skipped("no destinations".into())),
         Operation::Vjp { .. } => Err(NoResult::Skipped("no cotangents".into())),
-        Operation::Gradient { wrt, .. } => {
+        Operation::Gradient { expression, wrt } => {
             let root = result(request, &values)?.tensor;
+            let floats = root.dtype().is_float() && values[*wrt].tensor.dtype().is_float();
+            if floats && !is_differentiable(expression, *wrt) {
+                let zeros = values[*wrt].tensor.zeros_like().map_err(no_result)?;
+                return write(&Value { tensor: zeros, truth: false });
+            }
             let gradients = root.sum_all().and_then(|sum| sum.backward()).map_err(no_result)?;
             let gradient = gradients.get(&values[*wrt].tensor);
             let gradient = gradient.ok_or_else(|| NoResult::refused(None, "candle returns no gradient"))?;
