@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Runs the reproductions of the findings in Python, JavaScript and C++, and reports which no longer print the output recorded there.
+"""Runs the reproductions of the findings, and reports which no longer print the output recorded there.
 
     reproductions.py                 for every system whose adapter is set up
     reproductions.py NAME [NAME...]  for these systems
 
 Each reproduction (conformance/findings/NNNN-*.md) runs in a separate process: in Python with the interpreter of its system's
-adapter, in a directory of its own; in JavaScript with node, in the directory of its system's adapter; in C++ it is compiled
-with g++ in a directory of its own. A finding that says "Only on processors with AVX-512" is left out on others. Exit status:
+adapter, in a directory of its own; in JavaScript with node, in the directory of its system's adapter; in C++ and Rust it is
+compiled in a directory of its own, with g++, or with rustc and the crates that the adapter was built with. A finding that says "Only on processors with AVX-512" is left out on others. Exit status:
 0 all outputs match, 1 some differ, 2 nothing was run.
 """
+import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -21,6 +23,9 @@ import tempfile
 CONFORMANCE = next(path for path in pathlib.Path(__file__).resolve().parents if (path / "findings").is_dir())
 VENVS = CONFORMANCE / "adapters" / "venvs"
 PACKAGES = CONFORMANCE / "adapters" / "javascript"
+BUILT = CONFORMANCE / "adapters" / "rust" / "target"
+# The crate of a system's interface.
+CRATES = {"candle": "candle_core", "tract": "tract_core", "burn": "burn_tensor", "burn-ndarray": "burn_tensor"}
 SECONDS = 120
 # With these options, an interpreter takes a program as the next argument.
 OPTIONS = {"python": ["-c"], "javascript": ["--input-type=module", "-e"]}
@@ -41,17 +46,19 @@ def findings():
         if AVX512 in text and not has_avx512():
             print(f"findings/{path.name} is left out: it needs AVX-512")
             continue
-        program = re.search(r"```(python|javascript|cpp)\n(.*?)```", text, re.DOTALL)
+        program = re.search(r"```(python|javascript|cpp|rust)\n(.*?)```", text, re.DOTALL)
         output = re.search(r"```text\n(.*?)```", text, re.DOTALL)
         if program and output:
             yield path.name, name, program[1], program[2], output[1].strip()
 
 
 def interpreter(name, language):
-    """The interpreter of the adapter's environment; node if its packages are installed; g++ if the environment has what was compiled; None
-    if it is not set up."""
+    """The interpreter of the adapter's environment; node if its packages are installed; a compiler if the environment has what was
+    compiled; None if it is not set up."""
     if language == "javascript":
         return shutil.which("node") if (PACKAGES / name / "node_modules" / "installed.txt").is_file() else None
+    if language == "rust":
+        return shutil.which("rustc") if (BUILT / name / "release" / name).exists() else None
     python = VENVS / name / "bin" / "python"
     if language == "cpp":
         return shutil.which("g++") if python.exists() else None
@@ -59,12 +66,21 @@ def interpreter(name, language):
 
 
 def command_of(name, language, program, directory):
-    """The command that runs the program; in C++ one that compiles it in this directory before."""
-    if language != "cpp":
+    """The command that runs the program; in C++ and Rust one that compiles it in this directory before."""
+    if language not in ("cpp", "rust"):
         return [interpreter(name, language), *OPTIONS[language], program]
-    source = pathlib.Path(directory) / "program.cpp"
+    source = pathlib.Path(directory) / {"cpp": "program.cpp", "rust": "program.rs"}[language]
     source.write_text(program, encoding="utf-8")
-    return ["sh", "-c", "g++ -std=c++17 program.cpp -o program && exec ./program"]
+    compiler = ["g++", "-std=c++17"] if language == "cpp" else rustc(name)
+    return ["sh", "-c", f"{shlex.join([*compiler, source.name, '-o', 'program'])} && exec ./program"]
+
+
+def rustc(name):
+    """The compiler with the crates that an adapter was built with."""
+    crates = BUILT / name / "release" / "deps"
+    library = max(crates.glob(f"lib{CRATES[name]}-*.rlib"), key=lambda path: path.stat().st_mtime)
+    return ["rustc", "--edition", "2024", "-C", "debuginfo=0", "-A", "warnings", "--extern", f"{CRATES[name]}={library}",
+            "-L", f"dependency={crates}"]
 
 
 def printed(name, language, program):
@@ -73,13 +89,21 @@ def printed(name, language, program):
         command = command_of(name, language, program, directory)
         # node looks for packages beside the program, which has no file, and so in the current directory.
         place = PACKAGES / name if language == "javascript" else directory
-        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=SECONDS)
+        environment = {key: value for key, value in os.environ.items() if key != "RUST_BACKTRACE"}
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=SECONDS, env=environment)
     parts = [done.stdout.strip()]
     if done.returncode < 0:
         parts.append(f"killed by signal {-done.returncode} ({signal.Signals(-done.returncode).name})")
     elif done.returncode:
-        parts.append(done.stderr.strip())
+        parts.append(plain(done.stderr.strip()))
     return "\n".join(part for part in parts if part)
+
+
+def plain(error):
+    """How a program ended, without what differs from machine to machine in a panic of Rust: the number of the thread, where the
+    sources of crates are, and the note about backtraces."""
+    error = re.sub(r"(?m)^(thread '\w+') \(\d+\) (panicked at) (?:\S*/registry/src/[^/]*/)?", r"\1 \2 ", error)
+    return re.sub(r"\nnote: run with `RUST_BACKTRACE=1` .*", "", error)
 
 
 def matches(expected, found):
