@@ -78,8 +78,8 @@ pub fn evaluate<T: Clone, E>(
     Ok(values.pop().expect("an expression has a root"))
 }
 
-/// Whether a result depends on an operand other than through conditions. If not, the operand is in no graph of
-/// the system, which has no gradient for it; it is 0.
+/// Whether a result depends on an operand other than through conditions. If not, the operand is in no graph
+/// of the system, which has no gradient for it; it is 0.
 pub fn is_differentiable(expression: &Expression, operand: usize) -> bool {
     let depends = |function: Function, arguments: &[bool]| match function {
         Function::Select => arguments[1] || arguments[2],
