@@ -6,8 +6,9 @@
 
 CASES is a directory that `broadcheck export --format json` wrote, or a program `broadcheck`, which is then asked for it. The programs of a
 system run in one process, with the interpreter of its adapter; those in Rust are compiled against the crates that the adapter was built
-with. Where the adapter answers with a refusal or an error, a program must end with the same message. Of each finding about a system, one of its cases at least must be writable. Prints how many programs were written, how many
-requests cannot be written and why, and each difference. Exit status: 0 no differences, 1 some, 2 nothing was run.
+with. Where the adapter answers with a refusal or an error, a program must end with the same message. Of each finding about a system, one
+of its cases at least must be writable. Prints how many programs were written, how many requests cannot be written and why, and each
+difference. Exit status: 0 no differences, 1 some, 2 nothing was run.
 """
 import argparse
 import collections
