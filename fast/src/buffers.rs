@@ -79,6 +79,11 @@ macro_rules! buffers {
                 match self { $(Output::$variant(values) => Input::$variant(values),)* }
             }
 
+            /// The whole buffer, for as long as it is borrowed.
+            pub(crate) fn all(&mut self) -> Output<'_> {
+                match self { $(Output::$variant(values) => Output::$variant(values),)* }
+            }
+
             /// Places of the buffer.
             pub(crate) fn part(&mut self, first: usize, count: usize) -> Output<'_> {
                 match self { $(Output::$variant(values) => Output::$variant(&mut values[first..first + count]),)* }

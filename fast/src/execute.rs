@@ -2,8 +2,8 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::arch::{
-    CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, LANES, Link, NonTemporal, Pairing,
-    Repeat, Scalars, Select, Table, fenced,
+    Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, LANES, Link, NonTemporal,
+    Pairing, Repeat, Scalars, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -23,6 +23,9 @@ use std::ops::Range;
 
 /// The links of a chain with their arguments.
 pub(crate) type Links<'a, T> = SmallVec<[Link<'a, T>; CHAIN_LINKS]>;
+
+/// The arguments of a group of calls.
+type Group<'a, T> = SmallVec<[&'a [T]; 5]>;
 
 /// A program with everything it needs to run.
 pub(crate) struct Run<'a> {
@@ -98,6 +101,9 @@ impl Tile<'_, '_> {
             Work::Constant { bits, bank } => self.constant(f64::from_bits(bits), bank, step.target),
             Work::Call { kernel, arguments } => {
                 by_call!(kernel, kernel => self.call(kernel, arguments, None, step.target, count));
+            }
+            Work::Group { kernel, start, end } => {
+                by_call!(kernel, kernel => self.group(kernel, start..end, step.target, count));
             }
             Work::RoundedCall { kernel, arguments, round } => {
                 self.call(kernel, arguments, Some(round), step.target, count);
@@ -259,7 +265,7 @@ impl Tile<'_, '_> {
         target: Target,
         count: usize,
     ) {
-        let [a, b, c] = arguments;
+        let [a, b, _] = arguments;
         match kernel {
             CallKernel::Unary(kernel) => self.write::<T>(target, count, |tile, out| {
                 kernel.run(tile.read(a, count), out);
@@ -277,9 +283,29 @@ impl Tile<'_, '_> {
                 kernel.run(tile.read(a, count), tile.read(b, count), out);
             }),
             CallKernel::Select(kernel) => self.select(kernel, arguments, target, count),
+            CallKernel::Linked(_) | CallKernel::Condition(_) => {
+                unreachable!("a group of calls is not a call")
+            }
+        }
+    }
+
+    /// A group of calls, whose arguments are those of some links.
+    fn group<T: Lane>(&mut self, kernel: CallKernel<T>, links: Range<u32>, target: Target, count: usize) {
+        let links = &self.run.program.links[links.start as usize..links.end as usize];
+        let sources = links.iter().filter_map(|&(_, source)| source);
+        match kernel {
             CallKernel::Linked(kernel) => self.write::<T>(target, count, |tile, out| {
-                kernel.run([a, b, c].map(|argument| tile.read(argument, count)), out);
+                let arguments: Group<'_, T> = sources.map(|source| tile.read(source, count)).collect();
+                kernel.run(Arguments(&arguments), out);
             }),
+            CallKernel::Condition(kernel) => self.write::<bool>(target, count, |tile, out| {
+                let arguments: Group<'_, T> = sources.map(|source| tile.read(source, count)).collect();
+                kernel.run(Arguments(&arguments), out);
+            }),
+            CallKernel::Unary(_)
+            | CallKernel::Binary(_)
+            | CallKernel::Comparison(_)
+            | CallKernel::Select(_) => unreachable!("a call is not a group of calls"),
         }
     }
 
@@ -335,14 +361,14 @@ impl Tile<'_, '_> {
         let rows = if target == Target::Output { self.rows } else { 1 };
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
-            let mut given = tile.links::<T>(&links, count);
+            let given = tile.links::<T>(&links, count);
             let kernels = T::float_kernels(run.table);
             let first = tile.link(ChainOp::Add, Some(first), count);
             match tile.stores {
                 Some(stores) if target == Target::Output => {
-                    kernels.chain_non_temporal(stores, first, &mut given, rows, out);
+                    kernels.chain_non_temporal(stores, &first, &given, rows, out);
                 }
-                _ => kernels.chain.run(first, &mut given, rows, out),
+                _ => kernels.chain.run(&first, &given, rows, out),
             }
         });
     }
@@ -354,7 +380,7 @@ impl Tile<'_, '_> {
         let mut lanes = [T::default(); LANES];
         {
             let given = self.links::<T>(links, count);
-            kernels.chain_sum.run(self.link(ChainOp::Add, Some(first), count), &given, count, &mut lanes);
+            kernels.chain_sum.run(&self.link(ChainOp::Add, Some(first), count), &given, count, &mut lanes);
         }
         let place = self.cursor.position(access);
         kernels.add_to.run(&mut T::output(&mut output)[place..=place], &[kernels.sum.run(&lanes)]);

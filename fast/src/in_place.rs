@@ -193,13 +193,15 @@ impl Writing<'_> {
             (Way::Directly, _) => {
                 // The expression does not read the buffer.
                 let inputs = destination.inputs(others, Input::empty(plan.dtype()));
-                plan.compute(&inputs, buffer.part(destination.offset, count), false);
+                plan.compute(&inputs, &mut buffer.part(destination.offset, count), false);
             }
             (Way::InBlocks, Route::Pair(tiled) | Route::General(tiled)) if tiled.tiling.tiles > 1 => {
                 self.blocks(tiled, 0..tiled.tiling.tiles, buffer);
             }
             (Way::InBlocks | Way::AsAWhole, _) => {
-                self.staged(0, count, buffer, |inputs, stage| plan.compute(inputs, stage, false));
+                self.staged(0, count, buffer, |inputs, mut stage| {
+                    plan.compute(inputs, &mut stage, false);
+                });
             }
         }
     }

@@ -15,7 +15,8 @@
 //! | expression, gradient, registers | `program` |
 //! | running a tile | `execute` |
 //! | gathering into registers, adding to gradients | `fill` |
-//! | a single call or chain over one tile | `one_tile` |
+//! | a single call over one tile | `one_tile` |
+//! | a single chain over rows | `fold` |
 //! | a single call with a repeated operand, or over short rows | `pair`, `grid` |
 //! | a single call over long rows, or with a transposed operand | `rows`, `turned` |
 //! | writing into a destination that operands may read | `in_place` |
@@ -37,6 +38,7 @@ mod engine;
 mod error;
 mod execute;
 mod fill;
+mod fold;
 mod grid;
 mod in_place;
 mod infer;

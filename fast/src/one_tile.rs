@@ -1,22 +1,22 @@
-//! Requests that are computed in one tile without registers, program steps or a cursor, which is what most
-//! small requests are: a single call, and a single chain. Planning a call takes little longer than deciding
-//! whether its operands can be broadcast together.
+//! A single call over one tile, without registers, program steps or a cursor: what most small requests are.
+//! Planning one takes little longer than deciding whether its operands can be broadcast together.
 
-use crate::arch::{CallKernel, ChainOp, Link, Table};
+use crate::arch::{CallKernel, Table};
 use crate::buffers::{Input, Output, Stored};
-use crate::dispatch::{by_call, by_float_bank};
-use crate::execute::{Links, Run};
+use crate::dispatch::by_call;
 use crate::fill::fill;
 use crate::math::MathFunction;
-use crate::program::{Half, Program, Source, Step, Target, Work, bank_of, kernel};
-use crate::scratch::{BankCall, Float, FloatBank, Lane};
+use crate::program::{Half, bank_of, kernel};
+use crate::scratch::{BankCall, Lane};
 use crate::tiling::{Access, AccessKind, Tiling};
 use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
-use std::ops::Range;
 
 /// The most elements of a tile into which an operand is gathered without registers.
 pub(crate) const MAX_GATHERED: usize = 64;
+
+/// The elements of a tile into which an operand is gathered soonest.
+const FEW: usize = 16;
 
 /// The most elements of a tile whose operands are read in place, in the first-level cache or the second.
 pub(crate) const MAX_IN_PLACE: usize = 32 << 10;
@@ -129,38 +129,48 @@ impl SingleCall {
     }
 
     /// Computes the call.
-    pub(crate) fn run(&self, inputs: &[Input<'_>], output: Output<'_>) {
+    pub(crate) fn run(&self, inputs: &[Input<'_>], output: &mut Output<'_>) {
         by_call!(self.kernel, kernel => self.compute(kernel, inputs, output));
     }
 
-    #[inline]
-    fn compute<T: Lane>(&self, kernel: CallKernel<T>, inputs: &[Input<'_>], mut output: Output<'_>) {
+    #[inline(always)]
+    fn compute<T: Lane>(&self, kernel: CallKernel<T>, inputs: &[Input<'_>], output: &mut Output<'_>) {
         let source = |which: usize| T::input(&inputs[self.reads[which].operand]);
-        let (mut first, mut second);
-        let a = match self.in_place(0, source(0)) {
+        let is_unary = matches!(kernel, CallKernel::Unary(_));
+        let (a, b) = (source(0), if is_unary { &[] } else { source(1) });
+        match (self.in_place(0, a), if is_unary { Some(b) } else { self.in_place(1, b) }) {
+            (Some(a), Some(b)) => call(kernel, a, b, output),
+            // Clearing a longer buffer would take as long as a call of a few elements.
+            _ if self.count <= FEW => self.gather::<T, FEW>(kernel, [a, b], output),
+            _ => self.gather::<T, MAX_GATHERED>(kernel, [a, b], output),
+        }
+    }
+
+    /// The call over operands of which one at least is gathered, in a tile of at most `N` elements.
+    #[inline(never)]
+    fn gather<T: Lane, const N: usize>(
+        &self,
+        kernel: CallKernel<T>,
+        [a, b]: [&[T]; 2],
+        output: &mut Output<'_>,
+    ) {
+        let (mut first, mut second) = ([T::default(); N], [T::default(); N]);
+        let a = match self.in_place(0, a) {
             Some(a) => a,
-            None => {
-                first = [T::default(); MAX_GATHERED];
-                self.gathered(0, source(0), &mut first)
-            }
+            None => self.gathered(0, a, &mut first),
         };
-        if let CallKernel::Unary(kernel) = kernel {
-            return kernel.run(a, T::output(&mut output));
-        }
-        let b = match self.in_place(1, source(1)) {
-            Some(b) => b,
-            None => {
-                second = [T::default(); MAX_GATHERED];
-                self.gathered(1, source(1), &mut second)
-            }
+        let b = match kernel {
+            CallKernel::Unary(_) => b,
+            CallKernel::Binary(_)
+            | CallKernel::Comparison(_)
+            | CallKernel::Select(_)
+            | CallKernel::Linked(_)
+            | CallKernel::Condition(_) => match self.in_place(1, b) {
+                Some(b) => b,
+                None => self.gathered(1, b, &mut second),
+            },
         };
-        match kernel {
-            CallKernel::Binary(kernel) => kernel.run(a, b, T::output(&mut output)),
-            CallKernel::Comparison(kernel) => kernel.run(a, b, bool::output(&mut output)),
-            CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Linked(_) => {
-                unreachable!("a single call has one or two operands")
-            }
-        }
+        call(kernel, a, b, output);
     }
 
     /// The elements of an operand under the tile, if they can be read in place.
@@ -176,56 +186,22 @@ impl SingleCall {
 
     /// The elements of an operand under the tile, gathered into `places`.
     #[inline]
-    fn gathered<'a, T: Copy>(
-        &self,
-        which: usize,
-        source: &[T],
-        places: &'a mut [T; MAX_GATHERED],
-    ) -> &'a [T] {
+    fn gathered<'a, T: Copy>(&self, which: usize, source: &[T], places: &'a mut [T]) -> &'a [T] {
         let (read, places) = (&self.reads[which], &mut places[..self.count]);
         fill(source, read.offset, &read.pattern, places, |value| value);
         places
     }
 }
 
-/// The chain that is the whole of a program, if it is one: its bank, its first argument and its links.
-#[inline]
-pub(crate) fn whole_chain(program: &Program) -> Option<(FloatBank, Source, Range<usize>)> {
-    match program.steps[..] {
-        [Step { work: Work::Chain { bank, first, start, end }, target: Target::Output, .. }] => {
-            Some((bank, first, start as usize..end as usize))
-        }
-        _ => None,
-    }
-}
-
-/// Computes such a chain over a tiling of one tile.
-pub(crate) fn run_chain(
-    run: &Run<'_>,
-    (bank, first, links): (FloatBank, Source, Range<usize>),
-    output: Output<'_>,
-) {
-    by_float_bank!(bank, T => chain::<T>(run, first, links, output));
-}
-
-fn chain<T: Float>(run: &Run<'_>, first: Source, links: Range<usize>, mut output: Output<'_>) {
-    let first = link::<T>(run, ChainOp::Add, Some(first));
-    let mut given: Links<'_, T> = SmallVec::new();
-    for &(op, source) in &run.program.links[links] {
-        given.push(link(run, op, source));
-    }
-    T::float_kernels(run.table).chain.run(first, &mut given, 1, T::output(&mut output));
-}
-
-/// A link with its argument. That is an operand if there is one, because the program has no other step that
-/// could have written to a register.
+/// Runs a kernel of one or two arguments, of which a function of one ignores `b`.
 #[inline(always)]
-fn link<'a, T: Lane>(run: &Run<'a>, op: ChainOp, source: Option<Source>) -> Link<'a, T> {
-    let Some(Source::Operand { access, scalar }) = source else {
-        return Link { op, values: &[], step: 0, scalar: true };
-    };
-    let start = run.tiling.accesses[access as usize].offset;
-    let count = if scalar { 1 } else { run.tiling.last };
-    let operand = &run.inputs[run.used[access as usize] as usize];
-    Link { op, values: &T::input(operand)[start..start + count], step: 0, scalar }
+fn call<T: Lane>(kernel: CallKernel<T>, a: &[T], b: &[T], output: &mut Output<'_>) {
+    match kernel {
+        CallKernel::Unary(kernel) => kernel.run(a, T::output(output)),
+        CallKernel::Binary(kernel) => kernel.run(a, b, T::output(output)),
+        CallKernel::Comparison(kernel) => kernel.run(a, b, bool::output(output)),
+        CallKernel::Select(_) | CallKernel::Linked(_) | CallKernel::Condition(_) => {
+            unreachable!("a single call has one or two operands")
+        }
+    }
 }

@@ -147,13 +147,23 @@ where
     }
 }
 
+/// An upper bound of [`predicted`].
+fn most(elements: usize, steps: usize, links: usize) -> usize {
+    elements.saturating_mul(4 * steps + 2 * links) / 4
+}
+
+/// Whether a program of so many steps and links of chains is computed by one thread, whatever they are.
+pub(crate) fn is_short(elements: usize, steps: usize, links: usize) -> bool {
+    most(elements, steps, links) < NANOSECONDS
+}
+
 /// An estimate of a program's time on one thread, in nanoseconds. Per element, a step takes a quarter of a
 /// nanosecond, a function of `math` one, and exp in a chain half of one. If even the upper bound is short, it
 /// is the estimate.
 fn predicted(run: &Run<'_>) -> usize {
     let elements = run.tiling.tiles.saturating_mul(run.tiling.full);
     let (steps, links) = (&run.program.steps, &run.program.links);
-    let most = elements.saturating_mul(4 * steps.len() + 2 * links.len()) / 4;
+    let most = most(elements, steps.len(), links.len());
     if most < NANOSECONDS {
         return most;
     }

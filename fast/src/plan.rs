@@ -26,7 +26,6 @@ use crate::execute::Run;
 use crate::in_place::Destination;
 use crate::inline_capacity::OPERANDS;
 use crate::lower::{Lengths, Lowered, count, lower};
-use crate::one_tile;
 use crate::parallel;
 use crate::problem::{Form, Problem};
 use crate::route::{Route, Task, TiledProgram, in_bits, route, route_of_copy};
@@ -206,8 +205,8 @@ impl Plan {
     /// | `pair` | one call of two operands in one step: one is repeated, rows are short, or the result is large |
     /// | `transposed` | one call of two operands of which one is transposed |
     /// | `rows` | one call of two operands over long rows |
-    /// | `chain` | calls over one tile, each with the result of the one before |
-    /// | `chain of rows` | the same over many tiles at once |
+    /// | `chain` | calls over one row, each with the result of the one before |
+    /// | `chain of rows` | the same over many rows at once |
     /// | `gradient` | a gradient |
     /// | `tiles` | anything else |
     pub fn route_name(&self) -> &'static str {
@@ -217,10 +216,14 @@ impl Plan {
             Route::Pair(_) => "pair",
             Route::Turned(_) => "transposed",
             Route::Rows(_) => "rows",
-            Route::General(_) if self.task.is_gradient => "gradient",
-            Route::General(tiled) if one_tile::whole_chain(&tiled.program).is_some() => {
-                if tiled.tiling.tiles == 1 { "chain" } else { "chain of rows" }
+            Route::Fold(call) => {
+                if call.rows == 1 {
+                    "chain"
+                } else {
+                    "chain of rows"
+                }
             }
+            Route::General(_) if self.task.is_gradient => "gradient",
             Route::General(tiled) if tiled.program.in_rows => "chain of rows",
             Route::General(_) => "tiles",
         }
@@ -241,7 +244,7 @@ impl Plan {
     pub fn run(&self, inputs: &[Input<'_>]) -> Result<Tensor, WrongBuffers> {
         self.check(inputs)?;
         let mut values = zeros(self.task.dtype, self.task.count);
-        self.compute(inputs, Output::from(&mut values), true);
+        self.compute(inputs, &mut Output::from(&mut values), true);
         // `Tensor::new` compares the same count again.
         Tensor::new(Shape::from(&self.shape[..]), values).map_err(|_| self.wrong_output(self.task.dtype, 0))
     }
@@ -251,12 +254,12 @@ impl Plan {
     ///
     /// # Errors
     /// [`WrongBuffers`], if the buffers do not match the plan.
-    pub fn run_into(&self, inputs: &[Input<'_>], output: Output<'_>) -> Result<(), WrongBuffers> {
+    pub fn run_into(&self, inputs: &[Input<'_>], mut output: Output<'_>) -> Result<(), WrongBuffers> {
         self.check(inputs)?;
         if output.dtype() != self.task.dtype || output.len() != self.task.count {
             return Err(self.wrong_output(output.dtype(), output.len()));
         }
-        self.compute(inputs, output, false);
+        self.compute(inputs, &mut output, false);
         Ok(())
     }
 
@@ -281,23 +284,29 @@ impl Plan {
 
     /// Runs the route. The buffers have been checked, so every position that a tile reads is inside them.
     /// `cleared` says whether the output is all zeros.
-    pub(crate) fn compute(&self, inputs: &[Input<'_>], mut output: Output<'_>, cleared: bool) {
+    pub(crate) fn compute(&self, inputs: &[Input<'_>], output: &mut Output<'_>, cleared: bool) {
         if self.task.is_gradient && !cleared {
             output.clear();
         }
-        let bits: SmallVec<[Input<'_>; OPERANDS]>;
-        let (inputs, output) = if self.task.half.is_some() {
-            bits = inputs.iter().copied().map(Input::bits).collect();
-            (&bits[..], output.bits())
+        if self.task.half.is_some() {
+            let bits: SmallVec<[Input<'_>; OPERANDS]> = inputs.iter().copied().map(Input::bits).collect();
+            self.take_route(&bits, &mut output.all().bits());
         } else {
-            (inputs, output)
-        };
+            self.take_route(inputs, output);
+        }
+    }
+
+    /// The output is passed on as it is: moving it takes longer than a short call, because a processor waits
+    /// for what was just written in other pieces than it is read.
+    #[inline(always)]
+    fn take_route(&self, inputs: &[Input<'_>], output: &mut Output<'_>) {
         match &self.route {
             Route::Nothing => {}
             Route::Single(call) => call.run(inputs, output),
-            Route::Turned(call) => call.run(self.task.table, inputs, output),
+            Route::Turned(call) => call.run(self.task.table, inputs, output.all()),
             Route::Rows(call) => call.run(inputs, output),
-            Route::Pair(tiled) | Route::General(tiled) => self.run_tiles(tiled, inputs, output),
+            Route::Fold(call) => call.run(self.task.table, inputs, output),
+            Route::Pair(tiled) | Route::General(tiled) => self.run_tiles(tiled, inputs, output.all()),
         }
     }
 
@@ -329,12 +338,6 @@ impl Plan {
 
     fn run_tiles(&self, tiled: &TiledProgram, inputs: &[Input<'_>], output: Output<'_>) {
         let run = self.tiles(tiled, inputs);
-        if tiled.tiling.tiles == 1
-            && !tiled.non_temporal
-            && let Some(chain) = one_tile::whole_chain(&tiled.program)
-        {
-            return one_tile::run_chain(&run, chain, output);
-        }
         match output {
             output if !self.task.is_gradient => parallel::result(&run, output),
             Output::F16(values) => {

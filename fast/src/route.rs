@@ -5,6 +5,7 @@
 use crate::Level;
 use crate::arch::Table;
 use crate::error::NoKernel;
+use crate::fold::{FoldCall, SHORTEST_ROW, may_fold, operands};
 use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
@@ -13,8 +14,7 @@ use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
-    Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, fold, gradient, half,
-    may_fold, operands, schedule,
+    Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
 };
 use crate::rows::RowsCall;
 use crate::scratch::{FloatBank, REGISTER_BYTES};
@@ -40,10 +40,6 @@ const PANEL_BLOCK: usize = 1024;
 /// The elements of a tile that needs no registers and is added to a gradient, or whose call is one step.
 const WIDEST_BLOCK: usize = 32 << 10;
 
-/// The bytes of the shortest row over which a chain runs in place, instead of gathering several rows. It is
-/// the largest vector.
-const SHORTEST_ROW: usize = 64;
-
 /// Operands of a chain that are listed without an allocation.
 const FOLDED: usize = 12;
 
@@ -61,6 +57,8 @@ pub(crate) enum Route {
     Turned(TurnedCall),
     /// One call of two operands over long rows.
     Rows(RowsCall),
+    /// One chain over rows.
+    Fold(FoldCall),
     /// Any problem.
     General(TiledProgram),
 }
@@ -158,37 +156,23 @@ pub(crate) fn route(
     {
         return Ok(route);
     }
-    let mut whole = None;
-    match fold_route(task, problem, lowered, &mut whole) {
-        Some(tiled) => Ok(Route::General(tiled)),
-        None => general(task, problem, lowered, underlying, whole),
+    match fold_route(task, problem, lowered) {
+        Some(call) => Ok(Route::Fold(call)),
+        None => general(task, problem, lowered, underlying),
     }
 }
 
-/// One chain over one tile, which [`general`] finds too, but later. If it is not, `whole` is the tiling over
-/// which it was tried, if any: the same that [`compile`] starts with, because every operand is read, in this
-/// order.
-fn fold_route(
-    task: Task,
-    problem: &Problem<'_>,
-    lowered: &Lowered,
-    whole: &mut Option<Tiling>,
-) -> Option<TiledProgram> {
+/// One chain over rows, which [`general`] finds too, but later.
+fn fold_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<FoldCall> {
     let expression = problem.elementwise()?;
     let bank = FloatBank::of(bank_of(task.in_place(task.dtype)?))?;
-    if task.count > REGISTER_BYTES / size_of_dtype(task.dtype) || !may_fold(expression) {
+    if task.is_staged || !may_fold(expression) {
         return None;
     }
-    // A list whose length is known, so that the tiling's lists are as long at once.
-    let places: SmallVec<[usize; FOLDED]> = operands(expression).collect();
-    let form = |&place: &usize| lowered.layout(&problem.operands()[place], place);
-    let tiling = Tiling::whole(lowered.loops(), task.count, places.iter().map(form));
-    let Some(program) = fold(expression, bank, &tiling) else {
-        *whole = Some(tiling);
-        return None;
-    };
-    let used = places.iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
-    Some(TiledProgram { tiling, program, used, non_temporal: false })
+    let layouts: SmallVec<[OperandLayout<'_>; FOLDED]> =
+        operands(expression).map(|place| lowered.layout(&problem.operands()[place], place)).collect();
+    let axes = Axes::of(lowered.loops(), &layouts);
+    FoldCall::of_expression(expression, (bank, size_of_dtype(task.dtype)), &axes, |at| layouts[at].offset)
 }
 
 /// The route of an operand that is broadcast to a nonempty shape.
@@ -207,7 +191,7 @@ pub(crate) fn route_of_copy(
     let mut graph = Graph::default();
     let root = graph.operand(0, operand.dtype);
     let layout = |_| layout(operand, map);
-    Ok(Route::General(compile(task, &graph, root, (shape, task.count), layout, None, None)?))
+    Ok(Route::General(compile(task, &graph, root, (shape, task.count), layout, None)?))
 }
 
 /// One call over one tile, if the problem is that.
@@ -282,13 +266,12 @@ fn unregistered(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<
     RowsCall::of(function, dtype, task.table, &axes, places).map(Route::Rows)
 }
 
-/// The route of any problem. `whole` is its tiling as one tile, if that is known.
+/// The route of any problem.
 fn general(
     task: Task,
     problem: &Problem<'_>,
     lowered: &Lowered,
     underlying: usize,
-    whole: Option<Tiling>,
 ) -> Result<Route, NoKernel> {
     let operands = problem.operands();
     let mut graph = Graph::default();
@@ -310,12 +293,14 @@ fn general(
         Some(operand) => lowered.layout(operand, place),
         None => lowered.layout_of_cotangent(problem.cotangent().unwrap_or(&operands[0]), place),
     };
-    Ok(Route::General(compile(task, &graph, root, (lowered.loops(), underlying), layout, target, whole)?))
+    let tiled = compile(task, &graph, root, (lowered.loops(), underlying), layout, target)?;
+    let may_fold = !tiled.non_temporal && (!task.is_staged || tiled.tiling.tiles == 1);
+    let fold = if may_fold { FoldCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) } else { None };
+    Ok(fold.map_or(Route::General(tiled), Route::Fold))
 }
 
 /// The tiles and the program that compute `root` under a shape of `count` elements. Tiles are so small that
-/// the registers stay in the first-level cache. `target` is the layout of a gradient, and `whole` the
-/// tiling as one tile, if that is known.
+/// the registers stay in the first-level cache. `target` is the layout of a gradient.
 fn compile<'a>(
     task: Task,
     graph: &Graph,
@@ -323,7 +308,6 @@ fn compile<'a>(
     (shape, count): (&[usize], usize),
     layout: impl Fn(usize) -> OperandLayout<'a>,
     target: Option<OperandLayout<'a>>,
-    whole: Option<Tiling>,
 ) -> Result<TiledProgram, NoKernel> {
     let readers = graph.readers(root);
     let mut used: SmallVec<[u32; OPERANDS]> = SmallVec::new();
@@ -351,7 +335,7 @@ fn compile<'a>(
     let block = REGISTER_BYTES / widest(graph);
     let mut is_one_tile = false;
     if count <= block {
-        tiling = whole.unwrap_or_else(|| Tiling::whole(shape, count, layouts.iter().copied()));
+        tiling = Tiling::whole(shape, count, layouts.iter().copied());
         schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         is_one_tile = program.live * count <= LIVE_BYTES;
         if is_one_tile && (task.is_gradient || !program.gathers_for_chain(&tiling)) {
@@ -482,11 +466,9 @@ mod tests {
         let dtype = lower(&problem, &mut lowered).unwrap();
         let (count, table) = (lowered.shape.iter().product(), table(Level::detect()));
         let task = Task { table, dtype, count, is_gradient: false, is_staged: false, half: None };
-        let Ok(Route::General(tiled)) = general(task, &problem, &lowered, count, None) else {
-            panic!("no program")
-        };
-        let short = fold_route(task, &problem, &lowered, &mut None);
-        (short.map(|tiled| format!("{tiled:?}")), format!("{tiled:?}"))
+        let Ok(route) = general(task, &problem, &lowered, count) else { panic!("no route") };
+        let short = fold_route(task, &problem, &lowered).map(Route::Fold);
+        (short.map(|route| format!("{route:?}")), format!("{route:?}"))
     }
 
     #[test]
@@ -495,11 +477,13 @@ mod tests {
         let arithmetic = [F::Add, F::Subtract, F::Multiply, F::Divide];
         let choices = [F::Maximum, F::Subtract, F::Minimum, F::Add];
         let unary = [F::Negate, F::Abs, F::Sqrt, F::Exp];
-        let shapes: [&[usize]; 4] = [&[2, 3], &[2, 3], &[1], &[3]];
+        // One row, or several: of three elements, which are gathered, and of sixteen.
+        let sets: [[&[usize]; 4]; 2] = [[&[2, 3], &[2, 3], &[1], &[3]], [&[5, 16], &[5, 1], &[1], &[16]]];
         let (mut short, mut all) = (0, 0);
         // The digits of a number choose functions, shapes and on which side the chain is.
         for number in 0..4096usize {
             let digit = |at: usize| number >> (2 * at) & 3;
+            let shapes = sets[number % 2];
             let binary = if number % 3 == 0 { choices } else { arithmetic };
             let shape = |place: usize| shapes[digit(5 - place)];
             let mut expression = Expression::operand(0);

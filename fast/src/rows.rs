@@ -136,16 +136,19 @@ impl RowsCall {
     }
 
     /// Computes the call.
-    pub(crate) fn run(&self, inputs: &[Input<'_>], output: Output<'_>) {
+    pub(crate) fn run(&self, inputs: &[Input<'_>], output: &mut Output<'_>) {
         by_call!(self.kernel, kernel => self.compute(kernel, inputs, output));
     }
 
-    fn compute<T: Lane>(&self, kernel: CallKernel<T>, inputs: &[Input<'_>], mut output: Output<'_>) {
+    fn compute<T: Lane>(&self, kernel: CallKernel<T>, inputs: &[Input<'_>], output: &mut Output<'_>) {
         let [a, b] = self.operands.map(|operand| T::input(&inputs[operand.input]));
         match kernel {
-            CallKernel::Binary(kernel) => self.each(kernel, a, b, T::output(&mut output)),
-            CallKernel::Comparison(kernel) => self.each(kernel, a, b, bool::output(&mut output)),
-            CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Linked(_) => {
+            CallKernel::Binary(kernel) => self.each(kernel, a, b, T::output(output)),
+            CallKernel::Comparison(kernel) => self.each(kernel, a, b, bool::output(output)),
+            CallKernel::Unary(_)
+            | CallKernel::Select(_)
+            | CallKernel::Linked(_)
+            | CallKernel::Condition(_) => {
                 unreachable!("a call over rows has two operands")
             }
         }

@@ -25,8 +25,8 @@
 //! one group that ends with the row and computes a few elements again. Non-temporal stores must not be
 //! repeated and must be aligned, so there the first and last elements are computed one at a time.
 //!
-//! Rows of at most two groups are computed four at a time, each with a quarter of a group; those of fewer
-//! vectors eight or sixteen at a time:
+//! Rows of at most two groups are computed four at a time, each with a quarter of a group, and what is left
+//! of them, and rows of fewer vectors, eight or sixteen at a time:
 //!
 //! ```text
 //!       row r      [ v ][ v ]...      one group = the first vectors of four rows, then the next ones
@@ -158,20 +158,11 @@ impl<T> Link<'_, T> {
             last.repeated(rows, self.step).is_within(self.values)
         }
     }
-
-    /// Moves on by `rows` rows, after which there is another row. So `rows * step` does not overflow in a
-    /// link that is long enough.
-    #[inline(always)]
-    fn advance(&mut self, rows: usize) {
-        if self.step != 0 {
-            self.values = &self.values[rows * self.step..];
-        }
-    }
 }
 
 /// Which operations a chain contains: code that is compiled for fewer of them is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ChainKind {
+pub(crate) enum ChainKind {
     /// Additions only.
     Sums,
     /// Binary operations only.
@@ -181,10 +172,10 @@ pub(super) enum ChainKind {
 }
 
 impl ChainKind {
-    /// The narrowest kind that covers all links.
+    /// The narrowest kind that covers all operations.
     #[inline(always)]
-    pub(super) fn of<T>(links: &[Link<'_, T>]) -> ChainKind {
-        match links.iter().map(|link| link.op).max() {
+    pub(crate) fn of(ops: impl Iterator<Item = ChainOp>) -> ChainKind {
+        match ops.max() {
             None | Some(ChainOp::Add) => ChainKind::Sums,
             Some(op) if op.is_unary() => ChainKind::Functions,
             Some(_) => ChainKind::Arithmetic,
@@ -197,14 +188,15 @@ pub(super) const SUMS: u8 = ChainKind::Sums as u8;
 pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
 pub(super) const FUNCTIONS: u8 = ChainKind::Functions as u8;
 
-/// The chain over the rows of `out`, in groups of `GROUP` vectors.
+/// The chain over the rows of `out`, in groups of `GROUP` vectors. Links that are not of the kind `KIND`
+/// change nothing, and need their argument nevertheless.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The links are of the kind `KIND`.
+/// The machine has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
-    mut first: Link<'_, V::Element>,
-    links: &mut [Link<'_, V::Element>],
+    first: &Link<'_, V::Element>,
+    links: &[Link<'_, V::Element>],
     rows: usize,
     out: &mut [V::Element],
 ) {
@@ -217,88 +209,134 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     // `rows * width` is at most the length of `out`, so it does not overflow.
     let width = if rows == 1 { out.len() } else { out.len().checked_div(rows).unwrap_or(0) };
     assert!(rows * width == out.len(), "the output of a chain is not made of whole rows");
-    let enough = first.is_long_enough(rows, width)
-        && links.iter().all(|link| link.op.is_unary() || link.is_long_enough(rows, width));
-    assert!(enough, "an argument of a chain is shorter than its output");
-    if !NON_TEMPORAL && KIND != FUNCTIONS && V::WIDTH > 1 && width <= 2 * GROUP * V::WIDTH {
-        let vectors = width / V::WIDTH;
-        // SAFETY: as below, for each of the rows. There are as many rows as an arm names, and a row has the
-        // vectors that a group takes of it.
-        unsafe {
-            if vectors >= GROUP / 4 && rows >= 4 {
-                return short_rows::<V, GROUP, 4, KIND>(first, links, rows, out);
-            }
-            if vectors >= GROUP / 8 && rows >= 8 {
-                return short_rows::<V, GROUP, 8, KIND>(first, links, rows, out);
-            }
-            if GROUP >= 16 && vectors >= GROUP / 16 && rows >= 16 {
-                return short_rows::<V, GROUP, 16, KIND>(first, links, rows, out);
+    let enough = |link: &Link<'_, V::Element>| {
+        KIND == FUNCTIONS && link.op.is_unary() || link.is_long_enough(rows, width)
+    };
+    assert!(enough(first) && links.iter().all(enough), "an argument of a chain is shorter than its output");
+    // SAFETY: the caller guarantees the instructions of `V`. By the assertions, `width` is not 0, and every
+    // argument has the values of all rows.
+    unsafe {
+        if !NON_TEMPORAL && KIND != FUNCTIONS && V::WIDTH > 1 && width <= 2 * GROUP * V::WIDTH {
+            let fewest = fewest_rows::<V, GROUP>(width);
+            if rows >= fewest {
+                return short_rows::<V, GROUP, KIND>((first, links), (rows, width), fewest, out);
             }
         }
-    }
-    let mut rest = out;
-    loop {
-        let (out, others) = rest.split_at_mut(width);
-        // SAFETY: the caller guarantees the instructions of `V` and the kind. By the assertions, `width` is
-        // not 0, and every argument has the values of the rows that are left.
-        unsafe { row::<V, GROUP, KIND, NON_TEMPORAL>(first, links, out) };
-        if others.is_empty() {
-            return;
+        for (at, out) in out.chunks_exact_mut(width).enumerate() {
+            row::<V, GROUP, KIND, NON_TEMPORAL>(first, links, at, out);
         }
-        rest = others;
-        first.advance(1);
-        links.iter_mut().for_each(|link| link.advance(1));
     }
 }
 
-/// The chain over short rows, `ROWS` at a time. A part of each makes up a group, so that the branch on a link
-/// is paid once for all of them. The last group of a row overlaps the one before, and so do the last rows.
+/// The rows of the smallest band that can be computed together, if a row is so wide: of each row, a group
+/// takes the same number of vectors. No number of rows is enough for rows of less than a vector.
+#[inline(always)]
+fn fewest_rows<V: Vector, const GROUP: usize>(width: usize) -> usize {
+    match width / V::WIDTH {
+        0 => usize::MAX,
+        vectors if vectors >= GROUP / 4 => 4,
+        vectors if vectors >= GROUP / 8 => 8,
+        _ => GROUP,
+    }
+}
+
+/// The chain over short rows, in bands of `GROUP` rows. The last rows are the end of a smaller band, of
+/// `fewest` rows at least, which overlaps the one before.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The links are of the kind `KIND`. `out` has `rows` rows, at least
-/// `ROWS`, each of at least as many elements as a group takes of it. For each row, every vector argument has
-/// as many elements and every scalar has one.
+/// The machine has the instructions of `V`. `out` has `rows` rows of `width` elements. There are at least
+/// `fewest` rows, which is [`fewest_rows`]. For each row, every vector argument has as many elements and
+/// every scalar has one.
 #[inline(always)]
-unsafe fn short_rows<V: Vector, const GROUP: usize, const ROWS: usize, const KIND: u8>(
-    mut first: Link<'_, V::Element>,
-    links: &mut [Link<'_, V::Element>],
-    rows: usize,
+unsafe fn short_rows<V: Vector, const GROUP: usize, const KIND: u8>(
+    (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
+    (rows, width): (usize, usize),
+    fewest: usize,
     out: &mut [V::Element],
 ) {
-    let width = out.len() / rows;
-    let step = GROUP / ROWS * V::WIDTH;
-    let (mut rest, mut left) = (out, rows);
-    loop {
-        let block = &mut rest[..ROWS * width];
-        let (mut at, last) = (0, width - step);
-        loop {
-            // SAFETY: guaranteed by the caller; `at` is at most `last`.
-            unsafe { group::<V, GROUP, ROWS, KIND, false>(first, links, at, block) };
-            if at == last {
-                break;
-            }
-            at = (at + step).min(last);
+    let mut done = 0;
+    while done < rows {
+        let (left, mut band) = (rows - done, GROUP);
+        while band > fewest && band / 2 >= left {
+            band /= 2;
         }
-        let further = (left - ROWS).min(ROWS);
-        if further == 0 {
-            return;
+        // There may be fewer rows than are in the band.
+        while band > rows {
+            band /= 2;
         }
-        rest = &mut rest[further * width..];
-        left -= further;
-        first.advance(further);
-        links.iter_mut().for_each(|link| link.advance(further));
+        let from = done.min(rows - band);
+        // SAFETY: guaranteed by the caller. The band is inside `out`; it has `GROUP` rows or a power of two
+        // of them, at least `fewest`.
+        unsafe { self::band::<V, GROUP, KIND>((first, links), (from, band), width, out) };
+        done = from + band;
     }
 }
 
-/// The chain over one row.
+/// The chain over a band of `count` rows from `row` on. Groups of four rows take most of each row. What is
+/// left of it, less than they take, is computed by groups of eight rows and of sixteen, which take a half
+/// and a quarter as much of each: a group that overlaps more computes more elements again. (With groups of
+/// four rows alone, 100x100 in f64 took 1.2 times as long, `benches/quick`.)
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The links are of the kind `KIND`. `out` is not empty; every
-/// vector argument has as many elements, and every scalar has one.
+/// The machine has the instructions of `V`. `out` has the rows, of `width` elements. `count` is `GROUP` or
+/// half or a quarter of it, and at least 4 and [`fewest_rows`]. For each row, every vector argument has
+/// `width` elements and every scalar has one.
+#[inline(always)]
+unsafe fn band<V: Vector, const GROUP: usize, const KIND: u8>(
+    chain: (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
+    (row, count): (usize, usize),
+    width: usize,
+    out: &mut [V::Element],
+) {
+    // The elements that a group takes of each of four, eight and sixteen rows.
+    let (four, eight, sixteen) = (GROUP / 4 * V::WIDTH, GROUP / 8 * V::WIDTH, GROUP / 16 * V::WIDTH);
+    let mut at = 0;
+    // SAFETY: guaranteed by the caller. Groups of as many rows begin at multiples of them from `row` on,
+    // and end at `width` or before, because `width` is at least what they take of a row.
+    unsafe {
+        if width >= four {
+            let whole = width - width % four;
+            // Another group that overlaps, if that is all there is, or takes no longer than what follows.
+            let end = if count == 4 || width - whole > four - V::WIDTH { width } else { whole };
+            for row in (row..row + count).step_by(4) {
+                at = 0;
+                while at < end {
+                    let here = at.min(width - four);
+                    group::<V, GROUP, 4, KIND, false>(chain, [row, here], [row * width + here, width], out);
+                    at += four;
+                }
+            }
+        }
+        if count >= 8 && width >= eight {
+            let end = if count == 8 { width } else { width - V::WIDTH };
+            let from = at;
+            for row in (row..row + count).step_by(8) {
+                at = from;
+                while at < end {
+                    let here = at.min(width - eight);
+                    group::<V, GROUP, 8, KIND, false>(chain, [row, here], [row * width + here, width], out);
+                    at += eight;
+                }
+            }
+        }
+        while GROUP >= 16 && at < width {
+            let here = at.min(width - sixteen);
+            group::<V, GROUP, 16, KIND, false>(chain, [row, here], [row * width + here, width], out);
+            at += sixteen;
+        }
+    }
+}
+
+/// The chain over one row, into its elements, `out`.
+///
+/// # Safety
+/// The machine has the instructions of `V`. `out` is not empty. In its row, every vector argument has as many
+/// elements, and every scalar has one.
 #[inline(always)]
 unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
-    first: Link<'_, V::Element>,
+    first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
+    row: usize,
     out: &mut [V::Element],
 ) {
     let count = out.len();
@@ -306,54 +344,64 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
     let alone = |link: &&Link<'_, V::Element>| link.scalar && !link.op.is_for_the_next();
     let scalars = if first.scalar { links.iter().take_while(alone).count() } else { 0 };
     let (folded, links) = links.split_at(scalars);
-    let mut head = [first.values[0]];
+    let mut head = [first.values[row * first.step]];
     if !folded.is_empty() {
         // SAFETY: a vector of width 1 needs no instructions. Each scalar has one element, and so has `head`.
-        unsafe { group::<V::Element, 1, 1, KIND, false>(first, folded, 0, &mut head) };
+        unsafe { group::<V::Element, 1, 1, KIND, false>((first, folded), [row, 0], [0, 1], &mut head) };
     }
-    let first = if first.scalar { Link { values: &head, ..first } } else { first };
-    let mut at = 0;
+    // A copy, field by field, which stays in registers.
+    let first = match first.scalar {
+        true => Link { op: first.op, values: &head[..], step: 0, scalar: true },
+        false => Link { op: first.op, values: first.values, step: first.step, scalar: false },
+    };
+    let first = &first;
+    let (chain, mut at) = ((first, links), 0);
     let boundary = out.as_ptr().align_offset(size_of::<V>());
     // SAFETY: the caller guarantees the instructions of `V`. Every group is inside `out`, and so inside every
     // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
         while NON_TEMPORAL && at < boundary.min(count) {
-            group::<V::Element, 1, 1, KIND, false>(first, links, at, out);
+            group::<V::Element, 1, 1, KIND, false>(chain, [row, at], [at, 0], out);
             at += 1;
         }
         // Long bursts of non-temporal stores wait for one another, so groups are small. Functions take longer
         // than their stores and need no small groups.
         let bursts = NON_TEMPORAL && KIND != FUNCTIONS;
         while bursts && links.len() <= 2 && at + 2 * V::WIDTH <= count {
-            group::<V, 2, 1, KIND, NON_TEMPORAL>(first, links, at, out);
+            group::<V, 2, 1, KIND, NON_TEMPORAL>(chain, [row, at], [at, 0], out);
             at += 2 * V::WIDTH;
         }
         while bursts && at + 4 * V::WIDTH <= count {
-            group::<V, 4, 1, KIND, NON_TEMPORAL>(first, links, at, out);
+            group::<V, 4, 1, KIND, NON_TEMPORAL>(chain, [row, at], [at, 0], out);
             at += 4 * V::WIDTH;
         }
         while at + GROUP * V::WIDTH <= count {
-            group::<V, GROUP, 1, KIND, NON_TEMPORAL>(first, links, at, out);
+            group::<V, GROUP, 1, KIND, NON_TEMPORAL>(chain, [row, at], [at, 0], out);
             at += GROUP * V::WIDTH;
         }
-        if GROUP > 8 && rest::<V, GROUP, 8, KIND, NON_TEMPORAL>(first, links, &mut at, out) {
+        if GROUP > 8 && rest::<V, GROUP, 8, KIND, NON_TEMPORAL>(chain, row, &mut at, out) {
             return;
         }
-        if GROUP > 4 && rest::<V, 8, 4, KIND, NON_TEMPORAL>(first, links, &mut at, out) {
+        if GROUP > 4 && rest::<V, 8, 4, KIND, NON_TEMPORAL>(chain, row, &mut at, out) {
             return;
         }
-        if rest::<V, 4, 1, KIND, NON_TEMPORAL>(first, links, &mut at, out) {
+        if rest::<V, 4, 1, KIND, NON_TEMPORAL>(chain, row, &mut at, out) {
             return;
         }
         while at + V::WIDTH <= count {
-            group::<V, 1, 1, KIND, NON_TEMPORAL>(first, links, at, out);
+            group::<V, 1, 1, KIND, NON_TEMPORAL>(chain, [row, at], [at, 0], out);
             at += V::WIDTH;
         }
         if !NON_TEMPORAL && at < count && count >= V::WIDTH {
-            return group::<V, 1, 1, KIND, NON_TEMPORAL>(first, links, count - V::WIDTH, out);
+            return group::<V, 1, 1, KIND, NON_TEMPORAL>(
+                chain,
+                [row, count - V::WIDTH],
+                [count - V::WIDTH, 0],
+                out,
+            );
         }
         while at < count {
-            group::<V::Element, 1, 1, KIND, false>(first, links, at, out);
+            group::<V::Element, 1, 1, KIND, false>(chain, [row, at], [at, 0], out);
             at += 1;
         }
     }
@@ -367,8 +415,8 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
 /// As for [`group`], for the elements of `out`.
 #[inline(always)]
 unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const KIND: u8, const NON_TEMPORAL: bool>(
-    first: Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
+    chain: (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
+    row: usize,
     at: &mut usize,
     out: &mut [V::Element],
 ) -> bool {
@@ -376,37 +424,44 @@ unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const KIND: u8, con
     // SAFETY: both groups are inside `out`.
     unsafe {
         if !NON_TEMPORAL && count - *at > HALF * V::WIDTH && count >= U * V::WIDTH {
-            group::<V, U, 1, KIND, NON_TEMPORAL>(first, links, count - U * V::WIDTH, out);
+            group::<V, U, 1, KIND, NON_TEMPORAL>(
+                chain,
+                [row, count - U * V::WIDTH],
+                [count - U * V::WIDTH, 0],
+                out,
+            );
             return true;
         }
         if HALF > 1 && count - *at >= HALF * V::WIDTH {
-            group::<V, HALF, 1, KIND, NON_TEMPORAL>(first, links, *at, out);
+            group::<V, HALF, 1, KIND, NON_TEMPORAL>(chain, [row, *at], [*at, 0], out);
             *at += HALF * V::WIDTH;
         }
     }
     *at == count
 }
 
-/// `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows.
+/// `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows from `row` on.
+/// They go to `out`, the first of them to `to`, and those of each further row `width` elements behind.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The links are of the kind `KIND`. From `at` on, each row of `out`
-/// and of every vector argument has `U / ROWS * V::WIDTH` elements; a scalar has one. With `NON_TEMPORAL`,
-/// `out[at]` is aligned to a vector.
+/// The machine has the instructions of `V`. For each of the rows, every vector argument has
+/// `U / ROWS * V::WIDTH` elements from `at` on, and so has `out` at the place of the row; a scalar has one.
+/// With `NON_TEMPORAL`, `out[to]` is aligned to a vector. With `KIND == FUNCTIONS`, unary links need no
+/// argument.
 #[inline(always)]
 unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, const NON_TEMPORAL: bool>(
-    first: Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    at: usize,
+    (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
+    from: [usize; 2],
+    [to, width]: [usize; 2],
     out: &mut [V::Element],
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        let a = compute::<V, U, ROWS, KIND, NON_TEMPORAL>(first, links, at);
-        let width = out.len() / ROWS;
+        let a = compute::<V, U, ROWS, KIND, NON_TEMPORAL>(first, links, from);
+        let to = out.as_mut_ptr().add(to);
         for (k, a) in a.into_iter().enumerate() {
             let (row, k) = (k / (U / ROWS), k % (U / ROWS));
-            let to = out.as_mut_ptr().add(row * width + at + k * V::WIDTH);
+            let to = to.add(row * width + k * V::WIDTH);
             if NON_TEMPORAL { a.store_non_temporal(to) } else { a.store(to) }
         }
     }
@@ -419,7 +474,7 @@ unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, co
 /// The machine has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn sum<V: Vector, const U: usize>(
-    first: Link<'_, V::Element>,
+    first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     count: usize,
     lanes: &mut [V::Element; LANES],
@@ -430,7 +485,7 @@ pub(super) unsafe fn sum<V: Vector, const U: usize>(
     }
     let enough = |link: &Link<'_, V::Element>| link.is_long_enough(1, count.max(1));
     assert!(
-        enough(&first) && links.iter().all(|link| link.op.is_unary() || enough(link)),
+        enough(first) && links.iter().all(|link| link.op.is_unary() || enough(link)),
         "an argument of a chain is shorter than the range that is added up"
     );
     let mut at = 0;
@@ -460,14 +515,14 @@ pub(super) unsafe fn sum<V: Vector, const U: usize>(
 /// As for [`group`], for the arguments. From lane `at % LANES` on there are `U * V::WIDTH` lanes.
 #[inline(always)]
 unsafe fn add_up<V: Vector, const U: usize>(
-    first: Link<'_, V::Element>,
+    first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     at: usize,
     lanes: &mut [V::Element; LANES],
 ) {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let a = compute::<V, U, 1, FUNCTIONS, false>(first, links, at);
+        let a = compute::<V, U, 1, FUNCTIONS, false>(first, links, [0, at]);
         for (k, a) in a.into_iter().enumerate() {
             let lane = lanes.as_mut_ptr().add(at % LANES + k * V::WIDTH);
             V::load(lane).add(a).store(lane);

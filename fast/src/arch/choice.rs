@@ -80,7 +80,7 @@ pub(super) unsafe fn binary<V: Vector, O: VectorOp, const ONE_A: bool, const ONE
     rows: Option<&Rows>,
     out: &mut [V::Element],
 ) {
-    let is_short = |rows: &&Rows| (V::WIDTH..GROUP * V::WIDTH).contains(&rows.width);
+    let is_short = |rows: &&Rows| (V::WIDTH..=2 * GROUP * V::WIDTH).contains(&rows.width);
     // SAFETY: guaranteed by the caller.
     unsafe {
         let Some(rows) = rows.filter(is_short) else {

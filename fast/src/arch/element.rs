@@ -6,16 +6,34 @@ use super::stream::LINE;
 /// sealed: nothing outside this directory can name it.
 ///
 /// # Safety
-/// The type has no padding, so all of its bytes are initialised. Its size divides a cache line.
-pub(super) unsafe trait Element: Copy + 'static {}
+/// The type has no padding, so all of its bytes are initialised. Its size divides a cache line. `Bits` has
+/// the same size and alignment.
+pub(super) unsafe trait Element: Copy + 'static {
+    /// The unsigned type for which the kernels are compiled that only move values.
+    type Bits: Element;
+}
+
+/// An integer, of which every pattern of bits is a value.
+pub(super) trait Integer: Element {}
 
 macro_rules! elements {
-    ($($type:ty: $bytes:literal)*) => { $(
+    ($($type:ty: $bytes:literal $bits:ty;)*) => { $(
         const _: () = assert!(size_of::<$type>() == $bytes && LINE.is_multiple_of($bytes));
-        // SAFETY: all bytes of a primitive type belong to its value, and the assertion checks the size.
+        const _: () = assert!(size_of::<$bits>() == $bytes && align_of::<$bits>() == align_of::<$type>());
+        // SAFETY: all bytes of a primitive type belong to its value, and the assertions check the sizes.
         // Kernels move whole elements unchanged. So a bool, for which only two patterns of bits are valid,
         // stays valid; of the numbers, every pattern is.
-        unsafe impl Element for $type {}
+        unsafe impl Element for $type {
+            type Bits = $bits;
+        }
     )* };
 }
-elements! { f64: 8 f32: 4 i64: 8 i32: 4 i16: 2 i8: 1 u64: 8 u32: 4 u16: 2 u8: 1 bool: 1 }
+elements! {
+    f64: 8 u64; f32: 4 u32;
+    i64: 8 u64; i32: 4 u32; i16: 2 u16; i8: 1 u8;
+    u64: 8 u64; u32: 4 u32; u16: 2 u16; u8: 1 u8;
+    bool: 1 u8;
+}
+
+macro_rules! integers { ($($type:ty)*) => { $(impl Integer for $type {})* } }
+integers! { i64 i32 i16 i8 u64 u32 u16 u8 }

@@ -144,20 +144,20 @@ pub(super) fn avx512<T: Element>(from: &[T], times: usize, out: &mut [T]) {
     // mutant: replace / with *: costs time only; more elements than there are, so all go one by one
     let width = 64 / size_of::<T>();
     let whole = count - count % width;
-    if !(2..=MAX_PERMUTED).contains(&times) || !matches!(size_of::<T>(), 4 | 8) {
+    if !(2..=MAX_PERMUTED).contains(&times) || !matches!(size_of::<T>(), 2 | 4 | 8) {
         return plain(from, times, out);
     }
     let (source, from) = from.split_at(whole);
     let (target, out) = out.split_at_mut(whole * times);
     let (source, target) = (source.as_ptr().cast::<u8>(), target.as_mut_ptr().cast::<u8>());
     // SAFETY: this function has the instructions. `source` has `whole` elements, which are whole vectors of
-    // 64 bytes, and `target` has `times` as many. `times` is at most `MAX_PERMUTED`. T has 4 or 8 bytes
-    // without padding, which are moved unchanged.
+    // 64 bytes, and `target` has `times` as many. `times` is at most `MAX_PERMUTED`. T has 2, 4 or 8
+    // bytes without padding, which are moved unchanged.
     unsafe {
-        if size_of::<T>() == 8 {
-            permute_eight(source, whole / 8, times, target);
-        } else {
-            permute_four(source, whole / 16, times, target);
+        match size_of::<T>() {
+            8 => permute_eight(source, whole / 8, times, target),
+            4 => permute_four(source, whole / 16, times, target),
+            _ => permute_two(source, whole / 32, times, target),
         }
     }
     plain(from, times, out);
@@ -190,7 +190,7 @@ macro_rules! permute {
         /// # Safety
         /// `from` points to `vectors` times 64 readable bytes, and `to` to `times` as many writable ones.
         /// `times` is at most `MAX_PERMUTED`.
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = "avx512f,avx512bw")]
         unsafe fn $name(from: *const u8, vectors: usize, times: usize, to: *mut u8) {
             use std::arch::x86_64::{_mm512_loadu_si512, _mm512_storeu_si512, $permute};
             let permutations = &$table[times];
@@ -213,6 +213,8 @@ macro_rules! permute {
 permute! { permute_eight { table: EIGHT, width: 8, index: i64, permute: _mm512_permutexvar_epi64 } }
 #[cfg(target_arch = "x86_64")]
 permute! { permute_four { table: SIXTEEN, width: 16, index: i32, permute: _mm512_permutexvar_epi32 } }
+#[cfg(target_arch = "x86_64")]
+permute! { permute_two { table: THIRTY_TWO, width: 32, index: i16, permute: _mm512_permutexvar_epi16 } }
 
 /// Defines the kernel for one element type, with its loop over groups.
 #[cfg(target_arch = "x86_64")]

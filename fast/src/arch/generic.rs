@@ -216,14 +216,6 @@ pub(super) fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Op
     }
 }
 
-/// `out = g(f(a, b), c)` for vectors, in one loop.
-#[inline(always)]
-pub(super) fn linked<T: Copy, F: Op2<T, T>, G: Op2<T, T>>([a, b, c]: [&[T]; 3], out: &mut [T]) {
-    for (((out, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
-        *out = G::of(F::of(a, b), c);
-    }
-}
-
 /// `out = if c { a } else { b }` for two vectors.
 #[inline(always)]
 pub(super) fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {

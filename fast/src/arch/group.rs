@@ -8,11 +8,12 @@ use super::vector::{Vector, each};
 /// How many bytes ahead operands are prefetched by a chain that computes functions.
 const AHEAD: usize = 2048;
 
-/// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows.
+/// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows from
+/// `row` on.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The links are of the kind `KIND`. From `at` on, each row of every
-/// vector argument has `U / ROWS * V::WIDTH` elements; a scalar has one.
+/// The machine has the instructions of `V`. From `at` on, each row of every vector argument has
+/// `U / ROWS * V::WIDTH` elements; a scalar has one. With `KIND == FUNCTIONS`, unary links need no argument.
 #[inline(always)]
 pub(super) unsafe fn compute<
     V: Vector,
@@ -21,19 +22,19 @@ pub(super) unsafe fn compute<
     const KIND: u8,
     const NON_TEMPORAL: bool,
 >(
-    first: Link<'_, V::Element>,
+    first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
-    at: usize,
+    from: [usize; 2],
 ) -> [V; U] {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
         if KIND == FUNCTIONS && !NON_TEMPORAL {
-            fetch::<V, U>(&first, at);
+            fetch::<V, U>(first, from);
             for link in links {
-                fetch::<V, U>(link, at);
+                fetch::<V, U>(link, from);
             }
         }
-        let mut a = read::<V, U, ROWS>(&first, at);
+        let mut a = read::<V, U, ROWS>(first, from);
         let mut rest = links;
         if KIND == SUMS && U <= 8 && ROWS == 1 && V::WIDTH > 1 {
             // One branch for three links, which pays off when few vectors share the branch.
@@ -41,14 +42,14 @@ pub(super) unsafe fn compute<
             rest = left;
             for links in threes {
                 match (links[0].scalar, links[1].scalar, links[2].scalar) {
-                    (false, false, false) => add_three::<V, U, false, false, false>(&mut a, links, at),
-                    (false, false, true) => add_three::<V, U, false, false, true>(&mut a, links, at),
-                    (false, true, false) => add_three::<V, U, false, true, false>(&mut a, links, at),
-                    (false, true, true) => add_three::<V, U, false, true, true>(&mut a, links, at),
-                    (true, false, false) => add_three::<V, U, true, false, false>(&mut a, links, at),
-                    (true, false, true) => add_three::<V, U, true, false, true>(&mut a, links, at),
-                    (true, true, false) => add_three::<V, U, true, true, false>(&mut a, links, at),
-                    (true, true, true) => add_three::<V, U, true, true, true>(&mut a, links, at),
+                    (false, false, false) => add_three::<V, U, false, false, false>(&mut a, links, from),
+                    (false, false, true) => add_three::<V, U, false, false, true>(&mut a, links, from),
+                    (false, true, false) => add_three::<V, U, false, true, false>(&mut a, links, from),
+                    (false, true, true) => add_three::<V, U, false, true, true>(&mut a, links, from),
+                    (true, false, false) => add_three::<V, U, true, false, false>(&mut a, links, from),
+                    (true, false, true) => add_three::<V, U, true, false, true>(&mut a, links, from),
+                    (true, true, false) => add_three::<V, U, true, true, false>(&mut a, links, from),
+                    (true, true, true) => add_three::<V, U, true, true, true>(&mut a, links, from),
                 }
             }
         }
@@ -58,13 +59,13 @@ pub(super) unsafe fn compute<
             while let [link, others @ ..] = rest
                 && !link.scalar
             {
-                fold::<V, U, ROWS, false>(&mut a, link, at, V::add);
+                fold::<V, U, ROWS, false>(&mut a, link, from, V::add);
                 rest = others;
             }
             while let [link, others @ ..] = rest
                 && link.scalar
             {
-                fold::<V, U, ROWS, true>(&mut a, link, at, V::add);
+                fold::<V, U, ROWS, true>(&mut a, link, from, V::add);
                 rest = others;
             }
         }
@@ -74,31 +75,33 @@ pub(super) unsafe fn compute<
             rest = others;
             // One jump for the operation and the kind of its argument.
             match (link.op, link.scalar) {
-                (ChainOp::Add, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::add),
-                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::add),
-                (ChainOp::Subtract, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::subtract),
-                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::subtract),
+                (ChainOp::Add, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::add),
+                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::add),
+                (ChainOp::Subtract, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::subtract),
+                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::subtract),
                 (ChainOp::SubtractFrom, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.subtract(a));
+                    fold::<V, U, ROWS, false>(&mut a, link, from, |a, b| b.subtract(a));
                 }
                 (ChainOp::SubtractFrom, true) => {
-                    fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.subtract(a));
+                    fold::<V, U, ROWS, true>(&mut a, link, from, |a, b| b.subtract(a));
                 }
-                (ChainOp::Multiply, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::multiply),
-                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::multiply),
-                (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::divide),
-                (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::divide),
+                (ChainOp::Multiply, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::multiply),
+                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::multiply),
+                (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::divide),
+                (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::divide),
                 (ChainOp::DivideInto, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, at, |a, b| b.divide(a));
+                    fold::<V, U, ROWS, false>(&mut a, link, from, |a, b| b.divide(a));
                 }
-                (ChainOp::DivideInto, true) => fold::<V, U, ROWS, true>(&mut a, link, at, |a, b| b.divide(a)),
-                (ChainOp::Maximum, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::maximum),
-                (ChainOp::Maximum, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::maximum),
-                (ChainOp::Minimum, false) => fold::<V, U, ROWS, false>(&mut a, link, at, V::minimum),
-                (ChainOp::Minimum, true) => fold::<V, U, ROWS, true>(&mut a, link, at, V::minimum),
+                (ChainOp::DivideInto, true) => {
+                    fold::<V, U, ROWS, true>(&mut a, link, from, |a, b| b.divide(a));
+                }
+                (ChainOp::Maximum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::maximum),
+                (ChainOp::Maximum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::maximum),
+                (ChainOp::Minimum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::minimum),
+                (ChainOp::Minimum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::minimum),
                 (ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext, _) => {
                     if let [next, others @ ..] = others {
-                        fold_two::<V, U, ROWS>(&mut a, link, next, at);
+                        fold_two::<V, U, ROWS>(&mut a, link, next, from);
                         rest = others;
                     }
                 }
@@ -155,27 +158,28 @@ fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
 /// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
 /// not look far enough ahead of a chain that computes functions. Chains with non-temporal stores do without.
 #[inline(always)]
-fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, at: usize) {
+fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, [row, at]: [usize; 2]) {
     if !link.scalar {
-        let from = link.values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
+        let from = link.values.as_ptr().wrapping_add(row * link.step + at);
+        let from = from.cast::<u8>().wrapping_add(AHEAD);
         for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
             prefetch(from.wrapping_add(line * LINE));
         }
     }
 }
 
-/// `U` vectors of an argument, from element `at` of each row on.
+/// `U` vectors of an argument, from element `at` of each row on, the first of which is `row`.
 ///
 /// # Safety
 /// As for [`compute`].
 #[inline(always)]
 unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
     link: &Link<'_, V::Element>,
-    at: usize,
+    [row, at]: [usize; 2],
 ) -> [V; U] {
-    let from = link.values.as_ptr();
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
+        let from = link.values.as_ptr().add(row * link.step);
         let mut a = [V::splat(*from); U];
         if !link.scalar {
             for (k, a) in a.iter_mut().enumerate() {
@@ -199,12 +203,12 @@ unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
 unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
-    at: usize,
+    [row, at]: [usize; 2],
     op: impl Fn(V, V) -> V,
 ) {
-    let from = link.values.as_ptr();
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
+        let from = link.values.as_ptr().add(row * link.step);
         for (k, a) in a.iter_mut().enumerate() {
             let (row, k) = (k / (U / ROWS), k % (U / ROWS));
             let from = from.add(row * link.step);
@@ -222,20 +226,20 @@ unsafe fn fold_two<V: Vector, const U: usize, const ROWS: usize>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     next: &Link<'_, V::Element>,
-    at: usize,
+    from: [usize; 2],
 ) {
     const { assert!(U <= 4 * PART && (U < PART || U.is_multiple_of(PART))) };
     // SAFETY: guaranteed by the caller.
     unsafe {
-        fold_two_of_part::<V, U, ROWS, 0>(a, link, next, at);
+        fold_two_of_part::<V, U, ROWS, 0>(a, link, next, from);
         if U >= 2 * PART {
-            fold_two_of_part::<V, U, ROWS, PART>(a, link, next, at);
+            fold_two_of_part::<V, U, ROWS, PART>(a, link, next, from);
         }
         if U >= 3 * PART {
-            fold_two_of_part::<V, U, ROWS, { 2 * PART }>(a, link, next, at);
+            fold_two_of_part::<V, U, ROWS, { 2 * PART }>(a, link, next, from);
         }
         if U >= 4 * PART {
-            fold_two_of_part::<V, U, ROWS, { 3 * PART }>(a, link, next, at);
+            fold_two_of_part::<V, U, ROWS, { 3 * PART }>(a, link, next, from);
         }
     }
 }
@@ -253,11 +257,11 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     next: &Link<'_, V::Element>,
-    at: usize,
+    from: [usize; 2],
 ) {
     // SAFETY: guaranteed by the caller.
     let (b, c) =
-        unsafe { (read_part::<V, U, ROWS, FROM>(link, at), read_part::<V, U, ROWS, FROM>(next, at)) };
+        unsafe { (read_part::<V, U, ROWS, FROM>(link, from), read_part::<V, U, ROWS, FROM>(next, from)) };
     let b = match link.op {
         ChainOp::PlusNext => each!(b, c => b.add(c)),
         ChainOp::MinusNext => each!(b, c => b.subtract(c)),
@@ -313,11 +317,11 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
 #[inline(always)]
 unsafe fn read_part<V: Vector, const U: usize, const ROWS: usize, const FROM: usize>(
     link: &Link<'_, V::Element>,
-    at: usize,
+    [row, at]: [usize; 2],
 ) -> [V; PART] {
-    let from = link.values.as_ptr();
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
+        let from = link.values.as_ptr().add(row * link.step);
         let mut part = [V::splat(*from); PART];
         for (k, vector) in part.iter_mut().enumerate().take(U) {
             let (row, column) = ((FROM + k) / (U / ROWS), (FROM + k) % (U / ROWS));
@@ -340,11 +344,14 @@ unsafe fn read_part<V: Vector, const U: usize, const ROWS: usize, const FROM: us
 unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, const Z: bool>(
     a: &mut [V; U],
     links: &[Link<'_, V::Element>; 3],
-    at: usize,
+    [row, at]: [usize; 2],
 ) {
-    let (x, y, z) = (links[0].values.as_ptr(), links[1].values.as_ptr(), links[2].values.as_ptr());
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
+        let [one, two, three] = links;
+        let x = one.values.as_ptr().add(row * one.step);
+        let y = two.values.as_ptr().add(row * two.step);
+        let z = three.values.as_ptr().add(row * three.step);
         let (one, two, three) = (V::splat(*x), V::splat(*y), V::splat(*z));
         for (k, a) in a.iter_mut().enumerate() {
             let at = at + k * V::WIDTH;

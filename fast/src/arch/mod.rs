@@ -6,6 +6,7 @@
 //! | `ops` | what a function does to one element |
 //! | `generic`, `chain`, `grid`, `expand`, `across` | the loops |
 //! | `rows` | the rows over which a function of two arguments runs |
+//! | `linked`, `condition` | several calls in one loop: of integers, and two comparisons of floats |
 //! | `choice` | choices among floats, in vectors |
 //! | `halves` | the functions of f16 and bf16, and their conversions |
 //! | `group` | what the links of a chain do to a group of vectors |
@@ -34,6 +35,7 @@ mod chain;
 mod choice;
 #[cfg(target_arch = "x86_64")]
 mod compare;
+mod condition;
 mod element;
 mod expand;
 mod extent;
@@ -43,6 +45,7 @@ mod generic;
 mod grid;
 mod group;
 mod halves;
+mod linked;
 mod ops;
 mod rows;
 mod simd;
@@ -57,10 +60,12 @@ mod x86_64;
 use crate::math::{f32, f64};
 
 pub(crate) use across::ROWS;
-pub(crate) use chain::{ChainOp, LANES, Link};
+pub(crate) use chain::{ChainKind, ChainOp, LANES, Link};
 pub(crate) use choice::Comparison;
+pub(crate) use condition::{Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
+pub(crate) use linked::{Arguments, Group};
 pub(crate) use rows::Rows;
 pub(crate) use stream::{NonTemporal, fenced};
 pub(crate) use table::{CallKernel, FloatKernels, Kernels, Scalars, Table, table};
@@ -121,8 +126,8 @@ impl<T, R> Binary<T, R> {
 kernels! {
     /// `out = f(a)`, element by element.
     Unary<T>(a: &[T], out: &mut [T]);
-    /// `out = g(f(a, b), c)`, element by element.
-    Linked<T>(arguments: [&[T]; 3], out: &mut [T]);
+    /// A group of calls, element by element.
+    Grouped<T, R>(arguments: Arguments<'_, T>, out: &mut [R]);
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     /// `out = if x op limit { a } else { b }`, element by element. `ones` says which arguments are one value.
@@ -151,9 +156,9 @@ kernels! {
         out: &mut [T]
     );
     /// A chain from its first argument through its links, over a number of rows.
-    Chain<T>(first: Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]);
+    Chain<T>(first: &Link<'_, T>, links: &[Link<'_, T>], rows: usize, out: &mut [T]);
     /// The values of a chain over a number of elements, added to partial sums.
-    ChainSum<T>(first: Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T; LANES]);
+    ChainSum<T>(first: &Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T; LANES]);
     /// `out = f(a, b)` over blocks of a number of rows of a width; with non-temporal stores if permitted and
     /// available.
     Grid<T>(

@@ -4,12 +4,13 @@
 //!
 //! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
 
-use super::chain::{self, ARITHMETIC, ChainKind, FUNCTIONS, LANES, Link, SUMS};
+use super::chain::{self, ARITHMETIC, FUNCTIONS, LANES, Link, SUMS};
 use super::choice::{self, Comparison};
 use super::element::Element;
 use super::expand::{self, Pairing, Repeat};
 use super::grid::{self, GridOperand};
 use super::halves::{self, HalfVector, VectorOp};
+use super::linked::{Arguments, Formula};
 use super::ops::{Op1, Op2};
 use super::rows::{EachRow, Rows};
 use super::stream::{self, NonTemporal};
@@ -29,9 +30,9 @@ pub(super) unsafe trait LevelVector: Vector {
     ///
     /// # Safety
     /// The machine has the level's instructions.
-    unsafe fn chain<const NON_TEMPORAL: bool>(
-        first: Link<'_, Self::Element>,
-        links: &mut [Link<'_, Self::Element>],
+    unsafe fn chain<const KIND: u8, const NON_TEMPORAL: bool>(
+        first: &Link<'_, Self::Element>,
+        links: &[Link<'_, Self::Element>],
         rows: usize,
         out: &mut [Self::Element],
     );
@@ -41,7 +42,7 @@ pub(super) unsafe trait LevelVector: Vector {
     /// # Safety
     /// The machine has the level's instructions.
     unsafe fn chain_sum(
-        first: Link<'_, Self::Element>,
+        first: &Link<'_, Self::Element>,
         links: &[Link<'_, Self::Element>],
         count: usize,
         lanes: &mut [Self::Element; LANES],
@@ -89,23 +90,21 @@ macro_rules! level_vector {
             type Level = $level;
 
             #[inline(always)]
-            unsafe fn chain<const NON_TEMPORAL: bool>(
-                first: Link<'_, Self::Element>,
-                links: &mut [Link<'_, Self::Element>],
+            unsafe fn chain<const KIND: u8, const NON_TEMPORAL: bool>(
+                first: &Link<'_, Self::Element>,
+                links: &[Link<'_, Self::Element>],
                 rows: usize,
                 out: &mut [Self::Element],
             ) {
                 // SAFETY: the caller guarantees that the machine has the level's instructions, and so those
-                // of this vector. Each arm names the kind that it matches.
+                // of this vector.
                 unsafe {
-                    match ChainKind::of(links) {
-                        ChainKind::Sums => {
-                            chain::run::<Self, $group, SUMS, $non_temporal>(first, links, rows, out);
-                        }
-                        ChainKind::Arithmetic => {
+                    match KIND {
+                        SUMS => chain::run::<Self, $group, SUMS, $non_temporal>(first, links, rows, out),
+                        ARITHMETIC => {
                             chain::run::<Self, $group, ARITHMETIC, $non_temporal>(first, links, rows, out);
                         }
-                        ChainKind::Functions => {
+                        _ => {
                             chain::run::<Self, { 2 * Self::EXP_GROUP }, FUNCTIONS, $non_temporal>(
                                 first, links, rows, out,
                             );
@@ -116,7 +115,7 @@ macro_rules! level_vector {
 
             #[inline(always)]
             unsafe fn chain_sum(
-                first: Link<'_, Self::Element>,
+                first: &Link<'_, Self::Element>,
                 links: &[Link<'_, Self::Element>],
                 count: usize,
                 lanes: &mut [Self::Element; LANES],
@@ -227,7 +226,7 @@ pub(super) trait Simd: Sized {
     unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
     unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
     unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
-    unsafe fn linked<T: Copy, F: Op2<T, T>, G: Op2<T, T>>(arguments: [&[T]; 3], out: &mut [T]);
+    unsafe fn grouped<T: Copy, R, F: Formula<T, R>>(arguments: Arguments<'_, T>, out: &mut [R]);
     unsafe fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn select_scalar_vector<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
@@ -247,14 +246,14 @@ pub(super) trait Simd: Sized {
     unsafe fn sum<T: Copy + Default, O: Op2<T, T>>(a: &[T]) -> T;
     unsafe fn add_to<T: Copy, O: Op2<T, T>>(a: &mut [T], b: &[T]);
     unsafe fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]);
-    unsafe fn chain<V: LevelVector<Level = Self>, const NON_TEMPORAL: bool>(
-        first: Link<'_, V::Element>,
-        links: &mut [Link<'_, V::Element>],
+    unsafe fn chain<V: LevelVector<Level = Self>, const KIND: u8, const NON_TEMPORAL: bool>(
+        first: &Link<'_, V::Element>,
+        links: &[Link<'_, V::Element>],
         rows: usize,
         out: &mut [V::Element],
     );
     unsafe fn chain_sum<V: LevelVector<Level = Self>>(
-        first: Link<'_, V::Element>,
+        first: &Link<'_, V::Element>,
         links: &[Link<'_, V::Element>],
         count: usize,
         lanes: &mut [V::Element; LANES],
@@ -324,8 +323,8 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn linked<T: Copy, F: Op2<T, T>, G: Op2<T, T>>(arguments: [&[T]; 3], out: &mut [T]) {
-            generic::linked::<T, F, G>(arguments, out);
+        unsafe fn grouped<T: Copy, R, F: Formula<T, R>>(arguments: Arguments<'_, T>, out: &mut [R]) {
+            F::run(arguments, out);
         }
 
         $(#[target_feature(enable = $features)])?
@@ -410,20 +409,20 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn chain<V: LevelVector<Level = Self>, const NON_TEMPORAL: bool>(
-            first: Link<'_, V::Element>,
-            links: &mut [Link<'_, V::Element>],
+        unsafe fn chain<V: LevelVector<Level = Self>, const KIND: u8, const NON_TEMPORAL: bool>(
+            first: &Link<'_, V::Element>,
+            links: &[Link<'_, V::Element>],
             rows: usize,
             out: &mut [V::Element],
         ) {
             // SAFETY: `V` is a vector of this level by its bound, and the caller guarantees the level's
             // instructions.
-            unsafe { V::chain::<NON_TEMPORAL>(first, links, rows, out) }
+            unsafe { V::chain::<KIND, NON_TEMPORAL>(first, links, rows, out) }
         }
 
         $(#[target_feature(enable = $features)])?
         unsafe fn chain_sum<V: LevelVector<Level = Self>>(
-            first: Link<'_, V::Element>,
+            first: &Link<'_, V::Element>,
             links: &[Link<'_, V::Element>],
             count: usize,
             lanes: &mut [V::Element; LANES],

@@ -1,18 +1,21 @@
 //! The table of a level's kernels, and the choice of a level.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::chain::{ChainOp, Link};
-use super::element::Element;
+use super::chain::{ARITHMETIC, ChainKind, FUNCTIONS, Link, SUMS};
+use super::condition::{Condition, Conditions, conditions};
+use super::element::{Element, Integer};
 use super::halves::{Bf16, F16, Format, In, VectorOp};
+use super::linked::{Group, LinkedKernels, linked};
 use super::ops::*;
 use super::simd::{self, LevelVector, Simd};
 use super::stream::NonTemporal;
 use super::{
-    Across, AddTo, Binary, Chain, ChainSum, Choose, CopyOut, Expand, Grid, InPlace, Kernel, Linked, Narrow,
+    Across, AddTo, Binary, Chain, ChainSum, Choose, CopyOut, Expand, Grid, Grouped, InPlace, Kernel, Narrow,
     Paired, Select, Sum, Unary, Widen,
 };
 use crate::Level;
 use broadcheck_spec::Function;
+use std::mem::transmute;
 
 /// Which argument of a binary function is one value for the whole tile. If both are, they are vectors of
 /// length 1.
@@ -62,45 +65,6 @@ struct Selects<T: 'static> {
     scalars: Select<T>,
 }
 
-/// The kernels of two calls in one loop, by the second one, for one function as the first.
-struct Seconds<T: 'static> {
-    add: Linked<T>,
-    subtract: Linked<T>,
-    subtract_from: Linked<T>,
-    multiply: Linked<T>,
-}
-
-/// The same, by the first one.
-struct Firsts<T: 'static> {
-    add: Seconds<T>,
-    subtract: Seconds<T>,
-    subtract_from: Seconds<T>,
-    multiply: Seconds<T>,
-}
-
-/// The field for an operation of a chain that integers have too.
-macro_rules! by_op {
-    ($op:expr, $fields:expr) => {
-        match $op {
-            ChainOp::Add => Some(&$fields.add),
-            ChainOp::Subtract => Some(&$fields.subtract),
-            ChainOp::SubtractFrom => Some(&$fields.subtract_from),
-            ChainOp::Multiply => Some(&$fields.multiply),
-            ChainOp::Divide
-            | ChainOp::DivideInto
-            | ChainOp::Maximum
-            | ChainOp::Minimum
-            | ChainOp::PlusNext
-            | ChainOp::MinusNext
-            | ChainOp::TimesNext
-            | ChainOp::Negate
-            | ChainOp::Abs
-            | ChainOp::Sqrt
-            | ChainOp::Exp => None,
-        }
-    };
-}
-
 /// The kernel of one call of a function.
 #[derive(Debug)]
 pub(crate) enum CallKernel<T: 'static> {
@@ -109,8 +73,10 @@ pub(crate) enum CallKernel<T: 'static> {
     Comparison(Binary<T, bool>),
     /// For a vector as the condition.
     Select(Select<T>),
-    /// Two calls in one loop, all of whose arguments are vectors.
-    Linked(Linked<T>),
+    /// A group of calls, all of whose arguments are vectors.
+    Linked(Grouped<T, T>),
+    /// The same for a condition.
+    Condition(Grouped<T, bool>),
 }
 
 impl<T> Clone for CallKernel<T> {
@@ -143,13 +109,37 @@ pub(crate) struct Kernels<T: 'static> {
     greater_equal: Option<Binaries<T, bool>>,
     select: Selects<T>,
     /// Only of integers. Floats have chains.
-    linked: Option<Firsts<T>>,
+    linked: Option<LinkedKernels<T>>,
     /// Repeats each element.
     pub(crate) expand: Expand<T>,
     /// Transposes columns into rows.
     pub(crate) across: Across<T>,
     /// Copies with non-temporal stores where the level has them.
     pub(crate) copy: CopyOut<T>,
+}
+
+/// The kernels of chains, by their kind.
+pub(crate) struct Chains<T: 'static> {
+    sums: Chain<T>,
+    arithmetic: Chain<T>,
+    functions: Chain<T>,
+}
+
+impl<T> Chains<T> {
+    /// The kernel of chains of a kind.
+    pub(crate) fn of(&self, kind: ChainKind) -> Chain<T> {
+        match kind {
+            ChainKind::Sums => self.sums,
+            ChainKind::Arithmetic => self.arithmetic,
+            ChainKind::Functions => self.functions,
+        }
+    }
+
+    /// A chain from its first argument through its links, over a number of rows.
+    #[inline]
+    pub(crate) fn run(&self, first: &Link<'_, T>, links: &[Link<'_, T>], rows: usize, out: &mut [T]) {
+        self.of(ChainKind::of(links.iter().map(|link| link.op))).run(first, links, rows, out);
+    }
 }
 
 /// The kernels that only f64 and f32 have, for chains, repeated operands and gradients.
@@ -160,15 +150,17 @@ pub(crate) struct FloatKernels<T: 'static> {
     pub(crate) add_rows: AddTo<T>,
     /// A binary function of which one operand repeats along a short inner axis.
     pub(crate) paired: Paired<T>,
-    pub(crate) chain: Chain<T>,
+    pub(crate) chain: Chains<T>,
     /// The same with non-temporal stores where the level has them.
-    chain_non_temporal: Chain<T>,
+    chain_non_temporal: Chains<T>,
     /// The sum of a chain's values.
     pub(crate) chain_sum: ChainSum<T>,
     /// One of two values, by a comparison of two others.
     pub(crate) choose: Choose<T>,
     /// A binary function over short rows.
     pub(crate) grid: Grid<T>,
+    /// Two comparisons and what joins them.
+    conditions: Conditions<T>,
 }
 
 impl<T> Kernels<T> {
@@ -216,22 +208,25 @@ impl<T> Kernels<T> {
 }
 
 impl<T> Kernels<T> {
-    /// The kernel of two calls in one loop: `first` of two arguments, then `second` of the result and a third
-    /// one. `None` if there is none.
-    pub(crate) fn linked(&self, first: ChainOp, second: ChainOp) -> Option<CallKernel<T>> {
-        let seconds = by_op!(first, self.linked.as_ref()?)?;
-        by_op!(second, seconds).copied().map(CallKernel::Linked)
+    /// The kernel of a group of calls, if the type has groups.
+    pub(crate) fn linked(&self, group: Group) -> Option<CallKernel<T>> {
+        Some(CallKernel::Linked(self.linked.as_ref()?.of(group)))
     }
 }
 
 impl<T> FloatKernels<T> {
+    /// The kernel of a condition, if there is one.
+    pub(crate) fn condition(&self, condition: Condition) -> Option<CallKernel<T>> {
+        self.conditions.of(condition).map(CallKernel::Condition)
+    }
+
     /// Runs a chain with non-temporal stores where the level has them.
     #[inline]
     pub(crate) fn chain_non_temporal(
         &self,
         _: &NonTemporal,
-        first: Link<'_, T>,
-        links: &mut [Link<'_, T>],
+        first: &Link<'_, T>,
+        links: &[Link<'_, T>],
         rows: usize,
         out: &mut [T],
     ) {
@@ -274,6 +269,18 @@ const fn binary<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
     }
 }
 
+/// An entry point that only moves values, compiled for `T::Bits`, as a kernel over `T`. One function for
+/// every type of a size makes the crate a fifth faster to compile.
+macro_rules! moving {
+    ($kernel:ident: $($entry_point:tt)*) => {{
+        let kernel: $kernel<T::Bits> = Kernel($($entry_point)*::<T::Bits>);
+        // SAFETY: both are addresses of functions, whose arguments differ only in the elements of slices.
+        // Such functions may be called as one another, and by `Element` the elements have the same size and
+        // alignment. Values that are only moved stay valid.
+        unsafe { transmute::<$kernel<T::Bits>, $kernel<T>>(kernel) }
+    }};
+}
+
 /// The kernels that every type has.
 const fn common<S: Simd, T: Element>() -> Kernels<T>
 where
@@ -300,15 +307,15 @@ where
         greater: None,
         greater_equal: None,
         select: Selects {
-            vectors: Kernel(S::select_vectors::<T>),
-            scalar_vector: Kernel(S::select_scalar_vector::<T>),
-            vector_scalar: Kernel(S::select_vector_scalar::<T>),
-            scalars: Kernel(S::select_scalars::<T>),
+            vectors: moving!(Select: S::select_vectors),
+            scalar_vector: moving!(Select: S::select_scalar_vector),
+            vector_scalar: moving!(Select: S::select_vector_scalar),
+            scalars: moving!(Select: S::select_scalars),
         },
         linked: None,
-        expand: Kernel(S::expand::<T>),
-        across: Kernel(S::across::<T>),
-        copy: Kernel(S::copy::<T>),
+        expand: moving!(Expand: S::expand),
+        across: moving!(Across: S::across),
+        copy: moving!(CopyOut: S::copy),
     }
 }
 
@@ -344,33 +351,61 @@ where
     }
 }
 
-const fn seconds<S: Simd, T: Element, F: Op2<T, T>>() -> Seconds<T>
-where
-    Add: Op2<T, T>,
-    Subtract: Op2<T, T>,
-    Multiply: Op2<T, T>,
-{
-    Seconds {
-        add: Kernel(S::linked::<T, F, Add>),
-        subtract: Kernel(S::linked::<T, F, Subtract>),
-        subtract_from: Kernel(S::linked::<T, F, Exchanged<Subtract>>),
-        multiply: Kernel(S::linked::<T, F, Multiply>),
+/// The kernels of a function of two integers that gives the same bits whether they have signs or not.
+const fn wrapping<S: Simd, O: Op2<T::Bits, T::Bits>, T: Integer>() -> Option<Binaries<T, T>> {
+    const fn of<T: Integer>(kernel: Binary<T::Bits, T::Bits>) -> Binary<T, T> {
+        // SAFETY: as in `moving`, and every pattern of bits is a valid integer.
+        unsafe { transmute::<Binary<T::Bits, T::Bits>, Binary<T, T>>(kernel) }
+    }
+    let unsigned = binary::<S, O, T::Bits, T::Bits>();
+    Some(Binaries {
+        vector_vector: of(unsigned.vector_vector),
+        vector_scalar: of(unsigned.vector_scalar),
+        scalar_vector: of(unsigned.scalar_vector),
+    })
+}
+
+/// The same for a comparison of equality.
+const fn equality<S: Simd, O: Op2<T::Bits, bool>, T: Integer>() -> Binaries<T, bool> {
+    const fn of<T: Integer>(kernel: Binary<T::Bits, bool>) -> Binary<T, bool> {
+        // SAFETY: as in `moving`.
+        unsafe { transmute::<Binary<T::Bits, bool>, Binary<T, bool>>(kernel) }
+    }
+    let unsigned = binary::<S, O, T::Bits, bool>();
+    Binaries {
+        vector_vector: of(unsigned.vector_vector),
+        vector_scalar: of(unsigned.vector_scalar),
+        scalar_vector: of(unsigned.scalar_vector),
     }
 }
 
-/// The kernels of two calls in one loop.
-const fn firsts<S: Simd, T: Element>() -> Option<Firsts<T>>
+/// The kernels of integers. What gives the same bits whether they have signs or not is compiled once for
+/// both.
+const fn integers<S: Simd, T: Integer>() -> Kernels<T>
 where
-    Add: Op2<T, T>,
-    Subtract: Op2<T, T>,
-    Multiply: Op2<T, T>,
+    Add: Op2<T, T> + Op2<T::Bits, T::Bits>,
+    Subtract: Op2<T, T> + Op2<T::Bits, T::Bits>,
+    Multiply: Op2<T, T> + Op2<T::Bits, T::Bits>,
+    Maximum: Op2<T, T>,
+    Minimum: Op2<T, T>,
+    Negate: Op1<T>,
+    Abs: Op1<T>,
+    Equal: Op2<T, bool> + Op2<T::Bits, bool>,
+    NotEqual: Op2<T, bool> + Op2<T::Bits, bool>,
+    Less: Op2<T, bool>,
+    LessEqual: Op2<T, bool>,
+    Greater: Op2<T, bool>,
+    GreaterEqual: Op2<T, bool>,
 {
-    Some(Firsts {
-        add: seconds::<S, T, Add>(),
-        subtract: seconds::<S, T, Subtract>(),
-        subtract_from: seconds::<S, T, Exchanged<Subtract>>(),
-        multiply: seconds::<S, T, Multiply>(),
-    })
+    Kernels {
+        add: wrapping::<S, Add, T>(),
+        subtract: wrapping::<S, Subtract, T>(),
+        multiply: wrapping::<S, Multiply, T>(),
+        equal: equality::<S, Equal, T>(),
+        not_equal: equality::<S, NotEqual, T>(),
+        linked: Some(linked::<S, T>()),
+        ..numbers::<S, T>()
+    }
 }
 
 const fn truth_values<S: Simd>() -> Kernels<bool> {
@@ -451,20 +486,35 @@ const fn bf16<S: Simd>() -> Kernels<u16> {
     })
 }
 
+const fn chains<S: Simd, V: LevelVector<Level = S>, const NON_TEMPORAL: bool>() -> Chains<V::Element> {
+    Chains {
+        sums: Kernel(S::chain::<V, SUMS, NON_TEMPORAL>),
+        arithmetic: Kernel(S::chain::<V, ARITHMETIC, NON_TEMPORAL>),
+        functions: Kernel(S::chain::<V, FUNCTIONS, NON_TEMPORAL>),
+    }
+}
+
 const fn float<S: Simd, V: LevelVector<Level = S>>() -> FloatKernels<V::Element>
 where
     Add: Op2<V::Element, V::Element>,
+    Subtract: Op2<V::Element, V::Element>,
+    Multiply: Op2<V::Element, V::Element>,
+    Less: Op2<V::Element, bool>,
+    LessEqual: Op2<V::Element, bool>,
+    Greater: Op2<V::Element, bool>,
+    GreaterEqual: Op2<V::Element, bool>,
 {
     FloatKernels {
         sum: Kernel(S::sum::<V::Element, Add>),
         add_to: Kernel(S::add_to::<V::Element, Add>),
         add_rows: Kernel(S::add_rows::<V::Element, Add>),
         paired: Kernel(S::paired::<V>),
-        chain: Kernel(S::chain::<V, false>),
-        chain_non_temporal: Kernel(S::chain::<V, true>),
+        chain: chains::<S, V, false>(),
+        chain_non_temporal: chains::<S, V, true>(),
         chain_sum: Kernel(S::chain_sum::<V>),
         choose: Kernel(S::choose::<V>),
         grid: Kernel(S::grid::<V>),
+        conditions: conditions::<S, V::Element>(),
     }
 }
 
@@ -485,14 +535,14 @@ const fn all<S: Simd>() -> Table {
             sqrt: Some(Kernel(S::unary::<f32, Sqrt>)),
             ..numbers::<S, f32>()
         },
-        i64: Kernels { linked: firsts::<S, i64>(), ..numbers::<S, i64>() },
-        i32: Kernels { linked: firsts::<S, i32>(), ..numbers::<S, i32>() },
-        i16: Kernels { linked: firsts::<S, i16>(), ..numbers::<S, i16>() },
-        i8: Kernels { linked: firsts::<S, i8>(), ..numbers::<S, i8>() },
-        u64: Kernels { linked: firsts::<S, u64>(), ..numbers::<S, u64>() },
-        u32: Kernels { linked: firsts::<S, u32>(), ..numbers::<S, u32>() },
-        u16: Kernels { linked: firsts::<S, u16>(), ..numbers::<S, u16>() },
-        u8: Kernels { linked: firsts::<S, u8>(), ..numbers::<S, u8>() },
+        i64: integers::<S, i64>(),
+        i32: integers::<S, i32>(),
+        i16: integers::<S, i16>(),
+        i8: integers::<S, i8>(),
+        u64: integers::<S, u64>(),
+        u32: integers::<S, u32>(),
+        u16: integers::<S, u16>(),
+        u8: integers::<S, u8>(),
         bool: truth_values::<S>(),
         f16: f16::<S>(),
         bf16: bf16::<S>(),

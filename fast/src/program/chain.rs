@@ -1,11 +1,13 @@
-//! Which values are needed, which reader of each is the last, and which calls are computed together: chains
-//! and choices. A chain is a fold of sums, differences, products, quotients, maxima, minima and a few unary
-//! functions, in which each value has one reader, the next call. An argument may be a sum, a difference or a
-//! product itself. A choice is a `select` and the comparison that is its condition.
+//! Which values are needed, which reader of each is the last, and which calls are computed together: chains,
+//! choices and [`condition`](super::condition)s. A chain is a fold of sums, differences, products,
+//! quotients, maxima, minima and a few unary functions, in which each value has one reader, the next call.
+//! An argument may be a sum, a difference or a product itself. A choice is a `select` and the comparison
+//! that is its condition.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use super::condition::{Conditional, condition};
 use super::graph::{Graph, ValueKind};
-use crate::arch::{ChainOp, Comparison};
+use crate::arch::{ChainOp, Comparison, Group};
 use crate::inline_capacity::{VALUES, filled};
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::{DType, Function};
@@ -28,13 +30,14 @@ pub(super) struct Choice {
     pub(super) arguments: [u32; 4],
 }
 
-/// The values that the root needs, and the chains and choices among them.
+/// The values that the root needs, and the chains, choices and conditions among them.
 pub(super) struct Chains {
-    /// The last reader of each value. A chain or choice reads where it ends, and the root's last reader is
-    /// the root. [`NOBODY`] for a value that is not needed or is computed inside a chain or choice.
+    /// The last reader of each value. A chain, choice or condition reads where it ends, and the root's last
+    /// reader is the root. [`NOBODY`] for a value that is not needed or is computed inside one of them.
     pub(super) last_use: SmallVec<[u32; VALUES]>,
     pub(super) chains: SmallVec<[Chain; 1]>,
     pub(super) choices: SmallVec<[Choice; 1]>,
+    pub(super) conditions: SmallVec<[Conditional; 1]>,
 }
 
 /// The index of no value.
@@ -42,10 +45,10 @@ pub(super) const NOBODY: u32 = u32::MAX;
 
 /// What determines whether a value can be computed inside a chain.
 #[derive(Clone, Copy)]
-struct Facts {
+pub(super) struct Facts {
     varies: u64,
-    scalar: bool,
-    stationary: bool,
+    pub(super) scalar: bool,
+    pub(super) stationary: bool,
 }
 
 /// Looks at everything that `root` needs. With non-temporal stores a single link is a chain too, because
@@ -68,6 +71,7 @@ pub(super) fn find(
         last_use: filled(NOBODY, root as usize + 1),
         chains: SmallVec::new(),
         choices: SmallVec::new(),
+        conditions: SmallVec::new(),
     };
     let last_use = &mut found.last_use[..];
     last_use[root as usize] = root;
@@ -78,13 +82,18 @@ pub(super) fn find(
         }
         let fewest = if non_temporal && at == root { 1 } else { 2 };
         let is_half = half_in_bits && graph.dtype(at) == DType::U16;
-        let chain =
-            if facts.is_empty() || is_half { None } else { chain(graph, &facts, readers, at, fewest) };
+        let chain = match most_links(graph.dtype(at)) {
+            _ if facts.is_empty() || is_half => None,
+            usize::MAX => chain(graph, &facts, readers, at, Links { fewest, most: usize::MAX, of_two: true }),
+            _ => group(graph, &facts, readers, at),
+        };
         let choice = if facts.is_empty() { None } else { choice(graph, &facts, readers, at) };
-        let read = match (&chain, &choice) {
-            (Some(chain), _) => &chain.arguments[..],
-            (None, Some(choice)) => &choice.arguments,
-            (None, None) => &arguments[..function.arity()],
+        let condition = if facts.is_empty() { None } else { condition(graph, &facts, readers, at) };
+        let read = match (&chain, &choice, &condition) {
+            (Some(chain), _, _) => &chain.arguments[..],
+            (None, Some(choice), _) => &choice.arguments,
+            (None, None, Some(condition)) => &condition.arguments,
+            (None, None, None) => &arguments[..function.arity()],
         };
         for &argument in read {
             let last = &mut last_use[argument as usize];
@@ -92,6 +101,7 @@ pub(super) fn find(
         }
         found.chains.extend(chain);
         found.choices.extend(choice);
+        found.conditions.extend(condition);
     }
     found
 }
@@ -124,7 +134,7 @@ fn facts(
 }
 
 /// The operation of a call that can be a link of a chain, applied to its first argument, and the arguments.
-fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
+pub(super) fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
     let value = graph.values[at as usize];
     let ValueKind::Call { function, arguments: [a, b, _] } = value.kind else { return None };
     let op = chain_op(function)?;
@@ -134,7 +144,7 @@ fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
 }
 
 /// What a function is as a link of a chain, if it can be one.
-pub(super) fn chain_op(function: Function) -> Option<ChainOp> {
+pub(crate) fn chain_op(function: Function) -> Option<ChainOp> {
     match function {
         Function::Add => Some(ChainOp::Add),
         Function::Subtract => Some(ChainOp::Subtract),
@@ -162,9 +172,7 @@ pub(super) fn chain_op(function: Function) -> Option<ChainOp> {
     }
 }
 
-/// The most links of a chain of a dtype. Two calls of integers are one loop ([`Kernels::linked`]).
-///
-/// [`Kernels::linked`]: crate::arch::Kernels::linked
+/// The most links of a chain of a dtype. Of integers, there are loops for some groups of calls ([`Group`]).
 fn most_links(dtype: DType) -> usize {
     match dtype {
         DType::F64 | DType::F32 => usize::MAX,
@@ -175,13 +183,13 @@ fn most_links(dtype: DType) -> usize {
         | DType::U64
         | DType::U32
         | DType::U16
-        | DType::U8 => 2,
+        | DType::U8 => 4,
         DType::F16 | DType::Bf16 | DType::Bool => 0,
     }
 }
 
 /// The same operation if the chain is its second argument.
-pub(super) fn swapped(op: ChainOp) -> ChainOp {
+pub(crate) fn swapped(op: ChainOp) -> ChainOp {
     match op {
         ChainOp::Subtract => ChainOp::SubtractFrom,
         ChainOp::Divide => ChainOp::DivideInto,
@@ -201,35 +209,24 @@ pub(super) fn swapped(op: ChainOp) -> ChainOp {
     }
 }
 
-/// Whether a chain of integers is two calls over vectors that have a loop of their own.
-fn is_linked(ops: &[ChainOp], arguments: &[u32], facts: &[Facts]) -> bool {
-    let has_loop = |op: &ChainOp| match op {
-        ChainOp::Add | ChainOp::Subtract | ChainOp::SubtractFrom | ChainOp::Multiply => true,
-        ChainOp::Divide
-        | ChainOp::DivideInto
-        | ChainOp::Maximum
-        | ChainOp::Minimum
-        | ChainOp::PlusNext
-        | ChainOp::MinusNext
-        | ChainOp::TimesNext
-        | ChainOp::Negate
-        | ChainOp::Abs
-        | ChainOp::Sqrt
-        | ChainOp::Exp => false,
-    };
-    ops.len() == 2
-        && ops.iter().all(has_loop)
-        && arguments.iter().all(|&argument| !facts[argument as usize].scalar)
+/// The group of calls of integers that ends at a call, the largest that has a loop, if its arguments are
+/// vectors.
+fn group(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Chain> {
+    let sizes = [(4, false), (3, true), (3, false), (2, false)];
+    sizes.into_iter().find_map(|(count, of_two)| {
+        let found = chain(graph, facts, readers, end, Links { fewest: count, most: count, of_two })?;
+        let vectors = found.arguments.iter().all(|&argument| !facts[argument as usize].scalar);
+        (vectors && Group::of(&found.ops).is_some()).then_some(found)
+    })
 }
 
-/// The operation and the arguments of a link's argument that is a sum, a difference or a product of floats,
-/// if it can be computed inside the chain.
+/// The operation and the arguments of a link's argument that is a sum, a difference or a product, if it can
+/// be computed inside the chain.
 fn argument_of_two(
-    graph: &Graph,
     (op, argument): (ChainOp, u32),
     inside: impl Fn(u32) -> Option<(ChainOp, u32, Option<u32>)>,
 ) -> Option<(ChainOp, u32, u32)> {
-    if !op.may_take_two() || most_links(graph.dtype(argument)) != usize::MAX {
+    if !op.may_take_two() {
         return None;
     }
     let (made, b, c) = inside(argument)?;
@@ -288,10 +285,24 @@ fn comparison(
     }
 }
 
-/// The chain that ends at a call, if it has at least `fewest` links. A single exp is a chain too.
-fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usize) -> Option<Chain> {
+/// What is wanted of a chain.
+#[derive(Clone, Copy)]
+struct Links {
+    fewest: usize,
+    most: usize,
+    /// Whether arguments may be made of two.
+    of_two: bool,
+}
+
+/// The chain that ends at a call, if it has enough links. A single exp is a chain too.
+fn chain(
+    graph: &Graph,
+    facts: &[Facts],
+    readers: &[u32],
+    end: u32,
+    Links { fewest, most, of_two }: Links,
+) -> Option<Chain> {
     let (mut op, mut a, mut b) = link(graph, end)?;
-    let most = most_links(graph.dtype(end));
     let inside = |value: u32| {
         let (fact, whole) = (facts[value as usize], facts[end as usize]);
         // The chain computes a scalar at its start once for each row. As a step of its own it would keep a
@@ -317,7 +328,7 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
             (None, None) => None,
         };
         ops.push(op);
-        match b.and_then(|b| argument_of_two(graph, (op, b), inside)) {
+        match b.filter(|_| of_two).and_then(|b| argument_of_two((op, b), inside)) {
             Some((made, b, c)) => {
                 ops.push(made);
                 arguments.extend([c, b]);
@@ -333,9 +344,6 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
         return None;
     }
     arguments.push(a);
-    if most == 2 && !is_linked(&ops, &arguments, facts) {
-        return None;
-    }
     arguments.reverse();
     ops.reverse();
     Some(Chain { end, arguments, ops })

@@ -3,12 +3,12 @@
 
 mod adjoint;
 mod chain;
-mod fold;
+mod condition;
 mod graph;
 mod schedule;
 
 pub(crate) use adjoint::gradient;
-pub(crate) use fold::{fold, may_fold, operands};
+pub(crate) use chain::{chain_op, swapped};
 pub(crate) use graph::{Graph, ValueKind};
 pub(crate) use schedule::{
     Goal, Half, Program, Root, Source, Step, Target, Work, bank_of, bytes, half, kernel, schedule,

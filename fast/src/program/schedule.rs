@@ -5,14 +5,15 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::chain::{Chain, Chains, Choice, NOBODY, find};
+use super::condition::Conditional;
 use super::graph::{Graph, ValueKind, is_comparison};
-use crate::arch::{CallKernel, ChainOp, Comparison, InPlace, Pairing, Repeat, Table};
-use crate::dispatch::by_bank;
+use crate::arch::{CallKernel, ChainOp, Comparison, Group, InPlace, Pairing, Repeat, Table};
+use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
 use crate::grid::RowLayout;
 use crate::inline_capacity::{LINKS, STEPS, VALUES, filled};
 use crate::math::MathFunction;
-use crate::scratch::{BANKS, Bank, BankCall, FloatBank, Lane};
+use crate::scratch::{BANKS, Bank, BankCall, Float, FloatBank, Lane};
 use crate::tiling::{AccessKind, PANEL, Tiling};
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
@@ -65,6 +66,8 @@ pub(crate) enum Work {
     Constant { bits: u64, bank: FloatBank },
     /// A function of arguments.
     Call { kernel: BankCall, arguments: [Source; 3] },
+    /// A group of calls, whose arguments are vectors and are those of a range of the program's links.
+    Group { kernel: BankCall, start: u32, end: u32 },
     /// The same in f32, rounded to a half.
     RoundedCall { kernel: CallKernel<f32>, arguments: [Source; 3], round: InPlace<f32> },
     /// A function of `math` in f64.
@@ -116,7 +119,7 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) steps: SmallVec<[Step; STEPS]>,
-    /// The links of its chains.
+    /// The links of its chains, and the arguments of its groups of calls.
     pub(crate) links: SmallVec<[(ChainOp, Option<Source>); LINKS]>,
     /// The numbers of vector and scalar registers that each bank needs.
     pub(crate) needs: [(u32, u32); BANKS],
@@ -314,7 +317,7 @@ pub(crate) fn schedule(
         scheduler.push(Work::Copy { access, dtype }, Target::Output, u64::MAX, false);
         return Ok(());
     }
-    let Chains { last_use, chains, choices } =
+    let Chains { last_use, chains, choices, conditions } =
         find(graph, (root, readers), (half_in_bits.is_some(), non_temporal), tiling, &access_of);
     let mut placed: SmallVec<[Option<Placed>; VALUES]> = filled(None, root as usize + 1);
     for (at, value) in (0u32..=root).zip(&graph.values) {
@@ -334,6 +337,13 @@ pub(crate) fn schedule(
                         scheduler.linked(&placed, chain, value.dtype, direct)?
                     };
                     scheduler.release_last(at, &chain.arguments, &last_use, &placed);
+                    placed[at as usize] = Some(made);
+                    continue;
+                }
+                if let Some(found) = conditions.iter().find(|found| found.end == at) {
+                    let dtype = graph.dtype(found.arguments[0]);
+                    let made = scheduler.condition(&placed, found, dtype, direct)?;
+                    scheduler.release_last(at, &found.arguments, &last_use, &placed);
                     placed[at as usize] = Some(made);
                     continue;
                 }
@@ -595,7 +605,7 @@ impl Scheduler<'_> {
         (Target::Vector(register), Source::Vector(register))
     }
 
-    /// A chain of two calls of integers.
+    /// A group of calls of integers.
     fn linked(
         &mut self,
         placed: &[Option<Placed>],
@@ -604,17 +614,64 @@ impl Scheduler<'_> {
         root: bool,
     ) -> Result<Placed, NoKernel> {
         let no_kernel = NoKernel { operation: "chain", dtype };
-        let (&[a, b, c], &[first, second]) = (&chain.arguments[..], &chain.ops[..]) else {
-            return Err(no_kernel);
-        };
-        let bank = bank_of(dtype);
-        let kernel = by_bank!(bank, T => T::kernels(self.table).linked(first, second).map(T::in_bank))
-            .ok_or(no_kernel)?;
-        let (arguments, varies) = sources(placed, [a, b, c]).ok_or(no_kernel)?;
+        let (bank, group) = (bank_of(dtype), Group::of(&chain.ops).ok_or(no_kernel)?);
+        let kernel = by_bank!(bank, T => T::kernels(self.table).linked(group).map(T::in_bank));
+        self.group(kernel.ok_or(no_kernel)?, (placed, &chain.arguments), bank, root).ok_or(no_kernel)
+    }
+
+    /// A condition of two comparisons of values of `dtype`.
+    fn condition(
+        &mut self,
+        placed: &[Option<Placed>],
+        conditional: &Conditional,
+        dtype: DType,
+        root: bool,
+    ) -> Result<Placed, NoKernel> {
+        let no_kernel = NoKernel { operation: "condition", dtype };
+        let (bank, condition) = (FloatBank::of(bank_of(dtype)).ok_or(no_kernel)?, conditional.condition);
+        let kernel =
+            by_float_bank!(bank, T => T::float_kernels(self.table).condition(condition).map(T::in_bank));
+        let arguments = (placed, &conditional.arguments[..]);
+        self.group(kernel.ok_or(no_kernel)?, arguments, Bank::Bool, root).ok_or(no_kernel)
+    }
+
+    /// A group of calls of placed arguments. An argument that is one value becomes a vector first.
+    fn group(
+        &mut self,
+        kernel: BankCall,
+        (placed, arguments): (&[Option<Placed>], &[u32]),
+        bank: Bank,
+        root: bool,
+    ) -> Option<Placed> {
+        let mut given: SmallVec<[Placed; 5]> = SmallVec::new();
+        for &argument in arguments {
+            let value = placed[argument as usize]?;
+            given.push(if value.source.is_scalar() { self.spread(value)? } else { value });
+        }
+        let varies = given.iter().fold(0, |bits, value| bits | value.varies);
+        let start = self.program.links.len();
+        self.program.links.extend(given.iter().map(|value| (ChainOp::Add, Some(value.source))));
         let stationary = self.tiling.is_stationary(varies);
         let (target, source) = self.target_of_vectors(bank, root, stationary);
-        self.push(Work::Call { kernel, arguments }, target, varies, stationary);
-        Ok(Placed { source, varies, bank })
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let work = Work::Group { kernel, start: place(start), end: place(self.program.links.len()) };
+        self.push(work, target, varies, stationary);
+        for (argument, value) in arguments.iter().zip(given) {
+            if placed[*argument as usize].is_some_and(|placed| placed.source != value.source) {
+                self.release(Some(value));
+            }
+        }
+        Some(Placed { source, varies, bank })
+    }
+
+    /// One value as a vector.
+    fn spread(&mut self, value: Placed) -> Option<Placed> {
+        let float = FloatBank::of(value.bank)?;
+        let stationary = self.tiling.is_stationary(value.varies);
+        let register = self.vector(value.bank, stationary);
+        let work = Work::Spread { source: value.source, bank: float };
+        self.push(work, Target::Vector(register), value.varies, stationary);
+        Some(Placed { source: Source::Vector(register), ..value })
     }
 
     fn finish(&mut self, root: Placed, dtype: DType, goal: Goal) -> Result<(), NoKernel> {

@@ -1,8 +1,9 @@
 //! Rows of every length up to a few blocks: the kernels of whole rows against the same kernels for one
-//! element at a time, which have no blocks. Two calls in one loop against the calls one after the other.
+//! element at a time, which have no blocks. Groups of calls in one loop against the calls one after the
+//! other.
 
 use super::{OF_TWO, tables};
-use crate::arch::{CallKernel, ChainOp, Kernels, Table};
+use crate::arch::{Arguments, CallKernel, ChainOp, Group, Kernels, Table};
 use broadcheck_spec::Function;
 
 /// Longer than four blocks of elements of one byte, and one that is left over.
@@ -49,7 +50,10 @@ fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernels: &Kernels
                         kernel.run(first, second, &mut out[..count]);
                         assert_eq!(out, want, "{name}");
                     }
-                    CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Linked(_) => {
+                    CallKernel::Unary(_)
+                    | CallKernel::Select(_)
+                    | CallKernel::Linked(_)
+                    | CallKernel::Condition(_) => {
                         panic!("{name}: not a function of two")
                     }
                 }
@@ -65,18 +69,19 @@ fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernels: &Kernels
     }
 }
 
-/// Every operation as the first and as the second of two.
+/// All groups of two to four operations that have a loop. Returns how many there are.
 fn check_linked<T: Copy + PartialEq + std::fmt::Debug>(
     table: &Table,
     kernels: &Kernels<T>,
     values: &[T],
 ) -> usize {
-    let ops = [ChainOp::Add, ChainOp::Subtract, ChainOp::SubtractFrom, ChainOp::Multiply, ChainOp::Divide];
+    use ChainOp::{Add, Divide, MinusNext, Multiply, PlusNext, Subtract, SubtractFrom, TimesNext};
+    let ops = [Add, Subtract, SubtractFrom, Multiply, PlusNext, MinusNext, TimesNext, Divide];
     let call = |op, a: &[T], b: &[T]| {
         let (function, a, b) = match op {
-            ChainOp::Add => (Function::Add, a, b),
-            ChainOp::Subtract => (Function::Subtract, a, b),
-            ChainOp::SubtractFrom => (Function::Subtract, b, a),
+            Add | PlusNext => (Function::Add, a, b),
+            Subtract | MinusNext => (Function::Subtract, a, b),
+            SubtractFrom => (Function::Subtract, b, a),
             _ => (Function::Multiply, a, b),
         };
         let Some(CallKernel::Binary(kernel)) = kernels.call(function, [false; 3]) else {
@@ -87,16 +92,25 @@ fn check_linked<T: Copy + PartialEq + std::fmt::Debug>(
         out
     };
     let mut found = 0;
-    for (first, second) in ops.iter().flat_map(|&first| ops.map(|second| (first, second))) {
-        let Some(kernel) = kernels.linked(first, second) else { continue };
-        let CallKernel::Linked(kernel) = kernel else { panic!("{first:?}, {second:?}: not two calls") };
+    // The digits of a number choose the operations.
+    for (length, number) in (2..=4).flat_map(|length| (0..8usize.pow(length)).map(move |at| (length, at))) {
+        let ops: Vec<ChainOp> = (0..length).map(|at| ops[number >> (3 * at) & 7]).collect();
+        let Some(group) = Group::of(&ops) else { continue };
+        let Some(CallKernel::Linked(kernel)) = kernels.linked(group) else { panic!("{ops:?}: no kernel") };
         found += 1;
         for count in [0, 1, 31, 64, 100, LONGEST] {
-            let [a, b, c] = [0, 1, 2].map(|from| &values[from..from + count]);
+            let arguments: Vec<&[T]> = (0..=ops.len()).map(|from| &values[from..from + count]).collect();
             let mut out = vec![values[0]; count];
-            kernel.run([a, b, c], &mut out);
-            let want = call(second, &call(first, a, b), c);
-            assert_eq!(out, want, "{} {first:?}, {second:?} of {count}", table.level);
+            kernel.run(Arguments(&arguments), &mut out);
+            let (mut want, mut made): (Vec<T>, Option<Vec<T>>) = (arguments[0].to_vec(), None);
+            for (at, &op) in ops.iter().enumerate() {
+                let next = arguments[at + 1];
+                match op {
+                    PlusNext | MinusNext | TimesNext => made = Some(call(op, next, arguments[at + 2])),
+                    _ => want = call(op, &want, made.take().as_deref().unwrap_or(next)),
+                }
+            }
+            assert_eq!(out, want, "{} {ops:?} of {count}", table.level);
         }
     }
     found
@@ -114,7 +128,7 @@ fn the_end_of_a_row_is_computed_like_its_start() {
         macro_rules! integers {
             ($($type:ident)*) => { $(
                 check(table, &table.$type, &numbers!(LONGEST + 3, $type, i8));
-                assert_eq!(check_linked(table, &table.$type, &numbers!(LONGEST + 3, $type, i8)), 16);
+                assert_eq!(check_linked(table, &table.$type, &numbers!(LONGEST + 5, $type, i8)), 42);
             )* };
         }
         integers! { i64 i32 i16 i8 u64 u32 u16 u8 }

@@ -96,10 +96,10 @@ fn check_chain(
         let count = rows * width;
         let mut out = vec![7.0; count + 1];
         let start = pattern % 2;
-        let (links, place) = (&mut links.clone(), &mut out[start..start + count]);
+        let (links, place) = (&links, &mut out[start..start + count]);
         fenced(non_temporal, |stores| match stores {
-            Some(stores) => kernels.chain_non_temporal(stores, argument(0), links, rows, place),
-            None => kernels.chain.run(argument(0), links, rows, place),
+            Some(stores) => kernels.chain_non_temporal(stores, &argument(0), links, rows, place),
+            None => kernels.chain.run(&argument(0), links, rows, place),
         });
         for at in 0..count {
             let (row, place) = (at / width, at % width);
@@ -179,11 +179,11 @@ fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
         let kernels = &table.float_f64;
         for (scalar, last) in [(true, ChainOp::Multiply), (false, ChainOp::Exp), (false, ChainOp::Subtract)] {
             let first = link(ChainOp::Add, scalar);
-            let mut links = [link(ChainOp::Multiply, false), link(ChainOp::Exp, true), link(last, !scalar)];
+            let links = [link(ChainOp::Multiply, false), link(ChainOp::Exp, true), link(last, !scalar)];
             for count in [0, 1, 7, 8, 63, 64, 65, 100, 127, 128, 300, 697] {
                 let (mut lanes, mut stored) = ([0.0; LANES], vec![0.0; count]);
-                kernels.chain_sum.run(first, &links, count, &mut lanes);
-                kernels.chain.run(first, &mut links, 1, &mut stored);
+                kernels.chain_sum.run(&first, &links, count, &mut lanes);
+                kernels.chain.run(&first, &links, 1, &mut stored);
                 let (found, want) = (kernels.sum.run(&lanes), kernels.sum.run(&stored));
                 assert_eq!(found.to_bits(), want.to_bits(), "{} of {count}", table.level);
             }

@@ -1,7 +1,8 @@
 //! Choices among floats: the larger and the smaller of two, and one of two by a comparison of two others.
+//! Conditions of two comparisons.
 
 use super::{floats, larger, same, tables};
-use crate::arch::{CallKernel, Comparison};
+use crate::arch::{Arguments, CallKernel, ChainOp, Comparison, Condition, Order};
 use broadcheck_spec::Function;
 
 /// Lengths around those of a vector and of a group of vectors, on every level.
@@ -104,4 +105,54 @@ fn only_the_elements_that_all_have_are_computed() {
         table.float_f64.choose.run(Comparison::Greater, [&[], &long, &long, &long], [true; 4], &mut out);
         assert_eq!(out[29..31], [1.0, 7.0]);
     }
+}
+
+const ORDERS: [Order; 4] = [Order::Less, Order::LessEqual, Order::Greater, Order::GreaterEqual];
+
+fn is_ordered(order: Order, a: f64, b: f64) -> bool {
+    match order {
+        Order::Less => a < b,
+        Order::LessEqual => a <= b,
+        Order::Greater => a > b,
+        Order::GreaterEqual => a >= b,
+    }
+}
+
+/// All conditions that have kernels, over numbers of which many are equal, infinite or NaN.
+#[test]
+fn two_comparisons_and_what_joins_them() {
+    let all: Vec<f64> = (0..9 * 140).map(|at| NUMBERS[at * at % 9 + at / 9 % 2 * (at % 3) / 2]).collect();
+    let made = [None, Some(ChainOp::Add), Some(ChainOp::Subtract), Some(ChainOp::Multiply)];
+    let mut found = 0;
+    for (table, or) in tables().into_iter().flat_map(|table| [(table, false), (table, true)]) {
+        for (first, second) in ORDERS.iter().flat_map(|&first| ORDERS.map(|second| (first, second))) {
+            for made in made {
+                let condition = Condition { or, first, made, second };
+                let Some(CallKernel::Condition(kernel)) = table.float_f64.condition(condition) else {
+                    continue;
+                };
+                found += 1;
+                for count in COUNTS {
+                    let arguments: [&[f64]; 5] = [0, 1, 2, 3, 4].map(|k| &all[k * 211..k * 211 + count]);
+                    let arguments = &arguments[..if made.is_some() { 5 } else { 4 }];
+                    let mut out = vec![true; count + 1];
+                    kernel.run(Arguments(arguments), &mut out[..count]);
+                    for (at, &found) in out[..count].iter().enumerate() {
+                        let value = |k: usize| arguments[k][at];
+                        let (x, limit) = match made {
+                            None => (value(2), value(3)),
+                            Some(ChainOp::Add) => (value(2) + value(3), value(4)),
+                            Some(ChainOp::Subtract) => (value(2) - value(3), value(4)),
+                            Some(_) => (value(2) * value(3), value(4)),
+                        };
+                        let both = [is_ordered(first, value(0), value(1)), is_ordered(second, x, limit)];
+                        let want = if or { both[0] | both[1] } else { both[0] & both[1] };
+                        assert_eq!(found, want, "{} {condition:?} at {at} of {count}", table.level);
+                    }
+                }
+            }
+        }
+    }
+    // Two orders by two without a value of two, and by four for each of three operations.
+    assert_eq!(found, tables().len() * 2 * (2 * 2 + 2 * 4 * 3));
 }

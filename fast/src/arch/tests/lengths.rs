@@ -186,12 +186,12 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
                 [(link(step, scalar), [link(0, false), last]), (link(0, false), [last, link(step, scalar)])]
             {
                 check(level, fit, count, (rows, step, scalar, available), |out| {
-                    kernels.chain.run(first, &mut links.clone(), rows, out);
+                    kernels.chain.run(&first, &links, rows, out);
                 });
                 check(level, fit, count, (rows, step, scalar, available), |out| {
                     fenced(true, |stores| {
                         let stores = stores.expect("they are wanted");
-                        kernels.chain_non_temporal(stores, first, &mut links.clone(), rows, out);
+                        kernels.chain_non_temporal(stores, &first, &links, rows, out);
                     });
                 });
             }
@@ -211,7 +211,7 @@ fn sums_of_chains_accept_the_lengths_that_fit() {
                 for (first, second) in [(false, false), (false, true), (true, false)] {
                     check(table.level, fit, LANES, (count, available), |lanes| {
                         let lanes = lanes.try_into().expect("as many as there are lanes");
-                        sum.run(link(first), &[link(second)], count, lanes);
+                        sum.run(&link(first), &[link(second)], count, lanes);
                     });
                 }
             }

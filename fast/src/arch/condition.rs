@@ -1,0 +1,195 @@
+//! Conditions of two comparisons of floats in one loop, such as `(low < x) & (x < high)`: a register of bools
+//! for each comparison, and one for a value that is compared, take longer than the comparisons
+//! (`benches/sweep`).
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use super::chain::ChainOp;
+use super::linked::{Arguments, Formula};
+use super::ops::{Add, And, Greater, GreaterEqual, Less, LessEqual, Multiply, Op2, Or, Subtract};
+use super::simd::Simd;
+use super::{Grouped, Kernel};
+use std::marker::PhantomData;
+
+/// The bools of a block, which fill a vector of any level. Of a plain loop over so many arguments, the
+/// compiler makes vectors of eight f64, and each of them stores eight bools: that takes 1.1 times as long.
+const BLOCK: usize = 64;
+
+/// Stores the value of an expression of an element of each argument, for the elements that all slices have.
+macro_rules! in_blocks {
+    ($out:ident, [$($argument:ident),*] => $value:expr) => {
+        let count = $out.len()$(.min($argument.len()))*;
+        $(let $argument = $argument[..count].as_chunks::<BLOCK>();)*
+        let (blocks, rest) = $out[..count].as_chunks_mut::<BLOCK>();
+        for (at, block) in blocks.iter_mut().enumerate() {
+            $(let $argument = &$argument.0[at];)*
+            for (at, out) in block.iter_mut().enumerate() {
+                $(let $argument = $argument[at];)*
+                *out = $value;
+            }
+        }
+        for (at, out) in rest.iter_mut().enumerate() {
+            $(let $argument = $argument.1[at];)*
+            *out = $value;
+        }
+    };
+}
+
+/// `j(c(a, b), d(p, q))`
+struct Two<C, J, D>(PhantomData<(C, J, D)>);
+/// `j(c(a, b), d(m(p, q), r))`
+struct OfTwo<C, J, M, D>(PhantomData<(C, J, M, D)>);
+
+impl<T, C, J, D> Formula<T, bool> for Two<C, J, D>
+where
+    T: Copy,
+    C: Op2<T, bool>,
+    J: Op2<bool, bool>,
+    D: Op2<T, bool>,
+{
+    #[inline(always)]
+    fn run(arguments: Arguments<'_, T>, out: &mut [bool]) {
+        let &[a, b, p, q] = arguments.0 else {
+            panic!("{} arguments of two comparisons", arguments.0.len());
+        };
+        in_blocks!(out, [a, b, p, q] => J::of(C::of(a, b), D::of(p, q)));
+    }
+}
+
+impl<T, C, J, M, D> Formula<T, bool> for OfTwo<C, J, M, D>
+where
+    T: Copy,
+    C: Op2<T, bool>,
+    J: Op2<bool, bool>,
+    M: Op2<T, T>,
+    D: Op2<T, bool>,
+{
+    #[inline(always)]
+    fn run(arguments: Arguments<'_, T>, out: &mut [bool]) {
+        let &[a, b, p, q, r] = arguments.0 else {
+            panic!("{} arguments of two comparisons, one of a value of two", arguments.0.len());
+        };
+        in_blocks!(out, [a, b, p, q, r] => J::of(C::of(a, b), D::of(M::of(p, q), r)));
+    }
+}
+
+/// An order between two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+impl Order {
+    /// The order of the same values the other way round.
+    pub(crate) fn mirrored(self) -> Order {
+        match self {
+            Order::Less => Order::Greater,
+            Order::LessEqual => Order::GreaterEqual,
+            Order::Greater => Order::Less,
+            Order::GreaterEqual => Order::LessEqual,
+        }
+    }
+}
+
+/// Two comparisons and how they are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Condition {
+    /// Whether one of them is enough.
+    pub(crate) or: bool,
+    /// The first one, `a < b` or `a <= b`.
+    pub(crate) first: Order,
+    /// What makes the first value of the second one of two arguments, if anything does: a sum, a difference
+    /// or a product.
+    pub(crate) made: Option<ChainOp>,
+    pub(crate) second: Order,
+}
+
+/// The kernels of conditions.
+pub(crate) struct Conditions<T: 'static> {
+    /// By how the comparisons are joined, and by both.
+    two: [[[Grouped<T, bool>; 2]; 2]; 2],
+    /// By how the comparisons are joined, the first one, the operation and the second one.
+    of_two: [[[BySecond<T>; 3]; 2]; 2],
+}
+
+/// The kernels of all orders of the second comparison.
+type BySecond<T> = [Grouped<T, bool>; 4];
+
+impl<T> Conditions<T> {
+    /// The kernel of a condition, if there is one.
+    pub(crate) fn of(&self, condition: Condition) -> Option<Grouped<T, bool>> {
+        let (or, first) = (usize::from(condition.or), place(condition.first));
+        let second = place(condition.second);
+        match condition.made {
+            None => self.two[or].get(first)?.get(second).copied(),
+            Some(made) => {
+                let made = match made {
+                    ChainOp::Add => 0,
+                    ChainOp::Subtract => 1,
+                    ChainOp::Multiply => 2,
+                    ChainOp::SubtractFrom
+                    | ChainOp::Divide
+                    | ChainOp::DivideInto
+                    | ChainOp::Maximum
+                    | ChainOp::Minimum
+                    | ChainOp::PlusNext
+                    | ChainOp::MinusNext
+                    | ChainOp::TimesNext
+                    | ChainOp::Negate
+                    | ChainOp::Abs
+                    | ChainOp::Sqrt
+                    | ChainOp::Exp => return None,
+                };
+                Some(self.of_two[or].get(first)?[made][second])
+            }
+        }
+    }
+}
+
+/// The place of an order in the lists.
+fn place(order: Order) -> usize {
+    match order {
+        Order::Less => 0,
+        Order::LessEqual => 1,
+        Order::Greater => 2,
+        Order::GreaterEqual => 3,
+    }
+}
+
+/// The kernels of conditions of a type.
+pub(super) const fn conditions<S: Simd, T: Copy>() -> Conditions<T>
+where
+    Add: Op2<T, T>,
+    Subtract: Op2<T, T>,
+    Multiply: Op2<T, T>,
+    Less: Op2<T, bool>,
+    LessEqual: Op2<T, bool>,
+    Greater: Op2<T, bool>,
+    GreaterEqual: Op2<T, bool>,
+{
+    macro_rules! list {
+        ($($group:ty)*) => { [$(Kernel(S::grouped::<T, bool, $group>)),*] };
+    }
+    macro_rules! two {
+        ($join:ty) => {
+            [list!(Two<Less, $join, Less> Two<Less, $join, LessEqual>),
+             list!(Two<LessEqual, $join, Less> Two<LessEqual, $join, LessEqual>)]
+        };
+    }
+    macro_rules! of_two {
+        ($join:ty) => { [of_two!(@first Less, $join), of_two!(@first LessEqual, $join)] };
+        (@first $first:ty, $join:ty) => {
+            [of_two!(@made $first, $join, Add), of_two!(@made $first, $join, Subtract),
+             of_two!(@made $first, $join, Multiply)]
+        };
+        (@made $first:ty, $join:ty, $made:ty) => {
+            list!(
+                OfTwo<$first, $join, $made, Less> OfTwo<$first, $join, $made, LessEqual>
+                OfTwo<$first, $join, $made, Greater> OfTwo<$first, $join, $made, GreaterEqual>
+            )
+        };
+    }
+    Conditions { two: [two!(And), two!(Or)], of_two: [of_two!(And), of_two!(Or)] }
+}

@@ -1,0 +1,233 @@
+//! One chain over rows, in each of which every operand is contiguous or one value: sums of many operands,
+//! `(x - m) * r * g + b` and the like. Everything but the addresses of the buffers is decided when it is
+//! planned, so a run is one call of a kernel.
+//!
+//! There are two ways to such a plan. From an expression of which each operand is read once it takes one pass
+//! over the nodes: the scheduler would find the same chain, but after a search for common values, for readers
+//! and for registers, which took most of the time of planning a sum of ten (`benches/quick`). From a program
+//! of the scheduler it takes one over the links.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use crate::arch::{ChainKind, ChainOp, Link, Table};
+use crate::buffers::{Input, Output};
+use crate::dispatch::by_float_bank;
+use crate::execute::Links;
+use crate::inline_capacity::LINKS;
+use crate::parallel::is_short;
+use crate::program::{Program, Source, Step, Target, Work, chain_op, swapped};
+use crate::scratch::{Float, FloatBank};
+use crate::tiling::{AccessKind, Axes, Tiling};
+use broadcheck_spec::{Expression, Node};
+use smallvec::SmallVec;
+
+/// The bytes of the shortest row over which a chain runs in place, instead of gathering several rows. It is
+/// the largest vector.
+pub(crate) const SHORTEST_ROW: usize = 64;
+
+/// Nodes of an expression that needs no allocation.
+const NODES: usize = 24;
+
+/// A chain over rows.
+#[derive(Debug)]
+pub(crate) struct FoldCall {
+    bank: FloatBank,
+    kind: ChainKind,
+    pub(crate) rows: usize,
+    first: Argument,
+    links: SmallVec<[(ChainOp, Argument); LINKS]>,
+}
+
+/// Where an argument is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Argument {
+    /// The operand's index among the inputs.
+    operand: u32,
+    /// Whether it is one value in each row.
+    scalar: bool,
+    /// The position of the first value of the first row.
+    offset: usize,
+    /// The values from there to the last one of the last row. 0 for a link without an argument.
+    length: usize,
+    /// The distance between the starts of successive rows.
+    step: usize,
+}
+
+impl Argument {
+    /// Of a link without an argument.
+    const NONE: Argument = Argument { operand: 0, scalar: true, offset: 0, length: 0, step: 0 };
+
+    /// Of an operand under `rows` rows of `width` elements.
+    #[inline(always)]
+    fn new(
+        operand: u32,
+        offset: usize,
+        scalar: bool,
+        step: usize,
+        (rows, width): (usize, usize),
+    ) -> Argument {
+        let last = if scalar { 1 } else { width };
+        Argument { operand, scalar, offset, length: (rows - 1) * step + last, step }
+    }
+}
+
+/// The operands of an expression in the order of its nodes.
+pub(crate) fn operands(expression: &Expression) -> impl Iterator<Item = usize> {
+    expression.nodes().iter().filter_map(|node| match node {
+        Node::Operand(place) => Some(*place),
+        Node::Call(_) => None,
+    })
+}
+
+/// Whether all calls of an expression can be links of a chain, there are two at least, and no operand occurs
+/// twice.
+#[inline]
+pub(crate) fn may_fold(expression: &Expression) -> bool {
+    let (mut seen, mut calls) = (0u64, 0);
+    for node in expression.nodes() {
+        match node {
+            Node::Operand(place) => {
+                let bit =
+                    u32::try_from(*place).ok().and_then(|place| 1u64.checked_shl(place)).unwrap_or(seen);
+                if seen & bit != 0 {
+                    return false;
+                }
+                seen |= bit;
+            }
+            Node::Call(call) if chain_op(call.function()).is_some() => calls += 1,
+            Node::Call(_) => return false,
+        }
+    }
+    calls > 1
+}
+
+impl FoldCall {
+    /// The chain of such an expression. Its operands, in the order of its nodes, are those of `axes`, and
+    /// each begins at `offset`. `None` if it is not one chain, starts with one value or is long enough for
+    /// several threads, or if an operand is neither contiguous nor one value in each row.
+    pub(crate) fn of_expression(
+        expression: &Expression,
+        (bank, size): (FloatBank, usize),
+        axes: &Axes,
+        offset: impl Fn(usize) -> usize,
+    ) -> Option<FoldCall> {
+        let (width, inner) = axes.axis(0)?;
+        let (rows, outer) = axes.axis(1).unwrap_or((1, &[]));
+        let is_long = rows == 1 || width.saturating_mul(size) >= SHORTEST_ROW;
+        let nodes = expression.nodes();
+        let count = rows.checked_mul(width)?;
+        if !is_long || axes.axis(2).is_some() || !is_short(count, 1, nodes.len() - inner.len()) {
+            return None;
+        }
+        let argument = |at: usize, operand: usize| {
+            let step = usize::try_from(outer.get(at).copied().unwrap_or(0)).ok()?;
+            let scalar = match inner[at] {
+                0 => true,
+                1 => false,
+                _ => return None,
+            };
+            Some(Argument::new(u32::try_from(operand).ok()?, offset(at), scalar, step, (rows, width)))
+        };
+        let mut links: SmallVec<[(ChainOp, Argument); LINKS]> = SmallVec::new();
+        links.reserve_exact(nodes.len() - inner.len());
+        // The argument that each node is, in the order of the nodes.
+        let mut arguments: SmallVec<[Option<Argument>; NODES]> = SmallVec::new();
+        let (mut operands, mut chain, mut first, mut is_same) = (0, None, None, true);
+        for (at, node) in nodes.iter().enumerate() {
+            let call = match node {
+                Node::Operand(place) => {
+                    arguments.push(Some(argument(operands, *place)?));
+                    operands += 1;
+                    continue;
+                }
+                Node::Call(call) => call,
+            };
+            let op = chain_op(call.function())?;
+            let (op, value, other) = match *call.arguments() {
+                [a, b] if chain == Some(b) => (swapped(op), b, Some(a)),
+                [a, b] => (op, a, Some(b)),
+                [a] => (op, a, None),
+                _ => return None,
+            };
+            match chain {
+                None => first = arguments[value].filter(|argument| !argument.scalar),
+                Some(chain) if chain == value => {}
+                Some(_) => return None,
+            }
+            let other = other.map_or(Some(Argument::NONE), |other| arguments[other])?;
+            // A value that is the same in every row is computed once, which takes a register.
+            is_same &= first?.step == 0 && other.step == 0;
+            if is_same && rows > 1 {
+                return None;
+            }
+            links.push((op, other));
+            arguments.push(None);
+            chain = Some(at);
+        }
+        let kind = ChainKind::of(links.iter().map(|&(op, _)| op));
+        Some(FoldCall { bank, kind, rows, first: first?, links })
+    }
+
+    /// The chain that a program is over a tiling, if it is one and is too short for several threads. `used`
+    /// are the operands of the accesses.
+    pub(crate) fn of_program(program: &Program, tiling: &Tiling, used: &[u32]) -> Option<FoldCall> {
+        let [Step { work: Work::Chain { bank, first, start, end }, target: Target::Output, .. }] =
+            program.steps[..]
+        else {
+            return None;
+        };
+        let count = tiling.tiles.checked_mul(tiling.full)?;
+        let goes_on = tiling.loops.len() <= 1 && tiling.panel == 0 && tiling.goes_forwards();
+        if !goes_on || !is_short(count, 1, program.links.len()) {
+            return None;
+        }
+        let shape = rows_of(tiling)?;
+        let argument = |source: Source| match source {
+            Source::Operand { access, scalar } => {
+                let step = if shape.0 == 1 { 0 } else { tiling.inner_step(access as usize) };
+                let offset = tiling.accesses[access as usize].offset;
+                Some(Argument::new(used[access as usize], offset, scalar, step, shape))
+            }
+            Source::Vector(_) | Source::Panel(_) | Source::Scalar(_) => None,
+        };
+        let mut links: SmallVec<[(ChainOp, Argument); LINKS]> = SmallVec::new();
+        for &(op, source) in &program.links[start as usize..end as usize] {
+            links.push((op, source.map_or(Some(Argument::NONE), argument)?));
+        }
+        let kind = ChainKind::of(links.iter().map(|&(op, _)| op));
+        Some(FoldCall { bank, kind, rows: shape.0, first: argument(first)?, links })
+    }
+
+    /// Computes the chain.
+    pub(crate) fn run(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
+        by_float_bank!(self.bank, T => self.compute::<T>(table, inputs, output));
+    }
+
+    #[inline(always)]
+    fn compute<T: Float>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
+        let link = |op: ChainOp, &Argument { operand, scalar, offset, length, step }: &Argument| {
+            let values = &T::input(&inputs[operand as usize])[offset..offset + length];
+            Link { op, values, step, scalar }
+        };
+        let first = link(ChainOp::Add, &self.first);
+        let mut links: Links<'_, T> = SmallVec::new();
+        for (op, argument) in &self.links {
+            links.push(link(*op, argument));
+        }
+        let kernel = T::float_kernels(table).chain.of(self.kind);
+        kernel.run(&first, &links, self.rows, T::output(output));
+    }
+}
+
+/// The rows of a tiling with at most one loop and their width: one row if each operand goes on where it ended
+/// in the tile before; `None` if the last tile is shorter than the others.
+fn rows_of(tiling: &Tiling) -> Option<(usize, usize)> {
+    let goes_on = |(at, access): (usize, &crate::tiling::Access)| match access.kind {
+        AccessKind::Direct => tiling.inner_step(at) == tiling.full,
+        AccessKind::Splat => tiling.inner_step(at) == 0,
+        AccessKind::Gather => false,
+    };
+    if tiling.tiles == 1 || tiling.accesses.iter().enumerate().all(goes_on) {
+        return Some((1, (tiling.tiles - 1) * tiling.full + tiling.last));
+    }
+    (tiling.last == tiling.full).then_some((tiling.tiles, tiling.full))
+}

@@ -1,0 +1,134 @@
+//! Which calls are a condition of two comparisons of floats that are computed together, such as
+//! `(low < x) & (x < high)`. A value of the second comparison may be a sum, a difference or a product itself.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use super::chain::{Facts, link};
+use super::graph::{Graph, ValueKind};
+use crate::arch::{ChainOp, Condition, Order};
+use broadcheck_spec::{DType, Function};
+use smallvec::SmallVec;
+
+/// A condition whose comparisons nobody else reads.
+pub(super) struct Conditional {
+    /// The value that it computes.
+    pub(super) end: u32,
+    pub(super) condition: Condition,
+    /// The values of the first comparison, then those of the second.
+    pub(super) arguments: SmallVec<[u32; 5]>,
+}
+
+/// The condition that a call is, if it is one.
+pub(super) fn condition(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Conditional> {
+    let call = |at: u32| match graph.values[at as usize].kind {
+        ValueKind::Call { function, arguments } => Some((function, arguments)),
+        ValueKind::Operand(_) | ValueKind::Constant(_) => None,
+    };
+    let (function, [first, second, _]) = call(end)?;
+    let or = joins(function)?;
+    let inside = |at: u32| {
+        let (fact, whole) = (facts[at as usize], facts[end as usize]);
+        readers[at as usize] == 1 && !fact.scalar && fact.stationary == whole.stationary
+    };
+    if first == second || !inside(first) || !inside(second) {
+        return None;
+    }
+    let compared = |at: u32| {
+        let (function, [x, y, _]) = call(at)?;
+        Some((order(function)?, x, y))
+    };
+    let (one, other) = (compared(first)?, compared(second)?);
+    let dtype = graph.dtype(one.1);
+    if !matches!(dtype, DType::F64 | DType::F32) || graph.dtype(other.1) != dtype {
+        return None;
+    }
+    let made = |at: u32| {
+        let (op, p, q) = link(graph, at).filter(|_| inside(at))?;
+        let is_simple = matches!(op, ChainOp::Add | ChainOp::Subtract | ChainOp::Multiply);
+        Some((op, p, q?)).filter(|_| is_simple)
+    };
+    // Either comparison may be the second one, and either of its values the first.
+    for ((first, a, b), (second, x, y)) in [(one, other), (other, one)] {
+        for (second, x, y) in [(second, x, y), (second.mirrored(), y, x)] {
+            if let Some((op, p, q)) = made(x) {
+                let (first, a, b) = upwards(first, a, b);
+                let condition = Condition { or, first, made: Some(op), second };
+                return Some(Conditional {
+                    end,
+                    condition,
+                    arguments: [a, b, p, q, y].into_iter().collect(),
+                });
+            }
+        }
+    }
+    let ((first, a, b), (second, x, y)) = (upwards(one.0, one.1, one.2), upwards(other.0, other.1, other.2));
+    let condition = Condition { or, first, made: None, second };
+    Some(Conditional { end, condition, arguments: [a, b, x, y].into_iter().collect() })
+}
+
+/// A comparison as "less" or "less or equal".
+fn upwards(order: Order, x: u32, y: u32) -> (Order, u32, u32) {
+    match order {
+        Order::Less | Order::LessEqual => (order, x, y),
+        Order::Greater | Order::GreaterEqual => (order.mirrored(), y, x),
+    }
+}
+
+/// For a function that joins two conditions: whether one of them is enough.
+fn joins(function: Function) -> Option<bool> {
+    use Function as F;
+    match function {
+        F::LogicalAnd => Some(false),
+        F::LogicalOr => Some(true),
+        F::Add
+        | F::Subtract
+        | F::Multiply
+        | F::Divide
+        | F::Power
+        | F::Maximum
+        | F::Minimum
+        | F::Negate
+        | F::Abs
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Tanh
+        | F::Equal
+        | F::NotEqual
+        | F::Less
+        | F::LessEqual
+        | F::Greater
+        | F::GreaterEqual
+        | F::LogicalNot
+        | F::Select => None,
+    }
+}
+
+/// The order that a function compares by, if it does.
+fn order(function: Function) -> Option<Order> {
+    use Function as F;
+    match function {
+        F::Less => Some(Order::Less),
+        F::LessEqual => Some(Order::LessEqual),
+        F::Greater => Some(Order::Greater),
+        F::GreaterEqual => Some(Order::GreaterEqual),
+        F::Add
+        | F::Subtract
+        | F::Multiply
+        | F::Divide
+        | F::Power
+        | F::Maximum
+        | F::Minimum
+        | F::Negate
+        | F::Abs
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Tanh
+        | F::Equal
+        | F::NotEqual
+        | F::LogicalAnd
+        | F::LogicalOr
+        | F::LogicalNot
+        | F::Select => None,
+    }
+}

@@ -1,0 +1,155 @@
+//! Compares the engine with the interpreter, on every SIMD level, where it computes several calls together:
+//! groups of calls of integers, conditions of two comparisons, and chains over bands of rows.
+
+mod support;
+
+use broadcheck_fast::{Fast, Level, Plan};
+use broadcheck_reference::Reference;
+use broadcheck_spec::{
+    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
+};
+use support::{Random, agree, value};
+
+fn x(place: usize) -> Expression {
+    Expression::operand(place)
+}
+
+fn call(function: Function, a: Expression, b: Expression) -> Expression {
+    Expression::call(function, [a, b]).unwrap()
+}
+
+/// A request over dense operands with special and other values.
+fn request(random: &mut Random, dtype: DType, shapes: &[&[usize]], expression: Expression) -> Request {
+    let operand = |(place, shape): (usize, &&[usize])| {
+        let count = Shape::from(*shape).count().unwrap();
+        let values = (0..count).map(|_| value(random, dtype)).collect::<Vec<_>>();
+        Operand::dense(format!("x{place}"), *shape, Data::from_scalars(dtype, values).unwrap()).unwrap()
+    };
+    let operands = shapes.iter().enumerate().map(operand).collect();
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+}
+
+/// Compares the outcomes, which must not be refusals, on every level.
+fn check(request: &Request) {
+    let expected = Reference::new().run(request);
+    assert!(matches!(expected, Outcome::Success(_)), "{request:?}");
+    for level in Level::available() {
+        let engine = Fast::with_level(level).unwrap();
+        if let Err(complaint) = agree(request, &expected, &engine.run(request)) {
+            panic!("{level}: {complaint}\n{request:#?}");
+        }
+    }
+}
+
+/// Every two, three and four sums, differences and products, of which each takes the one before as its
+/// first or as its second argument, and products and sums of two of them.
+#[test]
+fn groups_of_calls_of_integers() {
+    let dtypes = [DType::I64, DType::U32, DType::I16, DType::U8, DType::I8];
+    let functions = [Function::Add, Function::Subtract, Function::Multiply];
+    let mut random = Random(31);
+    for (number, dtype) in (0..81 * 4).zip(dtypes.into_iter().cycle()) {
+        let mut chain = x(0);
+        for at in 0..2 + number % 3 {
+            let function = functions[number / 3usize.pow(u32::try_from(at).unwrap()) % 3];
+            // Some operands are read more than once.
+            let other = x([1, 2, 0, 1][(at + number / 7) % 4]);
+            chain = if number >> at & 1 == 0 {
+                call(function, chain, other)
+            } else {
+                call(function, other, chain)
+            };
+        }
+        for shapes in [[&[131][..]; 3], [&[3, 70], &[70], &[3, 1]], [&[5], &[1], &[5]]] {
+            check(&request(&mut random, dtype, &shapes, chain.clone()));
+        }
+    }
+    for number in 0..27 {
+        let function = |at: u32| functions[number / 3usize.pow(at) % 3];
+        let joined = call(function(0), call(function(1), x(0), x(1)), call(function(2), x(2), x(0)));
+        let more = call(Function::Add, joined.clone(), call(Function::Multiply, x(1), x(2)));
+        for expression in [joined, more] {
+            for dtype in dtypes {
+                check(&request(&mut random, dtype, &[&[131][..]; 3], expression.clone()));
+            }
+        }
+    }
+}
+
+/// Every pair of comparisons, joined either way, of values and of a value of two, with operands that are
+/// vectors, rows, columns and single values.
+#[test]
+fn conditions_of_two_comparisons() {
+    use Function as F;
+    let comparisons = [F::Less, F::LessEqual, F::Greater, F::GreaterEqual, F::Equal];
+    let mut random = Random(32);
+    let mut number = 0;
+    for (first, second) in comparisons.iter().flat_map(|&first| comparisons.map(|second| (first, second))) {
+        for joined in [F::LogicalAnd, F::LogicalOr] {
+            for made in [None, Some(F::Add), Some(F::Subtract), Some(F::Multiply), Some(F::Divide)] {
+                number += 1;
+                let value = made.map_or(x(1), |function| call(function, x(1), x(2)));
+                // The value is on either side of either comparison, or both comparisons have one.
+                let (with, without) = (
+                    if number % 2 == 0 { call(first, value, x(0)) } else { call(first, x(0), value) },
+                    call(second, x(2), if number % 7 == 0 { call(F::Add, x(0), x(1)) } else { x(0) }),
+                );
+                let pair = if number % 3 == 0 { [with, without] } else { [without, with] };
+                let [a, b] = pair;
+                let dtype = [DType::F64, DType::F32, DType::F64, DType::F16, DType::I32][number % 5];
+                let dtype = if made == Some(F::Divide) && dtype == DType::I32 { DType::F32 } else { dtype };
+                for shapes in [
+                    [&[150][..]; 3],
+                    [&[150], &[1], &[150]],
+                    [&[1], &[150], &[1]],
+                    [&[4, 40], &[40], &[4, 1]],
+                    [&[4, 1], &[4, 1], &[1, 33]],
+                ] {
+                    let expression = call(joined, a.clone(), b.clone());
+                    check(&request(&mut random, dtype, &shapes, expression));
+                }
+            }
+        }
+    }
+}
+
+/// A condition is an argument of other calls: of a choice, of another condition, and of nothing that is a
+/// vector.
+#[test]
+fn conditions_inside_other_calls() {
+    use Function as F;
+    let mut random = Random(33);
+    let range = || call(F::LogicalAnd, call(F::Less, x(0), x(1)), call(F::Less, x(1), x(2)));
+    let outside = || call(F::LogicalOr, call(F::Less, x(2), x(1)), call(F::Greater, x(0), x(1)));
+    let chosen = Expression::call(F::Select, [range(), call(F::Add, x(0), x(2)), x(1)]).unwrap();
+    let both = call(F::LogicalOr, range(), outside());
+    let twice = call(F::Equal, range(), range());
+    for expression in [chosen, both, twice] {
+        for shapes in
+            [[&[3000][..]; 3], [&[1], &[3000], &[1]], [&[1], &[1], &[1]], [&[70, 1], &[50], &[70, 50]]]
+        {
+            check(&request(&mut random, DType::F64, &shapes, expression.clone()));
+            check(&request(&mut random, DType::F32, &shapes, expression.clone()));
+        }
+    }
+}
+
+/// Chains over rows of every number of vectors, and of a part of one more, over numbers of rows that make up
+/// whole bands and parts of them.
+#[test]
+fn chains_over_bands_of_rows() {
+    let mut random = Random(34);
+    let centred = call(Function::Subtract, x(0), x(1));
+    let norm = call(Function::Add, call(Function::Multiply, centred, x(2)), x(3));
+    let mut taken = 0;
+    for width in [16, 17, 24, 31, 33, 40, 47, 50, 63, 64, 65, 100, 129] {
+        for rows in [2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 24, 31, 33] {
+            let dtype = if (width + rows) % 2 == 0 { DType::F64 } else { DType::F32 };
+            let shapes: [&[usize]; 4] = [&[rows, width], &[rows, 1], &[width], &[1]];
+            let request = request(&mut random, dtype, &shapes, norm.clone());
+            taken += usize::from(Plan::new(&request).unwrap().route_name() == "chain of rows");
+            check(&request);
+        }
+    }
+    assert!(taken > 150, "{taken} of 195 are chains of rows");
+}
