@@ -118,24 +118,25 @@ impl FoldCall {
         if !is_long || axes.axis(2).is_some() || !is_short(count, 1, nodes.len() - inner.len()) {
             return None;
         }
-        let argument = |at: usize, operand: usize| {
+        let argument = |at: u32, node: &Node| {
+            let (at, Node::Operand(operand)) = (at as usize, node) else { return None };
             let step = usize::try_from(outer.get(at).copied().unwrap_or(0)).ok()?;
             let scalar = match inner[at] {
                 0 => true,
                 1 => false,
                 _ => return None,
             };
-            Some(Argument::new(u32::try_from(operand).ok()?, offset(at), scalar, step, (rows, width)))
+            Some(Argument::new(u32::try_from(*operand).ok()?, offset(at), scalar, step, (rows, width)))
         };
         let mut links: SmallVec<[(ChainOp, Argument); LINKS]> = SmallVec::new();
         links.reserve_exact(nodes.len() - inner.len());
-        // The argument that each node is, in the order of the nodes.
-        let mut arguments: SmallVec<[Option<Argument>; NODES]> = SmallVec::new();
+        // Which operand each node is, in the order of the nodes; the calls have the number of no operand.
+        let mut order: SmallVec<[u32; NODES]> = SmallVec::new();
         let (mut operands, mut chain, mut first, mut is_same) = (0, None, None, true);
         for (at, node) in nodes.iter().enumerate() {
             let call = match node {
-                Node::Operand(place) => {
-                    arguments.push(Some(argument(operands, *place)?));
+                Node::Operand(_) => {
+                    order.push(operands);
                     operands += 1;
                     continue;
                 }
@@ -149,18 +150,21 @@ impl FoldCall {
                 _ => return None,
             };
             match chain {
-                None => first = arguments[value].filter(|argument| !argument.scalar),
+                None => first = Some(argument(order[value], &nodes[value])?).filter(|first| !first.scalar),
                 Some(chain) if chain == value => {}
                 Some(_) => return None,
             }
-            let other = other.map_or(Some(Argument::NONE), |other| arguments[other])?;
+            let other = match other {
+                Some(other) => argument(order[other], &nodes[other])?,
+                None => Argument::NONE,
+            };
             // A value that is the same in every row is computed once, which takes a register.
             is_same &= first?.step == 0 && other.step == 0;
             if is_same && rows > 1 {
                 return None;
             }
             links.push((op, other));
-            arguments.push(None);
+            order.push(u32::MAX);
             chain = Some(at);
         }
         let kind = ChainKind::of(links.iter().map(|&(op, _)| op));

@@ -153,10 +153,15 @@ impl Plan {
         let destination = Destination::of(problem).map(Box::new);
         let is_staged = destination.as_ref().is_some_and(|destination| destination.is_staged());
         let task = Task { table: table(level), dtype, count, is_gradient, is_staged, half: in_bits(problem) };
+        let mut buffers: SmallVec<[(DType, usize); OPERANDS]> = SmallVec::new();
+        buffers.reserve_exact(problem.with_values().len());
+        for form in problem.with_values() {
+            buffers.push((form.dtype, reach(form)));
+        }
         Ok(Plan {
             task,
             shape: shape.into(),
-            buffers: problem.with_values().iter().map(|form| (form.dtype, reach(form))).collect(),
+            buffers,
             route: route(task, problem, lowered, underlying)?,
             destination,
         })

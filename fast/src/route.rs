@@ -169,8 +169,10 @@ fn fold_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Fo
     if task.is_staged || !may_fold(expression) {
         return None;
     }
-    let layouts: SmallVec<[OperandLayout<'_>; FOLDED]> =
-        operands(expression).map(|place| lowered.layout(&problem.operands()[place], place)).collect();
+    let mut layouts: SmallVec<[OperandLayout<'_>; FOLDED]> = SmallVec::new();
+    for place in operands(expression) {
+        layouts.push(lowered.layout(&problem.operands()[place], place));
+    }
     let axes = Axes::of(lowered.loops(), &layouts);
     FoldCall::of_expression(expression, (bank, size_of_dtype(task.dtype)), &axes, |at| layouts[at].offset)
 }
