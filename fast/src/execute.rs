@@ -361,14 +361,14 @@ impl Tile<'_, '_> {
         let rows = if target == Target::Output { self.rows } else { 1 };
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
-            let given = tile.links::<T>(&links, count);
+            let mut given = tile.links::<T>(&links, count);
             let kernels = T::float_kernels(run.table);
             let first = tile.link(ChainOp::Add, Some(first), count);
             match tile.stores {
                 Some(stores) if target == Target::Output => {
-                    kernels.chain_non_temporal(stores, &first, &given, rows, out);
+                    kernels.chain_non_temporal(stores, &first, &mut given, rows, out);
                 }
-                _ => kernels.chain.run(&first, &given, rows, out),
+                _ => kernels.chain.run(&first, &mut given, rows, out),
             }
         });
     }

@@ -218,7 +218,7 @@ impl FoldCall {
             links.push(link(*op, argument));
         }
         let kernel = T::float_kernels(table).chain.of(self.kind);
-        kernel.run(&first, &links, self.rows, T::output(output));
+        kernel.run(&first, &mut links, self.rows, T::output(output));
     }
 }
 

@@ -158,6 +158,14 @@ impl<T> Link<'_, T> {
             last.repeated(rows, self.step).is_within(self.values)
         }
     }
+
+    /// Moves on by one row, after which there is another one. So `step` is inside of a link that is long enough.
+    #[inline(always)]
+    fn advance(&mut self) {
+        if self.step != 0 {
+            self.values = &self.values[self.step..];
+        }
+    }
 }
 
 /// Which operations a chain contains: code that is compiled for fewer of them is faster.
@@ -196,7 +204,7 @@ pub(super) const FUNCTIONS: u8 = ChainKind::Functions as u8;
 #[inline(always)]
 pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
+    links: &mut [Link<'_, V::Element>],
     rows: usize,
     out: &mut [V::Element],
 ) {
@@ -222,8 +230,17 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
                 return short_rows::<V, GROUP, KIND>((first, links), (rows, width), fewest, out);
             }
         }
-        for (at, out) in out.chunks_exact_mut(width).enumerate() {
-            row::<V, GROUP, KIND, NON_TEMPORAL>(first, links, at, out);
+        let mut first = Link { op: first.op, values: first.values, step: first.step, scalar: first.scalar };
+        let mut rest = out;
+        loop {
+            let (out, others) = rest.split_at_mut(width);
+            row::<V, GROUP, KIND, NON_TEMPORAL>(&first, links, out);
+            if others.is_empty() {
+                return;
+            }
+            rest = others;
+            first.advance();
+            links.iter_mut().for_each(Link::advance);
         }
     }
 }
@@ -336,7 +353,6 @@ unsafe fn band<V: Vector, const GROUP: usize, const KIND: u8>(
 unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
-    row: usize,
     out: &mut [V::Element],
 ) {
     let count = out.len();
@@ -344,15 +360,15 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
     let alone = |link: &&Link<'_, V::Element>| link.scalar && !link.op.is_for_the_next();
     let scalars = if first.scalar { links.iter().take_while(alone).count() } else { 0 };
     let (folded, links) = links.split_at(scalars);
-    let mut head = [first.values[row * first.step]];
+    let mut head = [first.values[0]];
     if !folded.is_empty() {
         // SAFETY: a vector of width 1 needs no instructions. Each scalar has one element, and so has `head`.
-        unsafe { group::<V::Element, 1, 1, KIND, false>((first, folded), [row, 0], [0, 1], &mut head) };
+        unsafe { group::<V::Element, 1, 1, KIND, false>((first, folded), [0, 0], [0, 1], &mut head) };
     }
     // A copy, field by field, which stays in registers.
     let first = match first.scalar {
         true => Link { op: first.op, values: &head[..], step: 0, scalar: true },
-        false => Link { op: first.op, values: first.values, step: first.step, scalar: false },
+        false => Link { op: first.op, values: first.values, step: 0, scalar: false },
     };
     let first = &first;
     let (chain, mut at) = ((first, links), 0);
@@ -361,47 +377,47 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
     // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
         while NON_TEMPORAL && at < boundary.min(count) {
-            group::<V::Element, 1, 1, KIND, false>(chain, [row, at], [at, 0], out);
+            group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
             at += 1;
         }
         // Long bursts of non-temporal stores wait for one another, so groups are small. Functions take longer
         // than their stores and need no small groups.
         let bursts = NON_TEMPORAL && KIND != FUNCTIONS;
         while bursts && links.len() <= 2 && at + 2 * V::WIDTH <= count {
-            group::<V, 2, 1, KIND, NON_TEMPORAL>(chain, [row, at], [at, 0], out);
+            group::<V, 2, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
             at += 2 * V::WIDTH;
         }
         while bursts && at + 4 * V::WIDTH <= count {
-            group::<V, 4, 1, KIND, NON_TEMPORAL>(chain, [row, at], [at, 0], out);
+            group::<V, 4, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
             at += 4 * V::WIDTH;
         }
         while at + GROUP * V::WIDTH <= count {
-            group::<V, GROUP, 1, KIND, NON_TEMPORAL>(chain, [row, at], [at, 0], out);
+            group::<V, GROUP, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
             at += GROUP * V::WIDTH;
         }
-        if GROUP > 8 && rest::<V, GROUP, 8, KIND, NON_TEMPORAL>(chain, row, &mut at, out) {
+        if GROUP > 8 && rest::<V, GROUP, 8, KIND, NON_TEMPORAL>(chain, &mut at, out) {
             return;
         }
-        if GROUP > 4 && rest::<V, 8, 4, KIND, NON_TEMPORAL>(chain, row, &mut at, out) {
+        if GROUP > 4 && rest::<V, 8, 4, KIND, NON_TEMPORAL>(chain, &mut at, out) {
             return;
         }
-        if rest::<V, 4, 1, KIND, NON_TEMPORAL>(chain, row, &mut at, out) {
+        if rest::<V, 4, 1, KIND, NON_TEMPORAL>(chain, &mut at, out) {
             return;
         }
         while at + V::WIDTH <= count {
-            group::<V, 1, 1, KIND, NON_TEMPORAL>(chain, [row, at], [at, 0], out);
+            group::<V, 1, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
             at += V::WIDTH;
         }
         if !NON_TEMPORAL && at < count && count >= V::WIDTH {
             return group::<V, 1, 1, KIND, NON_TEMPORAL>(
                 chain,
-                [row, count - V::WIDTH],
+                [0, count - V::WIDTH],
                 [count - V::WIDTH, 0],
                 out,
             );
         }
         while at < count {
-            group::<V::Element, 1, 1, KIND, false>(chain, [row, at], [at, 0], out);
+            group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
             at += 1;
         }
     }
@@ -416,7 +432,6 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
 #[inline(always)]
 unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     chain: (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
-    row: usize,
     at: &mut usize,
     out: &mut [V::Element],
 ) -> bool {
@@ -426,14 +441,14 @@ unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const KIND: u8, con
         if !NON_TEMPORAL && count - *at > HALF * V::WIDTH && count >= U * V::WIDTH {
             group::<V, U, 1, KIND, NON_TEMPORAL>(
                 chain,
-                [row, count - U * V::WIDTH],
+                [0, count - U * V::WIDTH],
                 [count - U * V::WIDTH, 0],
                 out,
             );
             return true;
         }
         if HALF > 1 && count - *at >= HALF * V::WIDTH {
-            group::<V, HALF, 1, KIND, NON_TEMPORAL>(chain, [row, *at], [*at, 0], out);
+            group::<V, HALF, 1, KIND, NON_TEMPORAL>(chain, [0, *at], [*at, 0], out);
             *at += HALF * V::WIDTH;
         }
     }

@@ -32,7 +32,7 @@ pub(super) unsafe trait LevelVector: Vector {
     /// The machine has the level's instructions.
     unsafe fn chain<const KIND: u8, const NON_TEMPORAL: bool>(
         first: &Link<'_, Self::Element>,
-        links: &[Link<'_, Self::Element>],
+        links: &mut [Link<'_, Self::Element>],
         rows: usize,
         out: &mut [Self::Element],
     );
@@ -92,7 +92,7 @@ macro_rules! level_vector {
             #[inline(always)]
             unsafe fn chain<const KIND: u8, const NON_TEMPORAL: bool>(
                 first: &Link<'_, Self::Element>,
-                links: &[Link<'_, Self::Element>],
+                links: &mut [Link<'_, Self::Element>],
                 rows: usize,
                 out: &mut [Self::Element],
             ) {
@@ -248,7 +248,7 @@ pub(super) trait Simd: Sized {
     unsafe fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]);
     unsafe fn chain<V: LevelVector<Level = Self>, const KIND: u8, const NON_TEMPORAL: bool>(
         first: &Link<'_, V::Element>,
-        links: &[Link<'_, V::Element>],
+        links: &mut [Link<'_, V::Element>],
         rows: usize,
         out: &mut [V::Element],
     );
@@ -411,7 +411,7 @@ macro_rules! entry_points {
         $(#[target_feature(enable = $features)])?
         unsafe fn chain<V: LevelVector<Level = Self>, const KIND: u8, const NON_TEMPORAL: bool>(
             first: &Link<'_, V::Element>,
-            links: &[Link<'_, V::Element>],
+            links: &mut [Link<'_, V::Element>],
             rows: usize,
             out: &mut [V::Element],
         ) {

@@ -137,7 +137,7 @@ impl<T> Chains<T> {
 
     /// A chain from its first argument through its links, over a number of rows.
     #[inline]
-    pub(crate) fn run(&self, first: &Link<'_, T>, links: &[Link<'_, T>], rows: usize, out: &mut [T]) {
+    pub(crate) fn run(&self, first: &Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]) {
         self.of(ChainKind::of(links.iter().map(|link| link.op))).run(first, links, rows, out);
     }
 }
@@ -226,7 +226,7 @@ impl<T> FloatKernels<T> {
         &self,
         _: &NonTemporal,
         first: &Link<'_, T>,
-        links: &[Link<'_, T>],
+        links: &mut [Link<'_, T>],
         rows: usize,
         out: &mut [T],
     ) {

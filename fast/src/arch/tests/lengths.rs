@@ -186,12 +186,12 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
                 [(link(step, scalar), [link(0, false), last]), (link(0, false), [last, link(step, scalar)])]
             {
                 check(level, fit, count, (rows, step, scalar, available), |out| {
-                    kernels.chain.run(&first, &links, rows, out);
+                    kernels.chain.run(&first, &mut links.clone(), rows, out);
                 });
                 check(level, fit, count, (rows, step, scalar, available), |out| {
                     fenced(true, |stores| {
                         let stores = stores.expect("they are wanted");
-                        kernels.chain_non_temporal(stores, &first, &links, rows, out);
+                        kernels.chain_non_temporal(stores, &first, &mut links.clone(), rows, out);
                     });
                 });
             }
