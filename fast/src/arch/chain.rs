@@ -159,7 +159,8 @@ impl<T> Link<'_, T> {
         }
     }
 
-    /// Moves on by one row, after which there is another one. So `step` is inside of a link that is long enough.
+    /// Moves on by one row, after which there is another one. So `step` is inside of a link that is long
+    /// enough.
     #[inline(always)]
     fn advance(&mut self) {
         if self.step != 0 {
