@@ -1,4 +1,6 @@
-//! The JSON Schemas: they accept every shipped file, and reject what the loader rejects for its form.
+//! The JSON Schemas of `spec`: they accept every shipped file, and reject what the loader rejects for its form.
+//! They are tested here, because this crate is not optimised in a build of the tests, and this file would take
+//! long to optimise.
 
 use broadcheck_spec::{Admitted, FILES, Scalar, Suite, json};
 use jsonschema::Validator;
@@ -11,7 +13,7 @@ fn validator(text: &str) -> Validator {
 }
 
 fn case_file() -> Validator {
-    validator(include_str!("../schema/case-file.schema.json"))
+    validator(include_str!("../../../spec/schema/case-file.schema.json"))
 }
 
 /// JSON, with the format's strings for values that JSON lacks.
@@ -46,7 +48,7 @@ fn every_shipped_file_matches_the_schema() {
 #[test]
 fn the_json_twin_and_the_requests_match_their_schemas() {
     let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
-    let (files, requests) = (case_file(), validator(include_str!("../schema/request.schema.json")));
+    let (files, requests) = (case_file(), validator(include_str!("../../../spec/schema/request.schema.json")));
     for case in &suite.cases {
         let file = json!({"format": 1, "cases": [json::case_to_json(case)]});
         assert_eq!(complaints(&files, &file), [""; 0], "{}", case.id);
@@ -214,7 +216,7 @@ fn cases_of_infer_match_the_schema_as_they_load() {
 
 #[test]
 fn requests_of_infer_match_the_schema_as_they_are_read() {
-    let requests = validator(include_str!("../schema/request.schema.json"));
+    let requests = validator(include_str!("../../../spec/schema/request.schema.json"));
     let mut good = inference()["cases"][0].clone();
     good["rules"] = "numpy".into();
     good.as_object_mut().expect("an object").remove("inferred");
@@ -242,8 +244,8 @@ fn requests_of_infer_match_the_schema_as_they_are_read() {
 /// The messages of the protocol that `infer` adds to.
 #[test]
 fn answers_and_capabilities_of_infer_match_the_schema() {
-    let request: Value = serde_json::from_str(include_str!("../schema/request.schema.json")).unwrap();
-    let protocol: Value = serde_json::from_str(include_str!("../schema/protocol.schema.json")).unwrap();
+    let request: Value = serde_json::from_str(include_str!("../../../spec/schema/request.schema.json")).unwrap();
+    let protocol: Value = serde_json::from_str(include_str!("../../../spec/schema/protocol.schema.json")).unwrap();
     let id = request["$id"].as_str().expect("an id").to_owned();
     let registry = jsonschema::Registry::new().add(id, &request).unwrap().prepare().unwrap();
     let validator = jsonschema::options().with_registry(&registry).build(&protocol).unwrap();
@@ -364,7 +366,7 @@ fn malformed_files_are_rejected() {
     assert_eq!(wide("/cases/0/operands/0/shape/0", json!("2")), (true, true));
     assert_eq!(wide("/cases/0/operands/0/shape/0", json!("02")), (false, false));
     assert_eq!(wide("/cases/0/operands/0/shape/0", json!("-2")), (false, false));
-    let requests = self::validator(include_str!("../schema/request.schema.json"));
+    let requests = self::validator(include_str!("../../../spec/schema/request.schema.json"));
     for (length, right) in [(64, true), (65, false)] {
         let name = "x".repeat(length);
         let operand = json!({"name": name, "dtype": "f64", "shape": [], "values": [1]});
