@@ -1,6 +1,6 @@
-//! The JSON Schemas of `spec`: they accept every shipped file, and reject what the loader rejects for its form.
-//! They are tested here, because this crate is not optimised in a build of the tests, and this file would take
-//! long to optimise.
+//! The JSON Schemas of `spec`: they accept every shipped file, and reject what the loader rejects for its
+//! form. They are tested here, because this crate is not optimised in a build of the tests, and this file
+//! would take long to optimise.
 
 use broadcheck_spec::{Admitted, FILES, Scalar, Suite, json};
 use jsonschema::Validator;
@@ -48,7 +48,8 @@ fn every_shipped_file_matches_the_schema() {
 #[test]
 fn the_json_twin_and_the_requests_match_their_schemas() {
     let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
-    let (files, requests) = (case_file(), validator(include_str!("../../../spec/schema/request.schema.json")));
+    let (files, requests) =
+        (case_file(), validator(include_str!("../../../spec/schema/request.schema.json")));
     for case in &suite.cases {
         let file = json!({"format": 1, "cases": [json::case_to_json(case)]});
         assert_eq!(complaints(&files, &file), [""; 0], "{}", case.id);
@@ -244,8 +245,10 @@ fn requests_of_infer_match_the_schema_as_they_are_read() {
 /// The messages of the protocol that `infer` adds to.
 #[test]
 fn answers_and_capabilities_of_infer_match_the_schema() {
-    let request: Value = serde_json::from_str(include_str!("../../../spec/schema/request.schema.json")).unwrap();
-    let protocol: Value = serde_json::from_str(include_str!("../../../spec/schema/protocol.schema.json")).unwrap();
+    let request: Value =
+        serde_json::from_str(include_str!("../../../spec/schema/request.schema.json")).unwrap();
+    let protocol: Value =
+        serde_json::from_str(include_str!("../../../spec/schema/protocol.schema.json")).unwrap();
     let id = request["$id"].as_str().expect("an id").to_owned();
     let registry = jsonschema::Registry::new().add(id, &request).unwrap().prepare().unwrap();
     let validator = jsonschema::options().with_registry(&registry).build(&protocol).unwrap();

@@ -1,7 +1,7 @@
 //! Blocks and their tails, runs, chunks, and what is kept in registers between them.
 
 use super::report;
-use crate::engine::blocks::{BLOCK, CHUNK, Path, Piece, Source, Visit, pieces, step, unravel};
+use crate::engine::blocks::{At, BLOCK, CHUNK, Path, Piece, Source, Visit, at, pieces, step, unravel};
 use crate::{Class, Fault};
 
 fn path(stride: i64) -> Path {
@@ -27,6 +27,15 @@ fn with_tail(length: usize, tail: fn(Piece) -> Piece) -> Vec<Piece> {
 fn from_place(length: usize, place: usize, change: fn(Piece) -> Piece) -> Vec<Piece> {
     let changed = |piece: Piece| if piece.store >= place { change(piece) } else { piece };
     pieces(length).into_iter().map(changed).collect()
+}
+
+/// How far an element of a tail is from that of the first of four rows.
+fn tail_of_a_band(place: &At<'_>) -> i64 {
+    let Some((&row, axis)) = place.index.last().zip(place.nest.axes.iter().rev().nth(1)) else { return 0 };
+    if place.visit.block == 0 || place.visit.piece.count == BLOCK {
+        return 0;
+    }
+    axis.strides[place.operand] * (row % 4) as i64
 }
 
 /// Panics like an out-of-bounds access, but prints nothing.
@@ -153,6 +162,13 @@ pub(super) static FAULTS: &[Fault] = &[
             d.blocks.loads =
                 |visit| visit.path != Path::Splat || (visit.block == 0 && visit.run.is_multiple_of(CHUNK));
         },
+    },
+    Fault {
+        id: "blocks/tail-of-a-band-from-its-first-row",
+        class: Class::Blocks,
+        title: "The tails of four rows are computed together, each with the values of the first of them.",
+        reports: &[],
+        plant: |d| d.blocks.at = |place| at(place) - tail_of_a_band(place),
     },
     Fault {
         id: "blocks/row-kept-between-runs",

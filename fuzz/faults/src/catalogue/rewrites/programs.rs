@@ -1,5 +1,5 @@
 //! Longer programs: parts that are used several times, chains that are cut or split, and a condition that is
-//! known before the run.
+//! known before the run. Groups of calls that are computed in one loop.
 
 use super::{Class, F, Facts, Fault, Kernel, R, Scalar, Term, call, convert, invented, shared};
 use broadcheck_spec::{Expression, Node, Operand, Operation, Request, RuleSet};
@@ -136,6 +136,46 @@ fn linked<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, &'a Term, [&'a Te
     (facts.is_integer(term) && is_linked(function) && is_linked(second)).then_some((second, first, [a, b, c]))
 }
 
+/// Two sums, differences or products of integers that a system may compute in one loop with the call of both:
+/// its function, and both parts with their arguments.
+fn joined<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, [(F, &'a Term, &'a Term); 2])> {
+    let is_simple =
+        |(function, _, _): &(F, &Term, &Term)| matches!(function, F::Add | F::Subtract | F::Multiply);
+    let (function, one, other) = term.binary()?;
+    let parts = [one.binary().filter(is_simple)?, other.binary().filter(is_simple)?];
+    facts.is_integer(term).then_some((function, parts))
+}
+
+/// Two orders of floats that are joined: the function that joins them, and both comparisons.
+fn orders<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, [(F, &'a Term, &'a Term); 2])> {
+    let is_order = |(function, a, _): &(F, &Term, &Term)| {
+        matches!(function, F::Less | F::LessEqual | F::Greater | F::GreaterEqual) && facts.is_float(a)
+    };
+    let (function, one, other) = term.binary()?;
+    let both = [one.binary().filter(is_order)?, other.binary().filter(is_order)?];
+    matches!(function, F::LogicalAnd | F::LogicalOr).then_some((function, both))
+}
+
+/// The strict order that differs from this one where both values are equal.
+fn strict(function: F) -> F {
+    match function {
+        F::LessEqual => F::Less,
+        F::GreaterEqual => F::Greater,
+        other => other,
+    }
+}
+
+/// The order that holds where this one does not, unless a value is NaN.
+fn opposite(function: F) -> F {
+    match function {
+        F::Less => F::GreaterEqual,
+        F::LessEqual => F::Greater,
+        F::Greater => F::LessEqual,
+        F::GreaterEqual => F::Less,
+        other => other,
+    }
+}
+
 pub(in super::super) static FAULTS: &[Fault] = &[
     invented(
         "rewrites/negated-in-place",
@@ -256,6 +296,66 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         rule!(|t, facts| {
             let (function, first, [_, b, _]) = linked(t, facts)?;
             Some(call(function, [first, b]))
+        }),
+    ),
+    invented(
+        "rewrites/linked-calls-read-three-arguments",
+        R,
+        "Three calls of integers in one loop read the third argument again in place of the fourth.",
+        rule!(|t, facts| {
+            let (function, two, _) = t.binary().filter(|_| facts.is_integer(t))?;
+            let (_, _, [_, _, c]) = linked(two, facts)?;
+            Some(call(function, [two, c]))
+        }),
+    ),
+    invented(
+        "rewrites/joined-products-exchanged",
+        R,
+        "A difference of two products of integers is one loop, which takes the first from the second.",
+        rule!(|t, facts| match joined(t, facts)? {
+            (F::Subtract, [(F::Multiply, a, b), (F::Multiply, c, d)]) => {
+                Some(call(F::Subtract, [&call(F::Multiply, [c, d]), &call(F::Multiply, [a, b])]))
+            }
+            _ => None,
+        }),
+    ),
+    invented(
+        "rewrites/joined-calls-of-the-first-kind",
+        R,
+        "Two calls of integers that a third one joins are one loop, in which both have the function of the first.",
+        rule!(|t, facts| {
+            let (function, [(first, a, b), (second, c, d)]) = joined(t, facts)?;
+            (first != second).then(|| call(function, [&call(first, [a, b]), &call(first, [c, d])]))
+        }),
+    ),
+    invented(
+        "rewrites/joined-orders-strict",
+        R,
+        "Two comparisons that are joined are one loop, in which both are strict.",
+        rule!(|t, facts| {
+            let (function, both) = orders(t, facts)?;
+            let [one, other] = both.map(|(order, a, b)| call(strict(order), [a, b]));
+            both.iter().any(|&(order, ..)| strict(order) != order).then(|| call(function, [&one, &other]))
+        }),
+    ),
+    invented(
+        "rewrites/joined-orders-negated",
+        R,
+        "The second of two comparisons that are joined is computed as not the opposite, which holds for NaN.",
+        rule!(|t, facts| {
+            let (function, [(first, a, b), (second, c, d)]) = orders(t, facts)?;
+            let second = call(opposite(second), [c, d]);
+            Some(call(function, [&call(first, [a, b]), &Term::Call(F::LogicalNot, vec![second])]))
+        }),
+    ),
+    invented(
+        "rewrites/joined-order-not-mirrored",
+        R,
+        "Two comparisons are one loop that computes a value on the right, and compares it as if on the left.",
+        rule!(|t, facts| {
+            let (function, [(first, a, b), (second, c, value)]) = orders(t, facts)?;
+            let is_made = matches!(value.binary()?.0, F::Add | F::Subtract | F::Multiply);
+            is_made.then(|| call(function, [&call(first, [a, b]), &call(second, [value, c])]))
         }),
     ),
     invented(
